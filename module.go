@@ -1,0 +1,2 @@
+// Package shortlink is a Caddy HTTP handler that resolves short keys to URLs.
+package shortlink
