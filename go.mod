@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/caddyserver/caddy/v2 v2.11.9
-	golang.org/x/net v0.62.0
+	golang.org/x/net v0.60.0
 )
 
 require (
