@@ -1,0 +1,92 @@
+package weburl
+
+import "unicode/utf8"
+
+// EncodeSet names one of the standard's percent-encode sets. Its values are the package's
+// constants.
+type EncodeSet uint8
+
+// The percent-encode sets of the components of an http or https URL.
+const (
+	// PathSet is the path percent-encode set.
+	PathSet = EncodeSet(encodeInPath)
+	// QuerySet is the special-query percent-encode set: an http or https URL's query also
+	// encodes the apostrophe.
+	QuerySet = EncodeSet(encodeInQuery)
+	// FragmentSet is the fragment percent-encode set.
+	FragmentSet = EncodeSet(encodeInFragment)
+	// UserinfoSet is the userinfo percent-encode set.
+	UserinfoSet = EncodeSet(encodeInUserinfo)
+
+	formSet = EncodeSet(encodeInForm)
+)
+
+// has reports whether the set encodes the byte b of a UTF-8 sequence.
+func (set EncodeSet) has(b byte) bool { return classes[b].has(class(set)) }
+
+// AppendEncoded appends s to dst and returns it, with each byte that belongs to set as
+// %XX in upper case ("UTF-8 percent-encode"). A % is never encoded, so whatever s holds
+// encoded already stays as it is spelled. Nothing is removed, neither TAB nor line ends.
+func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
+	start := 0 // of the run that stays as it is
+	for i := 0; i < len(s); {
+		b := s[i]
+		if !set.has(b) {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		size := 1
+		if b < utf8.RuneSelf {
+			dst = appendTriplet(dst, b)
+		} else {
+			dst, size = appendEncodedRune(dst, s[i:])
+		}
+		i += size
+		start = i
+	}
+	return append(dst, s[start:]...)
+}
+
+// appendEncodedRune appends the first character of s, which lies beyond ASCII, and gives
+// its length in s.
+func appendEncodedRune(dst []byte, s string) ([]byte, int) {
+	size, ok := sequence(s)
+	if !ok {
+		return append(dst, encodedReplacement...), size
+	}
+	for i := range size {
+		dst = appendTriplet(dst, s[i])
+	}
+	return dst, size
+}
+
+const (
+	replacement        = "\uFFFD"
+	encodedReplacement = "%EF%BF%BD"
+	upperHex           = "0123456789ABCDEF"
+)
+
+func appendTriplet(dst []byte, b byte) []byte {
+	return append(dst, '%', upperHex[b>>4], upperHex[b&15])
+}
+
+// triplet reads the %XX at s[i]; ok is false where there is none.
+func triplet(s string, i int) (b byte, ok bool) {
+	if len(s)-i < 3 || s[i] != '%' {
+		return 0, false
+	}
+	high, ok1 := unhex(s[i+1])
+	low, ok2 := unhex(s[i+2])
+	return high<<4 | low, ok1 && ok2
+}
+
+func unhex(b byte) (digit byte, ok bool) {
+	switch {
+	case isDigit(b):
+		return b - '0', true
+	case 'a' <= b|0x20 && b|0x20 <= 'f':
+		return b | 0x20 - 'a' + 10, true
+	}
+	return 0, false
+}

@@ -1,0 +1,129 @@
+package weburl
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// ParseHost parses a host as it is written in a configuration, without a port, and gives
+// it as the standard serialises it: a domain in ASCII, an IPv4 address, or an IPv6 address
+// in brackets. The error is a [*ParseError].
+func ParseHost(host string) (string, error) {
+	parsed, err := parseHost(wellFormed(host))
+	if err != nil {
+		return "", &ParseError{Input: host, Reason: err.Error()}
+	}
+	return parsed, nil
+}
+
+// parseHost is the standard's host parser for special schemes.
+func parseHost(host string) (string, error) {
+	if host == "" {
+		return "", hostMissing
+	}
+	if host[0] == '[' {
+		return parseIPv6(host)
+	}
+	domain, err := domainToASCII(percentDecoded(host))
+	if err != nil {
+		return "", err
+	}
+	if endsInNumber(domain) {
+		return parseIPv4(domain)
+	}
+	return domain, nil
+}
+
+// maxUnicodeDomain bounds the work on a domain beyond ASCII, as converting a label to
+// Punycode takes time in the square of its length.
+const maxUnicodeDomain = 16 << 10
+
+const (
+	domainTooLong = reason("the host is too long for one with characters beyond ASCII")
+	domainInvalid = reason("the host is not a valid internationalised domain name")
+)
+
+// domains maps as the standard's "domain to ASCII" asks of Unicode's ToASCII. A Profile is
+// immutable.
+var domains = idna.New(
+	idna.MapForLookup(),
+	idna.BidiRule(),
+	idna.CheckJoiners(true),
+	idna.CheckHyphens(false),
+	idna.StrictDomainName(false),
+	idna.Transitional(false),
+	idna.VerifyDNSLength(false),
+)
+
+// domainToASCII is "domain to ASCII" with beStrict false. An ASCII domain is only
+// lower-cased: whether its xn-- labels decode is not asked.
+func domainToASCII(domain string) (string, error) {
+	if isASCII(domain) {
+		domain = lower(domain)
+	} else if len(domain) > maxUnicodeDomain {
+		return "", domainTooLong
+	} else if mapped, err := domains.ToASCII(domain); err != nil {
+		return "", domainInvalid
+	} else {
+		domain = mapped
+	}
+	if domain == "" {
+		return "", hostMissing
+	}
+	for i := range len(domain) {
+		if classes[domain[i]].has(refusedInDomain) {
+			return "", hostNotAllowed
+		}
+	}
+	return domain, nil
+}
+
+// percentDecoded decodes every %XX of s and gives well-formed UTF-8.
+func percentDecoded(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	decoded := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		if b, ok := triplet(s, i); ok {
+			decoded = append(decoded, b)
+			i += 3
+		} else {
+			decoded = append(decoded, s[i])
+			i++
+		}
+	}
+	return wellFormed(string(decoded))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// lower lower-cases ASCII letters only: strings.ToLower would turn U+212A into a k.
+func lower(s string) string {
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			return string(appendLower(make([]byte, 0, len(s)), s))
+		}
+	}
+	return s
+}
+
+func appendLower(dst []byte, s string) []byte {
+	for i := range len(s) {
+		b := s[i]
+		if 'A' <= b && b <= 'Z' {
+			b |= 0x20
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}

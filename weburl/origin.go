@@ -1,0 +1,73 @@
+package weburl
+
+import "net/netip"
+
+// AppendOrigin appends the origin of a request to dst: scheme, which is "http" or "https",
+// and the value of a Host header, host[:port], without the scheme's own port. ok is false,
+// and dst as it was, when the host is missing, when the standard refuses it, and when
+// hostport holds anything else: userinfo, a path, white space, a control character
+// (reading R2). An ordinary host allocates nothing.
+func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) {
+	if scheme != "http" && scheme != "https" {
+		return dst, false
+	}
+	host, port := cutPort(hostport)
+	port, err := parsePort(port, scheme)
+	if err != nil {
+		return dst, false
+	}
+	origin = append(append(dst, scheme...), "://"...)
+	if origin, ok = appendHost(origin, host); !ok {
+		return dst, false
+	}
+	if port != "" {
+		origin = append(append(origin, ':'), port...)
+	}
+	return origin, true
+}
+
+// appendHost appends the serialised host of a request.
+func appendHost(dst []byte, host string) ([]byte, bool) {
+	if isOrdinaryHost(host) {
+		return appendLower(dst, host), true
+	}
+	if isPlainIPv4(host) {
+		return append(dst, host...), true
+	}
+	parsed, err := parseHost(wellFormed(host))
+	if err != nil {
+		return dst, false
+	}
+	return append(dst, parsed...), true
+}
+
+// isOrdinaryHost reports whether host is a domain that only has to be lower-cased. Its last
+// label begins with no digit, so it is no IPv4 address.
+func isOrdinaryHost(host string) bool {
+	labelStart := true
+	startsWithDigit := false
+	for i := range len(host) {
+		b := host[i]
+		if !classes[b].has(ordinaryInHost) {
+			return false
+		}
+		if b == '.' {
+			labelStart = true
+			continue
+		}
+		if labelStart {
+			startsWithDigit = isDigit(b)
+			labelStart = false
+		}
+	}
+	return host != "" && !startsWithDigit
+}
+
+// isPlainIPv4 reports whether host is an IPv4 address as the standard serialises it.
+func isPlainIPv4(host string) bool {
+	if host == "" || !isDigit(host[0]) {
+		return false
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Is4()
+}

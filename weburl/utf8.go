@@ -1,0 +1,66 @@
+package weburl
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// sequence gives the length of the UTF-8 sequence that s begins with and, where it is
+// ill-formed (ok is false), that of its maximal subpart: the bytes for which the standard's
+// decoder writes one U+FFFD. s is not empty.
+func sequence(s string) (size int, ok bool) {
+	r, size := utf8.DecodeRuneInString(s)
+	if r != utf8.RuneError || size != 1 {
+		return size, true
+	}
+	return maximalSubpart(s), false
+}
+
+// maximalSubpart gives the length of the longest beginning of s that some well-formed
+// sequence also begins with, and 1 where there is none (Unicode 3.9, table 3-7). What s
+// begins with is not well-formed.
+func maximalSubpart(s string) int {
+	need, low, high := 0, byte(0x80), byte(0xBF)
+	switch lead := s[0]; {
+	case 0xC2 <= lead && lead <= 0xDF:
+		need = 2
+	case 0xE0 <= lead && lead <= 0xEF:
+		need = 3
+	case 0xF0 <= lead && lead <= 0xF4:
+		need = 4
+	}
+	switch s[0] {
+	case 0xE0:
+		low = 0xA0 // below: overlong
+	case 0xED:
+		high = 0x9F // above: surrogates
+	case 0xF0:
+		low = 0x90 // below: overlong
+	case 0xF4:
+		high = 0x8F // above: beyond U+10FFFF
+	}
+	size := 1
+	for size < need && size < len(s) && low <= s[size] && s[size] <= high {
+		size++
+		low, high = 0x80, 0xBF
+	}
+	return size
+}
+
+// wellFormed gives s with each maximal ill-formed subpart as U+FFFD.
+func wellFormed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		size, ok := sequence(s)
+		if ok {
+			b.WriteString(s[:size])
+		} else {
+			b.WriteString(replacement)
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
