@@ -1,0 +1,241 @@
+package resolver
+
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// internalRule is a rule with an internal redirect, while a ruleset is compiled.
+type internalRule struct {
+	rule  Rule
+	key   string // canonical
+	value internalValue
+	slot  int // its place in the table, or -1 where it is shadowed
+	// remaining is what remains of the value's path behind the key that it matches.
+	remaining string
+	fate      fate
+}
+
+// fate is what becomes of every request that a rule with an internal redirect matches: after
+// the first match the pathname is the rule's value and no longer depends on the request.
+type fate struct {
+	state fateState
+	// hops are the internal redirects taken, up to one more than the limit.
+	hops int
+	// origin and path are the absolute destination's, or the last path, which
+	// no key matches, without an origin.
+	origin, path string
+	// appended is relativePathname without the request's part.
+	appended string
+	// search is the absolute destination's; query and fragment are the first embedded
+	// ones, as written; destinationFragment is the absolute destination's.
+	search, query, fragment, destinationFragment string
+	// allPermanent and anyPreserving are of the statuses of all rules from here on.
+	allPermanent, anyPreserving bool
+	// cycle are the keys of the loop that the chain ends in.
+	cycle *LoopError
+}
+
+type fateState uint8
+
+const (
+	fateUnknown fateState = iota
+	fateBeingFound
+	fateAbsolute
+	fateUnmatched
+	fateLoop
+	fateTooManyRedirects
+)
+
+// LoopError is the error of a chain that never ends.
+type LoopError struct {
+	// Cycle are the keys of the loop in the order of the hops, in their own spelling.
+	Cycle []string
+}
+
+// Error returns the draft's error and the loop's keys.
+func (e *LoopError) Error() string {
+	return ErrTooManyRedirects.Error() + ": loop " + e.path()
+}
+
+func (e *LoopError) path() string {
+	return strings.Join(e.Cycle, " -> ") + " -> " + e.Cycle[0]
+}
+
+// Unwrap returns ErrTooManyRedirects, which is how the draft sees a loop, and ErrLoop.
+func (e *LoopError) Unwrap() []error { return []error{ErrTooManyRedirects, ErrLoop} }
+
+// findFates works out what becomes of every internal redirect. Each rule is visited once.
+func (c *Compiler) findFates() {
+	var chain []int
+	for i := range c.table.internals {
+		if c.table.internals[i].slot >= 0 && c.table.internals[i].fate.state == fateUnknown {
+			chain = c.followChain(chain[:0], i)
+		}
+	}
+}
+
+// followChain goes along the chain from rule i until a fate is known, and then back. chain is memory to use.
+func (c *Compiler) followChain(chain []int, i int) []int {
+	internals := c.table.internals
+	for {
+		chain = append(chain, i)
+		this := &internals[i]
+		this.fate.state = fateBeingFound
+		next, found := c.table.match(this.value.path)
+		if !found || next.ref&internalRef == 0 {
+			this.fate = c.lastHop(this, next, found)
+			break
+		}
+		this.remaining = next.remaining
+		i = int(next.ref &^ internalRef)
+		if state := internals[i].fate.state; state == fateBeingFound {
+			c.closeLoop(chain, i)
+			break
+		} else if state != fateUnknown {
+			this.fate = c.hop(this, &internals[i])
+			break
+		}
+	}
+	for at := len(chain) - 2; at >= 0; at-- {
+		if this := &internals[chain[at]]; this.fate.state == fateBeingFound {
+			this.fate = c.hop(this, &internals[chain[at+1]])
+		}
+	}
+	return chain
+}
+
+// lastHop is the fate of a rule whose value no internal redirect follows.
+func (c *Compiler) lastHop(this *internalRule, next match, found bool) fate {
+	f := fate{
+		state:        fateUnmatched,
+		hops:         1,
+		path:         this.value.path,
+		query:        this.value.query,
+		fragment:     this.value.fragment,
+		allPermanent: true,
+	}
+	if found {
+		c.endAtAbsolute(&f, next)
+	}
+	return c.withOwnStatus(f, this)
+}
+
+// endAtAbsolute ends a chain at the absolute destination that its last value matches.
+func (c *Compiler) endAtAbsolute(f *fate, next match) {
+	var r record
+	r.decode(c.table.arena.bytes(next.ref))
+	u, _ := parseAbsolute(r.writtenValue())
+	f.state = fateAbsolute
+	f.origin, f.path = u.Origin(), u.Path
+	f.search, f.destinationFragment = u.Query, u.Hash()
+	f.appended = next.remaining
+	f.allPermanent = isPermanent(r.status)
+	f.anyPreserving = isPreserving(r.status)
+}
+
+// hop is the fate of a rule whose value another internal redirect follows.
+func (c *Compiler) hop(this, next *internalRule) fate {
+	f := next.fate
+	f.hops = min(f.hops+1, c.opts.maxRedirects+1)
+	f.appended += this.remaining
+	if this.value.query != "" {
+		f.query = this.value.query
+	}
+	if this.value.fragment != "" {
+		f.fragment = this.value.fragment
+	}
+	return c.withOwnStatus(f, this)
+}
+
+// withOwnStatus takes the status of a rule into the fate of its chain, and looks at the limit.
+func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
+	status := c.opts.statusOf(this.rule)
+	f.allPermanent = f.allPermanent && isPermanent(status)
+	f.anyPreserving = f.anyPreserving || isPreserving(status)
+	if f.hops > c.opts.maxRedirects && f.state != fateLoop {
+		f.state = fateTooManyRedirects
+	}
+	return f
+}
+
+// closeLoop settles the rules of a loop, which begins where the last rule of the chain leads: at rule first.
+func (c *Compiler) closeLoop(chain []int, first int) {
+	start := len(chain) - 1
+	for chain[start] != first {
+		start--
+	}
+	loop := &LoopError{}
+	for _, i := range chain[start:] {
+		loop.Cycle = append(loop.Cycle, c.table.internals[i].rule.Key)
+	}
+	for _, i := range chain[start:] {
+		c.table.internals[i].fate = fate{state: fateLoop, cycle: loop}
+	}
+}
+
+func isPermanent(status int) bool  { return status == 301 || status == 308 }
+func isPreserving(status int) bool { return status == 307 || status == 308 }
+
+// status combines the statuses along the chain of a rule.
+func (f *fate) status(own int) int {
+	switch {
+	case own == 303:
+		return 303
+	case f.allPermanent && f.anyPreserving:
+		return 308
+	case f.allPermanent:
+		return 301
+	case f.anyPreserving:
+		return 307
+	}
+	return 302
+}
+
+// internalRecord returns the record of a rule with an internal redirect, its future worked out.
+func (c *Compiler) internalRecord(this *internalRule) record {
+	f := &this.fate
+	r := record{
+		key:       []byte(this.key),
+		hops:      uint8(min(f.hops, MaxRedirects)),
+		ownStatus: this.rule.Status,
+	}
+	if f.state == fateLoop || f.state == fateTooManyRedirects {
+		r.flags |= failed
+	} else {
+		c.destinationOf(&r, f)
+		r.status = f.status(c.opts.statusOf(this.rule))
+	}
+	describe(&r, this.rule, c.source(this.rule.Position.Source))
+	return r
+}
+
+// destinationOf fills in the destination that a chain ends at.
+func (c *Compiler) destinationOf(r *record, f *fate) {
+	origin := f.origin
+	if f.state == fateUnmatched {
+		origin = c.opts.origin
+		if origin == "" {
+			r.flags |= requestOrigin
+		}
+	}
+	r.base = append([]byte(origin), f.path...)
+	if f.appended != "" {
+		r.flags |= joined
+		r.base = appendAtSeam(r.base, f.appended)
+	}
+	r.query = c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?"))
+	r.fragment = []byte(f.destinationFragment)
+	if f.fragment != "" {
+		r.fragment = weburl.AppendEncoded([]byte("#"), f.fragment[1:], weburl.FragmentSet)
+	}
+}
+
+// appendAtSeam appends a path to a base, of which one "/" goes where both have one there (R6).
+func appendAtSeam(base []byte, path string) []byte {
+	if len(base) > 0 && base[len(base)-1] == '/' && strings.HasPrefix(path, "/") {
+		path = path[1:]
+	}
+	return append(base, path...)
+}

@@ -1,0 +1,332 @@
+package resolver
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Compiler makes a ruleset of rules that are added one by one. What it keeps of a rule
+// with an absolute destination is the compiled form alone, so that a million rules
+// can be read as a stream. It is not safe for concurrent use.
+type Compiler struct {
+	opts  options
+	table table
+	// added are the rules in their order.
+	added    []addedRule
+	sources  []string
+	errs     RuleErrors
+	warnings []Warning
+	full     bool // the arena is
+	// scratch memory for keys and records
+	key, query, encoded []byte
+	merger              weburl.Merger
+}
+
+// addedRule is a rule that waits for the table.
+type addedRule struct {
+	hash  uint64
+	ref   ref
+	depth uint16
+	exact bool
+}
+
+// internalRef marks a ref that is an index into table.internals.
+const internalRef ref = 1 << 31
+
+// shadowed is the slot of a rule that has none, as an earlier source has its key.
+const shadowed = -1
+
+// errTooLarge is the error of a ruleset that refs cannot address.
+var errTooLarge = errors.New("the ruleset is larger than 8 GiB")
+
+// Compile makes a ruleset of rules. The error holds everything that is wrong with
+// options (as [OptionErrors]) or rules (as [RuleErrors]).
+func Compile(rules []Rule, opts Options) (*Ruleset, error) {
+	c, err := NewCompiler(opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range rules {
+		c.Add(rule)
+	}
+	return c.Compile()
+}
+
+// NewCompiler returns a compiler without rules. The error, of type [OptionErrors],
+// holds everything that is wrong with the options.
+func NewCompiler(opts Options) (*Compiler, error) {
+	checked, err := checkOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Compiler{
+		opts:  checked,
+		table: table{seed: rand.Uint64(), foldCase: checked.foldCase},
+	}, nil
+}
+
+// Add checks a rule and takes it in. What is wrong with it, Compile reports.
+func (c *Compiler) Add(rule Rule) {
+	value, problem := parseValue(rule.Value)
+	before := len(c.errs)
+	c.check(rule, value, problem)
+	if len(c.errs) > before {
+		return
+	}
+	c.warnOfRule(rule, value)
+	source := c.source(rule.Position.Source)
+	c.key = c.appendKey(c.key[:0], rule.Key)
+	if value.internal {
+		c.addInternal(rule, value)
+	} else {
+		c.addAbsolute(rule, value, source)
+	}
+}
+
+// check reports everything that is wrong with a rule taken for itself.
+func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) {
+	if problem := keyProblem(rule.Key); problem != "" {
+		c.fail(rule, ErrInvalidKey, problem)
+	}
+	if valueProblem != "" {
+		c.fail(rule, ErrInvalidValue, valueProblem)
+	} else if !value.internal && !c.opts.hostAllowed(value.url.Host) {
+		c.fail(rule, ErrHostNotAllowed, hostProblem(value.url.Host))
+	}
+	if rule.Status != 0 && !ValidStatus(rule.Status) {
+		c.fail(rule, ErrInvalidStatus, statusProblem(rule.Status))
+	}
+}
+
+func (c *Compiler) fail(rule Rule, kind error, message string) {
+	c.errs = append(c.errs, &RuleError{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message})
+}
+
+func statusProblem(code int) string {
+	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)
+}
+
+// addAbsolute compiles a rule with an absolute destination, whose canonical key is c.key.
+func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
+	c.query = c.opts.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
+	r := record{
+		key:       c.key,
+		base:      []byte(value.url.Origin() + value.url.Path),
+		query:     c.query,
+		fragment:  []byte(value.url.Hash()),
+		status:    c.opts.statusOf(rule),
+		ownStatus: rule.Status,
+	}
+	describe(&r, rule, source)
+	c.enter(text(c.key), c.store(&r), rule.Exact)
+}
+
+// addInternal takes a rule with an internal redirect in, whose canonical key is c.key, to be compiled when
+// all rules are known.
+func (c *Compiler) addInternal(rule Rule, value parsedValue) {
+	key := string(c.key)
+	at := internalRef | ref(len(c.table.internals))
+	c.table.internals = append(c.table.internals, internalRule{rule: rule, key: key, value: value.path})
+	c.enter(key, at, rule.Exact)
+}
+
+// describe fills in what a record says of its rule as it is written.
+func describe(r *record, rule Rule, source int) {
+	if string(r.key) != rule.Key {
+		r.flags |= hasSpelling
+		r.spelling = []byte(rule.Key)
+	}
+	if isInternal(rule.Value) || r.writtenValue() != rule.Value {
+		r.flags |= hasValue
+		r.value = []byte(rule.Value)
+	}
+	if rule.Exact {
+		r.flags |= exactKey
+	}
+	if rule.Unlisted {
+		r.flags |= unlisted
+	}
+	r.position = recordPosition{source, rule.Position.Line, rule.Position.Column}
+}
+
+// source returns the number of a source, which is its precedence.
+func (c *Compiler) source(name string) int {
+	for i := len(c.sources) - 1; i >= 0; i-- {
+		if c.sources[i] == name {
+			return i
+		}
+	}
+	c.sources = append(c.sources, name)
+	return len(c.sources) - 1
+}
+
+// store puts a record into the arena.
+func (c *Compiler) store(r *record) ref {
+	c.encoded = appendRecord(c.encoded[:0], r)
+	at, ok := c.table.arena.add(c.encoded)
+	c.full = c.full || !ok
+	return at
+}
+
+// appendKey appends the form of a key that the table holds.
+func (c *Compiler) appendKey(dst []byte, key string) []byte {
+	start := len(dst)
+	dst = appendCanonical(dst, key)
+	if c.opts.foldCase {
+		foldCase(dst[start:])
+	}
+	return dst
+}
+
+// enter lets a rule wait for its place in the table.
+func (c *Compiler) enter(key string, at ref, exact bool) {
+	hash, depth := keyHash(c.table.seed, key)
+	c.added = append(c.added, addedRule{hash: hash, ref: at, depth: uint16(depth), exact: exact})
+}
+
+// Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds
+// everything that is wrong with them, in the order in which they were added; a ruleset
+// with loops is no error. The compiler cannot be used again.
+func (c *Compiler) Compile() (*Ruleset, error) {
+	if c.full {
+		return nil, errTooLarge
+	}
+	rules := c.fillTable()
+	if len(c.errs) > 0 {
+		return nil, c.errs
+	}
+	c.findFates()
+	c.warnOfChains()
+	sources := c.sources
+	failures := c.storeInternals()
+	if c.full {
+		return nil, errTooLarge
+	}
+	c.table.internals = nil
+	c.table.arena.trim()
+	return &Ruleset{
+		table:    c.table,
+		opts:     c.opts,
+		sources:  sources,
+		failures: failures,
+		warnings: c.warnings,
+		rules:    rules,
+	}, nil
+}
+
+// fillTable gives every rule its place in the table, reports duplicate keys, and returns the
+// number of rules that serve.
+func (c *Compiler) fillTable() int {
+	c.table.makeSlots(len(c.added))
+	rules := 0
+	for _, new := range c.added {
+		slot := newSlot(new.hash, new.ref, new.exact)
+		at, inserted := c.table.insert(new.hash, int(new.depth), slot)
+		if inserted {
+			rules++
+		} else {
+			at = c.settle(at, slot)
+		}
+		if at >= 0 && new.ref&internalRef != 0 {
+			c.internal(new.ref).slot = at
+		}
+	}
+	return rules
+}
+
+func (c *Compiler) internal(at ref) *internalRule {
+	return &c.table.internals[at&^internalRef]
+}
+
+// settle decides which of two rules with one key serves: within a source neither may, of two sources the
+// first one's does. It returns the new rule's place, or -1.
+func (c *Compiler) settle(at int, new slot) int {
+	old := c.table.slots[at]
+	first, second := c.ruleAt(old.ref()), c.ruleAt(new.ref())
+	switch {
+	case first.Position.Source == second.Position.Source:
+		c.failDuplicate(first, second)
+	case c.source(first.Position.Source) < c.source(second.Position.Source):
+		c.warnShadowed(second, first)
+	default:
+		c.warnShadowed(first, second)
+		c.table.slots[at] = new
+		if old.ref()&internalRef != 0 {
+			c.internal(old.ref()).slot = shadowed
+		}
+		return at
+	}
+	if new.ref()&internalRef != 0 {
+		c.internal(new.ref()).slot = shadowed
+	}
+	return -1
+}
+
+func (c *Compiler) failDuplicate(first, second Rule) {
+	c.errs = append(c.errs, &RuleError{
+		Kind:     ErrDuplicateKey,
+		Position: second.Position,
+		Key:      second.Key,
+		First:    first.Position,
+		Message:  duplicateMessage(first, second),
+	})
+}
+
+func duplicateMessage(first, second Rule) string {
+	message := "the key stands already"
+	if first.Key != second.Key {
+		message = "the key is the same as " + quote(first.Key) + ", which stands already"
+	}
+	if at := first.Position.String(); at != "" && first.Position.Line > 0 {
+		message += " at " + at
+	}
+	return message + "; remove one of the two rules"
+}
+
+// ruleAt returns the rule of an entry as it was added.
+func (c *Compiler) ruleAt(at ref) Rule {
+	if at&internalRef != 0 {
+		return c.internal(at).rule
+	}
+	var r record
+	r.decode(c.table.arena.bytes(at))
+	return r.rule(c.sources)
+}
+
+// storeInternals compiles the rules with internal redirects, and returns the errors that some of
+// them answer with.
+func (c *Compiler) storeInternals() []error {
+	var failures []error
+	loops := map[*LoopError]int{}
+	for i := range c.table.internals {
+		this := &c.table.internals[i]
+		if this.slot == shadowed {
+			continue
+		}
+		r := c.internalRecord(this)
+		if r.flags.has(failed) {
+			var n int
+			failures, n = failureOf(this.fate.cycle, failures, loops)
+			r.base = binary.AppendUvarint(nil, uint64(n))
+		}
+		slot := &c.table.slots[this.slot]
+		*slot = slot.withRef(c.store(&r))
+	}
+	return failures
+}
+
+// failureOf returns the number of the error of a loop, or of a chain that is too long where loop is nil.
+func failureOf(loop *LoopError, failures []error, loops map[*LoopError]int) ([]error, int) {
+	if n, ok := loops[loop]; ok {
+		return failures, n
+	}
+	loops[loop] = len(failures)
+	if loop == nil {
+		return append(failures, ErrTooManyRedirects), len(failures)
+	}
+	return append(failures, loop), len(failures)
+}

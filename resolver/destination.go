@@ -1,0 +1,102 @@
+package resolver
+
+import (
+	"bytes"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// AppendDestination resolves a request and appends its destination to dst, when the outcome is a
+// redirect; else it returns dst as it was. Nothing is allocated where dst has room for
+// about twice the destination.
+//
+// It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future
+// is known.
+func (rs *Ruleset) AppendDestination(dst []byte, req Request) ([]byte, Result) {
+	found, ok := rs.table.match(req.Target.Pathname)
+	if !ok {
+		return dst, Result{}
+	}
+	var rule record
+	rule.decodeAnswer(rs.table.arena.bytes(found.ref))
+	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Hops: int(rule.hops), Status: rule.status}
+	switch {
+	case unsafePath(found.remaining, dst):
+		return dst, result.failed(ErrUnsafePath)
+	case rule.flags.has(failed):
+		return dst, result.failed(rs.failure(&rule))
+	}
+	end, ok := rs.appendDestination(dst, &rule, found.remaining, req)
+	if !ok {
+		return dst, result.failed(ErrNoOrigin)
+	}
+	if isRequest(end[len(dst):], req) {
+		return dst, Result{Key: result.Key, Hops: result.Hops}
+	}
+	return end, result
+}
+
+// failed turns a result into an error.
+func (r Result) failed(err error) Result {
+	return Result{Outcome: Failed, Key: r.Key, Err: err}
+}
+
+// failure returns the error that a rule's requests are answered with.
+func (rs *Ruleset) failure(rule *record) error {
+	n, _ := uvarint(rule.base)
+	return rs.failures[n]
+}
+
+// appendDestination is the construction phase (3.4). It reports false where the request's
+// origin is needed and there is none (R2).
+func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req Request) ([]byte, bool) {
+	if rule.flags.has(requestOrigin) {
+		var ok bool
+		if dst, ok = weburl.AppendOrigin(dst, req.Scheme, req.Host); !ok {
+			return dst, false
+		}
+	}
+	dst = append(dst, rule.base...)
+	if rule.flags.has(joined) {
+		dst = append(dst, remaining...)
+	} else {
+		dst = appendAtSeam(dst, remaining)
+	}
+	dst = rs.opts.appendQuery(dst, &rs.merger, text(rule.query), req.Target.Search)
+	if req.Target.Hash != "" {
+		return append(dst, req.Target.Hash...), true
+	}
+	return append(dst, rule.fragment...), true
+}
+
+// isRequest reports whether a destination is the request itself (R15).
+func isRequest(destination []byte, req Request) bool {
+	asked := req.Asked
+	if asked.Pathname == "" {
+		asked = req.Target
+	}
+	if req.OverHTTP {
+		destination, _, _ = bytes.Cut(destination, []byte("#"))
+		asked.Hash = ""
+	}
+	rest, ok := cutSuffixes(destination, asked.Hash, asked.Search, asked.Pathname)
+	if !ok {
+		return false
+	}
+	// Hosts are compared last, as hardly any destination gets here.
+	var memory [128]byte
+	origin, ok := weburl.AppendOrigin(memory[:0], req.Scheme, req.Host)
+	return ok && bytes.Equal(rest, origin)
+}
+
+// cutSuffixes cuts the suffixes off b, one after the other, if they are all there.
+func cutSuffixes(b []byte, suffixes ...string) ([]byte, bool) {
+	for _, suffix := range suffixes {
+		n := len(b) - len(suffix)
+		if n < 0 || string(b[n:]) != suffix {
+			return b, false
+		}
+		b = b[:n]
+	}
+	return b, true
+}

@@ -1,0 +1,67 @@
+package resolver
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxKey is the length of the longest key, in bytes.
+const maxKey = 1<<16 - 1
+
+// keyProblem says what is wrong with a key and what to write instead (R5);
+// it returns "" for a good key.
+func keyProblem(key string) string {
+	switch {
+	case key == "":
+		return "a key is not empty; \"/\" itself cannot be a shortlink"
+	case key[0] == '/':
+		return "a key has no leading \"/\"; " + insteadOfSlash(key)
+	case len(key) > maxKey:
+		return "the key is longer than 65535 bytes, which no request line holds; shorten it"
+	case !utf8.ValidString(key):
+		return "the key is not valid UTF-8; write its bytes percent-encoded"
+	case hasControl(key):
+		return "a key has no control characters; remove them, or write them percent-encoded"
+	case key[0] == ' ' || key[len(key)-1] == ' ':
+		return "a key has no leading or trailing space; remove it, or write %20"
+	}
+	if i := strings.IndexAny(key, `?#\{}`); i >= 0 {
+		return forbiddenInKey(key[i])
+	}
+	if hasDotSegment(key) {
+		return "a key has no segment \".\" or \"..\", however it is spelled, as a URL's path never has one; leave it out"
+	}
+	return ""
+}
+
+func insteadOfSlash(key string) string {
+	if bare := strings.TrimLeft(key, "/"); bare != "" {
+		return "write " + bare
+	}
+	return "\"/\" itself cannot be a shortlink"
+}
+
+func forbiddenInKey(c byte) string {
+	switch c {
+	case '?':
+		return "a key has no \"?\", as it is compared with the path alone; for a question mark in the path write %3F"
+	case '#':
+		return "a key has no \"#\", as it is compared with the path alone; for a number sign in the path write %23"
+	case '\\':
+		return `a key has no "\", as a URL's path never holds one; write "/", or %5C for a backslash`
+	}
+	return "a key has no \"" + string(c) + "\"; write %7B for { and %7D for }"
+}
+
+func hasControl(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] == 0x7F {
+			return true
+		}
+	}
+	return false
+}
+
+// quote returns s in quotation marks, with what cannot be seen escaped.
+func quote(s string) string { return strconv.Quote(s) }

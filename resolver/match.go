@@ -1,0 +1,96 @@
+package resolver
+
+import (
+	"math"
+	"strings"
+)
+
+// match is what longest-prefix matching finds (3.3.1).
+type match struct {
+	ref ref
+	// remaining is the remaining path, as the pathname spells it (R3); always empty for
+	// an exact key.
+	remaining string
+}
+
+// match finds the longest key that pathname begins with. pathname begins with "/" and is
+// percent-encoded with the path set.
+func (t *table) match(pathname string) (match, bool) {
+	if len(pathname) < 2 {
+		return match{}, false // R4
+	}
+	path := pathname[1:]
+	var found prefix
+	if !t.foldCase && strings.IndexByte(path, '%') < 0 {
+		found = t.longest(path, window{1, math.MaxInt})
+	} else {
+		found = t.longestCanonical(path)
+	}
+	switch {
+	case found.slot == 0:
+		return match{}, false
+	case found.slot.isExact():
+		return match{ref: found.slot.ref()}, true
+	}
+	return match{ref: found.slot.ref(), remaining: path[found.end:]}, true
+}
+
+// longestCanonical is longest on the canonical forms of the candidates, each for itself: those
+// that hold a "%" without two hex digits are compared as they are (R3). The end that it
+// returns is one of path.
+func (t *table) longestCanonical(path string) prefix {
+	path = t.reach(path)
+	var memory [256]byte
+	found, settled := prefix{}, len(path)
+	if bad := malformedTriplet(path); bad >= 0 {
+		asIs := t.folded(append(memory[:0], path...))
+		if found = t.longest(text(asIs), window{bad + 1, math.MaxInt}); found.slot != 0 {
+			return found
+		}
+		settled = strings.LastIndexByte(path[:bad], '/')
+		if settled < 0 {
+			return found
+		}
+	}
+	canonical := append(memory[:0], path[:settled]...)
+	canonical = canonical[:normalizeTriplets(canonical)]
+	w := window{1, len(canonical)}
+	canonical = t.folded(append(canonical, path[settled:]...))
+	found = t.longest(text(canonical), w)
+	found.end = endOfSegment(path, found.depth)
+	return found
+}
+
+// reach returns as much of path as decides what it matches: as many segments as the deepest key
+// has, and what shows whether an exact key takes the rest.
+func (t *table) reach(path string) string {
+	end := 0
+	for range t.maxDepth + 1 {
+		i := strings.IndexByte(path[end:], '/')
+		if i < 0 {
+			return path
+		}
+		end += i + 1
+	}
+	return path[:end]
+}
+
+func (t *table) folded(path []byte) []byte {
+	if t.foldCase {
+		foldCase(path)
+	}
+	return path
+}
+
+// endOfSegment returns where the n-th segment of path ends.
+func endOfSegment(path string, n int) int {
+	end := -1
+	for range n {
+		i := strings.IndexByte(path[end+1:], '/')
+		if i < 0 {
+			return len(path)
+		}
+		end += i + 1
+	}
+	return end
+}

@@ -1,0 +1,85 @@
+package resolver
+
+import (
+	"slices"
+	"strings"
+)
+
+// findMetKeys finds the internal destinations that end unmatched and that clients, when they follow
+// them, are redirected from again (R18). It returns a key that is met for each such rule, by
+// the rule's number.
+func (c *Compiler) findMetKeys() map[int]ref {
+	ends := c.unmatchedEnds()
+	if len(ends) == 0 {
+		return nil
+	}
+	met := map[int]ref{}
+	for _, end := range ends {
+		if next, found := c.table.match(end.path); found {
+			met[end.rule] = next.ref
+		}
+	}
+	c.findKeysBelow(ends, met)
+	return met
+}
+
+// unmatchedEnd is where clients of a rule are redirected to.
+type unmatchedEnd struct {
+	rule int
+	path string
+}
+
+func (c *Compiler) unmatchedEnds() []unmatchedEnd {
+	var ends []unmatchedEnd
+	for i := range c.table.internals {
+		this := &c.table.internals[i]
+		if this.slot != shadowed && this.fate.state == fateUnmatched {
+			path := appendAtSeam([]byte(this.fate.path), this.fate.appended)
+			ends = append(ends, unmatchedEnd{rule: i, path: string(path)})
+		}
+	}
+	return ends
+}
+
+// findKeysBelow finds, for ends that a remaining path is appended to, the first key below each
+// that is not the rule's own: that one is met by ever shorter paths, and never in a circle.
+func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
+	waiting := map[string][]int{}
+	for _, end := range ends {
+		if _, done := met[end.rule]; done || c.table.internals[end.rule].rule.Exact {
+			continue
+		}
+		path := strings.TrimSuffix(string(c.appendKey(nil, end.path[1:])), "/")
+		waiting[path] = append(waiting[path], end.rule)
+	}
+	for _, rule := range c.added {
+		if len(waiting) == 0 {
+			return
+		}
+		c.meet(rule.ref, waiting, met)
+	}
+}
+
+// meet settles the rules that wait at one of the paths above a key.
+func (c *Compiler) meet(at ref, waiting map[string][]int, met map[int]ref) {
+	key := c.table.key(at)
+	for i := 0; i < len(key); i++ {
+		if i > 0 && key[i] != '/' {
+			continue
+		}
+		rules, ok := waiting[key[:i]]
+		if !ok {
+			continue
+		}
+		rules = slices.DeleteFunc(rules, func(rule int) bool {
+			if c.table.internals[rule].key == key {
+				return false
+			}
+			met[rule] = at
+			return true
+		})
+		if waiting[key[:i]] = rules; len(rules) == 0 {
+			delete(waiting, key[:i])
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package resolver
+
+import (
+	"errors"
+	"strings"
+)
+
+// What can be wrong with a rule. A [*RuleError] is one of these under errors.Is.
+var (
+	ErrInvalidKey     = errors.New("invalid key")
+	ErrInvalidValue   = errors.New("invalid value")
+	ErrInvalidStatus  = errors.New("invalid status")
+	ErrDuplicateKey   = errors.New("duplicate key")
+	ErrHostNotAllowed = errors.New("host not allowed")
+)
+
+// RuleError is one thing that keeps a rule from being loaded.
+type RuleError struct {
+	// Kind is one of the Err… values above.
+	Kind error
+	// Position and Key say which rule it is.
+	Position Position
+	Key      string
+	// Message says what is wrong and what to write instead.
+	Message string
+	// First is, for a duplicate key, where the other rule stands.
+	First Position
+}
+
+// Error returns position, key and message.
+func (e *RuleError) Error() string {
+	return located(e.Position, e.Key, e.Message)
+}
+
+// Unwrap returns the kind, for errors.Is.
+func (e *RuleError) Unwrap() error { return e.Kind }
+
+// RuleErrors are all the things that keep a ruleset from being loaded, in the order
+// of the rules. errors.Is and errors.As look into each.
+type RuleErrors []*RuleError
+
+// Error returns one line for each error.
+func (e RuleErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, err := range e {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the errors, for errors.Is and errors.As.
+func (e RuleErrors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, err := range e {
+		errs[i] = err
+	}
+	return errs
+}
+
+// WarningKind says what a warning is about.
+type WarningKind string
+
+const (
+	// WarnLoop: the chain never ends; its keys answer with an error.
+	WarnLoop WarningKind = "loop"
+	// WarnTooManyRedirects: the chain is longer than the limit (R9).
+	WarnTooManyRedirects WarningKind = "too many redirects"
+	// WarnMeetsKey: an internal destination that ends unmatched is met by another
+	// key when the client follows it (R18).
+	WarnMeetsKey WarningKind = "meets another key"
+	// WarnShadowed: an earlier source has the key.
+	WarnShadowed WarningKind = "shadowed"
+	// WarnUnreachable: no HTTP request can match the key.
+	WarnUnreachable WarningKind = "unreachable"
+	// WarnTrailingSlashKey: the key ends in "/" and matches that path only (R5).
+	WarnTrailingSlashKey WarningKind = "key with a trailing slash"
+	// WarnTrailingSlashValue: an appended path would hold "//".
+	WarnTrailingSlashValue WarningKind = "value with a trailing slash"
+	// WarnUserinfo: user name and password of a destination are dropped (R10).
+	WarnUserinfo WarningKind = "user name or password"
+	// WarnBareDelimiter: a bare "?" or "#" shuts later ones out (R11).
+	WarnBareDelimiter WarningKind = "bare ? or #"
+)
+
+// Warning is something that a rule's author should know, and that does not keep
+// the ruleset from serving.
+type Warning struct {
+	Kind     WarningKind
+	Position Position
+	Key      string
+	// Message says what will happen and what to write instead.
+	Message string
+	// Cycle are, for a loop, its keys in the order of the hops.
+	Cycle []string
+}
+
+// String returns position, key and message.
+func (w Warning) String() string {
+	return located(w.Position, w.Key, w.Message)
+}
+
+func located(pos Position, key, message string) string {
+	var b strings.Builder
+	if p := pos.String(); p != "" {
+		b.WriteString(p)
+		b.WriteString(": ")
+	}
+	b.WriteString("key ")
+	b.WriteString(quote(key))
+	b.WriteString(": ")
+	b.WriteString(message)
+	return b.String()
+}

@@ -1,0 +1,101 @@
+package resolver
+
+import (
+	"errors"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Why a request is answered with an error. Result.Err is one of these under errors.Is.
+var (
+	// ErrTooManyRedirects is the error of 3.3.3. A loop is one, too.
+	ErrTooManyRedirects = errors.New("too many internal redirects")
+	// ErrLoop says that the redirects are too many because they never end.
+	ErrLoop = errors.New("loop")
+	// ErrUnsafePath is R14: the request's remaining path climbs or holds control characters.
+	ErrUnsafePath = errors.New("unsafe path")
+	// ErrNoOrigin is R2: an internal destination for a request whose host is missing or invalid.
+	ErrNoOrigin = errors.New("the request has no valid origin")
+)
+
+// Outcome is what becomes of a request.
+type Outcome uint8
+
+const (
+	// Pass: no rule matched, or the destination is the request itself (R15).
+	Pass Outcome = iota
+	// Redirect: there is a destination.
+	Redirect
+	// Failed: there is an error; its name is "error".
+	Failed
+)
+
+// String returns pass, redirect or error.
+func (o Outcome) String() string {
+	switch o {
+	case Redirect:
+		return "redirect"
+	case Failed:
+		return "error"
+	}
+	return "pass"
+}
+
+// Request is a Request URL taken apart (3.2, R2).
+type Request struct {
+	// Scheme is http or https, Host the host and port as a Host header gives them.
+	// They are looked at only where they are needed: for internal destinations,
+	// and to see whether the destination is the request itself.
+	Scheme, Host string
+	// Target is what is matched.
+	Target weburl.Target
+	// Asked is what the client asked for, where Target has been rewritten on
+	// the way; an empty Pathname stands for Target (R15).
+	Asked weburl.Target
+	// OverHTTP leaves the fragment out when destination and request are
+	// compared, as a server never sees it (R15, R17).
+	OverHTTP bool
+}
+
+// Result is what a ruleset says to a request.
+type Result struct {
+	Outcome Outcome
+	// Key is the key that matched first, in the rule's own spelling; empty
+	// where none did.
+	Key string
+	// Hops is the number of internal redirects taken.
+	Hops int
+	// Status is the redirect's status code.
+	Status int
+	// Err is set when the outcome is an error.
+	Err error
+}
+
+// ParseRequest takes a Request URL apart, a whole http or https URL. The error is a
+// [*weburl.ParseError].
+func ParseRequest(requestURL string) (Request, error) {
+	u, err := weburl.Parse(requestURL)
+	if err != nil {
+		return Request{}, err
+	}
+	host := u.Host
+	if u.Port != "" {
+		host += ":" + u.Port
+	}
+	return Request{
+		Scheme: u.Scheme,
+		Host:   host,
+		Target: weburl.Target{Pathname: u.Path, Search: u.Search(), Hash: u.Hash()},
+	}, nil
+}
+
+// Resolve resolves a Request URL. It returns the destination, which is empty unless the outcome is
+// a redirect; an invalid URL is an error of type [*weburl.ParseError] in the result.
+func (rs *Ruleset) Resolve(requestURL string) (destination string, result Result) {
+	req, err := ParseRequest(requestURL)
+	if err != nil {
+		return "", Result{Outcome: Failed, Err: err}
+	}
+	appended, result := rs.AppendDestination(nil, req)
+	return string(appended), result
+}

@@ -1,0 +1,45 @@
+package resolver
+
+import "strconv"
+
+// Rule is one entry of a ruleset: a key and the value that it leads to (section 2).
+type Rule struct {
+	// Key is the shortlink: not empty, without a leading "/" (R5).
+	Key string
+	// Value is an absolute destination, which begins with "http://" or "https://",
+	// or an internal redirect, which begins with "/" (R10).
+	Value string
+	// Status is 301, 302, 303, 307 or 308; 0 stands for the ruleset's default.
+	Status int
+	// Exact makes the key match its own path only, with or without one trailing
+	// slash, and nothing below it.
+	Exact bool
+	// Unlisted keeps the rule out of what is advertised.
+	Unlisted bool
+	// Position is where the rule stands.
+	Position Position
+}
+
+// Position is where a rule stands. Rules of one source carry the same Source;
+// the order in which sources are first added is their order of precedence.
+type Position struct {
+	// Source names the file, storage entry or configuration.
+	Source string
+	// Line and Column count from 1; 0 where they are not known.
+	Line, Column int
+}
+
+// String returns source:line:column, without the parts that are not known.
+func (p Position) String() string {
+	s := p.Source
+	if p.Line > 0 {
+		if s != "" {
+			s += ":"
+		}
+		s += strconv.Itoa(p.Line)
+		if p.Column > 0 {
+			s += ":" + strconv.Itoa(p.Column)
+		}
+	}
+	return s
+}

@@ -1,0 +1,204 @@
+package resolver
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// table finds the longest key that a path begins with. It is an open-addressed hash table
+// over the keys in the arena; hashes are taken in one walk over the path, and are ready at each "/".
+type table struct {
+	arena arena
+	// internals are the rules that refs with internalRef stand for, while a ruleset is compiled.
+	internals []internalRule
+	slots     []slot
+	seed      uint64
+	// depths has bit min(n, 63) set where there is a key of n segments, so that
+	// prefixes that no key can equal are not looked up.
+	depths   uint64
+	maxDepth int
+	foldCase bool
+}
+
+// slot is an entry: 31 bits of the key's hash, whether the key is exact, and a ref.
+// 0 is an empty slot.
+type slot uint64
+
+const (
+	slotRefBits = 32
+	slotExact   = slot(1) << slotRefBits
+	slotTagMask = ^(slotExact<<1 - 1)
+)
+
+func (s slot) ref() ref      { return ref(s) }
+func (s slot) isExact() bool { return s&slotExact != 0 }
+
+func (s slot) withRef(at ref) slot { return s>>slotRefBits<<slotRefBits | slot(at) }
+
+func newSlot(hash uint64, at ref, exact bool) slot {
+	s := tagOf(hash) | slot(at)
+	if exact {
+		s |= slotExact
+	}
+	return s
+}
+
+// tagOf takes the low bits of a hash, as home takes the high ones.
+func tagOf(hash uint64) slot { return slot(hash<<33) & slotTagMask }
+
+// slotsPerKey keeps probing short: three fifths of the slots are used.
+const slotsPerKey = 5.0 / 3.0
+
+// makeSlots makes room for a number of keys.
+func (t *table) makeSlots(keys int) {
+	t.slots = make([]slot, int(float64(keys)*slotsPerKey)+1)
+}
+
+// home returns where the search for a hash begins.
+func (t *table) home(hash uint64) int {
+	at, _ := bits.Mul64(hash, uint64(len(t.slots)))
+	return int(at)
+}
+
+func (t *table) next(at int) int {
+	if at++; at == len(t.slots) {
+		return 0
+	}
+	return at
+}
+
+// keyHash returns the hash and the number of segments of a whole key.
+func keyHash(seed uint64, key string) (hash uint64, depth int) {
+	hash = seed
+	for segment := range strings.SplitSeq(key, "/") {
+		hash = hashSegment(hash, segment)
+		depth++
+	}
+	return hash, depth
+}
+
+// key returns the canonical key of an entry.
+func (t *table) key(at ref) string {
+	if at&internalRef != 0 {
+		return t.internals[at&^internalRef].key
+	}
+	return text(recordKey(t.arena.bytes(at)))
+}
+
+// insert puts an entry into the table and returns its place, or the place of the one that
+// has its key already.
+func (t *table) insert(hash uint64, depth int, new slot) (at int, inserted bool) {
+	at = t.home(hash)
+	for ; t.slots[at] != 0; at = t.next(at) {
+		s := t.slots[at]
+		if s&slotTagMask == new&slotTagMask && t.key(s.ref()) == t.key(new.ref()) {
+			return at, false
+		}
+	}
+	t.slots[at] = new
+	t.depths |= depthBit(depth)
+	t.maxDepth = max(t.maxDepth, depth)
+	return at, true
+}
+
+func depthBit(depth int) uint64 { return 1 << min(depth, 63) }
+
+// prefix is a prefix of a path that a key equals.
+type prefix struct {
+	slot slot // 0 where there is none
+	// end is its length, depth its number of segments.
+	end, depth int
+}
+
+// window limits the lengths of the prefixes that are looked up.
+type window struct{ from, to int }
+
+// longest returns the longest prefix of path, cut at "/", that equals a key.
+//
+// The walk takes entries by hash alone and compares only the last one, so that it stays linear
+// whatever the keys are. Where that one differs, by a chance of one in 2^31 for each
+// prefix, the walk is taken again, comparing each.
+func (t *table) longest(path string, w window) prefix {
+	found := t.walk(path, w, false)
+	if found.slot == 0 || t.key(found.slot.ref()) == path[:found.end] {
+		return found
+	}
+	return t.walk(path, w, true)
+}
+
+func (t *table) walk(path string, w window, compare bool) (found prefix) {
+	hash, start := t.seed, 0
+	for depth := 1; depth <= t.maxDepth; depth++ {
+		end := len(path)
+		if i := strings.IndexByte(path[start:], '/'); i >= 0 {
+			end = start + i
+		}
+		hash = hashSegment(hash, path[start:end])
+		if t.depths&depthBit(depth) != 0 && w.from <= end && end <= w.to {
+			if s := t.lookup(hash, path, end, compare); s != 0 {
+				found = prefix{slot: s, end: end, depth: depth}
+			}
+		}
+		if end == len(path) {
+			break
+		}
+		start = end + 1
+	}
+	return found
+}
+
+// lookup returns the entry for a prefix of path, or 0. An exact key takes the whole path,
+// with or without one trailing slash.
+func (t *table) lookup(hash uint64, path string, end int, compare bool) slot {
+	tag := tagOf(hash)
+	for at := t.home(hash); t.slots[at] != 0; at = t.next(at) {
+		s := t.slots[at]
+		if s&slotTagMask != tag || s.isExact() && path[end:] != "" && path[end:] != "/" {
+			continue
+		}
+		if !compare || t.key(s.ref()) == path[:end] {
+			return s
+		}
+	}
+	return 0
+}
+
+// hashSegment takes a segment into a hash.
+func hashSegment(hash uint64, segment string) uint64 {
+	for len(segment) >= 8 {
+		hash = mix(hash^load64(segment), 0xe7037ed1a0b428db)
+		segment = segment[8:]
+	}
+	// The seven bytes at the most leave room for their number, so that no two
+	// segments look alike.
+	return mix(hash^loadTail(segment)^uint64(len(segment)+1)<<56, 0xa0761d6478bd642f)
+}
+
+func mix(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return high ^ low
+}
+
+func load64(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// loadTail loads up to seven bytes, in pieces that may overlap.
+func loadTail(s string) uint64 {
+	n := len(s)
+	switch {
+	case n >= 4:
+		low, high := load32(s), load32(s[n-4:])
+		return uint64(low) | uint64(high)<<(8*(n-4))
+	case n > 0:
+		return uint64(s[0]) | uint64(s[n/2])<<(8*(n/2)) | uint64(s[n-1])<<(8*(n-1))
+	}
+	return 0
+}
+
+func load32(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}

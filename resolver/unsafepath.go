@@ -1,0 +1,48 @@
+package resolver
+
+import "strings"
+
+// unsafePath reports whether a remaining path, percent-decoded until nothing changes,
+// holds a ".." segment, cut at "/" and "\", or a control character (R14, 4.5). scratch
+// is written behind its end, and spares an allocation where it has room for path.
+func unsafePath(path string, scratch []byte) bool {
+	if strings.IndexByte(path, '%') < 0 {
+		// A pathname holds neither dot segments, "\" nor control characters as such.
+		return false
+	}
+	decoded := appendFullyDecoded(scratch[len(scratch):], path)
+	segment := 0
+	for i, c := range decoded {
+		switch {
+		case c < 0x20 || c == 0x7F:
+			return true
+		case c == '/' || c == '\\':
+			if string(decoded[segment:i]) == ".." {
+				return true
+			}
+			segment = i + 1
+		}
+	}
+	return string(decoded[segment:]) == ".."
+}
+
+// appendFullyDecoded appends path, percent-decoded until nothing changes. Each triplet is
+// replaced as soon as its last digit is there; the octet that replaces it may be the last
+// digit of another.
+func appendFullyDecoded(dst []byte, path string) []byte {
+	start := len(dst)
+	for i := 0; i < len(path); i++ {
+		dst = append(dst, path[i])
+		for endsInTriplet(dst[start:]) {
+			n := len(dst)
+			dst[n-3] = unhex(dst[n-2])<<4 | unhex(dst[n-1])
+			dst = dst[:n-2]
+		}
+	}
+	return dst
+}
+
+func endsInTriplet(b []byte) bool {
+	n := len(b)
+	return n >= 3 && b[n-3] == '%' && isHex(b[n-2]) && isHex(b[n-1])
+}

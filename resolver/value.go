@@ -1,0 +1,126 @@
+package resolver
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// A value is either an absolute destination or an internal redirect (section 2, R10).
+
+func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
+
+func isAbsolute(value string) bool {
+	return strings.HasPrefix(value, "http://") || strings.HasPrefix(value, "https://")
+}
+
+// parsedValue is a value that is good: an absolute destination, or an internal redirect.
+type parsedValue struct {
+	internal bool
+	url      weburl.URL
+	path     internalValue
+}
+
+// parseValue parses a value, or says what is wrong with it and what to write instead.
+func parseValue(value string) (parsed parsedValue, problem string) {
+	if problem = valueProblem(value); problem != "" {
+		return parsed, problem
+	}
+	parsed.internal = isInternal(value)
+	if parsed.internal {
+		parsed.path, problem = parseInternal(value)
+	} else {
+		parsed.url, problem = parseAbsolute(value)
+	}
+	return parsed, problem
+}
+
+// valueProblem says what is wrong with a value of either kind; it returns "" where the
+// kind's own parser has to decide.
+func valueProblem(value string) string {
+	switch {
+	case value == "":
+		return "a destination is not empty; write a URL like https://example.com/docs or a path like /docs"
+	case !utf8.ValidString(value):
+		return "the destination is not valid UTF-8; write its bytes percent-encoded"
+	case hasControl(value):
+		return "a destination has no control characters; remove them, or write them percent-encoded"
+	case value[0] == ' ' || value[len(value)-1] == ' ':
+		return "a destination has no leading or trailing space; remove it, or write %20"
+	case isInternal(value) || isAbsolute(value):
+		return ""
+	}
+	return "the destination " + quote(value) + " is neither a URL that begins with http:// or https:// nor a path that begins with /; " + insteadOf(value)
+}
+
+// insteadOf guesses what the author of a value that is neither URL nor path meant.
+func insteadOf(value string) string {
+	scheme, rest, found := strings.Cut(value, ":")
+	rest = strings.TrimLeft(rest, `/\`)
+	switch scheme = strings.ToLower(scheme); {
+	case found && (scheme == "http" || scheme == "https"):
+		return "write " + scheme + "://" + rest
+	case strings.Contains(value, "://"):
+		return "other schemes are not redirected to"
+	case strings.Contains(firstSegment(value), "."):
+		return "write https://" + value + " or /" + value
+	}
+	return "write /" + strings.TrimLeft(value, `./\`)
+}
+
+func firstSegment(value string) string {
+	segment, _, _ := strings.Cut(value, "/")
+	return segment
+}
+
+// parseAbsolute parses an absolute destination, or says what is wrong with it.
+func parseAbsolute(value string) (u weburl.URL, problem string) {
+	u, err := weburl.Parse(value)
+	if err == nil {
+		return u, ""
+	}
+	reason := err.Error()
+	if parse, ok := errors.AsType[*weburl.ParseError](err); ok {
+		reason = parse.Reason
+	}
+	return u, "the destination " + quote(value) + " is not a URL: " + reason
+}
+
+// internalValue is an internal redirect, taken apart as 3.3.2 does.
+type internalValue struct {
+	path string // percent-encoded
+	// query and fragment are as written, with their "?" and "#"; "" where there is none.
+	query, fragment string
+}
+
+// parseInternal takes an internal redirect apart, or says what is wrong with it (R10, R11).
+func parseInternal(value string) (v internalValue, problem string) {
+	path, fragment := cutBefore(value, '#')
+	path, query := cutBefore(path, '?')
+	switch {
+	case strings.HasPrefix(value, "//"):
+		return v, "an internal destination begins with one \"/\"; write https:" + value + " for another host, or " + oneSlash(value) + " for a path of this one"
+	case strings.Contains(path, `\`):
+		return v, `the path of an internal destination has no "\"; write "/", or %5C for a backslash`
+	case hasDotSegment(path):
+		return v, "the path of an internal destination has no segment \".\" or \"..\", however it is spelled; write the path that it leads to"
+	case strings.Count(fragment, "#") > 1:
+		return v, "an internal destination has one \"#\" at the most, as the last one is taken; for the others write %23"
+	case strings.Count(query, "?") > 1:
+		return v, "an internal destination has one \"?\" before its \"#\" at the most, as the last one is taken; for the others write %3F"
+	}
+	encoded := weburl.AppendEncoded(nil, path, weburl.PathSet)
+	return internalValue{path: string(encoded), query: query, fragment: fragment}, ""
+}
+
+// cutBefore cuts s before the first c.
+func cutBefore(s string, c byte) (before, from string) {
+	if i := strings.IndexByte(s, c); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }

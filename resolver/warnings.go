@@ -1,0 +1,113 @@
+package resolver
+
+import (
+	"strconv"
+	"strings"
+)
+
+func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
+	c.warnings = append(c.warnings, Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message})
+}
+
+// warnOfRule warns of what a rule does unexpectedly, taken for itself.
+func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
+	if strings.HasSuffix(rule.Key, "/") {
+		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and \"//\" below it, only; "+
+			"write "+strings.TrimRight(rule.Key, "/")+" to match the path and all below it")
+	}
+	if malformedTriplet(rule.Key) >= 0 {
+		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
+	}
+	if value.url.Username != "" || value.url.Password != "" {
+		c.warn(WarnUserinfo, rule, "the user name and password of the destination are dropped, as a destination has none; remove them")
+	}
+	if value.path.query == "?" {
+		c.warn(WarnBareDelimiter, rule, "the bare \"?\" of the destination counts as its query and shuts later ones out; remove it")
+	}
+	if value.path.fragment == "#" {
+		c.warn(WarnBareDelimiter, rule, "the bare \"#\" of the destination counts as its fragment and shuts later ones out; remove it")
+	}
+}
+
+func (c *Compiler) warnShadowed(rule, by Rule) {
+	c.warn(WarnShadowed, rule, "the rule is never reached, as "+by.Position.String()+" has the key, too, and is asked first; remove one of the two rules")
+}
+
+// warnOfChains warns of what comes of internal redirects when all rules are known.
+func (c *Compiler) warnOfChains() {
+	reported := map[*LoopError]bool{}
+	met := c.findMetKeys()
+	for i := range c.table.internals {
+		this := &c.table.internals[i]
+		if this.slot == shadowed {
+			continue
+		}
+		switch this.fate.state {
+		case fateLoop:
+			c.warnOfLoop(this, reported)
+		case fateTooManyRedirects:
+			c.warn(WarnTooManyRedirects, this.rule, tooManyMessage(c.opts.maxRedirects))
+		case fateUnmatched:
+			if key, ok := met[i]; ok {
+				c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, c.ruleAt(key).Key))
+			}
+		}
+		c.warnOfDoubleSlash(this)
+	}
+}
+
+// warnOfLoop reports a loop once, and every rule that leads into it.
+func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
+	loop := this.fate.cycle
+	w := Warning{Kind: WarnLoop, Position: this.rule.Position, Key: this.rule.Key, Cycle: loop.Cycle}
+	switch {
+	case !loop.has(this.rule.Key):
+		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are answered with an error; break the loop"
+	case reported[loop]:
+		return
+	case len(loop.Cycle) == 1:
+		w.Message = selfLoopMessage(this)
+	default:
+		w.Message = "loop " + loop.path() + ": its requests are answered with an error; lead one of the rules elsewhere"
+	}
+	reported[loop] = reported[loop] || loop.has(this.rule.Key)
+	c.warnings = append(c.warnings, w)
+}
+
+func (e *LoopError) has(key string) bool {
+	for _, k := range e.Cycle {
+		if k == key {
+			return true
+		}
+	}
+	return false
+}
+
+// selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
+func selfLoopMessage(this *internalRule) string {
+	const why = ": the new path is looked up again, matches the same key, and so on for ever, so its requests are answered with an error; "
+	message := "loop: " + quote(this.rule.Value) + " lies at or below the key" + why
+	if this.value.path == "/"+this.key {
+		return message + "lead the rule elsewhere, or remove it"
+	}
+	return message + "write the destination as a URL with the site's own host, or mark the rule exact where only " +
+		"/" + this.rule.Key + " itself is to be redirected"
+}
+
+func tooManyMessage(limit int) string {
+	return "the chain takes more than " + strconv.Itoa(limit) + " internal redirects" + ", so its requests are answered with an error; lead the rule to the chain's end"
+}
+
+func meetsKeyMessage(this *internalRule, key string) string {
+	return "clients are redirected to " + this.fate.path + this.fate.appended + ", and at or below it the key " + quote(key) +
+		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or rename one of the two"
+}
+
+// warnOfDoubleSlash warns of a value whose trailing slash stays before an appended path.
+func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
+	if this.rule.Exact || !strings.HasSuffix(this.remaining, "/") && !(this.remaining == "" && strings.HasSuffix(this.fate.appended, "/")) {
+		return
+	}
+	c.warn(WarnTrailingSlashValue, this.rule, "the destination ends in \"/\", and a path appended to it will hold \"//\"; "+
+		"write "+strings.TrimRight(this.rule.Value, "/"))
+}
