@@ -3,11 +3,10 @@
 // {"results": [...]} with what resolve answers for each request, in order, or {"invalid": [...]} with
 // what validate answers when the ruleset is not valid.
 
-import { createInterface } from "node:readline";
 import { resolve } from "./resolve.mjs";
 import { validate } from "./validate.mjs";
 
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+for await (const line of lines(process.stdin)) {
   process.stdout.write(JSON.stringify(answer(JSON.parse(line))) + "\n");
 }
 
@@ -15,4 +14,15 @@ function answer({ ruleset, options = {}, requests = [] }) {
   const invalid = validate(ruleset, options);
   if (invalid.length > 0) return { invalid };
   return { results: requests.map((request) => resolve(request, ruleset, options)) };
+}
+
+// lines yields what ends in a line feed. (The readline module would also cut at U+2028, which may stand
+// in a JSON string.)
+async function* lines(stream) {
+  let rest = "";
+  for await (const text of stream.setEncoding("utf8")) {
+    const complete = (rest + text).split("\n");
+    rest = complete.pop();
+    yield* complete;
+  }
 }

@@ -9,6 +9,10 @@ export function isUnsafe(remainingPath) {
 
 // decodeFully percent-decodes until nothing changes. Each octet is one character of the result.
 function decodeFully(path) {
-  const decoded = path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
-  return decoded === path ? decoded : decodeFully(decoded);
+  let decoded = path;
+  do {
+    path = decoded;
+    decoded = path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
+  } while (decoded !== path);
+  return decoded;
 }
