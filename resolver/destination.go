@@ -69,15 +69,19 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 	return append(dst, rule.fragment...), true
 }
 
-// isRequest reports whether a destination is the request itself (R15).
+// isRequest reports whether a destination is the request itself (R15): origin, pathname, search
+// and hash are equal, as 3.2 takes them. A bare "#" is no hash.
 func isRequest(destination []byte, req Request) bool {
 	asked := req.Asked
 	if asked.Pathname == "" {
 		asked = req.Target
 	}
+	before, fragment, _ := bytes.Cut(destination, []byte("#"))
 	if req.OverHTTP {
-		destination, _, _ = bytes.Cut(destination, []byte("#"))
 		asked.Hash = ""
+	}
+	if req.OverHTTP || len(fragment) == 0 {
+		destination = before
 	}
 	rest, ok := cutSuffixes(destination, asked.Hash, asked.Search, asked.Pathname)
 	if !ok {

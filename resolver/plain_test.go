@@ -1,0 +1,249 @@
+package resolver
+
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// plainResolve is the draft's pseudocode (3.5) with the readings, as plain as can be: no
+// index, nothing worked out before. What it answers for valid rules is what the compiled
+// ruleset has to answer.
+func plainResolve(requestURL string, rules []Rule, opts Options) (destination string, result Result) {
+	request, err := weburl.Parse(requestURL)
+	if err != nil {
+		return "", Result{Outcome: Failed, Err: err}
+	}
+	limit := MaxRedirects
+	if opts.MaxRedirects != nil {
+		limit = *opts.MaxRedirects
+	}
+	pathname, relativePathname := request.Path, ""
+	initialQuery, initialHash := "", ""
+	var taken []Rule
+	for redirectCount := 0; redirectCount <= limit; redirectCount++ {
+		if i := strings.LastIndex(pathname, "#"); i >= 0 {
+			if initialHash == "" {
+				initialHash = pathname[i:]
+			}
+			pathname = pathname[:i]
+		}
+		if i := strings.LastIndex(pathname, "?"); i >= 0 {
+			if initialQuery == "" {
+				initialQuery = pathname[i:]
+			}
+			pathname = pathname[:i]
+		}
+		rule, remaining, found := plainMatch(pathname, rules, opts)
+		if !found && len(taken) == 0 {
+			return "", Result{Outcome: Pass}
+		}
+		if !found {
+			origin := request.Origin()
+			if opts.Origin != "" {
+				origin = opts.Origin
+			}
+			query := plainQuery(opts, "", initialQuery, request.Search())
+			hash := plainFragment(request.Hash(), initialHash, "")
+			return plainArrive(request, origin+plainJoin(pathname, relativePathname)+query+hash, taken, opts)
+		}
+		if len(taken) == 0 && plainUnsafe(remaining) {
+			return "", Result{Outcome: Failed, Key: rule.Key, Err: ErrUnsafePath}
+		}
+		taken = append(taken, rule)
+		relativePathname = remaining + relativePathname
+		if strings.HasPrefix(rule.Value, "http") {
+			u, err := weburl.Parse(rule.Value)
+			if err != nil {
+				panic(err)
+			}
+			query := plainQuery(opts, u.Search(), initialQuery, request.Search())
+			hash := plainFragment(request.Hash(), initialHash, u.Hash())
+			return plainArrive(request, u.Origin()+plainJoin(u.Path, relativePathname)+query+hash, taken, opts)
+		}
+		pathname = rule.Value
+	}
+	return "", Result{Outcome: Failed, Key: taken[0].Key, Err: ErrTooManyRedirects}
+}
+
+func plainArrive(request weburl.URL, assembled string, taken []Rule, opts Options) (string, Result) {
+	u, err := weburl.Parse(assembled)
+	if err != nil {
+		panic(err)
+	}
+	hops := len(taken)
+	if strings.HasPrefix(taken[hops-1].Value, "http") {
+		hops--
+	}
+	result := Result{Outcome: Redirect, Key: taken[0].Key, Hops: hops, Status: plainStatus(taken, opts)}
+	if plainParts(u) == plainParts(request) {
+		return "", Result{Outcome: Pass, Key: result.Key, Hops: result.Hops}
+	}
+	return u.Href(), result
+}
+
+func plainParts(u weburl.URL) string { return u.Origin() + u.Path + u.Search() + u.Hash() }
+
+func plainMatch(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, found bool) {
+	for end := len(pathname); end > 1; end = strings.LastIndex(pathname[:end], "/") {
+		for _, rule := range rules {
+			if plainKey(pathname[1:end], opts) != plainKey(rule.Key, opts) {
+				continue
+			}
+			if !rule.Exact {
+				return rule, pathname[end:], true
+			}
+			if pathname[end:] == "" || pathname[end:] == "/" {
+				return rule, "", true
+			}
+		}
+	}
+	return Rule{}, "", false
+}
+
+func plainKey(key string, opts Options) string {
+	canonical := string(appendCanonical(nil, key))
+	if opts.FoldCase {
+		return strings.Map(func(r rune) rune {
+			if 'A' <= r && r <= 'Z' {
+				return r - 'A' + 'a'
+			}
+			return r
+		}, canonical)
+	}
+	return canonical
+}
+
+func plainJoin(base, path string) string {
+	if strings.HasSuffix(base, "/") && strings.HasPrefix(path, "/") {
+		return base + path[1:]
+	}
+	return base + path
+}
+
+func plainFragment(request, initial, destination string) string {
+	switch {
+	case request != "":
+		return request
+	case initial != "":
+		return initial
+	}
+	return destination
+}
+
+func plainQuery(opts Options, destination, initial, request string) string {
+	var query string
+	if opts.Query == QueryPreserve {
+		query = plainPreserve(opts, destination, initial, request)
+	} else {
+		query = plainMerge(opts, destination, initial, request)
+	}
+	if query != "" {
+		return "?" + query
+	}
+	return ""
+}
+
+func plainMerge(opts Options, destination, initial, request string) string {
+	params := weburl.ParseParams(destination)
+	for _, p := range weburl.ParseParams(initial) {
+		params.Set(p.Name, p.Value)
+	}
+	if opts.Query == QueryIgnore {
+		return params.String()
+	}
+	protected := plainProtected(opts, params)
+	for _, p := range weburl.ParseParams(request) {
+		if !protected[p.Name] {
+			params.Set(p.Name, p.Value)
+		}
+	}
+	return params.String()
+}
+
+func plainProtected(opts Options, have weburl.Params) map[string]bool {
+	protected := map[string]bool{}
+	for _, p := range have {
+		for _, name := range opts.Protect {
+			if name == "*" || name == p.Name {
+				protected[p.Name] = true
+			}
+		}
+	}
+	return protected
+}
+
+func plainPreserve(opts Options, destination, initial, request string) string {
+	first := plainWithout(destination, plainNames(initial))
+	have := append(weburl.ParseParams(first), weburl.ParseParams(initial)...)
+	last := plainWithout(request, plainProtected(opts, have))
+	over := plainNames(last)
+	pieces := []string{}
+	for _, query := range []string{plainWithout(first, over), plainWithout(initial, over), last} {
+		if query != "" {
+			pieces = append(pieces, query)
+		}
+	}
+	return strings.Join(pieces, "&")
+}
+
+func plainNames(query string) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range weburl.ParseParams(query) {
+		names[p.Name] = true
+	}
+	return names
+}
+
+// plainWithout returns the pieces of a query as written, but for those with one of the names.
+func plainWithout(query string, names map[string]bool) string {
+	var kept []string
+	for _, piece := range strings.Split(strings.TrimPrefix(query, "?"), "&") {
+		if piece != "" && !names[weburl.ParseParams("?" + piece)[0].Name] {
+			kept = append(kept, piece)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// plainUnsafe decodes again and again until nothing changes (R14).
+func plainUnsafe(path string) bool {
+	for before := ""; before != path; {
+		before = path
+		for i := 0; i+2 < len(path); i++ {
+			if path[i] == '%' && isHex(path[i+1]) && isHex(path[i+2]) {
+				path = path[:i] + string([]byte{unhex(path[i+1])<<4 | unhex(path[i+2])}) + path[i+3:]
+				break
+			}
+		}
+	}
+	for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == ".." {
+			return true
+		}
+	}
+	return hasControl(path)
+}
+
+func plainStatus(taken []Rule, opts Options) int {
+	allPermanent, anyPreserving := true, false
+	status := func(rule Rule) int {
+		switch {
+		case rule.Status != 0:
+			return rule.Status
+		case opts.Status != 0:
+			return opts.Status
+		}
+		return 302
+	}
+	for _, rule := range taken {
+		allPermanent = allPermanent && (status(rule) == 301 || status(rule) == 308)
+		anyPreserving = anyPreserving || status(rule) == 307 || status(rule) == 308
+	}
+	if status(taken[0]) == 303 {
+		return 303
+	}
+	return map[[2]bool]int{
+		{false, false}: 302, {true, false}: 301, {false, true}: 307, {true, true}: 308,
+	}[[2]bool{allPermanent, anyPreserving}]
+}

@@ -1,0 +1,124 @@
+package resolver
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// random makes rulesets and URLs of a few pieces, small enough that keys meet paths and chains
+// close, and odd enough that every reading is touched.
+type random struct{ *rand.Rand }
+
+func newRandom(seed uint64) random { return random{rand.New(rand.NewPCG(seed, 1))} }
+
+func (r random) one(of ...string) string { return of[r.IntN(len(of))] }
+
+func (r random) segment() string {
+	if r.IntN(8) > 0 {
+		return r.one("a", "b", "c", "d")
+	}
+	return r.one("", "A", "é", "%C3%A9", "%c3%a9", "a b", "a%20b", "%61", "%2F", "%2f", "x.y", "%zz", "^", "|",
+		"%2561", "a:b", "日本", "%", "~", "%7e", "...", "!", "%21", "-", "a_longer_segment_than_eight", "12345678")
+}
+
+func (r random) path(most int) string {
+	segments := make([]string, 1+r.IntN(most))
+	for i := range segments {
+		segments[i] = r.segment()
+	}
+	return strings.Join(segments, "/")
+}
+
+// remainder is what a client appends to a key, now and then with bad intent.
+func (r random) remainder() string {
+	switch r.IntN(6) {
+	case 0:
+		return "/" + r.path(3)
+	case 1:
+		return "/"
+	case 2:
+		return r.one("/%2e%2e", "/..%2fx", "/x%5c..%5Cy", "/%252e%252e/x", "/a%00", "/%2500", "/%7f", "//evil.test/x", "/%2525%32e", "/.%2e/x", "/%25%32%65.", "//", "/..", "/a/./b", `\evil`, "/%2F..", "/{x}")
+	}
+	return ""
+}
+
+func (r random) query() string {
+	if r.IntN(3) > 0 {
+		return ""
+	}
+	pieces := make([]string, r.IntN(5))
+	for i := range pieces {
+		pieces[i] = r.one("a=1", "a=2", "b", "b=", "=", "", "c=x+y", "c=x%20y", "%61=3", "a'=\"", "é=ü", "%C3%A9=4", "%zz=%", "a=b=c", "__proto__=1", "d=%26%3D", "~=!", "%E2%82=1", "e&&f", "g=^`{|}", "h=a/b?c")
+	}
+	return "?" + strings.Join(pieces, "&")
+}
+
+func (r random) fragment() string {
+	if r.IntN(4) > 0 {
+		return ""
+	}
+	return "#" + r.one("top", "a b", "", "é", "x?y", "%zz", "<>`", "a/b", "`{}")
+}
+
+func (r random) value() string {
+	tail := r.query() + r.fragment()
+	switch r.IntN(3) {
+	case 0:
+		return r.one("https://example.com", "http://EXAMPLE.com:8080", "https://user@example.com", "https://bücher.example", "https://[::1]", "https://go.example") +
+			r.one("", "/", "/x", "/x/", "/a/b", "//y", "/é", "/../z", "/a") + tail
+	case 1:
+		return "/" + strings.TrimLeft(r.path(3), "/") + tail
+	}
+	return "/" + r.one("a", "b", "c", "d", "a/b", "b/c", "") + tail
+}
+
+// ruleset returns valid rules: what Compile refuses is left out.
+func (r random) ruleset(opts Options) []Rule {
+	var rules []Rule
+	for range 1 + r.IntN(8) {
+		rule := Rule{Key: r.path(3), Value: r.value()}
+		if r.IntN(6) == 0 {
+			rule.Exact = true
+		}
+		if r.IntN(3) == 0 {
+			rule.Status = []int{301, 302, 303, 307, 308}[r.IntN(5)]
+		}
+		if _, err := Compile(append(rules, rule), opts); err == nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+// draftOptions are those that need no extension.
+func (r random) options() Options {
+	var opts Options
+	if r.IntN(2) == 0 {
+		return opts
+	}
+	opts.Query = QueryMode(r.IntN(3))
+	opts.FoldCase = r.IntN(3) == 0
+	switch r.IntN(4) {
+	case 0:
+		opts.Protect = []string{"*"}
+	case 1:
+		opts.Protect = []string{"a", "é"}
+	}
+	if r.IntN(3) == 0 {
+		limit := r.IntN(4)
+		opts.MaxRedirects = &limit
+	}
+	if r.IntN(4) == 0 {
+		opts.Status = []int{301, 302, 303, 307, 308}[r.IntN(5)]
+	}
+	return opts
+}
+
+func (r random) requestURL(rules []Rule) string {
+	path := r.path(4)
+	if len(rules) > 0 && r.IntN(4) > 0 {
+		path = rules[r.IntN(len(rules))].Key
+	}
+	origin := r.one("https://go.example", "http://go.example:8080", "https://GO.example:443", "https://[::1]")
+	return origin + "/" + path + r.remainder() + r.query() + r.fragment()
+}

@@ -1,0 +1,37 @@
+package resolver
+
+import (
+	"errors"
+	"testing"
+)
+
+// sameAnswer compares two answers; of errors only what the draft knows of them.
+func sameAnswer(t *testing.T, rules []Rule, opts Options, request string) {
+	t.Helper()
+	rs, err := Compile(rules, opts)
+	if err != nil {
+		t.Fatalf("compile %+v: %v", rules, err)
+	}
+	got, result := rs.Resolve(request)
+	want, plain := plainResolve(request, rules, opts)
+	if result.Outcome == Failed && plain.Outcome == Failed && errors.Is(result.Err, plain.Err) {
+		result.Err = plain.Err
+	}
+	if got != want || result != plain {
+		t.Errorf("rules %+v\noptions %+v\nrequest %q\ncompiled %q %+v\nplain    %q %+v", rules, opts, request, got, result, want, plain)
+	}
+}
+
+func TestTheCompiledRulesetAnswersAsThePseudocodeDoes(t *testing.T) {
+	for seed := range uint64(4000) {
+		r := newRandom(seed)
+		opts := r.options()
+		rules := r.ruleset(opts)
+		for range 10 {
+			sameAnswer(t, rules, opts, r.requestURL(rules))
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
