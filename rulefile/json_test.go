@@ -1,0 +1,278 @@
+package rulefile_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func readJSON(text string) ([]resolver.Rule, error) {
+	var rules []resolver.Rule
+	err := rulefile.ReadJSON(strings.NewReader(text), "links.json", func(rule resolver.Rule) {
+		rules = append(rules, rule)
+	})
+	return rules, err
+}
+
+func at(line, column int) resolver.Position {
+	return resolver.Position{Source: "links.json", Line: line, Column: column}
+}
+
+func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []resolver.Rule
+	}{
+		"a string is the destination": {
+			`{"gh": "https://github.com"}`,
+			[]resolver.Rule{{Key: "gh", Value: "https://github.com", Position: at(1, 2)}},
+		},
+		"an object says more": {
+			`{"a": {"to": "/b", "status": 308, "exact": true, "unlisted": true}}`,
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 308, Exact: true, Unlisted: true, Position: at(1, 2)}},
+		},
+		"lines end with LF or CRLF": {
+			"{\n  \"a\": \"/1\",\r\n\t\"b\"\n:\n\"/2\"\n,\"c\":\"/3\"}",
+			[]resolver.Rule{
+				{Key: "a", Value: "/1", Position: at(2, 3)},
+				{Key: "b", Value: "/2", Position: at(3, 2)},
+				{Key: "c", Value: "/3", Position: at(6, 2)},
+			},
+		},
+		"columns are bytes": {
+			`{"é": "/é", "b": "/b"}`,
+			[]resolver.Rule{{Key: "é", Value: "/é", Position: at(1, 2)}, {Key: "b", Value: "/b", Position: at(1, 15)}},
+		},
+		"escapes are decoded, also where they shift columns": {
+			`{"\u0061\ud83d\ude00": "\/x", "b": "/b"}`,
+			[]resolver.Rule{{Key: "a😀", Value: "/x", Position: at(1, 2)}, {Key: "b", Value: "/b", Position: at(1, 31)}},
+		},
+		"a key that stands twice is given twice": {
+			`{"a": "/1", "a": "/2"}`,
+			[]resolver.Rule{{Key: "a", Value: "/1", Position: at(1, 2)}, {Key: "a", Value: "/2", Position: at(1, 13)}},
+		},
+		"a byte order mark is ignored": {
+			"\uFEFF{\"a\": \"/b\"}",
+			[]resolver.Rule{{Key: "a", Value: "/b", Position: at(1, 2)}},
+		},
+		"an empty object has no rules": {" {\n} \n", nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := readJSON(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got  %+v\nwant %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array`},
+		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
+		"nothing":                     {``, `links.json:1:1: this is no JSON: it ends too early`},
+		"an unfinished object":        {"{\n\"a\": \"/b\"", `links.json:2:10: this is no JSON: it ends too early`},
+		"an unfinished string":        {`{"a": "/b`, `links.json:1:7: this is no JSON: it ends too early`},
+		"a comma behind the last":     {"{\n\"a\": \"/b\",\n}", `links.json:3:1: this is no JSON: invalid character '}' looking for beginning of object key string`},
+		"a missing comma":             {"{\"a\": \"/b\"\n \"c\": \"/d\"}", `links.json:2:2: this is no JSON: invalid character '"' after object key:value pair`},
+		"a comment":                   {"{\n// mine\n\"a\": \"/b\"}", `links.json:2:1: this is no JSON: invalid character '/'`},
+		"a bare word":                 {`{"a": https}`, `links.json:1:7: this is no JSON: invalid character 'h' looking for beginning of value`},
+		"text behind the object":      {`{"a": "/b"} x`, `links.json:1:13: this is no JSON: invalid character 'x' looking for beginning of value`},
+		"an object behind the object": {"{\"a\": \"/b\"}\n{}", `links.json:2:1: nothing may follow the object of rules`},
+		"a number for a value":        {`{"a": 301}`, `links.json:1:7: the value of "a" is 301: write the destination as a string, or as an object {"to": "…"}`},
+		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
+		"an array for a value":        {`{"a": [["/b"], {}]}`, `links.json:1:7: the value of "a" is an array: write the destination as a string, or as an object {"to": "…"}`},
+		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
+		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: a value has no member "code": it has "to", "status", "exact" and "unlisted"`},
+		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: a value has no member "Exact": it has "to", "status", "exact" and "unlisted"`},
+		"a member twice":              {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" stands twice in the value of "a"`},
+		"a status in quotes":          {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not "301"`},
+		"a status of no redirect":     {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not 200`},
+		"a status of zero":            {`{"a": {"to": "/b", "status": 0}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not 0`},
+		"a fraction for a status":     {`{"a": {"to": "/b", "status": 301.5}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not 301.5`},
+		"a number for exact":          {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" takes true or false, not 1`},
+		"an object for unlisted":      {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" takes true or false, not an object`},
+		"null for to":                 {`{"a": {"to": null}}`, `links.json:1:14: "to" takes a string, not null`},
+		"Latin-1":                     {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
+		"half a surrogate pair":       {`{"\ud83d": "/b"}`, `links.json:1:2: this string is no Unicode text: save the file as UTF-8`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := readJSON(tt.text)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if err.Error() != tt.want {
+				t.Errorf("got  %s\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadJSONGoesOnBehindWhatIsWrong(t *testing.T) {
+	rules, err := readJSON(`{
+	"a": 1,
+	"b": "/good",
+	"c": {"to": 2, "status": 9, "x": {"y": ["}"]}},
+	"d": "/good"
+}`)
+	want := `links.json:2:7: the value of "a" is 1: write the destination as a string, or as an object {"to": "…"}
+links.json:4:14: "to" takes a string, not 2
+links.json:4:27: "status" takes 301, 302, 303, 307 or 308, not 9
+links.json:4:30: a value has no member "x": it has "to", "status", "exact" and "unlisted"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	errs, ok := errors.AsType[rulefile.Errors](err)
+	if !ok || len(errs) != 4 || errs[1].Position != at(4, 14) {
+		t.Errorf("the error does not hold each position: %#v", err)
+	}
+	var keys []string
+	for _, rule := range rules {
+		keys = append(keys, rule.Key)
+	}
+	if !slices.Equal(keys, []string{"b", "d"}) {
+		t.Errorf("got the rules %q, not the good ones alone", keys)
+	}
+}
+
+func TestReadJSONAcceptsTheReplacementCharacterWhereItIsMeant(t *testing.T) {
+	rules, err := readJSON(`{"a": "/\uFFFD", "b": "/` + "\uFFFD" + `"}`)
+	if err != nil || len(rules) != 2 || rules[0].Value != "/\uFFFD" || rules[1].Value != "/\uFFFD" {
+		t.Errorf("got %v, %v", rules, err)
+	}
+}
+
+func TestReadJSONDoesNotHideAnErrorOfTheReader(t *testing.T) {
+	broken := errors.New("disk on fire")
+	half := io.MultiReader(strings.NewReader(`{"a": "/b", "c`), iotest.ErrReader(broken))
+	err := rulefile.ReadJSON(half, "links.json", func(resolver.Rule) {})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadJSONGivesTheSameHoweverSlowlyBytesArrive(t *testing.T) {
+	text := "{\n\"é\": \"/1\",\n  \"b\": {\"to\": \"/2\", \"exact\": true}\n}\n"
+	want, err := readJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []resolver.Rule
+	err = rulefile.ReadJSON(iotest.OneByteReader(strings.NewReader(text)), "links.json", func(rule resolver.Rule) {
+		got = append(got, rule)
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestWriteJSONWritesNoMoreThanThereIsToSay(t *testing.T) {
+	tests := map[string]struct {
+		rules []resolver.Rule
+		want  string
+	}{
+		"a destination alone is a string, and & stays &": {
+			[]resolver.Rule{{Key: "a", Value: "/b?c=<1>&d", Position: at(1, 2)}},
+			"{\n\t\"a\": \"/b?c=<1>&d\"\n}\n",
+		},
+		"order is kept, and each rule has its line": {
+			[]resolver.Rule{{Key: "b", Value: "/1"}, {Key: "a", Value: "/2", Status: 301, Exact: true, Unlisted: true}, {Key: "c", Value: "/3", Exact: true}},
+			"{\n\t\"b\": \"/1\",\n\t\"a\": {\"to\":\"/2\",\"status\":301,\"exact\":true,\"unlisted\":true},\n\t\"c\": {\"to\":\"/3\",\"exact\":true}\n}\n",
+		},
+		"no rules are an empty object": {nil, "{\n}\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := rulefile.WriteJSON(&b, tt.rules); err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != tt.want {
+				t.Errorf("got  %s\nwant %s", b.String(), tt.want)
+			}
+		})
+	}
+}
+
+func TestWriteJSONReportsAWriterThatFails(t *testing.T) {
+	file, writer := io.Pipe()
+	file.CloseWithError(io.ErrClosedPipe)
+	if err := rulefile.WriteJSON(writer, []resolver.Rule{{Key: "a", Value: "/b"}}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadJSONReadsTheRedirectsOfGolangOrg(t *testing.T) {
+	file, err := os.Open("../../shared/testdata/rulesets/golang.json")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("the public rulesets are not beside this checkout (../shared/testdata)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	line := 1 // the object's "{"
+	err = rulefile.ReadJSON(file, "golang.json", func(rule resolver.Rule) {
+		line++
+		if rule.Position.Line != line || rule.Position.Column != 2 {
+			t.Fatalf("%q is said to stand at %s, and stands on line %d", rule.Key, rule.Position, line)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if line < 100 {
+		t.Errorf("only %d rules", line-1)
+	}
+}
+
+// What was read and written again is read as the same rules.
+func FuzzJSON(f *testing.F) {
+	f.Add(`{"gh": "https://github.com", "a/b": {"to": "/c?d#e", "status": 308, "exact": true, "unlisted": true}}`)
+	f.Add(`{"é\u0000\ud83d\ude00\\": "/<&>"}`)
+	f.Add("\uFEFF{\n}\n")
+	f.Add(`{"a": "/b", "a": {"to": "", "to": 1}, "c": [`)
+	f.Add(`{"a": {"to": "\ufffd", "status": 0}} x`)
+	f.Fuzz(func(t *testing.T, text string) {
+		rules, err := readJSON(text)
+		for _, rule := range rules {
+			if p := rule.Position; p.Line < 1 || p.Line > strings.Count(text, "\n")+1 || p.Column < 1 || p.Column > len(text) {
+				t.Fatalf("%q is said to stand at %s", rule.Key, p)
+			}
+		}
+		if err != nil && err.Error() == "" {
+			t.Fatal("an error without words")
+		}
+		var b bytes.Buffer
+		if err := rulefile.WriteJSON(&b, rules); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readJSON(b.String())
+		if err != nil {
+			t.Fatalf("what was written is refused: %v\n%s", err, b.String())
+		}
+		withoutPositions := func(rules []resolver.Rule) []resolver.Rule {
+			plain := slices.Clone(rules)
+			for i := range plain {
+				plain[i].Position = resolver.Position{}
+			}
+			return plain
+		}
+		if !slices.Equal(withoutPositions(rules), withoutPositions(again)) {
+			t.Fatalf("read %v\nthen %v", rules, again)
+		}
+	})
+}
