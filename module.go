@@ -1,2 +1,233 @@
-// Package shortlink is a Caddy HTTP handler that resolves short keys to URLs.
+// Package shortlink is a Caddy HTTP handler that resolves short keys to URLs by the
+// deterministic algorithm of draft-go-protocol-00.
+//
+// Importing it registers the module http.handlers.shortlink and the Caddyfile
+// directive shortlink. The algorithm itself is package resolver, which knows
+// nothing of Caddy.
 package shortlink
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+func init() {
+	caddy.RegisterModule(new(Handler))
+}
+
+// Handler redirects requests for short keys to the URLs that the keys stand for, as
+// draft-go-protocol-00 defines it: the longest key that is a prefix of the path
+// wins, and what remains of the path, the query and the fragment go along.
+//
+// A request that matches no rule, or whose destination is the request itself, goes on to
+// the next handler untouched. A destination is answered with a redirect without a
+// body, whose `Location` is always an absolute URL. A rule that leads into a loop, or
+// through too many internal redirects, is an error with status 508, and an unsafe path
+// (one that would climb out of the destination by `..`) one with status 400, both for
+// `handle_errors`.
+//
+// Rules are checked and compiled when the configuration is loaded. What keeps a rule
+// from working is an error then; what its author should know is a warning in the log.
+//
+// The handler sets these placeholders, for later handlers, error routes and logs:
+//
+// Placeholder | Description
+// ------------|---------------
+// `{http.shortlink.key}` | The key that matched, as the rule spells it; empty if none did
+// `{http.shortlink.destination}` | The URL that the request was redirected to; empty if it was not
+// `{http.shortlink.hops}` | The number of internal redirects taken
+// `{http.shortlink.outcome}` | `redirect`, `pass` or `error`
+//
+// Where several shortlink handlers see one request, the last one to do so sets them.
+type Handler struct {
+	// The rules: an object from key to value. A key has no leading `/`. A value is a
+	// destination, either absolute (`https://example.com/`) or internal
+	// (`/another/key`), or an object where the rule has more to say:
+	// `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
+	// `exact` makes the key match its own path only and nothing below it, `unlisted`
+	// keeps the rule out of what is advertised.
+	Rules Rules `json:"rules,omitempty"`
+
+	// Scheme and host of internal destinations, such as `https://go.example.com`.
+	// Set it where any host leads to this site, or behind proxies that Caddy does not
+	// trust. Default: those of the request, as the client sees them.
+	Origin string `json:"origin,omitempty"`
+
+	// The status of redirects whose rule names none: 301, 302, 303, 307 or 308.
+	// Default: 302.
+	StatusCode int `json:"status_code,omitempty"`
+
+	// How long clients and caches may keep a redirect: `Cache-Control: max-age`, in
+	// whole seconds. Default: the header is not sent.
+	Cache caddy.Duration `json:"cache,omitempty"`
+
+	// How the queries of request and destination become one. `merge`: parameters of
+	// the request replace those of the destination, as the draft has it. `preserve`:
+	// the same without loss, every parameter as it is written. `ignore`: the request's
+	// query is dropped. Default: `merge`.
+	Query string `json:"query,omitempty"`
+
+	// Names of query parameters which a request cannot replace where the destination has them;
+	// `*` stands for all that it has. Default: none.
+	Protect []string `json:"protect,omitempty"`
+
+	// `case` makes keys match without regard to the case of ASCII letters. Default:
+	// case matters.
+	Fold string `json:"fold,omitempty"`
+
+	// The number of internal redirects that pass, from 0 to 255. Default: 255.
+	MaxRedirects *int `json:"max_redirects,omitempty"`
+
+	// The only hosts that destinations may have: names, IP addresses, or patterns such
+	// as `*.example.com`, where `*` stands for one label. Rules that lead elsewhere are
+	// an error. Default: any host.
+	AllowHosts []string `json:"allow_hosts,omitempty"`
+
+	// A name for this handler, of letters, digits, `-`, `_` and `.`, for messages.
+	// Default: none.
+	Name string `json:"name,omitempty"`
+
+	logger       *zap.Logger
+	ruleset      *resolver.Ruleset
+	cacheControl string    // the header's value, empty for none
+	buffers      sync.Pool // of *[]byte: where destinations are put together
+}
+
+// CaddyModule returns the module's ID and constructor.
+func (*Handler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.shortlink",
+		New: func() caddy.Module { return new(Handler) },
+	}
+}
+
+// Provision compiles the rules and logs what their author should know about them.
+func (h *Handler) Provision(ctx caddy.Context) error {
+	h.logger = ctx.Logger()
+	opts, err := h.options()
+	if err != nil {
+		return err
+	}
+	h.ruleset, err = resolver.Compile(h.Rules.from(h.source()), opts)
+	if err != nil {
+		return fmt.Errorf("%s:\n%w", h.source(), err)
+	}
+	for _, w := range h.ruleset.Warnings() {
+		h.logger.Warn(w.Message,
+			zap.String("kind", string(w.Kind)),
+			zap.String("key", w.Key),
+			zap.Stringer("position", w.Position))
+	}
+	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
+		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
+	}
+	return nil
+}
+
+// Validate checks what is not a matter of the rules.
+func (h *Handler) Validate() error {
+	if h.Cache != 0 && time.Duration(h.Cache) < time.Second {
+		return fmt.Errorf("cache takes a duration of at least one second, not %s", time.Duration(h.Cache))
+	}
+	if !validName(h.Name) {
+		return fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
+	}
+	return nil
+}
+
+// checkOptions checks all options, without the rules.
+func (h *Handler) checkOptions() error {
+	opts, err := h.options()
+	if err != nil {
+		return err
+	}
+	if _, err := resolver.NewCompiler(opts); err != nil {
+		return err
+	}
+	return h.Validate()
+}
+
+// source is what inline rules have for a position once they are JSON.
+func (h *Handler) source() string {
+	if h.Name == "" {
+		return "shortlink"
+	}
+	return "shortlink " + h.Name
+}
+
+// options returns the resolver's options.
+func (h *Handler) options() (resolver.Options, error) {
+	query, err := resolver.ParseQueryMode(h.Query)
+	if err != nil {
+		return resolver.Options{}, err
+	}
+	if h.Fold != "" && h.Fold != foldCase {
+		return resolver.Options{}, fmt.Errorf("fold takes %q, not %q", foldCase, h.Fold)
+	}
+	return resolver.Options{
+		Status:       h.StatusCode,
+		Query:        query,
+		Protect:      h.Protect,
+		FoldCase:     h.Fold == foldCase,
+		MaxRedirects: h.MaxRedirects,
+		AllowHosts:   h.AllowHosts,
+		Origin:       h.Origin,
+	}, nil
+}
+
+// foldCase is the one value that the option fold takes.
+const foldCase = "case"
+
+// validName reports whether name can stand in messages, labels and paths as it is.
+func validName(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return false
+		}
+		return !strings.ContainsRune("-_.", r)
+	})
+}
+
+// ServeHTTP answers a request with a redirect, with an error, or with what next answers.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	a, err := h.resolve(r)
+	switch {
+	case a == nil:
+		publish(repl, passed)
+		return next.ServeHTTP(w, r)
+	case err != nil:
+		publish(repl, a.placeholder)
+		return caddyhttp.Error(statusOf(err), err)
+	}
+	publish(repl, a.placeholder)
+	a.writeTo(w)
+	return nil
+}
+
+// statusOf returns the status that an error of the resolver is answered with.
+func statusOf(err error) int {
+	if errors.Is(err, resolver.ErrTooManyRedirects) {
+		return http.StatusLoopDetected
+	}
+	return http.StatusBadRequest
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.Validator             = (*Handler)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
+)

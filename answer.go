@@ -1,0 +1,68 @@
+package shortlink
+
+import (
+	"net/http"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// answer is what the handler says to a request that it does not pass on. It is
+// allocated once for each, with all that headers and placeholders refer to.
+type answer struct {
+	result      resolver.Result
+	destination string
+	// location and cacheControl are header values; the response and the handlers
+	// around it may change them, so they are nobody else's.
+	location, cacheControl [1]string
+}
+
+// resolve asks the rules about r. The answer is nil when the request passes, and the
+// error is the resolver's.
+func (h *Handler) resolve(r *http.Request) (*answer, error) {
+	req, ok := resolverRequest(r)
+	if !ok {
+		return nil, nil
+	}
+	buffer, _ := h.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	destination, result := h.ruleset.AppendDestination((*buffer)[:0], req)
+	a := h.answer(destination, result)
+	if cap(destination) <= maxBuffer {
+		*buffer = destination
+		h.buffers.Put(buffer)
+	}
+	return a, result.Err
+}
+
+// maxBuffer is the largest buffer that is kept for later requests.
+const maxBuffer = 16 << 10
+
+// answer makes an answer of what the resolver said, nil when the request passes.
+func (h *Handler) answer(destination []byte, result resolver.Result) *answer {
+	switch result.Outcome {
+	case resolver.Pass:
+		return nil
+	case resolver.Failed:
+		return &answer{result: result}
+	}
+	url := string(destination)
+	return &answer{
+		result:       result,
+		destination:  url,
+		location:     [1]string{url},
+		cacheControl: [1]string{h.cacheControl},
+	}
+}
+
+// writeTo sends the redirect: no body, and nothing but the destination and how long it
+// may be kept.
+func (a *answer) writeTo(w http.ResponseWriter) {
+	header := w.Header()
+	header["Location"] = a.location[:]
+	if a.cacheControl[0] != "" {
+		header["Cache-Control"] = a.cacheControl[:]
+	}
+	w.WriteHeader(a.result.Status)
+}
