@@ -15,8 +15,9 @@
 //
 // # Deviations
 //
-// Host names beyond ASCII are mapped by golang.org/x/net/idna, whose tables follow the
-// Unicode version of the Go release (15 up to Go 1.26); a few hundred rare characters that
-// newer versions added or remapped are refused or spelled differently. Such a host name
-// may be 16 KiB of UTF-8 at most, Node.js's limit; the standard has none.
+// Host names beyond ASCII go through golang.org/x/net/idna, which has the Unicode tables of
+// the Go release: 15 up to Go 1.26. Characters that Unicode assigned later, and
+// U+1806, are refused.
+// Such a host name may be 16 KiB of UTF-8 at most, as in Node.js, and 1 KiB in
+// [AppendOrigin]; the standard sets no limit.
 package weburl

@@ -60,14 +60,9 @@ var domains = idna.New(
 // domainToASCII is "domain to ASCII" with beStrict false. An ASCII domain is only
 // lower-cased: whether its xn-- labels decode is not asked.
 func domainToASCII(domain string) (string, error) {
-	if isASCII(domain) {
-		domain = lower(domain)
-	} else if len(domain) > maxUnicodeDomain {
-		return "", domainTooLong
-	} else if mapped, err := domains.ToASCII(domain); err != nil {
-		return "", domainInvalid
-	} else {
-		domain = mapped
+	domain, err := mapDomain(domain)
+	if err != nil {
+		return "", err
 	}
 	if domain == "" {
 		return "", hostMissing
@@ -78,6 +73,53 @@ func domainToASCII(domain string) (string, error) {
 		}
 	}
 	return domain, nil
+}
+
+// mapDomain is Unicode's ToASCII, without its case for ASCII.
+func mapDomain(domain string) (string, error) {
+	if isASCII(domain) {
+		return lower(domain), nil
+	}
+	if len(domain) > maxUnicodeDomain {
+		return "", domainTooLong
+	}
+	// Mapping first lets idna see what it overlooks in unmapped text: that a character maps
+	// to one written from right to left, and that an xn-- label is no Punycode.
+	domain = mapRunes(domain)
+	if hasHollowPunycode(domain) {
+		return "", domainInvalid
+	}
+	domain, err := domains.ToASCII(domain)
+	if err != nil {
+		return "", domainInvalid
+	}
+	return domain, nil
+}
+
+// mapRunes maps each character for itself. Those that may not stand alone or not at all
+// stay what they are; ToASCII judges them.
+func mapRunes(domain string) string {
+	var b strings.Builder
+	for _, r := range domain {
+		mapped, ok := remap(r)
+		if !ok {
+			mapped, _ = domains.ToUnicode(string(r))
+		}
+		b.WriteString(mapped)
+	}
+	return b.String()
+}
+
+// hasHollowPunycode reports whether an xn-- label of a mapped domain has nothing behind
+// its prefix, or something beyond ASCII (UTS 46, processing step 4).
+func hasHollowPunycode(domain string) bool {
+	for label := range strings.SplitSeq(domain, ".") {
+		punycode, found := strings.CutPrefix(label, "xn--")
+		if found && (punycode == "" || !isASCII(punycode)) {
+			return true
+		}
+	}
+	return false
 }
 
 // percentDecoded decodes every %XX of s and gives well-formed UTF-8.

@@ -16,6 +16,8 @@ func TestAHostIsSpelledAsTheStandardSpellsIt(t *testing.T) {
 		"b%C3%BCcher.example":   "xn--bcher-kva.example",
 		"日本語.jp":                "xn--wgv71a119e.jp",
 		"faß.de":                "xn--fa-hia.de",
+		"GROẞ.example":          "xn--gro-7ka.example",
+		"\u180E\u10A0.example":  "xn--rkj.example",
 		"☃.net":                 "xn--n3h.net",
 		"example。org":           "example.org",
 		"xn--a":                 "xn--a", // nobody asks whether it decodes
@@ -57,6 +59,8 @@ func TestWhatIsNoHostIsRefused(t *testing.T) {
 		"[", "[]", "[:]", "[::1", "[::1]x", "[1.2.3.4]", "[::1%25eth0]", "[::1%eth0]", "[1:2:3:4:5:6:7:8:9]", "[1::2::3]",
 		"[::12345]", "[::1.2.3]", "[::01.2.3.4]", "[%3A:1]", "[ ::1]",
 		"\u200d.example", "\u0301a", "ß.xn--a",
+		"ß.xn--", "xn--ß-", "ｘn--.a", "\u00adxn--.a", // no Punycode behind the prefix
+		"a\u2135b", // maps to a Hebrew letter, which may not stand between Latin ones
 	} {
 		if host, err := ParseHost(input); err == nil {
 			t.Errorf("%q was read as %q", input, host)

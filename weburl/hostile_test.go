@@ -34,10 +34,21 @@ var hostileURLs = map[string]func(size int) string{
 	"IPv6":           func(size int) string { return "https://[" + strings.Repeat("0:", size/2) + "]" },
 	"encoded host":   func(size int) string { return "https://" + strings.Repeat("%41", size/3) },
 	"one wide label": func(size int) string { return "https://" + strings.Repeat("é", size/2) },
+	"costly label":   costlyLabel,
 	"wide labels":    func(size int) string { return "https://" + strings.Repeat("é.", size/3) },
 	"puny labels":    func(size int) string { return "https://é." + strings.Repeat("xn--a.", size/6) },
 	"queries":        func(size int) string { return "https://h/" + strings.Repeat("?'", size/2) },
 	"fragments":      func(size int) string { return "https://h/" + strings.Repeat("#`", size/2) },
+}
+
+// costlyLabel is a label of different characters, the worst for Punycode, that fills the
+// limit and does not grow beyond it.
+func costlyLabel(int) string {
+	b := []byte("https://")
+	for r := '\u4E00'; len(b) < maxUnicodeDomain; r++ {
+		b = append(b, string(r)...)
+	}
+	return string(b)
 }
 
 // The test has no clock: a parser that takes quadratic time needs minutes for it, and the

@@ -6,7 +6,9 @@ import "net/netip"
 // and the value of a Host header, host[:port], without the scheme's own port. ok is false,
 // and dst as it was, when the host is missing, when the standard refuses it, and when
 // hostport holds anything else: userinfo, a path, white space, a control character
-// (reading R2). An ordinary host allocates nothing.
+// (reading R2). An ordinary host allocates nothing. One that is longer than 1 KiB and not
+// ordinary is refused too: no resolver knows it, and a client is not to choose how long
+// the conversion to Punycode takes.
 func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) {
 	if scheme != "http" && scheme != "https" {
 		return dst, false
@@ -26,6 +28,8 @@ func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) 
 	return origin, true
 }
 
+const maxParsedHost = 1 << 10
+
 // appendHost appends the serialised host of a request.
 func appendHost(dst []byte, host string) ([]byte, bool) {
 	if isOrdinaryHost(host) {
@@ -33,6 +37,9 @@ func appendHost(dst []byte, host string) ([]byte, bool) {
 	}
 	if isPlainIPv4(host) {
 		return append(dst, host...), true
+	}
+	if len(host) > maxParsedHost {
+		return dst, false
 	}
 	parsed, err := parseHost(wellFormed(host))
 	if err != nil {

@@ -46,6 +46,19 @@ func TestAHostHeaderThatIsNoHostGivesNoOrigin(t *testing.T) {
 	}
 }
 
+func TestAClientCannotAskForTheConversionOfALongHost(t *testing.T) {
+	const label = "%C3%BC" // of the longest host it fills 1,020 bytes
+	if _, ok := AppendOrigin(nil, "https", strings.Repeat(label, maxParsedHost/len(label))); !ok {
+		t.Error("a host below the limit is refused")
+	}
+	if _, ok := AppendOrigin(nil, "https", strings.Repeat(label, maxParsedHost/len(label)+1)); ok {
+		t.Error("a host above the limit is converted")
+	}
+	if _, ok := AppendOrigin(nil, "https", strings.Repeat("a", 2*maxParsedHost)); !ok {
+		t.Error("a long host that needs no conversion is refused")
+	}
+}
+
 func TestTheOriginOfAnOrdinaryHostAllocatesNothing(t *testing.T) {
 	dst := make([]byte, 0, 128)
 	for _, hostport := range []string{"www.Example.org", "a_b.example:8443", "127.0.0.1:8080"} {
@@ -64,6 +77,9 @@ func FuzzAppendOrigin(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, hostport string) {
+		if len(hostport) > maxParsedHost {
+			return
+		}
 		got, ok := AppendOrigin(nil, "https", hostport)
 		if strings.ContainsAny(hostport, `@/\?#`) || strings.ContainsFunc(hostport, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
 			if ok {
