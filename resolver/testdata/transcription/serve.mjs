@@ -16,7 +16,7 @@ function answer({ ruleset, options = {}, requests = [] }) {
   return { results: requests.map((request) => resolve(request, ruleset, options)) };
 }
 
-// lines yields what ends in a line feed. (The readline module would also cut at U+2028, which may stand
+// lines cuts a stream at its line feeds. (The readline module would also cut at U+2028, which may stand
 // in a JSON string.)
 async function* lines(stream) {
   let rest = "";
@@ -25,4 +25,5 @@ async function* lines(stream) {
     rest = complete.pop();
     yield* complete;
   }
+  if (rest !== "") yield rest;
 }
