@@ -16,8 +16,7 @@
 // # Deviations
 //
 // Host names beyond ASCII go through golang.org/x/net/idna, which has the Unicode tables of
-// the Go release: 15 up to Go 1.26. Characters that Unicode assigned later, and
-// U+1806, are refused.
-// Such a host name may be 16 KiB of UTF-8 at most, as in Node.js, and 1 KiB in
+// the Go release: 15 up to Go 1.26. Characters that Unicode assigned later, and U+1806, are
+// refused. Such a host name may be 16 KiB of UTF-8 at most, as in Node.js, and 1 KiB in
 // [AppendOrigin]; the standard sets no limit.
 package weburl

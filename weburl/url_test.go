@@ -79,6 +79,9 @@ func TestWhatIsNoHTTPURLIsRefusedWithAPlainReason(t *testing.T) {
 			t.Errorf("%q: %q, want the reason %q", input, err, want)
 		}
 	}
+	if _, err := Parse("https://h:99999"); err.Error() != `"https://h:99999": the port is above 65535` {
+		t.Errorf("the message is %s", err)
+	}
 }
 
 const sevens = "77777777777777777777777777777777"
