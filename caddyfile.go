@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -57,16 +55,19 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // Rules are compiled here already, so that what is wrong with them is reported with its
 // place in the Caddyfile. The error lists everything that is wrong, a line for each.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	p := directive{handler: h, given: make(map[string]resolver.Position)}
 	d.Next() // the directive's name
-	if first := readLine(d); len(first.words) > 1 {
+	first := readLine(d)
+	p := directive{handler: h, at: first.at, given: make(map[string]resolver.Position)}
+	if len(first.words) > 1 {
 		p.report(first.at, "nothing but a matcher can follow shortlink on its line: put rules and options into its block, each on a line of its own")
 	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		p.add(readLine(d))
+		l := readLine(d)
 		if skipBlock(d) {
-			p.report(resolver.Position{Source: d.File(), Line: d.Line()}, "rules and options have no block")
+			p.report(l.at, "rules and options have no block")
+			continue
 		}
+		p.add(l)
 	}
 	p.compile()
 	return p.err()
@@ -95,6 +96,7 @@ func skipBlock(d *caddyfile.Dispenser) (skipped bool) {
 // directive is what is known of a directive while it is read.
 type directive struct {
 	handler  *Handler
+	at       resolver.Position
 	given    map[string]resolver.Position // where each option stands
 	problems []problem
 }
@@ -135,13 +137,13 @@ func (p *directive) add(l line) {
 
 // reportNoRule reports a line that has no destination in the second place.
 func (p *directive) reportNoRule(name string, l line) {
+	const aRule = "a key and a destination, which begins with https://, http:// or /"
 	written := strings.Join(l.words, " ")
 	if name == "rule" {
-		p.report(l.at, "rule takes a key and a destination, which begins with https://, http:// or /, not %q", written)
+		p.report(l.at, "rule takes %s, not %q", aRule, written)
 		return
 	}
-	p.report(l.at, "%q is no rule and no option: a rule is a key and a destination, which begins with https://, http:// or /; "+
-		"the options are %s", written, strings.Join(optionNames(), ", "))
+	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule, strings.Join(optionNames(), ", "))
 }
 
 // addRule takes in a line that begins with a key and a destination.
@@ -174,20 +176,6 @@ func isDestination(word string) bool {
 	return strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "/")
 }
 
-const redirectCodes = "301, 302, 303, 307, 308, permanent or temporary"
-
-// parseStatus returns the status that a word stands for.
-func parseStatus(word string) (code int, ok bool) {
-	switch word {
-	case "permanent":
-		return 301, true
-	case "temporary":
-		return 302, true
-	}
-	code, err := strconv.Atoi(word)
-	return code, err == nil && resolver.ValidStatus(code)
-}
-
 // findPlaceholder returns the first of Caddy's placeholders in a word, or "". Shorthands
 // like {path} have been spelled out when a directive gets to see them.
 func findPlaceholder(word string) string {
@@ -204,137 +192,33 @@ func findPlaceholder(word string) string {
 	return ""
 }
 
-// option is one of the directive's options.
-type option struct {
-	name string
-	// takes says what follows the name, and choices, if not empty, what that can be.
-	takes, choices string
-	// list is set when more than one word can follow.
-	list bool
-	// set puts the words that follow into h; ok is false when they cannot be
-	// understood. Whether they make sense is checked afterwards.
-	set func(h *Handler, args []string) (ok bool)
-}
-
-func options() []option {
-	return []option{
-		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com", set: func(h *Handler, args []string) bool {
-			h.Origin = args[0]
-			return true
-		}},
-		{name: "status", takes: "a redirect code", choices: redirectCodes, set: func(h *Handler, args []string) (ok bool) {
-			h.StatusCode, ok = parseStatus(args[0])
-			return ok
-		}},
-		{name: "cache", takes: "a duration of at least one second", choices: "such as 1h or 30d", set: func(h *Handler, args []string) bool {
-			duration, err := caddy.ParseDuration(args[0])
-			h.Cache = caddy.Duration(duration)
-			return err == nil && duration != 0
-		}},
-		{name: "query", takes: "a way to join queries", choices: "merge, preserve or ignore", set: func(h *Handler, args []string) bool {
-			h.Query = args[0]
-			return true
-		}},
-		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true, set: func(h *Handler, args []string) bool {
-			h.Protect = args
-			return true
-		}},
-		{name: "fold", takes: "the word case", set: func(h *Handler, args []string) bool {
-			h.Fold = args[0]
-			return args[0] == foldCase
-		}},
-		{name: "max_redirects", takes: "a number from 0 to 255", set: func(h *Handler, args []string) bool {
-			n, err := strconv.Atoi(args[0])
-			h.MaxRedirects = &n
-			return err == nil
-		}},
-		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true, set: func(h *Handler, args []string) bool {
-			h.AllowHosts = args
-			return true
-		}},
-		{name: "name", takes: "a name", choices: `letters, digits, "-", "_" and "."`, set: func(h *Handler, args []string) bool {
-			h.Name = args[0]
-			return validName(args[0])
-		}},
-	}
-}
-
-func optionNamed(name string) (option, bool) {
-	opts := options()
-	i := slices.IndexFunc(opts, func(o option) bool { return o.name == name })
-	if i < 0 {
-		return option{}, false
-	}
-	return opts[i], true
-}
-
-func optionNames() []string {
-	var names []string
-	for _, o := range options() {
-		names = append(names, o.name)
-	}
-	return names
-}
-
 // setOption takes in a line that is an option.
 func (p *directive) setOption(opt option, l line) {
 	if first, twice := p.given[opt.name]; twice {
 		p.report(l.at, "%s is given twice, first at %s", opt.name, first)
 		return
 	}
-	p.given[opt.name] = l.at
 	args := l.words[1:]
 	if message := opt.misuse(args); message != "" {
 		p.report(l.at, "%s", message)
 		return
 	}
 	opt.set(p.handler, args)
-}
-
-// misuse says what is wrong with the words that follow an option's name, or "". It
-// sets the option on a handler without any other, so that all there can be to say is about it.
-func (o option) misuse(args []string) string {
-	if len(args) == 0 {
-		return o.usage()
-	}
-	trial := new(Handler)
-	understood := (len(args) == 1 || o.list) && !slices.Contains(args, "") && o.set(trial, args)
-	var err error
-	if understood {
-		err = trial.checkOptions()
-	}
-	switch {
-	case understood && err == nil:
-		return ""
-	case isDestination(args[0]):
-		return fmt.Sprintf("%s takes %s; for a key named %s write: rule %s %s", o.name, o.takes, o.name, o.name, strings.Join(args, " "))
-	case err != nil:
-		return err.Error()
-	}
-	return fmt.Sprintf("%s, not %q", o.usage(), strings.Join(args, " "))
-}
-
-// usage says what the option takes.
-func (o option) usage() string {
-	usage := o.name + " takes " + o.takes
-	if o.choices != "" {
-		usage += " (" + o.choices + ")"
-	}
-	return usage
+	p.given[opt.name] = l.at
 }
 
 // compile checks the rules. A key that stands twice is an error also where the
 // lines come from different files, which the resolver takes for different sources.
 func (p *directive) compile() {
-	opts, err := p.handler.options()
-	if err != nil {
-		return // reported with the option
-	}
-	ruleset, err := resolver.Compile(p.handler.Rules, opts)
+	ruleset, err := p.handler.compile(p.handler.Rules)
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {
 			p.report(e.Position, "key %q: %s", e.Key, e.Message)
 		}
+		return
+	}
+	if err != nil {
+		p.report(p.at, "%v", err)
 		return
 	}
 	for _, w := range ruleset.Warnings() {

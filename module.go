@@ -115,14 +115,11 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision compiles the rules and logs what their author should know about them.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	h.logger = ctx.Logger()
-	opts, err := h.options()
+	ruleset, err := h.compile(h.Rules.from(h.source()))
 	if err != nil {
 		return err
 	}
-	h.ruleset, err = resolver.Compile(h.Rules.from(h.source()), opts)
-	if err != nil {
-		return fmt.Errorf("%s:\n%w", h.source(), err)
-	}
+	h.ruleset = ruleset
 	for _, w := range h.ruleset.Warnings() {
 		h.logger.Warn(w.Message,
 			zap.String("kind", string(w.Kind)),
@@ -148,7 +145,7 @@ func (h *Handler) Validate() error {
 
 // checkOptions checks all options, without the rules.
 func (h *Handler) checkOptions() error {
-	opts, err := h.options()
+	opts, err := h.resolverOptions()
 	if err != nil {
 		return err
 	}
@@ -156,6 +153,15 @@ func (h *Handler) checkOptions() error {
 		return err
 	}
 	return h.Validate()
+}
+
+// compile makes a ruleset of rules under the handler's options.
+func (h *Handler) compile(rules []resolver.Rule) (*resolver.Ruleset, error) {
+	opts, err := h.resolverOptions()
+	if err != nil {
+		return nil, err
+	}
+	return resolver.Compile(rules, opts)
 }
 
 // source is what inline rules have for a position once they are JSON.
@@ -166,8 +172,8 @@ func (h *Handler) source() string {
 	return "shortlink " + h.Name
 }
 
-// options returns the resolver's options.
-func (h *Handler) options() (resolver.Options, error) {
+// resolverOptions returns the options in the resolver's terms.
+func (h *Handler) resolverOptions() (resolver.Options, error) {
 	query, err := resolver.ParseQueryMode(h.Query)
 	if err != nil {
 		return resolver.Options{}, err

@@ -1,0 +1,96 @@
+package shortlink_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+)
+
+var update = flag.Bool("update", false, "write what is into testdata/adapt")
+
+// adapt turns a Caddyfile into JSON.
+func adapt(caddyfile string) ([]byte, error) {
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
+	return adapted, err
+}
+
+// Each file holds a Caddyfile and, below a line of dashes, what becomes of it: JSON, or the whole error.
+func TestACaddyfileBecomesTheConfigurationOrTheErrorThatIsWrittenBelowIt(t *testing.T) {
+	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files in testdata/adapt", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".caddyfiletest"), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const separator = "----------\n"
+			caddyfile, want, found := strings.Cut(string(content), separator)
+			if !found {
+				t.Fatal("there is no line of dashes")
+			}
+			got := adaptOrError(t, caddyfile)
+			if *update {
+				if err := os.WriteFile(file, []byte(caddyfile+separator+got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// adaptOrError returns the configuration, which Caddy has to accept, or the error.
+func adaptOrError(t *testing.T, caddyfile string) string {
+	t.Helper()
+	adapted, err := adapt(caddyfile)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	var config caddy.Config
+	if err := json.Unmarshal(adapted, &config); err != nil {
+		t.Fatal(err)
+	}
+	config.Logging = &caddy.Logging{Logs: map[string]*caddy.CustomLog{
+		"default": {BaseLog: caddy.BaseLog{WriterRaw: json.RawMessage(`{"output": "discard"}`)}},
+	}}
+	if err := caddy.Validate(&config); err != nil {
+		t.Errorf("Caddy refuses what the Caddyfile became: %v", err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, adapted, "", "\t"); err != nil {
+		t.Fatal(err)
+	}
+	return indented.String() + "\n"
+}
+
+func TestAKeyThatStandsInTheCaddyfileAndInAnImportedFileIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	imported := filepath.Join(dir, "more.caddy")
+	if err := os.WriteFile(imported, []byte("github https://example.com\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := adapt("http://localhost:8080 {\n\tshortlink {\n\t\tgithub https://github.com\n\t\timport " + imported + "\n\t}\n}\n")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, place := range []string{imported + ":1", "Caddyfile:3"} {
+		if !strings.Contains(err.Error(), place) {
+			t.Errorf("the error does not name %s: %v", place, err)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package shortlink
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// option is one of the directive's options in the Caddyfile.
+type option struct {
+	name string
+	// takes says what follows the name, and choices, if not empty, what that can be.
+	takes, choices string
+	// list is set when more than one word can follow.
+	list bool
+	// set puts the words that follow into h; ok is false when they cannot be
+	// understood. Whether they make sense is checked afterwards.
+	set func(h *Handler, args []string) (ok bool)
+}
+
+// directiveOptions returns all options, in the order in which they are told to who writes another.
+func directiveOptions() []option {
+	return []option{
+		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com", set: setOrigin},
+		{name: "status", takes: "a redirect code", choices: redirectCodes, set: setStatus},
+		{name: "cache", takes: "a duration of at least one second", choices: "such as 1h or 30d", set: setCache},
+		{name: "query", takes: "merge, preserve or ignore", set: setQuery},
+		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true, set: setProtect},
+		{name: "fold", takes: "the word case", set: setFold},
+		{name: "max_redirects", takes: "a number from 0 to 255", set: setMaxRedirects},
+		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true, set: setAllowHosts},
+		{name: "name", takes: "a name", choices: `letters, digits, "-", "_" and "."`, set: setName},
+	}
+}
+
+func setOrigin(h *Handler, args []string) bool {
+	h.Origin = args[0]
+	return true
+}
+
+func setStatus(h *Handler, args []string) (ok bool) {
+	h.StatusCode, ok = parseStatus(args[0])
+	return ok
+}
+
+func setCache(h *Handler, args []string) bool {
+	duration, err := caddy.ParseDuration(args[0])
+	h.Cache = caddy.Duration(duration)
+	return err == nil && duration >= time.Second
+}
+
+func setQuery(h *Handler, args []string) bool {
+	h.Query = args[0]
+	return true
+}
+
+func setProtect(h *Handler, args []string) bool {
+	h.Protect = args
+	return true
+}
+
+func setFold(h *Handler, args []string) bool {
+	h.Fold = args[0]
+	return args[0] == foldCase
+}
+
+func setMaxRedirects(h *Handler, args []string) bool {
+	n, err := strconv.Atoi(args[0])
+	h.MaxRedirects = &n
+	return err == nil
+}
+
+func setAllowHosts(h *Handler, args []string) bool {
+	h.AllowHosts = args
+	return true
+}
+
+func setName(h *Handler, args []string) bool {
+	h.Name = args[0]
+	return validName(args[0])
+}
+
+const redirectCodes = "301, 302, 303, 307, 308, permanent or temporary"
+
+// parseStatus returns the status that a word stands for.
+func parseStatus(word string) (code int, ok bool) {
+	switch word {
+	case "permanent":
+		return 301, true
+	case "temporary":
+		return 302, true
+	}
+	code, err := strconv.Atoi(word)
+	return code, err == nil && resolver.ValidStatus(code)
+}
+
+func optionNamed(name string) (option, bool) {
+	opts := directiveOptions()
+	i := slices.IndexFunc(opts, func(o option) bool { return o.name == name })
+	if i < 0 {
+		return option{}, false
+	}
+	return opts[i], true
+}
+
+func optionNames() []string {
+	var names []string
+	for _, o := range directiveOptions() {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// misuse says what is wrong with the words that follow an option's name, or "".
+func (o option) misuse(args []string) string {
+	if len(args) == 0 {
+		return o.usage()
+	}
+	understood, err := o.try(args)
+	hint := ""
+	if isDestination(args[0]) {
+		hint = fmt.Sprintf("; for a key named %s write: rule %s %s", o.name, o.name, strings.Join(args, " "))
+	}
+	switch {
+	case err != nil:
+		return err.Error() + hint
+	case understood:
+		return ""
+	case hint != "":
+		return o.name + " takes " + o.takes + hint
+	}
+	return fmt.Sprintf("%s, not %q", o.usage(), strings.Join(args, " "))
+}
+
+// try sets the option on a handler that has no other, so that the error is about it.
+func (o option) try(args []string) (understood bool, err error) {
+	if len(args) > 1 && !o.list || slices.Contains(args, "") {
+		return false, nil
+	}
+	trial := new(Handler)
+	if !o.set(trial, args) {
+		return false, nil
+	}
+	return true, trial.checkOptions()
+}
+
+// usage says what the option takes.
+func (o option) usage() string {
+	usage := o.name + " takes " + o.takes
+	if o.choices != "" {
+		usage += " (" + o.choices + ")"
+	}
+	return usage
+}
