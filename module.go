@@ -124,7 +124,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.logger.Warn(w.Message,
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
-			zap.Stringer("position", w.Position))
+			zap.String("position", w.Position.String()))
 	}
 	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
 		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)

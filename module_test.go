@@ -1,0 +1,344 @@
+package shortlink_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A request is redirected whatever its method; the status decides what a client does next.
+func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
+	s := serve(t, `shortlink {
+		github https://github.com
+		form https://example.com/form 307
+		cached https://example.com
+		cache 90m
+	}`)
+	tests := map[string]struct{ request, want string }{
+		"GET":             {"GET /github/caddyserver?tab=repositories", "302 https://github.com/caddyserver?tab=repositories"},
+		"HEAD":            {"HEAD /github", "302 https://github.com/"},
+		"POST with 307":   {"POST /form", "307 https://example.com/form"},
+		"unknown methods": {"BREW /github", "302 https://github.com/"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			method, _, _ := strings.Cut(tt.request, " ")
+			got := s.raw(t, method, tt.request+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 3\r\nConnection: close\r\n\r\na=b")
+			if got.location() != tt.want {
+				t.Errorf("got %s, want %s", got.location(), tt.want)
+			}
+			if got.body != "" || got.header.Get("Content-Type") != "" {
+				t.Errorf("got a body of type %q: %q", got.header.Get("Content-Type"), got.body)
+			}
+			if got.header.Get("Cache-Control") != "max-age=5400" {
+				t.Errorf("got Cache-Control %q", got.header.Get("Cache-Control"))
+			}
+		})
+	}
+}
+
+func TestCacheControlStandsOnRedirectsAloneAndOnlyWhereItIsAskedFor(t *testing.T) {
+	s := serve(t, `shortlink {
+		github https://github.com
+	}`)
+	if got := s.get(t, "/github").header; got["Cache-Control"] != nil {
+		t.Errorf("without the option: got Cache-Control %q", got["Cache-Control"])
+	}
+	s.load(t, `shortlink {
+		loop /loop
+		cache 1h
+	}
+	respond next`)
+	for _, target := range []string{"/other", "/loop"} {
+		if got := s.get(t, target).header; got["Cache-Control"] != nil {
+			t.Errorf("%s: got Cache-Control %q", target, got["Cache-Control"])
+		}
+	}
+}
+
+func TestHTTP2IsAnsweredLikeHTTP1(t *testing.T) {
+	s := serveWith(t, "servers {\n protocols h1 h2c\n }", `shortlink {
+		github https://github.com
+		docs /documentation
+	}`)
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	for target, want := range map[string]string{
+		"/github/a?b=c": "302 https://github.com/a?b=c",
+		"/docs":         "302 http://" + s.addr + "/documentation",
+	} {
+		request, err := http.NewRequest("GET", "http://"+s.addr+target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := transport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.ProtoMajor != 2 {
+			t.Errorf("%s was answered over %s", target, response.Proto)
+		}
+		if got := read(t, response).location(); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+// A request target is a path on this host, and what is escaped in it stays so (R2).
+func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
+	s := serve(t, `shortlink {
+		gh https://github.com
+		base https://example.com/base/
+		home /
+		docs /documentation
+		café https://example.com/café
+		x https://example.com/x
+	}
+	respond next 299`)
+	tests := map[string]struct{ target, want string }{
+		"two slashes are an empty segment":        {"//evil.test/x", "299"},
+		"two slashes behind an internal root":     {"/home//evil.test/x", "302 http://go.example//evil.test/x"},
+		"two slashes behind a key":                {"/gh//evil.test", "302 https://github.com//evil.test"},
+		"a leading dot segment goes":              {"/../x", "302 https://example.com/x"},
+		"an escaped one goes as well":             {"/%2e%2e/x", "302 https://example.com/x"},
+		"a backslash is a slash":                  {`/x\y`, "302 https://example.com/x/y"},
+		"an escaped slash stays escaped":          {"/gh/a%2Fb", "302 https://github.com/a%2Fb"},
+		"an escaped slash separates nothing":      {"/gh%2Fa", "299"},
+		"an escaped question mark stays escaped":  {"/gh/a%3Fb", "302 https://github.com/a%3Fb"},
+		"an escaped climb is refused":             {"/base/..%2F..%2Fadmin", "400"},
+		"a twice escaped climb is refused":        {"/base/%252e%252e%252fadmin", "400"},
+		"raw bytes match their escaped form":      {"/caf\xc3\xa9", "302 https://example.com/caf%C3%A9"},
+		"lower-case escapes match":                {"/caf%c3%a9/a", "302 https://example.com/caf%C3%A9/a"},
+		"escaped letters match":                   {"/%78", "302 https://example.com/x"},
+		"absolute form is its path":               {"http://o.example/gh/a?b=c", "302 https://github.com/a?b=c"},
+		"absolute form names the host":            {"http://o.example/docs", "302 http://o.example/documentation"},
+		"absolute form without a path":            {"http://o.example?x", "299"},
+		"absolute form of another scheme":         {"https://o.example/docs", "302 http://o.example/documentation"},
+		"the root matches nothing":                {"/", "299"},
+		"the query is none of the key's business": {"/?gh", "299"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := s.get(t, tt.target).location(); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.target, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheAuthorityOfConnectIsNoPath(t *testing.T) {
+	s := serve(t, `route {
+		shortlink {
+			go.example:443 https://example.com
+		}
+		test_echo
+	}`)
+	got := s.raw(t, "GET", "CONNECT go.example:443 HTTP/1.1\r\nHost: go.example:443\r\nConnection: close\r\n\r\n")
+	if want := `CONNECT go.example:443 //go.example:443 ""`; got.body != want {
+		t.Errorf("got %d %s, want %s", got.status, got.body, want)
+	}
+}
+
+// Without an origin, absolute destinations are answered, and internal ones are refused (R2).
+func TestAHostThatIsMissingOrInvalidNeverReachesALocation(t *testing.T) {
+	s := serve(t, `shortlink {
+		gh https://github.com
+		docs /documentation
+	}`)
+	tests := map[string]string{
+		"no Host in HTTP/1.0":   "GET %s HTTP/1.0\r\n\r\n",
+		"an empty Host":         "GET %s HTTP/1.0\r\nHost: \r\n\r\n",
+		"a percent sign":        "GET %s HTTP/1.0\r\nHost: a%%b\r\n\r\n",
+		"a number out of range": "GET %s HTTP/1.0\r\nHost: 1.2.3.999\r\n\r\n",
+		"invalid Punycode":      "GET %s HTTP/1.0\r\nHost: xn--a\r\n\r\n",
+		"a port out of range":   "GET %s HTTP/1.0\r\nHost: go.example:99999\r\n\r\n",
+	}
+	for name, request := range tests {
+		t.Run(name, func(t *testing.T) {
+			request := strings.ReplaceAll(request, "%%", "%")
+			if got := s.raw(t, "GET", strings.Replace(request, "%s", "/gh/evil.test", 1)).location(); got != "302 https://github.com/evil.test" {
+				t.Errorf("absolute: got %s", got)
+			}
+			if got := s.raw(t, "GET", strings.Replace(request, "%s", "/docs/evil.test", 1)).location(); got != "400" {
+				t.Errorf("internal: got %s", got)
+			}
+		})
+	}
+	s.load(t, `shortlink {
+		docs /documentation
+		origin https://go.example.com
+	}`)
+	if got := s.raw(t, "GET", "GET /docs HTTP/1.0\r\n\r\n").location(); got != "302 https://go.example.com/documentation" {
+		t.Errorf("with origin: got %s", got)
+	}
+}
+
+func TestOnlyATrustedProxySaysWhatTheClientSees(t *testing.T) {
+	const rules = `shortlink {
+		docs /documentation
+		self /self
+	}`
+	tests := map[string]struct {
+		header             []string
+		trusted, untrusted string
+	}{
+		"scheme and host": {
+			[]string{"X-Forwarded-Proto: https", "X-Forwarded-Host: www.example:8443"},
+			"302 https://www.example:8443/documentation", "302 http://go.example/documentation",
+		},
+		"the last value counts": {
+			[]string{"X-Forwarded-Host: evil.test", "X-Forwarded-Host: www.example", "X-Forwarded-Proto: http", "X-Forwarded-Proto: HTTPS"},
+			"302 https://www.example/documentation", "302 http://go.example/documentation",
+		},
+		"a scheme other than http and https is ignored": {
+			[]string{"X-Forwarded-Proto: javascript"},
+			"302 http://go.example/documentation", "302 http://go.example/documentation",
+		},
+		"an empty host is ignored": {
+			[]string{"X-Forwarded-Host: "},
+			"302 http://go.example/documentation", "302 http://go.example/documentation",
+		},
+		"a host that is none is refused": {
+			[]string{"X-Forwarded-Host: evil.test/path"},
+			"400", "302 http://go.example/documentation",
+		},
+	}
+	check := func(t *testing.T, s *server, header []string, want string) {
+		t.Helper()
+		if got := s.get(t, "/docs", header...).location(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	t.Run("trusted", func(t *testing.T) {
+		s := serveWith(t, "servers {\n trusted_proxies static 127.0.0.0/8\n }", rules)
+		for name, tt := range tests {
+			t.Run(name, func(t *testing.T) { check(t, s, tt.header, tt.trusted) })
+		}
+	})
+	t.Run("untrusted", func(t *testing.T) {
+		s := serve(t, rules)
+		for name, tt := range tests {
+			t.Run(name, func(t *testing.T) { check(t, s, tt.header, tt.untrusted) })
+		}
+	})
+}
+
+// Keys are matched against the path as the handlers before have left it; internal
+// destinations are paths of the site.
+func TestRulesSeeTheRewrittenPath(t *testing.T) {
+	tests := map[string]struct{ block, target, want string }{
+		"handle_path": {
+			"handle_path /go/* {\n shortlink {\n gh https://github.com\n }\n }", "/go/gh/a%2Fb?c", "302 https://github.com/a%2Fb?c=",
+		},
+		"handle_path and an internal destination": {
+			"handle_path /go/* {\n shortlink {\n docs /documentation\n }\n }", "/go/docs/x", "302 http://go.example/documentation/x",
+		},
+		"handle_path that strips everything": {
+			"handle_path /go* {\n shortlink {\n docs /documentation\n }\n respond {http.request.uri}\n }", "/go", "200",
+		},
+		"a stripped prefix is no part of a key": {
+			"handle_path /go/* {\n shortlink {\n go/docs /documentation\n }\n }\n respond next 299", "/go/docs", "299",
+		},
+		"uri strip_prefix": {
+			"uri strip_prefix /go/\n route {\n shortlink {\n gh https://github.com\n }\n }", "/go/gh", "302 https://github.com/",
+		},
+		"a rewrite to a path without its slash": {
+			"route {\n rewrite gh/b\n shortlink {\n gh https://github.com\n }\n }", "/a?c=d", "302 https://github.com/b?c=d",
+		},
+		"a rewrite to what looks like a URL is a path": {
+			"route {\n rewrite http://gh/b\n shortlink {\n http: https://example.com\n b https://evil.test\n }\n }", "/a", "302 https://example.com//gh/b",
+		},
+		"a rewrite of an absolute target": {
+			"route {\n uri strip_prefix /go\n shortlink {\n gh https://github.com\n }\n }", "http://o.example/go/gh", "302 https://github.com/",
+		},
+		"a destination that is what the client asked for passes": {
+			"handle_path /go/* {\n shortlink {\n docs /go/docs\n }\n respond next 299\n }", "/go/docs?a=b", "299",
+		},
+		"a destination that is the stripped path redirects": {
+			"handle_path /go/* {\n shortlink {\n old /new\n new https://example.com\n }\n respond next 299\n }", "/go/old", "302 https://example.com/",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, tt.block)
+			if got := s.get(t, tt.target).location(); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAMatcherDecidesWhichRequestsAreLookedAt(t *testing.T) {
+	s := serve(t, `@internal header X-Team *
+	shortlink @internal {
+		wiki https://wiki.example.com
+	}
+	shortlink /go/* {
+		go/wiki https://wiki.example.org
+	}
+	respond next 299`)
+	for target, want := range map[string][2]string{
+		"/wiki":    {"299", "302 https://wiki.example.com/"},
+		"/go/wiki": {"302 https://wiki.example.org/", "302 https://wiki.example.org/"},
+	} {
+		if got := s.get(t, target).location(); got != want[0] {
+			t.Errorf("%s: got %s, want %s", target, got, want[0])
+		}
+		if got := s.get(t, target, "X-Team: a").location(); got != want[1] {
+			t.Errorf("%s with the header: got %s, want %s", target, got, want[1])
+		}
+	}
+}
+
+func TestErrorsGoToHandleErrors(t *testing.T) {
+	const rules = `shortlink {
+		ping /pong
+		pong /ping
+		a /b
+		b https://example.com
+		docs https://example.com/docs/
+		max_redirects 0
+	}`
+	s := serve(t, rules)
+	want := map[string]int{"/ping": 508, "/a": 508, "/docs/..%2f": 400, "/b": 302}
+	for target, status := range want {
+		if got := s.get(t, target); got.status != status || got.body != "" {
+			t.Errorf("%s: got %d %q, want %d", target, got.status, got.body, status)
+		}
+	}
+	s.load(t, rules+`
+	handle_errors 400 508 {
+		respond "{http.error.status_code}: {http.error.message} ({http.shortlink.key}, {http.shortlink.outcome})"
+	}`)
+	for target, body := range map[string]string{
+		"/ping":       "508: too many internal redirects: loop (ping, error)",
+		"/a":          "508: too many internal redirects (a, error)",
+		"/docs/..%2f": "400: unsafe path (docs, error)",
+	} {
+		if got := s.get(t, target); got.status != want[target] || got.body != body {
+			t.Errorf("%s: got %d %q, want %q", target, got.status, got.body, body)
+		}
+	}
+}
+
+func TestARequestThatMatchesNothingReachesTheNextHandlerAsItCame(t *testing.T) {
+	s := serve(t, `shortlink {
+		gh https://github.com
+		self /self
+	}
+	test_echo`)
+	for _, target := range []string{
+		"/other/%2e%2e/A%2fb?q=%20+#f",
+		"//evil.test//x/../y?",
+		"/self?a=b",
+		"http://o.example/other?a",
+	} {
+		got := s.raw(t, "POST", "POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+		s.load(t, "test_echo")
+		want := s.raw(t, "POST", "POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+		if got.body != want.body {
+			t.Errorf("%s: got %s, without the handler %s", target, got.body, want.body)
+		}
+	}
+}

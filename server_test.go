@@ -1,0 +1,162 @@
+package shortlink_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// server is a Caddy that serves on a port of its own while a test runs. There is one
+// at a time in a process.
+type server struct {
+	addr    string // host:port
+	options string // global options
+}
+
+// serve starts Caddy with a site that answers for every host; block is what the site's block holds.
+func serve(t *testing.T, block string) *server {
+	return serveWith(t, "", block)
+}
+
+// serveWith is serve with global options.
+func serveWith(t *testing.T, options, block string) *server {
+	t.Helper()
+	s := &server{addr: freeAddress(t), options: options}
+	t.Cleanup(func() {
+		if err := caddy.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.load(t, block)
+	return s
+}
+
+// load serves another block in the place of the former one.
+func (s *server) load(t *testing.T, block string) {
+	t.Helper()
+	if err := s.tryToLoad(t, block); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *server) tryToLoad(t *testing.T, block string) error {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(s.addr)
+	config := fmt.Sprintf(`{
+	admin off
+	persist_config off
+	grace_period 5s
+	storage file_system %q
+	default_bind 127.0.0.1
+	log default {
+		output discard
+	}
+	%s
+}
+http://:%s {
+	%s
+}
+`, t.TempDir(), s.options, port, block)
+	adapted, err := adapt(config)
+	if err != nil {
+		return err
+	}
+	return caddy.Load(adapted, true)
+}
+
+// freeAddress returns an address at which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// reply is what a client sees.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// location returns status and Location in one string, for tables.
+func (r reply) location() string {
+	return strings.TrimSpace(fmt.Sprint(r.status, " ", r.header.Get("Location")))
+}
+
+// get asks for target, which is sent as it is, from host go.example.
+func (s *server) get(t *testing.T, target string, header ...string) reply {
+	t.Helper()
+	return s.raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+"Connection: close\r\n\r\n")
+}
+
+func lines(header []string) string {
+	if len(header) == 0 {
+		return ""
+	}
+	return strings.Join(header, "\r\n") + "\r\n"
+}
+
+// raw sends a request, byte for byte, and reads the answer to it.
+func (s *server) raw(t *testing.T, method, request string) reply {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%q: %v", request, err)
+	}
+	return read(t, response)
+}
+
+// read reads a response to its end.
+func read(t *testing.T, response *http.Response) reply {
+	t.Helper()
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{response.StatusCode, response.Header, string(body)}
+}
+
+// echo is a handler that answers with the request as it got it.
+type echo struct{}
+
+func init() {
+	caddy.RegisterModule(echo{})
+	httpcaddyfile.RegisterHandlerDirective("test_echo", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		return echo{}, nil
+	})
+	httpcaddyfile.RegisterDirectiveOrder("test_echo", httpcaddyfile.After, "respond")
+}
+
+func (echo) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.test_echo", New: func() caddy.Module { return new(echo) }}
+}
+
+func (echo) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s %s %s %q", r.Method, r.RequestURI, r.URL, body)
+	return err
+}
