@@ -106,6 +106,8 @@ func parseInternal(value string) (v internalValue, problem string) {
 		return v, `the path of an internal destination has no "\"; write "/", or %5C for a backslash`
 	case hasDotSegment(path):
 		return v, "the path of an internal destination has no segment \".\" or \"..\", however it is spelled; write the path that it leads to"
+	case strings.HasSuffix(path, " "):
+		return v, "the path of an internal destination does not end in a space; remove it, or write %20"
 	case strings.Count(fragment, "#") > 1:
 		return v, "an internal destination has one \"#\" at the most, as the last one is taken; for the others write %23"
 	case strings.Count(query, "?") > 1:

@@ -84,11 +84,17 @@ export function resolve(requestURL, rules, options = {}) {
 
   // arrive turns the assembled string into the outcome of a request that some rule matched.
   function arrive(assembled) {
-    const destination = new URL(assembled).href; // R12
+    const destination = new URL(assembled);
     const taken = { key: matched[0].key, hops: redirectCount };
-    if (destination === request.href) return { outcome: "pass", ...taken }; // R15
-    return { outcome: "redirect", destination, ...taken, status: combineStatus(matched) };
+    if (isSame(destination, request)) return { outcome: "pass", ...taken }; // R15
+    const { href } = destination; // R12
+    return { outcome: "redirect", destination: href, ...taken, status: combineStatus(matched) };
   }
+}
+
+// isSame compares the components of section 3.2. A bare "?" or "#" is none of them.
+function isSame(a, b) {
+  return ["origin", "pathname", "search", "hash"].every((component) => a[component] === b[component]);
 }
 
 // joinPaths is the one seam of the construction (R6): where two slashes meet, one goes.

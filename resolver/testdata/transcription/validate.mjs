@@ -7,15 +7,16 @@ const outerSpace = /^ | $/;
 
 // validate returns one {key, error} for each thing wrong with a ruleset, an empty list when it is valid.
 // The errors: "invalid key", "invalid value", "invalid status", and "duplicate key" for every rule whose
-// key is that of an earlier one.
+// key is that of an earlier one, when nothing else is wrong with either.
 export function validate(rules, options = {}) {
   const compare = comparer(options);
   const seen = new Set();
   const errors = [];
   for (const [key, value] of Object.entries(rules)) {
-    for (const error of ruleErrors(key, value)) errors.push({ key, error });
-    if (seen.has(compare(key))) errors.push({ key, error: "duplicate key" });
-    seen.add(compare(key));
+    const own = ruleErrors(key, value);
+    if (own.length === 0 && seen.has(compare(key))) own.push("duplicate key");
+    if (own.length === 0) seen.add(compare(key));
+    for (const error of own) errors.push({ key, error });
   }
   return errors;
 }
@@ -51,6 +52,7 @@ function isInternal(to) {
   const [beforeHash, ...fragments] = to.split("#");
   const [path, ...queries] = beforeHash.split("?");
   if (fragments.length > 1 || queries.length > 1) return false; // R11
+  if (path.endsWith(" ")) return false; // URL strips it at the end of a string, and nowhere else
   return !path.includes("\\") && !hasDotSegment(path);
 }
 
