@@ -113,7 +113,7 @@ func resolveAll(b *testing.B, rs *Ruleset, paths []string, search string, want O
 		if next++; next == len(paths) {
 			next = 0
 		}
-		if _, result := rs.AppendDestination(dst, req); result.Outcome != want {
+		if _, result := rs.AppendDestination(dst, &req); result.Outcome != want {
 			b.Fatal(result)
 		}
 	}
@@ -130,7 +130,7 @@ func newBareTable(n int) *bareTable {
 	t := &bareTable{slots: make([]uint64, n*5/3+1)}
 	for i := range n {
 		key := benchKey(i)
-		hash := hashSegment(1, key)
+		hash, _ := keyHash(1, key)
 		at := t.home(hash)
 		for t.slots[at] != 0 {
 			at = (at + 1) % len(t.slots)
@@ -148,7 +148,7 @@ func (t *bareTable) home(hash uint64) int {
 }
 
 func (t *bareTable) find(key string) bool {
-	hash := hashSegment(1, key)
+	hash, _ := keyHash(1, key)
 	for at := t.home(hash); t.slots[at] != 0; {
 		if s := t.slots[at]; s>>32 == hash&(1<<32-1) {
 			entry := t.arena[s&(1<<32-1)-1:]

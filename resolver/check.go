@@ -186,9 +186,10 @@ func (o *options) appendConstantQuery(dst []byte, m *weburl.Merger, destination,
 // appendQuery appends the query of a destination: what is constant, and the request's, which begins
 // with "?" unless it is empty. It begins with "?" unless it is empty, too (3.4.2).
 func (o *options) appendQuery(dst []byte, m *weburl.Merger, constant, request string) []byte {
-	if len(request) > 0 {
-		request = request[1:]
+	if len(request) == 0 && len(constant) == 0 {
+		return dst
 	}
+	request = strings.TrimPrefix(request, "?")
 	start := len(dst)
 	dst = append(dst, '?')
 	switch {

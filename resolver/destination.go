@@ -12,7 +12,7 @@ import (
 //
 // It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future
 // is known.
-func (rs *Ruleset) AppendDestination(dst []byte, req Request) ([]byte, Result) {
+func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
 	found, ok := rs.table.match(req.Target.Pathname)
 	if !ok {
 		return dst, Result{}
@@ -26,11 +26,11 @@ func (rs *Ruleset) AppendDestination(dst []byte, req Request) ([]byte, Result) {
 	case rule.flags.has(failed):
 		return dst, result.failed(rs.failure(&rule))
 	}
-	end, ok := rs.appendDestination(dst, &rule, found.remaining, req)
+	end, fragment, ok := rs.appendDestination(dst, &rule, found.remaining, req)
 	if !ok {
 		return dst, result.failed(ErrNoOrigin)
 	}
-	if isRequest(end[len(dst):], req) {
+	if isRequest(end[len(dst):fragment], end[fragment:], req) {
 		return dst, Result{Key: result.Key, Hops: result.Hops}
 	}
 	return end, result
@@ -47,43 +47,39 @@ func (rs *Ruleset) failure(rule *record) error {
 	return rs.failures[n]
 }
 
-// appendDestination is the construction phase (3.4). It reports false where the request's
-// origin is needed and there is none (R2).
-func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req Request) ([]byte, bool) {
+// appendDestination is the construction phase (3.4). It returns where the fragment begins, and false where
+// the request's origin is needed and there is none (R2).
+func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req *Request) (end []byte, fragment int, ok bool) {
 	if rule.flags.has(requestOrigin) {
-		var ok bool
 		if dst, ok = weburl.AppendOrigin(dst, req.Scheme, req.Host); !ok {
-			return dst, false
+			return dst, 0, false
 		}
 	}
 	dst = append(dst, rule.base...)
 	if rule.flags.has(joined) {
 		dst = append(dst, remaining...)
-	} else {
+	} else if remaining != "" {
 		dst = appendAtSeam(dst, remaining)
 	}
 	dst = rs.opts.appendQuery(dst, &rs.merger, text(rule.query), req.Target.Search)
+	fragment = len(dst)
 	if req.Target.Hash != "" {
-		return append(dst, req.Target.Hash...), true
+		return append(dst, req.Target.Hash...), fragment, true
 	}
-	return append(dst, rule.fragment...), true
+	return append(dst, rule.fragment...), fragment, true
 }
 
 // isRequest reports whether a destination is the request itself (R15): origin, pathname, search
 // and hash are equal, as 3.2 takes them. A bare "#" is no hash.
-func isRequest(destination []byte, req Request) bool {
-	asked := req.Asked
+func isRequest(destination, fragment []byte, req *Request) bool {
+	asked := &req.Asked
 	if asked.Pathname == "" {
-		asked = req.Target
+		asked = &req.Target
 	}
-	before, fragment, _ := bytes.Cut(destination, []byte("#"))
-	if req.OverHTTP {
-		asked.Hash = ""
+	if !req.OverHTTP && string(fragment) != asked.Hash && !(asked.Hash == "" && len(fragment) == 1) {
+		return false
 	}
-	if req.OverHTTP || len(fragment) == 0 {
-		destination = before
-	}
-	rest, ok := cutSuffixes(destination, asked.Hash, asked.Search, asked.Pathname)
+	rest, ok := cutTarget(destination, asked.Pathname, asked.Search)
 	if !ok {
 		return false
 	}
@@ -93,14 +89,12 @@ func isRequest(destination []byte, req Request) bool {
 	return ok && bytes.Equal(rest, origin)
 }
 
-// cutSuffixes cuts the suffixes off b, one after the other, if they are all there.
-func cutSuffixes(b []byte, suffixes ...string) ([]byte, bool) {
-	for _, suffix := range suffixes {
-		n := len(b) - len(suffix)
-		if n < 0 || string(b[n:]) != suffix {
-			return b, false
-		}
-		b = b[:n]
+// cutTarget cuts pathname and search off the end of b, if they are there.
+func cutTarget(b []byte, pathname, search string) (origin []byte, ok bool) {
+	n := len(b) - len(search)
+	m := n - len(pathname)
+	if m < 0 || string(b[m:n]) != pathname || string(b[n:]) != search {
+		return nil, false
 	}
-	return b, true
+	return b[:m], true
 }

@@ -8,12 +8,13 @@ import (
 // record is a compiled rule as it lies in the arena: everything that an answer
 // needs, and behind it what only explanations and listings read.
 //
-//	flags, hops, statuses                        one byte each
-//	lengths of key, base, query, fragment        uvarints
-//	key, base, query, fragment                   bytes
-//	[spelling]                                   length and bytes, with hasSpelling
-//	[value]                                      length and bytes, with hasValue
-//	source, line, column                         uvarints
+//	header                           8 bytes, little-endian: flags, hops, statuses and the
+//	                                 lengths of key (8 bits), base (16), query and fragment (8)
+//	[the four lengths]               uvarints, with longParts, where one is too large for the header
+//	key, base, query, fragment       bytes
+//	[spelling]                       length and bytes, with hasSpelling
+//	[value]                          length and bytes, with hasValue
+//	source, line, column             uvarints
 type record struct {
 	// base is what the destination begins with: origin and path, or the path alone
 	// where the origin is the request's.
@@ -42,28 +43,70 @@ const (
 	hasValue
 	exactKey
 	unlisted
+	longParts
 )
 
 func (f recordFlags) has(flag recordFlags) bool { return f&flag != 0 }
 
-var statusCodes = [...]int{0, 301, 302, 303, 307, 308}
+var statusCodes = [8]uint16{0, 301, 302, 303, 307, 308}
 
 func statusIndex(code int) byte {
 	for i, c := range statusCodes {
-		if c == code {
+		if int(c) == code {
 			return byte(i)
 		}
 	}
 	return 0
 }
 
+// header is the first eight bytes of a record.
+type header uint64
+
+func (r *record) header() header {
+	h := header(r.flags) | header(r.hops)<<8 | header(statusIndex(r.status)|statusIndex(r.ownStatus)<<4)<<16
+	if r.flags.has(longParts) {
+		return h
+	}
+	return h | header(len(r.key))<<24 | header(len(r.base))<<32 | header(len(r.query))<<48 | header(len(r.fragment))<<56
+}
+
+func (h header) flags() recordFlags { return recordFlags(h) }
+func (h header) hops() uint8        { return uint8(h >> 8) }
+func (h header) status() int        { return int(statusCodes[h>>16&7]) }
+func (h header) ownStatus() int     { return int(statusCodes[h>>20&7]) }
+
+// partLengths are the lengths of key, base, query and fragment.
+type partLengths struct{ key, base, query, fragment int }
+
+// lengths returns the lengths of the parts, and what follows them. b follows the header.
+func (h header) lengths(b []byte) (partLengths, []byte) {
+	if h.flags().has(longParts) {
+		return longLengths(b)
+	}
+	return partLengths{int(h >> 24 & 0xFF), int(h >> 32 & 0xFFFF), int(h >> 48 & 0xFF), int(h >> 56)}, b
+}
+
+func longLengths(b []byte) (n partLengths, rest []byte) {
+	n.key, b = uvarint(b)
+	n.base, b = uvarint(b)
+	n.query, b = uvarint(b)
+	n.fragment, b = uvarint(b)
+	return n, b
+}
+
 // appendRecord appends the encoded form of r.
 func appendRecord(dst []byte, r *record) []byte {
-	dst = append(dst, byte(r.flags), r.hops, statusIndex(r.status)|statusIndex(r.ownStatus)<<4)
-	for _, part := range [...][]byte{r.key, r.base, r.query, r.fragment} {
-		dst = binary.AppendUvarint(dst, uint64(len(part)))
+	parts := [...][]byte{r.key, r.base, r.query, r.fragment}
+	if len(r.key) > 0xFF || len(r.base) > 0xFFFF || len(r.query) > 0xFF || len(r.fragment) > 0xFF {
+		r.flags |= longParts
 	}
-	for _, part := range [...][]byte{r.key, r.base, r.query, r.fragment} {
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(r.header()))
+	if r.flags.has(longParts) {
+		for _, part := range parts {
+			dst = binary.AppendUvarint(dst, uint64(len(part)))
+		}
+	}
+	for _, part := range parts {
 		dst = append(dst, part...)
 	}
 	if r.flags.has(hasSpelling) {
@@ -84,16 +127,13 @@ func appendCounted(dst, part []byte) []byte {
 
 // decodeAnswer reads what an answer needs, and returns what follows it.
 func (r *record) decodeAnswer(b []byte) []byte {
-	r.flags, r.hops = recordFlags(b[0]), b[1]
-	r.status, r.ownStatus = statusCodes[b[2]&15], statusCodes[b[2]>>4]
-	keyLen, b := uvarint(b[3:])
-	baseLen, b := uvarint(b)
-	queryLen, b := uvarint(b)
-	fragmentLen, b := uvarint(b)
-	r.key, b = b[:keyLen], b[keyLen:]
-	r.base, b = b[:baseLen], b[baseLen:]
-	r.query, b = b[:queryLen], b[queryLen:]
-	r.fragment, b = b[:fragmentLen], b[fragmentLen:]
+	h := header(binary.LittleEndian.Uint64(b))
+	r.flags, r.hops, r.status = h.flags(), h.hops(), h.status()
+	n, b := h.lengths(b[8:])
+	r.key, b = b[:n.key], b[n.key:]
+	r.base, b = b[:n.base], b[n.base:]
+	r.query, b = b[:n.query], b[n.query:]
+	r.fragment, b = b[:n.fragment], b[n.fragment:]
 	if r.flags.has(hasSpelling) {
 		r.spelling, b = counted(b)
 	}
@@ -102,6 +142,7 @@ func (r *record) decodeAnswer(b []byte) []byte {
 
 // decode reads the whole record, and returns what follows it.
 func (r *record) decode(b []byte) []byte {
+	r.ownStatus = header(binary.LittleEndian.Uint64(b)).ownStatus()
 	b = r.decodeAnswer(b)
 	if r.flags.has(hasValue) {
 		r.value, b = counted(b)
@@ -114,11 +155,12 @@ func (r *record) decode(b []byte) []byte {
 
 // recordKey returns the key of the record that b begins with.
 func recordKey(b []byte) []byte {
-	keyLen, b := uvarint(b[3:])
-	for range 3 {
-		_, b = uvarint(b)
+	h := header(binary.LittleEndian.Uint64(b))
+	if h.flags().has(longParts) {
+		n, b := longLengths(b[8:])
+		return b[:n.key]
 	}
-	return b[:keyLen]
+	return b[8 : 8+int(h>>24&0xFF)]
 }
 
 func counted(b []byte) (part, rest []byte) {

@@ -96,6 +96,6 @@ func (rs *Ruleset) Resolve(requestURL string) (destination string, result Result
 	if err != nil {
 		return "", Result{Outcome: Failed, Err: err}
 	}
-	appended, result := rs.AppendDestination(nil, req)
+	appended, result := rs.AppendDestination(nil, &req)
 	return string(appended), result
 }

@@ -2,7 +2,6 @@ package resolver
 
 import (
 	"math/bits"
-	"strings"
 )
 
 // table finds the longest key that a path begins with. It is an open-addressed hash table
@@ -70,9 +69,8 @@ func (t *table) next(at int) int {
 // keyHash returns the hash and the number of segments of a whole key.
 func keyHash(seed uint64, key string) (hash uint64, depth int) {
 	hash = seed
-	for segment := range strings.SplitSeq(key, "/") {
-		hash = hashSegment(hash, segment)
-		depth++
+	for end := -1; end < len(key); depth++ {
+		hash, end = hashSegment(hash, key, end+1)
 	}
 	return hash, depth
 }
@@ -129,11 +127,8 @@ func (t *table) longest(path string, w window) prefix {
 func (t *table) walk(path string, w window, compare bool) (found prefix) {
 	hash, start := t.seed, 0
 	for depth := 1; depth <= t.maxDepth; depth++ {
-		end := len(path)
-		if i := strings.IndexByte(path[start:], '/'); i >= 0 {
-			end = start + i
-		}
-		hash = hashSegment(hash, path[start:end])
+		var end int
+		hash, end = hashSegment(hash, path, start)
 		if t.depths&depthBit(depth) != 0 && w.from <= end && end <= w.to {
 			if s := t.lookup(hash, path, end, compare); s != 0 {
 				found = prefix{slot: s, end: end, depth: depth}
@@ -163,20 +158,38 @@ func (t *table) lookup(hash uint64, path string, end int, compare bool) slot {
 	return 0
 }
 
-// hashSegment takes a segment into a hash.
-func hashSegment(hash uint64, segment string) uint64 {
-	for len(segment) >= 8 {
-		hash = mix(hash^load64(segment), 0xe7037ed1a0b428db)
-		segment = segment[8:]
+// hashSegment takes the segment of path that begins at start into a hash, and returns where the
+// segment ends: at a "/", or at the path's end. It reads eight bytes at a time.
+func hashSegment(hash uint64, path string, start int) (sum uint64, end int) {
+	for len(path)-start >= 8 {
+		word := load64(path[start:])
+		if slash := firstSlash(word); slash < 8 {
+			return finishSegment(hash, word&^(^uint64(0)<<(8*slash)), slash), start + slash
+		}
+		hash = mix(hash^word, 0xe7037ed1a0b428db)
+		start += 8
 	}
-	// The seven bytes at the most leave room for their number, so that no two
-	// segments look alike.
-	return mix(hash^loadTail(segment)^uint64(len(segment)+1)<<56, 0xa0761d6478bd642f)
+	word := loadTail(path[start:])
+	n := min(firstSlash(word), len(path)-start)
+	return finishSegment(hash, word&^(^uint64(0)<<(8*n)), n), start + n
+}
+
+// finishSegment takes the last n bytes of a segment, fewer than eight, into a hash. They leave room for
+// their number, so that no two segments look alike.
+func finishSegment(hash, tail uint64, n int) uint64 {
+	return mix(hash^tail^uint64(n+1)<<56, 0xa0761d6478bd642f)
 }
 
 func mix(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
 	return high ^ low
+}
+
+// firstSlash returns the index of the first byte of word that is "/", or 8.
+func firstSlash(word uint64) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	zeroes := word ^ ones*'/'
+	return bits.TrailingZeros64((zeroes-ones)&^zeroes&highs) >> 3
 }
 
 func load64(s string) uint64 {

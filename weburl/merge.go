@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -114,7 +115,7 @@ func (m *Merger) largePairs(most int) *pairs {
 	if p == nil {
 		p = &pairs{seed: maphash.MakeSeed()}
 	}
-	p.list = p.list[:0]
+	p.list = slices.Grow(p.list[:0], most)
 	size := 1 << bits.Len(uint(2*most))
 	if cap(p.slots) < size {
 		p.slots = make([]uint32, size)
@@ -158,7 +159,14 @@ func (p *pairs) add(buf []byte, new pair) {
 	} else if p.slots != nil {
 		*p.slot(buf, new.name) = at + 1
 	}
-	p.list = append(p.list, new)
+	p.push(new)
+}
+
+// push appends to the list, which has room for all pairs from the start: an append that could
+// grow it would keep it off the stack.
+func (p *pairs) push(new pair) {
+	p.list = p.list[:len(p.list)+1]
+	p.list[len(p.list)-1] = new
 }
 
 // dropSame marks the later pairs with the name of the first one as gone.
@@ -251,7 +259,7 @@ func (p *pairs) appendPreserving(dst []byte, base, over string, protected *Names
 		if ofBase > 0 {
 			raw.gone = p.displace(dst, piece, ofBase, protected)
 		}
-		p.list = append(p.list, raw)
+		p.push(raw)
 	}
 	return p.rewriteRaw(dst, start, base, over)
 }
