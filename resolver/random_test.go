@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -77,6 +78,9 @@ func (r random) ruleset(opts Options) []Rule {
 	var rules []Rule
 	for range 1 + r.IntN(8) {
 		rule := Rule{Key: r.path(3), Value: r.value()}
+		if r.IntN(12) == 0 {
+			rule.Value = "https://go.example/" + rule.Key // leads to itself (R15)
+		}
 		if r.IntN(6) == 0 {
 			rule.Exact = true
 		}
@@ -121,4 +125,44 @@ func (r random) requestURL(rules []Rule) string {
 	}
 	origin := r.one("https://go.example", "http://go.example:8080", "https://GO.example:443", "https://[::1]")
 	return origin + "/" + path + r.remainder() + r.query() + r.fragment()
+}
+
+// carelessRules returns rules that nobody has checked, no two with the same spelling of a key.
+func (r random) carelessRules() []Rule {
+	var rules []Rule
+	for range 1 + r.IntN(8) {
+		rule := Rule{Key: r.path(2), Value: r.value()}
+		if r.IntN(4) == 0 {
+			rule.Key = r.one("", "/a", "//", "a?b", "a#", `a\b`, " a", "a ", "a\tb", "a\x7f", "\x00", ".", "a/..", "%2e%2E/a", "a/.%2e", "...", "a{b", "}")
+		}
+		if r.IntN(4) == 0 {
+			rule.Value = r.one("", "a", "?a", "#a", "//x", `/\x`, `/a\b`, "/a/../b", "/%2E", "/a ?x", "/ #f", "/a#b#c", "/a?b?c", "/a?b#c?d",
+				"http:x", "https:/x", "HTTP://x", "https://", "https://@/", "https://a b", "https://x:99999", "https:///x", "http://[::1",
+				"https://a%00b", "ftp://x", "/a\tb", " /a", "/a ", "https://x ")
+		}
+		if r.IntN(8) == 0 {
+			rule.Status = []int{-1, 200, 300, 301, 304, 404}[r.IntN(6)]
+		}
+		if !slices.ContainsFunc(rules, func(other Rule) bool { return other.Key == rule.Key }) {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+// mutated puts characters into a URL, behind its origin, that a URL parser has to look at.
+func (r random) mutated(requestURL string) string {
+	if r.IntN(3) > 0 {
+		return requestURL
+	}
+	characters := []rune(requestURL)
+	path := len([]rune("https://"))
+	path += 1 + slices.Index(characters[path:], '/')
+	for range 1 + r.IntN(3) {
+		at := path + r.IntN(len(characters)-path+1)
+		inserted := r.one("\t", "\n", "\r", " ", `\`, "/", "?", "#", "%", "%2", "%2f", "&", "=", "+", "..", "/../", "/./", "%2e", "'", `"`, "<>", "^`", "{|}", "[]", "@", ":",
+			"é", "\x00", "\x1f", "\x7f", "\u0080", "\u2028", "\uFEFF", "\uFFFD", "𝄞", "a\u0301")
+		characters = slices.Insert(characters, at, []rune(inserted)...)
+	}
+	return r.one("", "", " ", "\n") + string(characters) + r.one("", "", " ", "\t\x00")
 }
