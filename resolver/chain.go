@@ -228,8 +228,13 @@ func (c *Compiler) destinationOf(r *record, f *fate) {
 	r.query = c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?"))
 	r.fragment = []byte(f.destinationFragment)
 	if f.fragment != "" {
-		r.fragment = weburl.AppendEncoded([]byte("#"), f.fragment[1:], weburl.FragmentSet)
+		r.fragment = []byte(encodedFragment(f.fragment))
 	}
+}
+
+// encodedFragment spells a fragment as R12 has it. It begins with "#".
+func encodedFragment(written string) string {
+	return string(weburl.AppendEncoded([]byte("#"), written[1:], weburl.FragmentSet))
 }
 
 // appendAtSeam appends a path to a base, of which one "/" goes where both have one there (R6).

@@ -29,10 +29,20 @@ func NewNames(names ...string) *Names {
 		if name == "*" {
 			set.all = true
 		}
-		form := strings.TrimSuffix(Params{{Name: name}}.String(), "=")
-		set.forms[form] = struct{}{}
+		set.forms[string(formOf(name))] = struct{}{}
 	}
 	return set
+}
+
+// Has reports whether the set has the decoded name.
+func (n *Names) Has(name string) bool {
+	return n != nil && n.has(formOf(name))
+}
+
+// formOf returns a decoded name as AppendForm writes it.
+func formOf(name string) []byte {
+	form := Params{{Name: name}}.String()
+	return []byte(strings.TrimSuffix(form, "="))
 }
 
 func (n *Names) has(form []byte) bool {

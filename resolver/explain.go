@@ -1,0 +1,286 @@
+package resolver
+
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Explanation is a result, and why it is so.
+type Explanation struct {
+	Result
+	// Request is the Request URL as the URL Standard spells it.
+	Request string
+	// Destination is the destination, also where it is the request itself; empty where there is none.
+	Destination string
+	// Walk are the matches in their order: the rule that the request matched, then for each
+	// internal redirect the rule that its value matched, until one leads to an absolute
+	// destination, no key matches, or the walk meets a rule again.
+	Walk []Match
+	// Origin says where scheme and host of the destination come from.
+	Origin Source
+	// Appended is the path that was appended to the last value's, "" for none (R6).
+	Appended string
+	// Parameters are the destination's query parameters, in its order.
+	Parameters []Parameter
+	// Dropped are parameters of the request that the destination has nothing of, as the query
+	// mode ignores them.
+	Dropped []Given
+	// Fragment is the destination's fragment.
+	Fragment Fragment
+}
+
+// Match is one step of the resolution phase (3.3).
+type Match struct {
+	// Pathname is what was looked up, Rule the rule whose key is the longest that it begins with.
+	Pathname string
+	Rule     Rule
+	// Remaining is what remains of the pathname behind the key.
+	Remaining string
+}
+
+// Source says where a part of a destination comes from.
+type Source struct {
+	Kind SourceKind
+	// Step is, for an embedded or a destination's part, the index in Walk of the rule whose value has it.
+	Step int
+}
+
+// SourceKind is one of the places that parts of a destination come from.
+type SourceKind string
+
+const (
+	FromNowhere     SourceKind = ""
+	FromRequest     SourceKind = "request"
+	FromEmbedded    SourceKind = "embedded"
+	FromDestination SourceKind = "destination"
+	FromOption      SourceKind = "option"
+)
+
+// Given is a value and the source that gave it.
+type Given struct {
+	Name, Value string
+	From        Source
+}
+
+// Parameter is a query parameter of a destination, decoded.
+type Parameter struct {
+	Given
+	// Displaced are the values that others of the same name would have had, in the
+	// order in which they gave way.
+	Displaced []Given
+}
+
+// Fragment is the fragment of a destination, with its "#"; empty for none.
+type Fragment struct {
+	Given
+	// Displaced are the fragments of lower precedence.
+	Displaced []Given
+}
+
+// Explain resolves a request and says why its outcome is what it is. It takes the
+// walk of 3.3 rule by rule and is meant for people, not for serving.
+func (rs *Ruleset) Explain(req Request) Explanation {
+	appended, result := rs.AppendDestination(nil, &req)
+	e := Explanation{
+		Result:      result,
+		Request:     string(appendRequestURL(nil, &req)),
+		Destination: string(appended),
+		Walk:        rs.walk(req.Target.Pathname),
+	}
+	if len(e.Walk) == 0 || result.Outcome == Failed {
+		return e
+	}
+	if result.Outcome == Pass {
+		e.Destination = e.Request
+	}
+	rs.explainParts(&e, &req)
+	return e
+}
+
+func appendRequestURL(dst []byte, req *Request) []byte {
+	dst, _ = weburl.AppendOrigin(dst, req.Scheme, req.Host)
+	dst = append(dst, req.Target.Pathname...)
+	dst = append(dst, req.Target.Search...)
+	return append(dst, req.Target.Hash...)
+}
+
+// walk takes the steps of 3.3 until the walk ends or meets a rule again.
+func (rs *Ruleset) walk(pathname string) []Match {
+	var steps []Match
+	met := map[ref]bool{}
+	for {
+		found, ok := rs.table.match(pathname)
+		if !ok {
+			return steps
+		}
+		rule := rs.rule(found.ref)
+		steps = append(steps, Match{Pathname: pathname, Rule: rule, Remaining: found.remaining})
+		if !isInternal(rule.Value) || met[found.ref] {
+			return steps
+		}
+		met[found.ref] = true
+		value, _ := parseInternal(rule.Value)
+		pathname = value.path
+	}
+}
+
+// explainParts says where the parts of the destination come from.
+func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
+	parts := rs.partsOf(e.Walk)
+	e.Origin = parts.origin
+	for _, step := range e.Walk {
+		e.Appended = step.Remaining + e.Appended
+	}
+	e.Fragment = explainFragment(Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}, parts.fragment, parts.destinationFragment)
+	rs.explainQuery(e, parts, req.Target.Search)
+}
+
+// parts are what the rules of a walk give to a destination.
+type parts struct {
+	origin                        Source
+	query, destinationQuery       Given
+	fragment, destinationFragment Given
+}
+
+// partsOf collects what the values of a walk hold: of embedded queries and fragments the first
+// ones, as 3.3.2 does.
+func (rs *Ruleset) partsOf(walk []Match) parts {
+	p := parts{origin: Source{Kind: FromRequest}}
+	if rs.opts.origin != "" {
+		p.origin.Kind = FromOption
+	}
+	for step, match := range walk {
+		if !isInternal(match.Rule.Value) {
+			from := Source{Kind: FromDestination, Step: step}
+			u, _ := parseAbsolute(match.Rule.Value)
+			p.origin = from
+			p.destinationQuery = Given{Value: u.Search(), From: from}
+			p.destinationFragment = Given{Value: u.Hash(), From: from}
+			return p
+		}
+		from := Source{Kind: FromEmbedded, Step: step}
+		value, _ := parseInternal(match.Rule.Value)
+		if p.query.Value == "" {
+			p.query = Given{Value: value.query, From: from}
+		}
+		if p.fragment.Value == "" && value.fragment != "" {
+			p.fragment = Given{Value: encodedFragment(value.fragment), From: from}
+		}
+	}
+	return p
+}
+
+// explainFragment takes the first fragment that there is (3.4.3).
+func explainFragment(byPrecedence ...Given) Fragment {
+	var f Fragment
+	for _, given := range byPrecedence {
+		switch {
+		case given.Value == "":
+		case f.Value == "":
+			f.Given = given
+		default:
+			f.Displaced = append(f.Displaced, given)
+		}
+	}
+	return f
+}
+
+// explainQuery combines the queries pair by pair (3.4.2), and keeps what gives way.
+func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
+	own := explainedQuery{preserve: rs.opts.query == QueryPreserve}
+	own.add(p.destinationQuery)
+	own.combine(p.query, nil)
+	request := Given{Value: search, From: Source{Kind: FromRequest}}
+	if rs.opts.query == QueryIgnore {
+		e.Dropped = request.parameters()
+	} else {
+		own.combine(request, rs.opts.protected)
+	}
+	e.Parameters = own.parameters
+}
+
+// parameters returns the query parameters of a query.
+func (g Given) parameters() []Given {
+	var all []Given
+	for _, p := range weburl.ParseParams(strings.TrimPrefix(g.Value, "?")) {
+		all = append(all, Given{Name: p.Name, Value: p.Value, From: g.From})
+	}
+	return all
+}
+
+// explainedQuery is a query on its way through the precedences.
+type explainedQuery struct {
+	preserve   bool
+	parameters []Parameter
+}
+
+func (q *explainedQuery) add(query Given) {
+	for _, given := range query.parameters() {
+		q.parameters = append(q.parameters, Parameter{Given: given})
+	}
+}
+
+// combine takes a query of higher precedence in. Of protected names it only gets those in that
+// are not there yet.
+func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
+	before := len(q.parameters)
+	for _, given := range over.parameters() {
+		switch first := q.find(given.Name); {
+		case 0 <= first && first < before && protected.Has(given.Name):
+			q.parameters[first].Displaced = append(q.parameters[first].Displaced, given)
+		case q.preserve:
+			q.parameters = append(q.parameters, Parameter{Given: given})
+		case first < 0:
+			q.parameters = append(q.parameters, Parameter{Given: given})
+		default:
+			q.set(first, given)
+		}
+	}
+	if q.preserve {
+		q.dropDisplaced(before)
+	}
+}
+
+func (q *explainedQuery) find(name string) int {
+	return q.findFrom(0, name)
+}
+
+// set is URLSearchParams.set: the first of the name gets the value, the others go.
+func (q *explainedQuery) set(first int, given Given) {
+	kept := q.parameters[:first+1]
+	displaced := append(q.parameters[first].Displaced, q.parameters[first].Given)
+	for _, p := range q.parameters[first+1:] {
+		if p.Name == given.Name {
+			displaced = append(append(displaced, p.Displaced...), p.Given)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	kept[first] = Parameter{Given: given, Displaced: displaced}
+	q.parameters = kept
+}
+
+// dropDisplaced takes those of the first n parameters away whose name a later one has,
+// which is told what it displaces.
+func (q *explainedQuery) dropDisplaced(n int) {
+	var kept []Parameter
+	for i, p := range q.parameters {
+		later := q.findFrom(n, p.Name)
+		if i >= n || later < 0 {
+			kept = append(kept, p)
+			continue
+		}
+		q.parameters[later].Displaced = append(append(q.parameters[later].Displaced, p.Displaced...), p.Given)
+	}
+	q.parameters = kept
+}
+
+func (q *explainedQuery) findFrom(n int, name string) int {
+	for i := n; i < len(q.parameters); i++ {
+		if q.parameters[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
