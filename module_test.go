@@ -147,12 +147,12 @@ func TestAHostThatIsMissingOrInvalidNeverReachesALocation(t *testing.T) {
 		docs /documentation
 	}`)
 	tests := map[string]string{
-		"no Host in HTTP/1.0":   "GET %s HTTP/1.0\r\n\r\n",
-		"an empty Host":         "GET %s HTTP/1.0\r\nHost: \r\n\r\n",
-		"a percent sign":        "GET %s HTTP/1.0\r\nHost: a%%b\r\n\r\n",
-		"a number out of range": "GET %s HTTP/1.0\r\nHost: 1.2.3.999\r\n\r\n",
-		"invalid Punycode":      "GET %s HTTP/1.0\r\nHost: xn--a\r\n\r\n",
-		"a port out of range":   "GET %s HTTP/1.0\r\nHost: go.example:99999\r\n\r\n",
+		"no Host in HTTP/1.0":     "GET %s HTTP/1.0\r\n\r\n",
+		"an empty Host":           "GET %s HTTP/1.0\r\nHost: \r\n\r\n",
+		"a percent sign":          "GET %s HTTP/1.0\r\nHost: a%%b\r\n\r\n",
+		"a number out of range":   "GET %s HTTP/1.0\r\nHost: 1.2.3.999\r\n\r\n",
+		"an invalid IPv6 address": "GET %s HTTP/1.0\r\nHost: [1::2::3]\r\n\r\n",
+		"a port out of range":     "GET %s HTTP/1.0\r\nHost: go.example:99999\r\n\r\n",
 	}
 	for name, request := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestErrorsGoToHandleErrors(t *testing.T) {
 		respond "{http.error.status_code}: {http.error.message} ({http.shortlink.key}, {http.shortlink.outcome})"
 	}`)
 	for target, body := range map[string]string{
-		"/ping":       "508: too many internal redirects: loop (ping, error)",
+		"/ping":       "508: too many internal redirects: loop ping -> pong -> ping (ping, error)",
 		"/a":          "508: too many internal redirects (a, error)",
 		"/docs/..%2f": "400: unsafe path (docs, error)",
 	} {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -158,5 +159,30 @@ func (echo) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handle
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s %s %s %q", r.Method, r.RequestURI, r.URL, body)
+	return err
+}
+
+// count is a handler that counts the requests that come in, and those of them that are answered.
+type count struct{}
+
+var counted struct{ reached, answered atomic.Int64 }
+
+func init() {
+	caddy.RegisterModule(count{})
+	httpcaddyfile.RegisterHandlerDirective("test_count", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		return count{}, nil
+	})
+}
+
+func (count) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.test_count", New: func() caddy.Module { return new(count) }}
+}
+
+func (count) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	counted.reached.Add(1)
+	err := next.ServeHTTP(w, r)
+	if err == nil {
+		counted.answered.Add(1)
+	}
 	return err
 }

@@ -1,0 +1,211 @@
+package shortlink_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink"
+)
+
+// provision takes a handler's JSON through the life cycle that Caddy gives it.
+func provision(t testing.TB, config string) (*shortlink.Handler, error) {
+	t.Helper()
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	t.Cleanup(cancel)
+	module, err := ctx.LoadModuleByID("http.handlers.shortlink", json.RawMessage(config))
+	if err != nil {
+		return nil, err
+	}
+	return module.(*shortlink.Handler), nil
+}
+
+func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
+	tests := map[string]struct{ config, want string }{
+		"a bad rule":             {`{"rules": {"/gh": "https://github.com"}}`, `shortlink: key "/gh": a key has no leading "/"; write gh`},
+		"the handler's name":     {`{"rules": {"a": "b"}, "name": "links"}`, `shortlink links: key "a": `},
+		"all bad rules":          {`{"rules": {"/a": "/b", "c?": "/d"}}`, "shortlink: key \"/a\": a key has no leading \"/\"; write a\nshortlink: key \"c?\": "},
+		"keys that are the same": {`{"rules": {"é": "/a", "%c3%a9": "/b"}}`, `shortlink: key "%c3%a9": the key is the same as "é"`},
+		"a value of no kind":     {`{"rules": {"a": ["/b"]}}`, `rules:1:7: the value of "a" is an array`},
+		"an unknown member":      {`{"rule": {"a": "/b"}}`, `unknown field "rule"`},
+		"a bad status":           {`{"status_code": 200}`, "status: 200 is not the status of a redirect"},
+		"a bad query mode":       {`{"query": "append"}`, `query takes merge, preserve or ignore, not "append"`},
+		"a bad fold":             {`{"fold": "accents"}`, `fold takes "case", not "accents"`},
+		"a limit that is raised": {`{"max_redirects": 256}`, "max_redirects: "},
+		"a bad origin":           {`{"origin": "go.example"}`, "origin: "},
+		"a bad host pattern":     {`{"allow_hosts": ["exa*mple.com"]}`, "allow_hosts: "},
+		"too short a time":       {`{"cache": "10ms"}`, "cache takes a duration of at least one second, not 10ms"},
+		"a negative time":        {`{"cache": -1000000000}`, "cache takes a duration of at least one second, not -1s"},
+		"a bad name":             {`{"name": "a/b"}`, `name takes letters, digits, "-", "_" and ".", not "a/b"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := provision(t, tt.config)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheJSONOfAHandlerIsReadAsItWasWritten(t *testing.T) {
+	const config = `{"rules":{"a":"/b?c&d","e":{"to":"https://example.com","status":308,"exact":true,"unlisted":true}},` +
+		`"origin":"https://go.example","status_code":301,"cache":3600000000000,"query":"preserve","protect":["*"],` +
+		`"fold":"case","max_redirects":0,"allow_hosts":["example.com"],"name":"links"}`
+	h, err := provision(t, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain := strings.ReplaceAll(string(got), `\u0026`, "&"); plain != config {
+		t.Errorf("got\n%s\nwant\n%s", plain, config)
+	}
+}
+
+func TestWhatTheAuthorShouldKnowIsLogged(t *testing.T) {
+	logFile := filepath.Join(t.TempDir(), "caddy.log")
+	s := serveWith(t, "log links {\n output file "+logFile+"\n include http.handlers.shortlink\n }", `shortlink {
+		ping /pong
+		pong /ping
+		name links
+	}`)
+	s.load(t, "respond bye") // closes the log
+	content, err := os.ReadFile(logFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entry struct{ Level, Msg, Kind, Key, Position string }
+	first, _, _ := strings.Cut(string(content), "\n")
+	if err := json.Unmarshal([]byte(first), &entry); err != nil {
+		t.Fatalf("%v: %s", err, content)
+	}
+	if entry.Level != "warn" || entry.Kind != "loop" || entry.Key != "ping" || entry.Position != "shortlink links" || entry.Msg == "" {
+		t.Errorf("the log says %s", first)
+	}
+}
+
+// A server that shuts down turns away connections from which it has not read a request
+// yet: a client sends such a request again. What has reached the site is answered.
+func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
+	block := func(generation int) string {
+		return fmt.Sprintf(`route {
+			test_count
+			shortlink {
+				gh https://github.com
+				generation https://example.com/%d
+			}
+		}`, generation)
+	}
+	s := serve(t, block(0))
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	ask := func(path string) (location string) {
+		for range 5 {
+			response, err := client.Get("http://" + s.addr + path)
+			if err != nil {
+				continue
+			}
+			response.Body.Close()
+			return response.Header.Get("Location")
+		}
+		return "turned away five times"
+	}
+
+	var stop atomic.Bool
+	var asked atomic.Int64
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for !stop.Load() {
+				if got := ask("/gh/a"); got != "https://github.com/a" {
+					t.Errorf("got %s", got)
+					return
+				}
+				asked.Add(1)
+			}
+		})
+	}
+	for generation := 1; generation <= 10 && !t.Failed(); generation++ {
+		before := asked.Load()
+		s.load(t, block(generation))
+		if got, want := ask("/generation"), fmt.Sprintf("https://example.com/%d", generation); got != want {
+			t.Errorf("after the reload: got %s, want %s", got, want)
+		}
+		for asked.Load() < before+10 && !t.Failed() {
+			ask("/gh")
+		}
+	}
+	stop.Store(true)
+	clients.Wait()
+	if reached, answered := counted.reached.Load(), counted.answered.Load(); reached != answered {
+		t.Errorf("of %d requests that reached the site %d were answered", reached, answered)
+	}
+}
+
+func TestABadConfigurationLeavesTheOldOneServing(t *testing.T) {
+	s := serve(t, "shortlink {\n gh https://github.com\n }")
+	if err := s.tryToLoad(t, "shortlink {\n gh github.com\n }"); err == nil {
+		t.Error("the bad configuration was accepted")
+	}
+	if got := s.get(t, "/gh").location(); got != "302 https://github.com/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestTwoHandlersAreIndependent(t *testing.T) {
+	s := serve(t, `shortlink {
+		a https://example.com/first
+		fold case
+		status 308
+	}
+	route {
+		shortlink {
+			a https://example.com/second
+			b https://example.com/second
+		}
+	}`)
+	for target, want := range map[string]string{
+		"/A": "308 https://example.com/first",
+		"/b": "302 https://example.com/second",
+		"/B": "200",
+	} {
+		if got := s.get(t, target).location(); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestTwoSitesAreIndependent(t *testing.T) {
+	s := serve(t, `@one host one.example
+	handle @one {
+		shortlink {
+			docs /one
+		}
+	}
+	@two host two.example
+	handle @two {
+		shortlink {
+			docs /two
+		}
+	}`)
+	for host, want := range map[string]string{
+		"one.example": "302 http://one.example/one/x",
+		"two.example": "302 http://two.example/two/x",
+	} {
+		got := s.raw(t, "GET", "GET /docs/x HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
+		if got.location() != want {
+			t.Errorf("%s: got %s, want %s", host, got.location(), want)
+		}
+	}
+}
