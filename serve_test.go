@@ -1,0 +1,198 @@
+package shortlink_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-shortlink/shortlink"
+)
+
+const benchmarkRules = `{"rules": {
+	"github": "https://github.com",
+	"search": "https://example.com/search?lang=en&page=1",
+	"source": "/caddy",
+	"caddy": "/github/caddyserver/caddy",
+	"docs": "/documentation"
+}}`
+
+// prepare returns a request as Caddy's server gives it to its handlers, and the server's response.
+func prepare(target string, w http.ResponseWriter) *http.Request {
+	r := httptest.NewRequest("GET", "http://go.example"+target, nil)
+	r.RequestURI = target
+	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, nil)
+}
+
+var nothing = caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
+
+func TestTheSchemeOfAConnectionWithTLSIsHTTPS(t *testing.T) {
+	h, err := provision(t, benchmarkRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	r := prepare("/docs", w)
+	r.TLS = new(tls.ConnectionState)
+	if err := h.ServeHTTP(w, r, nothing); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Header().Get("Location"); got != "https://go.example/documentation" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Templates make requests of their own (httpInclude), which come without a RequestURI.
+func TestARequestThatAHandlerMadeUpIsAnswered(t *testing.T) {
+	h, err := provision(t, benchmarkRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest("GET", "/source/issues?q=a%2Fb", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	r = caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, nil)
+	if err := h.ServeHTTP(w, r, nothing); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Header().Get("Location"); got != "https://github.com/caddyserver/caddy/issues?q=a%2Fb" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Handlers around the redirect may change its headers in place; they must not change those of others.
+func TestTheHeadersOfARedirectBelongToItAlone(t *testing.T) {
+	h, err := provision(t, `{"rules": {"a": "https://example.com"}, "cache": "1h"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w := httptest.NewRecorder()
+		if err := h.ServeHTTP(w, prepare("/a", w), nothing); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"Location": "https://example.com/", "Cache-Control": "max-age=3600"} {
+			if got := w.Header()[name]; len(got) != 1 || got[0] != want {
+				t.Errorf("got %s %q, want %q alone", name, got, want)
+			}
+			w.Header()[name][0] = "changed"
+		}
+	}
+}
+
+func TestTheErrorOfARequestCarriesItsReason(t *testing.T) {
+	h, err := provision(t, `{"rules": {"a": "/a", "b": "https://example.com"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, status := range map[string]int{"/a": 508, "/b/..%2f": 400} {
+		w := httptest.NewRecorder()
+		err := h.ServeHTTP(w, prepare(target, w), nothing)
+		if he, ok := errors.AsType[caddyhttp.HandlerError](err); !ok || he.StatusCode != status || he.Err == nil {
+			t.Errorf("%s: got %v", target, err)
+		}
+	}
+}
+
+// What a request costs beyond what Caddy itself needs for it: for a redirect the
+// Location, the answer that headers and placeholders refer to, and the function that
+// gives the placeholders.
+func TestAllocationsOfARequest(t *testing.T) {
+	h, err := provision(t, benchmarkRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		target string
+		most   float64
+	}{
+		"redirect":                     {"/github/caddyserver/caddy", 3},
+		"redirect through other rules": {"/source/issues", 3},
+		"redirect to this host":        {"/docs/a", 3},
+		"redirect with a query":        {"/search?q=caddy&page=2", 3},
+		"pass":                         {"/not/a/key?q=caddy", 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := allocations(t, h, tt.target); got > tt.most {
+				t.Errorf("got %v allocations, want at most %v", got, tt.most)
+			}
+		})
+	}
+}
+
+// allocations returns the allocations of one ServeHTTP: each has a request of its own,
+// prepared outside of what is counted.
+func allocations(t *testing.T, h *shortlink.Handler, target string) float64 {
+	t.Helper()
+	const runs = 100
+	var requests []*http.Request
+	var writers []*response
+	for range runs + 1 { // AllocsPerRun runs once more, to warm up
+		w := newResponse()
+		writers = append(writers, w)
+		requests = append(requests, prepare(target, w))
+	}
+	i := 0
+	return testing.AllocsPerRun(runs, func() {
+		if err := h.ServeHTTP(writers[i], requests[i], nothing); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	})
+}
+
+// response is a ResponseWriter whose header holds what Caddy's server has put there, and
+// that keeps nothing else.
+type response struct{ header http.Header }
+
+func newResponse() *response {
+	return &response{http.Header{"Server": {"Caddy"}}}
+}
+
+func (w *response) Header() http.Header         { return w.header }
+func (w *response) Write(b []byte) (int, error) { return len(b), nil }
+func (w *response) WriteHeader(int)             {}
+
+// BenchmarkServe measures Handler.ServeHTTP from Caddy's prepared request to the header of
+// the response, without network, server and routing. Each round has a fresh replacer, as
+// each request has: it is made in batches, outside the time and the allocations
+// that are reported.
+func BenchmarkServe(b *testing.B) {
+	h, err := provision(b, benchmarkRules)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, bb := range []struct{ name, target string }{
+		{"redirect", "/github/caddyserver/caddy"},
+		{"redirect_internal", "/docs/getting-started"},
+		{"redirect_query", "/search?q=caddy&page=2"},
+		{"pass", "/not/a/key"},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			const batch = 4096
+			w := newResponse()
+			requests := make([]*http.Request, batch)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				if i%batch == 0 {
+					b.StopTimer()
+					for j := range requests {
+						requests[j] = prepare(bb.target, w)
+					}
+					b.StartTimer()
+				}
+				if err := h.ServeHTTP(w, requests[i%batch], nothing); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
