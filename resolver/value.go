@@ -57,22 +57,40 @@ func valueProblem(value string) string {
 
 // insteadOf guesses what the author of a value that is neither URL nor path meant.
 func insteadOf(value string) string {
-	scheme, rest, found := strings.Cut(value, ":")
-	rest = strings.TrimLeft(rest, `/\`)
+	path := strings.ReplaceAll(value, `\`, "/")
+	scheme, rest, found := strings.Cut(path, ":")
 	switch scheme = strings.ToLower(scheme); {
 	case found && (scheme == "http" || scheme == "https"):
-		return "write " + scheme + "://" + rest
-	case strings.Contains(value, "://"):
+		return "write " + scheme + "://" + strings.TrimLeft(rest, "/")
+	case found && isSchemeName(scheme) && !startsWithDigit(rest):
 		return "other schemes are not redirected to"
-	case strings.Contains(firstSegment(value), "."):
-		return "write https://" + value + " or /" + value
+	case found || strings.IndexByte(firstSegment(path), '.') > 0 && firstSegment(path) != "..":
+		return "write https://" + path + " or /" + path
 	}
-	return "write /" + strings.TrimLeft(value, `./\`)
+	return "write /" + withoutLeadingDots(path)
 }
 
-func firstSegment(value string) string {
-	segment, _, _ := strings.Cut(value, "/")
+func isSchemeName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+func startsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
+
+func firstSegment(path string) string {
+	segment, _, _ := strings.Cut(path, "/")
 	return segment
+}
+
+// withoutLeadingDots cuts the segments off that lead from a relative path to its place.
+func withoutLeadingDots(path string) string {
+	for {
+		switch segment, rest, _ := strings.Cut(path, "/"); {
+		case path != "" && (segment == "" || segment == "." || segment == ".."):
+			path = rest
+		default:
+			return path
+		}
+	}
 }
 
 // parseAbsolute parses an absolute destination, or says what is wrong with it.

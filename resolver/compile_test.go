@@ -1,0 +1,256 @@
+package resolver
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// at is where rules of these tests stand.
+var at = Position{Source: "links.json", Line: 3, Column: 5}
+
+const where = `links.json:3:5: key `
+
+func TestABadKeyIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
+	for _, test := range []struct{ name, key, message string }{
+		{"an empty key", "", `a key is not empty; "/" itself cannot be a shortlink`},
+		{"a leading slash", "/docs", `a key has no leading "/"; write docs`},
+		{"several leading slashes", "//docs/a", `a key has no leading "/"; write docs/a`},
+		{"nothing but a slash", "/", `a key has no leading "/"; "/" itself cannot be a shortlink`},
+		{"more bytes than a request line holds", strings.Repeat("a", 1<<16), `the key is longer than 65535 bytes, which no request line holds; shorten it`},
+		{"bytes that are not UTF-8", "caf\xe9", `the key is not valid UTF-8; write its bytes percent-encoded`},
+		{"a line feed", "a\nb", `a key has no control characters; remove them, or write them percent-encoded`},
+		{"a zero octet", "\x00", `a key has no control characters; remove them, or write them percent-encoded`},
+		{"a delete character", "a\x7f", `a key has no control characters; remove them, or write them percent-encoded`},
+		{"a leading space", " a", `a key has no leading or trailing space; remove it, or write %20`},
+		{"a trailing space", "a ", `a key has no leading or trailing space; remove it, or write %20`},
+		{"a question mark", "a?b", `a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F`},
+		{"a number sign", "a#b", `a key has no "#", as it is compared with the path alone; for a number sign in the path write %23`},
+		{"a backslash", `a\b`, `a key has no "\", as a URL's path never holds one; write "/", or %5C for a backslash`},
+		{"an opening brace", "a{b", `a key has no "{"; write %7B for { and %7D for }`},
+		{"a closing brace", "a}b", `a key has no "}"; write %7B for { and %7D for }`},
+		{"a dot segment", "a/./b", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"a double-dot segment", "a/..", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"an escaped dot segment", "%2e", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"a half-escaped double-dot segment", ".%2E/a", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			refused(t, Rule{Key: test.key, Value: "/x", Position: at}, ErrInvalidKey, test.message)
+		})
+	}
+}
+
+func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
+	const dots = `the path of an internal destination has no segment "." or "..", however it is spelled; write the path that it leads to`
+	const neither = ` is neither a URL that begins with http:// or https:// nor a path that begins with /; `
+	for _, test := range []struct{ name, value, message string }{
+		{"nothing", "", `a destination is not empty; write a URL like https://example.com/docs or a path like /docs`},
+		{"bytes that are not UTF-8", "https://x.example/\xff", `the destination is not valid UTF-8; write its bytes percent-encoded`},
+		{"a tab", "https://x.example/\t", `a destination has no control characters; remove them, or write them percent-encoded`},
+		{"a line feed in a fragment", "/a#\n", `a destination has no control characters; remove them, or write them percent-encoded`},
+		{"a leading space", " /a", `a destination has no leading or trailing space; remove it, or write %20`},
+		{"a trailing space", "https://x.example ", `a destination has no leading or trailing space; remove it, or write %20`},
+		{"a host alone", "x.example/a", `the destination "x.example/a"` + neither + `write https://x.example/a or /x.example/a`},
+		{"a relative path", "docs/v2", `the destination "docs/v2"` + neither + `write /docs/v2`},
+		{"a path from here", "./docs", `the destination "./docs"` + neither + `write /docs`},
+		{"a path from above", "../../docs", `the destination "../../docs"` + neither + `write /docs`},
+		{"nothing but dots", "..", `the destination ".."` + neither + `write /`},
+		{"a relative path with backslashes", `docs\v2`, `the destination "docs\\v2"` + neither + `write /docs/v2`},
+		{"a name that begins with a dot", ".well-known/x", `the destination ".well-known/x"` + neither + `write /.well-known/x`},
+		{"a query alone", "?a=b", `the destination "?a=b"` + neither + `write /?a=b`},
+		{"a host with a port", "localhost:8080/a", `the destination "localhost:8080/a"` + neither + `write https://localhost:8080/a or /localhost:8080/a`},
+		{"a script", "javascript:alert(1)", `the destination "javascript:alert(1)"` + neither + `other schemes are not redirected to`},
+		{"a mail address", "mailto:ann@x.example", `the destination "mailto:ann@x.example"` + neither + `other schemes are not redirected to`},
+		{"a scheme without slashes", "http:x.example", `the destination "http:x.example"` + neither + `write http://x.example`},
+		{"a scheme with one slash", "https:/x.example", `the destination "https:/x.example"` + neither + `write https://x.example`},
+		{"a scheme with backslashes", `https:\\x.example`, `the destination "https:\\\\x.example"` + neither + `write https://x.example`},
+		{"a scheme in upper case", "HTTPS://x.example/A", `the destination "HTTPS://x.example/A"` + neither + `write https://x.example/A`},
+		{"another scheme", "ftp://x.example", `the destination "ftp://x.example"` + neither + `other schemes are not redirected to`},
+		{"no host", "https://", `the destination "https://" is not a URL: the host is missing`},
+		{"a port that is too large", "https://x.example:65536", `the destination "https://x.example:65536" is not a URL: the port is above 65535`},
+		{"two leading slashes", "//x.example/a", `an internal destination begins with one "/"; write https://x.example/a for another host, or /x.example/a for a path of this one`},
+		{"a backslash in the path", `/a\b`, `the path of an internal destination has no "\"; write "/", or %5C for a backslash`},
+		{"a dot segment", "/a/./b", dots},
+		{"a double-dot segment before a query", "/a/..?b", dots},
+		{"an escaped double-dot segment", "/%2E%2e/a", dots},
+		{"a path that ends in a space before a query", "/a ?b=1", `the path of an internal destination does not end in a space; remove it, or write %20`},
+		{"a path that ends in a space before a fragment", "/a #b", `the path of an internal destination does not end in a space; remove it, or write %20`},
+		{"two number signs", "/a#b#c", `an internal destination has one "#" at the most, as the last one is taken; for the others write %23`},
+		{"two question marks", "/a?b?c", `an internal destination has one "?" before its "#" at the most, as the last one is taken; for the others write %3F`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			refused(t, Rule{Key: "k", Value: test.value, Position: at}, ErrInvalidValue, test.message)
+		})
+	}
+}
+
+func TestAStatusThatRedirectsNobodyIsRefused(t *testing.T) {
+	for _, status := range []int{-1, 1, 200, 300, 304, 305, 306, 309, 404, 3010} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			refused(t, Rule{Key: "k", Value: "/x", Status: status, Position: at}, ErrInvalidStatus,
+				fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", status))
+		})
+	}
+}
+
+// refused fails unless exactly this one thing is wrong with a rule.
+func refused(t *testing.T, rule Rule, kind error, message string) {
+	t.Helper()
+	_, err := Compile([]Rule{rule}, Options{})
+	if !errors.Is(err, kind) {
+		t.Fatalf("error %v, want %v", err, kind)
+	}
+	e, ok := errors.AsType[*RuleError](err)
+	if !ok {
+		t.Fatalf("%T is no RuleError", err)
+	}
+	if e.Position != rule.Position || e.Key != rule.Key || e.Message != message {
+		t.Errorf("%+v\nwant the message %s", *e, message)
+	}
+	if want := where + quote(rule.Key) + ": " + message; err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+func TestEverythingThatIsWrongIsReportedAtOnceInTheOrderOfTheRules(t *testing.T) {
+	_, err := Compile([]Rule{
+		{Key: "good", Value: "/x", Position: Position{"links.json", 2, 3}},
+		{Key: "/a", Value: "x", Status: 200, Position: Position{"links.json", 3, 3}},
+		{Key: "b", Value: "/b#c#d", Position: Position{"links.json", 4, 3}},
+		{Key: "c?", Value: "https://x.example", Position: Position{"links.json", 5, 3}},
+	}, Options{})
+	const want = `links.json:3:3: key "/a": a key has no leading "/"; write a
+links.json:3:3: key "/a": the destination "x" is neither a URL that begins with http:// or https:// nor a path that begins with /; write /x
+links.json:3:3: key "/a": 200 is not the status of a redirect; write 301, 302, 303, 307 or 308
+links.json:4:3: key "b": an internal destination has one "#" at the most, as the last one is taken; for the others write %23
+links.json:5:3: key "c?": a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+	for _, kind := range []error{ErrInvalidKey, ErrInvalidValue, ErrInvalidStatus} {
+		if !errors.Is(err, kind) {
+			t.Errorf("the errors are no %v", kind)
+		}
+	}
+	for _, kind := range []error{ErrDuplicateKey, ErrHostNotAllowed, ErrLoop} {
+		if errors.Is(err, kind) {
+			t.Errorf("the errors are a %v", kind)
+		}
+	}
+}
+
+func TestADuplicateKeyNamesBothPlaces(t *testing.T) {
+	first, second := Position{"links.json", 2, 3}, Position{"links.json", 7, 3}
+	for _, test := range []struct {
+		name       string
+		key, again string
+		opts       Options
+		message    string
+	}{
+		{"in the same spelling", "docs", "docs", Options{}, `the key stands already at links.json:2:3; remove one of the two rules`},
+		{"raw and escaped", "café", "caf%c3%a9", Options{}, `the key is the same as "café", which stands already at links.json:2:3; remove one of the two rules`},
+		{"with an unreserved octet escaped", "~a", "%7ea", Options{}, `the key is the same as "~a", which stands already at links.json:2:3; remove one of the two rules`},
+		{"in another case that is folded", "Docs", "dOCS", Options{FoldCase: true}, `the key is the same as "Docs", which stands already at links.json:2:3; remove one of the two rules`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Compile([]Rule{
+				{Key: test.key, Value: "https://x.example", Position: first},
+				{Key: "other", Value: "https://x.example", Position: Position{"links.json", 3, 3}},
+				{Key: test.again, Value: "/x", Position: second},
+			}, test.opts)
+			e, ok := errors.AsType[*RuleError](err)
+			if !ok || !errors.Is(err, ErrDuplicateKey) {
+				t.Fatalf("error %v", err)
+			}
+			want := RuleError{Kind: ErrDuplicateKey, Position: second, Key: test.again, Message: test.message, First: first}
+			if *e != want {
+				t.Errorf("%+v\nwant\n%+v", *e, want)
+			}
+		})
+	}
+}
+
+func TestADuplicateOfARuleWithoutAPlaceIsReportedWithoutIt(t *testing.T) {
+	_, err := Compile([]Rule{{Key: "a", Value: "/x"}, {Key: "a", Value: "/y"}}, Options{})
+	const want = `key "a": the key stands already; remove one of the two rules`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestEveryDuplicateIsReportedWithTheFirstRule(t *testing.T) {
+	var rules []Rule
+	for line := range 4 {
+		rules = append(rules, Rule{Key: "a", Value: fmt.Sprint("/", line), Position: Position{Line: line + 1, Source: "s"}})
+	}
+	_, err := Compile(rules, Options{})
+	const want = `s:2: key "a": the key stands already at s:1; remove one of the two rules
+s:3: key "a": the key stands already at s:1; remove one of the two rules
+s:4: key "a": the key stands already at s:1; remove one of the two rules`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+}
+
+func TestKeysThatFoldTogetherAreTwoKeysWithoutFolding(t *testing.T) {
+	rules := []Rule{{Key: "A", Value: "https://x.example/1"}, {Key: "a", Value: "https://x.example/2"}}
+	if got, _ := mustCompile(t, rules, Options{}).Resolve("https://go.example/a"); got != "https://x.example/2" {
+		t.Errorf("a leads to %q", got)
+	}
+}
+
+func TestTheLongestKeyIsTaken(t *testing.T) {
+	key := strings.Repeat("a", maxKey)
+	rs := mustCompile(t, []Rule{{Key: key, Value: "https://x.example"}}, Options{})
+	if got, _ := rs.Resolve("https://go.example/" + key); got != "https://x.example/" {
+		t.Errorf("it leads to %q", got)
+	}
+}
+
+func TestARulesetReturnsItsRulesAsTheyWereWritten(t *testing.T) {
+	rules := []Rule{
+		{Key: "a", Value: "https://x.example", Status: 301, Position: Position{"s", 1, 2}},
+		{Key: "B/%c3%a9", Value: "HTTPS", Exact: true},
+		{Key: "c", Value: "https://X.example:443/é?a b#c d", Unlisted: true, Position: Position{"s", 2, 0}},
+		{Key: "d", Value: "https://u:p@x.example/?", Exact: true, Unlisted: true, Position: Position{"s", 3, 0}},
+		{Key: "e", Value: "/é?#", Status: 308, Position: Position{"s", 4, 0}},
+		{Key: "f", Value: "/f", Position: Position{"s", 1 << 20, 1 << 10}},
+		{Key: "g", Value: "https://x.example/a?b=c#d"},
+	}
+	rules[1].Value = "https://x.example/"
+	rs := mustCompile(t, rules, Options{FoldCase: true, Status: 307})
+	got := slices.SortedFunc(rs.Rules(), func(a, b Rule) int { return strings.Compare(strings.ToLower(a.Key), strings.ToLower(b.Key)) })
+	if !slices.Equal(got, rules) || rs.Len() != len(rules) {
+		t.Errorf("%d rules\n%+v\nwant\n%+v", rs.Len(), got, rules)
+	}
+}
+
+func TestRulesStopWhenNobodyWantsMore(t *testing.T) {
+	rs := mustCompile(t, []Rule{{Key: "a", Value: "/x"}, {Key: "b", Value: "/y"}}, Options{})
+	n := 0
+	for range rs.Rules() {
+		n++
+		break
+	}
+	if n != 1 {
+		t.Errorf("%d rules", n)
+	}
+}
+
+func TestAnEmptyRulesetLetsEverythingPass(t *testing.T) {
+	rs := mustCompile(t, nil, Options{})
+	for _, request := range []string{"https://go.example", "https://go.example/a/b", "https://go.example/%61?b#c"} {
+		if destination, result := rs.Resolve(request); destination != "" || result != (Result{}) {
+			t.Errorf("%s: %q %+v", request, destination, result)
+		}
+	}
+}
+
+func TestARequestThatIsNoURLIsAnError(t *testing.T) {
+	rs := mustCompile(t, nil, Options{})
+	if destination, result := rs.Resolve("go.example/a"); destination != "" || result.Outcome != Failed || result.Err == nil {
+		t.Errorf("%q %+v", destination, result)
+	}
+}
