@@ -98,7 +98,6 @@ type Handler struct {
 	// Default: none.
 	Name string `json:"name,omitempty"`
 
-	logger       *zap.Logger
 	ruleset      *resolver.Ruleset
 	cacheControl string    // the header's value, empty for none
 	buffers      sync.Pool // of *[]byte: where destinations are put together
@@ -114,14 +113,14 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 
 // Provision compiles the rules and logs what their author should know about them.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	h.logger = ctx.Logger()
 	ruleset, err := h.compile(h.Rules.from(h.source()))
 	if err != nil {
 		return err
 	}
 	h.ruleset = ruleset
+	logger := ctx.Logger()
 	for _, w := range h.ruleset.Warnings() {
-		h.logger.Warn(w.Message,
+		logger.Warn(w.Message,
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
 			zap.String("position", w.Position.String()))

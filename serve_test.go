@@ -176,7 +176,7 @@ func BenchmarkServe(b *testing.B) {
 		{"pass", "/not/a/key"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			const batch = 4096
+			const batch = 256
 			w := newResponse()
 			requests := make([]*http.Request, batch)
 			b.ReportAllocs()
