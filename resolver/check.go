@@ -91,9 +91,9 @@ func parseOrigin(s string) (origin, problem string) {
 	if !isAbsolute(s) {
 		return "", quote(s) + " does not begin with http:// or https://" + advice
 	}
-	u, problem := parseAbsolute(s)
-	if problem != "" {
-		return "", problem + advice
+	u, err := weburl.Parse(s)
+	if err != nil {
+		return "", quote(s) + " is not a URL: " + reasonOf(err) + advice
 	}
 	if u.Username != "" || u.Password != "" || u.Path != "/" || u.HasQuery || u.HasFragment {
 		return "", quote(s) + " holds more than an origin" + advice
@@ -134,7 +134,7 @@ func parseHostPattern(pattern string) (parsed hostPattern, problem string) {
 	}
 	host, err := weburl.ParseHost(strings.Join(labels, "."))
 	if err != nil {
-		return parsed, quote(pattern) + " is not a host: " + err.Error() + advice
+		return parsed, quote(pattern) + " is not a host: " + reasonOf(err) + advice
 	}
 	if !strings.Contains(host, any) {
 		return hostPattern{host: host}, ""

@@ -99,11 +99,15 @@ func parseAbsolute(value string) (u weburl.URL, problem string) {
 	if err == nil {
 		return u, ""
 	}
-	reason := err.Error()
+	return u, "the destination " + quote(value) + " is not a URL: " + reasonOf(err)
+}
+
+// reasonOf returns what is wrong with a URL or a host, without repeating it.
+func reasonOf(err error) string {
 	if parse, ok := errors.AsType[*weburl.ParseError](err); ok {
-		reason = parse.Reason
+		return parse.Reason
 	}
-	return u, "the destination " + quote(value) + " is not a URL: " + reason
+	return err.Error()
 }
 
 // internalValue is an internal redirect, taken apart as 3.3.2 does.
