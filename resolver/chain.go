@@ -83,9 +83,9 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 		chain = append(chain, i)
 		this := &internals[i]
 		this.fate.state = fateBeingFound
-		next, found := c.table.match(this.value.path)
-		if !found || next.ref&internalRef == 0 {
-			this.fate = c.lastHop(this, next, found)
+		next, _ := c.table.match(this.value.path)
+		if next.ref&internalRef == 0 {
+			this.fate = c.lastHop(this, next)
 			break
 		}
 		this.remaining = next.remaining
@@ -107,7 +107,7 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 }
 
 // lastHop is the fate of a rule whose value no internal redirect follows.
-func (c *Compiler) lastHop(this *internalRule, next match, found bool) fate {
+func (c *Compiler) lastHop(this *internalRule, next match) fate {
 	f := fate{
 		state:        fateUnmatched,
 		hops:         1,
@@ -116,7 +116,7 @@ func (c *Compiler) lastHop(this *internalRule, next match, found bool) fate {
 		fragment:     this.value.fragment,
 		allPermanent: true,
 	}
-	if found {
+	if next.ref != 0 {
 		c.endAtAbsolute(&f, next)
 	}
 	return c.withOwnStatus(f, this)
@@ -197,7 +197,7 @@ func (f *fate) status(own int) int {
 func (c *Compiler) internalRecord(this *internalRule) record {
 	f := &this.fate
 	r := record{
-		key:       []byte(this.key),
+		key:       this.key,
 		hops:      uint8(min(f.hops, MaxRedirects)),
 		ownStatus: this.rule.Status,
 	}
@@ -220,15 +220,15 @@ func (c *Compiler) destinationOf(r *record, f *fate) {
 			r.flags |= requestOrigin
 		}
 	}
-	r.base = append([]byte(origin), f.path...)
+	r.base = origin + f.path
 	if f.appended != "" {
 		r.flags |= joined
-		r.base = appendAtSeam(r.base, f.appended)
+		r.base = string(appendAtSeam([]byte(r.base), f.appended))
 	}
-	r.query = c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?"))
-	r.fragment = []byte(f.destinationFragment)
+	r.query = string(c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?")))
+	r.fragment = f.destinationFragment
 	if f.fragment != "" {
-		r.fragment = []byte(encodedFragment(f.fragment))
+		r.fragment = encodedFragment(f.fragment)
 	}
 }
 

@@ -114,10 +114,10 @@ func statusProblem(code int) string {
 func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 	c.query = c.opts.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
 	r := record{
-		key:       c.key,
-		base:      []byte(value.url.Origin() + value.url.Path),
-		query:     c.query,
-		fragment:  []byte(value.url.Hash()),
+		key:       text(c.key),
+		base:      value.url.Origin() + value.url.Path,
+		query:     text(c.query),
+		fragment:  value.url.Hash(),
 		status:    c.opts.statusOf(rule),
 		ownStatus: rule.Status,
 	}
@@ -136,13 +136,13 @@ func (c *Compiler) addInternal(rule Rule, value parsedValue) {
 
 // describe fills in what a record says of its rule as it is written.
 func describe(r *record, rule Rule, source int) {
-	if string(r.key) != rule.Key {
+	if r.key != rule.Key {
 		r.flags |= hasSpelling
-		r.spelling = []byte(rule.Key)
+		r.spelling = rule.Key
 	}
 	if isInternal(rule.Value) || r.writtenValue() != rule.Value {
 		r.flags |= hasValue
-		r.value = []byte(rule.Value)
+		r.value = rule.Value
 	}
 	if rule.Exact {
 		r.flags |= exactKey
@@ -311,7 +311,7 @@ func (c *Compiler) storeInternals() []error {
 		if r.flags.has(failed) {
 			var n int
 			failures, n = failureOf(this.fate.cycle, failures, loops)
-			r.base = binary.AppendUvarint(nil, uint64(n))
+			r.base = string(binary.AppendUvarint(nil, uint64(n)))
 		}
 		slot := &c.table.slots[this.slot]
 		*slot = slot.withRef(c.store(&r))

@@ -13,12 +13,12 @@ import (
 // It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future
 // is known.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
-	found, ok := rs.table.match(req.Target.Pathname)
-	if !ok {
+	found, encoded := rs.table.match(req.Target.Pathname)
+	if found.ref == 0 {
 		return dst, Result{}
 	}
 	var rule record
-	rule.decodeAnswer(rs.table.arena.bytes(found.ref))
+	rule.decodeAnswer(encoded)
 	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Hops: int(rule.hops), Status: rule.status}
 	switch {
 	case unsafePath(found.remaining, dst):
@@ -43,7 +43,7 @@ func (r Result) failed(err error) Result {
 
 // failure returns the error that a rule's requests are answered with.
 func (rs *Ruleset) failure(rule *record) error {
-	n, _ := uvarint(rule.base)
+	n, _ := uvarint([]byte(rule.base))
 	return rs.failures[n]
 }
 
@@ -61,7 +61,7 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 	} else if remaining != "" {
 		dst = appendAtSeam(dst, remaining)
 	}
-	dst = rs.opts.appendQuery(dst, &rs.merger, text(rule.query), req.Target.Search)
+	dst = rs.opts.appendQuery(dst, &rs.merger, rule.query, req.Target.Search)
 	fragment = len(dst)
 	if req.Target.Hash != "" {
 		return append(dst, req.Target.Hash...), fragment, true

@@ -110,8 +110,8 @@ func (rs *Ruleset) walk(pathname string) []Match {
 	var steps []Match
 	met := map[ref]bool{}
 	for {
-		found, ok := rs.table.match(pathname)
-		if !ok {
+		found, _ := rs.table.match(pathname)
+		if found.ref == 0 {
 			return steps
 		}
 		rule := rs.rule(found.ref)

@@ -13,52 +13,53 @@ type match struct {
 	remaining string
 }
 
-// match finds the longest key that pathname begins with. pathname begins with "/" and is
-// percent-encoded with the path set.
-func (t *table) match(pathname string) (match, bool) {
+// match finds the longest key that pathname begins with; ref is 0 where there is none. It returns
+// the key's record, too, which an internal redirect has not yet while a ruleset is compiled.
+// pathname begins with "/" and is percent-encoded with the path set.
+func (t *table) match(pathname string) (match, []byte) {
 	if len(pathname) < 2 {
-		return match{}, false // R4
+		return match{}, nil // R4
 	}
 	path := pathname[1:]
 	var found prefix
+	var record []byte
 	if !t.foldCase && strings.IndexByte(path, '%') < 0 {
-		found = t.longest(path, window{1, math.MaxInt})
+		found, record = t.longest(path, window{1, math.MaxInt})
 	} else {
-		found = t.longestCanonical(path)
+		found, record = t.longestCanonical(path)
 	}
 	switch {
 	case found.slot == 0:
-		return match{}, false
+		return match{}, nil
 	case found.slot.isExact():
-		return match{ref: found.slot.ref()}, true
+		return match{ref: found.slot.ref()}, record
 	}
-	return match{ref: found.slot.ref(), remaining: path[found.end:]}, true
+	return match{ref: found.slot.ref(), remaining: path[found.end:]}, record
 }
 
 // longestCanonical is longest on the canonical forms of the candidates, each for itself: those
 // that hold a "%" without two hex digits are compared as they are (R3). The end that it
 // returns is one of path.
-func (t *table) longestCanonical(path string) prefix {
+func (t *table) longestCanonical(path string) (prefix, []byte) {
 	path = t.reach(path)
 	var memory [256]byte
-	found, settled := prefix{}, len(path)
+	settled := len(path)
 	if bad := malformedTriplet(path); bad >= 0 {
 		asIs := t.folded(append(memory[:0], path...))
-		if found = t.longest(text(asIs), window{bad + 1, math.MaxInt}); found.slot != 0 {
-			return found
+		if found, record := t.longest(text(asIs), window{bad + 1, math.MaxInt}); found.slot != 0 {
+			return found, record
 		}
-		settled = strings.LastIndexByte(path[:bad], '/')
-		if settled < 0 {
-			return found
+		if settled = strings.LastIndexByte(path[:bad], '/'); settled < 0 {
+			return prefix{}, nil
 		}
 	}
 	canonical := append(memory[:0], path[:settled]...)
 	canonical = canonical[:normalizeTriplets(canonical)]
 	w := window{1, len(canonical)}
 	canonical = t.folded(append(canonical, path[settled:]...))
-	found = t.longest(text(canonical), w)
+	found, record := t.longest(text(canonical), w)
 	found.end = endOfSegment(path, found.depth)
-	return found
+	return found, record
 }
 
 // reach returns as much of path as decides what it matches: as many segments as the deepest key

@@ -15,7 +15,7 @@ func (c *Compiler) findMetKeys() map[int]ref {
 	}
 	met := map[int]ref{}
 	for _, end := range ends {
-		if next, found := c.table.match(end.path); found {
+		if next, _ := c.table.match(end.path); next.ref != 0 {
 			met[end.rule] = next.ref
 		}
 	}

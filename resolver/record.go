@@ -18,9 +18,9 @@ import (
 type record struct {
 	// base is what the destination begins with: origin and path, or the path alone
 	// where the origin is the request's.
-	key, base, query, fragment []byte
+	key, base, query, fragment string
 	// The written forms of key and value, where they are not the compiled ones.
-	spelling, value []byte
+	spelling, value string
 	position        recordPosition
 	flags           recordFlags
 	hops            uint8
@@ -96,7 +96,7 @@ func longLengths(b []byte) (n partLengths, rest []byte) {
 
 // appendRecord appends the encoded form of r.
 func appendRecord(dst []byte, r *record) []byte {
-	parts := [...][]byte{r.key, r.base, r.query, r.fragment}
+	parts := [...]string{r.key, r.base, r.query, r.fragment}
 	if len(r.key) > 0xFF || len(r.base) > 0xFFFF || len(r.query) > 0xFF || len(r.fragment) > 0xFF {
 		r.flags |= longParts
 	}
@@ -120,7 +120,7 @@ func appendRecord(dst []byte, r *record) []byte {
 	return binary.AppendUvarint(dst, uint64(r.position.column))
 }
 
-func appendCounted(dst, part []byte) []byte {
+func appendCounted(dst []byte, part string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(part)))
 	return append(dst, part...)
 }
@@ -130,10 +130,10 @@ func (r *record) decodeAnswer(b []byte) []byte {
 	h := header(binary.LittleEndian.Uint64(b))
 	r.flags, r.hops, r.status = h.flags(), h.hops(), h.status()
 	n, b := h.lengths(b[8:])
-	r.key, b = b[:n.key], b[n.key:]
-	r.base, b = b[:n.base], b[n.base:]
-	r.query, b = b[:n.query], b[n.query:]
-	r.fragment, b = b[:n.fragment], b[n.fragment:]
+	r.key, b = cutText(b, n.key)
+	r.base, b = cutText(b, n.base)
+	r.query, b = cutText(b, n.query)
+	r.fragment, b = cutText(b, n.fragment)
 	if r.flags.has(hasSpelling) {
 		r.spelling, b = counted(b)
 	}
@@ -154,18 +154,20 @@ func (r *record) decode(b []byte) []byte {
 }
 
 // recordKey returns the key of the record that b begins with.
-func recordKey(b []byte) []byte {
+func recordKey(b []byte) string {
 	h := header(binary.LittleEndian.Uint64(b))
-	if h.flags().has(longParts) {
-		n, b := longLengths(b[8:])
-		return b[:n.key]
-	}
-	return b[8 : 8+int(h>>24&0xFF)]
+	n, b := h.lengths(b[8:])
+	return text(b[:n.key])
 }
 
-func counted(b []byte) (part, rest []byte) {
+func counted(b []byte) (part string, rest []byte) {
 	n, b := uvarint(b)
-	return b[:n], b[n:]
+	return cutText(b, n)
+}
+
+// cutText cuts the first n bytes off b.
+func cutText(b []byte, n int) (part string, rest []byte) {
+	return text(b[:n]), b[n:]
 }
 
 // uvarint reads a length; nearly all of them take one byte.
@@ -180,21 +182,20 @@ func uvarint(b []byte) (int, []byte) {
 // spelledKey returns the key as the rule has it.
 func (r *record) spelledKey() string {
 	if r.flags.has(hasSpelling) {
-		return text(r.spelling)
+		return r.spelling
 	}
-	return text(r.key)
+	return r.key
 }
 
 // writtenValue returns the value as the rule has it.
 func (r *record) writtenValue() string {
 	if r.flags.has(hasValue) {
-		return text(r.value)
+		return r.value
 	}
-	value := text(r.base)
-	if len(r.query) > 0 {
-		value += "?" + text(r.query)
+	if r.query == "" {
+		return r.base + r.fragment
 	}
-	return value + text(r.fragment)
+	return r.base + "?" + r.query + r.fragment
 }
 
 // text returns b, which lies in the arena and is never written again, as a string.

@@ -77,10 +77,18 @@ func keyHash(seed uint64, key string) (hash uint64, depth int) {
 
 // key returns the canonical key of an entry.
 func (t *table) key(at ref) string {
+	key, _ := t.entry(at)
+	return key
+}
+
+// entry returns the canonical key of an entry and its record, which internal redirects
+// have not yet while a ruleset is compiled.
+func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
-		return t.internals[at&^internalRef].key
+		return t.internals[at&^internalRef].key, nil
 	}
-	return text(recordKey(t.arena.bytes(at)))
+	record = t.arena.bytes(at)
+	return recordKey(record), record
 }
 
 // insert puts an entry into the table and returns its place, or the place of the one that
@@ -111,17 +119,25 @@ type prefix struct {
 // window limits the lengths of the prefixes that are looked up.
 type window struct{ from, to int }
 
-// longest returns the longest prefix of path, cut at "/", that equals a key.
+// longest returns the longest prefix of path, cut at "/", that equals a key, and the key's record.
 //
 // The walk takes entries by hash alone and compares only the last one, so that it stays linear
 // whatever the keys are. Where that one differs, by a chance of one in 2^31 for each
 // prefix, the walk is taken again, comparing each.
-func (t *table) longest(path string, w window) prefix {
+func (t *table) longest(path string, w window) (prefix, []byte) {
 	found := t.walk(path, w, false)
-	if found.slot == 0 || t.key(found.slot.ref()) == path[:found.end] {
-		return found
+	if found.slot == 0 {
+		return found, nil
 	}
-	return t.walk(path, w, true)
+	key, record := t.entry(found.slot.ref())
+	if key == path[:found.end] {
+		return found, record
+	}
+	if found = t.walk(path, w, true); found.slot == 0 {
+		return found, nil
+	}
+	_, record = t.entry(found.slot.ref())
+	return found, record
 }
 
 func (t *table) walk(path string, w window, compare bool) (found prefix) {
