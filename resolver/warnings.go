@@ -45,12 +45,13 @@ func (c *Compiler) warnOfChains() {
 		switch this.fate.state {
 		case fateLoop:
 			c.warnOfLoop(this, reported)
+			continue
 		case fateTooManyRedirects:
 			c.warn(WarnTooManyRedirects, this.rule, tooManyMessage(c.opts.maxRedirects))
-		case fateUnmatched:
-			if key, ok := met[i]; ok {
-				c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, c.ruleAt(key).Key))
-			}
+			continue
+		}
+		if key, ok := met[i]; ok {
+			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, c.ruleAt(key).Key))
 		}
 		c.warnOfDoubleSlash(this)
 	}
@@ -87,7 +88,7 @@ func (e *LoopError) has(key string) bool {
 func selfLoopMessage(this *internalRule) string {
 	const why = ": the new path is looked up again, matches the same key, and so on for ever, so its requests are answered with an error; "
 	message := "loop: " + quote(this.rule.Value) + " lies at or below the key" + why
-	if this.value.path == "/"+this.key {
+	if this.remaining == "" || this.remaining == "/" { // an exact key has these paths, too
 		return message + "lead the rule elsewhere, or remove it"
 	}
 	return message + "write the destination as a URL with the site's own host, or mark the rule exact where only " +

@@ -1,0 +1,254 @@
+package resolver
+
+import (
+	"slices"
+	"testing"
+)
+
+// warnings returns the warnings of rules as they are shown.
+func warnings(t *testing.T, rules []Rule, opts Options) []Warning {
+	t.Helper()
+	return mustCompile(t, rules, opts).Warnings()
+}
+
+func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
+	none := 0
+	for _, test := range []struct {
+		name  string
+		kind  WarningKind
+		rules []Rule // the first one is warned of
+		opts  Options
+		want  string
+	}{
+		{
+			"a loop of several rules", WarnLoop,
+			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c/x"}, {Key: "c", Value: "/a"}}, Options{},
+			where + `"a": loop a -> b -> c -> a: its requests are answered with an error; lead one of the rules elsewhere`,
+		},
+		{
+			"a chain above the limit", WarnTooManyRedirects,
+			[]Rule{{Key: "a", Value: "/b", Position: at}}, Options{MaxRedirects: &none},
+			where + `"a": the chain takes more than 0 internal redirects, so its requests are answered with an error; lead the rule to the chain's end`,
+		},
+		{
+			"a destination above another key", WarnMeetsKey,
+			[]Rule{{Key: "old", Value: "/new", Position: at}, {Key: "new/b", Value: "https://x.example"}}, Options{},
+			where + `"old": clients are redirected to /new, and at or below it the key "new/b" redirects them again, perhaps in a circle; lead the rule to where that key leads, or rename one of the two`,
+		},
+		{
+			"a key with an escape that is none", WarnUnreachable,
+			[]Rule{{Key: "100%", Value: "https://x.example", Position: at}}, Options{},
+			where + `"100%": no HTTP request matches the key, as it has a "%" without two hex digits; write %25 for a percent sign`,
+		},
+		{
+			"a key with a trailing slash", WarnTrailingSlashKey,
+			[]Rule{{Key: "a/", Value: "https://x.example", Position: at}}, Options{},
+			where + `"a/": the key ends in "/" and matches that path, and "//" below it, only; write a to match the path and all below it`,
+		},
+		{
+			"a value with a trailing slash before an appended path", WarnTrailingSlashValue,
+			[]Rule{{Key: "a", Value: "/b/", Position: at}, {Key: "b", Value: "https://x.example"}}, Options{},
+			where + `"a": the destination ends in "/", and a path appended to it will hold "//"; write /b`,
+		},
+		{
+			"a user name", WarnUserinfo,
+			[]Rule{{Key: "a", Value: "https://ann@x.example", Position: at}}, Options{},
+			where + `"a": the user name and password of the destination are dropped, as a destination has none; remove them`,
+		},
+		{
+			"a password without a user name", WarnUserinfo,
+			[]Rule{{Key: "a", Value: "https://:secret@x.example", Position: at}}, Options{},
+			where + `"a": the user name and password of the destination are dropped, as a destination has none; remove them`,
+		},
+		{
+			"a bare question mark", WarnBareDelimiter,
+			[]Rule{{Key: "a", Value: "/b?", Position: at}}, Options{},
+			where + `"a": the bare "?" of the destination counts as its query and shuts later ones out; remove it`,
+		},
+		{
+			"a bare number sign", WarnBareDelimiter,
+			[]Rule{{Key: "a", Value: "/b?c#", Position: at}}, Options{},
+			where + `"a": the bare "#" of the destination counts as its fragment and shuts later ones out; remove it`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			found := warnings(t, test.rules, test.opts)
+			if len(found) != 1 || found[0].Kind != test.kind || found[0].String() != test.want {
+				t.Errorf("%q\nwant one of kind %q:\n%s", found, test.kind, test.want)
+			}
+			if found[0].Position != at || found[0].Key != test.rules[0].Key {
+				t.Errorf("it is of %q at %v", found[0].Key, found[0].Position)
+			}
+		})
+	}
+}
+
+func TestAShadowedRuleIsWarnedOfWithTheOneThatServes(t *testing.T) {
+	found := warnings(t, []Rule{
+		{Key: "a", Value: "/x", Position: Position{"Caddyfile", 7, 2}},
+		{Key: "a", Value: "/y", Position: at},
+	}, Options{})
+	const want = where + `"a": the rule is never reached, as Caddyfile:7:2 has the key, too, and is asked first; remove one of the two rules`
+	if len(found) != 1 || found[0].Kind != WarnShadowed || found[0].String() != want {
+		t.Errorf("%q\nwant %s", found, want)
+	}
+}
+
+func TestAGoodRulesetHasNoWarnings(t *testing.T) {
+	found := warnings(t, []Rule{
+		{Key: "home", Value: "/"},
+		{Key: "docs", Value: "https://x.example/?a#"},
+		{Key: "old", Value: "/docs/v1?b=1#c"},
+		{Key: "café%20x", Value: "/docs"},
+		{Key: "end", Value: "/nowhere/"},
+		{Key: "here", Value: "/here/index.html", Exact: true},
+		{Key: "shop", Value: "/store/", Exact: true},
+		{Key: "store", Value: "https://x.example"},
+	}, Options{})
+	// home leads above every key: that one is told (R18).
+	found = slices.DeleteFunc(found, func(w Warning) bool { return w.Key == "home" && w.Kind == WarnMeetsKey })
+	if len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+}
+
+func TestALoopOfOneRuleIsExplainedWithWhatToWriteInstead(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		rule Rule
+		want string
+	}{
+		{
+			"a destination below the key", Rule{Key: "docs", Value: "/docs/v2", Position: at},
+			where + `"docs": loop: "/docs/v2" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
+				`so its requests are answered with an error; write the destination as a URL with the site's own host, ` +
+				`or mark the rule exact where only /docs itself is to be redirected`,
+		},
+		{
+			"the key itself", Rule{Key: "docs", Value: "/docs?a", Position: at},
+			where + `"docs": loop: "/docs?a" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
+				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+		},
+		{
+			"the key itself in another spelling", Rule{Key: "docs", Value: "/%64ocs", Position: at},
+			where + `"docs": loop: "/%64ocs" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
+				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+		},
+		{
+			"the key itself with a slash appended", Rule{Key: "docs", Value: "/docs/", Position: at},
+			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
+				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+		},
+		{
+			"an exact key with a slash appended", Rule{Key: "docs", Value: "/docs/", Exact: true, Position: at},
+			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
+				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			found := warnings(t, []Rule{test.rule}, Options{})
+			if len(found) != 1 || found[0].Kind != WarnLoop || found[0].String() != test.want {
+				t.Fatalf("%q\nwant %s", found, test.want)
+			}
+			if !slices.Equal(found[0].Cycle, []string{test.rule.Key}) {
+				t.Errorf("its cycle is %q", found[0].Cycle)
+			}
+		})
+	}
+}
+
+func TestWhatTheWarningOfASelfLoopAdvisesEndsIt(t *testing.T) {
+	for _, rule := range []Rule{
+		{Key: "docs", Value: "https://go.example/docs/v2"},
+		{Key: "docs", Value: "/docs/v2", Exact: true},
+	} {
+		rs := mustCompile(t, []Rule{rule}, Options{})
+		destination, result := rs.Resolve("https://go.example/docs")
+		if destination != "https://go.example/docs/v2" || len(rs.Warnings()) > 0 && rule.Exact {
+			t.Errorf("%+v leads to %q %+v with %q", rule, destination, result, rs.Warnings())
+		}
+	}
+}
+
+func TestALoopIsShownOnceAsTheCycleOfItsKeysAndItsFeedersAreNamed(t *testing.T) {
+	found := warnings(t, []Rule{
+		{Key: "in", Value: "/feeder/x"},
+		{Key: "B", Value: "/%43?q"},
+		{Key: "feeder", Value: "/B"},
+		{Key: "C", Value: "/D/e#f"},
+		{Key: "D", Value: "/B/g"},
+		{Key: "other", Value: "/other/"},
+	}, Options{})
+	type short struct{ key, message string }
+	const tail = " into the loop B -> C -> D -> B, so its requests are answered with an error; break the loop"
+	want := []short{
+		{"in", "the rule leads" + tail},
+		{"B", "loop B -> C -> D -> B: its requests are answered with an error; lead one of the rules elsewhere"},
+		{"feeder", "the rule leads" + tail},
+	}
+	var got []short
+	for _, w := range found {
+		if w.Kind == WarnLoop && w.Key != "other" {
+			got = append(got, short{w.Key, w.Message})
+			if !slices.Equal(w.Cycle, []string{"B", "C", "D"}) {
+				t.Errorf("the cycle of %s is %q", w.Key, w.Cycle)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
+func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
+	internal := func(key, value string) Rule { return Rule{Key: key, Value: value} }
+	exact := func(key, value string) Rule { return Rule{Key: key, Value: value, Exact: true} }
+	for _, test := range []struct {
+		name  string
+		rules []Rule
+		met   string // what the first rule meets; "" for nothing
+	}{
+		{"a key below the destination", []Rule{internal("old", "/new"), internal("new/b", "/z")}, "new/b"},
+		{"a key far below the destination", []Rule{internal("old", "/new"), internal("new/b/c", "/z")}, "new/b/c"},
+		{"a key that only begins alike", []Rule{internal("old", "/new"), internal("newer", "/z")}, ""},
+		{"a key above the destination, which is a hop and not an end", []Rule{internal("old", "/new/b"), internal("new", "/z")}, ""},
+		{"a key below the destination of an exact rule", []Rule{exact("old", "/new"), internal("new/b", "/z")}, ""},
+		{"an exact key below the destination", []Rule{internal("old", "/new"), exact("new/b", "/z")}, "new/b"},
+		{"the site's root above another key", []Rule{internal("home", "/"), internal("b", "/z")}, "b"},
+		{"the site's root above the rule's own key alone", []Rule{internal("home", "/")}, ""},
+		{"a destination above the rule's own key alone", []Rule{internal("a/b", "/a")}, ""},
+		{"a destination above the rule's own key and another", []Rule{internal("a/b", "/a"), internal("a/c", "/z")}, "a/c"},
+		{"an exact rule to the site's root", []Rule{exact("home", "/"), internal("b", "/z")}, ""},
+		{"a key in another spelling", []Rule{internal("old", "/caf%c3%a9"), internal("café/b", "/z")}, "café/b"},
+		{"a destination with a slash at its end", []Rule{internal("old", "/new/"), internal("new/b", "/z")}, "new/b"},
+		{"a key that a chain's path runs into", []Rule{internal("old", "/mid/b"), internal("mid", "/new"), internal("new/b", "https://x.example")}, "new/b"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			met := ""
+			for _, w := range warnings(t, test.rules, Options{}) {
+				if w.Kind == WarnMeetsKey && w.Key == test.rules[0].Key {
+					met = w.Message
+				}
+			}
+			want := ""
+			if test.met != "" {
+				fate := mustFindFate(t, test.rules)
+				want = `clients are redirected to ` + fate + `, and at or below it the key ` + quote(test.met) +
+					` redirects them again, perhaps in a circle; lead the rule to where that key leads, or rename one of the two`
+			}
+			if met != want {
+				t.Errorf("%q\nwant %q", met, want)
+			}
+		})
+	}
+}
+
+// mustFindFate returns the path to which a request for the first rule's key is redirected.
+func mustFindFate(t *testing.T, rules []Rule) string {
+	t.Helper()
+	destination, result := mustCompile(t, rules, Options{}).Resolve("https://go.example/" + rules[0].Key)
+	if result.Outcome != Redirect {
+		t.Fatal(result)
+	}
+	return destination[len("https://go.example"):]
+}
