@@ -148,17 +148,20 @@ func allocations(t *testing.T, h *shortlink.Handler, target string) float64 {
 	})
 }
 
-// response is a ResponseWriter whose header holds what Caddy's server has put there, and
-// that keeps nothing else.
-type response struct{ header http.Header }
+// response is a ResponseWriter whose header holds what Caddy's server has put there. It
+// keeps header and status and nothing else.
+type response struct {
+	header http.Header
+	status int
+}
 
 func newResponse() *response {
-	return &response{http.Header{"Server": {"Caddy"}}}
+	return &response{header: http.Header{"Server": {"Caddy"}}}
 }
 
 func (w *response) Header() http.Header         { return w.header }
 func (w *response) Write(b []byte) (int, error) { return len(b), nil }
-func (w *response) WriteHeader(int)             {}
+func (w *response) WriteHeader(status int)      { w.status = status }
 
 // BenchmarkServe measures Handler.ServeHTTP from Caddy's prepared request to the header of
 // the response, without network, server and routing. Each round has a fresh replacer, as
