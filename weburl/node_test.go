@@ -110,6 +110,9 @@ func ours(t *testing.T, q question) []string {
 		before := params.String()
 		params.Set(string(q.Name), string(q.Value))
 		return []string{before, params.String()}
+	case "merge":
+		var m Merger
+		return []string{string(m.AppendSet(nil, string(q.Base), input, nil))}
 	}
 	t.Fatalf("nobody answers %q", q.Ask)
 	return nil
@@ -194,6 +197,19 @@ func TestGeneratedParametersAreReadSetAndWrittenAsInNode(t *testing.T) {
 		questions[i] = question{
 			Ask: "params", Input: []byte(g.query()), Name: []byte(g.word(formPieces)), Value: []byte(g.word(formPieces)),
 		}
+	}
+	failOnDifference(t, compareWithNode(t, questions))
+}
+
+func TestGeneratedQueriesMergeAsInNode(t *testing.T) {
+	g := newGenerator(t, 7)
+	questions := make([]question, 40_000)
+	for i := range questions {
+		base, over := g.query(), g.query()
+		if i%8 == 0 {
+			base, over = base+"&"+numbered(g.IntN(20), "x"), over+"&"+numbered(g.IntN(20), "y")
+		}
+		questions[i] = question{Ask: "merge", Input: []byte(over), Base: []byte(base)}
 	}
 	failOnDifference(t, compareWithNode(t, questions))
 }

@@ -27,6 +27,11 @@ const answers = {
     p.set(text(name), text(value));
     return [before, p.toString()];
   },
+  merge({ base, input }) {
+    const p = new URLSearchParams("?" + encoded(text(base)));
+    for (const [name, value] of new URLSearchParams("?" + encoded(text(input)))) p.set(name, value);
+    return [p.toString()];
+  },
 };
 
 function answer(line) {
