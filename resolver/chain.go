@@ -70,6 +70,7 @@ func (e *LoopError) Unwrap() []error { return []error{ErrTooManyRedirects, ErrLo
 func (c *Compiler) findFates() {
 	var chain []int
 	for i := range c.table.internals {
+		pauseAfter(i, c.pause)
 		if c.table.internals[i].slot >= 0 && c.table.internals[i].fate.state == fateUnknown {
 			chain = c.followChain(chain[:0], i)
 		}

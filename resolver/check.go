@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -38,6 +39,7 @@ type options struct {
 	maxRedirects int
 	hosts        []hostPattern
 	origin       string
+	content      string // all of it, for digests
 }
 
 // checkOptions returns the options, or all that is wrong with them.
@@ -82,6 +84,8 @@ func checkOptions(opts Options) (options, error) {
 	if len(errs) > 0 {
 		return options{}, errs
 	}
+	checked.content = fmt.Sprintf("%d %s %q %t %d %q %s",
+		checked.status, checked.query, opts.Protect, checked.foldCase, checked.maxRedirects, opts.AllowHosts, checked.origin)
 	return checked, nil
 }
 

@@ -21,6 +21,7 @@ type Compiler struct {
 	errs     RuleErrors
 	warnings []Warning
 	full     bool // the arena is
+	pause    func()
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger
@@ -188,6 +189,9 @@ func (c *Compiler) enter(key string, at ref, exact bool) {
 	c.added = append(c.added, addedRule{hash: hash, ref: at, depth: uint16(depth), exact: exact})
 }
 
+// SetPause lets Compile call pause after every few hundred rules, to let others run.
+func (c *Compiler) SetPause(pause func()) { c.pause = pause }
+
 // Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds
 // everything that is wrong with them, in the order in which they were added; a ruleset
 // with loops is no error. The compiler cannot be used again.
@@ -223,7 +227,8 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 func (c *Compiler) fillTable() int {
 	c.table.makeSlots(len(c.added))
 	rules := 0
-	for _, new := range c.added {
+	for n, new := range c.added {
+		pauseAfter(n, c.pause)
 		slot := newSlot(new.hash, new.ref, new.exact)
 		at, inserted := c.table.insert(new.hash, int(new.depth), slot)
 		if inserted {
@@ -303,6 +308,7 @@ func (c *Compiler) storeInternals() []error {
 	var failures []error
 	loops := map[*LoopError]int{}
 	for i := range c.table.internals {
+		pauseAfter(i, c.pause)
 		this := &c.table.internals[i]
 		if this.slot == shadowed {
 			continue

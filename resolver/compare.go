@@ -1,0 +1,132 @@
+package resolver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Difference is what changes between two rulesets, rule by rule as they are written.
+type Difference struct {
+	// Added, Removed and Changed count keys. Broken counts those that are answered with an error, as
+	// their chain never ends or is too long, and were not before.
+	Added, Removed, Changed, Broken int
+	// The first keys of each kind, by position.
+	FirstAdded, FirstRemoved, FirstChanged, FirstBroken []string
+	// Warnings are those of the new ruleset that the old one did not have.
+	Warnings []Warning
+}
+
+// Compare returns what changes from before to after; before may be nil, for a ruleset without
+// rules. At most most keys of each kind are named. pause, if not nil, is called after
+// every few hundred rules, to let others run.
+func Compare(before, after *Ruleset, most int, pause func()) Difference {
+	if before == nil {
+		before = &Ruleset{}
+	}
+	added, removed, changed, broken := firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}
+	after.eachEntry(pause, func(at ref) {
+		old := before.entryOf(after.table.key(at))
+		rule := after.rule(at)
+		switch {
+		case old == 0:
+			added.add(rule)
+		case !sameContent(before.rule(old), rule):
+			changed.add(rule)
+		}
+		if after.fails(at) && (old == 0 || !before.fails(old)) {
+			broken.add(rule)
+		}
+	})
+	before.eachEntry(pause, func(at ref) {
+		if after.entryOf(before.table.key(at)) == 0 {
+			removed.add(before.rule(at))
+		}
+	})
+	return Difference{
+		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken.count,
+		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(), FirstBroken: broken.names(),
+		Warnings: newWarnings(before.warnings, after.warnings),
+	}
+}
+
+func (rs *Ruleset) eachEntry(pause func(), do func(ref)) {
+	for n, s := range rs.table.slots {
+		if s != 0 {
+			do(s.ref())
+		}
+		pauseAfter(n, pause)
+	}
+}
+
+// entryOf returns the entry of a canonical key, or 0.
+func (rs *Ruleset) entryOf(key string) ref {
+	if len(rs.table.slots) == 0 {
+		return 0
+	}
+	hash, _ := keyHash(rs.table.seed, key)
+	return rs.table.lookup(hash, key, len(key), true).ref()
+}
+
+// fails reports whether the requests of a rule are answered with an error.
+func (rs *Ruleset) fails(at ref) bool {
+	var r record
+	r.decodeAnswer(rs.table.arena.bytes(at))
+	return r.flags.has(failed)
+}
+
+func sameContent(a, b Rule) bool {
+	a.Position, b.Position = Position{}, Position{}
+	return a == b
+}
+
+// firstKeys keeps the first of many rules by position.
+type firstKeys struct {
+	most, count int
+	rules       []Rule
+}
+
+func (f *firstKeys) add(rule Rule) {
+	f.count++
+	at, _ := slices.BinarySearchFunc(f.rules, rule, byPosition)
+	if at == f.most {
+		return
+	}
+	f.rules = slices.Insert(f.rules, at, rule)
+	f.rules = f.rules[:min(len(f.rules), f.most)]
+}
+
+func byPosition(a, b Rule) int {
+	return cmp.Or(
+		cmp.Compare(a.Position.Source, b.Position.Source),
+		cmp.Compare(a.Position.Line, b.Position.Line),
+		cmp.Compare(a.Position.Column, b.Position.Column),
+		cmp.Compare(a.Key, b.Key),
+	)
+}
+
+func (f *firstKeys) names() []string {
+	var names []string
+	for _, rule := range f.rules {
+		names = append(names, rule.Key)
+	}
+	return names
+}
+
+// newWarnings returns the warnings of after that before has none like of.
+func newWarnings(before, after []Warning) []Warning {
+	type about struct {
+		kind WarningKind
+		key  string
+	}
+	known := map[about]bool{}
+	for _, w := range before {
+		known[about{w.Kind, w.Key}] = true
+	}
+	var fresh []Warning
+	for _, w := range after {
+		if !known[about{w.Kind, w.Key}] {
+			fresh = append(fresh, w)
+		}
+	}
+	return fresh
+}

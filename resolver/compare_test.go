@@ -1,0 +1,127 @@
+package resolver
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestEqualContentHasEqualDigestsWhateverOrderAndPosition(t *testing.T) {
+	rules := []Rule{
+		{Key: "a", Value: "https://example.com"},
+		{Key: "b", Value: "/a", Status: 301},
+		{Key: "c", Value: "/c"},
+		{Key: "d", Value: "/b/x", Exact: true},
+	}
+	other := slices.Clone(rules)
+	slices.Reverse(other)
+	for i := range other {
+		other[i].Position = Position{Source: "other", Line: i + 1}
+	}
+	first, second := mustCompile(t, rules, Options{}).Digest(nil), mustCompile(t, other, Options{}).Digest(nil)
+	if first != second || len(first) != 64 {
+		t.Errorf("digests %s and %s", first, second)
+	}
+}
+
+func TestEveryDifferenceInContentOrOptionsChangesTheDigest(t *testing.T) {
+	base := Rule{Key: "a", Value: "https://example.com"}
+	change := func(f func(*Rule)) []Rule {
+		rule := base
+		f(&rule)
+		return []Rule{rule}
+	}
+	two := 2
+	sets := []struct {
+		what  string
+		rules []Rule
+		opts  Options
+	}{
+		{"nothing", []Rule{base}, Options{}},
+		{"the key", change(func(r *Rule) { r.Key = "b" }), Options{}},
+		{"the value", change(func(r *Rule) { r.Value = "https://example.org" }), Options{}},
+		{"the status", change(func(r *Rule) { r.Status = 301 }), Options{}},
+		{"exact", change(func(r *Rule) { r.Exact = true }), Options{}},
+		{"unlisted", change(func(r *Rule) { r.Unlisted = true }), Options{}},
+		{"one rule more", []Rule{base, {Key: "b", Value: "/a"}}, Options{}},
+		{"no rules", nil, Options{}},
+		{"the default status", []Rule{base}, Options{Status: 301}},
+		{"the query mode", []Rule{base}, Options{Query: QueryPreserve}},
+		{"protect", []Rule{base}, Options{Protect: []string{"x"}}},
+		{"fold case", []Rule{base}, Options{FoldCase: true}},
+		{"max_redirects", []Rule{base}, Options{MaxRedirects: &two}},
+		{"allow_hosts", []Rule{base}, Options{AllowHosts: []string{"example.com"}}},
+		{"origin", []Rule{base}, Options{Origin: "https://go.example"}},
+	}
+	seen := map[string]string{}
+	for _, set := range sets {
+		digest := mustCompile(t, set.rules, set.opts).Digest(nil)
+		if other, ok := seen[digest]; ok {
+			t.Errorf("%s and %s have one digest", set.what, other)
+		}
+		seen[digest] = set.what
+	}
+}
+
+func TestAComparisonNamesWhatIsAddedRemovedChangedAndBroken(t *testing.T) {
+	at := func(line int) Position { return Position{Source: "links.json", Line: line} }
+	before := mustCompile(t, []Rule{
+		{Key: "kept", Value: "https://example.com", Position: at(1)},
+		{Key: "gone", Value: "https://example.com", Position: at(2)},
+		{Key: "changed", Value: "https://example.com", Position: at(3)},
+		{Key: "old-loop", Value: "/old-loop", Position: at(4)},
+	}, Options{})
+	after := mustCompile(t, []Rule{
+		{Key: "kept", Value: "https://example.com", Position: at(7)},
+		{Key: "changed", Value: "https://example.org", Position: at(3)},
+		{Key: "old-loop", Value: "/old-loop", Position: at(4)},
+		{Key: "new", Value: "/new-loop", Position: at(6)},
+		{Key: "new-loop", Value: "/new", Position: at(5)},
+	}, Options{})
+	got := Compare(before, after, 10, nil)
+	if len(got.Warnings) != 1 || got.Warnings[0].Kind != WarnLoop {
+		t.Errorf("warnings %v", got.Warnings)
+	}
+	got.Warnings = nil
+	want := Difference{
+		Added: 2, Removed: 1, Changed: 1, Broken: 2,
+		FirstAdded: []string{"new-loop", "new"}, FirstRemoved: []string{"gone"},
+		FirstChanged: []string{"changed"}, FirstBroken: []string{"new-loop", "new"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("difference %+v\nwant       %+v", got, want)
+	}
+}
+
+func TestAComparisonWithNoRulesetAddsEverything(t *testing.T) {
+	after := mustCompile(t, benchRules(100), Options{})
+	got := Compare(nil, after, 3, nil)
+	if want := []string{benchKey(0), benchKey(1), benchKey(2)}; got.Added != 100 || !reflect.DeepEqual(got.FirstAdded, want) {
+		t.Errorf("difference %+v", got)
+	}
+}
+
+func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
+	pauses := 0
+	pause := func() { pauses++ }
+	c, err := NewCompiler(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetPause(pause)
+	for i := range 10 * pauseEvery {
+		c.Add(Rule{Key: fmt.Sprint(i), Value: "https://example.com"})
+	}
+	rs, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, work := range []func(){func() {}, func() { rs.Digest(pause) }, func() { Compare(rs, rs, 1, pause) }} {
+		work()
+		if pauses < 10 {
+			t.Errorf("%d pauses", pauses)
+		}
+		pauses = 0
+	}
+}

@@ -1,0 +1,62 @@
+package resolver
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+)
+
+// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine, whatever the
+// order and position of the rules: the rules that serve, as they are written, and the options under
+// which they were compiled. It tells contents apart; it is no signature. pause, if
+// not nil, is called after every few hundred rules, to let others run.
+func (rs *Ruleset) Digest(pause func()) string {
+	var sum rulesSum
+	var encoded []byte
+	rs.eachEntry(pause, func(at ref) {
+		rule := rs.rule(at)
+		encoded = appendContent(encoded[:0], &rule)
+		sum.add(sha256.Sum256(encoded))
+	})
+	whole := sha256.New()
+	fmt.Fprintf(whole, "%s\n%d\n", rs.opts.content, rs.rules)
+	whole.Write(sum.bytes())
+	return hex.EncodeToString(whole.Sum(nil))
+}
+
+// pauseEvery is the number of rules between two pauses: some tens of microseconds of work.
+const pauseEvery = 256
+
+func pauseAfter(n int, pause func()) {
+	if pause != nil && n%pauseEvery == pauseEvery-1 {
+		pause()
+	}
+}
+
+// appendContent appends what a rule says, each part behind its length.
+func appendContent(dst []byte, rule *Rule) []byte {
+	for _, part := range [...]string{rule.Key, rule.Value} {
+		dst = appendCounted(dst, part)
+	}
+	return fmt.Appendf(dst, "%d %t %t", rule.Status, rule.Exact, rule.Unlisted)
+}
+
+// rulesSum is a sum of 256 bits, which does not hang on the order in which it is taken.
+type rulesSum [4]uint64
+
+func (s *rulesSum) add(digest [sha256.Size]byte) {
+	var carry uint64
+	for i := range s {
+		s[i], carry = bits.Add64(s[i], binary.LittleEndian.Uint64(digest[8*i:]), carry)
+	}
+}
+
+func (s *rulesSum) bytes() []byte {
+	var b []byte
+	for _, word := range s {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	return b
+}
