@@ -201,6 +201,17 @@ func TestKeysThatFoldTogetherAreTwoKeysWithoutFolding(t *testing.T) {
 	}
 }
 
+func TestARuleThatIsLargerThanAllOthersTogetherIsTaken(t *testing.T) {
+	long := "https://x.example/" + strings.Repeat("a", 3<<20)
+	rules := []Rule{{Key: "a", Value: "https://x.example/1"}, {Key: "b", Value: long}, {Key: "c", Value: "/b"}, {Key: "d", Value: "https://x.example/2"}}
+	rs := mustCompile(t, rules, Options{})
+	for key, want := range map[string]string{"a": "https://x.example/1", "b": long, "c": long, "d": "https://x.example/2"} {
+		if got, _ := rs.Resolve("https://go.example/" + key); got != want {
+			t.Errorf("%s leads to %d bytes, want %d", key, len(got), len(want))
+		}
+	}
+}
+
 func TestTheLongestKeyIsTaken(t *testing.T) {
 	key := strings.Repeat("a", maxKey)
 	rs := mustCompile(t, []Rule{{Key: key, Value: "https://x.example"}}, Options{})

@@ -78,6 +78,7 @@ func TestOnlyAllowedHostsMayBeNamed(t *testing.T) {
 		{"one label for a star", "*.x.example", "https://a.x.example", true},
 		{"two labels for a star", "*.x.example", "https://a.b.x.example", false},
 		{"no label for a star", "*.x.example", "https://x.example", false},
+		{"another host for a star", "*.x.example", "https://a.y.example", false},
 		{"a star between labels", "a.*.example", "https://a.b.example", true},
 		{"two stars", "*.*.example", "https://a.b.example", true},
 		{"any host of one label", "*", "https://localhost", true},
@@ -139,5 +140,20 @@ func TestARequestWithoutAnOriginIsAnsweredWhereNoneIsNeeded(t *testing.T) {
 				t.Errorf("in leads to %q with an origin", dst)
 			}
 		})
+	}
+}
+
+func TestAQueryModeIsReadAsItIsWritten(t *testing.T) {
+	for _, mode := range []QueryMode{QueryMerge, QueryPreserve, QueryIgnore} {
+		if got, err := ParseQueryMode(mode.String()); got != mode || err != nil {
+			t.Errorf("%v is read as %v, %v", mode, got, err)
+		}
+	}
+	if mode, err := ParseQueryMode(""); mode != QueryMerge || err != nil {
+		t.Errorf("nothing is read as %v, %v", mode, err)
+	}
+	const want = `query takes merge, preserve or ignore, not "drop"`
+	if _, err := ParseQueryMode("drop"); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
