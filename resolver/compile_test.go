@@ -119,22 +119,26 @@ func TestEverythingThatIsWrongIsReportedAtOnceInTheOrderOfTheRules(t *testing.T)
 		{Key: "good", Value: "/x", Position: Position{"links.json", 2, 3}},
 		{Key: "/a", Value: "x", Status: 200, Position: Position{"links.json", 3, 3}},
 		{Key: "b", Value: "/b#c#d", Position: Position{"links.json", 4, 3}},
-		{Key: "c?", Value: "https://x.example", Position: Position{"links.json", 5, 3}},
+		{Key: "good", Value: "/y", Position: Position{"links.json", 5, 3}},
+		{Key: "c?", Value: "https://x.example", Position: Position{"links.json", 6, 3}},
+		{Key: "%67ood", Value: "/z", Position: Position{"links.json", 7, 3}},
 	}, Options{})
 	const want = `links.json:3:3: key "/a": a key has no leading "/"; write a
 links.json:3:3: key "/a": the destination "x" is neither a URL that begins with http:// or https:// nor a path that begins with /; write /x
 links.json:3:3: key "/a": 200 is not the status of a redirect; write 301, 302, 303, 307 or 308
 links.json:4:3: key "b": an internal destination has one "#" at the most, as the last one is taken; for the others write %23
-links.json:5:3: key "c?": a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F`
+links.json:5:3: key "good": the key stands already at links.json:2:3; remove one of the two rules
+links.json:6:3: key "c?": a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F
+links.json:7:3: key "%67ood": the key is the same as "good", which stands already at links.json:2:3; remove one of the two rules`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
-	for _, kind := range []error{ErrInvalidKey, ErrInvalidValue, ErrInvalidStatus} {
+	for _, kind := range []error{ErrInvalidKey, ErrInvalidValue, ErrInvalidStatus, ErrDuplicateKey} {
 		if !errors.Is(err, kind) {
 			t.Errorf("the errors are no %v", kind)
 		}
 	}
-	for _, kind := range []error{ErrDuplicateKey, ErrHostNotAllowed, ErrLoop} {
+	for _, kind := range []error{ErrHostNotAllowed, ErrLoop} {
 		if errors.Is(err, kind) {
 			t.Errorf("the errors are a %v", kind)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -18,14 +19,25 @@ type Compiler struct {
 	// added are the rules in their order.
 	added    []addedRule
 	sources  []string
-	errs     RuleErrors
+	errs     []placedError
 	warnings []Warning
+	// shadowed are the rules that another source's rules shadow.
+	shadowed map[keyOfSource]Rule
 	full     bool // the arena is
 	pause    func()
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger
 }
+
+// placedError is an error, and how many good rules were added before its rule.
+type placedError struct {
+	err   *RuleError
+	place int
+}
+
+// keyOfSource is a canonical key in a source.
+type keyOfSource struct{ source, key string }
 
 // addedRule is a rule that waits for the table.
 type addedRule struct {
@@ -104,7 +116,8 @@ func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) {
 }
 
 func (c *Compiler) fail(rule Rule, kind error, message string) {
-	c.errs = append(c.errs, &RuleError{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message})
+	err := &RuleError{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message}
+	c.errs = append(c.errs, placedError{err, len(c.added)})
 }
 
 func statusProblem(code int) string {
@@ -201,7 +214,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}
 	rules := c.fillTable()
 	if len(c.errs) > 0 {
-		return nil, c.errs
+		return nil, c.ruleErrors()
 	}
 	c.findFates()
 	c.warnOfChains()
@@ -222,6 +235,16 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}, nil
 }
 
+// ruleErrors returns the errors in the order of their rules. Those of duplicate keys were found last.
+func (c *Compiler) ruleErrors() RuleErrors {
+	slices.SortStableFunc(c.errs, func(a, b placedError) int { return a.place - b.place })
+	errs := make(RuleErrors, len(c.errs))
+	for i, placed := range c.errs {
+		errs[i] = placed.err
+	}
+	return errs
+}
+
 // fillTable gives every rule its place in the table, reports duplicate keys, and returns the
 // number of rules that serve.
 func (c *Compiler) fillTable() int {
@@ -234,7 +257,7 @@ func (c *Compiler) fillTable() int {
 		if inserted {
 			rules++
 		} else {
-			at = c.settle(at, slot)
+			at = c.settle(n, at, slot)
 		}
 		if at >= 0 && new.ref&internalRef != 0 {
 			c.internal(new.ref).slot = at
@@ -247,18 +270,18 @@ func (c *Compiler) internal(at ref) *internalRule {
 	return &c.table.internals[at&^internalRef]
 }
 
-// settle decides which of two rules with one key serves: within a source neither may, of two sources the
-// first one's does. It returns the new rule's place, or -1.
-func (c *Compiler) settle(at int, new slot) int {
+// settle decides whether the n-th rule serves or the one whose place it wants, as they have one key: within
+// a source neither may, of two sources the first one's does. It returns the new rule's place, or -1.
+func (c *Compiler) settle(n, at int, new slot) int {
 	old := c.table.slots[at]
 	first, second := c.ruleAt(old.ref()), c.ruleAt(new.ref())
 	switch {
 	case first.Position.Source == second.Position.Source:
-		c.failDuplicate(first, second)
+		c.failDuplicate(n, first, second)
 	case c.source(first.Position.Source) < c.source(second.Position.Source):
-		c.warnShadowed(second, first)
+		c.shadow(n, second, first)
 	default:
-		c.warnShadowed(first, second)
+		c.shadow(n, first, second)
 		c.table.slots[at] = new
 		if old.ref()&internalRef != 0 {
 			c.internal(old.ref()).slot = shadowed
@@ -271,14 +294,31 @@ func (c *Compiler) settle(at int, new slot) int {
 	return -1
 }
 
-func (c *Compiler) failDuplicate(first, second Rule) {
-	c.errs = append(c.errs, &RuleError{
+// shadow reports that a rule is shadowed by another source's, or, of the n-th rule, that its key stands
+// twice in its own source.
+func (c *Compiler) shadow(n int, rule, by Rule) {
+	key := keyOfSource{rule.Position.Source, string(c.appendKey(nil, rule.Key))}
+	if first, twice := c.shadowed[key]; twice {
+		c.failDuplicate(n, first, rule)
+		return
+	}
+	if c.shadowed == nil {
+		c.shadowed = map[keyOfSource]Rule{}
+	}
+	c.shadowed[key] = rule
+	c.warnShadowed(rule, by)
+}
+
+// failDuplicate reports that the n-th rule has the key of an earlier one of its source.
+func (c *Compiler) failDuplicate(n int, first, second Rule) {
+	err := &RuleError{
 		Kind:     ErrDuplicateKey,
 		Position: second.Position,
 		Key:      second.Key,
 		First:    first.Position,
 		Message:  duplicateMessage(first, second),
-	})
+	}
+	c.errs = append(c.errs, placedError{err, n})
 }
 
 func duplicateMessage(first, second Rule) string {

@@ -87,11 +87,25 @@ func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
 	}
 }
 
-func TestAKeyTwiceInALaterSourceIsAnErrorOfThatSource(t *testing.T) {
-	_, err := Compile([]Rule{ruleOf("one", "b", "/z"), ruleOf("two", "a", "/x"), ruleOf("two", "a", "/y")}, Options{})
-	const want = `two:1: key "a": the key stands already at two:1; remove one of the two rules`
-	if err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+func TestAKeyTwiceInALaterSourceIsAnErrorWhetherTheFirstHasItOrNot(t *testing.T) {
+	once, twice, shadow := ruleOf("two", "a", "/x"), ruleOf("two", "%61", "/y"), ruleOf("one", "a", "/z")
+	other := ruleOf("one", "b", "/z")
+	for _, test := range []struct {
+		name  string
+		rules []Rule
+	}{
+		{"the first source lacks it", []Rule{other, once, twice}},
+		{"the first source has it", []Rule{shadow, once, twice}},
+		{"the first source's is added between them", []Rule{other, once, shadow, twice}},
+		{"the first source's is added last", []Rule{other, once, twice, shadow}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Compile(test.rules, Options{})
+			const want = `two:1: key "%61": the key is the same as "a", which stands already at two:1; remove one of the two rules`
+			if err == nil || err.Error() != want {
+				t.Errorf("%v\nwant %s", err, want)
+			}
+		})
 	}
 }
 
