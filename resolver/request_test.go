@@ -83,3 +83,13 @@ func TestTheDestinationIsAppendedAndTheBufferIsLeftAloneOtherwise(t *testing.T) 
 		}
 	}
 }
+
+func TestARequestForNoPathPasses(t *testing.T) {
+	rs := mustCompile(t, []Rule{{Key: "a", Value: "/b"}}, Options{})
+	for _, pathname := range []string{"", "/"} {
+		request := &Request{Scheme: "https", Host: "go.example", Target: weburl.Target{Pathname: pathname}}
+		if dst, result := rs.AppendDestination(nil, request); len(dst) > 0 || result != (Result{}) {
+			t.Errorf("%q: %q %+v", pathname, dst, result)
+		}
+	}
+}
