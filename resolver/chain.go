@@ -21,11 +21,11 @@ type internalRule struct {
 // the first match the pathname is the rule's value and no longer depends on the request.
 type fate struct {
 	state fateState
-	// hops are the internal redirects taken, up to one more than the limit.
+	// hops are the internal redirects taken.
 	hops int
-	// origin and path are the absolute destination's, or the last path, which
-	// no key matches, without an origin.
-	origin, path string
+	// base is the absolute destination without its query and fragment, or the last path,
+	// which no key matches.
+	base string
 	// appended is relativePathname without the request's part.
 	appended string
 	// search is the absolute destination's; query and fragment are the first embedded
@@ -48,24 +48,6 @@ const (
 	fateTooManyRedirects
 )
 
-// LoopError is the error of a chain that never ends.
-type LoopError struct {
-	// Cycle are the keys of the loop in the order of the hops, in their own spelling.
-	Cycle []string
-}
-
-// Error returns the draft's error and the loop's keys.
-func (e *LoopError) Error() string {
-	return ErrTooManyRedirects.Error() + ": loop " + e.path()
-}
-
-func (e *LoopError) path() string {
-	return strings.Join(e.Cycle, " -> ") + " -> " + e.Cycle[0]
-}
-
-// Unwrap returns ErrTooManyRedirects, which is how the draft sees a loop, and ErrLoop.
-func (e *LoopError) Unwrap() []error { return []error{ErrTooManyRedirects, ErrLoop} }
-
 // findFates works out what becomes of every internal redirect. Each rule is visited once.
 func (c *Compiler) findFates() {
 	var chain []int
@@ -77,7 +59,7 @@ func (c *Compiler) findFates() {
 	}
 }
 
-// followChain goes along the chain from rule i until a fate is known, and then back. chain is memory to use.
+// followChain goes along the chain from rule i until a fate is known, and then back. The stack of rules is kept in chain, whose memory is used again.
 func (c *Compiler) followChain(chain []int, i int) []int {
 	internals := c.table.internals
 	for {
@@ -85,11 +67,11 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 		this := &internals[i]
 		this.fate.state = fateBeingFound
 		next, _ := c.table.match(this.value.path)
+		this.remaining = next.remaining
 		if next.ref&internalRef == 0 {
-			this.fate = c.lastHop(this, next)
+			this.fate = c.lastHop(this, next.ref)
 			break
 		}
-		this.remaining = next.remaining
 		i = int(next.ref &^ internalRef)
 		if state := internals[i].fate.state; state == fateBeingFound {
 			c.closeLoop(chain, i)
@@ -108,30 +90,28 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 }
 
 // lastHop is the fate of a rule whose value no internal redirect follows.
-func (c *Compiler) lastHop(this *internalRule, next match) fate {
+func (c *Compiler) lastHop(this *internalRule, next ref) fate {
 	f := fate{
 		state:        fateUnmatched,
 		hops:         1,
-		path:         this.value.path,
+		base:         this.value.path,
+		appended:     this.remaining,
 		query:        this.value.query,
 		fragment:     this.value.fragment,
 		allPermanent: true,
 	}
-	if next.ref != 0 {
+	if next != 0 {
 		c.endAtAbsolute(&f, next)
 	}
 	return c.withOwnStatus(f, this)
 }
 
 // endAtAbsolute ends a chain at the absolute destination that its last value matches.
-func (c *Compiler) endAtAbsolute(f *fate, next match) {
+func (c *Compiler) endAtAbsolute(f *fate, next ref) {
 	var r record
-	r.decode(c.table.arena.bytes(next.ref))
-	u, _ := parseAbsolute(r.writtenValue())
+	r.decodeAnswer(c.table.arena.bytes(next))
 	f.state = fateAbsolute
-	f.origin, f.path = u.Origin(), u.Path
-	f.search, f.destinationFragment = u.Query, u.Hash()
-	f.appended = next.remaining
+	f.base, f.search, f.destinationFragment = r.base, r.query, r.fragment
 	f.allPermanent = isPermanent(r.status)
 	f.anyPreserving = isPreserving(r.status)
 }
@@ -139,7 +119,11 @@ func (c *Compiler) endAtAbsolute(f *fate, next match) {
 // hop is the fate of a rule whose value another internal redirect follows.
 func (c *Compiler) hop(this, next *internalRule) fate {
 	f := next.fate
-	f.hops = min(f.hops+1, c.opts.maxRedirects+1)
+	if f.failed() {
+		// Nothing of it is needed any more, and what is appended would grow without bounds.
+		return fate{state: f.state, cycle: f.cycle}
+	}
+	f.hops++
 	f.appended += this.remaining
 	if this.value.query != "" {
 		f.query = this.value.query
@@ -155,11 +139,14 @@ func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
 	status := c.opts.statusOf(this.rule)
 	f.allPermanent = f.allPermanent && isPermanent(status)
 	f.anyPreserving = f.anyPreserving || isPreserving(status)
-	if f.hops > c.opts.maxRedirects && f.state != fateLoop {
+	if f.hops > c.opts.maxRedirects {
 		f.state = fateTooManyRedirects
 	}
 	return f
 }
+
+// failed reports whether requests are answered with an error.
+func (f *fate) failed() bool { return f.state == fateLoop || f.state == fateTooManyRedirects }
 
 // closeLoop settles the rules of a loop, which begins where the last rule of the chain leads: at rule first.
 func (c *Compiler) closeLoop(chain []int, first int) {
@@ -202,7 +189,7 @@ func (c *Compiler) internalRecord(this *internalRule) record {
 		hops:      uint8(min(f.hops, MaxRedirects)),
 		ownStatus: this.rule.Status,
 	}
-	if f.state == fateLoop || f.state == fateTooManyRedirects {
+	if f.failed() {
 		r.flags |= failed
 	} else {
 		c.destinationOf(&r, f)
@@ -214,14 +201,13 @@ func (c *Compiler) internalRecord(this *internalRule) record {
 
 // destinationOf fills in the destination that a chain ends at.
 func (c *Compiler) destinationOf(r *record, f *fate) {
-	origin := f.origin
+	r.base = f.base
 	if f.state == fateUnmatched {
-		origin = c.opts.origin
-		if origin == "" {
-			r.flags |= requestOrigin
-		}
+		r.base = c.opts.origin + f.base
 	}
-	r.base = origin + f.path
+	if f.state == fateUnmatched && c.opts.origin == "" {
+		r.flags |= requestOrigin
+	}
 	if f.appended != "" {
 		r.flags |= joined
 		r.base = string(appendAtSeam([]byte(r.base), f.appended))

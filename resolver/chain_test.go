@@ -3,6 +3,7 @@ package resolver
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -150,5 +151,22 @@ func TestTheStatusesOfAChainAreCombined(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestAChainBeyondTheLimitTakesMemoryInProportionToItsRules(t *testing.T) {
+	bytesFor := func(n int) uint64 {
+		rules := make([]Rule, n)
+		for i := range rules {
+			rules[i] = Rule{Key: fmt.Sprint("k", i), Value: fmt.Sprintf("/k%d/appended", i+1)}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		mustCompile(t, rules, Options{})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := bytesFor(2000), bytesFor(8000); many > 6*few {
+		t.Errorf("%d bytes for 2000 rules, %d for 8000", few, many)
 	}
 }

@@ -72,10 +72,7 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 // isRequest reports whether a destination is the request itself (R15): origin, pathname, search
 // and hash are equal, as 3.2 takes them. A bare "#" is no hash.
 func isRequest(destination, fragment []byte, req *Request) bool {
-	asked := &req.Asked
-	if asked.Pathname == "" {
-		asked = &req.Target
-	}
+	asked := req.asked()
 	if !req.OverHTTP && string(fragment) != asked.Hash && !(asked.Hash == "" && len(fragment) == 1) {
 		return false
 	}
@@ -87,6 +84,14 @@ func isRequest(destination, fragment []byte, req *Request) bool {
 	var memory [128]byte
 	origin, ok := weburl.AppendOrigin(memory[:0], req.Scheme, req.Host)
 	return ok && bytes.Equal(rest, origin)
+}
+
+// asked returns the target that the client asked for.
+func (req *Request) asked() *weburl.Target {
+	if req.Asked.Pathname != "" {
+		return &req.Asked
+	}
+	return &req.Target
 }
 
 // cutTarget cuts pathname and search off the end of b, if they are there.

@@ -9,7 +9,7 @@ import (
 // Explanation is a result, and why it is so.
 type Explanation struct {
 	Result
-	// Request is the Request URL as the URL Standard spells it.
+	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string
 	// Destination is the destination, also where it is the request itself; empty where there is none.
 	Destination string
@@ -84,7 +84,7 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	appended, result := rs.AppendDestination(nil, &req)
 	e := Explanation{
 		Result:      result,
-		Request:     string(appendRequestURL(nil, &req)),
+		Request:     string(appendURL(nil, &req, &req.Target)),
 		Destination: string(appended),
 		Walk:        rs.walk(req.Target.Pathname),
 	}
@@ -92,17 +92,18 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 		return e
 	}
 	if result.Outcome == Pass {
-		e.Destination = e.Request
+		e.Destination = string(appendURL(nil, &req, req.asked()))
 	}
 	rs.explainParts(&e, &req)
 	return e
 }
 
-func appendRequestURL(dst []byte, req *Request) []byte {
+// appendURL appends the URL of a target on the request's origin.
+func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	dst, _ = weburl.AppendOrigin(dst, req.Scheme, req.Host)
-	dst = append(dst, req.Target.Pathname...)
-	dst = append(dst, req.Target.Search...)
-	return append(dst, req.Target.Hash...)
+	dst = append(dst, target.Pathname...)
+	dst = append(dst, target.Search...)
+	return append(dst, target.Hash...)
 }
 
 // walk takes the steps of 3.3 until the walk ends or meets a rule again.
@@ -226,7 +227,7 @@ func (q *explainedQuery) add(query Given) {
 func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
 	before := len(q.parameters)
 	for _, given := range over.parameters() {
-		switch first := q.find(given.Name); {
+		switch first := q.findFrom(0, given.Name); {
 		case 0 <= first && first < before && protected.Has(given.Name):
 			q.parameters[first].Displaced = append(q.parameters[first].Displaced, given)
 		case q.preserve:
@@ -240,10 +241,6 @@ func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
 	if q.preserve {
 		q.dropDisplaced(before)
 	}
-}
-
-func (q *explainedQuery) find(name string) int {
-	return q.findFrom(0, name)
 }
 
 // set is URLSearchParams.set: the first of the name gets the value, the others go.

@@ -86,6 +86,17 @@ func TestAnExplanationNamesTheParametersThatAreIgnored(t *testing.T) {
 	}
 }
 
+func TestAnExplanationOfAStrippedRequestThatPassesNamesWhatTheClientAskedFor(t *testing.T) {
+	rs := mustCompile(t, []Rule{{Key: "x", Value: "https://go.example/links/x"}}, Options{})
+	e := rs.Explain(Request{
+		Scheme: "https", Host: "go.example", OverHTTP: true,
+		Target: weburl.Target{Pathname: "/x"}, Asked: weburl.Target{Pathname: "/links/x"},
+	})
+	if e.Outcome != Pass || e.Destination != "https://go.example/links/x" || e.Request != "https://go.example/x" {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestAnExplanationOfALoopShowsItsWalkOnce(t *testing.T) {
 	rules := []Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/c"}, {Key: "c", Value: "/b/x"}}
 	e := explain(t, rules, Options{}, "https://go.example/a")

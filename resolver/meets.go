@@ -34,7 +34,7 @@ func (c *Compiler) unmatchedEnds() []unmatchedEnd {
 	for i := range c.table.internals {
 		this := &c.table.internals[i]
 		if this.slot != shadowed && this.fate.state == fateUnmatched {
-			path := appendAtSeam([]byte(this.fate.path), this.fate.appended)
+			path := appendAtSeam([]byte(this.fate.base), this.fate.appended)
 			ends = append(ends, unmatchedEnd{rule: i, path: string(path)})
 		}
 	}

@@ -1,6 +1,10 @@
 package resolver
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
 
 // MaxRedirects is how many internal redirects pass: the 256th is an error (R9).
 const MaxRedirects = 255
@@ -52,7 +56,12 @@ const (
 var queryModeNames = [...]string{QueryMerge: "merge", QueryPreserve: "preserve", QueryIgnore: "ignore"}
 
 // String returns the name that configuration uses: merge, preserve or ignore.
-func (m QueryMode) String() string { return queryModeNames[m] }
+func (m QueryMode) String() string {
+	if int(m) >= len(queryModeNames) {
+		return fmt.Sprintf("QueryMode(%d)", uint8(m))
+	}
+	return queryModeNames[m]
+}
 
 // ParseQueryMode returns the mode that name stands for: merge (also when name is
 // empty), preserve or ignore.
@@ -75,4 +84,120 @@ func ValidStatus(code int) bool {
 		return true
 	}
 	return false
+}
+
+// options are Options that have been checked, in the form that compiling and answering use.
+type options struct {
+	status       int
+	query        QueryMode
+	protected    *weburl.Names
+	foldCase     bool
+	maxRedirects int
+	hosts        []hostPattern
+	origin       string
+	content      string // all of it, for digests
+}
+
+// checkOptions returns the options, or all that is wrong with them.
+func checkOptions(opts Options) (options, error) {
+	c := optionChecker{checked: options{query: opts.Query, foldCase: opts.FoldCase}}
+	c.status(opts.Status)
+	c.query(opts.Query)
+	c.protect(opts.Protect)
+	c.maxRedirects(opts.MaxRedirects)
+	c.allowHosts(opts.AllowHosts)
+	c.origin(opts.Origin)
+	if len(c.errs) > 0 {
+		return options{}, c.errs
+	}
+	o := c.checked
+	o.content = fmt.Sprintf("%d %s %q %t %d %q %s",
+		o.status, o.query, opts.Protect, o.foldCase, o.maxRedirects, opts.AllowHosts, o.origin)
+	return o, nil
+}
+
+// optionChecker checks one option after the other.
+type optionChecker struct {
+	checked options
+	errs    OptionErrors
+}
+
+// fail reports what is wrong with an option, unless that is nothing.
+func (c *optionChecker) fail(option, problem string) {
+	if problem != "" {
+		c.errs = append(c.errs, &OptionError{Option: option, Message: problem})
+	}
+}
+
+func (c *optionChecker) status(code int) {
+	c.checked.status = code
+	if code == 0 {
+		c.checked.status = DefaultStatus
+	} else if !ValidStatus(code) {
+		c.fail("status", statusProblem(code))
+	}
+}
+
+func (c *optionChecker) query(mode QueryMode) {
+	if int(mode) >= len(queryModeNames) {
+		c.fail("query", "it is merge, preserve or ignore")
+	}
+}
+
+func (c *optionChecker) protect(names []string) {
+	if len(names) > 0 {
+		c.checked.protected = weburl.NewNames(names...)
+	}
+}
+
+func (c *optionChecker) maxRedirects(limit *int) {
+	c.checked.maxRedirects = MaxRedirects
+	if limit == nil {
+		return
+	}
+	c.checked.maxRedirects = *limit
+	if *limit < 0 || *limit > MaxRedirects {
+		c.fail("max_redirects", "the limit can be lowered, not raised; write a number from 0 to 255")
+	}
+}
+
+func (c *optionChecker) allowHosts(patterns []string) {
+	for _, pattern := range patterns {
+		host, problem := parseHostPattern(pattern)
+		c.fail("allow_hosts", problem)
+		c.checked.hosts = append(c.checked.hosts, host)
+	}
+}
+
+func (c *optionChecker) origin(written string) {
+	if written == "" {
+		return
+	}
+	origin, problem := parseOrigin(written)
+	c.fail("origin", problem)
+	c.checked.origin = origin
+}
+
+// parseOrigin returns the origin that a URL without anything else names.
+func parseOrigin(s string) (origin, problem string) {
+	const advice = "; write scheme and host alone, like https://go.example"
+	if !isAbsolute(s) {
+		return "", quote(s) + " does not begin with http:// or https://" + advice
+	}
+	u, err := weburl.Parse(s)
+	if err != nil {
+		return "", quote(s) + " is not a URL: " + reasonOf(err) + advice
+	}
+	if u.Username != "" || u.Password != "" || u.Path != "/" || u.HasQuery || u.HasFragment {
+		return "", quote(s) + " holds more than an origin" + advice
+	}
+	return u.Origin(), ""
+}
+
+// statusOf returns the status of a rule taken for itself.
+func (o *options) statusOf(rule Rule) int {
+	if rule.Status != 0 {
+		return rule.Status
+	}
+	return o.status
 }

@@ -57,6 +57,38 @@ func (e RuleErrors) Unwrap() []error {
 	return errs
 }
 
+// OptionError is one thing that is wrong with the options of a ruleset.
+type OptionError struct {
+	// Option is the option's name in configuration.
+	Option string
+	// Message says what is wrong and what to write instead.
+	Message string
+}
+
+// Error returns the option's name and the message.
+func (e *OptionError) Error() string { return e.Option + ": " + e.Message }
+
+// OptionErrors are all the things that are wrong with the options of a ruleset.
+type OptionErrors []*OptionError
+
+// Error returns one line for each error.
+func (e OptionErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, err := range e {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the errors, for errors.As.
+func (e OptionErrors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, err := range e {
+		errs[i] = err
+	}
+	return errs
+}
+
 // WarningKind says what a warning is about.
 type WarningKind string
 
@@ -76,6 +108,8 @@ const (
 	WarnTrailingSlashKey WarningKind = "key with a trailing slash"
 	// WarnTrailingSlashValue: an appended path would hold "//".
 	WarnTrailingSlashValue WarningKind = "value with a trailing slash"
+	// WarnLiteralStar: a "*" at the end of a key is no wildcard.
+	WarnLiteralStar WarningKind = "literal *"
 	// WarnUserinfo: user name and password of a destination are dropped (R10).
 	WarnUserinfo WarningKind = "user name or password"
 	// WarnBareDelimiter: a bare "?" or "#" shuts later ones out (R11).

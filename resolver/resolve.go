@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -17,6 +18,24 @@ var (
 	// ErrNoOrigin is R2: an internal destination for a request whose host is missing or invalid.
 	ErrNoOrigin = errors.New("the request has no valid origin")
 )
+
+// LoopError is the error of a chain that never ends.
+type LoopError struct {
+	// Cycle are the keys of the loop in the order of the hops, in their own spelling.
+	Cycle []string
+}
+
+// Error returns the draft's error and the loop's keys.
+func (e *LoopError) Error() string {
+	return ErrTooManyRedirects.Error() + ": loop " + e.path()
+}
+
+func (e *LoopError) path() string {
+	return strings.Join(e.Cycle, " -> ") + " -> " + e.Cycle[0]
+}
+
+// Unwrap returns ErrTooManyRedirects, which is how the draft sees a loop, and ErrLoop.
+func (e *LoopError) Unwrap() []error { return []error{ErrTooManyRedirects, ErrLoop} }
 
 // Outcome is what becomes of a request.
 type Outcome uint8
@@ -47,7 +66,8 @@ type Request struct {
 	// They are looked at only where they are needed: for internal destinations,
 	// and to see whether the destination is the request itself.
 	Scheme, Host string
-	// Target is what is matched.
+	// Target is what is matched. It has to come from [weburl.SplitTarget], which resolves dot
+	// segments and encodes what a path cannot hold; R14 relies on it.
 	Target weburl.Target
 	// Asked is what the client asked for, where Target has been rewritten on
 	// the way; an empty Pathname stands for Target (R15).

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,9 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and \"//\" below it, only; "+
 			"write "+strings.TrimRight(rule.Key, "/")+" to match the path and all below it")
 	}
+	if bare, star := strings.CutSuffix(rule.Key, "*"); star && (bare == "" || strings.HasSuffix(bare, "/")) {
+		c.warn(WarnLiteralStar, rule, starMessage(strings.TrimSuffix(bare, "/")))
+	}
 	if malformedTriplet(rule.Key) >= 0 {
 		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
 	}
@@ -27,6 +31,14 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	if value.path.fragment == "#" {
 		c.warn(WarnBareDelimiter, rule, "the bare \"#\" of the destination counts as its fragment and shuts later ones out; remove it")
 	}
+}
+
+func starMessage(bare string) string {
+	const why = "a \"*\" in a key is a \"*\" in the path, and no wildcard; "
+	if bare == "" {
+		return why + "what no rule matches goes on to the next handler"
+	}
+	return why + "write " + bare + ", which matches everything below it, too"
 }
 
 func (c *Compiler) warnShadowed(rule, by Rule) {
@@ -61,27 +73,20 @@ func (c *Compiler) warnOfChains() {
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
 	loop := this.fate.cycle
 	w := Warning{Kind: WarnLoop, Position: this.rule.Position, Key: this.rule.Key, Cycle: loop.Cycle}
-	switch {
-	case !loop.has(this.rule.Key):
+	if !slices.Contains(loop.Cycle, this.rule.Key) {
 		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are answered with an error; break the loop"
-	case reported[loop]:
+		c.warnings = append(c.warnings, w)
 		return
-	case len(loop.Cycle) == 1:
+	}
+	if reported[loop] {
+		return
+	}
+	reported[loop] = true
+	w.Message = "loop " + loop.path() + ": its requests are answered with an error; lead one of the rules elsewhere"
+	if len(loop.Cycle) == 1 {
 		w.Message = selfLoopMessage(this)
-	default:
-		w.Message = "loop " + loop.path() + ": its requests are answered with an error; lead one of the rules elsewhere"
 	}
-	reported[loop] = reported[loop] || loop.has(this.rule.Key)
 	c.warnings = append(c.warnings, w)
-}
-
-func (e *LoopError) has(key string) bool {
-	for _, k := range e.Cycle {
-		if k == key {
-			return true
-		}
-	}
-	return false
 }
 
 // selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
@@ -100,15 +105,17 @@ func tooManyMessage(limit int) string {
 }
 
 func meetsKeyMessage(this *internalRule, key string) string {
-	return "clients are redirected to " + this.fate.path + this.fate.appended + ", and at or below it the key " + quote(key) +
-		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or rename one of the two"
+	return "clients are redirected to " + this.fate.base + this.fate.appended + ", and at or below it the key " + quote(key) +
+		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant"
 }
 
-// warnOfDoubleSlash warns of a value whose trailing slash stays before an appended path.
+// warnOfDoubleSlash warns of a value whose trailing slash stays before a path that is appended to it
+// along the chain.
 func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
-	if this.rule.Exact || !strings.HasSuffix(this.remaining, "/") && !(this.remaining == "" && strings.HasSuffix(this.fate.appended, "/")) {
+	if this.rule.Exact || !strings.HasSuffix(this.remaining, "/") {
 		return
 	}
-	c.warn(WarnTrailingSlashValue, this.rule, "the destination ends in \"/\", and a path appended to it will hold \"//\"; "+
-		"write "+strings.TrimRight(this.rule.Value, "/"))
+	path := this.rule.Value[:len(this.rule.Value)-len(this.value.query)-len(this.value.fragment)]
+	c.warn(WarnTrailingSlashValue, this.rule, "the destination's path ends in \"/\", and a path appended to it will hold \"//\"; "+
+		"write "+strings.TrimRight(path, "/")+this.value.query+this.value.fragment)
 }

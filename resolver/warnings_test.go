@@ -33,7 +33,7 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		{
 			"a destination above another key", WarnMeetsKey,
 			[]Rule{{Key: "old", Value: "/new", Position: at}, {Key: "new/b", Value: "https://x.example"}}, Options{},
-			where + `"old": clients are redirected to /new, and at or below it the key "new/b" redirects them again, perhaps in a circle; lead the rule to where that key leads, or rename one of the two`,
+			where + `"old": clients are redirected to /new, and at or below it the key "new/b" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
 		},
 		{
 			"a key with an escape that is none", WarnUnreachable,
@@ -48,7 +48,22 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		{
 			"a value with a trailing slash before an appended path", WarnTrailingSlashValue,
 			[]Rule{{Key: "a", Value: "/b/", Position: at}, {Key: "b", Value: "https://x.example"}}, Options{},
-			where + `"a": the destination ends in "/", and a path appended to it will hold "//"; write /b`,
+			where + `"a": the destination's path ends in "/", and a path appended to it will hold "//"; write /b`,
+		},
+		{
+			"a value with a trailing slash before a query", WarnTrailingSlashValue,
+			[]Rule{{Key: "a", Value: "/b/?x=/#y", Position: at}, {Key: "b", Value: "https://x.example"}}, Options{},
+			where + `"a": the destination's path ends in "/", and a path appended to it will hold "//"; write /b?x=/#y`,
+		},
+		{
+			"a star for what lies below", WarnLiteralStar,
+			[]Rule{{Key: "docs/*", Value: "https://x.example", Position: at}}, Options{},
+			where + `"docs/*": a "*" in a key is a "*" in the path, and no wildcard; write docs, which matches everything below it, too`,
+		},
+		{
+			"a star for everything", WarnLiteralStar,
+			[]Rule{{Key: "*", Value: "https://x.example", Position: at}}, Options{},
+			where + `"*": a "*" in a key is a "*" in the path, and no wildcard; what no rule matches goes on to the next handler`,
 		},
 		{
 			"a user name", WarnUserinfo,
@@ -234,7 +249,7 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 			if test.met != "" {
 				fate := mustFindFate(t, test.rules)
 				want = `clients are redirected to ` + fate + `, and at or below it the key ` + quote(test.met) +
-					` redirects them again, perhaps in a circle; lead the rule to where that key leads, or rename one of the two`
+					` redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`
 			}
 			if met != want {
 				t.Errorf("%q\nwant %q", met, want)
