@@ -116,8 +116,7 @@ func (p *directive) add(l line) {
 	name := l.words[0]
 	for _, word := range l.words {
 		if placeholder := findPlaceholder(word); placeholder != "" {
-			p.report(l.at, "the placeholder %s is not replaced here, as rules are worked out when they are loaded: "+
-				"the path behind the key and the query of a request are appended anyway, and the value of an environment variable is written {$NAME}", placeholder)
+			p.report(l.at, "%s", placeholderMessage(placeholder))
 			return
 		}
 	}
@@ -125,10 +124,14 @@ func (p *directive) add(l line) {
 		p.setOption(opt, l)
 		return
 	}
-	if name == "rule" {
+	switch {
+	case name == "rule":
 		l.words = l.words[1:]
+	case isMisspeltOrigin(l.words):
+		p.report(l.at, "%s is no option; for the option write: origin %s; for a key named %s write: rule %s %s", name, l.words[1], name, name, l.words[1])
+		return
 	}
-	if len(l.words) < 2 || !isDestination(l.words[1]) {
+	if len(l.words) < 2 || !strings.ContainsAny(l.words[1], "/.:") {
 		p.reportNoRule(name, l)
 		return
 	}
@@ -171,25 +174,32 @@ func (p *directive) addRule(l line) {
 	p.handler.Rules = append(p.handler.Rules, rule)
 }
 
+// isMisspeltOrigin reports whether a line looks like the one option whose value looks like a destination,
+// but for its name: taken for a rule, it would leave the origin to the client.
+func isMisspeltOrigin(words []string) bool {
+	if len(words) != 2 || !strings.Contains(words[1], "://") || strings.Count(strings.TrimSuffix(words[1], "/"), "/") > 2 {
+		return false
+	}
+	letters := func(word string) []byte { return slices.Sorted(slices.Values([]byte(strings.ToLower(word)))) }
+	name, origin := letters(words[0]), letters("origin")
+	if len(name) > len(origin) {
+		name, origin = origin, name
+	}
+	// The same letters, but for one that is missing or too much.
+	missing := 0
+	for _, letter := range origin {
+		if len(name) > 0 && name[0] == letter {
+			name = name[1:]
+		} else {
+			missing++
+		}
+	}
+	return len(name) == 0 && missing <= 1
+}
+
 // isDestination reports whether a word is meant as a destination.
 func isDestination(word string) bool {
 	return strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "/")
-}
-
-// findPlaceholder returns the first of Caddy's placeholders in a word, or "". Shorthands
-// like {path} have been spelled out when a directive gets to see them.
-func findPlaceholder(word string) string {
-	for _, part := range strings.SplitAfter(word, "}") {
-		open := strings.LastIndexByte(part, '{')
-		if open < 0 || !strings.HasSuffix(part, "}") {
-			continue
-		}
-		namespace, _, dotted := strings.Cut(part[open+1:], ".")
-		if dotted && slices.Contains([]string{"http", "env", "system", "time", "file", "tls", "vars"}, namespace) {
-			return part[open:]
-		}
-	}
-	return ""
 }
 
 // setOption takes in a line that is an option.
@@ -207,24 +217,15 @@ func (p *directive) setOption(opt option, l line) {
 	p.given[opt.name] = l.at
 }
 
-// compile checks the rules. A key that stands twice is an error also where the
-// lines come from different files, which the resolver takes for different sources.
+// compile checks the rules.
 func (p *directive) compile() {
-	ruleset, err := p.handler.compile(p.handler.Rules)
+	_, err := p.handler.compile(p.handler.Rules)
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {
 			p.report(e.Position, "key %q: %s", e.Key, e.Message)
 		}
-		return
-	}
-	if err != nil {
+	} else if err != nil {
 		p.report(p.at, "%v", err)
-		return
-	}
-	for _, w := range ruleset.Warnings() {
-		if w.Kind == resolver.WarnShadowed {
-			p.report(w.Position, "key %q: %s", w.Key, w.Message)
-		}
 	}
 }
 

@@ -34,7 +34,9 @@ func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 		"the handler's name":     {`{"rules": {"a": "b"}, "name": "links"}`, `shortlink links: key "a": `},
 		"all bad rules":          {`{"rules": {"/a": "/b", "c?": "/d"}}`, "shortlink: key \"/a\": a key has no leading \"/\"; write a\nshortlink: key \"c?\": "},
 		"keys that are the same": {`{"rules": {"é": "/a", "%c3%a9": "/b"}}`, `shortlink: key "%c3%a9": the key is the same as "é"`},
-		"a value of no kind":     {`{"rules": {"a": ["/b"]}}`, `rules:1:7: the value of "a" is an array`},
+		"a value of no kind":     {`{"rules": {"a": ["/b"]}}`, `rules: the value of "a" is an array`},
+		"all that is wrong":      {`{"rules": {"/a": "/b", "c": {"to": "/d", "status": 305}}}`, "rules: \"status\" in the value of \"c\" takes 301, 302, 303, 307 or 308, not 305\nkey \"/a\": "},
+		"a placeholder":          {`{"rules": {"a": "/b", "c": "https://{http.request.host}/"}}`, `key "c": the placeholder {http.request.host} is not replaced here`},
 		"an unknown member":      {`{"rule": {"a": "/b"}}`, `unknown field "rule"`},
 		"a bad status":           {`{"status_code": 200}`, "status: 200 is not the status of a redirect"},
 		"a bad query mode":       {`{"query": "append"}`, `query takes merge, preserve or ignore, not "append"`},
@@ -138,7 +140,7 @@ func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
 	}
 	for generation := 1; generation <= 10 && !t.Failed(); generation++ {
 		before := asked.Load()
-		s.load(t, block(generation))
+		s.reload(t, block(generation))
 		if got, want := ask("/generation"), fmt.Sprintf("https://example.com/%d", generation); got != want {
 			t.Errorf("after the reload: got %s, want %s", got, want)
 		}

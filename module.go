@@ -44,7 +44,7 @@ func init() {
 //
 // Placeholder | Description
 // ------------|---------------
-// `{http.shortlink.key}` | The key that matched, as the rule spells it; empty if none did
+// `{http.shortlink.key}` | The key that matched, as the rule spells it; empty where the request goes on
 // `{http.shortlink.destination}` | The URL that the request was redirected to; empty if it was not
 // `{http.shortlink.hops}` | The number of internal redirects taken
 // `{http.shortlink.outcome}` | `redirect`, `pass` or `error`
@@ -68,8 +68,8 @@ type Handler struct {
 	// Default: 302.
 	StatusCode int `json:"status_code,omitempty"`
 
-	// How long clients and caches may keep a redirect: `Cache-Control: max-age`, in
-	// whole seconds. Default: the header is not sent.
+	// How long clients and caches may keep a redirect: `Cache-Control: max-age`. A duration such
+	// as `"1h"`; what is less than a second of it is dropped. Default: the header is not sent.
 	Cache caddy.Duration `json:"cache,omitempty"`
 
 	// How the queries of request and destination become one. `merge`: parameters of
@@ -113,6 +113,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 
 // Provision compiles the rules and logs what their author should know about them.
 func (h *Handler) Provision(ctx caddy.Context) error {
+	if err := h.Rules.checkPlaceholders(); err != nil {
+		return err
+	}
 	ruleset, err := h.compile(h.Rules.from(h.source()))
 	if err != nil {
 		return err

@@ -2,7 +2,12 @@ package shortlink
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -19,12 +24,62 @@ func (rules Rules) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads the rules from an object. The error lists all that is wrong with it.
+// UnmarshalJSON reads the rules from an object. The error lists all that is wrong with it, by key:
+// Caddy has put the JSON into a form of its own by now, in which lines and columns mean nothing.
 func (rules *Rules) UnmarshalJSON(b []byte) error {
 	*rules = nil
-	return rulefile.ReadJSON(bytes.NewReader(b), "rules", func(rule resolver.Rule) {
+	err := rulefile.ReadJSON(bytes.NewReader(b), "", func(rule resolver.Rule) {
+		rule.Position = resolver.Position{}
 		*rules = append(*rules, rule)
 	})
+	unread, ok := errors.AsType[rulefile.Errors](err)
+	if !ok {
+		return err
+	}
+	var problems []string
+	for _, e := range unread {
+		problems = append(problems, "rules: "+e.Message)
+	}
+	if _, err := resolver.Compile(*rules, resolver.Options{}); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return errors.New(strings.Join(problems, "\n"))
+}
+
+// checkPlaceholders reports the rules that hold one of Caddy's placeholders: nothing
+// replaces them.
+func (rules Rules) checkPlaceholders() error {
+	var problems []string
+	for _, rule := range rules {
+		if placeholder := cmp.Or(findPlaceholder(rule.Key), findPlaceholder(rule.Value)); placeholder != "" {
+			problems = append(problems, fmt.Sprintf("key %q: %s", rule.Key, placeholderMessage(placeholder)))
+		}
+	}
+	if problems == nil {
+		return nil
+	}
+	return errors.New(strings.Join(problems, "\n"))
+}
+
+// findPlaceholder returns the first of Caddy's placeholders in a word, or "". Shorthands
+// like {path} have been spelled out when a directive gets to see them.
+func findPlaceholder(word string) string {
+	for _, part := range strings.SplitAfter(word, "}") {
+		open := strings.LastIndexByte(part, '{')
+		if open < 0 || !strings.HasSuffix(part, "}") {
+			continue
+		}
+		namespace, _, dotted := strings.Cut(part[open+1:], ".")
+		if dotted && slices.Contains([]string{"http", "env", "system", "time", "file", "tls", "vars"}, namespace) {
+			return part[open:]
+		}
+	}
+	return ""
+}
+
+func placeholderMessage(placeholder string) string {
+	return "the placeholder " + placeholder + " is not replaced here, as rules are worked out when they are loaded: " +
+		"the path behind the key and the query of a request are appended anyway, and in a Caddyfile {$NAME} stands for an environment variable"
 }
 
 // from returns the rules with source for their position: the lines of a configuration

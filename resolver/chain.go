@@ -8,10 +8,11 @@ import (
 
 // internalRule is a rule with an internal redirect, while a ruleset is compiled.
 type internalRule struct {
-	rule  Rule
-	key   string // canonical
-	value internalValue
-	slot  int // its place in the table, or -1 where it is shadowed
+	rule   Rule
+	key    string // canonical
+	value  internalValue
+	source int
+	slot   int // its place in the table, or -1 where it is shadowed
 	// remaining is what remains of the value's path behind the key that it matches.
 	remaining string
 	fate      fate
@@ -195,7 +196,7 @@ func (c *Compiler) internalRecord(this *internalRule) record {
 		c.destinationOf(&r, f)
 		r.status = f.status(c.opts.statusOf(this.rule))
 	}
-	describe(&r, this.rule, c.source(this.rule.Position.Source))
+	describe(&r, this.rule, this.source)
 	return r
 }
 

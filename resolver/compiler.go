@@ -18,7 +18,8 @@ type Compiler struct {
 	table table
 	// added are the rules in their order.
 	added    []addedRule
-	sources  []string
+	sources  []source
+	rank     int
 	errs     []placedError
 	warnings []Warning
 	// shadowed are the rules that another source's rules shadow.
@@ -37,7 +38,10 @@ type placedError struct {
 }
 
 // keyOfSource is a canonical key in a source.
-type keyOfSource struct{ source, key string }
+type keyOfSource struct {
+	rank int
+	key  string
+}
 
 // addedRule is a rule that waits for the table.
 type addedRule struct {
@@ -94,7 +98,7 @@ func (c *Compiler) Add(rule Rule) {
 	source := c.source(rule.Position.Source)
 	c.key = c.appendKey(c.key[:0], rule.Key)
 	if value.internal {
-		c.addInternal(rule, value)
+		c.addInternal(rule, value, source)
 	} else {
 		c.addAbsolute(rule, value, source)
 	}
@@ -141,10 +145,10 @@ func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 
 // addInternal takes a rule with an internal redirect in, whose canonical key is c.key, to be compiled when
 // all rules are known.
-func (c *Compiler) addInternal(rule Rule, value parsedValue) {
+func (c *Compiler) addInternal(rule Rule, value parsedValue, source int) {
 	key := string(c.key)
 	at := internalRef | ref(len(c.table.internals))
-	c.table.internals = append(c.table.internals, internalRule{rule: rule, key: key, value: value.path})
+	c.table.internals = append(c.table.internals, internalRule{rule: rule, key: key, value: value.path, source: source})
 	c.enter(key, at, rule.Exact)
 }
 
@@ -167,15 +171,37 @@ func describe(r *record, rule Rule, source int) {
 	r.position = recordPosition{source, rule.Position.Line, rule.Position.Column}
 }
 
-// source returns the number of a source, which is its precedence.
+// NextSource begins a source of lower precedence: where one of the rules added so far has a key of the rules
+// to come, it shadows theirs. Without it all rules are of one source, in which a
+// key may stand once.
+func (c *Compiler) NextSource() { c.rank++ }
+
+// source is where rules come from: as positions name it, and its place in the precedence.
+type source struct {
+	name string
+	rank int
+}
+
+// source returns the number of a name in the source whose rules are being added.
 func (c *Compiler) source(name string) int {
+	this := source{name, c.rank}
 	for i := len(c.sources) - 1; i >= 0; i-- {
-		if c.sources[i] == name {
+		if c.sources[i] == this {
 			return i
 		}
 	}
-	c.sources = append(c.sources, name)
+	c.sources = append(c.sources, this)
 	return len(c.sources) - 1
+}
+
+// rankAt returns the precedence of an entry's source.
+func (c *Compiler) rankAt(at ref) int {
+	if at&internalRef != 0 {
+		return c.sources[c.internal(at).source].rank
+	}
+	var r record
+	r.decode(c.table.arena.bytes(at))
+	return c.sources[r.position.source].rank
 }
 
 // store puts a record into the arena.
@@ -218,7 +244,6 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}
 	c.findFates()
 	c.warnOfChains()
-	sources := c.sources
 	failures := c.storeInternals()
 	if c.full {
 		return nil, errTooLarge
@@ -228,7 +253,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	return &Ruleset{
 		table:    c.table,
 		opts:     c.opts,
-		sources:  sources,
+		sources:  c.sources,
 		failures: failures,
 		warnings: c.warnings,
 		rules:    rules,
@@ -257,7 +282,7 @@ func (c *Compiler) fillTable() int {
 		if inserted {
 			rules++
 		} else {
-			at = c.settle(n, at, slot)
+			at = c.settle(n, at, new.ref)
 		}
 		if at >= 0 && new.ref&internalRef != 0 {
 			c.internal(new.ref).slot = at
@@ -270,34 +295,26 @@ func (c *Compiler) internal(at ref) *internalRule {
 	return &c.table.internals[at&^internalRef]
 }
 
-// settle decides whether the n-th rule serves or the one whose place it wants, as they have one key: within
-// a source neither may, of two sources the first one's does. It returns the new rule's place, or -1.
-func (c *Compiler) settle(n, at int, new slot) int {
-	old := c.table.slots[at]
-	first, second := c.ruleAt(old.ref()), c.ruleAt(new.ref())
-	switch {
-	case first.Position.Source == second.Position.Source:
+// settle decides what becomes of the n-th rule, whose key has a place in the table already: within a source that
+// is an error, and of two sources the first one's rule serves. It returns the rule's place, which is none.
+func (c *Compiler) settle(n, at int, new ref) int {
+	old := c.table.slots[at].ref()
+	first, second := c.ruleAt(old), c.ruleAt(new)
+	if c.rankAt(old) == c.rankAt(new) {
 		c.failDuplicate(n, first, second)
-	case c.source(first.Position.Source) < c.source(second.Position.Source):
-		c.shadow(n, second, first)
-	default:
-		c.shadow(n, first, second)
-		c.table.slots[at] = new
-		if old.ref()&internalRef != 0 {
-			c.internal(old.ref()).slot = shadowed
-		}
-		return at
+	} else {
+		c.shadow(n, c.rankAt(new), second, first)
 	}
-	if new.ref()&internalRef != 0 {
-		c.internal(new.ref()).slot = shadowed
+	if new&internalRef != 0 {
+		c.internal(new).slot = shadowed
 	}
-	return -1
+	return shadowed
 }
 
-// shadow reports that a rule is shadowed by another source's, or, of the n-th rule, that its key stands
-// twice in its own source.
-func (c *Compiler) shadow(n int, rule, by Rule) {
-	key := keyOfSource{rule.Position.Source, string(c.appendKey(nil, rule.Key))}
+// shadow reports that a rule of a source is shadowed by an earlier one's, or, of the n-th rule, that its
+// key stands twice in its own source.
+func (c *Compiler) shadow(n, rank int, rule, by Rule) {
+	key := keyOfSource{rank, string(c.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed[key]; twice {
 		c.failDuplicate(n, first, rule)
 		return

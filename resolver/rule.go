@@ -20,8 +20,7 @@ type Rule struct {
 	Position Position
 }
 
-// Position is where a rule stands. Rules of one source carry the same Source;
-// the order in which sources are first added is their order of precedence.
+// Position is where a rule stands.
 type Position struct {
 	// Source names the file, storage entry or configuration.
 	Source string

@@ -10,7 +10,7 @@ import (
 type Ruleset struct {
 	table    table
 	opts     options
-	sources  []string
+	sources  []source
 	failures []error
 	warnings []Warning
 	rules    int
@@ -47,7 +47,7 @@ func (rs *Ruleset) rule(at ref) Rule {
 }
 
 // rule returns the rule that a record was made of.
-func (r *record) rule(sources []string) Rule {
+func (r *record) rule(sources []source) Rule {
 	return Rule{
 		Key:      r.spelledKey(),
 		Value:    r.writtenValue(),
@@ -55,7 +55,7 @@ func (r *record) rule(sources []string) Rule {
 		Exact:    r.flags.has(exactKey),
 		Unlisted: r.flags.has(unlisted),
 		Position: Position{
-			Source: sources[r.position.source],
+			Source: sources[r.position.source].name,
 			Line:   r.position.line,
 			Column: r.position.column,
 		},

@@ -5,78 +5,75 @@ import (
 	"testing"
 )
 
-func ruleOf(source, key, value string) Rule {
-	return Rule{Key: key, Value: value, Position: Position{Source: source, Line: 1}}
+// compileSources compiles the rules of sources in their order of precedence.
+func compileSources(sources ...[]Rule) (*Ruleset, error) {
+	c, err := NewCompiler(Options{})
+	if err != nil {
+		return nil, err
+	}
+	for i, rules := range sources {
+		if i > 0 {
+			c.NextSource()
+		}
+		for _, rule := range rules {
+			if rule.Position.Source == "" {
+				rule.Position.Source = []string{"one", "two", "three"}[i]
+			}
+			c.Add(rule)
+		}
+	}
+	return c.Compile()
 }
 
-func TestTheSourceThatIsAddedFirstWins(t *testing.T) {
+func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 	const first, second = "https://first.example/", "https://second.example/"
 	for _, test := range []struct {
-		name  string
-		rules []Rule
-		want  string // where a leads to
+		name    string
+		sources [][]Rule
 	}{
-		{"when its rule comes first", []Rule{
-			ruleOf("one", "a", first), ruleOf("two", "a", second),
-		}, first},
-		{"when its rule is added later", []Rule{
-			ruleOf("one", "z", "/z"), ruleOf("two", "a", second), ruleOf("one", "a", first),
-		}, first},
-		{"with an internal redirect before an absolute one", []Rule{
-			ruleOf("one", "a", "/b"), ruleOf("two", "a", second), ruleOf("two", "b", first),
-		}, first},
-		{"with an internal redirect that is added later", []Rule{
-			ruleOf("one", "z", "/z"), ruleOf("two", "a", second), ruleOf("two", "b", first), ruleOf("one", "a", "/b"),
-		}, first},
-		{"with an absolute destination before an internal redirect", []Rule{
-			ruleOf("one", "a", first), ruleOf("two", "a", "/b"), ruleOf("two", "b", second),
-		}, first},
-		{"with an absolute destination that is added later", []Rule{
-			ruleOf("one", "z", "/z"), ruleOf("two", "a", "/b"), ruleOf("two", "b", second), ruleOf("one", "a", first),
-		}, first},
-		{"with an internal redirect before another", []Rule{
-			ruleOf("one", "a", "/b"), ruleOf("one", "b", first), ruleOf("two", "a", "/a"),
-		}, first},
-		{"with an internal redirect that is added after another", []Rule{
-			ruleOf("one", "b", first), ruleOf("two", "a", "/a"), ruleOf("one", "a", "/b"),
-		}, first},
-		{"of three", []Rule{
-			ruleOf("one", "z", "/z"), ruleOf("two", "y", "/y"), ruleOf("three", "a", second), ruleOf("two", "a", second), ruleOf("one", "a", first),
-		}, first},
-		{"in another spelling of the key", []Rule{
-			ruleOf("one", "z", "/z"), ruleOf("two", "%61", second), ruleOf("one", "a", first),
-		}, first},
+		{"of absolute destinations", [][]Rule{
+			{{Key: "a", Value: first}}, {{Key: "a", Value: second}},
+		}},
+		{"with an internal redirect before an absolute destination", [][]Rule{
+			{{Key: "a", Value: "/b"}}, {{Key: "a", Value: second}, {Key: "b", Value: first}},
+		}},
+		{"with an absolute destination before an internal redirect", [][]Rule{
+			{{Key: "a", Value: first}}, {{Key: "a", Value: "/b"}, {Key: "b", Value: second}},
+		}},
+		{"with an internal redirect before another", [][]Rule{
+			{{Key: "a", Value: "/b"}, {Key: "b", Value: first}}, {{Key: "a", Value: "/a"}},
+		}},
+		{"of three", [][]Rule{
+			{{Key: "z", Value: "/y"}}, {{Key: "a", Value: first}}, {{Key: "a", Value: second}},
+		}},
+		{"in another spelling of the key", [][]Rule{
+			{{Key: "a", Value: first}}, {{Key: "%61", Value: second}},
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rs := mustCompile(t, test.rules, Options{})
-			if got, _ := rs.Resolve("https://go.example/a"); got != test.want {
-				t.Errorf("a leads to %q, want %q", got, test.want)
+			rs, err := compileSources(test.sources...)
+			if err != nil {
+				t.Fatal(err)
 			}
-			shadowed := 0
-			for _, w := range rs.Warnings() {
-				if w.Kind == WarnShadowed {
-					shadowed++
-					if w.Position.Source == "one" {
-						t.Errorf("the first source's rule is said to be shadowed: %v", w)
-					}
-				}
+			if got, _ := rs.Resolve("https://go.example/a"); got != first {
+				t.Errorf("a leads to %q, want %q", got, first)
 			}
-			if rs.Len() != len(test.rules)-shadowed || shadowed == 0 {
-				t.Errorf("%d rules serve and %d of %d are shadowed", rs.Len(), shadowed, len(test.rules))
+			warnings := rs.Warnings()
+			if len(warnings) != 1 || warnings[0].Kind != WarnShadowed || warnings[0].Position.Source == "one" {
+				t.Errorf("warnings %v", warnings)
 			}
-			if n := len(slices.Collect(rs.Rules())); n != rs.Len() {
-				t.Errorf("%d rules are listed, %d serve", n, rs.Len())
+			if n, want := len(slices.Collect(rs.Rules())), len(slices.Concat(test.sources...))-1; n != want || rs.Len() != want {
+				t.Errorf("%d rules are listed and %d serve, want %d", n, rs.Len(), want)
 			}
 		})
 	}
 }
 
 func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
-	rs := mustCompile(t, []Rule{
-		ruleOf("one", "a", "https://x.example"),
-		ruleOf("two", "a", "/b"),
-		ruleOf("two", "b", "/a"),
-	}, Options{})
+	rs, err := compileSources([]Rule{{Key: "a", Value: "https://x.example"}}, []Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, w := range rs.Warnings() {
 		if w.Kind != WarnShadowed {
 			t.Error(w)
@@ -88,20 +85,11 @@ func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
 }
 
 func TestAKeyTwiceInALaterSourceIsAnErrorWhetherTheFirstHasItOrNot(t *testing.T) {
-	once, twice, shadow := ruleOf("two", "a", "/x"), ruleOf("two", "%61", "/y"), ruleOf("one", "a", "/z")
-	other := ruleOf("one", "b", "/z")
-	for _, test := range []struct {
-		name  string
-		rules []Rule
-	}{
-		{"the first source lacks it", []Rule{other, once, twice}},
-		{"the first source has it", []Rule{shadow, once, twice}},
-		{"the first source's is added between them", []Rule{other, once, shadow, twice}},
-		{"the first source's is added last", []Rule{other, once, twice, shadow}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := Compile(test.rules, Options{})
-			const want = `two:1: key "%61": the key is the same as "a", which stands already at two:1; remove one of the two rules`
+	later := []Rule{{Key: "a", Value: "/x", Position: Position{Line: 1}}, {Key: "%61", Value: "/y", Position: Position{Line: 2}}}
+	for name, first := range map[string]string{"the first source lacks it": "b", "the first source has it": "a"} {
+		t.Run(name, func(t *testing.T) {
+			_, err := compileSources([]Rule{{Key: first, Value: "/z"}}, later)
+			const want = `two:2: key "%61": the key is the same as "a", which stands already at two:1; remove one of the two rules`
 			if err == nil || err.Error() != want {
 				t.Errorf("%v\nwant %s", err, want)
 			}
@@ -109,8 +97,9 @@ func TestAKeyTwiceInALaterSourceIsAnErrorWhetherTheFirstHasItOrNot(t *testing.T)
 	}
 }
 
-func TestRulesWithoutASourceAreOfOneSource(t *testing.T) {
-	if _, err := Compile([]Rule{{Key: "a", Value: "/x"}, {Key: "a", Value: "/x"}}, Options{}); err == nil {
+func TestRulesOfSeveralFilesAreOfOneSource(t *testing.T) {
+	one, other := Position{Source: "one.caddyfile"}, Position{Source: "other.caddyfile"}
+	if _, err := Compile([]Rule{{Key: "a", Value: "/x", Position: one}, {Key: "a", Value: "/x", Position: other}}, Options{}); err == nil {
 		t.Error("no error")
 	}
 }

@@ -99,11 +99,15 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 }
 
 func TestAShadowedRuleIsWarnedOfWithTheOneThatServes(t *testing.T) {
-	found := warnings(t, []Rule{
-		{Key: "a", Value: "/x", Position: Position{"Caddyfile", 7, 2}},
-		{Key: "a", Value: "/y", Position: at},
-	}, Options{})
+	rs, err := compileSources(
+		[]Rule{{Key: "a", Value: "/x", Position: Position{"Caddyfile", 7, 2}}},
+		[]Rule{{Key: "a", Value: "/y", Position: at}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const want = where + `"a": the rule is never reached, as Caddyfile:7:2 has the key, too, and is asked first; remove one of the two rules`
+	found := rs.Warnings()
 	if len(found) != 1 || found[0].Kind != WarnShadowed || found[0].String() != want {
 		t.Errorf("%q\nwant %s", found, want)
 	}

@@ -189,11 +189,11 @@ func (j *jsonReader) readMember(rule *resolver.Rule, name string, at resolver.Po
 		rule.Unlisted, ok = value.value.(bool)
 		want = "true or false"
 	default:
-		j.report(at, `a value has no member %q: it has "to", "status", "exact" and "unlisted"`, name)
+		j.report(at, `the value of %q has a member %q; the members are "to", "status", "exact" and "unlisted"`, rule.Key, name)
 		return j.skip(value)
 	}
 	if !ok {
-		j.report(value.at, "%q takes %s, not %s", name, want, kindOf(value.value))
+		j.report(value.at, "%q in the value of %q takes %s, not %s", name, rule.Key, want, kindOf(value.value))
 	}
 	return j.skip(value)
 }
