@@ -95,16 +95,16 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
 		"an array for a value":        {`{"a": [["/b"], {}]}`, `links.json:1:7: the value of "a" is an array: write the destination as a string, or as an object {"to": "…"}`},
 		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
-		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: a value has no member "code": it has "to", "status", "exact" and "unlisted"`},
-		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: a value has no member "Exact": it has "to", "status", "exact" and "unlisted"`},
+		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact" and "unlisted"`},
+		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact" and "unlisted"`},
 		"a member twice":              {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" stands twice in the value of "a"`},
-		"a status in quotes":          {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not "301"`},
-		"a status of no redirect":     {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not 200`},
-		"a status of zero":            {`{"a": {"to": "/b", "status": 0}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not 0`},
-		"a fraction for a status":     {`{"a": {"to": "/b", "status": 301.5}}`, `links.json:1:30: "status" takes 301, 302, 303, 307 or 308, not 301.5`},
-		"a number for exact":          {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" takes true or false, not 1`},
-		"an object for unlisted":      {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" takes true or false, not an object`},
-		"null for to":                 {`{"a": {"to": null}}`, `links.json:1:14: "to" takes a string, not null`},
+		"a status in quotes":          {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not "301"`},
+		"a status of no redirect":     {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 200`},
+		"a status of zero":            {`{"a": {"to": "/b", "status": 0}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 0`},
+		"a fraction for a status":     {`{"a": {"to": "/b", "status": 301.5}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 301.5`},
+		"a number for exact":          {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" in the value of "a" takes true or false, not 1`},
+		"an object for unlisted":      {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" in the value of "a" takes true or false, not an object`},
+		"null for to":                 {`{"a": {"to": null}}`, `links.json:1:14: "to" in the value of "a" takes a string, not null`},
 		"Latin-1":                     {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
 		"half a surrogate pair":       {`{"\ud83d": "/b"}`, `links.json:1:2: this string is no Unicode text: save the file as UTF-8`},
 	}
@@ -129,9 +129,9 @@ func TestReadJSONGoesOnBehindWhatIsWrong(t *testing.T) {
 	"d": "/good"
 }`)
 	want := `links.json:2:7: the value of "a" is 1: write the destination as a string, or as an object {"to": "…"}
-links.json:4:14: "to" takes a string, not 2
-links.json:4:27: "status" takes 301, 302, 303, 307 or 308, not 9
-links.json:4:30: a value has no member "x": it has "to", "status", "exact" and "unlisted"`
+links.json:4:14: "to" in the value of "c" takes a string, not 2
+links.json:4:27: "status" in the value of "c" takes 301, 302, 303, 307 or 308, not 9
+links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact" and "unlisted"`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
