@@ -111,12 +111,10 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision compiles the rules and logs what their author should know about them.
+// Provision compiles the rules and logs what their author should know about them. The error lists
+// all that is wrong with options and rules.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	if err := h.Rules.checkPlaceholders(); err != nil {
-		return err
-	}
-	ruleset, err := h.compile(h.Rules.from(h.source()))
+	ruleset, err := h.load()
 	if err != nil {
 		return err
 	}
@@ -134,15 +132,40 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// Validate checks what is not a matter of the rules.
-func (h *Handler) Validate() error {
+// load checks the options and compiles the rules.
+func (h *Handler) load() (*resolver.Ruleset, error) {
+	opts, err := h.resolverOptions()
+	inOptions := errors.Join(err, h.checkResponse())
+	if _, err := resolver.NewCompiler(opts); err != nil {
+		// The rules are looked at without the options, so that all errors are told at once.
+		inOptions = errors.Join(inOptions, inJSON(err))
+		opts = resolver.Options{}
+	}
+	ruleset, err := resolver.Compile(h.Rules.from(h.source()), opts)
+	return ruleset, errors.Join(inOptions, h.Rules.checkPlaceholders(), err)
+}
+
+// inJSON gives the errors of options the names that JSON has for them.
+func inJSON(err error) error {
+	errs, _ := errors.AsType[resolver.OptionErrors](err)
+	for _, e := range errs {
+		if e.Option == "status" {
+			e.Option = "status_code"
+		}
+	}
+	return err
+}
+
+// checkResponse checks the options that are not about rules.
+func (h *Handler) checkResponse() error {
+	var cache, name error
 	if h.Cache != 0 && time.Duration(h.Cache) < time.Second {
-		return fmt.Errorf("cache takes a duration of at least one second, not %s", time.Duration(h.Cache))
+		cache = fmt.Errorf("cache takes a duration of at least one second, such as \"1h\", not %s; a number counts nanoseconds", time.Duration(h.Cache))
 	}
 	if !validName(h.Name) {
-		return fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
+		name = fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
 	}
-	return nil
+	return errors.Join(cache, name)
 }
 
 // checkOptions checks all options, without the rules.
@@ -154,7 +177,7 @@ func (h *Handler) checkOptions() error {
 	if _, err := resolver.NewCompiler(opts); err != nil {
 		return err
 	}
-	return h.Validate()
+	return h.checkResponse()
 }
 
 // compile makes a ruleset of rules under the handler's options.
@@ -168,7 +191,7 @@ func (h *Handler) compile(rules []resolver.Rule) (*resolver.Ruleset, error) {
 
 // source is what inline rules have for a position once they are JSON.
 func (h *Handler) source() string {
-	if h.Name == "" {
+	if h.Name == "" || !validName(h.Name) {
 		return "shortlink"
 	}
 	return "shortlink " + h.Name
@@ -176,12 +199,10 @@ func (h *Handler) source() string {
 
 // resolverOptions returns the options in the resolver's terms.
 func (h *Handler) resolverOptions() (resolver.Options, error) {
-	query, err := resolver.ParseQueryMode(h.Query)
-	if err != nil {
-		return resolver.Options{}, err
-	}
+	query, inQuery := resolver.ParseQueryMode(h.Query)
+	var inFold error
 	if h.Fold != "" && h.Fold != foldCase {
-		return resolver.Options{}, fmt.Errorf("fold takes %q, not %q", foldCase, h.Fold)
+		inFold = fmt.Errorf("fold takes %q, not %q", foldCase, h.Fold)
 	}
 	return resolver.Options{
 		Status:       h.StatusCode,
@@ -191,7 +212,7 @@ func (h *Handler) resolverOptions() (resolver.Options, error) {
 		MaxRedirects: h.MaxRedirects,
 		AllowHosts:   h.AllowHosts,
 		Origin:       h.Origin,
-	}, nil
+	}, errors.Join(inQuery, inFold)
 }
 
 // foldCase is the one value that the option fold takes.
@@ -236,6 +257,5 @@ func statusOf(err error) int {
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*Handler)(nil)
-	_ caddy.Validator             = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
 )

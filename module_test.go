@@ -94,6 +94,7 @@ func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
 		docs /documentation
 		café https://example.com/café
 		x https://example.com/x
+		part https://example.com#rule
 	}
 	respond next 299`)
 	tests := map[string]struct{ target, want string }{
@@ -115,6 +116,8 @@ func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
 		"absolute form names the host":            {"http://o.example/docs", "302 http://o.example/documentation"},
 		"absolute form without a path":            {"http://o.example?x", "299"},
 		"absolute form of another scheme":         {"https://o.example/docs", "302 http://o.example/documentation"},
+		"an opaque target is no path":             {"http:foo?x=://o.example/gh", "299"},
+		"a fragment is not for servers":           {"/part#request", "302 https://example.com/#rule"},
 		"the root matches nothing":                {"/", "299"},
 		"the query is none of the key's business": {"/?gh", "299"},
 	}
@@ -189,6 +192,10 @@ func TestOnlyATrustedProxySaysWhatTheClientSees(t *testing.T) {
 		},
 		"the last value counts": {
 			[]string{"X-Forwarded-Host: evil.test", "X-Forwarded-Host: www.example", "X-Forwarded-Proto: http", "X-Forwarded-Proto: HTTPS"},
+			"302 https://www.example/documentation", "302 http://go.example/documentation",
+		},
+		"the last of a list counts, too": {
+			[]string{"X-Forwarded-Host: evil.test, www.example", "X-Forwarded-Proto: http,https"},
 			"302 https://www.example/documentation", "302 http://go.example/documentation",
 		},
 		"a scheme other than http and https is ignored": {

@@ -9,8 +9,8 @@ import (
 
 // clientOrigin returns scheme and host as the client sees them (R2): those of the
 // request or, when Caddy trusts the peer, those that the proxy says it was asked for. As
-// in reverse_proxy the last X-Forwarded-Proto and X-Forwarded-Host count. A scheme that is
-// neither http nor https is ignored; the host is checked where it is used.
+// in reverse_proxy the last X-Forwarded-Proto and X-Forwarded-Host count, which is what the trusted peer
+// wrote. A scheme that is neither http nor https is ignored; the host is checked where it is used.
 func clientOrigin(r *http.Request) (scheme, host string) {
 	scheme, host = "http", r.Host
 	if r.TLS != nil {
@@ -32,9 +32,11 @@ func clientOrigin(r *http.Request) (scheme, host string) {
 	return scheme, host
 }
 
+// lastValue returns the last element of a header that is a list, in one line or several.
 func lastValue(values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
-	return values[len(values)-1]
+	last := values[len(values)-1]
+	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 }

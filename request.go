@@ -18,6 +18,7 @@ func resolverRequest(r *http.Request) (req resolver.Request, ok bool) {
 	req.OverHTTP = true
 	req.Scheme, req.Host = clientOrigin(r)
 	req.Target, ok = weburl.SplitTarget(currentTarget(r, original.RequestURI))
+	req.Target.Hash = "" // no client sends one, and if it does, it is not for servers (R17)
 	if original.RequestURI != r.RequestURI {
 		req.Asked, _ = weburl.SplitTarget(originForm(original.RequestURI))
 	}
@@ -46,8 +47,8 @@ func originForm(target string) string {
 	if strings.HasPrefix(target, "/") {
 		return target
 	}
-	_, rest, absolute := strings.Cut(target, "://")
-	if !absolute {
+	scheme, rest, _ := strings.Cut(target, "://")
+	if scheme = strings.ToLower(scheme); scheme != "http" && scheme != "https" {
 		return ""
 	}
 	end := strings.IndexAny(rest, "/?#")

@@ -34,8 +34,9 @@ type fate struct {
 	search, query, fragment, destinationFragment string
 	// allPermanent and anyPreserving are of the statuses of all rules from here on.
 	allPermanent, anyPreserving bool
-	// cycle are the keys of the loop that the chain ends in.
-	cycle *LoopError
+	// cycle are the keys of the loop that the chain ends in; inCycle tells whether the rule is one of them.
+	cycle   *LoopError
+	inCycle bool
 }
 
 type fateState uint8
@@ -140,7 +141,11 @@ func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
 	status := c.opts.statusOf(this.rule)
 	f.allPermanent = f.allPermanent && isPermanent(status)
 	f.anyPreserving = f.anyPreserving || isPreserving(status)
-	if f.hops > c.opts.maxRedirects {
+	switch {
+	case f.hops > c.opts.maxRedirects:
+		f.state = fateTooManyRedirects
+	case len(f.base)+len(f.appended) > maxDestination:
+		c.fail(this.rule, ErrInvalidValue, "the chain appends so much that its destination is longer than 65535 bytes; lead the rule elsewhere")
 		f.state = fateTooManyRedirects
 	}
 	return f
@@ -160,7 +165,7 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 		loop.Cycle = append(loop.Cycle, c.table.internals[i].rule.Key)
 	}
 	for _, i := range chain[start:] {
-		c.table.internals[i].fate = fate{state: fateLoop, cycle: loop}
+		c.table.internals[i].fate = fate{state: fateLoop, cycle: loop, inCycle: true}
 	}
 }
 

@@ -205,14 +205,28 @@ func TestKeysThatFoldTogetherAreTwoKeysWithoutFolding(t *testing.T) {
 	}
 }
 
-func TestARuleThatIsLargerThanAllOthersTogetherIsTaken(t *testing.T) {
-	long := "https://x.example/" + strings.Repeat("a", 3<<20)
+func TestTheLongestDestinationIsTakenAndALongerOneIsNot(t *testing.T) {
+	long := "https://x.example/"
+	long += strings.Repeat("a", maxDestination-len(long))
+	if _, err := Compile([]Rule{{Key: "b", Value: long + "a"}}, Options{}); !errors.Is(err, ErrInvalidValue) {
+		t.Errorf("longer: %v", err)
+	}
 	rules := []Rule{{Key: "a", Value: "https://x.example/1"}, {Key: "b", Value: long}, {Key: "c", Value: "/b"}, {Key: "d", Value: "https://x.example/2"}}
 	rs := mustCompile(t, rules, Options{})
 	for key, want := range map[string]string{"a": "https://x.example/1", "b": long, "c": long, "d": "https://x.example/2"} {
 		if got, _ := rs.Resolve("https://go.example/" + key); got != want {
 			t.Errorf("%s leads to %d bytes, want %d", key, len(got), len(want))
 		}
+	}
+}
+
+func TestAChainThatAppendsTooMuchIsAnError(t *testing.T) {
+	part := "/" + strings.Repeat("a", maxDestination/2)
+	rules := []Rule{{Key: "a", Value: "/b" + part}, {Key: "b", Value: "/c" + part}, {Key: "c", Value: "https://x.example"}}
+	_, err := Compile(rules, Options{})
+	e, ok := errors.AsType[*RuleError](err)
+	if !ok || e.Kind != ErrInvalidValue || e.Key != "a" {
+		t.Errorf("%v", err)
 	}
 }
 

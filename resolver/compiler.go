@@ -17,11 +17,13 @@ type Compiler struct {
 	opts  options
 	table table
 	// added are the rules in their order.
-	added    []addedRule
-	sources  []source
-	rank     int
-	errs     []placedError
-	warnings []Warning
+	added   []addedRule
+	sources []source
+	rank    int
+	// sourceNumbers are the indexes of sources.
+	sourceNumbers map[source]int
+	errs          []placedError
+	warnings      []Warning
 	// shadowed are the rules that another source's rules shadow.
 	shadowed map[keyOfSource]Rule
 	full     bool // the arena is
@@ -57,8 +59,8 @@ const internalRef ref = 1 << 31
 // shadowed is the slot of a rule that has none, as an earlier source has its key.
 const shadowed = -1
 
-// errTooLarge is the error of a ruleset that refs cannot address.
-var errTooLarge = errors.New("the ruleset is larger than 8 GiB")
+// ErrTooLarge is the error of rules that take more than 8 GiB when they are compiled.
+var ErrTooLarge = errors.New("the rules take more than 8 GiB when they are compiled")
 
 // Compile makes a ruleset of rules. The error holds everything that is wrong with
 // options (as [OptionErrors]) or rules (as [RuleErrors]).
@@ -81,8 +83,9 @@ func NewCompiler(opts Options) (*Compiler, error) {
 		return nil, err
 	}
 	return &Compiler{
-		opts:  checked,
-		table: table{seed: rand.Uint64(), foldCase: checked.foldCase},
+		opts:          checked,
+		table:         table{seed: rand.Uint64(), foldCase: checked.foldCase},
+		sourceNumbers: make(map[source]int),
 	}, nil
 }
 
@@ -90,24 +93,31 @@ func NewCompiler(opts Options) (*Compiler, error) {
 func (c *Compiler) Add(rule Rule) {
 	value, problem := parseValue(rule.Value)
 	before := len(c.errs)
-	c.check(rule, value, problem)
-	if len(c.errs) > before {
+	goodKey := c.check(rule, value, problem)
+	bad := len(c.errs) > before
+	if !goodKey {
 		return
 	}
-	c.warnOfRule(rule, value)
 	source := c.source(rule.Position.Source)
 	c.key = c.appendKey(c.key[:0], rule.Key)
-	if value.internal {
+	switch {
+	case bad || value.internal:
+		// A bad rule is only there for its key to be found twice.
 		c.addInternal(rule, value, source)
-	} else {
+	default:
 		c.addAbsolute(rule, value, source)
+	}
+	if !bad {
+		c.warnOfRule(rule, value)
 	}
 }
 
-// check reports everything that is wrong with a rule taken for itself.
-func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) {
-	if problem := keyProblem(rule.Key); problem != "" {
-		c.fail(rule, ErrInvalidKey, problem)
+// check reports everything that is wrong with a rule taken for itself, and returns whether its
+// key is good.
+func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) (goodKey bool) {
+	inKey := keyProblem(rule.Key)
+	if inKey != "" {
+		c.fail(rule, ErrInvalidKey, inKey)
 	}
 	if valueProblem != "" {
 		c.fail(rule, ErrInvalidValue, valueProblem)
@@ -117,6 +127,7 @@ func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) {
 	if rule.Status != 0 && !ValidStatus(rule.Status) {
 		c.fail(rule, ErrInvalidStatus, statusProblem(rule.Status))
 	}
+	return inKey == ""
 }
 
 func (c *Compiler) fail(rule Rule, kind error, message string) {
@@ -185,13 +196,13 @@ type source struct {
 // source returns the number of a name in the source whose rules are being added.
 func (c *Compiler) source(name string) int {
 	this := source{name, c.rank}
-	for i := len(c.sources) - 1; i >= 0; i-- {
-		if c.sources[i] == this {
-			return i
-		}
+	n, known := c.sourceNumbers[this]
+	if !known {
+		n = len(c.sources)
+		c.sources = append(c.sources, this)
+		c.sourceNumbers[this] = n
 	}
-	c.sources = append(c.sources, this)
-	return len(c.sources) - 1
+	return n
 }
 
 // rankAt returns the precedence of an entry's source.
@@ -232,21 +243,24 @@ func (c *Compiler) enter(key string, at ref, exact bool) {
 func (c *Compiler) SetPause(pause func()) { c.pause = pause }
 
 // Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds
-// everything that is wrong with them, in the order in which they were added; a ruleset
-// with loops is no error. The compiler cannot be used again.
+// everything that is wrong with them, in the order in which they were added, or it is
+// ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full {
-		return nil, errTooLarge
+		return nil, ErrTooLarge
 	}
 	rules := c.fillTable()
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
 	c.findFates()
+	if len(c.errs) > 0 {
+		return nil, c.ruleErrors()
+	}
 	c.warnOfChains()
 	failures := c.storeInternals()
 	if c.full {
-		return nil, errTooLarge
+		return nil, ErrTooLarge
 	}
 	c.table.internals = nil
 	c.table.arena.trim()

@@ -1,8 +1,6 @@
 package resolver
 
 import (
-	"strings"
-
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -204,7 +202,7 @@ func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
 // parameters returns the query parameters of a query.
 func (g Given) parameters() []Given {
 	var all []Given
-	for _, p := range weburl.ParseParams(strings.TrimPrefix(g.Value, "?")) {
+	for _, p := range weburl.ParseParams(g.Value) {
 		all = append(all, Given{Name: p.Name, Value: p.Value, From: g.From})
 	}
 	return all

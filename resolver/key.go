@@ -63,5 +63,11 @@ func hasControl(s string) bool {
 	return false
 }
 
-// quote returns s in quotation marks, with what cannot be seen escaped.
-func quote(s string) string { return strconv.Quote(s) }
+// quote returns s in quotation marks, with what cannot be seen escaped, and the end of a long one left out.
+func quote(s string) string {
+	const most = 200
+	if len(s) > most {
+		return strconv.Quote(s[:most]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -2,6 +2,8 @@ package resolver
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -25,13 +27,19 @@ type LoopError struct {
 	Cycle []string
 }
 
-// Error returns the draft's error and the loop's keys.
+// Error returns the draft's error and the first of the loop's keys.
 func (e *LoopError) Error() string {
 	return ErrTooManyRedirects.Error() + ": loop " + e.path()
 }
 
 func (e *LoopError) path() string {
-	return strings.Join(e.Cycle, " -> ") + " -> " + e.Cycle[0]
+	const most = 8
+	keys := e.Cycle
+	if len(keys) > most {
+		more := fmt.Sprintf("(%d more)", len(keys)-most)
+		keys = append(slices.Clone(keys[:most]), more)
+	}
+	return strings.Join(keys, " -> ") + " -> " + keys[0]
 }
 
 // Unwrap returns ErrTooManyRedirects, which is how the draft sees a loop, and ErrLoop.

@@ -16,6 +16,9 @@ func isAbsolute(value string) bool {
 	return strings.HasPrefix(value, "http://") || strings.HasPrefix(value, "https://")
 }
 
+// maxDestination is the length of the longest destination, in bytes.
+const maxDestination = 1<<16 - 1
+
 // parsedValue is a value that is good: an absolute destination, or an internal redirect.
 type parsedValue struct {
 	internal bool
@@ -43,6 +46,8 @@ func valueProblem(value string) string {
 	switch {
 	case value == "":
 		return "a destination is not empty; write a URL like https://example.com/docs or a path like /docs"
+	case len(value) > maxDestination:
+		return "the destination is longer than 65535 bytes, which no server takes; shorten it"
 	case !utf8.ValidString(value):
 		return "the destination is not valid UTF-8; write its bytes percent-encoded"
 	case hasControl(value):

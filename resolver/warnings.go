@@ -1,7 +1,6 @@
 package resolver
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,7 +72,7 @@ func (c *Compiler) warnOfChains() {
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
 	loop := this.fate.cycle
 	w := Warning{Kind: WarnLoop, Position: this.rule.Position, Key: this.rule.Key, Cycle: loop.Cycle}
-	if !slices.Contains(loop.Cycle, this.rule.Key) {
+	if !this.fate.inCycle {
 		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are answered with an error; break the loop"
 		c.warnings = append(c.warnings, w)
 		return

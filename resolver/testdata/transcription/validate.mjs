@@ -7,15 +7,15 @@ const outerSpace = /^ | $/;
 
 // validate returns one {key, error} for each thing wrong with a ruleset, an empty list when it is valid.
 // The errors: "invalid key", "invalid value", "invalid status", and "duplicate key" for every rule whose
-// key is that of an earlier one, when nothing else is wrong with either.
+// key, if it can be one at all, is that of an earlier one.
 export function validate(rules, options = {}) {
   const compare = comparer(options);
   const seen = new Set();
   const errors = [];
   for (const [key, value] of Object.entries(rules)) {
     const own = ruleErrors(key, value);
-    if (own.length === 0 && seen.has(compare(key))) own.push("duplicate key");
-    if (own.length === 0) seen.add(compare(key));
+    if (isKey(key) && seen.has(compare(key))) own.push("duplicate key");
+    if (isKey(key)) seen.add(compare(key));
     for (const error of own) errors.push({ key, error });
   }
   return errors;

@@ -1,0 +1,60 @@
+//go:build !race
+
+package shortlink_test
+
+// The race detector allocates on its own, so it has no part in this.
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink"
+)
+
+// What a request costs beyond what Caddy itself needs for it: for a redirect the
+// Location, the answer that headers and placeholders refer to, and the function that
+// gives the placeholders.
+func TestAllocationsOfARequest(t *testing.T) {
+	h, err := provision(t, benchmarkRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		target string
+		most   float64
+	}{
+		"redirect":                     {"/github/caddyserver/caddy", 3},
+		"redirect through other rules": {"/source/issues", 3},
+		"redirect to this host":        {"/docs/a", 3},
+		"redirect with a query":        {"/search?q=caddy&page=2", 3},
+		"pass":                         {"/not/a/key?q=caddy", 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := allocations(t, h, tt.target); got > tt.most {
+				t.Errorf("got %v allocations, want at most %v", got, tt.most)
+			}
+		})
+	}
+}
+
+// allocations returns the allocations of one ServeHTTP: each has a request of its own,
+// prepared outside of what is counted.
+func allocations(t *testing.T, h *shortlink.Handler, target string) float64 {
+	t.Helper()
+	const runs = 100
+	var requests []*http.Request
+	var writers []*response
+	for range runs + 1 { // AllocsPerRun runs once more, to warm up
+		w := newResponse()
+		writers = append(writers, w)
+		requests = append(requests, prepare(target, w))
+	}
+	i := 0
+	return testing.AllocsPerRun(runs, func() {
+		if err := h.ServeHTTP(writers[i], requests[i], nothing); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	})
+}
