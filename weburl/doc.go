@@ -1,11 +1,19 @@
-// Package weburl is the WHATWG URL Standard as far as http and https URLs need it:
-// parsing and resolving ([Parse], [URL.Resolve]), hosts ([ParseHost]), percent-encoding
-// ([AppendEncoded]) and URLSearchParams ([Params]). It implements reading R1: results are
-// those of today's standard, byte for byte, and so those of Node.js 24.
+// Package weburl is the WHATWG URL Standard as far as http and https URLs need it. It implements
+// reading R1: results are those of today's standard, byte for byte, and so those of Node.js 24.
 //
-// Configuration is read with [Parse], which is written to be followed. A request is read
-// with [SplitTarget], [AppendOrigin] and [AppendForm], which give the same answers in one
-// pass and, for ordinary requests, without allocating.
+// Configuration is read with functions that are written to be followed: [Parse] and [ParseHost],
+// and [Params], the list of a URLSearchParams object.
+//
+// A request is read with functions that give the same answers in one pass and, for ordinary
+// requests, without allocating: [SplitTarget] and [AppendOrigin], and URLSearchParams as a stream,
+// [NextPiece] and [AppendForm]. On the stream stands [Merger], which combines two queries as
+// package resolver has to: as set and toString do, with names that are protected ([Names]), or
+// without losing anything of how they are written.
+//
+// Percent-encoding is for both: [AppendEncoded], [Triplet], [AppendTriplet] and [IsDotSegment].
+//
+// [URL.Resolve], [URL.Href] and [Params.Set] complete the API for other programs; shortlink itself
+// does not need them.
 //
 // # Text
 //

@@ -38,7 +38,7 @@ func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
 		dst = append(dst, s[start:i]...)
 		size := 1
 		if b < utf8.RuneSelf {
-			dst = appendTriplet(dst, b)
+			dst = AppendTriplet(dst, b)
 		} else {
 			dst, size = appendEncodedRune(dst, s[i:])
 		}
@@ -56,7 +56,7 @@ func appendEncodedRune(dst []byte, s string) ([]byte, int) {
 		return append(dst, encodedReplacement...), size
 	}
 	for i := range size {
-		dst = appendTriplet(dst, s[i])
+		dst = AppendTriplet(dst, s[i])
 	}
 	return dst, size
 }
@@ -67,18 +67,24 @@ const (
 	upperHex           = "0123456789ABCDEF"
 )
 
-func appendTriplet(dst []byte, b byte) []byte {
-	return append(dst, '%', upperHex[b>>4], upperHex[b&15])
+// AppendTriplet appends octet as %XX in upper case.
+func AppendTriplet(dst []byte, octet byte) []byte {
+	return append(dst, '%', upperHex[octet>>4], upperHex[octet&15])
 }
 
-// triplet reads the %XX at s[i]; ok is false where there is none.
-func triplet(s string, i int) (b byte, ok bool) {
+// Triplet reads the %XX at s[i], whose digits are of either case; ok is false where there is
+// none, also where s ends before it does. i is not negative.
+func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	if len(s)-i < 3 || s[i] != '%' {
 		return 0, false
 	}
-	high, ok1 := unhex(s[i+1])
-	low, ok2 := unhex(s[i+2])
-	return high<<4 | low, ok1 && ok2
+	return octetOf(s[i+1], s[i+2])
+}
+
+func octetOf(high, low byte) (octet byte, ok bool) {
+	h, ok1 := unhex(high)
+	l, ok2 := unhex(low)
+	return h<<4 | l, ok1 && ok2
 }
 
 func unhex(b byte) (digit byte, ok bool) {

@@ -9,14 +9,33 @@ import (
 // piece at its first "=". Name and value are as written, and alias query; ok is false when
 // no piece is left.
 func NextPiece(query string) (name, value, rest string, ok bool) {
-	query = strings.TrimLeft(query, "&")
-	if query == "" {
-		return "", "", "", false
-	}
-	piece, rest, _ := strings.Cut(query, "&")
-	name, value, _ = strings.Cut(piece, "=")
-	return name, value, rest, true
+	piece := nextPiece(query, 0)
+	name, value, _ = strings.Cut(piece.in(query), "=")
+	return name, value, strings.TrimPrefix(query[piece.end:], "&"), !piece.isEmpty()
 }
+
+// nextPiece returns where the first piece of query that is not empty stands, looking from a
+// place on that is not inside a piece. Without any it is empty.
+func nextPiece(query string, from uint32) span {
+	start := int(from)
+	for start < len(query) && query[start] == '&' {
+		start++
+	}
+	end := len(query)
+	if start < end {
+		if n := strings.IndexByte(query[start:], '&'); n >= 0 {
+			end = start + n
+		}
+	}
+	return span{uint32(start), uint32(end)}
+}
+
+// span is where a piece, a name or a value stands in a text.
+type span struct{ start, end uint32 }
+
+func (s span) isEmpty() bool          { return s.start == s.end }
+func (s span) of(text []byte) []byte  { return text[s.start:s.end] }
+func (s span) in(query string) string { return query[s.start:s.end] }
 
 // AppendForm decodes half, the name or the value of a piece as it is written, and appends
 // it to dst as [Params.String] spells it, without building the decoded text between: "+" is
@@ -42,7 +61,7 @@ func AppendForm(dst []byte, half string) []byte {
 // there. Bytes written raw and bytes written as %XX never join to a character, since what
 // is raw was one before anything is decoded.
 func appendFormRune(dst []byte, half string) ([]byte, int) {
-	b, ok := triplet(half, 0)
+	b, ok := Triplet(half, 0)
 	switch {
 	case ok && b < utf8.RuneSelf:
 		return appendFormASCII(dst, b), 3
@@ -62,7 +81,7 @@ func appendFormASCII(dst []byte, b byte) []byte {
 	case b == ' ':
 		return append(dst, '+')
 	case formSet.has(b):
-		return appendTriplet(dst, b)
+		return AppendTriplet(dst, b)
 	}
 	return append(dst, b)
 }
@@ -70,7 +89,7 @@ func appendFormASCII(dst []byte, b byte) []byte {
 // decodeTriplets decodes the %XX that half begins with, no more than one character needs.
 func decodeTriplets(half string) (decoded [utf8.UTFMax]byte, n int) {
 	for n < len(decoded) {
-		b, ok := triplet(half, 3*n)
+		b, ok := Triplet(half, 3*n)
 		if !ok {
 			break
 		}

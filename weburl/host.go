@@ -129,7 +129,7 @@ func percentDecoded(s string) string {
 	}
 	decoded := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
-		if b, ok := triplet(s, i); ok {
+		if b, ok := Triplet(s, i); ok {
 			decoded = append(decoded, b)
 			i += 3
 		} else {

@@ -47,6 +47,10 @@ func dropSegment(dst []byte, root int) []byte {
 	return dst
 }
 
+// IsDotSegment reports whether the standard takes a segment of a path for "." or "..", in
+// whatever spelling: each dot may be written "%2e".
+func IsDotSegment(segment string) bool { return dots(segment) > 0 }
+
 // dots gives 1 for a segment that is a single dot, 2 for a double dot, else 0. Each dot
 // may be spelled "." or "%2e".
 func dots(segment string) int {

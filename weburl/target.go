@@ -75,7 +75,7 @@ func dotSegmentFollows(target string, start int) bool {
 	for end < len(target) && !classes[target[end]].has(structuralInPath) {
 		end++
 	}
-	return dots(target[start:end]) > 0
+	return IsDotSegment(target[start:end])
 }
 
 // skipPlain gives where the first byte of target that set encodes stands, looking from
