@@ -1,0 +1,38 @@
+package shortlink
+
+import (
+	"context"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Source is where rules come from besides the configuration. A source is a guest module
+// in the namespace http.shortlink.sources: its name is the last part of its module ID,
+// and what follows "from <name>" in the Caddyfile is its own to read, as a [caddyfile.Unmarshaler].
+//
+// Caddy provisions it with the configuration. Then the handler calls Read once, unless a handler of the
+// same configuration served before and knows the rules already, and calls Watch once. Whenever Watch says
+// that the rules may have changed, it calls Read again. Read is never called twice at a time, but while Watch runs.
+type Source interface {
+	// String names the source in positions, logs and metrics, such as "links.json". It holds
+	// no secrets, and is the same after a restart.
+	String() string
+
+	// Read passes all rules to add, one after the other. It returns a version: any text that is equal for
+	// equal rules. An error means that nothing of what was added counts; a
+	// [rulefile.Errors] tells everything that is wrong at once.
+	Read(ctx context.Context, add func(resolver.Rule)) (version string, err error)
+
+	// Watch calls changed each time the rules may be others than at the call before, until ctx ends; the
+	// first time when they may be others than those of version, which an earlier Read returned.
+	// Also when a source can be read no longer, or again, it says so. changed returns at once.
+	Watch(ctx context.Context, version string, changed func())
+}
+
+// Expecting is a [Source] that has expectations of its own: tests that the ruleset has to
+// pass before it serves.
+type Expecting interface {
+	// Expectations returns what is expected by request path, as of the last Read: a destination,
+	// "pass" or "error".
+	Expectations() map[string]string
+}
