@@ -53,8 +53,7 @@ func (t *table) longestCanonical(path string) (prefix, []byte) {
 			return prefix{}, nil
 		}
 	}
-	canonical := append(memory[:0], path[:settled]...)
-	canonical = canonical[:normalizeTriplets(canonical)]
+	canonical := normalizeTriplets(append(memory[:0], path[:settled]...))
 	w := window{1, len(canonical)}
 	canonical = t.folded(append(canonical, path[settled:]...))
 	found, record := t.longest(text(canonical), w)

@@ -1,6 +1,8 @@
 package resolver
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -102,7 +104,7 @@ func plainMatch(pathname string, rules []Rule, opts Options) (rule Rule, remaini
 }
 
 func plainKey(key string, opts Options) string {
-	canonical := string(appendCanonical(nil, key))
+	canonical := plainCanonical(key)
 	if opts.FoldCase {
 		return strings.Map(func(r rune) rune {
 			if 'A' <= r && r <= 'Z' {
@@ -112,6 +114,44 @@ func plainKey(key string, opts Options) string {
 		}, canonical)
 	}
 	return canonical
+}
+
+// plainCanonical is R3: encoded, then RFC 3986 6.2.2 unless some "%" is none of a triplet.
+func plainCanonical(key string) string {
+	const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+	encoded := plainEncoded(key)
+	pieces := strings.Split(encoded, "%")
+	canonical := pieces[0]
+	for _, piece := range pieces[1:] {
+		if len(piece) < 2 {
+			return encoded
+		}
+		octet, err := url.PathUnescape("%" + piece[:2])
+		switch {
+		case err != nil:
+			return encoded
+		case strings.Contains(unreserved, octet):
+			canonical += octet + piece[2:]
+		default:
+			canonical += "%" + strings.ToUpper(piece[:2]) + piece[2:]
+		}
+	}
+	return canonical
+}
+
+// plainEncoded percent-encodes the URL Standard's path set.
+func plainEncoded(path string) string {
+	var encoded strings.Builder
+	for _, r := range path {
+		if ' ' < r && r < 0x7F && !strings.ContainsRune("\"#<>?^`{}", r) {
+			encoded.WriteRune(r)
+			continue
+		}
+		for _, octet := range []byte(string(r)) {
+			fmt.Fprintf(&encoded, "%%%02X", octet)
+		}
+	}
+	return encoded.String()
 }
 
 func plainJoin(base, path string) string {
@@ -211,8 +251,8 @@ func plainUnsafe(path string) bool {
 	for before := ""; before != path; {
 		before = path
 		for i := 0; i+2 < len(path); i++ {
-			if path[i] == '%' && isHex(path[i+1]) && isHex(path[i+2]) {
-				path = path[:i] + string([]byte{unhex(path[i+1])<<4 | unhex(path[i+2])}) + path[i+3:]
+			if octet, err := url.PathUnescape(path[i : i+3]); path[i] == '%' && err == nil {
+				path = path[:i] + octet + path[i+3:]
 				break
 			}
 		}
@@ -222,7 +262,7 @@ func plainUnsafe(path string) bool {
 			return true
 		}
 	}
-	return hasControl(path)
+	return strings.ContainsFunc(path, func(r rune) bool { return r < 0x20 || r == 0x7F })
 }
 
 func plainStatus(taken []Rule, opts Options) int {

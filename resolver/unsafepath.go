@@ -1,6 +1,10 @@
 package resolver
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
 
 // unsafePath reports whether a remaining path, percent-decoded until nothing changes,
 // holds a ".." segment, cut at "/" and "\", or a control character (R14, 4.5). scratch
@@ -26,23 +30,20 @@ func unsafePath(path string, scratch []byte) bool {
 	return string(decoded[segment:]) == ".."
 }
 
-// appendFullyDecoded appends path, percent-decoded until nothing changes. Each triplet is
-// replaced as soon as its last digit is there; the octet that replaces it may be the last
-// digit of another.
+// appendFullyDecoded appends path, percent-decoded until nothing changes. Each triplet is replaced as
+// soon as its last digit is there; the octet that replaces it may be the last digit of another.
 func appendFullyDecoded(dst []byte, path string) []byte {
 	start := len(dst)
-	for i := 0; i < len(path); i++ {
+	for i := range len(path) {
 		dst = append(dst, path[i])
-		for endsInTriplet(dst[start:]) {
-			n := len(dst)
-			dst[n-3] = unhex(dst[n-2])<<4 | unhex(dst[n-1])
-			dst = dst[:n-2]
+		for {
+			triplet := max(start, len(dst)-len("%XX"))
+			octet, ok := weburl.Triplet(dst, triplet)
+			if !ok {
+				break
+			}
+			dst = append(dst[:triplet], octet)
 		}
 	}
 	return dst
-}
-
-func endsInTriplet(b []byte) bool {
-	n := len(b)
-	return n >= 3 && b[n-3] == '%' && isHex(b[n-2]) && isHex(b[n-1])
 }

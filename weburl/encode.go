@@ -78,21 +78,28 @@ func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	if len(s)-i < 3 || s[i] != '%' {
 		return 0, false
 	}
-	return octetOf(s[i+1], s[i+2])
+	high, ok1 := unhex(s[i+1])
+	low, ok2 := unhex(s[i+2])
+	return high<<4 | low, ok1 && ok2
 }
 
-func octetOf(high, low byte) (octet byte, ok bool) {
-	h, ok1 := unhex(high)
-	l, ok2 := unhex(low)
-	return h<<4 | l, ok1 && ok2
-}
-
+// unhex gives the value of a hex digit of either case.
 func unhex(b byte) (digit byte, ok bool) {
-	switch {
-	case isDigit(b):
-		return b - '0', true
-	case 'a' <= b|0x20 && b|0x20 <= 'f':
-		return b | 0x20 - 'a' + 10, true
+	digit = hexDigits[b]
+	return digit, digit < 16
+}
+
+// hexDigits has the value of each hex digit, and 0xFF elsewhere. Like classes it is written once,
+// here. It lets Triplet be inlined, which reads paths that are escaped many times over.
+var hexDigits = readHexDigits()
+
+func readHexDigits() (table [256]byte) {
+	for b := range table {
+		table[b] = 0xFF
 	}
-	return 0, false
+	for digit := range len(upperHex) {
+		table[upperHex[digit]] = byte(digit)
+		table[upperHex[digit]|0x20] = byte(digit)
+	}
+	return table
 }
