@@ -1,7 +1,5 @@
 package resolver
 
-import "slices"
-
 // arena holds the records of a ruleset in a few large chunks without pointers, so that
 // the garbage collector has nothing to walk in them.
 type arena struct {
@@ -67,7 +65,8 @@ func (a *arena) newChunk(n int) []byte {
 // trim gives back what the last chunk has not used.
 func (a *arena) trim() {
 	if last := len(a.chunks) - 1; last >= 0 {
-		a.chunks[last] = slices.Clip(slices.Clone(a.chunks[last]))
+		used := a.chunks[last]
+		a.chunks[last] = append(make([]byte, 0, len(used)), used...)
 	}
 }
 

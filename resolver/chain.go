@@ -1,23 +1,5 @@
 package resolver
 
-import (
-	"strings"
-
-	"github.com/caddy-shortlink/shortlink/weburl"
-)
-
-// internalRule is a rule with an internal redirect, while a ruleset is compiled.
-type internalRule struct {
-	rule   Rule
-	key    string // canonical
-	value  internalValue
-	source int
-	slot   int // its place in the table, or -1 where it is shadowed
-	// remaining is what remains of the value's path behind the key that it matches.
-	remaining string
-	fate      fate
-}
-
 // fate is what becomes of every request that a rule with an internal redirect matches: after
 // the first match the pathname is the rule's value and no longer depends on the request.
 type fate struct {
@@ -154,6 +136,14 @@ func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
 // failed reports whether requests are answered with an error.
 func (f *fate) failed() bool { return f.state == fateLoop || f.state == fateTooManyRedirects }
 
+// err returns the error that they are answered with.
+func (f *fate) err() error {
+	if f.state == fateLoop {
+		return f.cycle
+	}
+	return ErrTooManyRedirects
+}
+
 // closeLoop settles the rules of a loop, which begins where the last rule of the chain leads: at rule first.
 func (c *Compiler) closeLoop(chain []int, first int) {
 	start := len(chain) - 1
@@ -185,55 +175,4 @@ func (f *fate) status(own int) int {
 		return 307
 	}
 	return 302
-}
-
-// internalRecord returns the record of a rule with an internal redirect, its future worked out.
-func (c *Compiler) internalRecord(this *internalRule) record {
-	f := &this.fate
-	r := record{
-		key:       this.key,
-		hops:      uint8(min(f.hops, MaxRedirects)),
-		ownStatus: this.rule.Status,
-	}
-	if f.failed() {
-		r.flags |= failed
-	} else {
-		c.destinationOf(&r, f)
-		r.status = f.status(c.opts.statusOf(this.rule))
-	}
-	describe(&r, this.rule, this.source)
-	return r
-}
-
-// destinationOf fills in the destination that a chain ends at.
-func (c *Compiler) destinationOf(r *record, f *fate) {
-	r.base = f.base
-	if f.state == fateUnmatched {
-		r.base = c.opts.origin + f.base
-	}
-	if f.state == fateUnmatched && c.opts.origin == "" {
-		r.flags |= requestOrigin
-	}
-	if f.appended != "" {
-		r.flags |= joined
-		r.base = string(appendAtSeam([]byte(r.base), f.appended))
-	}
-	r.query = string(c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?")))
-	r.fragment = f.destinationFragment
-	if f.fragment != "" {
-		r.fragment = encodedFragment(f.fragment)
-	}
-}
-
-// encodedFragment spells a fragment as R12 has it. It begins with "#".
-func encodedFragment(written string) string {
-	return string(weburl.AppendEncoded([]byte("#"), written[1:], weburl.FragmentSet))
-}
-
-// appendAtSeam appends a path to a base, of which one "/" goes where both have one there (R6).
-func appendAtSeam(base []byte, path string) []byte {
-	if len(base) > 0 && base[len(base)-1] == '/' && strings.HasPrefix(path, "/") {
-		path = path[1:]
-	}
-	return append(base, path...)
 }

@@ -1,18 +1,16 @@
 package resolver
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Compiler makes a ruleset of rules that are added one by one. What it keeps of a rule
-// with an absolute destination is the compiled form alone, so that a million rules
-// can be read as a stream. It is not safe for concurrent use.
+// Compiler makes a ruleset of rules that are added one by one. Of a rule with an absolute
+// destination it keeps the compiled form alone, so that a million rules can be read as a stream. It is
+// not safe for concurrent use.
 type Compiler struct {
 	opts  options
 	table table
@@ -24,9 +22,9 @@ type Compiler struct {
 	sourceNumbers map[source]int
 	errs          []placedError
 	warnings      []Warning
-	// shadowed are the rules that another source's rules shadow.
+	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
-	full     bool // the arena is
+	full     bool // whether the arena is
 	pause    func()
 	// scratch memory for keys and records
 	key, query, encoded []byte
@@ -39,25 +37,14 @@ type placedError struct {
 	place int
 }
 
-// keyOfSource is a canonical key in a source.
-type keyOfSource struct {
-	rank int
-	key  string
-}
-
-// addedRule is a rule that waits for the table.
+// addedRule is a rule that is to get a place in the table, once their number is known.
 type addedRule struct {
-	hash  uint64
-	ref   ref
-	depth uint16
-	exact bool
+	hash uint64
+	slot slot
 }
 
 // internalRef marks a ref that is an index into table.internals.
 const internalRef ref = 1 << 31
-
-// shadowed is the slot of a rule that has none, as an earlier source has its key.
-const shadowed = -1
 
 // ErrTooLarge is the error of rules that take more than 8 GiB when they are compiled.
 var ErrTooLarge = errors.New("the rules take more than 8 GiB when they are compiled")
@@ -89,7 +76,7 @@ func NewCompiler(opts Options) (*Compiler, error) {
 	}, nil
 }
 
-// Add checks a rule and takes it in. What is wrong with it, Compile reports.
+// Add checks a rule and adds it. What is wrong with it, Compile reports.
 func (c *Compiler) Add(rule Rule) {
 	value, problem := parseValue(rule.Value)
 	before := len(c.errs)
@@ -100,11 +87,10 @@ func (c *Compiler) Add(rule Rule) {
 	}
 	source := c.source(rule.Position.Source)
 	c.key = c.appendKey(c.key[:0], rule.Key)
-	switch {
-	case bad || value.internal:
-		// A bad rule is only there for its key to be found twice.
+	if bad || value.internal {
+		// A bad rule is kept for its key alone, of which a duplicate is an error, too.
 		c.addInternal(rule, value, source)
-	default:
+	} else {
 		c.addAbsolute(rule, value, source)
 	}
 	if !bad {
@@ -112,8 +98,7 @@ func (c *Compiler) Add(rule Rule) {
 	}
 }
 
-// check reports everything that is wrong with a rule taken for itself, and returns whether its
-// key is good.
+// check reports everything that is wrong with a rule by itself, and returns whether its key is good.
 func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) (goodKey bool) {
 	inKey := keyProblem(rule.Key)
 	if inKey != "" {
@@ -135,10 +120,6 @@ func (c *Compiler) fail(rule Rule, kind error, message string) {
 	c.errs = append(c.errs, placedError{err, len(c.added)})
 }
 
-func statusProblem(code int) string {
-	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)
-}
-
 // addAbsolute compiles a rule with an absolute destination, whose canonical key is c.key.
 func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 	c.query = c.opts.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
@@ -150,69 +131,17 @@ func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 		status:    c.opts.statusOf(rule),
 		ownStatus: rule.Status,
 	}
-	describe(&r, rule, source)
+	r.describe(rule, source)
 	c.enter(text(c.key), c.store(&r), rule.Exact)
 }
 
-// addInternal takes a rule with an internal redirect in, whose canonical key is c.key, to be compiled when
-// all rules are known.
+// addInternal keeps a rule with an internal redirect, whose canonical key is c.key, until all rules
+// are known and it can be compiled.
 func (c *Compiler) addInternal(rule Rule, value parsedValue, source int) {
 	key := string(c.key)
 	at := internalRef | ref(len(c.table.internals))
 	c.table.internals = append(c.table.internals, internalRule{rule: rule, key: key, value: value.path, source: source})
 	c.enter(key, at, rule.Exact)
-}
-
-// describe fills in what a record says of its rule as it is written.
-func describe(r *record, rule Rule, source int) {
-	if r.key != rule.Key {
-		r.flags |= hasSpelling
-		r.spelling = rule.Key
-	}
-	if isInternal(rule.Value) || r.writtenValue() != rule.Value {
-		r.flags |= hasValue
-		r.value = rule.Value
-	}
-	if rule.Exact {
-		r.flags |= exactKey
-	}
-	if rule.Unlisted {
-		r.flags |= unlisted
-	}
-	r.position = recordPosition{source, rule.Position.Line, rule.Position.Column}
-}
-
-// NextSource begins a source of lower precedence: where one of the rules added so far has a key of the rules
-// to come, it shadows theirs. Without it all rules are of one source, in which a
-// key may stand once.
-func (c *Compiler) NextSource() { c.rank++ }
-
-// source is where rules come from: as positions name it, and its place in the precedence.
-type source struct {
-	name string
-	rank int
-}
-
-// source returns the number of a name in the source whose rules are being added.
-func (c *Compiler) source(name string) int {
-	this := source{name, c.rank}
-	n, known := c.sourceNumbers[this]
-	if !known {
-		n = len(c.sources)
-		c.sources = append(c.sources, this)
-		c.sourceNumbers[this] = n
-	}
-	return n
-}
-
-// rankAt returns the precedence of an entry's source.
-func (c *Compiler) rankAt(at ref) int {
-	if at&internalRef != 0 {
-		return c.sources[c.internal(at).source].rank
-	}
-	var r record
-	r.decode(c.table.arena.bytes(at))
-	return c.sources[r.position.source].rank
 }
 
 // store puts a record into the arena.
@@ -233,10 +162,11 @@ func (c *Compiler) appendKey(dst []byte, key string) []byte {
 	return dst
 }
 
-// enter lets a rule wait for its place in the table.
+// enter notes a rule that is to get a place in the table.
 func (c *Compiler) enter(key string, at ref, exact bool) {
 	hash, depth := keyHash(c.table.seed, key)
-	c.added = append(c.added, addedRule{hash: hash, ref: at, depth: uint16(depth), exact: exact})
+	c.table.noteDepth(depth)
+	c.added = append(c.added, addedRule{hash, newSlot(hash, at, exact)})
 }
 
 // SetPause lets Compile call pause after every few hundred rules, to let others run.
@@ -282,128 +212,4 @@ func (c *Compiler) ruleErrors() RuleErrors {
 		errs[i] = placed.err
 	}
 	return errs
-}
-
-// fillTable gives every rule its place in the table, reports duplicate keys, and returns the
-// number of rules that serve.
-func (c *Compiler) fillTable() int {
-	c.table.makeSlots(len(c.added))
-	rules := 0
-	for n, new := range c.added {
-		pauseAfter(n, c.pause)
-		slot := newSlot(new.hash, new.ref, new.exact)
-		at, inserted := c.table.insert(new.hash, int(new.depth), slot)
-		if inserted {
-			rules++
-		} else {
-			at = c.settle(n, at, new.ref)
-		}
-		if at >= 0 && new.ref&internalRef != 0 {
-			c.internal(new.ref).slot = at
-		}
-	}
-	return rules
-}
-
-func (c *Compiler) internal(at ref) *internalRule {
-	return &c.table.internals[at&^internalRef]
-}
-
-// settle decides what becomes of the n-th rule, whose key has a place in the table already: within a source that
-// is an error, and of two sources the first one's rule serves. It returns the rule's place, which is none.
-func (c *Compiler) settle(n, at int, new ref) int {
-	old := c.table.slots[at].ref()
-	first, second := c.ruleAt(old), c.ruleAt(new)
-	if c.rankAt(old) == c.rankAt(new) {
-		c.failDuplicate(n, first, second)
-	} else {
-		c.shadow(n, c.rankAt(new), second, first)
-	}
-	if new&internalRef != 0 {
-		c.internal(new).slot = shadowed
-	}
-	return shadowed
-}
-
-// shadow reports that a rule of a source is shadowed by an earlier one's, or, of the n-th rule, that its
-// key stands twice in its own source.
-func (c *Compiler) shadow(n, rank int, rule, by Rule) {
-	key := keyOfSource{rank, string(c.appendKey(nil, rule.Key))}
-	if first, twice := c.shadowed[key]; twice {
-		c.failDuplicate(n, first, rule)
-		return
-	}
-	if c.shadowed == nil {
-		c.shadowed = map[keyOfSource]Rule{}
-	}
-	c.shadowed[key] = rule
-	c.warnShadowed(rule, by)
-}
-
-// failDuplicate reports that the n-th rule has the key of an earlier one of its source.
-func (c *Compiler) failDuplicate(n int, first, second Rule) {
-	err := &RuleError{
-		Kind:     ErrDuplicateKey,
-		Position: second.Position,
-		Key:      second.Key,
-		First:    first.Position,
-		Message:  duplicateMessage(first, second),
-	}
-	c.errs = append(c.errs, placedError{err, n})
-}
-
-func duplicateMessage(first, second Rule) string {
-	message := "the key stands already"
-	if first.Key != second.Key {
-		message = "the key is the same as " + quote(first.Key) + ", which stands already"
-	}
-	if at := first.Position.String(); at != "" && first.Position.Line > 0 {
-		message += " at " + at
-	}
-	return message + "; remove one of the two rules"
-}
-
-// ruleAt returns the rule of an entry as it was added.
-func (c *Compiler) ruleAt(at ref) Rule {
-	if at&internalRef != 0 {
-		return c.internal(at).rule
-	}
-	var r record
-	r.decode(c.table.arena.bytes(at))
-	return r.rule(c.sources)
-}
-
-// storeInternals compiles the rules with internal redirects, and returns the errors that some of
-// them answer with.
-func (c *Compiler) storeInternals() []error {
-	var failures []error
-	loops := map[*LoopError]int{}
-	for i := range c.table.internals {
-		pauseAfter(i, c.pause)
-		this := &c.table.internals[i]
-		if this.slot == shadowed {
-			continue
-		}
-		r := c.internalRecord(this)
-		if r.flags.has(failed) {
-			var n int
-			failures, n = failureOf(this.fate.cycle, failures, loops)
-			r.base = string(binary.AppendUvarint(nil, uint64(n)))
-		}
-		slot := &c.table.slots[this.slot]
-		*slot = slot.withRef(c.store(&r))
-	}
-	return failures
-}
-
-// failureOf returns the number of the error of a loop, or of a chain that is too long where loop is nil.
-func failureOf(loop *LoopError, failures []error, loops map[*LoopError]int) ([]error, int) {
-	if n, ok := loops[loop]; ok {
-		return failures, n
-	}
-	loops[loop] = len(failures)
-	if loop == nil {
-		return append(failures, ErrTooManyRedirects), len(failures)
-	}
-	return append(failures, loop), len(failures)
 }

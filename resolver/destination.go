@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -24,7 +25,7 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	case unsafePath(found.remaining, dst):
 		return dst, result.failed(ErrUnsafePath)
 	case rule.flags.has(failed):
-		return dst, result.failed(rs.failure(&rule))
+		return dst, result.failed(rs.failures[rule.failure()])
 	}
 	end, fragment, ok := rs.appendDestination(dst, &rule, found.remaining, req)
 	if !ok {
@@ -39,12 +40,6 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 // failed turns a result into an error.
 func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Err: err}
-}
-
-// failure returns the error that a rule's requests are answered with.
-func (rs *Ruleset) failure(rule *record) error {
-	n, _ := uvarint([]byte(rule.base))
-	return rs.failures[n]
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins, and false where
@@ -67,6 +62,14 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 		return append(dst, req.Target.Hash...), fragment, true
 	}
 	return append(dst, rule.fragment...), fragment, true
+}
+
+// appendAtSeam appends a path to a base, of which one "/" goes where both have one there (R6).
+func appendAtSeam(base []byte, path string) []byte {
+	if len(base) > 0 && base[len(base)-1] == '/' && strings.HasPrefix(path, "/") {
+		path = path[1:]
+	}
+	return append(base, path...)
 }
 
 // isRequest reports whether a destination is the request itself (R15): origin, pathname, search

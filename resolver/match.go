@@ -14,8 +14,7 @@ type match struct {
 }
 
 // match finds the longest key that pathname begins with; ref is 0 where there is none. It returns
-// the key's record, too, which an internal redirect has not yet while a ruleset is compiled.
-// pathname begins with "/" and is percent-encoded with the path set.
+// the key's record, too, which is nil for a rule with an internal redirect until the ruleset is compiled. pathname begins with "/" and is percent-encoded with the path set.
 func (t *table) match(pathname string) (match, []byte) {
 	if len(pathname) < 2 {
 		return match{}, nil // R4

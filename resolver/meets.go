@@ -57,7 +57,7 @@ func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 		if len(waiting) == 0 {
 			return
 		}
-		c.meet(rule.ref, waiting, met)
+		c.meet(rule.slot.ref(), waiting, met)
 	}
 }
 

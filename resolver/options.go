@@ -86,6 +86,10 @@ func ValidStatus(code int) bool {
 	return false
 }
 
+func statusProblem(code int) string {
+	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)
+}
+
 // options are Options that have been checked, in the form that compiling and answering use.
 type options struct {
 	status       int

@@ -40,22 +40,10 @@ func (e *RuleError) Unwrap() error { return e.Kind }
 type RuleErrors []*RuleError
 
 // Error returns one line for each error.
-func (e RuleErrors) Error() string {
-	lines := make([]string, len(e))
-	for i, err := range e {
-		lines[i] = err.Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (e RuleErrors) Error() string { return linesOf(e) }
 
 // Unwrap returns the errors, for errors.Is and errors.As.
-func (e RuleErrors) Unwrap() []error {
-	errs := make([]error, len(e))
-	for i, err := range e {
-		errs[i] = err
-	}
-	return errs
-}
+func (e RuleErrors) Unwrap() []error { return listOf(e) }
 
 // OptionError is one thing that is wrong with the options of a ruleset.
 type OptionError struct {
@@ -72,21 +60,25 @@ func (e *OptionError) Error() string { return e.Option + ": " + e.Message }
 type OptionErrors []*OptionError
 
 // Error returns one line for each error.
-func (e OptionErrors) Error() string {
-	lines := make([]string, len(e))
-	for i, err := range e {
+func (e OptionErrors) Error() string { return linesOf(e) }
+
+// Unwrap returns the errors, for errors.As.
+func (e OptionErrors) Unwrap() []error { return listOf(e) }
+
+func linesOf[E error](errs []E) string {
+	lines := make([]string, len(errs))
+	for i, err := range errs {
 		lines[i] = err.Error()
 	}
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the errors, for errors.As.
-func (e OptionErrors) Unwrap() []error {
-	errs := make([]error, len(e))
-	for i, err := range e {
-		errs[i] = err
+func listOf[E error](errs []E) []error {
+	list := make([]error, len(errs))
+	for i, err := range errs {
+		list[i] = err
 	}
-	return errs
+	return list
 }
 
 // WarningKind says what a warning is about.

@@ -37,7 +37,7 @@ const (
 	requestOrigin recordFlags = 1 << iota
 	// joined: base ends in a path appended along the chain, so that the seam of R6 lies behind.
 	joined
-	// failed: the chain does not end; base holds the uvarint of a failure instead.
+	// failed: the chain does not end or is too long; base holds the number of a failure instead.
 	failed
 	hasSpelling
 	hasValue
@@ -140,8 +140,8 @@ func (r *record) decodeAnswer(b []byte) []byte {
 	return b
 }
 
-// decode reads the whole record, and returns what follows it.
-func (r *record) decode(b []byte) []byte {
+// decode reads the whole record.
+func (r *record) decode(b []byte) {
 	r.ownStatus = header(binary.LittleEndian.Uint64(b)).ownStatus()
 	b = r.decodeAnswer(b)
 	if r.flags.has(hasValue) {
@@ -149,8 +149,7 @@ func (r *record) decode(b []byte) []byte {
 	}
 	r.position.source, b = uvarint(b)
 	r.position.line, b = uvarint(b)
-	r.position.column, b = uvarint(b)
-	return b
+	r.position.column, _ = uvarint(b)
 }
 
 // recordKey returns the key of the record that b begins with.
@@ -179,6 +178,18 @@ func uvarint(b []byte) (int, []byte) {
 	return int(n), b[size:]
 }
 
+// setFailure makes r the record of a rule whose requests are answered with the error of that number.
+func (r *record) setFailure(n int) {
+	r.flags |= failed
+	r.base = string(binary.AppendUvarint(nil, uint64(n)))
+}
+
+// failure returns the number of the error that requests are answered with.
+func (r *record) failure() int {
+	n, _ := uvarint([]byte(r.base))
+	return n
+}
+
 // spelledKey returns the key as the rule has it.
 func (r *record) spelledKey() string {
 	if r.flags.has(hasSpelling) {
@@ -196,6 +207,41 @@ func (r *record) writtenValue() string {
 		return r.base + r.fragment
 	}
 	return r.base + "?" + r.query + r.fragment
+}
+
+// describe fills in what a record says of its rule as it is written.
+func (r *record) describe(rule Rule, source int) {
+	if r.key != rule.Key {
+		r.flags |= hasSpelling
+		r.spelling = rule.Key
+	}
+	if isInternal(rule.Value) || r.writtenValue() != rule.Value {
+		r.flags |= hasValue
+		r.value = rule.Value
+	}
+	if rule.Exact {
+		r.flags |= exactKey
+	}
+	if rule.Unlisted {
+		r.flags |= unlisted
+	}
+	r.position = recordPosition{source, rule.Position.Line, rule.Position.Column}
+}
+
+// rule returns the rule that a record was made of.
+func (r *record) rule(sources []source) Rule {
+	return Rule{
+		Key:      r.spelledKey(),
+		Value:    r.writtenValue(),
+		Status:   r.ownStatus,
+		Exact:    r.flags.has(exactKey),
+		Unlisted: r.flags.has(unlisted),
+		Position: Position{
+			Source: sources[r.position.source].name,
+			Line:   r.position.line,
+			Column: r.position.column,
+		},
+	}
 }
 
 // text returns b, which lies in the arena and is never written again, as a string.

@@ -45,19 +45,3 @@ func (rs *Ruleset) rule(at ref) Rule {
 	r.decode(rs.table.arena.bytes(at))
 	return r.rule(rs.sources)
 }
-
-// rule returns the rule that a record was made of.
-func (r *record) rule(sources []source) Rule {
-	return Rule{
-		Key:      r.spelledKey(),
-		Value:    r.writtenValue(),
-		Status:   r.ownStatus,
-		Exact:    r.flags.has(exactKey),
-		Unlisted: r.flags.has(unlisted),
-		Position: Position{
-			Source: sources[r.position.source].name,
-			Line:   r.position.line,
-			Column: r.position.column,
-		},
-	}
-}

@@ -1,14 +1,12 @@
 package resolver
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // table finds the longest key that a path begins with. It is an open-addressed hash table
 // over the keys in the arena; hashes are taken in one walk over the path, and are ready at each "/".
 type table struct {
 	arena arena
-	// internals are the rules that refs with internalRef stand for, while a ruleset is compiled.
+	// internals are the rules that refs with internalRef stand for, until the ruleset is compiled.
 	internals []internalRule
 	slots     []slot
 	seed      uint64
@@ -81,8 +79,8 @@ func (t *table) key(at ref) string {
 	return key
 }
 
-// entry returns the canonical key of an entry and its record, which internal redirects
-// have not yet while a ruleset is compiled.
+// entry returns the canonical key of an entry and its record, which is nil for a rule with an
+// internal redirect until the ruleset is compiled.
 func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
 		return t.internals[at&^internalRef].key, nil
@@ -91,20 +89,24 @@ func (t *table) entry(at ref) (key string, record []byte) {
 	return recordKey(record), record
 }
 
-// insert puts an entry into the table and returns its place, or the place of the one that
-// has its key already.
-func (t *table) insert(hash uint64, depth int, new slot) (at int, inserted bool) {
+// insert puts an entry into the table and returns its place, or the place of the entry that has its
+// key already.
+func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	at = t.home(hash)
 	for ; t.slots[at] != 0; at = t.next(at) {
 		s := t.slots[at]
-		if s&slotTagMask == new&slotTagMask && t.key(s.ref()) == t.key(new.ref()) {
+		if s&slotTagMask == entry&slotTagMask && t.key(s.ref()) == t.key(entry.ref()) {
 			return at, false
 		}
 	}
-	t.slots[at] = new
+	t.slots[at] = entry
+	return at, true
+}
+
+// noteDepth lets paths be looked up to the depth of a key.
+func (t *table) noteDepth(depth int) {
 	t.depths |= depthBit(depth)
 	t.maxDepth = max(t.maxDepth, depth)
-	return at, true
 }
 
 func depthBit(depth int) uint64 { return 1 << min(depth, 63) }
@@ -190,8 +192,8 @@ func hashSegment(hash uint64, path string, start int) (sum uint64, end int) {
 	return finishSegment(hash, word&^(^uint64(0)<<(8*n)), n), start + n
 }
 
-// finishSegment takes the last n bytes of a segment, fewer than eight, into a hash. They leave room for
-// their number, so that no two segments look alike.
+// finishSegment takes the last n bytes of a segment, fewer than eight, into a hash. Their number goes
+// into the byte that they leave free, so that no two segments look alike.
 func finishSegment(hash, tail uint64, n int) uint64 {
 	return mix(hash^tail^uint64(n+1)<<56, 0xa0761d6478bd642f)
 }

@@ -62,7 +62,8 @@ func (c *Compiler) warnOfChains() {
 			continue
 		}
 		if key, ok := met[i]; ok {
-			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, c.ruleAt(key).Key))
+			other, _ := c.ruleAt(key)
+			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, other.Key))
 		}
 		c.warnOfDoubleSlash(this)
 	}

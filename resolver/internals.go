@@ -1,0 +1,100 @@
+package resolver
+
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// internalRule is a rule with an internal redirect, as it is kept until the ruleset is compiled.
+type internalRule struct {
+	rule   Rule
+	key    string // canonical
+	value  internalValue
+	source int
+	slot   int // its place in the table, or shadowed
+	// remaining is what remains of the value's path behind the key that it matches.
+	remaining string
+	fate      fate
+}
+
+func (c *Compiler) internal(at ref) *internalRule {
+	return &c.table.internals[at&^internalRef]
+}
+
+// storeInternals compiles the rules with internal redirects, and returns the errors that some of
+// them answer with.
+func (c *Compiler) storeInternals() []error {
+	found := failures{numbers: map[error]int{}}
+	for i := range c.table.internals {
+		pauseAfter(i, c.pause)
+		this := &c.table.internals[i]
+		if this.slot == shadowed {
+			continue
+		}
+		r := c.internalRecord(this, &found)
+		slot := &c.table.slots[this.slot]
+		*slot = slot.withRef(c.store(&r))
+	}
+	return found.errs
+}
+
+// failures are the errors that rules answer with, each of them once.
+type failures struct {
+	errs    []error
+	numbers map[error]int // the indexes of errs
+}
+
+// number returns the index of an error, which is added where it is new.
+func (f *failures) number(err error) int {
+	n, known := f.numbers[err]
+	if !known {
+		n = len(f.errs)
+		f.errs = append(f.errs, err)
+		f.numbers[err] = n
+	}
+	return n
+}
+
+// internalRecord returns the record of a rule with an internal redirect, whose fate is known.
+func (c *Compiler) internalRecord(this *internalRule, found *failures) record {
+	f := &this.fate
+	r := record{
+		key:       this.key,
+		hops:      uint8(min(f.hops, MaxRedirects)),
+		ownStatus: this.rule.Status,
+	}
+	if f.failed() {
+		r.setFailure(found.number(f.err()))
+	} else {
+		c.destinationOf(&r, f)
+		r.status = f.status(c.opts.statusOf(this.rule))
+	}
+	r.describe(this.rule, this.source)
+	return r
+}
+
+// destinationOf fills in the destination that a chain ends at.
+func (c *Compiler) destinationOf(r *record, f *fate) {
+	r.base = f.base
+	if f.state == fateUnmatched {
+		r.base = c.opts.origin + f.base
+	}
+	if f.state == fateUnmatched && c.opts.origin == "" {
+		r.flags |= requestOrigin
+	}
+	if f.appended != "" {
+		r.flags |= joined
+		r.base = string(appendAtSeam([]byte(r.base), f.appended))
+	}
+	r.query = string(c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?")))
+	r.fragment = f.destinationFragment
+	if f.fragment != "" {
+		r.fragment = encodedFragment(f.fragment)
+	}
+}
+
+// encodedFragment spells a fragment as R12 has it. It begins with "#".
+func encodedFragment(written string) string {
+	return string(weburl.AppendEncoded([]byte("#"), written[1:], weburl.FragmentSet))
+}

@@ -1,0 +1,116 @@
+package resolver
+
+// NextSource begins a source of lower precedence: where one of the rules added so far has the key of
+// a rule added later, it shadows that rule. Without NextSource all rules are of one source, in which
+// a key may stand once.
+func (c *Compiler) NextSource() { c.rank++ }
+
+// source is where rules come from: its name in positions, and its place in the precedence.
+type source struct {
+	name string
+	rank int
+}
+
+// source returns the number of the source whose rules are being added, under the name that their
+// positions have for it.
+func (c *Compiler) source(name string) int {
+	this := source{name, c.rank}
+	n, known := c.sourceNumbers[this]
+	if !known {
+		n = len(c.sources)
+		c.sources = append(c.sources, this)
+		c.sourceNumbers[this] = n
+	}
+	return n
+}
+
+// keyOfSource is a canonical key in a source.
+type keyOfSource struct {
+	rank int
+	key  string
+}
+
+// shadowed stands for the place of a rule that has none in the table, as an earlier rule has its key.
+const shadowed = -1
+
+// fillTable gives every rule its place in the table, reports duplicate keys, and returns the number
+// of rules that serve.
+func (c *Compiler) fillTable() int {
+	c.table.makeSlots(len(c.added))
+	rules := 0
+	for n, added := range c.added {
+		pauseAfter(n, c.pause)
+		at, inserted := c.table.insert(added.hash, added.slot)
+		if inserted {
+			rules++
+		} else {
+			c.settle(n, c.table.slots[at].ref(), added.slot.ref())
+			at = shadowed
+		}
+		if this := added.slot.ref(); this&internalRef != 0 {
+			c.internal(this).slot = at
+		}
+	}
+	return rules
+}
+
+// settle reports what becomes of the n-th rule, whose key an earlier one has: within a source that
+// is an error, and of two sources the first one's rule serves.
+func (c *Compiler) settle(n int, earlier, later ref) {
+	first, firstRank := c.ruleAt(earlier)
+	second, secondRank := c.ruleAt(later)
+	if firstRank == secondRank {
+		c.failDuplicate(n, first, second)
+	} else {
+		c.shadow(n, secondRank, second, first)
+	}
+}
+
+// shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's, or
+// that its key stands twice in its own source.
+func (c *Compiler) shadow(n, rank int, rule, by Rule) {
+	key := keyOfSource{rank, string(c.appendKey(nil, rule.Key))}
+	if first, twice := c.shadowed[key]; twice {
+		c.failDuplicate(n, first, rule)
+		return
+	}
+	if c.shadowed == nil {
+		c.shadowed = map[keyOfSource]Rule{}
+	}
+	c.shadowed[key] = rule
+	c.warnShadowed(rule, by)
+}
+
+// failDuplicate reports that the n-th rule has the key of an earlier one of its source.
+func (c *Compiler) failDuplicate(n int, first, second Rule) {
+	err := &RuleError{
+		Kind:     ErrDuplicateKey,
+		Position: second.Position,
+		Key:      second.Key,
+		First:    first.Position,
+		Message:  duplicateMessage(first, second),
+	}
+	c.errs = append(c.errs, placedError{err, n})
+}
+
+func duplicateMessage(first, second Rule) string {
+	message := "the key stands already"
+	if first.Key != second.Key {
+		message = "the key is the same as " + quote(first.Key) + ", which stands already"
+	}
+	if at := first.Position.String(); at != "" && first.Position.Line > 0 {
+		message += " at " + at
+	}
+	return message + "; remove one of the two rules"
+}
+
+// ruleAt returns the rule of an entry as it was added, and the precedence of its source.
+func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
+	if at&internalRef != 0 {
+		this := c.internal(at)
+		return this.rule, c.sources[this.source].rank
+	}
+	var r record
+	r.decode(c.table.arena.bytes(at))
+	return r.rule(c.sources), c.sources[r.position.source].rank
+}
