@@ -45,6 +45,7 @@ type vectorOptions struct {
 	Protect      []string `json:"protect,omitempty"`
 	Fold         bool     `json:"fold,omitempty"`
 	MaxRedirects *int     `json:"max_redirects,omitempty"`
+	Origin       string   `json:"origin,omitempty"`
 }
 
 // expectation is what a vector expects; nil is a member that it does not have.
@@ -183,7 +184,7 @@ func (o vectorOptions) options(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Status: o.Status, Query: mode, Protect: o.Protect, FoldCase: o.Fold, MaxRedirects: o.MaxRedirects}
+	return Options{Status: o.Status, Query: mode, Protect: o.Protect, FoldCase: o.Fold, MaxRedirects: o.MaxRedirects, Origin: o.Origin}
 }
 
 var (
@@ -201,7 +202,7 @@ func (v vector) checkForm(t *testing.T, extension bool) {
 		t.Errorf("no such section or reading: %q %q", v.Section, v.Reading)
 	}
 	o := v.Options
-	if !extension && (v.Ruleset.extended || o.Status != 0 || o.Query != "" || o.Protect != nil || o.Fold || o.MaxRedirects != nil) {
+	if !extension && (v.Ruleset.extended || o.Status != 0 || o.Query != "" || o.Protect != nil || o.Fold || o.MaxRedirects != nil || o.Origin != "") {
 		t.Error("an extension in a file that is said to have none")
 	}
 	if (v.Request == nil) != (v.Expect.Invalid != nil) {

@@ -43,9 +43,6 @@ func validAmong(rules []Rule, opts Options) (valid []Rule) {
 func fuzzedRuleset(seed uint64, text string) ([]Rule, Options) {
 	r := newRandom(seed)
 	opts := r.options()
-	if r.IntN(6) == 0 {
-		opts.Origin = "http://origin.example:81"
-	}
 	var rules []Rule
 	if r.IntN(2) == 0 {
 		rules = r.ruleset(opts)

@@ -308,6 +308,6 @@ func valueForNode(value string) string {
 
 func optionsForNode(opts Options) vectorOptions {
 	return vectorOptions{
-		Status: opts.Status, Query: opts.Query.String(), Protect: opts.Protect, Fold: opts.FoldCase, MaxRedirects: opts.MaxRedirects,
+		Status: opts.Status, Query: opts.Query.String(), Protect: opts.Protect, Fold: opts.FoldCase, MaxRedirects: opts.MaxRedirects, Origin: opts.Origin,
 	}
 }

@@ -94,7 +94,7 @@ func (r random) ruleset(opts Options) []Rule {
 	return rules
 }
 
-// draftOptions are those that need no extension.
+// options returns options, half of the time the draft's own.
 func (r random) options() Options {
 	var opts Options
 	if r.IntN(2) == 0 {
@@ -114,6 +114,9 @@ func (r random) options() Options {
 	}
 	if r.IntN(4) == 0 {
 		opts.Status = []int{301, 302, 303, 307, 308}[r.IntN(5)]
+	}
+	if r.IntN(4) == 0 {
+		opts.Origin = r.one("https://go.example", "http://origin.example:81", "https://[::1]")
 	}
 	return opts
 }

@@ -26,9 +26,6 @@ func TestTheCompiledRulesetAnswersAsThePseudocodeDoes(t *testing.T) {
 	for seed := range uint64(4000) {
 		r := newRandom(seed)
 		opts := r.options()
-		if seed%8 == 0 {
-			opts.Origin = "https://go.example"
-		}
 		rules := r.ruleset(opts)
 		for range 10 {
 			sameAnswer(t, rules, opts, r.mutated(r.requestURL(rules)))

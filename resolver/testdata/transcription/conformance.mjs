@@ -49,7 +49,7 @@ function formErrors(vector, extension) {
   return [
     ...membersOf(vector, required, optional),
     ...referenceErrors(vector),
-    ...membersOf(vector.options ?? {}, [], ["status", "query", "protect", "fold", "max_redirects"]),
+    ...membersOf(vector.options ?? {}, [], ["status", "query", "protect", "fold", "max_redirects", "origin"]),
     ...expectErrors(vector.expect),
     ...(names.has(vector.name) ? ["a name that another vector has"] : []),
   ];

@@ -52,7 +52,8 @@ export function resolve(requestURL, rules, options = {}) {
       if (matched.length === 0) return { outcome: "pass" }; // R15
 
       // R7: the path goes behind the request's origin. Resolved against it, "//host" would leave it.
-      const destination = new URL(request.origin + joinPaths(pathname, relativePathname));
+      const origin = options.origin ?? request.origin;
+      const destination = new URL(origin + joinPaths(pathname, relativePathname));
       const query = combineQueries("", initialQuery, requestQuery);
       const hash = selectFragment(requestHash, initialHash, "");
       return arrive(destination.origin + destination.pathname + query + hash); // R8: appended once
