@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -33,6 +35,9 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		<key> <destination> [<status>] [exact] [unlisted]
 //		rule <key> <destination> [<status>] [exact] [unlisted]
 //
+//		from <source> ...
+//		expect <request_path> <destination|pass|error>
+//
 //		origin <url>
 //		status <code|permanent|temporary>
 //		cache <duration>
@@ -45,8 +50,9 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	}
 //
 // A line whose first word is an option's name is that option; every other line is a
-// rule. A key that is called like an option is written with "rule" in front. Each
-// option can be given once; what it means stands at the field of [Handler] that it sets.
+// rule. A key that is called like an option is written with "rule" in front. "from" and "expect" can
+// be given again and again, every other option once; what it means stands at the field of [Handler]
+// that it sets. What follows "from" is read by the source: see [FileSource] and [StorageSource].
 //
 // A <destination> begins with "https://", "http://" or "/". A <status> is a redirect code,
 // "permanent" (301) or "temporary" (302). Placeholders are not replaced, apart from
@@ -62,6 +68,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		p.report(first.at, "nothing but a matcher can follow shortlink on its line: put rules and options into its block, each on a line of its own")
 	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		if d.Val() == optionFrom {
+			p.addSource(d)
+			continue
+		}
 		l := readLine(d)
 		if skipBlock(d) {
 			p.report(l.at, "rules and options have no block")
@@ -101,7 +111,8 @@ type directive struct {
 	problems []problem
 }
 
-// problem is something to be put right in the Caddyfile.
+// problem is something to be put right in the Caddyfile. Without a place it is one that a source has
+// found, which tells the place itself.
 type problem struct {
 	at      resolver.Position
 	message string
@@ -125,6 +136,9 @@ func (p *directive) add(l line) {
 		return
 	}
 	switch {
+	case name == optionExpect:
+		p.addExpectation(l)
+		return
 	case name == "rule":
 		l.words = l.words[1:]
 	case isMisspeltOrigin(l.words):
@@ -137,6 +151,72 @@ func (p *directive) add(l line) {
 	}
 	p.addRule(l)
 }
+
+// addSource takes in a source, which reads what follows its name, and its block, itself.
+func (p *directive) addSource(d *caddyfile.Dispenser) {
+	at := resolver.Position{Source: d.File(), Line: d.Line()}
+	hasName := d.NextArg()
+	name := d.Val()
+	if _, err := caddy.GetModule(sourceNamespace + "." + name); err != nil || !hasName {
+		l := readLine(d)
+		skipBlock(d)
+		p.reportNoSource(at, l.words)
+		return
+	}
+	module, err := caddyfile.UnmarshalModule(d, sourceNamespace+"."+name)
+	if err != nil {
+		p.problems = append(p.problems, problem{message: err.Error()})
+		return
+	}
+	p.handler.SourcesRaw = append(p.handler.SourcesRaw, caddyconfig.JSONModuleObject(module, "source", name, nil))
+}
+
+// reportNoSource reports a line that begins with "from" and then has the words, the first of which names no source.
+func (p *directive) reportNoSource(at resolver.Position, words []string) {
+	hint := ""
+	if isDestination(words[0]) {
+		hint = "; for a key named from write: rule from " + strings.Join(words, " ")
+	}
+	var names []string
+	for _, module := range caddy.GetModules(sourceNamespace) {
+		names = append(names, module.ID.Name())
+	}
+	p.report(at, "from takes the name of a source and what it reads, such as: from file links.json; the sources in this build are %s%s", strings.Join(names, ", "), hint)
+}
+
+// addExpectation takes in a line that is an expectation.
+func (p *directive) addExpectation(l line) {
+	if len(l.words) != 3 {
+		hint := ""
+		if len(l.words) == 2 && isDestination(l.words[1]) {
+			hint = "; for a key named expect write: rule expect " + l.words[1]
+		}
+		p.report(l.at, "expect takes the path of a request and what is expected of it, a destination, pass or error%s", hint)
+		return
+	}
+	path, want := l.words[1], l.words[2]
+	if _, twice := p.handler.Expect[path]; twice {
+		p.report(l.at, "expect %s stands twice", path)
+		return
+	}
+	if err := (Expectations{path: want}).problems(); err != nil {
+		p.report(l.at, "%v", err)
+		return
+	}
+	if p.handler.Expect == nil {
+		p.handler.Expect = Expectations{}
+	}
+	p.handler.Expect[path] = want
+}
+
+// The options that do not fit into the table of the others, as they can be given again and again.
+const (
+	optionFrom   = "from"
+	optionExpect = "expect"
+)
+
+// sourceNamespace is the namespace of the modules that "from" names.
+const sourceNamespace = "http.shortlink.sources"
 
 // reportNoRule reports a line that has no destination in the second place.
 func (p *directive) reportNoRule(name string, l line) {
@@ -219,7 +299,10 @@ func (p *directive) setOption(opt option, l line) {
 
 // compile checks the rules.
 func (p *directive) compile() {
-	_, err := p.handler.compile(p.handler.Rules)
+	options, err := p.handler.resolverOptions()
+	if err == nil {
+		_, err = resolver.Compile(p.handler.Rules, options)
+	}
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {
 			p.report(e.Position, "key %q: %s", e.Key, e.Message)
@@ -239,7 +322,10 @@ func (p *directive) err() error {
 	})
 	lines := make([]string, len(p.problems))
 	for i, problem := range p.problems {
-		lines[i] = fmt.Sprintf("%s: %s", problem.at, problem.message)
+		lines[i] = problem.message
+		if problem.at != (resolver.Position{}) {
+			lines[i] = fmt.Sprintf("%s: %s", problem.at, problem.message)
+		}
 	}
 	if len(lines) == 1 {
 		return errors.New(lines[0])

@@ -19,7 +19,15 @@ import (
 // provision takes a handler's JSON through the life cycle that Caddy gives it.
 func provision(t testing.TB, config string) (*shortlink.Handler, error) {
 	t.Helper()
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	storage, err := json.Marshal(map[string]string{"module": "file_system", "root": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, StorageRaw: storage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := caddy.NewContext(whole)
 	t.Cleanup(cancel)
 	module, err := ctx.LoadModuleByID("http.handlers.shortlink", json.RawMessage(config))
 	if err != nil {

@@ -7,6 +7,7 @@
 package shortlink
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,6 +60,11 @@ type Handler struct {
 	// keeps the rule out of what is advertised.
 	Rules Rules `json:"rules,omitempty"`
 
+	// Sources of more rules, which are followed while Caddy runs: the modules in the namespace
+	// `http.shortlink.sources`. They are asked in this order, after the rules above; the first to
+	// have a key wins.
+	SourcesRaw []json.RawMessage `json:"sources,omitempty" caddy:"namespace=http.shortlink.sources inline_key=source"`
+
 	// Scheme and host of internal destinations, such as `https://go.example.com`.
 	// Set it where any host leads to this site, or behind proxies that Caddy does not
 	// trust. Default: those of the request, as the client sees them.
@@ -94,11 +100,22 @@ type Handler struct {
 	// an error. Default: any host.
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 
+	// Tests that the rules have to pass before they serve, when the configuration is loaded and before every
+	// swap: an object from request path to what is expected, a destination, `pass` or `error`. Default: none.
+	Expect Expectations `json:"expect,omitempty"`
+
 	// A name for this handler, of letters, digits, `-`, `_` and `.`, for messages.
 	// Default: none.
 	Name string `json:"name,omitempty"`
 
-	ruleset      *resolver.Ruleset
+	ctx     caddy.Context
+	logger  *zap.Logger
+	events  any // the events app
+	options resolver.Options
+	sources []Source
+	live    *live
+	poolKey string // of live, once it is there
+
 	cacheControl string    // the header's value, empty for none
 	buffers      sync.Pool // of *[]byte: where destinations are put together
 }
@@ -111,38 +128,62 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision compiles the rules and logs what their author should know about them. The error lists
-// all that is wrong with options and rules.
+// Provision checks the options, reads the rules and compiles them, and begins to follow their sources. The
+// error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	ruleset, err := h.load()
-	if err != nil {
-		return err
+	h.ctx, h.logger = ctx, ctx.Logger()
+	if err := errors.Join(h.checkOptions(), h.loadSources()); err != nil {
+		// Inline rules are looked at, too, so that all errors are told at once.
+		_, inRules := resolver.Compile(h.Rules.from(h.source()), resolver.Options{})
+		return errors.Join(err, inRules)
 	}
-	h.ruleset = ruleset
-	logger := ctx.Logger()
-	for _, w := range h.ruleset.Warnings() {
-		logger.Warn(w.Message,
-			zap.String("kind", string(w.Kind)),
-			zap.String("key", w.Key),
-			zap.String("position", w.Position.String()))
+	var err error
+	if h.events, err = ctx.App("events"); err != nil {
+		return err
 	}
 	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
 		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
 	}
+	return h.start()
+}
+
+// Cleanup lets go of the rules; requests that are still under way keep them.
+func (h *Handler) Cleanup() error { return h.stop() }
+
+// loadSources makes the sources ready to be read.
+func (h *Handler) loadSources() error {
+	if len(h.SourcesRaw) == 0 {
+		return nil
+	}
+	modules, err := h.ctx.LoadModule(h, "SourcesRaw")
+	if err != nil {
+		return err
+	}
+	for i, module := range modules.([]any) {
+		source, ok := module.(Source)
+		if !ok {
+			return fmt.Errorf("sources: number %d is a %T, which is no shortlink.Source", i+1, module)
+		}
+		h.sources = append(h.sources, source)
+	}
 	return nil
 }
 
-// load checks the options and compiles the rules.
-func (h *Handler) load() (*resolver.Ruleset, error) {
-	opts, err := h.resolverOptions()
-	inOptions := errors.Join(err, h.checkResponse())
-	if _, err := resolver.NewCompiler(opts); err != nil {
-		// The rules are looked at without the options, so that all errors are told at once.
-		inOptions = errors.Join(inOptions, inJSON(err))
-		opts = resolver.Options{}
+// checkOptions checks all options, without the rules, and keeps those of the resolver.
+func (h *Handler) checkOptions() error {
+	options, inText := h.resolverOptions()
+	_, inOptions := resolver.NewCompiler(options)
+	h.options = options
+	return errors.Join(inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.problems())
+}
+
+// configuration is what handlers that can share a live ruleset have in common.
+func (h *Handler) configuration() string {
+	b, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Sprintf("%p", h) // nothing is shared
 	}
-	ruleset, err := resolver.Compile(h.Rules.from(h.source()), opts)
-	return ruleset, errors.Join(inOptions, h.Rules.checkPlaceholders(), err)
+	return string(b)
 }
 
 // inJSON gives the errors of options the names that JSON has for them.
@@ -166,27 +207,6 @@ func (h *Handler) checkResponse() error {
 		name = fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
 	}
 	return errors.Join(cache, name)
-}
-
-// checkOptions checks all options, without the rules.
-func (h *Handler) checkOptions() error {
-	opts, err := h.resolverOptions()
-	if err != nil {
-		return err
-	}
-	if _, err := resolver.NewCompiler(opts); err != nil {
-		return err
-	}
-	return h.checkResponse()
-}
-
-// compile makes a ruleset of rules under the handler's options.
-func (h *Handler) compile(rules []resolver.Rule) (*resolver.Ruleset, error) {
-	opts, err := h.resolverOptions()
-	if err != nil {
-		return nil, err
-	}
-	return resolver.Compile(rules, opts)
 }
 
 // source is what inline rules have for a position once they are JSON.
@@ -257,5 +277,6 @@ func statusOf(err error) int {
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*Handler)(nil)
+	_ caddy.CleanerUpper          = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
 )

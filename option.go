@@ -110,7 +110,7 @@ func optionNamed(name string) (option, bool) {
 }
 
 func optionNames() []string {
-	var names []string
+	names := []string{optionFrom, optionExpect}
 	for _, o := range directiveOptions() {
 		names = append(names, o.name)
 	}

@@ -1,0 +1,140 @@
+package shortlink
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"aead.dev/minisign"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// content reads rules from the bytes of a file or a storage entry: those that are parsed are those that are
+// hashed and verified, in one read.
+type content struct {
+	name      string
+	format    rulefile.Format
+	publicKey *minisign.PublicKey // nil where no signature is wanted
+	// read passes the content to a function.
+	read func(func(io.Reader) error) error
+	// signature and expectations return what lies beside the content; nil where that is not wanted.
+	signature, expectations func() ([]byte, error)
+}
+
+// companions lie beside the content.
+type companions struct{ signature, expectations []byte }
+
+// rules passes the rules to add, and returns their expectations and their version.
+func (c *content) rules(add func(resolver.Rule)) (expected Expectations, version string, err error) {
+	version, err = c.versionOf(func(r io.Reader, beside companions) error {
+		if err := c.parse(r, beside.signature, add); err != nil {
+			return err
+		}
+		expected, err = parseExpectations(beside.expectations)
+		return err
+	})
+	return expected, version, err
+}
+
+// state returns what a poll compares: the version, or what keeps the content from being read.
+func (c *content) state() string {
+	version, err := c.versionOf(func(io.Reader, companions) error { return nil })
+	if err != nil {
+		return err.Error()
+	}
+	return version
+}
+
+// versionOf reads the content and what lies beside it, lets use see both, and returns a digest of all.
+func (c *content) versionOf(use func(io.Reader, companions) error) (string, error) {
+	beside, err := c.readCompanions()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	err = c.read(func(r io.Reader) error {
+		hashed := io.TeeReader(r, sum)
+		if err := use(hashed, beside); err != nil {
+			return err
+		}
+		_, err := io.Copy(io.Discard, hashed)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(sum, "\n%q\n%q", beside.signature, beside.expectations)
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+func (c *content) readCompanions() (beside companions, err error) {
+	if c.signature != nil {
+		if beside.signature, err = c.signature(); err != nil {
+			return beside, fmt.Errorf("its signature: %w", err)
+		}
+	}
+	if c.expectations != nil {
+		if beside.expectations, err = c.expectations(); err != nil {
+			return beside, fmt.Errorf("its expectations: %w", err)
+		}
+	}
+	return beside, nil
+}
+
+// parse reads the rules, to the end of the content, and verifies the signature.
+func (c *content) parse(r io.Reader, signature []byte, add func(resolver.Rule)) error {
+	counted := &countingReader{r: r}
+	signed := minisign.NewReader(counted)
+	err := rulefile.Read(signed, c.format, c.name, add)
+	if _, drained := io.Copy(io.Discard, signed); drained != nil {
+		return drained
+	}
+	switch {
+	case counted.n == 0:
+		return errEmpty
+	case err != nil:
+		return err
+	case c.publicKey != nil && !signed.Verify(*c.publicKey, signature):
+		return errors.New("its signature is none of this content by the configured key; sign it with minisign -Sm")
+	}
+	return nil
+}
+
+// errEmpty is the error of content that has been emptied, which is hardly ever meant.
+var errEmpty = errors.New("it is empty; a file without rules is written {}, in the format json")
+
+// parseExpectations reads a JSON object from request path to expectation.
+func parseExpectations(b []byte) (Expectations, error) {
+	if b == nil {
+		return nil, nil
+	}
+	expected := Expectations{}
+	var twice []error
+	err := rulefile.ReadJSON(bytes.NewReader(b), "", func(entry resolver.Rule) {
+		if _, known := expected[entry.Key]; known {
+			twice = append(twice, fmt.Errorf("%s: the request path %q stands twice", entry.Position, entry.Key))
+		}
+		expected[entry.Key] = entry.Value
+	})
+	if err = errors.Join(err, errors.Join(twice...), expected.problems()); err != nil {
+		return nil, fmt.Errorf("its expectations: %w", err)
+	}
+	return expected, nil
+}
+
+// countingReader counts what is read.
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,93 @@
+package shortlink
+
+import (
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// The events that the handler emits, for Caddy's events app.
+const (
+	eventLoaded   = "shortlink_loaded"
+	eventRejected = "shortlink_rejected"
+)
+
+// namedWarnings is how many warnings of a ruleset are written to the log one by one.
+const namedWarnings = 20
+
+// reportLoaded tells of the first ruleset of a configuration.
+func (h *Handler) reportLoaded(first *candidate) {
+	h.warn(first.ruleset.Warnings())
+	h.logger.Info("rules loaded",
+		zap.String("name", h.Name),
+		zap.String("digest", first.digest),
+		zap.Int("rules", first.ruleset.Len()),
+		zap.Stringers("sources", h.sources))
+	h.emit(eventLoaded, map[string]any{"name": h.Name, "digest": first.digest, "rules": first.ruleset.Len()})
+}
+
+// reportSwapped is the audit record of a swap.
+func (h *Handler) reportSwapped(before string, next *candidate, d resolver.Difference) {
+	h.warn(d.Warnings)
+	h.logger.Info("rules swapped",
+		zap.String("name", h.Name),
+		zap.String("old_digest", before),
+		zap.String("digest", next.digest),
+		zap.Int("rules", next.ruleset.Len()),
+		zap.Int("added", d.Added), zap.Strings("first_added", d.FirstAdded),
+		zap.Int("removed", d.Removed), zap.Strings("first_removed", d.FirstRemoved),
+		zap.Int("changed", d.Changed), zap.Strings("first_changed", d.FirstChanged),
+		zap.Int("new_warnings", len(d.Warnings)),
+		zap.Stringers("sources", h.sources))
+	h.emit(eventLoaded, map[string]any{
+		"name": h.Name, "old_digest": before, "digest": next.digest, "rules": next.ruleset.Len(),
+		"added": d.Added, "first_added": d.FirstAdded,
+		"removed": d.Removed, "first_removed": d.FirstRemoved,
+		"changed": d.Changed, "first_changed": d.FirstChanged,
+		"new_warnings": len(d.Warnings),
+	})
+}
+
+// reportUnchanged tells that sources have been read and say what they said before.
+func (h *Handler) reportUnchanged(recovered bool) {
+	if recovered {
+		h.logger.Info("the sources of the rules are well again, and nothing has changed", zap.String("name", h.Name))
+		return
+	}
+	h.logger.Debug("the sources of the rules have been read, and nothing has changed", zap.String("name", h.Name))
+}
+
+// reportRejected tells what is wrong with rules, and that the old ones go on serving.
+func (h *Handler) reportRejected(err error) {
+	h.logger.Error("rules rejected: those from before go on serving",
+		zap.String("name", h.Name),
+		zap.String("digest", h.live.digest),
+		zap.Time("failing_since", h.live.failingSince),
+		zap.Stringers("sources", h.sources),
+		zap.Error(err))
+	h.emit(eventRejected, map[string]any{
+		"name": h.Name, "digest": h.live.digest, "error": err.Error(), "failing_since": h.live.failingSince,
+	})
+}
+
+// warn writes what the authors of rules should know, up to a number that a person can read.
+func (h *Handler) warn(warnings []resolver.Warning) {
+	for i, w := range warnings {
+		if i == namedWarnings {
+			h.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
+			return
+		}
+		h.logger.Warn(w.Message,
+			zap.String("kind", string(w.Kind)),
+			zap.String("key", w.Key),
+			zap.String("position", w.Position.String()))
+	}
+}
+
+// emit tells Caddy's events app, where there is one.
+func (h *Handler) emit(name string, data map[string]any) {
+	if app, ok := h.events.(*caddyevents.App); ok {
+		app.Emit(h.ctx, name, data)
+	}
+}

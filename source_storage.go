@@ -1,0 +1,164 @@
+package shortlink
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/certmagic"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+func init() {
+	caddy.RegisterModule(new(StorageSource))
+}
+
+// StorageSource reads rules from an entry of Caddy's storage, which every Caddy of a fleet may share,
+// and again when the entry changes. An entry that is missing, or does not hold good rules, changes
+// nothing: the rules from before go on serving.
+type StorageSource struct {
+	// The entry's key, such as `shortlink/links.json`.
+	Key string `json:"key,omitempty"`
+
+	// The storage, where it is another one than Caddy's own.
+	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
+
+	// How the rules are written: `json`, `csv` or `redirects`. Default: what the key tells (`*.json`, `*.csv`,
+	// `*.tsv`, `_redirects`), else `json`.
+	Format string `json:"format,omitempty"`
+
+	// How often the entry is looked at, as a duration; `off` for never. Default: `5s`.
+	Poll string `json:"poll,omitempty"`
+
+	// The key of an entry of expectations: a JSON object from request path to destination, `pass` or
+	// `error`. Rules that do not meet them never serve. Default: none.
+	Expect string `json:"expect,omitempty"`
+
+	// A public key of minisign. The entry serves only with a signature by this key, in the entry of the same
+	// key with `.minisig` behind it. Default: no signature is asked for.
+	Minisign string `json:"minisign,omitempty"`
+
+	content  content
+	storage  certmagic.Storage
+	every    time.Duration
+	expected Expectations
+}
+
+// CaddyModule returns the module's ID and constructor.
+func (*StorageSource) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.shortlink.sources.storage",
+		New: func() caddy.Module { return new(StorageSource) },
+	}
+}
+
+// Provision finds the storage and checks the options. The error lists all that is wrong with them.
+func (s *StorageSource) Provision(ctx caddy.Context) error {
+	var inKey, inStorage, inFormat, inPoll, inPublicKey error
+	if s.Key == "" {
+		inKey = errors.New("the key of the entry is missing; write from storage <key>")
+	}
+	s.storage, inStorage = s.findStorage(ctx)
+	s.content.format, inFormat = formatOf(s.Format, s.Key)
+	s.every, inPoll = parsePoll(s.Poll, 5*time.Second)
+	s.content.publicKey, inPublicKey = parsePublicKey(s.Minisign)
+	s.content.name = s.String()
+	s.content.read = func(use func(io.Reader) error) error {
+		b, err := s.load(ctx, s.Key)
+		if err != nil {
+			return err
+		}
+		return use(bytes.NewReader(b))
+	}
+	if s.content.publicKey != nil {
+		s.content.signature = func() ([]byte, error) { return s.load(ctx, s.Key+".minisig") }
+	}
+	if s.Expect != "" {
+		s.content.expectations = func() ([]byte, error) { return s.load(ctx, s.Expect) }
+	}
+	return errors.Join(inKey, inStorage, inFormat, inPoll, inPublicKey)
+}
+
+// findStorage returns the storage of the block, or Caddy's own.
+func (s *StorageSource) findStorage(ctx caddy.Context) (certmagic.Storage, error) {
+	if s.StorageRaw == nil {
+		return ctx.Storage(), nil
+	}
+	module, err := ctx.LoadModule(s, "StorageRaw")
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	return module.(caddy.StorageConverter).CertMagicStorage()
+}
+
+func (s *StorageSource) load(ctx context.Context, key string) ([]byte, error) {
+	b, err := s.storage.Load(ctx, key)
+	return b, plainly(err)
+}
+
+// String returns the entry's key, and that it is one of a storage.
+func (s *StorageSource) String() string { return "storage " + s.Key }
+
+// Read reads the entry.
+func (s *StorageSource) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
+	s.expected, version, err = s.content.rules(add)
+	return version, err
+}
+
+// Expectations returns what the entry of expectations held when the rules were read.
+func (s *StorageSource) Expectations() map[string]string { return s.expected }
+
+// Watch reads the entry again and again: not every storage knows when its entries change.
+func (s *StorageSource) Watch(ctx context.Context, version string, changed func()) {
+	pollState(ctx, s.every, version, s.content.state, changed)
+}
+
+// UnmarshalCaddyfile sets up the source from what follows "from":
+//
+//	storage <key> {
+//		storage <module> ...
+//		format <json|csv|redirects>
+//		poll <interval|off>
+//		expect <key>
+//		minisign <public_key>
+//	}
+func (s *StorageSource) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	block := sourceBlock{
+		argument: "key", value: &s.Key,
+		options: map[string]*string{"format": &s.Format, "poll": &s.Poll, "expect": &s.Expect, "minisign": &s.Minisign},
+		modules: map[string]func(*caddyfile.Dispenser) error{"storage": s.unmarshalStorage},
+	}
+	return block.unmarshal(d)
+}
+
+func (s *StorageSource) unmarshalStorage(d *caddyfile.Dispenser) error {
+	if !d.NextArg() {
+		return d.ArgErr()
+	}
+	name := d.Val()
+	module, err := caddyfile.UnmarshalModule(d, "caddy.storage."+name)
+	if err != nil {
+		return err
+	}
+	if _, ok := module.(caddy.StorageConverter); !ok {
+		return d.Errf("%s is no storage", name)
+	}
+	s.StorageRaw = caddyconfig.JSONModuleObject(module, "module", name, nil)
+	return nil
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*StorageSource)(nil)
+	_ caddyfile.Unmarshaler = (*StorageSource)(nil)
+	_ Source                = (*StorageSource)(nil)
+	_ Expecting             = (*StorageSource)(nil)
+)
