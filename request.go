@@ -7,7 +7,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // resolverRequest returns what the resolver has to know of r: the current target, which
@@ -15,12 +14,13 @@ import (
 // false when the target is no path, as in OPTIONS * and CONNECT.
 func resolverRequest(r *http.Request) (req resolver.Request, ok bool) {
 	original, _ := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	scheme, host := clientOrigin(r)
+	req, ok = resolver.NewRequest(scheme, host, currentTarget(r, original.RequestURI))
 	req.OverHTTP = true
-	req.Scheme, req.Host = clientOrigin(r)
-	req.Target, ok = weburl.SplitTarget(currentTarget(r, original.RequestURI))
 	req.Target.Hash = "" // no client sends one, and if it does, it is not for servers (R17)
 	if original.RequestURI != r.RequestURI {
-		req.Asked, _ = weburl.SplitTarget(originForm(original.RequestURI))
+		asked, _ := resolver.NewRequest(scheme, host, originForm(original.RequestURI))
+		req.Asked = asked.Target
 	}
 	return req, ok
 }

@@ -5,8 +5,6 @@ package resolver
 import (
 	"strings"
 	"testing"
-
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // Not under the race detector, which lets a sync.Pool forget at random.
@@ -52,11 +50,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			rs := mustCompile(t, rules, test.opts)
-			target, ok := weburl.SplitTarget(test.target)
-			if !ok {
-				t.Fatal("no target")
-			}
-			request := &Request{Scheme: "https", Host: "go.example", Target: target, OverHTTP: true}
+			request := requestTo("go.example", test.target)
 			buffer := make([]byte, 0, 128<<10)
 			var result Result
 			n := testing.AllocsPerRun(20, func() { _, result = rs.AppendDestination(buffer, request) })

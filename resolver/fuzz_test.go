@@ -88,12 +88,13 @@ func FuzzHost(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, text, host, target string) {
 		rules, opts := fuzzedRuleset(seed, text)
-		split, ok := weburl.SplitTarget(target)
+		request, ok := NewRequest("https", host, target)
 		if !ok {
 			return
 		}
+		request.OverHTTP = true
 		rs := mustCompile(t, rules, opts)
-		destination, result := rs.AppendDestination(nil, &Request{Scheme: "https", Host: host, Target: split, OverHTTP: true})
+		destination, result := rs.AppendDestination(nil, &request)
 		if result.Outcome != Redirect {
 			return
 		}

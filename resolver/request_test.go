@@ -8,11 +8,12 @@ import (
 
 // requestTo is a request as a server has it.
 func requestTo(host, target string) *Request {
-	split, ok := weburl.SplitTarget(target)
+	request, ok := NewRequest("https", host, target)
 	if !ok {
 		panic(target)
 	}
-	return &Request{Scheme: "https", Host: host, Target: split, OverHTTP: true}
+	request.OverHTTP = true
+	return &request
 }
 
 func TestATargetWithTwoSlashesIsAPathOfThisHost(t *testing.T) {
@@ -91,5 +92,16 @@ func TestARequestForNoPathPasses(t *testing.T) {
 		if dst, result := rs.AppendDestination(nil, request); len(dst) > 0 || result != (Result{}) {
 			t.Errorf("%q: %q %+v", pathname, dst, result)
 		}
+	}
+}
+
+func TestATargetThatIsNoPathMakesNoRequest(t *testing.T) {
+	for _, target := range []string{"", "*", "go.example:443", "https://go.example/a", "?a", `\a`} {
+		if request, ok := NewRequest("https", "go.example", target); ok {
+			t.Errorf("%q makes %+v", target, request)
+		}
+	}
+	if request, ok := NewRequest("https", "go.example", "/a/./b?c#d"); !ok || request.Target != (weburl.Target{Pathname: "/a/b", Search: "?c", Hash: "#d"}) {
+		t.Errorf("%+v", request)
 	}
 }

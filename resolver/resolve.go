@@ -74,8 +74,9 @@ type Request struct {
 	// They are looked at only where they are needed: for internal destinations,
 	// and to see whether the destination is the request itself.
 	Scheme, Host string
-	// Target is what is matched. It has to come from [weburl.SplitTarget], which resolves dot
-	// segments and encodes what a path cannot hold; R14 relies on it.
+	// Target is what is matched. It has to come from [NewRequest], [ParseRequest] or
+	// [weburl.SplitTarget], which resolve dot segments and encode what a path cannot hold; R14
+	// relies on it.
 	Target weburl.Target
 	// Asked is what the client asked for, where Target has been rewritten on
 	// the way; an empty Pathname stands for Target (R15).
@@ -97,6 +98,14 @@ type Result struct {
 	Status int
 	// Err is set when the outcome is an error.
 	Err error
+}
+
+// NewRequest takes a request apart as a server has it: scheme, which is http or https, the host and
+// port of its Host header, and its raw target. ok is false when the target is no path, which begins
+// with "/". A path is all that a target can be: "//evil.test/x" never names a host (R2).
+func NewRequest(scheme, host, target string) (req Request, ok bool) {
+	split, ok := weburl.SplitTarget(target)
+	return Request{Scheme: scheme, Host: host, Target: split}, ok
 }
 
 // ParseRequest takes a Request URL apart, a whole http or https URL. The error is a
