@@ -20,7 +20,7 @@ type Rules []resolver.Rule
 // MarshalJSON returns the rules as an object.
 func (rules Rules) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	err := rulefile.WriteJSON(&b, rules)
+	err := rulefile.WriteJSON(&b, slices.Values(rules))
 	return b.Bytes(), err
 }
 

@@ -1,12 +1,13 @@
 package rulefile
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Error is one thing in a file that is no rule.
+// Error is one thing in a file that is no rule, or one rule that a format has no words for.
 type Error struct {
 	Position resolver.Position
 	// Message says what is wrong and what to write instead.
@@ -15,11 +16,13 @@ type Error struct {
 
 // Error returns position and message.
 func (e *Error) Error() string {
-	return e.Position.String() + ": " + e.Message
+	if at := e.Position.String(); at != "" {
+		return at + ": " + e.Message
+	}
+	return e.Message
 }
 
-// Errors are all the things in a file that are no rules, in the order in which they
-// stand there.
+// Errors are all such things, in the order in which they were come across.
 type Errors []*Error
 
 // Error returns one line for each error.
@@ -38,4 +41,17 @@ func (e Errors) Unwrap() []error {
 		errs[i] = err
 	}
 	return errs
+}
+
+// add takes down an error.
+func (e *Errors) add(at resolver.Position, format string, args ...any) {
+	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
+}
+
+// orNil returns the errors as one error, which is nil where there are none.
+func (e Errors) orNil() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
 }

@@ -1,0 +1,150 @@
+package rulefile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// csvColumn is what a column of a table holds.
+type csvColumn uint8
+
+const (
+	// noColumn holds nothing.
+	noColumn csvColumn = iota
+	keyColumn
+	destinationColumn
+	statusColumn
+	exactColumn
+	unlistedColumn
+	// unknownColumn holds something that is not looked at, as the header is an error.
+	unknownColumn
+)
+
+// csvColumns are the columns in the order in which they stand where no header says another.
+var csvColumns = [...]csvColumn{keyColumn, destinationColumn, statusColumn, exactColumn, unlistedColumn}
+
+// name returns the column's name, as it is written into a header.
+func (c csvColumn) name() string {
+	switch c {
+	case keyColumn:
+		return "key"
+	case destinationColumn:
+		return "destination"
+	case statusColumn:
+		return "status"
+	case exactColumn:
+		return "exact"
+	case unlistedColumn:
+		return "unlisted"
+	}
+	return "nothing"
+}
+
+// columnNamed returns the column that a field of a header names, in letters of either case.
+func columnNamed(name string) (c csvColumn, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "":
+		return noColumn, true
+	case "key", "from", "source", "short", "slug":
+		return keyColumn, true
+	case "destination", "to", "target", "url":
+		return destinationColumn, true
+	case "status", "code":
+		return statusColumn, true
+	case "exact":
+		return exactColumn, true
+	case "unlisted":
+		return unlistedColumn, true
+	}
+	return noColumn, false
+}
+
+// isHeader reports whether a first row names columns: the key's is there, and nothing that
+// looks like a destination.
+func isHeader(row []string) bool {
+	namesKey := func(field string) bool {
+		column, _ := columnNamed(field)
+		return column == keyColumn
+	}
+	isDestination := func(field string) bool { return strings.Contains(field, "/") }
+	return slices.ContainsFunc(row, namesKey) && !slices.ContainsFunc(row, isDestination)
+}
+
+// readHeader takes the order of columns from a row that names them. It reports false where
+// they make no rules.
+func (c *csvReader) readHeader(row []string) (ok bool) {
+	c.columns = nil
+	for i, field := range row {
+		column, known := columnNamed(field)
+		switch {
+		case !known:
+			column = unknownColumn
+			c.errs.add(c.fieldPosition(i), "there is no column %q; the columns are %s", field, namesOf(csvColumns[:]))
+		case column != noColumn && slices.Contains(c.columns, column):
+			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two", field, column.name())
+		}
+		c.columns = append(c.columns, column)
+	}
+	if !slices.Contains(c.columns, destinationColumn) {
+		c.errs.add(c.position(1), "no column is called destination; the columns are %s", namesOf(csvColumns[:]))
+		return false
+	}
+	return true
+}
+
+func namesOf(columns []csvColumn) string {
+	var names []string
+	for _, column := range columns {
+		names = append(names, column.name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// set puts a field of the column into a rule, or says what is wrong with it.
+func (c csvColumn) set(rule *resolver.Rule, field string) (problem string) {
+	switch c {
+	case keyColumn:
+		rule.Key = field
+		return keyFieldProblem(field)
+	case destinationColumn:
+		rule.Value = field
+		return textProblem(field)
+	}
+	if field == "" || c == unknownColumn {
+		return ""
+	}
+	if want, ok := c.setWord(rule, field); !ok {
+		return fmt.Sprintf("this column holds %s, not %q", want, field)
+	}
+	return ""
+}
+
+// setWord is set for a field that can be empty, and is not. It tells what the column can hold.
+func (c csvColumn) setWord(rule *resolver.Rule, word string) (want string, ok bool) {
+	switch c {
+	case statusColumn:
+		rule.Status, ok = statusCode(word)
+		return statusCodes, ok
+	case exactColumn:
+		rule.Exact = word == c.name()
+		return "the word exact, or nothing", rule.Exact
+	case unlistedColumn:
+		rule.Unlisted = word == c.name()
+		return "the word unlisted, or nothing", rule.Unlisted
+	}
+	return "nothing", false
+}
+
+// keyFieldProblem says what is wrong with a key that cannot be written as one.
+func keyFieldProblem(key string) string {
+	switch {
+	case key == "":
+		return "the key is empty"
+	case key[0] == '#':
+		return "a key does not begin with \"#\", as a comment does; for a number sign in the path write %23"
+	}
+	return textProblem(key)
+}

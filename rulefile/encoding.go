@@ -1,0 +1,30 @@
+package rulefile
+
+import (
+	"bufio"
+	"io"
+	"unicode/utf8"
+)
+
+// Files of rules are UTF-8.
+
+// withoutByteOrderMark drops the mark that some editors put in front of UTF-8
+// (RFC 8259 8.1 lets a reader ignore it).
+func withoutByteOrderMark(r io.Reader) *bufio.Reader {
+	const mark = "\uFEFF"
+	b := bufio.NewReaderSize(r, 64<<10)
+	if start, _ := b.Peek(len(mark)); string(start) == mark {
+		b.Discard(len(mark)) //nolint:errcheck // it has just been seen
+	}
+	return b
+}
+
+const notUnicode = "is no Unicode text: save the file as UTF-8"
+
+// textProblem says what is wrong with the encoding of a text.
+func textProblem(text string) string {
+	if utf8.ValidString(text) {
+		return ""
+	}
+	return "this " + notUnicode
+}

@@ -1,0 +1,57 @@
+package rulefile
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// lineReader reads the lines of a text that say something: not those that are blank, or
+// comments, which begin with "#".
+type lineReader struct {
+	r      *bufio.Reader
+	number int    // of the line that was read last, from 1
+	long   []byte // memory for a line that r has no room for
+}
+
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: withoutByteOrderMark(r)}
+}
+
+// next returns the next line, without the LF or CRLF at its end; it is valid until the next call. The
+// error is io.EOF behind the last line, or the reader's own.
+func (l *lineReader) next() ([]byte, error) {
+	for {
+		line, err := l.read()
+		if err != nil && (err != io.EOF || len(line) == 0) {
+			return nil, err
+		}
+		l.number++
+		if text := bytes.TrimLeft(line, lineSpace+"\n"); len(text) > 0 && text[0] != '#' {
+			return withoutLineEnd(line), nil
+		}
+	}
+}
+
+// lineSpace is what can stand between the words of a line.
+const lineSpace = " \t\r\v\f"
+
+// read reads a line of any length, with its end. At the end of the input, the error
+// is io.EOF also where there is a line.
+func (l *lineReader) read() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, err
+	}
+	l.long = append(l.long[:0], line...)
+	for err == bufio.ErrBufferFull {
+		line, err = l.r.ReadSlice('\n')
+		l.long = append(l.long, line...)
+	}
+	return l.long, err
+}
+
+func withoutLineEnd(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
+}

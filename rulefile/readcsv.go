@@ -1,0 +1,176 @@
+package rulefile
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// ReadCSV reads rules from a table with the columns key, destination, status, exact
+// and unlisted, of which a row needs the first two:
+//
+//	key,destination,status,exact,unlisted
+//	github,https://github.com
+//	paper,https://example.com/paper.pdf,301,exact,unlisted
+//
+// The last two hold the words exact and unlisted, or nothing. What separates columns is
+// found out from the first row: a comma, a semicolon or a tab. A first row that names columns
+// says in which order they stand; the key's may also be called from, source, short or slug,
+// the destination's to, target or url, and the status' code. Fields are quoted as in RFC
+// 4180, but none goes over several lines. Blank rows are passed over, and so are lines that
+// begin with "#", which no key does.
+//
+// Each rule is passed to add as soon as it is read; its position is source, and the
+// line and column of its key. The error is of type [Errors] and lists every row
+// that is no rule, or it is the reader's own.
+func ReadCSV(r io.Reader, source string, add func(resolver.Rule)) error {
+	c := newCSVReader(r, source)
+	row, err := c.next()
+	if err == nil && isHeader(row) {
+		if !c.readHeader(row) {
+			return c.errs
+		}
+		row, err = c.next()
+	}
+	for ; err == nil; row, err = c.next() {
+		if rule, ok := c.rule(row); ok {
+			add(rule)
+		}
+	}
+	if err != io.EOF {
+		return err
+	}
+	return c.errs.orNil()
+}
+
+// csvReader reads the rows of a table. The library gets one line at a time, so that a
+// quotation mark without its partner spoils its own row alone.
+type csvReader struct {
+	source  string
+	lines   *lineReader
+	line    bytes.Reader
+	fields  *csv.Reader
+	started bool // the separator is known
+	columns []csvColumn
+	errs    Errors
+}
+
+func newCSVReader(r io.Reader, source string) *csvReader {
+	c := &csvReader{source: source, lines: newLineReader(r), columns: csvColumns[:]}
+	c.fields = csv.NewReader(&c.line)
+	c.fields.FieldsPerRecord = -1
+	c.fields.ReuseRecord = true
+	return c
+}
+
+// next returns the fields of the next row; they are valid until the next call. The error is
+// io.EOF behind the last row, or the reader's own.
+func (c *csvReader) next() ([]string, error) {
+	for {
+		line, err := c.lines.next()
+		if err != nil {
+			return nil, err
+		}
+		if !c.started {
+			c.fields.Comma = separatorOf(line)
+			c.started = true
+		}
+		c.line.Reset(line)
+		row, err := c.fields.Read()
+		if err != nil {
+			c.reportSyntax(err)
+		} else if !isBlank(row) {
+			return row, nil
+		}
+	}
+}
+
+// separatorOf finds out what separates columns. As nothing but the key stands in front of the
+// first separator, one in a URL does not count.
+func separatorOf(line []byte) rune {
+	if bytes.IndexByte(line, '\t') >= 0 {
+		return '\t' // which neither key nor destination can hold
+	}
+	quoted := false
+	for _, b := range line {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case !quoted && (b == ',' || b == ';'):
+			return rune(b)
+		}
+	}
+	return ','
+}
+
+// reportSyntax reports what the library says of a line.
+func (c *csvReader) reportSyntax(err error) {
+	column := 1
+	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
+		column, err = syntax.Column, syntax.Err
+	}
+	message := `a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`
+	if err == csv.ErrBareQuote {
+		message = `a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`
+	}
+	c.errs.add(c.position(column), "%s", message)
+}
+
+// isBlank reports whether a row has empty fields only, as spreadsheets write it.
+func isBlank(row []string) bool {
+	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
+}
+
+// rule makes a rule of a row, or reports what is wrong with it.
+func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
+	errsBefore := len(c.errs)
+	for i, field := range row {
+		problem := c.column(i).set(&rule, field)
+		switch {
+		case problem != "":
+			c.errs.add(c.fieldPosition(i), "%s", problem)
+		case c.column(i) == keyColumn:
+			rule.Position = c.fieldPosition(i)
+		}
+	}
+	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
+		if slices.Index(c.columns, needed) >= len(row) {
+			c.errs.add(c.position(1), "the row has no %s: a row is %s, with %s between them",
+				needed.name(), namesOf(c.columns), separatorName(c.fields.Comma))
+		}
+	}
+	return rule, len(c.errs) == errsBefore
+}
+
+// column returns what the i-th field of a row holds.
+func (c *csvReader) column(i int) csvColumn {
+	if i < len(c.columns) {
+		return c.columns[i]
+	}
+	return noColumn
+}
+
+func separatorName(separator rune) string {
+	switch separator {
+	case '\t':
+		return "a tab"
+	case ';':
+		return "a semicolon"
+	}
+	return "a comma"
+}
+
+// position returns a column of the current line.
+func (c *csvReader) position(column int) resolver.Position {
+	return resolver.Position{Source: c.source, Line: c.lines.number, Column: column}
+}
+
+// fieldPosition returns where the i-th field of the row begins.
+func (c *csvReader) fieldPosition(i int) resolver.Position {
+	_, column := c.fields.FieldPos(i)
+	return c.position(column)
+}

@@ -1,0 +1,251 @@
+package rulefile
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// ReadJSON reads rules in the draft's own form, an object from key to value (section 2). A
+// value is the destination as a string or, where a rule has more to say, an object:
+//
+//	{
+//		"github": "https://github.com",
+//		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true, "unlisted": true}
+//	}
+//
+// Each rule is passed to add as soon as it is read; its position is source, and the
+// line and column of its key. A key that stands twice is passed twice. The error is of
+// type [Errors] and lists everything that is no rule, until the end or the first
+// syntax error, or it is the reader's own.
+func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
+	j := &jsonReader{tokens: newJSONScanner(withoutByteOrderMark(r), source), add: add}
+	err := j.read()
+	if syntax, ok := errors.AsType[*Error](err); ok {
+		j.errs = append(j.errs, syntax)
+	} else if err != nil {
+		return err
+	}
+	return j.errs.orNil()
+}
+
+// jsonReader reads one object of rules. Its methods return an error only for what
+// ends the reading; whatever can be got over is put into errs.
+type jsonReader struct {
+	tokens *jsonScanner
+	add    func(resolver.Rule)
+	errs   Errors
+}
+
+// read reads the whole input.
+func (j *jsonReader) read() error {
+	start, err := j.next()
+	if err != nil {
+		return err
+	}
+	if start.kind != '{' {
+		return &Error{start.at, "rules are an object from key to destination, not " + kindOf(start)}
+	}
+	if err := j.readMembers(j.readRule); err != nil {
+		return err
+	}
+	extra, err := j.tokens.token()
+	switch {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return err
+	}
+	return &Error{extra.at, "nothing may follow the object of rules"}
+}
+
+// readMembers reads the members of an object whose "{" has been read. It calls readValue behind
+// each name and its ":".
+func (j *jsonReader) readMembers(readValue func(name jsonToken) error) error {
+	name, err := j.next()
+	if err != nil || name.kind == '}' {
+		return err
+	}
+	for {
+		if err := j.readMember(name, readValue); err != nil {
+			return err
+		}
+		behind, err := j.next()
+		if err != nil || behind.kind == '}' {
+			return err
+		}
+		if behind.kind != ',' {
+			return notJSON(behind.at, `in front of this a "," is missing`)
+		}
+		if name, err = j.next(); err != nil {
+			return err
+		}
+		if name.kind == '}' {
+			return notJSON(name.at, `there is a "," too much in front of this "}"`)
+		}
+	}
+}
+
+// readMember reads the rest of a member whose name has been read.
+func (j *jsonReader) readMember(name jsonToken, readValue func(name jsonToken) error) error {
+	if name.kind != jsonString {
+		return notJSON(name.at, "a name in quotation marks belongs here, not "+kindOf(name))
+	}
+	colon, err := j.next()
+	if err != nil {
+		return err
+	}
+	if colon.kind != ':' {
+		return notJSON(colon.at, `in front of this a ":" is missing`)
+	}
+	return readValue(name)
+}
+
+// readRule reads the value of a key.
+func (j *jsonReader) readRule(key jsonToken) error {
+	errsBefore := len(j.errs)
+	j.checkText(key)
+	rule := resolver.Rule{Key: key.text, Position: key.at}
+	if err := j.readValue(&rule); err != nil {
+		return err
+	}
+	if len(j.errs) == errsBefore {
+		j.add(rule)
+	}
+	return nil
+}
+
+// readValue reads the value of rule's key into it.
+func (j *jsonReader) readValue(rule *resolver.Rule) error {
+	value, err := j.nextValue()
+	if err != nil {
+		return err
+	}
+	switch value.kind {
+	case jsonString:
+		j.checkText(value)
+		rule.Value = value.text
+		return nil
+	case '{':
+		return j.readObject(rule, value.at)
+	}
+	j.errs.add(value.at, `the value of %q is %s: write the destination as a string, or as an object {"to": "…"}`,
+		rule.Key, kindOf(value))
+	return j.skip(value)
+}
+
+// readObject reads a value that is an object, whose "{" stands at start.
+func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) error {
+	var seen []string
+	err := j.readMembers(func(name jsonToken) error {
+		if slices.Contains(seen, name.text) {
+			j.errs.add(name.at, "%q stands twice in the value of %q", name.text, rule.Key)
+		}
+		seen = append(seen, name.text)
+		return j.readProperty(rule, name)
+	})
+	if err == nil && !slices.Contains(seen, "to") {
+		j.errs.add(start, `the value of %q has no "to", which is the destination`, rule.Key)
+	}
+	return err
+}
+
+// readProperty reads what the object says of rule under a name.
+func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
+	value, err := j.nextValue()
+	if err != nil {
+		return err
+	}
+	var ok bool
+	var want string
+	switch name.text {
+	case "to":
+		rule.Value, ok = value.text, value.kind == jsonString
+		want = "a string"
+		j.checkText(value)
+	case "status":
+		rule.Status, ok = statusCode(value.text)
+		ok = ok && value.kind == jsonWord
+		want = statusCodes
+	case "exact":
+		rule.Exact, ok = truth(value)
+		want = "true or false"
+	case "unlisted":
+		rule.Unlisted, ok = truth(value)
+		want = "true or false"
+	default:
+		j.errs.add(name.at, `the value of %q has a member %q; the members are "to", "status", "exact" and "unlisted"`, rule.Key, name.text)
+		return j.skip(value)
+	}
+	if !ok {
+		j.errs.add(value.at, "%q in the value of %q takes %s, not %s", name.text, rule.Key, want, kindOf(value))
+	}
+	return j.skip(value)
+}
+
+func truth(value jsonToken) (is, ok bool) {
+	is = value.kind == jsonWord && value.text == "true"
+	return is, is || value.kind == jsonWord && value.text == "false"
+}
+
+// checkText reports a string that is no Unicode text.
+func (j *jsonReader) checkText(token jsonToken) {
+	if token.broken {
+		j.errs.add(token.at, "this string %s", notUnicode)
+	}
+}
+
+// skip passes over the rest of a value whose first token has been read.
+func (j *jsonReader) skip(value jsonToken) (err error) {
+	for depth := 0; ; {
+		switch value.kind {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+		if value, err = j.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// next reads a token where there has to be one.
+func (j *jsonReader) next() (jsonToken, error) {
+	token, err := j.tokens.token()
+	if err != nil {
+		return token, orTooEarly(err, j.tokens.position())
+	}
+	return token, nil
+}
+
+// nextValue reads the token that a value begins with.
+func (j *jsonReader) nextValue() (jsonToken, error) {
+	token, err := j.next()
+	if err == nil && strings.IndexByte("}],:", byte(token.kind)) >= 0 {
+		return token, notJSON(token.at, "in front of this a value is missing")
+	}
+	return token, err
+}
+
+// kindOf says in words what a token begins.
+func kindOf(token jsonToken) string {
+	switch token.kind {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case jsonString:
+		return strconv.Quote(token.text)
+	case jsonWord:
+		return token.text
+	}
+	return strconv.Quote(string(rune(token.kind)))
+}

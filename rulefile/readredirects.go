@@ -1,0 +1,97 @@
+package rulefile
+
+import (
+	"io"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// ReadRedirects reads rules from a _redirects file, as Netlify and Cloudflare Pages have
+// it: a line for each, with the words
+//
+//	from [query...] to [status[!]] [condition...]
+//
+// Two kinds of lines are rules. A path is an exact rule, which like there matches with and without
+// a slash at its end. A path that ends in "/*" is a rule for all below it, if "/:splat"
+// ends the destination's path; it matches the path itself, too:
+//
+//	/paper   https://example.com/paper.pdf 302    paper  https://example.com/paper.pdf  302 exact
+//	/docs/*  https://docs.example.com/:splat      docs   https://docs.example.com       301
+//
+// A line without a status means 301, as at Netlify; at Cloudflare it means 302. The "!" changes nothing, as rules answer
+// before files do. Everything else has no equivalent, and each such line is an error that says why:
+// a host in front of the path, queries and conditions, other statuses (rewrites, error pages), placeholders, "*" and
+// ":splat" elsewhere, and a path that leads to itself.
+//
+// A key has one rule, where a _redirects file can have two lines, for a path and for all below it. Where the path's line
+// is the first, the two become one rule if status and destination are the same but for a slash at its end:
+//
+//	/docs    https://docs.example.com/
+//	/docs/*  https://docs.example.com/:splat      docs   https://docs.example.com/      301
+//
+// Otherwise the second is an error. Of lines for the same path, only the first means
+// anything there; here all are given, for package resolver to report.
+//
+// The rules are passed to add when all have been read; their positions are source, and the line and column
+// of the path. The error is of type [Errors] and lists every line that is no rule, or it
+// is the reader's own.
+func ReadRedirects(r io.Reader, source string, add func(resolver.Rule)) error {
+	file := newRedirectsFile()
+	lines := newLineReader(r)
+	for {
+		text, err := lines.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		file.add(string(text), resolver.Position{Source: source, Line: lines.number})
+	}
+	for _, rule := range file.rules {
+		add(rule)
+	}
+	return file.errs.orNil()
+}
+
+// redirectsFile is what has been read of a file.
+type redirectsFile struct {
+	rules []resolver.Rule
+	// paths are the first exact rules of each key, by their index.
+	paths map[string]int
+	errs  Errors
+}
+
+func newRedirectsFile() *redirectsFile {
+	return &redirectsFile{paths: make(map[string]int)}
+}
+
+// add takes in a line.
+func (f *redirectsFile) add(text string, at resolver.Position) {
+	rule, err := newRedirectLine(text, at).rule()
+	if err != nil {
+		f.errs = append(f.errs, err)
+		return
+	}
+	first, twice := f.paths[rule.Key]
+	switch {
+	case rule.Exact && !twice:
+		f.paths[rule.Key] = len(f.rules)
+	case !rule.Exact && twice:
+		f.widen(first, rule)
+		return
+	}
+	f.rules = append(f.rules, rule)
+}
+
+// widen makes one rule of an exact one, the i-th, and of that for all below its path.
+func (f *redirectsFile) widen(i int, below resolver.Rule) {
+	path := &f.rules[i]
+	if path.Status != below.Status || path.Value != below.Value && path.Value != withSlash(below.Value) {
+		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: let the path and all below it lead to the same place, or remove one of the lines",
+			below.Key, path.Position)
+		return
+	}
+	path.Exact = false
+	delete(f.paths, below.Key)
+}

@@ -1,0 +1,82 @@
+package rulefile
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// WriteRedirects writes rules as a _redirects file, in their order: the form that [ReadRedirects]
+// reads. A rule without a status gets the one that it has by default, 302, as a
+// line without one means something else. A rule that is not exact and whose path ends in a slash makes
+// two lines, for the path and for all below it.
+//
+// The error is w's own, or of type [Errors] and lists the rules that are left out, as no
+// line means the same: those that are unlisted, hold spaces, or would be read as something else.
+func WriteRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+	var errs Errors
+	b := bufio.NewWriter(w)
+	for rule := range rules {
+		rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
+		lines := redirectsOf(rule)
+		if problem := notInRedirects(rule, lines); problem != "" {
+			errs.leaveOut(rule, problem)
+			continue
+		}
+		b.WriteString(lines)
+	}
+	if err := b.Flush(); err != nil { // the first error of all that was written
+		return err
+	}
+	return errs.orNil()
+}
+
+// redirectsOf returns the lines that a rule makes.
+func redirectsOf(rule resolver.Rule) string {
+	from, status := "/"+rule.Key, strconv.Itoa(rule.Status)
+	exact := from + " " + rule.Value + " " + status + "\n"
+	if rule.Exact {
+		return exact
+	}
+	path, rest := cutPath(rule.Value)
+	prefix := from + star + " " + strings.TrimSuffix(path, "/") + "/" + splat + rest + " " + status + "\n"
+	if path == "/" || !strings.HasSuffix(path, "/") {
+		return prefix
+	}
+	return exact + prefix
+}
+
+// notInRedirects says why lines do not say what a rule does; it returns "" where they do.
+func notInRedirects(rule resolver.Rule, lines string) string {
+	switch {
+	case unwritable(rule) != "":
+		return unwritable(rule)
+	case rule.Unlisted:
+		return "a _redirects file has no unlisted rules"
+	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
+		return "a _redirects file has no spaces in paths and destinations; write %20"
+	}
+	return misreading(lines, rule)
+}
+
+// misreading says how lines are read, unless that is as rule.
+func misreading(lines string, rule resolver.Rule) string {
+	file := newRedirectsFile()
+	for line := range strings.Lines(lines) {
+		file.add(strings.TrimSuffix(line, "\n"), rule.Position)
+	}
+	if len(file.errs) > 0 {
+		return "a _redirects file cannot have it: " + file.errs[0].Message
+	}
+	read := file.rules[0]
+	read.Position = rule.Position
+	if len(file.rules) > 1 || read != rule {
+		return "a _redirects file cannot have it: its line would be the rule from " + strconv.Quote(read.Key) + " to " + strconv.Quote(read.Value)
+	}
+	return ""
+}
