@@ -1,13 +1,13 @@
 package resolver
 
-// arena holds the records of a ruleset in a few large chunks without pointers, so that
-// the garbage collector has nothing to walk in them.
+// arena holds the records of a ruleset in a few large chunks without pointers, so that the garbage
+// collector has nothing to walk in them.
 type arena struct {
 	chunks [][]byte
 }
 
-// ref is where a record begins: the chunk's number and the offset in it, in units of
-// recordAlign bytes. 0 is no record.
+// ref is where a record begins: the chunk's number and the offset in it, in units of recordAlign
+// bytes. 0 is no record.
 type ref uint32
 
 const (
@@ -53,8 +53,8 @@ func (a *arena) chunkFor(n int) int {
 	return last + 1
 }
 
-// newChunk makes the first chunk small, as most rulesets are. Its first bytes are left
-// empty, so that no ref is 0.
+// newChunk makes the first chunk small, as most rulesets are. Its first bytes are left empty, so
+// that no ref is 0.
 func (a *arena) newChunk(n int) []byte {
 	if len(a.chunks) == 0 {
 		return make([]byte, recordAlign, recordAlign+n)

@@ -106,8 +106,8 @@ func benchmarkResolve(b *testing.B, n int) {
 	})
 }
 
-// resolveAll asks for one path after the other. Which one is next hangs on the length of the answer, which
-// is always the same: so a lookup waits for the one before, as requests do, and the
+// resolveAll asks for one path after the other. Which one is next depends on the length of the
+// answer, which is always the same: so a lookup waits for the one before, as requests do, and the
 // processor cannot hide the cache misses of one behind those of the next.
 func resolveAll(b *testing.B, rs *Ruleset, paths []string, search string, want Outcome) {
 	req := Request{Scheme: "https", Host: "go.example", OverHTTP: true}

@@ -1,22 +1,22 @@
 package resolver
 
-// fate is what becomes of every request that a rule with an internal redirect matches: after
-// the first match the pathname is the rule's value and no longer depends on the request.
+// fate is what becomes of every request that a rule with an internal redirect matches: after the
+// first match the pathname is the rule's value and no longer depends on the request.
 type fate struct {
 	state fateState
 	// hops are the internal redirects taken.
 	hops int
-	// base is the absolute destination without its query and fragment, or the last path,
-	// which no key matches.
+	// base is the absolute destination without its query and fragment, or the last path, which no
+	// key matches.
 	base string
 	// appended is relativePathname without the request's part.
 	appended string
-	// search is the absolute destination's; query and fragment are the first embedded
-	// ones, as written; destinationFragment is the absolute destination's.
+	// search is the absolute destination's; query and fragment are the first embedded ones, as
+	// written; destinationFragment is the absolute destination's.
 	search, query, fragment, destinationFragment string
-	// allPermanent and anyPreserving are of the statuses of all rules from here on.
+	// allPermanent and anyPreserving say what the statuses of all rules from here on are.
 	allPermanent, anyPreserving bool
-	// cycle are the keys of the loop that the chain ends in; inCycle tells whether the rule is one of them.
+	// cycle is the loop that the chain ends in; inCycle says whether the rule is part of it.
 	cycle   *LoopError
 	inCycle bool
 }
@@ -43,7 +43,8 @@ func (c *Compiler) findFates() {
 	}
 }
 
-// followChain goes along the chain from rule i until a fate is known, and then back. The stack of rules is kept in chain, whose memory is used again.
+// followChain follows the chain from rule i until a fate is known, and then goes back. The stack of
+// rules is kept in chain, whose memory is used again.
 func (c *Compiler) followChain(chain []int, i int) []int {
 	internals := c.table.internals
 	for {
@@ -118,7 +119,7 @@ func (c *Compiler) hop(this, next *internalRule) fate {
 	return c.withOwnStatus(f, this)
 }
 
-// withOwnStatus takes the status of a rule into the fate of its chain, and looks at the limit.
+// withOwnStatus adds the status of a rule to the fate of its chain, and applies the limits.
 func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
 	status := c.opts.statusOf(this.rule)
 	f.allPermanent = f.allPermanent && isPermanent(status)
@@ -144,7 +145,8 @@ func (f *fate) err() error {
 	return ErrTooManyRedirects
 }
 
-// closeLoop settles the rules of a loop, which begins where the last rule of the chain leads: at rule first.
+// closeLoop settles the rules of a loop. It begins at rule first, where the last rule of the chain
+// leads.
 func (c *Compiler) closeLoop(chain []int, first int) {
 	start := len(chain) - 1
 	for chain[start] != first {

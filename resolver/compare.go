@@ -7,8 +7,8 @@ import (
 
 // Difference is what changes between two rulesets, rule by rule as they are written.
 type Difference struct {
-	// Added, Removed and Changed count keys. Broken counts those that are answered with an error, as
-	// their chain never ends or is too long, and were not before.
+	// Added, Removed and Changed count keys. Broken counts those that are answered with an error
+	// now, because their chain never ends or is too long, and were not before.
 	Added, Removed, Changed, Broken int
 	// The first keys of each kind, by position.
 	FirstAdded, FirstRemoved, FirstChanged, FirstBroken []string
@@ -17,8 +17,8 @@ type Difference struct {
 }
 
 // Compare returns what changes from before to after; before may be nil, for a ruleset without
-// rules. At most most keys of each kind are named. pause, if not nil, is called after
-// every few hundred rules, to let others run.
+// rules. most limits how many keys of each kind are named. pause, if not nil, is called after every
+// few hundred rules, to let others run.
 func Compare(before, after *Ruleset, most int, pause func()) Difference {
 	if before == nil {
 		before = &Ruleset{}
@@ -112,7 +112,8 @@ func (f *firstKeys) names() []string {
 	return names
 }
 
-// newWarnings returns the warnings of after that before has none like of.
+// newWarnings returns those warnings of after that have none of the same kind about the same key in
+// before.
 func newWarnings(before, after []Warning) []Warning {
 	type about struct {
 		kind WarningKind

@@ -9,8 +9,8 @@ import (
 )
 
 // Compiler makes a ruleset of rules that are added one by one. Of a rule with an absolute
-// destination it keeps the compiled form alone, so that a million rules can be read as a stream. It is
-// not safe for concurrent use.
+// destination it keeps the compiled form alone, so that a million rules can be read as a stream. It
+// is not safe for concurrent use.
 type Compiler struct {
 	opts  options
 	table table
@@ -49,8 +49,8 @@ const internalRef ref = 1 << 31
 // ErrTooLarge is the error of rules that take more than 8 GiB when they are compiled.
 var ErrTooLarge = errors.New("the rules take more than 8 GiB when they are compiled")
 
-// Compile makes a ruleset of rules. The error holds everything that is wrong with
-// options (as [OptionErrors]) or rules (as [RuleErrors]).
+// Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
+// [OptionErrors]) or rules (as [RuleErrors]).
 func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	c, err := NewCompiler(opts)
 	if err != nil {
@@ -62,8 +62,8 @@ func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	return c.Compile()
 }
 
-// NewCompiler returns a compiler without rules. The error, of type [OptionErrors],
-// holds everything that is wrong with the options.
+// NewCompiler returns a compiler without rules. The error, of type [OptionErrors], holds everything
+// that is wrong with the options.
 func NewCompiler(opts Options) (*Compiler, error) {
 	checked, err := checkOptions(opts)
 	if err != nil {
@@ -98,7 +98,8 @@ func (c *Compiler) Add(rule Rule) {
 	}
 }
 
-// check reports everything that is wrong with a rule by itself, and returns whether its key is good.
+// check reports everything that is wrong with a rule by itself, and returns whether its key is
+// good.
 func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) (goodKey bool) {
 	inKey := keyProblem(rule.Key)
 	if inKey != "" {
@@ -172,9 +173,9 @@ func (c *Compiler) enter(key string, at ref, exact bool) {
 // SetPause lets Compile call pause after every few hundred rules, to let others run.
 func (c *Compiler) SetPause(pause func()) { c.pause = pause }
 
-// Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds
-// everything that is wrong with them, in the order in which they were added, or it is
-// ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
+// Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds everything
+// that is wrong with them, in the order in which they were added, or it is ErrTooLarge; a ruleset
+// with loops is no error. The compiler cannot be used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full {
 		return nil, ErrTooLarge
@@ -204,7 +205,8 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}, nil
 }
 
-// ruleErrors returns the errors in the order of their rules. Those of duplicate keys were found last.
+// ruleErrors returns the errors in the order of their rules. Those of duplicate keys were found
+// last.
 func (c *Compiler) ruleErrors() RuleErrors {
 	slices.SortStableFunc(c.errs, func(a, b placedError) int { return a.place - b.place })
 	errs := make(RuleErrors, len(c.errs))

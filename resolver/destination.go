@@ -8,11 +8,10 @@ import (
 )
 
 // AppendDestination resolves a request and appends its destination to dst, when the outcome is a
-// redirect; else it returns dst as it was. Nothing is allocated where dst has room for
-// about twice the destination.
+// redirect; else it returns dst as it was. Nothing is allocated where dst has room for about twice
+// the destination.
 //
-// It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future
-// is known.
+// It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future is known.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
 	found, encoded := rs.table.match(req.Target.Pathname)
 	if found.ref == 0 {
@@ -42,8 +41,8 @@ func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Err: err}
 }
 
-// appendDestination is the construction phase (3.4). It returns where the fragment begins, and false where
-// the request's origin is needed and there is none (R2).
+// appendDestination is the construction phase (3.4). It returns where the fragment begins, and
+// false where the request's origin is needed and there is none (R2).
 func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req *Request) (end []byte, fragment int, ok bool) {
 	if rule.flags.has(requestOrigin) {
 		if dst, ok = weburl.AppendOrigin(dst, req.Scheme, req.Host); !ok {
@@ -72,8 +71,8 @@ func appendAtSeam(base []byte, path string) []byte {
 	return append(base, path...)
 }
 
-// isRequest reports whether a destination is the request itself (R15): origin, pathname, search
-// and hash are equal, as 3.2 takes them. A bare "#" is no hash.
+// isRequest reports whether a destination is the request itself (R15): origin, pathname, search and
+// hash are equal, as 3.2 takes them. A bare "#" is no hash.
 func isRequest(destination, fragment []byte, req *Request) bool {
 	asked := req.asked()
 	if !req.OverHTTP && string(fragment) != asked.Hash && !(asked.Hash == "" && len(fragment) == 1) {

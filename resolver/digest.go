@@ -8,9 +8,9 @@ import (
 	"math/bits"
 )
 
-// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine, whatever the
-// order and position of the rules: the rules that serve, as they are written, and the options under
-// which they were compiled. It tells contents apart; it is no signature. pause, if
+// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine,
+// whatever the order and position of the rules: the rules that serve, as they are written, and the
+// options under which they were compiled. It tells contents apart; it is no signature. pause, if
 // not nil, is called after every few hundred rules, to let others run.
 func (rs *Ruleset) Digest(pause func()) string {
 	var sum rulesSum
@@ -43,7 +43,7 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	return fmt.Appendf(dst, "%d %t %t", rule.Status, rule.Exact, rule.Unlisted)
 }
 
-// rulesSum is a sum of 256 bits, which does not hang on the order in which it is taken.
+// rulesSum is a sum of 256 bits, which does not depend on the order of what is added.
 type rulesSum [4]uint64
 
 func (s *rulesSum) add(digest [sha256.Size]byte) {

@@ -1,15 +1,13 @@
-// Package resolver is the algorithm of draft-go-protocol-00, "A Deterministic
-// Algorithm for Resolving Shortlinks with Internal Redirects": rules in, a
-// compiled ruleset, outcomes out.
+// Package resolver is the algorithm of draft-go-protocol-00, "A Deterministic Algorithm for
+// Resolving Shortlinks with Internal Redirects": rules in, a compiled ruleset, outcomes out.
 //
-// A [Compiler] takes rules, checks each, and works out every rule's whole
-// future: after the first match the pathname is the rule's value and no longer
-// depends on the request, so chains, loops, hop counts and final destinations
-// are constants. A [Ruleset] is immutable, safe for concurrent use without
-// locks, and answers a request with one longest-prefix match and one
-// construction, whatever the number of rules and the length of the chain.
+// A [Compiler] takes rules, checks each, and works out every rule's whole future: after the first
+// match the pathname is the rule's value and no longer depends on the request, so chains, loops,
+// hop counts and final destinations are constants. A [Ruleset] is immutable, safe for concurrent
+// use without locks, and answers a request with one longest-prefix match and one construction,
+// whatever the number of rules and the length of the chain.
 //
-// Where the draft contradicts itself, is silent or would be unsafe, the package
-// follows the numbered readings R1 to R18, which the README of the project lists
-// under "Conformance", each with its reason.
+// Where the draft contradicts itself, is silent or would be unsafe, the package follows the
+// numbered readings R1 to R18, which the README of the project lists under "Conformance", each with
+// its reason.
 package resolver

@@ -9,9 +9,10 @@ type Explanation struct {
 	Result
 	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string
-	// Destination is the destination, also where it is the request itself; empty where there is none.
+	// Destination is the destination, also where it is the request itself; empty where there is
+	// none.
 	Destination string
-	// Walk are the matches in their order: the rule that the request matched, then for each
+	// Walk holds the matches in their order: the rule that the request matched, then for each
 	// internal redirect the rule that its value matched, until one leads to an absolute
 	// destination, no key matches, or the walk meets a rule again.
 	Walk []Match
@@ -21,8 +22,7 @@ type Explanation struct {
 	Appended string
 	// Parameters are the destination's query parameters, in its order.
 	Parameters []Parameter
-	// Dropped are parameters of the request that the destination has nothing of, as the query
-	// mode ignores them.
+	// Dropped are the parameters of the request that the query mode ignores.
 	Dropped []Given
 	// Fragment is the destination's fragment.
 	Fragment Fragment
@@ -40,7 +40,8 @@ type Match struct {
 // Source says where a part of a destination comes from.
 type Source struct {
 	Kind SourceKind
-	// Step is, for an embedded or a destination's part, the index in Walk of the rule whose value has it.
+	// Step is, for an embedded or a destination's part, the index in Walk of the rule whose value
+	// has it.
 	Step int
 }
 
@@ -64,8 +65,8 @@ type Given struct {
 // Parameter is a query parameter of a destination, decoded.
 type Parameter struct {
 	Given
-	// Displaced are the values that others of the same name would have had, in the
-	// order in which they gave way.
+	// Displaced are the values of the same name that gave way to this one, in the order in which
+	// they did.
 	Displaced []Given
 }
 
@@ -76,8 +77,8 @@ type Fragment struct {
 	Displaced []Given
 }
 
-// Explain resolves a request and says why its outcome is what it is. It takes the
-// walk of 3.3 rule by rule and is meant for people, not for serving.
+// Explain resolves a request and says why its outcome is what it is. It takes the walk of 3.3 rule
+// by rule and is meant for people, not for serving.
 func (rs *Ruleset) Explain(req Request) Explanation {
 	appended, result := rs.AppendDestination(nil, &req)
 	e := Explanation{
@@ -220,8 +221,8 @@ func (q *explainedQuery) add(query Given) {
 	}
 }
 
-// combine takes a query of higher precedence in. Of protected names it only gets those in that
-// are not there yet.
+// combine adds a query of higher precedence. Of its parameters with protected names only those are
+// added that are not there yet.
 func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
 	before := len(q.parameters)
 	for _, given := range over.parameters() {
@@ -256,8 +257,8 @@ func (q *explainedQuery) set(first int, given Given) {
 	q.parameters = kept
 }
 
-// dropDisplaced takes those of the first n parameters away whose name a later one has,
-// which is told what it displaces.
+// dropDisplaced removes those of the first n parameters whose name a later one has, and notes with
+// that one what it displaces.
 func (q *explainedQuery) dropDisplaced(n int) {
 	var kept []Parameter
 	for i, p := range q.parameters {

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// freeRules reads rules from fuzzed text: a line each, key and value apart at the first "=>". A "!" in
-// front makes a rule exact, a "+" permanent.
+// freeRules reads rules from fuzzed text: a line each, key and value apart at the first "=>". A "!"
+// in front makes a rule exact, a "+" permanent.
 func freeRules(text string) (rules []Rule) {
 	for line := range strings.SplitSeq(text, "\n") {
 		key, value, found := strings.Cut(line, "=>")
@@ -75,8 +75,8 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// FuzzHost holds the promise that nothing a client sends chooses the host: scheme and host of a destination
-// are a rule's, or the configured origin's, or those under which the request came in.
+// FuzzHost holds the promise that nothing a client sends chooses the host: scheme and host of a
+// destination are a rule's, or the configured origin's, or those under which the request came in.
 func FuzzHost(f *testing.F) {
 	for _, target := range []string{
 		"/a//evil.test", `/a/\evil.test`, "/a/@evil.test", "/home//evil.test", "/home/%2Fevil.test", "/a.evil.test", "/a:80", "/a/../..//evil.test",
@@ -108,8 +108,8 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// originsOf returns the origins that destinations may have: the rules' own, and the configured one or else
-// the host's.
+// originsOf returns the origins that destinations may have: the rules' own, and the configured one
+// or else the host's.
 func originsOf(rules []Rule, opts Options, host string) (origins []string) {
 	for _, rule := range rules {
 		if u, err := weburl.Parse(rule.Value); err == nil {
@@ -145,8 +145,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// acceptedTogetherAsAlone fails unless rules are accepted just when each is alone and no two have one key,
-// and unless every error is of a rule and says something.
+// acceptedTogetherAsAlone fails unless rules are accepted just when each is alone and no two have
+// one key, and unless every error is of a rule and says something.
 func acceptedTogetherAsAlone(t *testing.T, rules []Rule, opts Options) {
 	t.Helper()
 	good := true

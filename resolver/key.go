@@ -9,8 +9,8 @@ import (
 // maxKey is the length of the longest key, in bytes.
 const maxKey = 1<<16 - 1
 
-// keyProblem says what is wrong with a key and what to write instead (R5);
-// it returns "" for a good key.
+// keyProblem says what is wrong with a key and what to write instead (R5); it returns "" for a good
+// key.
 func keyProblem(key string) string {
 	switch {
 	case key == "":
@@ -63,7 +63,8 @@ func hasControl(s string) bool {
 	return false
 }
 
-// quote returns s in quotation marks, with what cannot be seen escaped, and the end of a long one left out.
+// quote returns s in quotation marks, with what cannot be seen escaped, and the end of a long one
+// left out.
 func quote(s string) string {
 	const most = 200
 	if len(s) > most {

@@ -8,13 +8,14 @@ import (
 // match is what longest-prefix matching finds (3.3.1).
 type match struct {
 	ref ref
-	// remaining is the remaining path, as the pathname spells it (R3); always empty for
-	// an exact key.
+	// remaining is the remaining path, as the pathname spells it (R3); always empty for an exact
+	// key.
 	remaining string
 }
 
 // match finds the longest key that pathname begins with; ref is 0 where there is none. It returns
-// the key's record, too, which is nil for a rule with an internal redirect until the ruleset is compiled. pathname begins with "/" and is percent-encoded with the path set.
+// the key's record, too, which is nil for a rule with an internal redirect until the ruleset is
+// compiled. pathname begins with "/" and is percent-encoded with the path set.
 func (t *table) match(pathname string) (match, []byte) {
 	if len(pathname) < 2 {
 		return match{}, nil // R4
@@ -36,9 +37,9 @@ func (t *table) match(pathname string) (match, []byte) {
 	return match{ref: found.slot.ref(), remaining: path[found.end:]}, record
 }
 
-// longestCanonical is longest on the canonical forms of the candidates, each for itself: those
-// that hold a "%" without two hex digits are compared as they are (R3). The end that it
-// returns is one of path.
+// longestCanonical finds what longest finds, but by the canonical forms of the candidates, each
+// taken by itself: those that hold a "%" without two hex digits are compared as they are (R3). The
+// end that it returns is a place in path, not in a canonical form.
 func (t *table) longestCanonical(path string) (prefix, []byte) {
 	path = t.reach(path)
 	var memory [256]byte

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// findMetKeys finds the internal destinations that end unmatched and that clients, when they follow
-// them, are redirected from again (R18). It returns a key that is met for each such rule, by
-// the rule's number.
+// findMetKeys finds the rules whose internal destination ends unmatched, and from which clients
+// that follow it are redirected again (R18). For the number of each it returns a key that they
+// meet.
 func (c *Compiler) findMetKeys() map[int]ref {
 	ends := c.unmatchedEnds()
 	if len(ends) == 0 {
@@ -41,8 +41,8 @@ func (c *Compiler) unmatchedEnds() []unmatchedEnd {
 	return ends
 }
 
-// findKeysBelow finds, for ends that a remaining path is appended to, the first key below each
-// that is not the rule's own: that one is met by ever shorter paths, and never in a circle.
+// findKeysBelow finds the first key below each end that a remaining path is appended to. The rule's
+// own key does not count: it is met by ever shorter paths, and so never in a circle.
 func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 	waiting := map[string][]int{}
 	for _, end := range ends {
@@ -61,7 +61,7 @@ func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 	}
 }
 
-// meet settles the rules that wait at one of the paths above a key.
+// meet notes a key for the rules that wait at one of the paths above it.
 func (c *Compiler) meet(at ref, waiting map[string][]int, met map[int]ref) {
 	key := c.table.key(at)
 	for i := 0; i < len(key); i++ {

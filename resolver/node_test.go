@@ -169,8 +169,8 @@ func (n *transcription) agrees(t *testing.T, c comparison) bool {
 	return slices.Equal(own.Invalid, node.Invalid) && slices.Equal(own.Results, node.Results)
 }
 
-// sortInvalidities leaves the order out of a comparison: duplicates are found when all rules are known,
-// and JavaScript moves members with the name of a number to the front.
+// sortInvalidities leaves the order out of a comparison: duplicates are found when all rules are
+// known, and JavaScript moves members with the name of a number to the front.
 func sortInvalidities(all []invalidityOfRule) {
 	slices.SortFunc(all, func(a, b invalidityOfRule) int {
 		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Error, b.Error))
@@ -286,9 +286,9 @@ func jsonOf(v any) []byte {
 	return b
 }
 
-// valueForNode encodes what is beyond ASCII in an embedded query. To the standard a character is as good
-// as its bytes as %XX, but Node's URLSearchParams decodes it wrongly beside ill-formed %XX (it takes
-// U+00E9 for the byte E9). All other queries have come through URL, which encodes them.
+// valueForNode encodes what is beyond ASCII in an embedded query. To the standard a character is as
+// good as its bytes as %XX, but Node's URLSearchParams decodes it wrongly beside ill-formed %XX (it
+// takes U+00E9 for the byte E9). All other queries have come through URL, which encodes them.
 func valueForNode(value string) string {
 	if !isInternal(value) {
 		return value

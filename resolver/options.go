@@ -12,30 +12,27 @@ const MaxRedirects = 255
 // DefaultStatus is the status of rules when neither they nor the options name one.
 const DefaultStatus = 302
 
-// Options say how a ruleset is checked and how it answers. The zero value is
-// the draft's behaviour.
+// Options say how a ruleset is checked and how it answers. The zero value is the draft's behaviour.
 type Options struct {
-	// Status is the status of rules that name none: 301, 302, 303, 307 or 308.
-	// 0 stands for 302.
+	// Status is the status of rules that name none: 301, 302, 303, 307 or 308. 0 stands for 302.
 	Status int
-	// Query says how the queries of destination, embedded redirect and request
-	// become one.
+	// Query says how the queries of destination, embedded redirect and request become one.
 	Query QueryMode
-	// Protect names query parameters which, where the destination or an embedded
-	// query has them, the request's are dropped for (4.6); "*" stands for all
-	// that they have.
+	// Protect names query parameters that a request cannot override (4.6): where the destination or
+	// an embedded query has one of them, the request's are dropped. "*" stands for all that they
+	// have.
 	Protect []string
 	// FoldCase makes keys match without regard to the case of ASCII letters.
 	FoldCase bool
-	// MaxRedirects lowers the number of internal redirects that pass; nil
-	// stands for 255, which cannot be raised (R9).
+	// MaxRedirects lowers the number of internal redirects that pass; nil stands for 255, which
+	// cannot be raised (R9).
 	MaxRedirects *int
-	// AllowHosts, when not empty, are the only hosts that absolute destinations
-	// may name: each a host name or an IP address, or a pattern like *.example.com, in
-	// which each "*" stands for exactly one label.
+	// AllowHosts, when not empty, are the only hosts that absolute destinations may name: each a
+	// host name or an IP address, or a pattern like *.example.com, in which each "*" stands for
+	// exactly one label.
 	AllowHosts []string
-	// Origin is the scheme and host of internal destinations, such as
-	// "https://go.example"; empty for the request's own.
+	// Origin is the scheme and host of internal destinations, such as "https://go.example"; empty
+	// for the request's own.
 	Origin string
 }
 
@@ -45,9 +42,8 @@ type QueryMode uint8
 const (
 	// QueryMerge is 3.4.2: URLSearchParams, set and toString (R13).
 	QueryMerge QueryMode = iota
-	// QueryPreserve keeps every piece as it is written, in the order destination,
-	// embedded, request; a piece goes when a source of higher precedence has
-	// one of the same decoded name.
+	// QueryPreserve keeps every piece as it is written, in the order destination, embedded,
+	// request; a piece goes when a source of higher precedence has one of the same decoded name.
 	QueryPreserve
 	// QueryIgnore is QueryMerge with an empty request query.
 	QueryIgnore
@@ -63,8 +59,8 @@ func (m QueryMode) String() string {
 	return queryModeNames[m]
 }
 
-// ParseQueryMode returns the mode that name stands for: merge (also when name is
-// empty), preserve or ignore.
+// ParseQueryMode returns the mode that name stands for: merge (also when name is empty), preserve
+// or ignore.
 func ParseQueryMode(name string) (QueryMode, error) {
 	if name == "" {
 		return QueryMerge, nil
@@ -198,7 +194,7 @@ func parseOrigin(s string) (origin, problem string) {
 	return u.Origin(), ""
 }
 
-// statusOf returns the status of a rule taken for itself.
+// statusOf returns the status of a rule by itself, without its chain.
 func (o *options) statusOf(rule Rule) int {
 	if rule.Status != 0 {
 		return rule.Status

@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// plainResolve is the draft's pseudocode (3.5) with the readings, as plain as can be: no
-// index, nothing worked out before. What it answers for valid rules is what the compiled
-// ruleset has to answer.
+// plainResolve is the draft's pseudocode (3.5) with the readings, as plain as can be: no index,
+// nothing worked out before. What it answers for valid rules is what the compiled ruleset has to
+// answer.
 func plainResolve(requestURL string, rules []Rule, opts Options) (destination string, result Result) {
 	request, err := weburl.Parse(requestURL)
 	if err != nil {

@@ -1,8 +1,8 @@
 package resolver
 
-// NextSource begins a source of lower precedence: where one of the rules added so far has the key of
-// a rule added later, it shadows that rule. Without NextSource all rules are of one source, in which
-// a key may stand once.
+// NextSource begins a source of lower precedence: where one of the rules added so far has the key
+// of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
+// which a key may stand once.
 func (c *Compiler) NextSource() { c.rank++ }
 
 // source is where rules come from: its name in positions, and its place in the precedence.
@@ -30,7 +30,8 @@ type keyOfSource struct {
 	key  string
 }
 
-// shadowed stands for the place of a rule that has none in the table, as an earlier rule has its key.
+// shadowed stands for the place of a rule that has none in the table, as an earlier rule has its
+// key.
 const shadowed = -1
 
 // fillTable gives every rule its place in the table, reports duplicate keys, and returns the number
@@ -66,8 +67,8 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 	}
 }
 
-// shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's, or
-// that its key stands twice in its own source.
+// shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's,
+// or that its key stands twice in its own source.
 func (c *Compiler) shadow(n, rank int, rule, by Rule) {
 	key := keyOfSource{rank, string(c.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed[key]; twice {

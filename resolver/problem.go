@@ -35,8 +35,8 @@ func (e *RuleError) Error() string {
 // Unwrap returns the kind, for errors.Is.
 func (e *RuleError) Unwrap() error { return e.Kind }
 
-// RuleErrors are all the things that keep a ruleset from being loaded, in the order
-// of the rules. errors.Is and errors.As look into each.
+// RuleErrors are all the things that keep a ruleset from being loaded, in the order of the rules.
+// errors.Is and errors.As look into each.
 type RuleErrors []*RuleError
 
 // Error returns one line for each error.
@@ -89,8 +89,8 @@ const (
 	WarnLoop WarningKind = "loop"
 	// WarnTooManyRedirects: the chain is longer than the limit (R9).
 	WarnTooManyRedirects WarningKind = "too many redirects"
-	// WarnMeetsKey: an internal destination that ends unmatched is met by another
-	// key when the client follows it (R18).
+	// WarnMeetsKey: an internal destination that ends unmatched is met by another key when the
+	// client follows it (R18).
 	WarnMeetsKey WarningKind = "meets another key"
 	// WarnShadowed: an earlier source has the key.
 	WarnShadowed WarningKind = "shadowed"
@@ -108,8 +108,8 @@ const (
 	WarnBareDelimiter WarningKind = "bare ? or #"
 )
 
-// Warning is something that a rule's author should know, and that does not keep
-// the ruleset from serving.
+// Warning is something that a rule's author should know, and that does not keep the ruleset from
+// serving.
 type Warning struct {
 	Kind     WarningKind
 	Position Position

@@ -6,8 +6,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// appendConstantQuery appends what destination and embedded query combine to, which no
-// request changes; neither begins with "?".
+// appendConstantQuery appends what destination and embedded query combine to, which no request
+// changes; neither begins with "?".
 func (o *options) appendConstantQuery(dst []byte, m *weburl.Merger, destination, embedded string) []byte {
 	if o.query == QueryPreserve {
 		encoded := weburl.AppendEncoded(nil, embedded, weburl.QuerySet)

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// record is a compiled rule as it lies in the arena: everything that an answer
-// needs, and behind it what only explanations and listings read.
+// record is a compiled rule as it lies in the arena: everything that an answer needs, and behind it
+// what only explanations and listings read.
 //
 //	header                           8 bytes, little-endian: flags, hops, statuses and the
 //	                                 lengths of key (8 bits), base (16), query and fragment (8)
@@ -16,8 +16,8 @@ import (
 //	[value]                          length and bytes, with hasValue
 //	source, line, column             uvarints
 type record struct {
-	// base is what the destination begins with: origin and path, or the path alone
-	// where the origin is the request's.
+	// base is what the destination begins with: origin and path, or the path alone where the origin
+	// is the request's.
 	key, base, query, fragment string
 	// The written forms of key and value, where they are not the compiled ones.
 	spelling, value string
@@ -35,7 +35,8 @@ type recordFlags uint8
 const (
 	// requestOrigin: base lacks an origin.
 	requestOrigin recordFlags = 1 << iota
-	// joined: base ends in a path appended along the chain, so that the seam of R6 lies behind.
+	// joined: base ends in a path appended along the chain, so that the one seam of R6 has been
+	// made.
 	joined
 	// failed: the chain does not end or is too long; base holds the number of a failure instead.
 	failed
@@ -178,7 +179,8 @@ func uvarint(b []byte) (int, []byte) {
 	return int(n), b[size:]
 }
 
-// setFailure makes r the record of a rule whose requests are answered with the error of that number.
+// setFailure makes r the record of a rule whose requests are answered with the error of that
+// number.
 func (r *record) setFailure(n int) {
 	r.flags |= failed
 	r.base = string(binary.AppendUvarint(nil, uint64(n)))

@@ -70,27 +70,26 @@ func (o Outcome) String() string {
 
 // Request is a Request URL taken apart (3.2, R2).
 type Request struct {
-	// Scheme is http or https, Host the host and port as a Host header gives them.
-	// They are looked at only where they are needed: for internal destinations,
-	// and to see whether the destination is the request itself.
+	// Scheme is http or https, Host the host and port as a Host header gives them. They are looked
+	// at only where they are needed: for internal destinations, and to see whether the destination
+	// is the request itself.
 	Scheme, Host string
 	// Target is what is matched. It has to come from [NewRequest], [ParseRequest] or
 	// [weburl.SplitTarget], which resolve dot segments and encode what a path cannot hold; R14
 	// relies on it.
 	Target weburl.Target
-	// Asked is what the client asked for, where Target has been rewritten on
-	// the way; an empty Pathname stands for Target (R15).
+	// Asked is what the client asked for, where Target has been rewritten on the way; an empty
+	// Pathname stands for Target (R15).
 	Asked weburl.Target
-	// OverHTTP leaves the fragment out when destination and request are
-	// compared, as a server never sees it (R15, R17).
+	// OverHTTP leaves the fragment out when destination and request are compared, as a server never
+	// sees it (R15, R17).
 	OverHTTP bool
 }
 
 // Result is what a ruleset says to a request.
 type Result struct {
 	Outcome Outcome
-	// Key is the key that matched first, in the rule's own spelling; empty
-	// where none did.
+	// Key is the key that matched first, in the rule's own spelling; empty where none did.
 	Key string
 	// Hops is the number of internal redirects taken.
 	Hops int

@@ -6,13 +6,13 @@ import "strconv"
 type Rule struct {
 	// Key is the shortlink: not empty, without a leading "/" (R5).
 	Key string
-	// Value is an absolute destination, which begins with "http://" or "https://",
-	// or an internal redirect, which begins with "/" (R10).
+	// Value is an absolute destination, which begins with "http://" or "https://", or an internal
+	// redirect, which begins with "/" (R10).
 	Value string
 	// Status is 301, 302, 303, 307 or 308; 0 stands for the ruleset's default.
 	Status int
-	// Exact makes the key match its own path only, with or without one trailing
-	// slash, and nothing below it.
+	// Exact makes the key match its own path only, with or without one trailing slash, and nothing
+	// below it.
 	Exact bool
 	// Unlisted keeps the rule out of what is advertised.
 	Unlisted bool

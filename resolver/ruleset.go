@@ -20,8 +20,8 @@ type Ruleset struct {
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.rules }
 
-// Warnings returns what the authors of the rules should know: those of single rules in the
-// order in which they were added, then those of chains.
+// Warnings returns what the authors of the rules should know: those of single rules in the order in
+// which they were added, then those of chains.
 func (rs *Ruleset) Warnings() []Warning { return rs.warnings }
 
 // Size returns the bytes of memory that the ruleset's rules take.

@@ -2,23 +2,24 @@ package resolver
 
 import "math/bits"
 
-// table finds the longest key that a path begins with. It is an open-addressed hash table
-// over the keys in the arena; hashes are taken in one walk over the path, and are ready at each "/".
+// table finds the longest key that a path begins with. It is an open-addressed hash table over the
+// keys in the arena. One walk over the path gives the hash of each prefix that ends at a "/" or
+// with the path.
 type table struct {
 	arena arena
 	// internals are the rules that refs with internalRef stand for, until the ruleset is compiled.
 	internals []internalRule
 	slots     []slot
 	seed      uint64
-	// depths has bit min(n, 63) set where there is a key of n segments, so that
-	// prefixes that no key can equal are not looked up.
+	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
+	// key can equal are not looked up.
 	depths   uint64
 	maxDepth int
 	foldCase bool
 }
 
-// slot is an entry: 31 bits of the key's hash, whether the key is exact, and a ref.
-// 0 is an empty slot.
+// slot is an entry: 31 bits of the key's hash, whether the key is exact, and a ref. 0 is an empty
+// slot.
 type slot uint64
 
 const (
@@ -40,7 +41,7 @@ func newSlot(hash uint64, at ref, exact bool) slot {
 	return s
 }
 
-// tagOf takes the low bits of a hash, as home takes the high ones.
+// tagOf takes the low bits of a hash, because home takes the high ones.
 func tagOf(hash uint64) slot { return slot(hash<<33) & slotTagMask }
 
 // slotsPerKey keeps probing short: three fifths of the slots are used.
@@ -124,8 +125,8 @@ type window struct{ from, to int }
 // longest returns the longest prefix of path, cut at "/", that equals a key, and the key's record.
 //
 // The walk takes entries by hash alone and compares only the last one, so that it stays linear
-// whatever the keys are. Where that one differs, by a chance of one in 2^31 for each
-// prefix, the walk is taken again, comparing each.
+// whatever the keys are. Where that one differs, by a chance of one in 2^31 for each prefix, the
+// walk is taken again, comparing each.
 func (t *table) longest(path string, w window) (prefix, []byte) {
 	found := t.walk(path, w, false)
 	if found.slot == 0 {
@@ -160,8 +161,8 @@ func (t *table) walk(path string, w window, compare bool) (found prefix) {
 	return found
 }
 
-// lookup returns the entry for a prefix of path, or 0. An exact key takes the whole path,
-// with or without one trailing slash.
+// lookup returns the entry for a prefix of path, or 0. An exact key takes the whole path, with or
+// without one trailing slash.
 func (t *table) lookup(hash uint64, path string, end int, compare bool) slot {
 	tag := tagOf(hash)
 	for at := t.home(hash); t.slots[at] != 0; at = t.next(at) {
@@ -192,8 +193,8 @@ func hashSegment(hash uint64, path string, start int) (sum uint64, end int) {
 	return finishSegment(hash, word&^(^uint64(0)<<(8*n)), n), start + n
 }
 
-// finishSegment takes the last n bytes of a segment, fewer than eight, into a hash. Their number goes
-// into the byte that they leave free, so that no two segments look alike.
+// finishSegment takes the last n bytes of a segment, fewer than eight, into a hash. Their number
+// goes into the byte that they leave free, so that no two segments look alike.
 func finishSegment(hash, tail uint64, n int) uint64 {
 	return mix(hash^tail^uint64(n+1)<<56, 0xa0761d6478bd642f)
 }

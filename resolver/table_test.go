@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// collision returns two segments that behind prefix have the same tag, and the same home in the table of
-// a ruleset of that many rules, so that one is found where the other one is looked up.
+// collision returns two segments that behind prefix have the same tag, and the same home in the
+// table of a ruleset of that many rules, so that one is found where the other one is looked up.
 func collision(t *testing.T, seed uint64, prefix string, rules int) (stored, asked string) {
 	t.Helper()
 	var table table
@@ -49,7 +49,8 @@ func compileWithSeed(t *testing.T, seed uint64, rules []Rule, opts Options) *Rul
 	return rs
 }
 
-// mustCollide fails unless the first walk over the path takes the wrong entry for the longest prefix.
+// mustCollide fails unless the first walk over the path takes the wrong entry for the longest
+// prefix.
 func mustCollide(t *testing.T, rs *Ruleset, path string) {
 	t.Helper()
 	found := rs.table.walk(path, window{1, math.MaxInt}, false)

@@ -6,9 +6,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// unsafePath reports whether a remaining path, percent-decoded until nothing changes,
-// holds a ".." segment, cut at "/" and "\", or a control character (R14, 4.5). scratch
-// is written behind its end, and spares an allocation where it has room for path.
+// unsafePath reports whether a remaining path, percent-decoded until nothing changes, holds a ".."
+// segment, cut at "/" and "\", or a control character (R14, 4.5). What is behind the end of scratch
+// is written over; it spares an allocation where there is room for path.
 func unsafePath(path string, scratch []byte) bool {
 	if strings.IndexByte(path, '%') < 0 {
 		// A pathname holds neither dot segments, "\" nor control characters as such.
@@ -30,8 +30,8 @@ func unsafePath(path string, scratch []byte) bool {
 	return string(decoded[segment:]) == ".."
 }
 
-// appendFullyDecoded appends path, percent-decoded until nothing changes. Each triplet is replaced as
-// soon as its last digit is there; the octet that replaces it may be the last digit of another.
+// appendFullyDecoded appends path, percent-decoded until nothing changes. Each triplet is replaced
+// as soon as its last digit is there; the octet that replaces it may be the last digit of another.
 func appendFullyDecoded(dst []byte, path string) []byte {
 	start := len(dst)
 	for i := range len(path) {

@@ -8,10 +8,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// A value is either an absolute destination or an internal redirect (section 2, R10).
-
+// isInternal reports whether a value is an internal redirect, if it is a good one at all (section
+// 2, R10).
 func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
 
+// isAbsolute reports whether a value is an absolute destination, if it is a good one at all
+// (section 2, R10).
 func isAbsolute(value string) bool {
 	return strings.HasPrefix(value, "http://") || strings.HasPrefix(value, "https://")
 }
@@ -19,7 +21,7 @@ func isAbsolute(value string) bool {
 // maxDestination is the length of the longest destination, in bytes.
 const maxDestination = 1<<16 - 1
 
-// parsedValue is a value that is good: an absolute destination, or an internal redirect.
+// parsedValue is a good value: an absolute destination, or an internal redirect.
 type parsedValue struct {
 	internal bool
 	url      weburl.URL
@@ -40,8 +42,8 @@ func parseValue(value string) (parsed parsedValue, problem string) {
 	return parsed, problem
 }
 
-// valueProblem says what is wrong with a value of either kind; it returns "" where the
-// kind's own parser has to decide.
+// valueProblem says what is wrong with a value of either kind; it returns "" where the kind's own
+// parser has to decide.
 func valueProblem(value string) string {
 	switch {
 	case value == "":
@@ -86,7 +88,7 @@ func firstSegment(path string) string {
 	return segment
 }
 
-// withoutLeadingDots cuts the segments off that lead from a relative path to its place.
+// withoutLeadingDots cuts off the empty segments, "." and ".." that a relative path begins with.
 func withoutLeadingDots(path string) string {
 	for {
 		switch segment, rest, _ := strings.Cut(path, "/"); {

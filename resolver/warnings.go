@@ -9,7 +9,7 @@ func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
 	c.warnings = append(c.warnings, Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message})
 }
 
-// warnOfRule warns of what a rule does unexpectedly, taken for itself.
+// warnOfRule warns of what a rule, taken by itself, does that its author may not expect.
 func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	if strings.HasSuffix(rule.Key, "/") {
 		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and \"//\" below it, only; "+
@@ -44,7 +44,7 @@ func (c *Compiler) warnShadowed(rule, by Rule) {
 	c.warn(WarnShadowed, rule, "the rule is never reached, as "+by.Position.String()+" has the key, too, and is asked first; remove one of the two rules")
 }
 
-// warnOfChains warns of what comes of internal redirects when all rules are known.
+// warnOfChains warns of what internal redirects lead to, once all rules are known.
 func (c *Compiler) warnOfChains() {
 	reported := map[*LoopError]bool{}
 	met := c.findMetKeys()
@@ -109,8 +109,8 @@ func meetsKeyMessage(this *internalRule, key string) string {
 		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant"
 }
 
-// warnOfDoubleSlash warns of a value whose trailing slash stays before a path that is appended to it
-// along the chain.
+// warnOfDoubleSlash warns of a value whose trailing slash stays in front of the path that is
+// appended to it along the chain.
 func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
 	if this.rule.Exact || !strings.HasSuffix(this.remaining, "/") {
 		return

@@ -1,7 +1,7 @@
 package weburl
 
-// class is a set of facts about a byte that the scanning loops ask for; they share one
-// table, so that each of them costs one load and one test per byte.
+// class is a set of facts about a byte that the scanning loops ask for; they share one table, so
+// that each of them costs one load and one test per byte.
 type class uint8
 
 // The first four are the encode sets and hold on every byte that the set encodes.

@@ -17,14 +17,14 @@
 //
 // # Text
 //
-// The standard's input is a sequence of Unicode scalar values, a Go string is bytes. Bytes
-// that are no UTF-8 are read as the standard's decoder reads them: each maximal subpart of
-// an ill-formed sequence is one U+FFFD.
+// The standard's input is a sequence of Unicode scalar values, a Go string is bytes. Bytes that are
+// no UTF-8 are read as the standard's decoder reads them: each maximal subpart of an ill-formed
+// sequence is one U+FFFD.
 //
 // # Deviations
 //
-// Host names beyond ASCII go through golang.org/x/net/idna, which has the Unicode tables of
-// the Go release: 15 up to Go 1.26. Characters that Unicode assigned later, and U+1806, are
-// refused. Such a host name may be 16 KiB of UTF-8 at most, as in Node.js, and 1 KiB in
-// [AppendOrigin]; the standard sets no limit.
+// Host names beyond ASCII go through golang.org/x/net/idna, which has the Unicode tables of the Go
+// release: 15 up to Go 1.26. Characters that Unicode assigned later, and U+1806, are refused. Such
+// a host name may be 16 KiB of UTF-8 at most, as in Node.js, and 1 KiB in [AppendOrigin]; the
+// standard sets no limit.
 package weburl

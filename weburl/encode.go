@@ -10,8 +10,8 @@ type EncodeSet uint8
 const (
 	// PathSet is the path percent-encode set.
 	PathSet = EncodeSet(encodeInPath)
-	// QuerySet is the special-query percent-encode set: an http or https URL's query also
-	// encodes the apostrophe.
+	// QuerySet is the special-query percent-encode set: an http or https URL's query also encodes
+	// the apostrophe.
 	QuerySet = EncodeSet(encodeInQuery)
 	// FragmentSet is the fragment percent-encode set.
 	FragmentSet = EncodeSet(encodeInFragment)
@@ -24,9 +24,9 @@ const (
 // has reports whether the set encodes the byte b of a UTF-8 sequence.
 func (set EncodeSet) has(b byte) bool { return classes[b].has(class(set)) }
 
-// AppendEncoded appends s to dst and returns it, with each byte that belongs to set as
-// %XX in upper case ("UTF-8 percent-encode"). A % is never encoded, so whatever s holds
-// encoded already stays as it is spelled. Nothing is removed, neither TAB nor line ends.
+// AppendEncoded appends s to dst and returns it, with each byte that belongs to set as %XX in upper
+// case ("UTF-8 percent-encode"). A % is never encoded, so whatever s holds encoded already stays as
+// it is spelled. Nothing is removed, neither TAB nor line ends.
 func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
 	start := 0 // of the run that stays as it is
 	for i := 0; i < len(s); {
@@ -48,8 +48,8 @@ func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
 	return append(dst, s[start:]...)
 }
 
-// appendEncodedRune appends the first character of s, which lies beyond ASCII, and gives
-// its length in s.
+// appendEncodedRune appends the first character of s, which lies beyond ASCII, and gives its length
+// in s.
 func appendEncodedRune(dst []byte, s string) ([]byte, int) {
 	size, ok := sequence(s)
 	if !ok {
@@ -72,8 +72,8 @@ func AppendTriplet(dst []byte, octet byte) []byte {
 	return append(dst, '%', upperHex[octet>>4], upperHex[octet&15])
 }
 
-// Triplet reads the %XX at s[i], whose digits are of either case; ok is false where there is
-// none, also where s ends before it does. i is not negative.
+// Triplet reads the %XX at s[i], whose digits are of either case; ok is false where there is none,
+// also where s ends before it does. i is not negative.
 func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	if len(s)-i < 3 || s[i] != '%' {
 		return 0, false

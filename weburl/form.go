@@ -5,17 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// NextPiece cuts the first piece that is not empty from a query without its "?", and the
-// piece at its first "=". Name and value are as written, and alias query; ok is false when
-// no piece is left.
+// NextPiece cuts the first piece that is not empty from a query without its "?", and the piece at
+// its first "=". Name and value are as written, and alias query; ok is false when no piece is left.
 func NextPiece(query string) (name, value, rest string, ok bool) {
 	piece := nextPiece(query, 0)
 	name, value, _ = strings.Cut(piece.in(query), "=")
 	return name, value, strings.TrimPrefix(query[piece.end:], "&"), !piece.isEmpty()
 }
 
-// nextPiece returns where the first piece of query that is not empty stands, looking from a
-// place on that is not inside a piece. Without any it is empty.
+// nextPiece returns where the first piece of query that is not empty stands, looking from a place
+// on that is not inside a piece. Without any it is empty.
 func nextPiece(query string, from uint32) span {
 	start := int(from)
 	for start < len(query) && query[start] == '&' {
@@ -37,10 +36,10 @@ func (s span) isEmpty() bool          { return s.start == s.end }
 func (s span) of(text []byte) []byte  { return text[s.start:s.end] }
 func (s span) in(query string) string { return query[s.start:s.end] }
 
-// AppendForm decodes half, the name or the value of a piece as it is written, and appends
-// it to dst as [Params.String] spells it, without building the decoded text between: "+" is
-// a space, %XX is decoded, ill-formed UTF-8 becomes U+FFFD. Two halves mean the same text
-// exactly if their outputs are equal.
+// AppendForm decodes half, the name or the value of a piece as it is written, and appends it to dst
+// as [Params.String] spells it, without building the decoded text between: "+" is a space, %XX is
+// decoded, ill-formed UTF-8 becomes U+FFFD. Two halves mean the same text exactly if their outputs
+// are equal.
 func AppendForm(dst []byte, half string) []byte {
 	start := 0 // of the run that stays as it is
 	for i := 0; i < len(half); {
@@ -57,9 +56,9 @@ func AppendForm(dst []byte, half string) []byte {
 	return append(dst, half[start:]...)
 }
 
-// appendFormRune decodes and serialises the first character of half and gives its length
-// there. Bytes written raw and bytes written as %XX never join to a character, since what
-// is raw was one before anything is decoded.
+// appendFormRune decodes and serialises the first character of half and gives its length there.
+// Bytes written raw and bytes written as %XX never join to a character, since what is raw was one
+// before anything is decoded.
 func appendFormRune(dst []byte, half string) ([]byte, int) {
 	b, ok := Triplet(half, 0)
 	switch {

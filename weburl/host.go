@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseHost parses a host as it is written in a configuration, without a port, and gives
-// it as the standard serialises it: a domain in ASCII, an IPv4 address, or an IPv6 address
-// in brackets. The error is a [*ParseError].
+// ParseHost parses a host as it is written in a configuration, without a port, and gives it as the
+// standard serialises it: a domain in ASCII, an IPv4 address, or an IPv6 address in brackets. The
+// error is a [*ParseError].
 func ParseHost(host string) (string, error) {
 	parsed, err := parseHost(wellFormed(host))
 	if err != nil {
@@ -36,8 +36,8 @@ func parseHost(host string) (string, error) {
 	return domain, nil
 }
 
-// maxUnicodeDomain bounds the work on a domain beyond ASCII, as converting a label to
-// Punycode takes time in the square of its length.
+// maxUnicodeDomain bounds the work on a domain beyond ASCII, as converting a label to Punycode
+// takes time in the square of its length.
 const maxUnicodeDomain = 16 << 10
 
 const (
@@ -57,8 +57,8 @@ var domains = idna.New(
 	idna.VerifyDNSLength(false),
 )
 
-// domainToASCII is "domain to ASCII" with beStrict false. An ASCII domain is only
-// lower-cased: whether its xn-- labels decode is not asked.
+// domainToASCII is "domain to ASCII" with beStrict false. An ASCII domain is only lower-cased:
+// whether its xn-- labels decode is not asked.
 func domainToASCII(domain string) (string, error) {
 	domain, err := mapDomain(domain)
 	if err != nil {
@@ -83,8 +83,8 @@ func mapDomain(domain string) (string, error) {
 	if len(domain) > maxUnicodeDomain {
 		return "", domainTooLong
 	}
-	// Mapping first lets idna see what it overlooks in unmapped text: that a character maps
-	// to one written from right to left, and that an xn-- label is no Punycode.
+	// Mapping first lets idna see what it overlooks in unmapped text: that a character maps to one
+	// written from right to left, and that an xn-- label is no Punycode.
 	domain = mapRunes(domain)
 	if hasHollowPunycode(domain) {
 		return "", domainInvalid
@@ -96,8 +96,8 @@ func mapDomain(domain string) (string, error) {
 	return domain, nil
 }
 
-// mapRunes maps each character for itself. Those that may not stand alone or not at all
-// stay what they are; ToASCII judges them.
+// mapRunes maps each character for itself. Those that may not stand alone or not at all stay what
+// they are; ToASCII judges them.
 func mapRunes(domain string) string {
 	var b strings.Builder
 	for _, r := range domain {
@@ -110,8 +110,8 @@ func mapRunes(domain string) string {
 	return b.String()
 }
 
-// hasHollowPunycode reports whether an xn-- label of a mapped domain has nothing behind
-// its prefix, or something beyond ASCII (UTS 46, processing step 4).
+// hasHollowPunycode reports whether an xn-- label of a mapped domain has nothing behind its prefix,
+// or something beyond ASCII (UTS 46, processing step 4).
 func hasHollowPunycode(domain string) bool {
 	for label := range strings.SplitSeq(domain, ".") {
 		punycode, found := strings.CutPrefix(label, "xn--")

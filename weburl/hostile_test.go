@@ -41,8 +41,8 @@ var hostileURLs = map[string]func(size int) string{
 	"fragments":      func(size int) string { return "https://h/" + strings.Repeat("#`", size/2) },
 }
 
-// costlyLabel is a label of different characters, the worst for Punycode, that fills the
-// limit and does not grow beyond it.
+// costlyLabel is a label of different characters, the worst for Punycode, that fills the limit and
+// does not grow beyond it.
 func costlyLabel(int) string {
 	b := []byte("https://")
 	for r := '\u4E00'; len(b) < maxUnicodeDomain; r++ {

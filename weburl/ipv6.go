@@ -8,8 +8,8 @@ import (
 
 const ipv6Invalid = reason("the host is not a valid IPv6 address in brackets")
 
-// parseIPv6 parses an IPv6 address in brackets. netip's grammar is the standard's but for
-// zones, which URLs do not have, and for plain IPv4.
+// parseIPv6 parses an IPv6 address in brackets. netip's grammar is the standard's but for zones,
+// which URLs do not have, and for plain IPv4.
 func parseIPv6(host string) (string, error) {
 	inner, closed := strings.CutSuffix(host[1:], "]")
 	address, err := netip.ParseAddr(inner)
@@ -19,8 +19,8 @@ func parseIPv6(host string) (string, error) {
 	return string(appendIPv6(nil, address.As16())), nil
 }
 
-// appendIPv6 is the standard's IPv6 serialiser. netip's own writes an IPv4-mapped address
-// with dots, which the standard never does.
+// appendIPv6 is the standard's IPv6 serialiser. netip's own writes an IPv4-mapped address with
+// dots, which the standard never does.
 func appendIPv6(dst []byte, address [16]byte) []byte {
 	var pieces [8]uint16
 	for i := range pieces {
@@ -42,8 +42,8 @@ func appendIPv6(dst []byte, address [16]byte) []byte {
 	return append(dst, ']')
 }
 
-// longestZeros gives the first longest run of at least two zero pieces; without one, start
-// and end are -1.
+// longestZeros gives the first longest run of at least two zero pieces; without one, start and end
+// are -1.
 func longestZeros(pieces [8]uint16) (start, end int) {
 	start, end = -1, -1
 	longest := 1

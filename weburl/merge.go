@@ -137,8 +137,8 @@ func writtenName(piece string) string {
 	return name
 }
 
-// displace takes the pairs of base away that have a name of over, or reports that over's has to
-// go, as the name is protected.
+// displace removes the pairs of base that have the name of a piece of over, or reports that this
+// piece has to go, because the name is protected.
 func (p *pairs) displace(dst []byte, written string, protected *Names) bool {
 	dst, name := appendHalf(dst, written)
 	first := p.find(dst, name)

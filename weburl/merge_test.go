@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// plainSet is AppendSet with lists: set of each pair of over, but for those that base has and protected
-// names.
+// plainSet is AppendSet with lists: set of each pair of over, but for those that base has and
+// protected names.
 func plainSet(base, over string, protected ...string) string {
 	params := ParseParams("?" + base)
 	guarded := namesAmong(base, protected)

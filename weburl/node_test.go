@@ -159,8 +159,8 @@ func TestGeneratedURLsParseAsInNode(t *testing.T) {
 		}
 	}
 	failOnDifference(t, unexplained)
-	// What is left: Node lets labels without right-to-left letters pass the Bidi rule where
-	// another label of the domain has some, which RFC 5893 does not.
+	// What is left: Node lets labels without right-to-left letters pass the Bidi rule where another
+	// label of the domain has some, which RFC 5893 does not.
 	t.Logf("%d of %d differ, all by a host beyond ASCII", len(found), len(questions))
 	if len(found)*200 > len(questions) {
 		t.Errorf("less than 99.5 %% agree")
@@ -223,8 +223,8 @@ func TestEachCharacterThatGoKnowsMapsInAHostAsInNode(t *testing.T) {
 		if r == 0x1806 && idna.UnicodeVersion == "15.0.0" {
 			continue // the one that Unicode 16 allows without mapping it, which remap cannot do
 		}
-		// A mark needs a letter before it; all others stand alone, as letters written from
-		// right to left may not stand beside an a.
+		// A mark needs a letter before it; all others stand alone, as letters written from right to
+		// left may not stand beside an a.
 		label := string(r)
 		if unicode.Is(unicode.M, r) {
 			label = "a" + label

@@ -2,13 +2,12 @@ package weburl
 
 import "net/netip"
 
-// AppendOrigin appends the origin of a request to dst: scheme, which is "http" or "https",
-// and the value of a Host header, host[:port], without the scheme's own port. ok is false,
-// and dst as it was, when the host is missing, when the standard refuses it, and when
-// hostport holds anything else: userinfo, a path, white space, a control character
-// (reading R2). An ordinary host allocates nothing. One that is longer than 1 KiB and not
-// ordinary is refused too: no resolver knows it, and a client is not to choose how long
-// the conversion to Punycode takes.
+// AppendOrigin appends the origin of a request to dst: scheme, which is "http" or "https", and the
+// value of a Host header, host[:port], without the scheme's own port. ok is false, and dst as it
+// was, when the host is missing, when the standard refuses it, and when hostport holds anything
+// else: userinfo, a path, white space, a control character (reading R2). An ordinary host allocates
+// nothing. One that is longer than 1 KiB and not ordinary is refused too: no resolver knows it, and
+// a client is not to choose how long the conversion to Punycode takes.
 func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) {
 	if scheme != "http" && scheme != "https" {
 		return dst, false
@@ -48,8 +47,8 @@ func appendHost(dst []byte, host string) ([]byte, bool) {
 	return append(dst, parsed...), true
 }
 
-// isOrdinaryHost reports whether host is a domain that only has to be lower-cased. Its last
-// label begins with no digit, so it is no IPv4 address.
+// isOrdinaryHost reports whether host is a domain that only has to be lower-cased. Its last label
+// begins with no digit, so it is no IPv4 address.
 func isOrdinaryHost(host string) bool {
 	labelStart := true
 	startsWithDigit := false

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// pairs are the name-value pairs of a merge, found by name. Names are compared as AppendForm
-// writes them, in the buffer that is being appended to.
+// pairs are the name-value pairs of a merge, found by name. Names are compared as AppendForm writes
+// them, in the buffer that is being appended to.
 type pairs struct {
 	list []pair
 	// named is how many of them, the first ones, have been added with their names.
 	named int
-	// slots is an open-addressed index into list, 0 for empty and i+1 for list[i];
-	// nil where the list is short.
+	// slots is an open-addressed index into list, 0 for empty and i+1 for list[i]; nil where the
+	// list is short.
 	slots []uint32
 	seed  maphash.Seed
 }
@@ -79,8 +79,8 @@ func (p *pairs) add(buf []byte, added pair) {
 	p.named++
 }
 
-// push appends to the list, which has room for all pairs from the start: an append that could
-// grow it would keep it off the stack.
+// push appends to the list, which has room for all pairs from the start: an append that could grow
+// it would keep it off the stack.
 func (p *pairs) push(added pair) {
 	p.list = p.list[:len(p.list)+1]
 	p.list[len(p.list)-1] = added

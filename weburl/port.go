@@ -2,8 +2,8 @@ package weburl
 
 import "strings"
 
-// cutPort cuts an authority without userinfo at the ":" before the port. The colons of an
-// IPv6 address, inside brackets, are not that one.
+// cutPort cuts an authority without userinfo at the ":" before the port. The colons of an IPv6
+// address, inside brackets, are not that one.
 func cutPort(hostport string) (host, port string) {
 	bracketed := false
 	for i := range len(hostport) {
@@ -21,8 +21,8 @@ func cutPort(hostport string) (host, port string) {
 	return hostport, ""
 }
 
-// parsePort gives the port as it is serialised: without leading zeros, and "" when it is
-// empty or the scheme's own. The result aliases port.
+// parsePort gives the port as it is serialised: without leading zeros, and "" when it is empty or
+// the scheme's own. The result aliases port.
 func parsePort(port, scheme string) (string, error) {
 	number := 0
 	for i := range len(port) {

@@ -2,18 +2,18 @@ package weburl
 
 import "strings"
 
-// Target is a request target, or what follows the origin in a URL, split and spelled as
-// the standard does it: as the properties of new URL(origin + target).
+// Target is a request target, or what follows the origin in a URL, split and spelled as the
+// standard does it: as the properties of new URL(origin + target).
 type Target struct {
 	Pathname string // begins with "/"
 	Search   string // with its "?", "" when missing or empty
 	Hash     string // with its "#", "" when missing or empty
 }
 
-// SplitTarget splits a request target; ok is false if it does not begin with "/". It is
-// always a path, so "//evil.test/x" is the path "//evil.test/x" and never names a host
-// (reading R2). Where the standard changes nothing, as in nearly all requests, the parts
-// alias target and nothing is allocated.
+// SplitTarget splits a request target; ok is false if it does not begin with "/". It is always a
+// path, so "//evil.test/x" is the path "//evil.test/x" and never names a host (reading R2). Where
+// the standard changes nothing, as in nearly all requests, the parts alias target and nothing is
+// allocated.
 func SplitTarget(target string) (t Target, ok bool) {
 	if target == "" || target[0] != '/' {
 		return Target{}, false
@@ -24,8 +24,8 @@ func SplitTarget(target string) (t Target, ok bool) {
 	return rewriteTarget(target), true
 }
 
-// splitClean splits a target in one pass; ok is false once something has to be rewritten.
-// White space and ill-formed UTF-8 need no thought here: every set encodes those bytes.
+// splitClean splits a target in one pass; ok is false once something has to be rewritten. White
+// space and ill-formed UTF-8 need no thought here: every set encodes those bytes.
 func splitClean(target string) (t Target, ok bool) {
 	query, ok := scanPath(target)
 	if !ok {
@@ -78,8 +78,8 @@ func dotSegmentFollows(target string, start int) bool {
 	return IsDotSegment(target[start:end])
 }
 
-// skipPlain gives where the first byte of target that set encodes stands, looking from
-// start on, or the length of target.
+// skipPlain gives where the first byte of target that set encodes stands, looking from start on, or
+// the length of target.
 func skipPlain(target string, start int, set EncodeSet) int {
 	for i := start; i < len(target); i++ {
 		if set.has(target[i]) {
@@ -97,8 +97,8 @@ func withoutBarePrefix(part string) string {
 	return part
 }
 
-// rewriteTarget is the standard's parser for the path, the query and the fragment, written
-// into one buffer.
+// rewriteTarget is the standard's parser for the path, the query and the fragment, written into one
+// buffer.
 func rewriteTarget(target string) Target {
 	rest, fragment, _ := strings.Cut(clean(target), "#")
 	path, query, _ := strings.Cut(rest, "?")

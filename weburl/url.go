@@ -43,8 +43,8 @@ const (
 	hostNotAllowed = reason("the host holds a character that no host may hold")
 )
 
-// Parse parses an absolute http or https URL, as new URL(s) does. Any other scheme, a
-// relative reference, and what the standard refuses give a [*ParseError].
+// Parse parses an absolute http or https URL, as new URL(s) does. Any other scheme, a relative
+// reference, and what the standard refuses give a [*ParseError].
 func Parse(s string) (URL, error) {
 	u, err := parseAbsolute(clean(s))
 	if err != nil {
@@ -53,9 +53,9 @@ func Parse(s string) (URL, error) {
 	return u, nil
 }
 
-// Resolve resolves a reference that begins with "/" or "\" on u, as new URL(ref, u) does.
-// Where a second "/" or "\" follows, which may stand behind a TAB or a line end, the
-// reference names a host of its own and leaves u's. The error is a [*ParseError].
+// Resolve resolves a reference that begins with "/" or "\" on u, as new URL(ref, u) does. Where a
+// second "/" or "\" follows, which may stand behind a TAB or a line end, the reference names a host
+// of its own and leaves u's. The error is a [*ParseError].
 func (u URL) Resolve(ref string) (URL, error) {
 	resolved, err := u.resolve(clean(ref))
 	if err != nil {
@@ -85,8 +85,8 @@ func (u URL) resolve(s string) (URL, error) {
 	return u.withTail(s), nil
 }
 
-// parseAuthority parses what follows the scheme: any number of slashes, also none, the
-// authority, and the rest.
+// parseAuthority parses what follows the scheme: any number of slashes, also none, the authority,
+// and the rest.
 func parseAuthority(scheme, s string) (URL, error) {
 	s = strings.TrimLeft(s, `/\`)
 	end := strings.IndexAny(s, `/\?#`)
@@ -135,9 +135,9 @@ func encoded(s string, set EncodeSet) string {
 	return s
 }
 
-// clean does what the standard does before it looks at a URL: it reads the input as scalar
-// values, strips control characters and spaces from both ends, and deletes TAB, LF and CR
-// everywhere. The order matters: bytes on both sides of a TAB never join to a character.
+// clean does what the standard does before it looks at a URL: it reads the input as scalar values,
+// strips control characters and spaces from both ends, and deletes TAB, LF and CR everywhere. The
+// order matters: bytes on both sides of a TAB never join to a character.
 func clean(s string) string {
 	s = strings.TrimFunc(wellFormed(s), func(r rune) bool { return r <= ' ' })
 	if !strings.ContainsAny(s, "\t\n\r") {
@@ -148,8 +148,8 @@ func clean(s string) string {
 
 func isSlash(b byte) bool { return b == '/' || b == '\\' }
 
-// Origin gives scheme, host and port: "https://example.org:8443". User name and password
-// are no part of it.
+// Origin gives scheme, host and port: "https://example.org:8443". User name and password are no
+// part of it.
 func (u URL) Origin() string {
 	if u.Port == "" {
 		return u.Scheme + "://" + u.Host

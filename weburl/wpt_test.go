@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// readCases reads a data file of web-platform-tests: an array of objects, with comments
-// between them as plain strings.
+// readCases reads a data file of web-platform-tests: an array of objects, with comments between
+// them as plain strings.
 func readCases[T any](t *testing.T, name string) []T {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "testdata", "wpt", name))
@@ -62,8 +62,8 @@ func (c wptURL) scheme() string {
 	return lower(scheme)
 }
 
-// isAbsolute reports whether the base has no say: a scheme equal to the base's is only a
-// prefix unless "//" follows it.
+// isAbsolute reports whether the base has no say: a scheme equal to the base's is only a prefix
+// unless "//" follows it.
 func (c wptURL) isAbsolute() bool {
 	scheme := c.scheme()
 	if scheme != "http" && scheme != "https" {
