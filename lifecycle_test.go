@@ -71,8 +71,11 @@ func TestTheJSONOfAHandlerIsReadAsItWasWritten(t *testing.T) {
 	const config = `{"rules":{"a":"/b?c&d","e":{"to":"https://example.com","status":308,"exact":true,"unlisted":true}},` +
 		`"origin":"https://go.example","status_code":301,"cache":3600000000000,"query":"preserve","protect":["*"],` +
 		`"fold":"case","max_redirects":0,"allow_hosts":["example.com"],"name":"links"}`
-	h, err := provision(t, config)
-	if err != nil {
+	if _, err := provision(t, config); err != nil {
+		t.Fatal(err)
+	}
+	h := new(shortlink.Handler)
+	if err := json.Unmarshal([]byte(config), h); err != nil {
 		t.Fatal(err)
 	}
 	got, err := json.Marshal(h)

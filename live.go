@@ -45,7 +45,10 @@ type candidate struct {
 // start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
 func (h *Handler) start() error {
-	key := h.configuration()
+	key, err := h.configuration()
+	if err != nil {
+		return err
+	}
 	value, adopted, err := rulesets.LoadOrNew(key, func() (caddy.Destructor, error) {
 		first, err := h.compile(h.ctx, nil)
 		if err != nil {
@@ -63,6 +66,10 @@ func (h *Handler) start() error {
 	h.poolKey, h.live = key, value.(*live)
 	if adopted {
 		h.logger.Debug("the rules of the configuration before serve on")
+	}
+	if len(h.sources) == 0 {
+		h.Rules = nil // they are compiled, and nothing will read them again
+		return nil
 	}
 	h.watch()
 	return nil
@@ -126,9 +133,6 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 
 // watch follows the sources until the configuration is unloaded.
 func (h *Handler) watch() {
-	if len(h.sources) == 0 {
-		return
-	}
 	h.live.loading.Lock()
 	versions := h.live.versions
 	h.live.loading.Unlock()

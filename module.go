@@ -7,6 +7,7 @@
 package shortlink
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,13 +178,13 @@ func (h *Handler) checkOptions() error {
 	return errors.Join(inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.problems())
 }
 
-// configuration is what handlers that can share a live ruleset have in common.
-func (h *Handler) configuration() string {
+// configuration is a digest of what handlers that can share a live ruleset have in common: all of it.
+func (h *Handler) configuration() (string, error) {
 	b, err := json.Marshal(h)
 	if err != nil {
-		return fmt.Sprintf("%p", h) // nothing is shared
+		return "", err
 	}
-	return string(b)
+	return fmt.Sprintf("%x", sha256.Sum256(b)), nil
 }
 
 // inJSON gives the errors of options the names that JSON has for them.
