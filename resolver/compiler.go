@@ -15,13 +15,11 @@ type Compiler struct {
 	opts  options
 	table table
 	// added are the rules in their order.
-	added   []addedRule
-	sources []source
-	rank    int
-	// sourceNumbers are the indexes of sources.
-	sourceNumbers map[source]int
-	errs          []placedError
-	warnings      []Warning
+	added    []addedRule
+	sources  numbered[source]
+	rank     int
+	errs     []placedError
+	warnings []Warning
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
 	full     bool // whether the arena is
@@ -70,9 +68,8 @@ func NewCompiler(opts Options) (*Compiler, error) {
 		return nil, err
 	}
 	return &Compiler{
-		opts:          checked,
-		table:         table{seed: rand.Uint64(), foldCase: checked.foldCase},
-		sourceNumbers: make(map[source]int),
+		opts:  checked,
+		table: table{seed: rand.Uint64(), foldCase: checked.foldCase},
 	}, nil
 }
 
@@ -85,7 +82,7 @@ func (c *Compiler) Add(rule Rule) {
 	if !goodKey {
 		return
 	}
-	source := c.source(rule.Position.Source)
+	source := c.sources.number(source{rule.Position.Source, c.rank})
 	c.key = c.appendKey(c.key[:0], rule.Key)
 	if bad || value.internal {
 		// A bad rule is kept for its key alone, of which a duplicate is an error, too.
@@ -198,7 +195,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	return &Ruleset{
 		table:    c.table,
 		opts:     c.opts,
-		sources:  c.sources,
+		sources:  c.sources.all,
 		failures: failures,
 		warnings: c.warnings,
 		rules:    rules,

@@ -25,39 +25,22 @@ func (c *Compiler) internal(at ref) *internalRule {
 // storeInternals compiles the rules with internal redirects, and returns the errors that some of
 // them answer with.
 func (c *Compiler) storeInternals() []error {
-	found := failures{numbers: map[error]int{}}
+	var failures numbered[error]
 	for i := range c.table.internals {
 		pauseAfter(i, c.pause)
 		this := &c.table.internals[i]
 		if this.slot == shadowed {
 			continue
 		}
-		r := c.internalRecord(this, &found)
+		r := c.internalRecord(this, &failures)
 		slot := &c.table.slots[this.slot]
 		*slot = slot.withRef(c.store(&r))
 	}
-	return found.errs
-}
-
-// failures are the errors that rules answer with, each of them once.
-type failures struct {
-	errs    []error
-	numbers map[error]int // the indexes of errs
-}
-
-// number returns the index of an error, which is added where it is new.
-func (f *failures) number(err error) int {
-	n, known := f.numbers[err]
-	if !known {
-		n = len(f.errs)
-		f.errs = append(f.errs, err)
-		f.numbers[err] = n
-	}
-	return n
+	return failures.all
 }
 
 // internalRecord returns the record of a rule with an internal redirect, whose fate is known.
-func (c *Compiler) internalRecord(this *internalRule, found *failures) record {
+func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error]) record {
 	f := &this.fate
 	r := record{
 		key:       this.key,
@@ -65,7 +48,7 @@ func (c *Compiler) internalRecord(this *internalRule, found *failures) record {
 		ownStatus: this.rule.Status,
 	}
 	if f.failed() {
-		r.setFailure(found.number(f.err()))
+		r.setFailure(failures.number(f.err()))
 	} else {
 		c.destinationOf(&r, f)
 		r.status = f.status(c.opts.statusOf(this.rule))

@@ -11,19 +11,6 @@ type source struct {
 	rank int
 }
 
-// source returns the number of the source whose rules are being added, under the name that their
-// positions have for it.
-func (c *Compiler) source(name string) int {
-	this := source{name, c.rank}
-	n, known := c.sourceNumbers[this]
-	if !known {
-		n = len(c.sources)
-		c.sources = append(c.sources, this)
-		c.sourceNumbers[this] = n
-	}
-	return n
-}
-
 // keyOfSource is a canonical key in a source.
 type keyOfSource struct {
 	rank int
@@ -109,9 +96,9 @@ func duplicateMessage(first, second Rule) string {
 func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
 	if at&internalRef != 0 {
 		this := c.internal(at)
-		return this.rule, c.sources[this.source].rank
+		return this.rule, c.sources.all[this.source].rank
 	}
 	var r record
 	r.decode(c.table.arena.bytes(at))
-	return r.rule(c.sources), c.sources[r.position.source].rank
+	return r.rule(c.sources.all), c.sources.all[r.position.source].rank
 }
