@@ -1,0 +1,37 @@
+package redis
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 30 * time.Second
+)
+
+// backoff says how long to wait between tries. Pauses double from try to try up to the longest; each is cut by up to a half, at
+// random, so that the servers of a fleet do not all come back at once.
+type backoff struct {
+	pause time.Duration
+}
+
+// reset begins anew, after a try that succeeded.
+func (b *backoff) reset() { b.pause = 0 }
+
+// next returns the next pause.
+func (b *backoff) next() time.Duration {
+	b.pause = min(max(2*b.pause, firstPause), longestPause)
+	return b.pause - rand.N(b.pause/2+1)
+}
+
+// wait returns after a pause or when ctx ends.
+func wait(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

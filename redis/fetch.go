@@ -1,0 +1,101 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+const (
+	// pageSize is how many fields the server is asked for at a time. Gathering so many keeps it from its other
+	// clients for about a millisecond, and a hash of a million takes 200 round trips.
+	pageSize = 5000
+	// strictTries is how often a hash is read before one that changed meanwhile is good enough, tries how often
+	// at most.
+	strictTries, tries = 3, 5
+)
+
+// fetch returns the fields of the hash. Either they are as they were at one time or, where the hash changes too
+// often for that, each of them is as it was at some time during the reading; the next push or poll
+// then leads to another reading.
+func (s *Source) fetch(ctx context.Context) (map[string]string, error) {
+	for try := 1; try <= tries; try++ {
+		f, err := s.fetchOnce(ctx)
+		if goredis.HasErrorPrefix(err, "WRONGTYPE") {
+			return nil, rejection{fmt.Errorf("the Redis key %s holds no hash; write rules with: HSET %s <key> <destination>", s.Hash, s.Hash)}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if f.undisturbed || try > strictTries && f.plausible() {
+			return f.fields, nil
+		}
+	}
+	return nil, fmt.Errorf("the Redis hash %s is replaced more often than it can be read", s.Hash)
+}
+
+// fetched is the outcome of reading a hash once.
+type fetched struct {
+	fields        map[string]string
+	undisturbed   bool  // whether nobody wrote to the hash meanwhile
+	before, after int64 // how many fields it had
+}
+
+// plausible reports whether there are as many fields as there have to be if some were written while
+// they were read: less are a hash that was deleted or replaced.
+func (f fetched) plausible() bool {
+	return int64(len(f.fields)) >= min(f.before, f.after)
+}
+
+// fetchOnce reads the hash, in steps, so that the server can serve others in between. All steps are taken on one
+// connection: a cursor means nothing to another server, nor to this one when it was restarted. The server itself tells in
+// the end, as it does for transactions, whether the hash was written to.
+func (s *Source) fetchOnce(ctx context.Context) (f fetched, err error) {
+	err = s.server.client.Watch(ctx, func(tx *goredis.Tx) error {
+		if f.before, err = tx.HLen(ctx, s.Hash).Result(); err != nil {
+			return err
+		}
+		if f.before == 0 {
+			return rejection{fmt.Errorf("the Redis hash %s is missing or empty", s.Hash)}
+		}
+		if f.fields, err = s.scan(ctx, tx, f.before); err != nil {
+			return err
+		}
+		if f.after, err = tx.HLen(ctx, s.Hash).Result(); err != nil {
+			return err
+		}
+		_, err = tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
+			return p.HLen(ctx, s.Hash).Err()
+		})
+		f.undisturbed = err == nil
+		if errors.Is(err, goredis.TxFailedErr) {
+			return nil
+		}
+		return err
+	}, s.Hash)
+	return f, err
+}
+
+// scan reads all fields. The map is for the few that HSCAN gives twice.
+func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) (map[string]string, error) {
+	fields := make(map[string]string, size)
+	var cursor uint64
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		page, next, err := tx.HScan(ctx, s.Hash, cursor, "", pageSize).Result()
+		if err != nil {
+			return nil, err
+		}
+		for i := 0; i+1 < len(page); i += 2 {
+			fields[page[i]] = page[i+1]
+		}
+		if next == 0 {
+			return fields, nil
+		}
+		cursor = next
+	}
+}

@@ -1,0 +1,197 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/push"
+)
+
+// heartbeat is how long a connection may be silent before the server is asked whether it is there, and how long it may then
+// take to answer.
+const heartbeat = 5 * time.Second
+
+// listener is one connection to the server, on which it says when the hash changes.
+type listener struct {
+	hash    string
+	client  *goredis.Client
+	pubsub  *goredis.PubSub
+	address string
+	// tracked and events tell whether the server pushes invalidations, or keyspace events of all kinds.
+	tracked, events bool
+	// heard holds a value when the server has said that the hash changed.
+	heard chan struct{}
+}
+
+// listen connects to the server and asks it to push. That it refuses is no error. What changes after listen
+// returned is heard, if the server pushes at all.
+func (s *Source) listen(ctx context.Context) (*listener, error) {
+	node, err := s.server.node(ctx, s.Hash)
+	if err != nil {
+		return nil, err
+	}
+	l := &listener{hash: s.Hash, address: node.Options().Addr, heard: make(chan struct{}, 1)}
+	if l.client, err = l.newClient(node.Options()); err != nil {
+		return nil, err
+	}
+	l.pubsub = l.client.Subscribe(ctx)
+	if err := l.connect(ctx, node, s.server.db); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// newClient returns a client whose connections are tracked. Those that the hash is read on are not, or
+// the server would push to them what nobody hears.
+func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
+	opt := *node
+	opt.MaxRetries, opt.DialerRetries = noRetries, oneDial
+	opt.MinIdleConns = 0
+	processor := goredis.NewPushNotificationProcessor()
+	if err := processor.RegisterHandler("invalidate", l, false); err != nil {
+		return nil, err
+	}
+	opt.PushNotificationProcessor = processor
+	if opt.Protocol == 3 { // in the older protocol invalidations cannot be pushed to who reads them
+		opt.OnConnect = l.track
+	}
+	return goredis.NewClient(&opt), nil
+}
+
+// track asks for an invalidation whenever a key that begins with the hash's name changes, whoever read it.
+func (l *listener) track(ctx context.Context, conn *goredis.Conn) error {
+	err := conn.Do(ctx, "client", "tracking", "on", "bcast", "prefix", l.hash).Err()
+	l.tracked = err == nil
+	if isReply(err) {
+		return nil
+	}
+	return err
+}
+
+// connect opens the connection, and subscribes to keyspace events where the server does not track.
+func (l *listener) connect(ctx context.Context, node *goredis.Client, db int) error {
+	if err := l.pubsub.Ping(ctx); err != nil {
+		return err
+	}
+	if _, err := l.pubsub.ReceiveTimeout(ctx, heartbeat); err != nil {
+		return err
+	}
+	if l.tracked {
+		return nil
+	}
+	subscribed, err := l.subscribe(ctx, fmt.Sprintf("__keyspace@%d__:%s", db, l.hash))
+	l.events = subscribed && publishesEvents(ctx, node)
+	return err
+}
+
+// subscribe subscribes to a channel, if the server lets it.
+func (l *listener) subscribe(ctx context.Context, channel string) (subscribed bool, err error) {
+	if err := l.pubsub.Subscribe(ctx, channel); err != nil {
+		return false, err
+	}
+	_, err = l.pubsub.ReceiveTimeout(ctx, heartbeat)
+	if isReply(err) {
+		return false, l.pubsub.Unsubscribe(ctx) // or a reconnection would subscribe again
+	}
+	return err == nil, err
+}
+
+// publishesEvents reports whether the server is known to publish keyspace events of all kinds that there are of a hash:
+// generic ones, of hashes, of expired and of evicted keys.
+func publishesEvents(ctx context.Context, node *goredis.Client) bool {
+	const option = "notify-keyspace-events"
+	config, err := node.ConfigGet(ctx, option).Result()
+	kinds := config[option]
+	all := strings.Contains(kinds, "A") ||
+		!slices.ContainsFunc(strings.Split("ghxe", ""), func(kind string) bool { return !strings.Contains(kinds, kind) })
+	return err == nil && strings.Contains(kinds, "K") && all
+}
+
+// isReply reports whether an error is what the server answered.
+func isReply(err error) bool {
+	_, is := errors.AsType[goredis.Error](err)
+	return is
+}
+
+// pushes reports whether all changes are heard.
+func (l *listener) pushes() bool { return l.tracked || l.events }
+
+// means says how changes are noticed.
+func (l *listener) means() string {
+	switch {
+	case l.tracked:
+		return "client tracking"
+	case l.events:
+		return "keyspace events"
+	}
+	return "polling"
+}
+
+// run listens until the connection is lost or closed, and returns why.
+func (l *listener) run(ctx context.Context) error {
+	asked := false
+	for {
+		message, err := l.pubsub.ReceiveTimeout(ctx, heartbeat)
+		switch {
+		case isTimeout(err) && !asked:
+			asked = true
+			if err := l.pubsub.Ping(ctx); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		asked = false
+		if _, is := message.(*goredis.Message); is {
+			l.hear()
+		}
+	}
+}
+
+func isTimeout(err error) bool {
+	timeout, is := errors.AsType[net.Error](err)
+	return is && timeout.Timeout()
+}
+
+// HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys. Other keys may begin like the
+// hash's name.
+func (l *listener) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext, notification []any) error {
+	if len(notification) < 2 {
+		return nil
+	}
+	keys, listed := notification[1].([]any)
+	if !listed || slices.Contains(keys, any(l.hash)) {
+		l.hear()
+	}
+	return nil
+}
+
+// hear takes down that the hash changed.
+func (l *listener) hear() {
+	select {
+	case l.heard <- struct{}{}:
+	default: // as it has been already
+	}
+}
+
+// forget drops what was heard: it is being dealt with.
+func (l *listener) forget() {
+	select {
+	case <-l.heard:
+	default:
+	}
+}
+
+// close ends the connection, and run.
+func (l *listener) close() {
+	l.pubsub.Close()
+	l.client.Close()
+}

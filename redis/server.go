@@ -1,0 +1,126 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const defaultURL = "redis://localhost:6379/0"
+
+// server is where the hash is: one server, the one that Redis Sentinel names, or a cluster.
+type server struct {
+	client  goredis.UniversalClient
+	address string // what there is to know of it without secrets
+	db      int
+}
+
+// newServer returns the server that the configuration names. It does not connect.
+func (s *Source) newServer() (server, error) {
+	address := caddy.NewReplacer().ReplaceKnown(cmp.Or(s.URL, defaultURL), "")
+	tls, err := s.tlsFiles()
+	if err != nil {
+		return server{}, err
+	}
+	switch {
+	case s.Cluster:
+		return newCluster(address, tls)
+	case isSentinel(address):
+		return newBehindSentinel(address, tls)
+	}
+	return newSingle(address, tls)
+}
+
+// isSentinel reports whether a URL has the option that only those of a Sentinel have.
+func isSentinel(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Query().Has("master_name")
+}
+
+func newSingle(address string, tls tlsFiles) (server, error) {
+	opt, err := goredis.ParseURL(address)
+	if err != nil {
+		return server{}, urlError(err)
+	}
+	if err := tls.applyTo(opt.TLSConfig); err != nil {
+		return server{}, err
+	}
+	opt.MaxRetries = cmp.Or(opt.MaxRetries, noRetries)
+	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
+	opt.MaintNotificationsConfig = noMaintenanceNotifications()
+	return server{goredis.NewClient(opt), fmt.Sprintf("%s/%d", opt.Addr, opt.DB), opt.DB}, nil
+}
+
+func newBehindSentinel(address string, tls tlsFiles) (server, error) {
+	opt, err := goredis.ParseFailoverURL(address)
+	if err != nil {
+		return server{}, urlError(err)
+	}
+	if opt.RouteByLatency || opt.RouteRandomly { // the library panics
+		return server{}, errors.New("redis: url: route_by_latency and route_randomly are for clusters")
+	}
+	if err := tls.applyTo(opt.TLSConfig); err != nil {
+		return server{}, err
+	}
+	opt.MaxRetries = cmp.Or(opt.MaxRetries, noRetries)
+	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
+	where := fmt.Sprintf("%s %s/%d", opt.MasterName, strings.Join(opt.SentinelAddrs, " "), opt.DB)
+	return server{goredis.NewFailoverClient(opt), where, opt.DB}, nil
+}
+
+func newCluster(address string, tls tlsFiles) (server, error) {
+	opt, err := goredis.ParseClusterURL(address)
+	if err != nil {
+		return server{}, urlError(err)
+	}
+	if err := tls.applyTo(opt.TLSConfig); err != nil {
+		return server{}, err
+	}
+	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
+	opt.MaintNotificationsConfig = noMaintenanceNotifications()
+	return server{goredis.NewClusterClient(opt), "cluster " + strings.Join(opt.Addrs, " "), 0}, nil
+}
+
+// The library is kept from trying again and again: Watch does, with growing pauses, and when Caddy starts the stored
+// copy is to serve at once.
+const (
+	noRetries = -1
+	oneDial   = 1
+)
+
+// noMaintenanceNotifications turns off a handshake that servers in a hosted product of Redis alone know.
+func noMaintenanceNotifications() *maintnotifications.Config {
+	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+}
+
+// urlError returns what is wrong with the URL. The errors of package net/url hold what it was made of, perhaps a password.
+func urlError(err error) error {
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return errors.New("redis: url: this is no URL: write redis://user:password@host:6379/0, rediss:// or unix:///path, " +
+			"with user and password percent-encoded")
+	}
+	return fmt.Errorf("redis: url: %s", strings.TrimPrefix(err.Error(), "redis: "))
+}
+
+// node returns a client of the one server that holds the hash.
+func (s server) node(ctx context.Context, hash string) (*goredis.Client, error) {
+	if cluster, ok := s.client.(*goredis.ClusterClient); ok {
+		return cluster.MasterForKey(ctx, hash)
+	}
+	return s.client.(*goredis.Client), nil
+}
+
+// close closes all connections. The server may never have been set up.
+func (s server) close() error {
+	if s.client == nil {
+		return nil
+	}
+	return s.client.Close()
+}

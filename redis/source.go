@@ -1,0 +1,185 @@
+// Package redis lets a Redis hash be a source of rules, for a fleet of servers that are to serve
+// a new rule at once. Importing it registers the module http.shortlink.sources.redis.
+package redis
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+func init() {
+	caddy.RegisterModule(new(Source))
+}
+
+// Source is a Redis hash from key to value: `HSET links docs https://example.com/docs` adds a rule, and
+// all servers that read the hash `links` serve it within a second. A value is a destination or, if
+// it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
+//
+// Changes are pushed by the server: by client tracking (Redis 6 and later), or by keyspace events where
+// `notify-keyspace-events` has them on for all that can happen to a hash (`KA` is enough). Where the server
+// does neither for this user, the hash is polled. The server's configuration is never changed. After each loss of the
+// connection the whole hash is compared with what is served.
+//
+// A hash that is missing, empty or of another type, and one with a bad value, is rejected as a whole: the
+// last good rules go on serving. They do so, too, while the server cannot be reached; a copy in Caddy's
+// storage stands in for it when Caddy starts.
+//
+// Who can write to the hash can redirect: state `allow_hosts` where that is more people than can
+// change Caddy's configuration. Of Redis' commands the user needs these, and those on the last line without client
+// tracking:
+//
+//	HLEN HSCAN WATCH UNWATCH MULTI EXEC PING
+//	CLIENT|TRACKING
+//	SUBSCRIBE CONFIG|GET, and the channel __keyspace@<db>__:<hash>
+type Source struct {
+	// The name of the hash.
+	Hash string `json:"hash"`
+
+	// Where the server is: `redis://`, with TLS `rediss://`, or `unix://`, in full
+	// `redis://user:password@host:port/db?option=value`, user and password percent-encoded, with the options of
+	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseURL.
+	// An option `master_name` says that the host is a Redis Sentinel, as
+	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseFailoverURL has it. Placeholders such as
+	// `{env.REDIS_URL}` are replaced when the configuration is loaded. Default:
+	// `redis://localhost:6379/0`.
+	URL string `json:"url,omitempty"`
+
+	// Set if the server is part of a Redis Cluster; more of its nodes can stand in the URL, as
+	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseClusterURL has it.
+	Cluster bool `json:"cluster,omitempty"`
+
+	// A PEM file of the authorities that may have signed the server's certificate. Default: those
+	// that the operating system trusts.
+	TLSCA string `json:"tls_ca,omitempty"`
+
+	// PEM files of the certificate that Caddy shows to the server, and of its private key.
+	TLSCert string `json:"tls_cert,omitempty"`
+	TLSKey  string `json:"tls_key,omitempty"`
+
+	// How often the hash is read and compared where the server pushes nothing. The pause between two readings is
+	// at least four times as long as a reading takes, so that big hashes are read less often. A
+	// negative duration turns it off. Default: `500ms`.
+	Poll caddy.Duration `json:"poll,omitempty"`
+
+	server server
+	copy   *storedCopy
+	served served
+	logger *zap.Logger
+}
+
+const defaultPoll = 500 * time.Millisecond
+
+// CaddyModule returns the Caddy module information.
+func (*Source) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.shortlink.sources.redis",
+		New: func() caddy.Module { return new(Source) },
+	}
+}
+
+// Provision reads the configuration. It does not connect: that is for Read and Watch.
+func (s *Source) Provision(ctx caddy.Context) error {
+	if s.Hash == "" {
+		return errors.New("redis: the name of the hash is missing")
+	}
+	if s.Poll == 0 {
+		s.Poll = caddy.Duration(defaultPoll)
+	}
+	s.logger = ctx.Logger().With(zap.Stringer("source", s))
+	var err error
+	if s.server, err = s.newServer(); err != nil {
+		return err
+	}
+	s.copy = newStoredCopy(ctx.Storage(), s.server.address, s.Hash)
+	return nil
+}
+
+// Cleanup closes the connections.
+func (s *Source) Cleanup() error {
+	return s.server.close()
+}
+
+// String returns the source's name: redis and the name of the hash.
+func (s *Source) String() string { return "redis " + s.Hash }
+
+// Read passes the rules of the hash to add, sorted by key; see [shortlink.Source]. It is an error if the hash
+// is missing, empty or of another type. A [rulefile.Errors] lists all values that are neither
+// a string nor an object as [rulefile.ReadJSON] reads them.
+//
+// As long as there was nothing to serve yet, the stored copy stands in for a server that cannot be
+// read. Later that is an error, as what is served can be newer than the copy.
+func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
+	rules, version, err := s.load(ctx)
+	live := err == nil || isRejection(err)
+	if live {
+		s.served.set(fingerprint(version, err), true)
+	} else if s.served.nothing() {
+		rules, version, err = s.loadCopy(ctx, err)
+	} else {
+		s.served.outdated()
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, rule := range rules {
+		add(rule)
+	}
+	if live {
+		s.copy.offer(rules, version)
+	}
+	return version, nil
+}
+
+// load reads and understands the hash.
+func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
+	fields, err := s.fetch(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	rules, err = parseRules(fields, s.String())
+	if err != nil {
+		return nil, "", rejection{err}
+	}
+	return rules, versionOf(rules), nil
+}
+
+// loadCopy reads the stored copy because the hash cannot be read; cause tells why.
+func (s *Source) loadCopy(ctx context.Context, cause error) (rules []resolver.Rule, version string, err error) {
+	rules, since, err := s.copy.load(ctx, s.String())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", cause
+	}
+	if err != nil {
+		return nil, "", errors.Join(cause, err)
+	}
+	s.logger.Warn("redis cannot be read; serving the stored copy of its rules",
+		zap.Error(cause), zap.Int("rules", len(rules)), zap.Time("stored", since))
+	version = versionOf(rules)
+	s.served.set(version, false)
+	return rules, version, nil
+}
+
+// rejection is an error of what the hash holds. All other errors come from getting at it.
+type rejection struct{ error }
+
+func (r rejection) Unwrap() error { return r.error }
+
+func isRejection(err error) bool {
+	_, is := errors.AsType[rejection](err)
+	return is
+}
+
+// Interface guards
+var (
+	_ shortlink.Source   = (*Source)(nil)
+	_ caddy.Provisioner  = (*Source)(nil)
+	_ caddy.CleanerUpper = (*Source)(nil)
+)

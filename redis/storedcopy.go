@@ -1,0 +1,115 @@
+package redis
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// storedCopy keeps the last good rules in Caddy's storage.
+type storedCopy struct {
+	storage certmagic.Storage
+	key     string
+	offers  chan offer // holds the latest
+}
+
+// offer is what there is to be stored.
+type offer struct {
+	rules   []resolver.Rule
+	version string
+}
+
+// newStoredCopy returns the copy of a hash on the server of an address.
+func newStoredCopy(storage certmagic.Storage, address, hash string) *storedCopy {
+	name := sha256.Sum256(appendText(appendText(nil, address), hash))
+	return &storedCopy{
+		storage: storage,
+		key:     "shortlink/redis/" + hex.EncodeToString(name[:16]) + ".json",
+		offers:  make(chan offer, 1),
+	}
+}
+
+// load reads the copy. Where there is none, the error is [fs.ErrNotExist]. The time is when it was stored, or zero where the
+// storage does not know.
+func (c *storedCopy) load(ctx context.Context, source string) (rules []resolver.Rule, stored time.Time, err error) {
+	b, err := c.storage.Load(ctx, c.key)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	err = rulefile.ReadJSON(bytes.NewReader(b), source, func(rule resolver.Rule) {
+		rule.Position = resolver.Position{Source: source}
+		rules = append(rules, rule)
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if info, err := c.storage.Stat(ctx, c.key); err == nil {
+		stored = info.Modified
+	}
+	return rules, stored, nil
+}
+
+// offer lets run store rules, in place of those of an earlier offer that it has not come to.
+func (c *storedCopy) offer(rules []resolver.Rule, version string) {
+	select {
+	case <-c.offers:
+	default:
+	}
+	c.offers <- offer{rules, version}
+}
+
+// run stores what is offered until ctx ends, and in the end what is left. Writing takes up a tenth of its time at
+// most.
+func (c *storedCopy) run(ctx context.Context, logger *zap.Logger) {
+	var stored string
+	for {
+		select {
+		case <-ctx.Done():
+			c.storeLast(context.WithoutCancel(ctx), stored, logger)
+			return
+		case latest := <-c.offers:
+			if latest.version == stored {
+				continue
+			}
+			begun := time.Now()
+			c.store(context.WithoutCancel(ctx), latest, logger)
+			stored = latest.version
+			wait(ctx, 9*time.Since(begun))
+		}
+	}
+}
+
+// storeLast stores what was offered last, if there is anything.
+func (c *storedCopy) storeLast(ctx context.Context, stored string, logger *zap.Logger) {
+	select {
+	case latest := <-c.offers:
+		if latest.version != stored {
+			c.store(ctx, latest, logger)
+		}
+	default:
+	}
+}
+
+// store stores rules if they are good: a copy that cannot serve is worse than an old one.
+func (c *storedCopy) store(ctx context.Context, latest offer, logger *zap.Logger) {
+	if _, err := resolver.Compile(latest.rules, resolver.Options{}); err != nil {
+		return // the handler has said so
+	}
+	var b bytes.Buffer
+	err := rulefile.WriteJSON(&b, slices.Values(latest.rules))
+	if err == nil {
+		err = c.storage.Store(ctx, c.key, b.Bytes())
+	}
+	if err != nil {
+		logger.Error("storing a copy of redis' rules failed", zap.Error(err))
+	}
+}

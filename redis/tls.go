@@ -1,0 +1,60 @@
+package redis
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// tlsFiles are the certificates that the configuration names.
+type tlsFiles struct {
+	authorities *x509.CertPool    // nil for those that the system trusts
+	own         []tls.Certificate // at most one
+}
+
+// tlsFiles reads the files that the configuration names.
+func (s *Source) tlsFiles() (files tlsFiles, err error) {
+	replacer := caddy.NewReplacer()
+	if s.TLSCA != "" {
+		if files.authorities, err = readAuthorities(replacer.ReplaceKnown(s.TLSCA, "")); err != nil {
+			return tlsFiles{}, err
+		}
+	}
+	if s.TLSCert == "" && s.TLSKey == "" {
+		return files, nil
+	}
+	own, err := tls.LoadX509KeyPair(replacer.ReplaceKnown(s.TLSCert, ""), replacer.ReplaceKnown(s.TLSKey, ""))
+	if err != nil {
+		return tlsFiles{}, fmt.Errorf("redis: tls_cert and tls_key: %w", err)
+	}
+	files.own = []tls.Certificate{own}
+	return files, nil
+}
+
+func readAuthorities(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("redis: tls_ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("redis: tls_ca: %s holds no certificate in PEM form", path)
+	}
+	return pool, nil
+}
+
+// applyTo adds the certificates to config, which is nil where the URL asks for no TLS.
+func (f tlsFiles) applyTo(config *tls.Config) error {
+	if f.authorities == nil && f.own == nil {
+		return nil
+	}
+	if config == nil {
+		return errors.New("redis: tls_ca, tls_cert and tls_key are for servers with TLS: begin the url with rediss://")
+	}
+	config.RootCAs, config.Certificates = f.authorities, f.own
+	return nil
+}

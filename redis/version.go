@@ -1,0 +1,40 @@
+package redis
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// versionOf returns a digest of rules in their order. It is of the rules and not of the values in Redis, so that a stored
+// copy has the version of what it is a copy of.
+func versionOf(rules []resolver.Rule) string {
+	digest := sha256.New()
+	var b []byte
+	for i := range rules {
+		b = appendRule(b[:0], &rules[i])
+		digest.Write(b)
+	}
+	return hex.EncodeToString(digest.Sum(nil))
+}
+
+// appendRule appends a form of a rule that no other rule, nor any sequence of other rules, has.
+func appendRule(b []byte, rule *resolver.Rule) []byte {
+	b = appendText(b, rule.Key)
+	b = appendText(b, rule.Value)
+	b = binary.AppendUvarint(b, uint64(rule.Status))
+	return append(b, flag(rule.Exact), flag(rule.Unlisted))
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+func flag(is bool) byte {
+	if is {
+		return 1
+	}
+	return 0
+}
