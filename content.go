@@ -88,21 +88,30 @@ func (c *content) readCompanions() (beside companions, err error) {
 
 // parse reads the rules, to the end of the content, and verifies the signature.
 func (c *content) parse(r io.Reader, signature []byte, add func(resolver.Rule)) error {
-	counted := &countingReader{r: r}
-	signed := minisign.NewReader(counted)
-	err := rulefile.Read(signed, c.format, c.name, add)
-	if _, drained := io.Copy(io.Discard, signed); drained != nil {
-		return drained
+	if c.publicKey == nil {
+		return c.parseRules(r, add)
 	}
-	switch {
-	case counted.n == 0:
-		return errEmpty
-	case err != nil:
+	signed := minisign.NewReader(r)
+	if err := c.parseRules(signed, add); err != nil {
 		return err
-	case c.publicKey != nil && !signed.Verify(*c.publicKey, signature):
+	}
+	if !signed.Verify(*c.publicKey, signature) {
 		return errors.New("its signature is none of this content by the configured key; sign it with minisign -Sm")
 	}
 	return nil
+}
+
+// parseRules reads the rules, to the end of the content.
+func (c *content) parseRules(r io.Reader, add func(resolver.Rule)) error {
+	counted := &countingReader{r: r}
+	err := rulefile.Read(counted, c.format, c.name, add)
+	if _, drained := io.Copy(io.Discard, counted); drained != nil {
+		return drained
+	}
+	if counted.n == 0 {
+		return errEmpty
+	}
+	return err
 }
 
 // errEmpty is the error of content that has been emptied, which is hardly ever meant.
