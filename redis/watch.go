@@ -14,6 +14,9 @@ const (
 	burst = 100 * time.Millisecond
 	// recheck is how often is looked whether a Read failed that nothing else would make up for.
 	recheck = time.Second
+	// eventless is how often the hash is compared where keyspace events tell of its changes: there are none for
+	// FLUSHALL and SWAPDB, nor when somebody turns them off.
+	eventless = time.Minute
 	// pollShare is how many times as long as a reading the pause is that follows it.
 	pollShare = 4
 )
@@ -42,10 +45,11 @@ func (s *Source) Watch(ctx context.Context, version string, changed func()) {
 
 // watch is what Watch knows from one connection to the next.
 type watch struct {
-	source  *Source
-	changed func()
-	backoff backoff
-	lost    bool // whether it has been said that the server cannot be reached
+	source   *Source
+	changed  func()
+	backoff  backoff
+	lost     bool      // whether it has been said that the server cannot be reached
+	compared time.Time // when it was last
 }
 
 // session watches the hash until the connection is lost, and returns why.
@@ -115,10 +119,15 @@ func (w *watch) look(ctx context.Context, l *listener) (took time.Duration, err 
 	if node.Options().Addr != l.address {
 		return 0, errors.New("another node of the cluster has the hash now")
 	}
-	if w.polls(l) || !w.source.served.isCurrent() {
+	if w.isDue(l) {
 		return w.compare(ctx)
 	}
 	return 0, nil
+}
+
+// isDue reports whether a look is to compare: when polling, when a Read found no server, or when events alone tell of changes.
+func (w *watch) isDue(l *listener) bool {
+	return w.polls(l) || !w.source.served.isCurrent() || l.events && time.Since(w.compared) >= eventless
 }
 
 // compare reads the whole hash and calls changed if it is not what is served.
@@ -131,7 +140,8 @@ func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
 	if !w.source.served.agrees(fingerprint(version, err)) {
 		w.changed()
 	}
-	return time.Since(begun), nil
+	w.compared = time.Now()
+	return w.compared.Sub(begun), nil
 }
 
 // lose says that the server cannot be reached, once.

@@ -1,0 +1,153 @@
+package redis
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	_ "github.com/caddyserver/caddy/v2/modules/filestorage"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// edge does with a source what a handler does: it reads it, watches it, and reads it again whenever it is told to.
+type edge struct {
+	source *Source
+	logs   *observer.ObservedLogs
+	told   chan struct{} // by Watch
+	stop   func()        // ends Watch, and returns when it has ended
+
+	mu      sync.Mutex
+	rules   map[string]string
+	version string
+	err     error // of the last Read
+	reads   int
+	news    chan struct{} // closed when next there is something read or logged
+}
+
+// newEdge returns an edge that has read nothing yet; its storage is in a directory.
+func newEdge(t *testing.T, source *Source, storage string) *edge {
+	t.Helper()
+	root, _ := json.Marshal(map[string]string{"module": "file_system", "root": storage})
+	ctx, err := caddy.ProvisionContext(&caddy.Config{StorageRaw: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source.Hash == "" {
+		source.Hash = "links"
+	}
+	if err := source.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { source.Cleanup() })
+	core, logs := observer.New(zapcore.InfoLevel)
+	e := &edge{source: source, logs: logs, told: make(chan struct{}, 1), news: make(chan struct{})}
+	source.logger = zap.New(core, zap.Hooks(func(zapcore.Entry) error { e.tell(); return nil }))
+	return e
+}
+
+// startEdge returns an edge that has read the source, which has to succeed, and watches it.
+func startEdge(t *testing.T, source *Source) *edge {
+	t.Helper()
+	e := newEdge(t, source, t.TempDir())
+	e.read(t.Context())
+	if e.err != nil {
+		t.Fatal(e.err)
+	}
+	e.watch(t)
+	return e
+}
+
+// read reads the source as it is now.
+func (e *edge) read(ctx context.Context) {
+	rules := make(map[string]string)
+	version, err := e.source.Read(ctx, func(rule resolver.Rule) { rules[rule.Key] = rule.Value })
+	defer e.tell()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reads++
+	if e.err = err; err == nil {
+		e.rules, e.version = rules, version
+	}
+}
+
+// tell wakes up who waits for something to be read or logged.
+func (e *edge) tell() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.news)
+	e.news = make(chan struct{})
+}
+
+// watch watches the source until the test ends or stops it, and returns when it has been compared once.
+func (e *edge) watch(t *testing.T) {
+	t.Helper()
+	e.watchUnreachable(t)
+	e.waitForLog(t, "watching redis")
+}
+
+// watchUnreachable watches a source that need not be there.
+func (e *edge) watchUnreachable(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		e.source.Watch(ctx, e.version, func() {
+			select {
+			case e.told <- struct{}{}:
+			default:
+			}
+		})
+	})
+	running.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-e.told:
+				e.read(ctx)
+			}
+		}
+	})
+	e.stop = func() { cancel(); running.Wait() }
+	t.Cleanup(e.stop)
+}
+
+// until waits until what the edge has read meets a condition, and returns how long that took.
+func (e *edge) until(t *testing.T, what string, within time.Duration, met func(e *edge) bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	timeout := time.After(within)
+	for {
+		e.mu.Lock()
+		ok, news := met(e), e.news
+		err, reads := e.err, e.reads
+		e.mu.Unlock()
+		if ok {
+			return time.Since(begun)
+		}
+		select {
+		case <-news:
+		case <-timeout:
+			t.Fatalf("%s: not within %v; after %d readings, the last with the error %v; logged: %v", what, within, reads, err, e.logs.All())
+		}
+	}
+}
+
+// untilServed waits until a key has a value.
+func (e *edge) untilServed(t *testing.T, key, value string, within time.Duration) time.Duration {
+	t.Helper()
+	return e.until(t, key+" is served", within, func(e *edge) bool { return e.rules[key] == value })
+}
+
+// waitForLog waits until something has been logged.
+func (e *edge) waitForLog(t *testing.T, message string) observer.LoggedEntry {
+	t.Helper()
+	e.until(t, message, 10*time.Second, func(e *edge) bool { return e.logs.FilterMessage(message).Len() > 0 })
+	return e.logs.FilterMessage(message).All()[0]
+}
