@@ -147,3 +147,28 @@ key "b": the status is 301, 302, 303, 307 or 308, not 200`
 		}
 	}
 }
+
+// checkPositions checks that rules and errors are said to stand inside of text, one behind the other.
+func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	check := func(what string, at, last resolver.Position) {
+		if at.Line < 1 || at.Line > len(lines) || at.Column < 1 || at.Column > len(lines[at.Line-1])+1 {
+			t.Fatalf("%s is said to stand at %s", what, at)
+		}
+		if at.Line < last.Line {
+			t.Fatalf("%s is said to stand at %s, before %s", what, at, last)
+		}
+	}
+	var last resolver.Position
+	for _, rule := range rules {
+		check(rule.Key, rule.Position, last)
+		last = rule.Position
+	}
+	last = resolver.Position{}
+	errs, _ := errors.AsType[rulefile.Errors](err)
+	for _, e := range errs {
+		check(e.Message, e.Position, last)
+		last = e.Position
+	}
+}

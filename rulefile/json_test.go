@@ -259,11 +259,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add(`{"a": {"to": "\ufffd", "status": 0}} x`)
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := readJSON(text)
-		for _, rule := range rules {
-			if p := rule.Position; p.Line < 1 || p.Line > strings.Count(text, "\n")+1 || p.Column < 1 || p.Column > len(text) {
-				t.Fatalf("%q is said to stand at %s", rule.Key, p)
-			}
-		}
+		checkPositions(t, text, rules, err)
 		checkAgainstLibrary(t, text, rules, err)
 		again := writtenAndRead(t, rulefile.JSON, rules)
 		if !slices.Equal(again, withoutPositions(rules)) {

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Errors are all such things, in the order in which they were come across.
+// Errors are all such things: of a file, in the order in which they stand there, or of rules, in theirs.
 type Errors []*Error
 
 // Error returns one line for each error.
@@ -46,6 +47,11 @@ func (e Errors) Unwrap() []error {
 // add takes down an error.
 func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
+}
+
+// inOrder compares where two errors of one file stand.
+func inOrder(a, b *Error) int {
+	return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Position.Column, b.Position.Column))
 }
 
 // orNil returns the errors as one error, which is nil where there are none.

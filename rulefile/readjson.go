@@ -30,6 +30,7 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	} else if err != nil {
 		return err
 	}
+	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
 	return j.errs.orNil()
 }
 

@@ -24,13 +24,14 @@ import (
 // ":splat" elsewhere, and a path that leads to itself.
 //
 // A key has one rule, where a _redirects file can have two lines, for a path and for all below it. Where the path's line
-// is the first, the two become one rule if status and destination are the same but for a slash at its end:
+// is the first, the two become one rule, in the second's place, if status and destination are the same but for a slash at its end:
 //
 //	/docs    https://docs.example.com/
 //	/docs/*  https://docs.example.com/:splat      docs   https://docs.example.com/      301
 //
-// Otherwise the second is an error. Of lines for the same path, only the first means
-// anything there; here all are given, for package resolver to report.
+// Otherwise the second is an error. So is a line that no request gets to, as there the first line that matches
+// wins: one for a path that an earlier line has, or below one that an earlier line takes whole. Here the
+// longest key wins, and the line would begin to mean something.
 //
 // The rules are passed to add when all have been read; their positions are source, and the line and column
 // of the path. The error is of type [Errors] and lists every line that is no rule, or it
@@ -48,22 +49,21 @@ func ReadRedirects(r io.Reader, source string, add func(resolver.Rule)) error {
 		}
 		file.add(string(text), resolver.Position{Source: source, Line: lines.number})
 	}
-	for _, rule := range file.rules {
-		add(rule)
-	}
+	file.each(add)
 	return file.errs.orNil()
 }
 
 // redirectsFile is what has been read of a file.
 type redirectsFile struct {
+	// rules are the rules in the order of their lines; one that became part of a later one has
+	// no key any more.
 	rules []resolver.Rule
-	// paths are the first exact rules of each key, by their index.
-	paths map[string]int
+	byKey map[string]int // index in rules
 	errs  Errors
 }
 
 func newRedirectsFile() *redirectsFile {
-	return &redirectsFile{paths: make(map[string]int)}
+	return &redirectsFile{byKey: make(map[string]int)}
 }
 
 // add takes in a line.
@@ -73,25 +73,54 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 		f.errs = append(f.errs, err)
 		return
 	}
-	first, twice := f.paths[rule.Key]
-	switch {
-	case rule.Exact && !twice:
-		f.paths[rule.Key] = len(f.rules)
-	case !rule.Exact && twice:
+	first, twice := f.byKey[rule.Key]
+	switch taker, taken := f.takerOf(rule.Key); {
+	case taken:
+		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and takes all below its path; put this line in front of it, or remove one of the two",
+			f.rules[taker].Position)
+	case twice && !rule.Exact && f.rules[first].Exact:
 		f.widen(first, rule)
-		return
+	case twice:
+		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two",
+			f.rules[first].Position)
+	default:
+		f.append(rule)
 	}
+}
+
+func (f *redirectsFile) append(rule resolver.Rule) {
+	f.byKey[rule.Key] = len(f.rules)
 	f.rules = append(f.rules, rule)
+}
+
+// takerOf returns the rule that takes all below a path where the key lies.
+func (f *redirectsFile) takerOf(key string) (i int, taken bool) {
+	for above := range keysAbove(key) {
+		if i, ok := f.byKey[above]; ok && !f.rules[i].Exact {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // widen makes one rule of an exact one, the i-th, and of that for all below its path.
 func (f *redirectsFile) widen(i int, below resolver.Rule) {
-	path := &f.rules[i]
+	path := f.rules[i]
 	if path.Status != below.Status || path.Value != below.Value && path.Value != withSlash(below.Value) {
-		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: let the path and all below it lead to the same place, or remove one of the lines",
+		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: let the path and all below it lead to the same place, or remove one of the two lines",
 			below.Key, path.Position)
 		return
 	}
-	path.Exact = false
-	delete(f.paths, below.Key)
+	f.rules[i] = resolver.Rule{}
+	below.Value = path.Value
+	f.append(below)
+}
+
+// each passes the rules to add.
+func (f *redirectsFile) each(add func(resolver.Rule)) {
+	for _, rule := range f.rules {
+		if rule.Key != "" {
+			add(rule)
+		}
+	}
 }

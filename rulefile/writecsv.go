@@ -47,7 +47,7 @@ func notInCSV(rule resolver.Rule) string {
 	if problem := keyFieldProblem(rule.Key); problem != "" {
 		return problem
 	}
-	if strings.Contains(rule.Key+rule.Value, "\n") {
+	if strings.Contains(rule.Key, "\n") || strings.Contains(rule.Value, "\n") {
 		return "a row holds no line end; write it percent-encoded"
 	}
 	return ""

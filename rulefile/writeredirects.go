@@ -5,15 +5,19 @@ import (
 	"cmp"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteRedirects writes rules as a _redirects file, in their order: the form that [ReadRedirects]
-// reads. A rule without a status gets the one that it has by default, 302, as a
-// line without one means something else. A rule that is not exact and whose path ends in a slash makes
+// WriteRedirects writes rules as a _redirects file: the form that [ReadRedirects] reads. They keep their order, but that
+// a rule that is not exact moves behind the last one below its path, as the
+// first line that matches wins there. For that all are held in memory.
+//
+// A rule without a status gets the one that it has by default, 302, as a line without one
+// means something else. A rule that is not exact and whose destination's path ends in a slash makes
 // two lines, for the path and for all below it.
 //
 // The error is w's own, or of type [Errors] and lists the rules that are left out, as no
@@ -21,7 +25,7 @@ import (
 func WriteRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b := bufio.NewWriter(w)
-	for rule := range rules {
+	for _, rule := range longestFirst(slices.Collect(rules)) {
 		rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
 		lines := redirectsOf(rule)
 		if problem := notInRedirects(rule, lines); problem != "" {
@@ -73,9 +77,10 @@ func misreading(lines string, rule resolver.Rule) string {
 	if len(file.errs) > 0 {
 		return "a _redirects file cannot have it: " + file.errs[0].Message
 	}
-	read := file.rules[0]
+	var read resolver.Rule
+	file.each(func(rule resolver.Rule) { read = rule })
 	read.Position = rule.Position
-	if len(file.rules) > 1 || read != rule {
+	if read != rule {
 		return "a _redirects file cannot have it: its line would be the rule from " + strconv.Quote(read.Key) + " to " + strconv.Quote(read.Value)
 	}
 	return ""

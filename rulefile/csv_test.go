@@ -1,0 +1,183 @@
+package rulefile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func TestReadCSVReadsRows(t *testing.T) {
+	gh := resolver.Rule{Key: "gh", Value: "https://github.com"}
+	paper := resolver.Rule{Key: "paper", Value: "/p", Status: 301, Exact: true, Unlisted: true}
+	tests := map[string]struct {
+		text string
+		want []resolver.Rule
+	}{
+		"without a header":                        {"gh,https://github.com\npaper,/p,301,exact,unlisted\n", []resolver.Rule{gh, paper}},
+		"without a line end behind the last":      {"gh,https://github.com\npaper,/p,301,exact,unlisted", []resolver.Rule{gh, paper}},
+		"with CRLF and a byte order mark":         {"\uFEFFgh,https://github.com\r\npaper,/p,301,exact,unlisted\r\n", []resolver.Rule{gh, paper}},
+		"with semicolons":                         {"gh;https://github.com\npaper;/p;301;exact;unlisted\n", []resolver.Rule{gh, paper}},
+		"with tabs":                               {"gh\thttps://github.com\t\t\t\npaper\t/p\t301\texact\tunlisted\n", []resolver.Rule{gh, paper}},
+		"with a header":                           {"key,destination\ngh,https://github.com", []resolver.Rule{gh}},
+		"with a header in capitals":               {"Key;URL\ngh;https://github.com", []resolver.Rule{gh}},
+		"with a header behind a byte order mark":  {"\uFEFFslug,target\ngh,https://github.com", []resolver.Rule{gh}},
+		"with columns in another order":           {"status,unlisted,to,exact,from\n,,https://github.com,,gh\n301,unlisted,/p,exact,paper", []resolver.Rule{gh, paper}},
+		"with a column that has no name":          {"key,,destination,code\ngh,,https://github.com,", []resolver.Rule{gh}},
+		"with empty fields behind the last":       {"gh,https://github.com,,,,,,\n", []resolver.Rule{gh}},
+		"with blank lines, rows and comments":     {"\n# our links\n \t\n,,,\ngh,https://github.com\n  # more\n", []resolver.Rule{gh}},
+		"with quotation marks":                    {`"gh","https://github.com"` + "\n" + `"paper","/p",301,"exact",unlisted`, []resolver.Rule{gh, paper}},
+		"with separators in quotation marks":      {`"a,b;c";"/x;y"`, []resolver.Rule{{Key: "a,b;c", Value: "/x;y"}}},
+		"with a quotation mark written twice":     {`"say ""hi""",/p`, []resolver.Rule{{Key: `say "hi"`, Value: "/p"}}},
+		"with a semicolon in the first URL":       {"a,https://example.com/x;y", []resolver.Rule{{Key: "a", Value: "https://example.com/x;y"}}},
+		"with a comma in the first URL":           {"a;https://example.com/x,y", []resolver.Rule{{Key: "a", Value: "https://example.com/x,y"}}},
+		"with a comma in the first key of tabs":   {"a,b\t/p", []resolver.Rule{{Key: "a,b", Value: "/p"}}},
+		"where a key is called like a column":     {"from,/p\nsource,/p", []resolver.Rule{{Key: "from", Value: "/p"}, {Key: "source", Value: "/p"}}},
+		"with an empty destination, for resolver": {"a,\n", []resolver.Rule{{Key: "a"}}},
+		"when a key stands twice, twice":          {"gh,https://github.com\ngh,/p", []resolver.Rule{gh, {Key: "gh", Value: "/p"}}},
+		"of which there are none":                 {"", nil},
+		"of which there is a header alone":        {"key,destination,status\n", nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := read(rulefile.CSV, tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(withoutPositions(got), tt.want) {
+				t.Errorf("got  %v\nwant %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadCSVGivesThePlaceOfEachKey(t *testing.T) {
+	got, err := read(rulefile.CSV, "\uFEFF# links\r\n\r\nto,key\r\n/é,a\r\n\"/,\",\"b\"\r\n")
+	want := []resolver.Rule{
+		{Key: "a", Value: "/é", Position: resolver.Position{Source: "csv", Line: 4, Column: 5}},
+		{Key: "b", Value: "/,", Position: resolver.Position{Source: "csv", Line: 5, Column: 6}},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestReadCSVReadsLinesOfAnyLengthHoweverSlowlyTheyArrive(t *testing.T) {
+	long := "/" + strings.Repeat("x", 200_000)
+	var got []resolver.Rule
+	file := iotest.HalfReader(iotest.DataErrReader(strings.NewReader("a," + long + "\nb,/c")))
+	err := rulefile.ReadCSV(file, "", func(rule resolver.Rule) { got = append(got, rule) })
+	want := []resolver.Rule{{Key: "a", Value: long}, {Key: "b", Value: "/c"}}
+	if err != nil || !slices.Equal(withoutPositions(got), want) {
+		t.Errorf("got %d rules, %v", len(got), err)
+	}
+}
+
+func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"one column":                  {"gh", "csv:1:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them"},
+		"another separator":           {"a;/b\nb,/c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a semicolon between them"},
+		"spaces for separators":       {"a\t/b\nb /c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a tab between them"},
+		"a row without its last":      {"to,key\n/b", "csv:2:1: the row has no key: a row is destination, key, with a comma between them"},
+		"no key":                      {",/b", "csv:1:1: the key is empty"},
+		"a key like a comment":        {`"#a",/b`, `csv:1:1: a key does not begin with "#", as a comment does; for a number sign in the path write %23`},
+		"a status in words":           {"a,/b,permanent", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "permanent"`},
+		"a status of no redirect":     {"a,/b,200", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "200"`},
+		"a status with a space":       {"a,/b, 301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not " 301"`},
+		"a status with a plus":        {"a,/b,+301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "+301"`},
+		"another word for exact":      {"a,/b,301,yes", `csv:1:10: this column holds the word exact, or nothing, not "yes"`},
+		"unlisted in exact's place":   {"a,/b,301,unlisted", `csv:1:10: this column holds the word exact, or nothing, not "unlisted"`},
+		"exact in unlisted's place":   {"a,/b,,,exact", `csv:1:8: this column holds the word unlisted, or nothing, not "exact"`},
+		"too many columns":            {"a,/b,301,exact,unlisted,x", `csv:1:25: this column holds nothing, not "x"`},
+		"a field without a name":      {"key,,to\na,note,/b", `csv:2:3: this column holds nothing, not "note"`},
+		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"; the columns are key, destination, status, exact, unlisted\ncsv:1:23: there is no column \"notes\"; the columns are key, destination, status, exact, unlisted"},
+		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
+		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted"},
+		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
+		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
+		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
+		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is no Unicode text: save the file as UTF-8\ncsv:1:6: this is no Unicode text: save the file as UTF-8"},
+		"JSON":                        {`{"a": "/b"}`, `csv:1:2: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(rulefile.CSV, tt.text)
+			if errorText(err) != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadCSVGoesOnBehindEveryBadRow(t *testing.T) {
+	rules, err := read(rulefile.CSV, `a,/good
+b
+c,"/unclosed
+d,/good
+e,/f,9,x
+f,/good`)
+	const want = `csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them
+csv:3:13: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark
+csv:5:6: this column holds 301, 302, 303, 307 or 308, not "9"
+csv:5:8: this column holds the word exact, or nothing, not "x"`
+	if errorText(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	var keys []string
+	for _, rule := range rules {
+		keys = append(keys, rule.Key)
+	}
+	if !slices.Equal(keys, []string{"a", "d", "f"}) {
+		t.Errorf("got the rules %q, not the good ones alone", keys)
+	}
+}
+
+func TestWriteCSVWritesATableWithAHeader(t *testing.T) {
+	got, err := write(rulefile.CSV,
+		resolver.Rule{Key: "gh", Value: "https://github.com"},
+		resolver.Rule{Key: "a,b", Value: `/"c"`, Status: 301, Exact: true},
+		resolver.Rule{Key: "c", Value: "/d", Unlisted: true})
+	const want = `key,destination,status,exact,unlisted
+gh,https://github.com,,,
+"a,b","/""c""",301,exact,
+c,/d,,,unlisted
+`
+	if err != nil || got != want {
+		t.Errorf("got %v\n%s", err, got)
+	}
+}
+
+func TestWriteCSVLeavesOutWhatNoRowHoldsAndListsIt(t *testing.T) {
+	got, err := write(rulefile.CSV,
+		resolver.Rule{Key: "#", Value: "/a"},
+		resolver.Rule{Key: "good", Value: "/b"},
+		resolver.Rule{Key: "", Value: "/c"},
+		resolver.Rule{Key: "line", Value: "/\nend"})
+	const want = `key "#": a key does not begin with "#", as a comment does; for a number sign in the path write %23
+key "": the key is empty
+key "line": a row holds no line end; write it percent-encoded`
+	if errorText(err) != want {
+		t.Errorf("got %v", err)
+	}
+	if got != "key,destination,status,exact,unlisted\ngood,/b,,,\n" {
+		t.Errorf("written is\n%s", got)
+	}
+}
+
+// What was read and written again is read as the same rules.
+func FuzzCSV(f *testing.F) {
+	f.Add("key,destination,status,exact,unlisted\ngh,https://github.com,301,exact,unlisted\n")
+	f.Add("\uFEFFto;from\r\n/b;a\r\n\r\n# c\r\n\"x\ry\";\"\"\"\"\r\n")
+	f.Add("a\t/b\t\t\tunlisted\nkey\tx")
+	f.Add("a,\"/b\nc,/d,999\n\"#\",/e")
+	f.Fuzz(func(t *testing.T, text string) {
+		rules, err := read(rulefile.CSV, text)
+		checkPositions(t, text, rules, err)
+		if again := writtenAndRead(t, rulefile.CSV, rules); !slices.Equal(again, withoutPositions(rules)) {
+			t.Fatalf("read %v\nthen %v", rules, again)
+		}
+	})
+}

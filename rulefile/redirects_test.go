@@ -1,0 +1,336 @@
+package rulefile_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []resolver.Rule
+	}{
+		"a path is an exact rule": {
+			"/a /b 302",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 302, Exact: true}},
+		},
+		"a line without a status is permanent": {
+			"/a https://example.com",
+			[]resolver.Rule{{Key: "a", Value: "https://example.com", Status: 301, Exact: true}},
+		},
+		"a slash at the end of a path means the same": {
+			"/a/b/ /c/",
+			[]resolver.Rule{{Key: "a/b", Value: "/c/", Status: 301, Exact: true}},
+		},
+		"force is what rules do anyway": {
+			"/a /b 307!",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 307, Exact: true}},
+		},
+		"a splat is a rule for all below": {
+			"/a/* /b/:splat 308",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 308}},
+		},
+		"a splat at a host's root": {
+			"/a/* https://example.com/:splat",
+			[]resolver.Rule{{Key: "a", Value: "https://example.com", Status: 301}},
+		},
+		"a splat at the site's root": {
+			"/a/* /:splat",
+			[]resolver.Rule{{Key: "a", Value: "/", Status: 301}},
+		},
+		"a splat in front of query and fragment": {
+			"/a/* /b/:splat?c=d#e",
+			[]resolver.Rule{{Key: "a", Value: "/b?c=d#e", Status: 301}},
+		},
+		"percent-encoding stays as it is": {
+			"/caf%c3%a9 /b%2Fc",
+			[]resolver.Rule{{Key: "caf%c3%a9", Value: "/b%2Fc", Status: 301, Exact: true}},
+		},
+		"a colon within a segment is a colon": {
+			"/wiki/Special:Search /b\n/c https://example.com:8080/Talk:Main",
+			[]resolver.Rule{
+				{Key: "wiki/Special:Search", Value: "/b", Status: 301, Exact: true},
+				{Key: "c", Value: "https://example.com:8080/Talk:Main", Status: 301, Exact: true},
+			},
+		},
+		"spaces, comments and line ends are what they are elsewhere": {
+			"\uFEFF# ours\r\n\r\n\t/a \t /b#c  301\t# was /d\r\n",
+			[]resolver.Rule{{Key: "a", Value: "/b#c", Status: 301, Exact: true}},
+		},
+		"a path and all below it become one rule": {
+			"/a /b\n/x /y\n/a/* /b/:splat",
+			[]resolver.Rule{{Key: "x", Value: "/y", Status: 301, Exact: true}, {Key: "a", Value: "/b", Status: 301}},
+		},
+		"a path and all below it become one rule that leads to a directory": {
+			"/a https://example.com/b/?c\n/a/* https://example.com/b/:splat?c",
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/b/?c", Status: 301}},
+		},
+		"an empty file has no rules": {"", nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := read(rulefile.Redirects, tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(withoutPositions(got), tt.want) {
+				t.Errorf("got  %v\nwant %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadRedirectsGivesThePlaceOfEachPath(t *testing.T) {
+	got, err := read(rulefile.Redirects, "\uFEFF# links\r\n\n\t /é /b\r\n/c /d/\n/c/* /d/:splat\n")
+	want := []resolver.Rule{
+		{Key: "é", Value: "/b", Status: 301, Exact: true, Position: resolver.Position{Source: "redirects", Line: 3, Column: 3}},
+		{Key: "c", Value: "/d/", Status: 301, Position: resolver.Position{Source: "redirects", Line: 5, Column: 1}},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestReadRedirectsGoesOnBehindEveryBadLine(t *testing.T) {
+	rules, err := read(rulefile.Redirects, "/a /b 200\n/c /d\n\n/e\n/f /g 302 Role=x\n/h /i")
+	const want = `redirects:1:7: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+redirects:4:1: the line has no destination; it begins with "/", "http://" or "https://"
+redirects:5:11: a rule has no condition Role; use Caddy's redir with a matcher`
+	if errorText(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if len(rules) != 2 || rules[0].Key != "c" || rules[1].Key != "h" {
+		t.Errorf("got the rules %v, not the good ones alone", rules)
+	}
+}
+
+func TestReadRedirectsRefusesWhatHasNoEquivalentAndSaysWhy(t *testing.T) {
+	const (
+		byPathRegexp = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
+		comesFirst   = " comes first and takes all below its path; put this line in front of it, or remove one of the two"
+		samePath     = " comes first and has the same path; remove one of the two"
+		noDecision   = ", and a key has one rule: let the path and all below it lead to the same place, or remove one of the two lines"
+	)
+	tests := map[string]struct{ line, want string }{
+		"a host":                             {"https://a.example/* /b/:splat", "1:1: a rule has no host; write the path alone, into a file for that host's site"},
+		"a path without a slash":             {"a /b", `1:1: a path begins with "/"; write /a`},
+		"a query in the path":                {"/a?b=c /d", "1:1: a rule is found by the path alone; remove the query or fragment, or use Caddy's redir with a matcher"},
+		"a fragment in the path":             {"/a#b /d", "1:1: a rule is found by the path alone; remove the query or fragment, or use Caddy's redir with a matcher"},
+		"a query":                            {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found by the path alone; use Caddy's redir with a query matcher"},
+		"no destination":                     {"/a", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
+		"a comment for a destination":        {"/a # /b", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
+		"another scheme":                     {"/a mailto:me@example.com", `1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
+		"a rewrite":                          {"/a /b 200", "1:7: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host"},
+		"a forced rewrite":                   {"/a /b 200!", "1:7: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host"},
+		"an error page":                      {"/a /404.html 404", "1:14: 404 is an error page, and no redirect; use Caddy's handle_errors"},
+		"another status":                     {"/a /b 418", `1:7: the status is 301, 302, 303, 307 or 308, not "418"`},
+		"a status in words":                  {"/a /b permanent", `1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
+		"a condition":                        {"/a /b 302 Country=de,at", "1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
+		"a condition without a status":       {"/a /b Role=admin", "1:7: a rule has no condition Role; use Caddy's redir with a matcher"},
+		"something behind the status":        {"/a /b 302 301", `1:11: nothing follows the status but conditions, which a rule does not have; remove "301"`},
+		"a placeholder":                      {"/a/:year/b /b", "1:1: a rule has no placeholder like :year" + byPathRegexp},
+		"a placeholder in front of a splat":  {"/:a/* /b/:splat", "1:1: a rule has no placeholder like :a" + byPathRegexp},
+		"a placeholder within a segment":     {"/b:a-:b /c?d=:b", "1:1: a rule has no placeholder like :b" + byPathRegexp},
+		"a splat within a segment":           {"/a-* /b-:splat", `1:1: a "*" is for whole segments, at the end of the path and behind a "/"` + byPathRegexp},
+		"a splat in the middle":              {"/a/*/b /c", `1:1: a "*" is for whole segments, at the end of the path and behind a "/"` + byPathRegexp},
+		"every path":                         {"/* https://example.com/:splat", `1:1: a key is not empty, so no rule is for "/" or for every path; use Caddy's redir`},
+		"the root":                           {"/ /home", `1:1: a key is not empty, so no rule is for "/" or for every path; use Caddy's redir`},
+		"many paths to one place":            {"/a/* /b", "1:6: all below the path would lead to this one place, where a rule appends the rest of the path; end it with /:splat, or use Caddy's redir"},
+		"a splat in a destination's middle":  {"/a/* /b/:splat/c", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
+		"a splat within a last segment":      {"/a/* /b-:splat", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
+		"a splat in a destination's query":   {"/a/* /b?c=:splat", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
+		"a splat in path and query":          {"/a/* /b/:splat?c=:splat", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
+		"a splat behind two slashes":         {"/a/* /b//:splat", `1:6: a "/" stands in front of /:splat; remove one of the two`},
+		"a splat for a host":                 {"/a/* https://:splat", `1:6: a "/" stands in front of /:splat; remove one of the two`},
+		"a splat that stands for nothing":    {"/a /b/:splat", `1:4: there is nothing for :splat to stand for, as the path does not end in "/*"`},
+		"a slash put at the end":             {"/a /a/", "1:4: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
+		"a slash taken away":                 {"/a/b/ /a/b?c", "1:7: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
+		"a splat to itself":                  {"/a/* /a/:splat", "1:6: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
+		"a path and all below it, elsewhere": {"/a /b\n/a/* /c/:splat", "2:1: /a leads elsewhere already, at redirects:1:1" + noDecision},
+		"a path and all below it, otherwise": {"/a /b 302\n/a/* /b/:splat 301", "2:1: /a leads elsewhere already, at redirects:1:1" + noDecision},
+		"a line below a path that is taken":  {"/a/* /b/:splat\n/a/c/d /e", "2:1: no request gets to this line, as that at redirects:1:1" + comesFirst},
+		"a line below a pair of lines":       {"/a /b\n/a/* /b/:splat\n/a/c/* /d/:splat", "3:1: no request gets to this line, as that at redirects:2:1" + comesFirst},
+		"a path twice":                       {"/a /b\n/a/ /c", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
+		"a splat twice":                      {"/a/* /b/:splat\n/a/* /c/:splat", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
+		"a path behind its splat":            {"/a/* /b/:splat\n/a /b", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
+		"Latin-1":                            {"/a /caf\xe9", "1:1: this line is no Unicode text: save the file as UTF-8"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(rulefile.Redirects, tt.line)
+			if want := "redirects:" + tt.want; errorText(err) != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestReadRedirectsReadsTheRedirectsOfBabel(t *testing.T) {
+	file, err := os.Open("../../shared/testdata/rulesets/babel._redirects")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("the public rulesets are not beside this checkout (../shared/testdata)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var rules []resolver.Rule
+	prefixes := 0
+	err = rulefile.ReadRedirects(file, "babel", func(rule resolver.Rule) {
+		rules = append(rules, rule)
+		if !rule.Exact {
+			prefixes++
+		}
+	})
+	const want = `babel:4:27: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+babel:6:31: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+babel:9:1: a rule has no host; write the path alone, into a file for that host's site
+babel:10:1: a rule has no host; write the path alone, into a file for that host's site
+babel:49:37: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line
+babel:61:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
+babel:62:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
+babel:63:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
+babel:64:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
+babel:100:37: all below the path would lead to this one place, where a rule appends the rest of the path; end it with /:splat, or use Caddy's redir
+babel:158:81: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host`
+	if errorText(err) != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if len(rules) != 116 || prefixes != 13 {
+		t.Errorf("%d rules, %d of them for all below a path", len(rules), prefixes)
+	}
+	if _, err := resolver.Compile(rules, resolver.Options{}); err != nil {
+		t.Errorf("the rules make no ruleset: %v", err)
+	}
+}
+
+func TestRulesOfRedirectsSendRequestsWhereTheLinesSay(t *testing.T) {
+	rules, err := read(rulefile.Redirects, `
+/paper   https://example.com/paper.pdf
+/docs/*  https://docs.example.com/v2/:splat 302
+/old     /new/
+/old/*   /new/:splat
+/root/*  /:splat
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ruleset, err := resolver.Compile(rules, resolver.Options{Origin: "https://here.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]string{
+		"/paper":       "https://example.com/paper.pdf",
+		"/paper/":      "https://example.com/paper.pdf",
+		"/paper/2":     "",
+		"/docs":        "https://docs.example.com/v2",
+		"/docs/a/b?c":  "https://docs.example.com/v2/a/b?c=",
+		"/docsandmore": "",
+		"/old":         "https://here.example/new/",
+		"/old/":        "https://here.example/new/",
+		"/old/a":       "https://here.example/new/a",
+		"/root/a/b":    "https://here.example/a/b",
+	}
+	for path, want := range tests {
+		got, result := ruleset.Resolve("https://here.example" + path)
+		if result.Outcome != resolver.Redirect {
+			got = ""
+		}
+		if got != want {
+			t.Errorf("%s leads to %q, not to %q", path, got, want)
+		}
+	}
+}
+
+func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
+	got, err := write(rulefile.Redirects,
+		resolver.Rule{Key: "a", Value: "/b", Exact: true},
+		resolver.Rule{Key: "c", Value: "https://example.com", Status: 301},
+		resolver.Rule{Key: "d/e", Value: "/f?g#h", Status: 308},
+		resolver.Rule{Key: "i", Value: "/j/", Status: 307},
+		resolver.Rule{Key: "k", Value: "/"})
+	const want = `/a /b 302
+/c/* https://example.com/:splat 301
+/d/e/* /f/:splat?g#h 308
+/i /j/ 307
+/i/* /j/:splat 307
+/k/* /:splat 302
+`
+	if err != nil || got != want {
+		t.Errorf("got %v\n%s", err, got)
+	}
+}
+
+func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
+	got, err := write(rulefile.Redirects,
+		resolver.Rule{Key: "a", Value: "/1"},
+		resolver.Rule{Key: "a/b", Value: "/2"},
+		resolver.Rule{Key: "x", Value: "/3", Exact: true},
+		resolver.Rule{Key: "a/b/c", Value: "/4", Exact: true},
+		resolver.Rule{Key: "ab/c", Value: "/5"},
+		resolver.Rule{Key: "x/y", Value: "/6"})
+	const want = `/x /3 302
+/a/b/c /4 302
+/a/b/* /2/:splat 302
+/a/* /1/:splat 302
+/ab/c/* /5/:splat 302
+/x/y/* /6/:splat 302
+`
+	if err != nil || got != want {
+		t.Errorf("got %v\n%s", err, got)
+	}
+}
+
+func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
+	const cannot = "a _redirects file cannot have it: "
+	tests := map[string]struct {
+		rule resolver.Rule
+		want string
+	}{
+		"an unlisted rule":               {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
+		"a space":                        {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
+		"a line end":                     {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
+		"a placeholder that is none":     {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + "a rule has no placeholder like :a; write a line for each path, or use Caddy's redir with a path_regexp matcher"},
+		"a star that is none":            {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + "all below the path would lead to this one place, where a rule appends the rest of the path; end it with /:splat, or use Caddy's redir"},
+		"a splat that is none":           {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
+		"a key with a slash":             {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
+		"a loop":                         {resolver.Rule{Key: "a", Value: "/a"}, cannot + "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
+		"a destination with two slashes": {resolver.Rule{Key: "a", Value: "/b//"}, cannot + `a "/" stands in front of /:splat; remove one of the two`},
+		"no key":                         {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/" or for every path; use Caddy's redir`},
+		"no destination":                 {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.rule.Position = resolver.Position{Source: "links.json", Line: 7}
+			text, err := write(rulefile.Redirects, tt.rule, resolver.Rule{Key: "good", Value: "/x"})
+			if !strings.HasPrefix(errorText(err), "links.json:7: key ") || !strings.HasSuffix(errorText(err), ": "+tt.want) {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+			if text != "/good/* /x/:splat 302\n" {
+				t.Errorf("written is\n%s", text)
+			}
+		})
+	}
+}
+
+// What was read and written again is read as the same rules.
+func FuzzRedirects(f *testing.F) {
+	f.Add("/a /b 302\n/c/* https://example.com/:splat 301!\n/c/d/ /e/?f#g\n")
+	f.Add("\uFEFF# c\r\n/a /b/\r\n/a/* /b/:splat\r\n/a /b/ # again\r\n/a/*\t/b/:splat\r\n")
+	f.Add("/* /b\n/:a /b/:a\nhttps://x/* /:splat\n/a b=c /d 200 Country=de\n")
+	f.Add("/a /b\n/a/c /d\n/a/* /b/:splat\n/a/e /f\n/ab /b")
+	f.Add("//a/ //b\n/c/* /:splat?d\n/e:f /g")
+	f.Fuzz(func(t *testing.T, text string) {
+		rules, err := read(rulefile.Redirects, text)
+		checkPositions(t, text, rules, err)
+		if again := writtenAndRead(t, rulefile.Redirects, rules); !slices.Equal(again, withoutPositions(rules)) {
+			t.Fatalf("read %v\nthen %v", rules, again)
+		}
+	})
+}
