@@ -12,7 +12,7 @@ import (
 // (RFC 8259 8.1 lets a reader ignore it).
 func withoutByteOrderMark(r io.Reader) *bufio.Reader {
 	const mark = "\uFEFF"
-	b := bufio.NewReaderSize(r, 64<<10)
+	b := bufio.NewReaderSize(r, 16<<10)
 	if start, _ := b.Peek(len(mark)); string(start) == mark {
 		b.Discard(len(mark)) //nolint:errcheck // it has just been seen
 	}

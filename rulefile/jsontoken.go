@@ -50,7 +50,7 @@ const (
 const (
 	jsonPunctuation = "{}[]:,"
 	jsonSpace       = " \t\r\n"
-	jsonWindow      = 64 << 10
+	jsonWindow      = 16 << 10
 )
 
 func newJSONScanner(r io.Reader, source string) *jsonScanner {
