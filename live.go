@@ -44,35 +44,42 @@ type candidate struct {
 
 // start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
-func (h *Handler) start() error {
-	key, err := h.configuration()
-	if err != nil {
-		return err
-	}
-	value, adopted, err := rulesets.LoadOrNew(key, func() (caddy.Destructor, error) {
+func (h *Handler) start(configuration string) error {
+	var loaded map[string]any // what there is to tell once Caddy has started
+	value, adopted, err := rulesets.LoadOrNew(configuration, func() (caddy.Destructor, error) {
 		first, err := h.compile(h.ctx, nil)
 		if err != nil {
 			return nil, err
 		}
 		l := &live{digest: first.digest, versions: first.versions}
 		l.ruleset.Store(first.ruleset)
-		h.reportLoaded(first)
+		loaded = h.reportLoaded(first)
 		giveBack(first.ruleset)
 		return l, nil
 	})
 	if err != nil {
 		return err
 	}
-	h.poolKey, h.live = key, value.(*live)
+	h.poolKey, h.live = configuration, value.(*live)
 	if adopted {
 		h.logger.Debug("the rules of the configuration before serve on")
 	}
 	if len(h.sources) == 0 {
 		h.Rules = nil // they are compiled, and nothing will read them again
-		return nil
 	}
-	h.watch()
+	h.onceStarted(func() { h.run(loaded) })
 	return nil
+}
+
+// run tells of the first rules, if this handler has loaded them, and follows the sources until the
+// configuration is unloaded.
+func (h *Handler) run(loaded map[string]any) {
+	if loaded != nil {
+		h.emit(eventLoaded, loaded)
+	}
+	if len(h.sources) > 0 {
+		h.follow(h.watch())
+	}
 }
 
 // stop lets go of the ruleset.
@@ -98,7 +105,7 @@ func (h *Handler) compile(ctx context.Context, pause func()) (*candidate, error)
 	versions, inSources := h.readSources(ctx, compiler, pause)
 	ruleset, inRules := compiler.Compile()
 	if err := errors.Join(inSources, inRules); err != nil {
-		return nil, err
+		return nil, readableError{err}
 	}
 	if err := h.checkExpectations(ruleset); err != nil {
 		return nil, err
@@ -131,8 +138,8 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 	return versions, errors.Join(errs...)
 }
 
-// watch follows the sources until the configuration is unloaded.
-func (h *Handler) watch() {
+// watch returns a channel that tells when the sources have changed.
+func (h *Handler) watch() <-chan struct{} {
 	h.live.loading.Lock()
 	versions := h.live.versions
 	h.live.loading.Unlock()
@@ -146,7 +153,7 @@ func (h *Handler) watch() {
 	for i, source := range h.sources {
 		go source.Watch(h.ctx, versions[i], changed)
 	}
-	go h.follow(changes)
+	return changes
 }
 
 // follow loads the rules anew after each change.
@@ -189,14 +196,14 @@ func (h *Handler) swap(next *candidate, difference resolver.Difference) {
 	recovered := !l.failingSince.IsZero()
 	l.failingSince = time.Time{}
 	l.versions = next.versions
-	if next.digest == l.digest {
-		h.reportUnchanged(recovered)
-		return
-	}
 	before := l.digest
-	l.ruleset.Store(next.ruleset)
+	l.ruleset.Store(next.ruleset) // also where it answers the same: positions and warnings may be others
 	l.digest = next.digest
-	h.reportSwapped(before, next, difference)
+	if next.digest == before {
+		h.reportUnchanged(recovered, difference)
+	} else {
+		h.reportSwapped(before, next, difference)
+	}
 	giveBack(next.ruleset)
 }
 

@@ -1,6 +1,12 @@
 package shortlink
 
 import (
+	"fmt"
+	"strings"
+
+	"context"
+
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
@@ -16,15 +22,15 @@ const (
 // namedWarnings is how many warnings of a ruleset are written to the log one by one.
 const namedWarnings = 20
 
-// reportLoaded tells of the first ruleset of a configuration.
-func (h *Handler) reportLoaded(first *candidate) {
+// reportLoaded logs the first ruleset of a configuration, and returns the data of the event that tells of it.
+func (h *Handler) reportLoaded(first *candidate) map[string]any {
 	h.warn(first.ruleset.Warnings())
 	h.logger.Info("rules loaded",
 		zap.String("name", h.Name),
 		zap.String("digest", first.digest),
 		zap.Int("rules", first.ruleset.Len()),
 		zap.Stringers("sources", h.sources))
-	h.emit(eventLoaded, map[string]any{"name": h.Name, "digest": first.digest, "rules": first.ruleset.Len()})
+	return map[string]any{"name": h.Name, "digest": first.digest, "rules": first.ruleset.Len()}
 }
 
 // reportSwapped is the audit record of a swap.
@@ -49,8 +55,9 @@ func (h *Handler) reportSwapped(before string, next *candidate, d resolver.Diffe
 	})
 }
 
-// reportUnchanged tells that sources have been read and say what they said before.
-func (h *Handler) reportUnchanged(recovered bool) {
+// reportUnchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
+func (h *Handler) reportUnchanged(recovered bool, d resolver.Difference) {
+	h.warn(d.Warnings)
 	if recovered {
 		h.logger.Info("the sources of the rules are well again, and nothing has changed", zap.String("name", h.Name))
 		return
@@ -85,9 +92,54 @@ func (h *Handler) warn(warnings []resolver.Warning) {
 	}
 }
 
-// emit tells Caddy's events app, where there is one.
-func (h *Handler) emit(name string, data map[string]any) {
-	if app, ok := h.events.(*caddyevents.App); ok {
-		app.Emit(h.ctx, name, data)
+// readableError is an error of many lines, of which it tells as many as a person can read.
+type readableError struct{ error }
+
+// toldLines is how many lines of an error are told.
+const toldLines = 100
+
+// Error returns the first lines, and how many more there are.
+func (e readableError) Error() string {
+	text := e.error.Error()
+	end := 0
+	for range toldLines {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 {
+			return text
+		}
+		end += i + 1
 	}
+	return fmt.Sprintf("%s(%d more)", text[:end], strings.Count(text[end:], "\n")+1)
+}
+
+// Unwrap returns the whole error.
+func (e readableError) Unwrap() error { return e.error }
+
+// emit tells Caddy's events app. Only once that has started it knows those who listen.
+func (h *Handler) emit(name string, data map[string]any) { h.events.Emit(h.ctx, name, data) }
+
+// eventsApp returns Caddy's events app.
+func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
+	app, err := ctx.App("events")
+	if err != nil {
+		return nil, err
+	}
+	return app.(*caddyevents.App), nil
+}
+
+// onceStarted runs a function, beside all others, when Caddy has started with this configuration. One that
+// is only validated, or fails to start, never gets there.
+func (h *Handler) onceStarted(run func()) {
+	if err := h.events.On("started", startedHandler(run)); err != nil {
+		go run() // Caddy runs already: that is the one error
+	}
+}
+
+// startedHandler is an event handler that starts a goroutine.
+type startedHandler func()
+
+// Handle starts it.
+func (run startedHandler) Handle(context.Context, caddy.Event) error {
+	go run()
+	return nil
 }
