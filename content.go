@@ -24,6 +24,8 @@ type content struct {
 	read func(func(io.Reader) error) error
 	// signature and expectations return what lies beside the content; nil where that is not wanted.
 	signature, expectations func() ([]byte, error)
+
+	seen sight // the state in which the content was seen last
 }
 
 // companions lie beside the content.
@@ -31,37 +33,43 @@ type companions struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
 func (c *content) rules(add func(resolver.Rule)) (expected Expectations, version string, err error) {
-	version, err = c.versionOf(func(r io.Reader, beside companions) error {
-		if err := c.parse(r, beside.signature, add); err != nil {
-			return err
+	var wrong error
+	version, err = c.versionOf(func(r *reading, beside companions) {
+		if wrong = c.parse(r, beside.signature, add); wrong == nil {
+			expected, wrong = parseExpectations(beside.expectations)
 		}
-		expected, err = parseExpectations(beside.expectations)
-		return err
 	})
-	return expected, version, err
+	c.seen.see(stateOf(version, err))
+	if err != nil {
+		return nil, "", err // what is wrong with content that was not read to its end means nothing
+	}
+	return expected, version, wrong
 }
 
-// state returns what a poll compares: the version, or what keeps the content from being read.
+// state returns what a poll compares, of the content as it is now.
 func (c *content) state() string {
-	version, err := c.versionOf(func(io.Reader, companions) error { return nil })
+	return stateOf(c.versionOf(func(*reading, companions) {}))
+}
+
+// stateOf returns what a poll compares: the version, or what keeps the content from being read.
+func stateOf(version string, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	return version
 }
 
-// versionOf reads the content and what lies beside it, lets use see both, and returns a digest of all.
-func (c *content) versionOf(use func(io.Reader, companions) error) (string, error) {
+// versionOf reads the content and what lies beside it, lets use see both, and returns a digest of all. An error
+// is one of reading.
+func (c *content) versionOf(use func(*reading, companions)) (string, error) {
 	beside, err := c.readCompanions()
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
 	err = c.read(func(r io.Reader) error {
-		hashed := io.TeeReader(r, sum)
-		if err := use(hashed, beside); err != nil {
-			return err
-		}
+		hashed := &reading{r: io.TeeReader(r, sum)}
+		use(hashed, beside)
 		_, err := io.Copy(io.Discard, hashed)
 		return err
 	})
@@ -87,12 +95,12 @@ func (c *content) readCompanions() (beside companions, err error) {
 }
 
 // parse reads the rules, to the end of the content, and verifies the signature.
-func (c *content) parse(r io.Reader, signature []byte, add func(resolver.Rule)) error {
+func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) error {
 	if c.publicKey == nil {
-		return c.parseRules(r, add)
+		return c.parseRules(r, r, add)
 	}
 	signed := minisign.NewReader(r)
-	if err := c.parseRules(signed, add); err != nil {
+	if err := c.parseRules(r, signed, add); err != nil {
 		return err
 	}
 	if !signed.Verify(*c.publicKey, signature) {
@@ -101,14 +109,13 @@ func (c *content) parse(r io.Reader, signature []byte, add func(resolver.Rule)) 
 	return nil
 }
 
-// parseRules reads the rules, to the end of the content.
-func (c *content) parseRules(r io.Reader, add func(resolver.Rule)) error {
-	counted := &countingReader{r: r}
-	err := rulefile.Read(counted, c.format, c.name, add)
-	if _, drained := io.Copy(io.Discard, counted); drained != nil {
+// parseRules reads the rules from signed, which reads from r, to the end of the content.
+func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
+	err := rulefile.Read(signed, c.format, c.name, add)
+	if _, drained := io.Copy(io.Discard, signed); drained != nil {
 		return drained
 	}
-	if counted.n == 0 {
+	if r.n == 0 {
 		return errEmpty
 	}
 	return err
@@ -136,13 +143,14 @@ func parseExpectations(b []byte) (Expectations, error) {
 	return expected, nil
 }
 
-// countingReader counts what is read.
-type countingReader struct {
+// reading counts what is read.
+type reading struct {
 	r io.Reader
 	n int64
 }
 
-func (c *countingReader) Read(p []byte) (int, error) {
+// Read reads from r.
+func (c *reading) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
@@ -111,7 +112,7 @@ type Handler struct {
 
 	ctx     caddy.Context
 	logger  *zap.Logger
-	events  any // the events app
+	events  *caddyevents.App
 	options resolver.Options
 	sources []Source
 	live    *live
@@ -133,19 +134,22 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	h.ctx, h.logger = ctx, ctx.Logger()
+	configuration, err := h.configuration() // as long as it is whole: Caddy drops what it loads a source from
+	if err != nil {
+		return err
+	}
 	if err := errors.Join(h.checkOptions(), h.loadSources()); err != nil {
 		// Inline rules are looked at, too, so that all errors are told at once.
 		_, inRules := resolver.Compile(h.Rules.from(h.source()), resolver.Options{})
 		return errors.Join(err, inRules)
 	}
-	var err error
-	if h.events, err = ctx.App("events"); err != nil {
+	if h.events, err = eventsApp(ctx); err != nil {
 		return err
 	}
 	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
 		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
 	}
-	return h.start()
+	return h.start(configuration)
 }
 
 // Cleanup lets go of the rules; requests that are still under way keep them.

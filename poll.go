@@ -3,6 +3,7 @@ package shortlink
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -26,23 +27,45 @@ func parsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	return every, nil
 }
 
-// pollState calls changed each time that state returns another text than before, which is last at first.
-// It looks once at the start and then every interval until ctx ends; an interval of 0 is never.
-func pollState(ctx context.Context, every time.Duration, last string, state func() string, changed func()) {
-	if every == 0 {
-		return
+// sight is the state in which a source was last seen: by a poll, or by a reading, which may have seen
+// another. The next poll compares with it, so that what a reading has missed is read again.
+type sight struct {
+	mu    sync.Mutex
+	state string
+}
+
+// see takes down a state, and reports whether it is another than before.
+func (s *sight) see(state string) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed = state != s.state
+	s.state = state
+	return changed
+}
+
+// last returns the state that was seen last.
+func (s *sight) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// poll calls changed each time that look returns another state than was seen last. It looks once at the
+// start and then every interval until ctx ends; an interval of 0 never passes.
+func (s *sight) poll(ctx context.Context, every time.Duration, look func() string, changed func()) {
+	var ticks <-chan time.Time
+	if every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		ticks = ticker.C
 	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		if now := state(); now != last {
-			last = now
+	for ctx.Err() == nil {
+		if s.see(look()) {
 			changed()
 		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-ticker.C:
+		case <-ticks:
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package shortlink
 
 import (
+	"context"
 	"fmt"
 	"strings"
-
-	"context"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
@@ -130,16 +130,17 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 // onceStarted runs a function, beside all others, when Caddy has started with this configuration. One that
 // is only validated, or fails to start, never gets there.
 func (h *Handler) onceStarted(run func()) {
-	if err := h.events.On("started", startedHandler(run)); err != nil {
-		go run() // Caddy runs already: that is the one error
+	once := &startedHandler{sync.OnceFunc(func() { go run() })} // other apps, too, may have an event of this name
+	if err := h.events.On("started", once); err != nil {
+		once.start() // Caddy runs already: that is the one error
 	}
 }
 
-// startedHandler is an event handler that starts a goroutine.
-type startedHandler func()
+// startedHandler is a handler of the event that Caddy has started.
+type startedHandler struct{ start func() }
 
-// Handle starts it.
-func (run startedHandler) Handle(context.Context, caddy.Event) error {
-	go run()
+// Handle starts what has waited for it.
+func (s *startedHandler) Handle(context.Context, caddy.Event) error {
+	s.start()
 	return nil
 }

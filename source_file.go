@@ -128,8 +128,9 @@ func (s *FileSource) Expectations() map[string]string { return s.expected }
 
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
 func (s *FileSource) Watch(ctx context.Context, version string, changed func()) {
-	watched := fileWatch{source: s, state: version}
-	pollState(ctx, s.every, version, watched.look, changed)
+	s.content.seen.see(version)
+	watched := fileWatch{source: s}
+	s.content.seen.poll(ctx, s.every, watched.look, changed)
 }
 
 // open passes the file to use. A file that changes meanwhile is an error.

@@ -118,7 +118,8 @@ func (s *StorageSource) Expectations() map[string]string { return s.expected }
 
 // Watch reads the entry again and again: not every storage knows when its entries change.
 func (s *StorageSource) Watch(ctx context.Context, version string, changed func()) {
-	pollState(ctx, s.every, version, s.content.state, changed)
+	s.content.seen.see(version)
+	s.content.seen.poll(ctx, s.every, s.content.state, changed)
 }
 
 // UnmarshalCaddyfile sets up the source from what follows "from":
