@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
 )
@@ -17,10 +19,13 @@ const (
 	strictTries, tries = 3, 5
 )
 
-// fetch returns the fields of the hash. Either they are as they were at one time or, where the hash changes too
+// field is a field of the hash: a key and its value.
+type field struct{ key, value string }
+
+// fetch returns the fields of the hash, sorted by key. Either they are as they were at one time or, where the hash changes too
 // often for that, each of them is as it was at some time during the reading; the next push or poll
 // then leads to another reading.
-func (s *Source) fetch(ctx context.Context) (map[string]string, error) {
+func (s *Source) fetch(ctx context.Context) ([]field, error) {
 	for try := 1; try <= tries; try++ {
 		f, err := s.fetchOnce(ctx)
 		if goredis.HasErrorPrefix(err, "WRONGTYPE") {
@@ -38,7 +43,7 @@ func (s *Source) fetch(ctx context.Context) (map[string]string, error) {
 
 // fetched is the outcome of reading a hash once.
 type fetched struct {
-	fields        map[string]string
+	fields        []field
 	undisturbed   bool  // whether nobody wrote to the hash meanwhile
 	before, after int64 // how many fields it had
 }
@@ -78,9 +83,10 @@ func (s *Source) fetchOnce(ctx context.Context) (f fetched, err error) {
 	return f, err
 }
 
-// scan reads all fields. The map is for the few that HSCAN gives twice.
-func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) (map[string]string, error) {
-	fields := make(map[string]string, size)
+// scan reads all fields, and sorts them by key. HSCAN can give a field twice while the server makes its table larger; that shows
+// when they are sorted.
+func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) ([]field, error) {
+	fields := make([]field, 0, size)
 	var cursor uint64
 	for {
 		if err := ctx.Err(); err != nil {
@@ -91,11 +97,17 @@ func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) (map[stri
 			return nil, err
 		}
 		for i := 0; i+1 < len(page); i += 2 {
-			fields[page[i]] = page[i+1]
+			fields = append(fields, field{page[i], page[i+1]})
 		}
 		if next == 0 {
-			return fields, nil
+			return sortedOnce(fields), nil
 		}
 		cursor = next
 	}
+}
+
+// sortedOnce sorts fields by key and leaves each of them once, with either value where it was given with two.
+func sortedOnce(fields []field) []field {
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
+	return slices.CompactFunc(fields, func(a, b field) bool { return a.key == b.key })
 }

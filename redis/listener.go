@@ -25,6 +25,8 @@ type listener struct {
 	address string
 	// tracked and events tell whether the server pushes invalidations, or keyspace events of all kinds.
 	tracked, events bool
+	// connected is set when that is known.
+	connected bool
 	// heard holds a value when the server has said that the hash changed.
 	heard chan struct{}
 }
@@ -45,6 +47,7 @@ func (s *Source) listen(ctx context.Context) (*listener, error) {
 		l.close()
 		return nil, err
 	}
+	l.connected = true
 	return l, nil
 }
 
@@ -59,8 +62,15 @@ func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 		return nil, err
 	}
 	opt.PushNotificationProcessor = processor
-	if opt.Protocol == 3 { // in the older protocol invalidations cannot be pushed to who reads them
-		opt.OnConnect = l.track
+	canPush := opt.Protocol == 3 // in the older protocol invalidations cannot be pushed to who reads them
+	opt.OnConnect = func(ctx context.Context, conn *goredis.Conn) error {
+		if l.connected { // the library puts another connection in place of one that is lost, silently
+			return errors.New("the connection was lost")
+		}
+		if canPush {
+			return l.track(ctx, conn)
+		}
+		return nil
 	}
 	return goredis.NewClient(&opt), nil
 }

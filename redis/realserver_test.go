@@ -120,6 +120,14 @@ func (s *realServer) fill(t *testing.T, n int) {
 	}
 }
 
+// inDatabase returns the same server; its client uses another database.
+func (s *realServer) inDatabase(t *testing.T, db int) *realServer {
+	other := *s
+	other.client = goredis.NewClient(&goredis.Options{Network: "unix", Addr: s.socket, DB: db})
+	t.Cleanup(func() { other.client.Close() })
+	return &other
+}
+
 // addUser adds a user who may do no more than reading the hash links, and what else is allowed.
 func (s *realServer) addUser(t *testing.T, name string, allowed ...any) {
 	t.Helper()

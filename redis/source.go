@@ -65,7 +65,7 @@ type Source struct {
 	TLSKey  string `json:"tls_key,omitempty"`
 
 	// How often the hash is read and compared where the server pushes nothing. The pause between two readings is
-	// at least four times as long as a reading takes, so that big hashes are read less often. A
+	// at least twice as long as a reading takes, so that big hashes are read less often. A
 	// negative duration turns it off. Default: `500ms`.
 	Poll caddy.Duration `json:"poll,omitempty"`
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,12 +13,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// parseRules returns the rules that the fields of a hash stand for, sorted by key and with source for their position. The
+// parseRules returns the rules that the fields of a hash stand for, in their order and with source for their position. The
 // error is of type [rulefile.Errors] and lists everything that is no rule.
-func parseRules(fields map[string]string, source string) ([]resolver.Rule, error) {
+func parseRules(fields []field, source string) ([]resolver.Rule, error) {
 	p := &parser{at: resolver.Position{Source: source}, rules: make([]resolver.Rule, 0, len(fields))}
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		p.parse(key, fields[key])
+	for _, f := range fields {
+		p.parse(f.key, f.value)
 	}
 	p.readWaiting()
 	if p.errs != nil {

@@ -18,7 +18,7 @@ const (
 	// FLUSHALL and SWAPDB, nor when somebody turns them off.
 	eventless = time.Minute
 	// pollShare is how many times as long as a reading the pause is that follows it.
-	pollShare = 4
+	pollShare = 2
 )
 
 // Watch calls changed when the hash may have changed; see [shortlink.Source]. It listens to the server, or polls where that

@@ -143,6 +143,19 @@ func TestAServerThatIsKilledAndComesBackIsReadAgain(t *testing.T) {
 	})
 }
 
+func TestConnectionsThatTheServerClosesAreMadeAgain(t *testing.T) {
+	eachMeans(t, func(t *testing.T, server *realServer, source *Source) {
+		server.fill(t, 10)
+		e := startEdge(t, source)
+		server.do(t, "client", "kill", "user", "edge", "skipme", "yes")
+		server.do(t, "hset", "links", "docs", "/guide")
+		e.untilServed(t, "docs", "/guide", time.Second)
+		e.waitForLog(t, "redis can be reached again")
+		server.do(t, "hset", "links", "docs", "/guide/2")
+		e.untilServed(t, "docs", "/guide/2", time.Second)
+	})
+}
+
 func TestWhatCannotBeServedIsRejectedUntilItIsPutRight(t *testing.T) {
 	for name, fault := range map[string]struct {
 		commands [][]any

@@ -1,0 +1,74 @@
+package redis
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+func TestTheCaddyfileHasAllOptions(t *testing.T) {
+	var s Source
+	err := s.UnmarshalCaddyfile(caddyfile.NewTestDispenser(`redis links {
+		url rediss://edge:secret@redis.example.com:6380/2
+		cluster
+		tls_ca ca.pem
+		tls_cert cert.pem key.pem
+		poll 30s
+	}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(&s)
+	const want = `{"hash":"links","url":"rediss://edge:secret@redis.example.com:6380/2","cluster":true,` +
+		`"tls_ca":"ca.pem","tls_cert":"cert.pem","tls_key":"key.pem","poll":30000000000}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestTheNameOfAHashIsEnough(t *testing.T) {
+	var s Source
+	if err := s.UnmarshalCaddyfile(caddyfile.NewTestDispenser("redis links")); err != nil {
+		t.Fatal(err)
+	}
+	e := newEdge(t, &s, t.TempDir())
+	if e.source.server.address != "localhost:6379/0" || e.source.Poll != caddy.Duration(defaultPoll) {
+		t.Errorf("it reads %s every %v", e.source.server.address, e.source.Poll)
+	}
+}
+
+func TestPollingCanBeTurnedOff(t *testing.T) {
+	var s Source
+	if err := s.UnmarshalCaddyfile(caddyfile.NewTestDispenser("redis links {\n poll off\n}")); err != nil || s.Poll >= 0 {
+		t.Errorf("%v, %v", s.Poll, err)
+	}
+}
+
+func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
+	for text, message := range map[string]string{
+		"redis":                                "redis takes the name of a hash; other options stand in its block, at Testfile:1",
+		"redis links more":                     "redis takes the name of a hash; other options stand in its block",
+		"redis links {\n url\n}":               "url takes a URL such as redis://user:password@host:6379/0, at Testfile:2",
+		"redis links {\n url a b\n}":           "url takes a URL",
+		"redis links {\n cluster on\n}":        "cluster stands alone",
+		"redis links {\n tls_ca\n}":            "tls_ca takes a PEM file",
+		"redis links {\n tls_cert a\n}":        "tls_cert takes two PEM files",
+		"redis links {\n poll\n}":              "poll takes a duration such as 5s, or off",
+		"redis links {\n poll soon\n}":         `poll takes a duration such as 5s, or off, not "soon"`,
+		"redis links {\n poll 0\n}":            `not "0"`,
+		"redis links {\n poll -1s\n}":          `not "-1s"`,
+		"redis links {\n address a\n}":         `redis has no option "address"; the options are url, cluster, tls_ca, tls_cert and poll`,
+		"redis links {\n poll 1s\n poll 2s\n}": "poll is given twice, at Testfile:3",
+		"redis links {\n cluster\n cluster\n}": "cluster is given twice",
+	} {
+		t.Run(text, func(t *testing.T) {
+			err := new(Source).UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))
+			if err == nil || !strings.Contains(err.Error(), message) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
