@@ -111,15 +111,15 @@ type directive struct {
 	problems []problem
 }
 
-// problem is something to be put right in the Caddyfile. Without a place it is one that a source has
-// found, which tells the place itself.
+// problem is something to be put right in the Caddyfile.
 type problem struct {
 	at      resolver.Position
 	message string
+	placed  bool // the message tells the place, as those of sources do
 }
 
 func (p *directive) report(at resolver.Position, format string, args ...any) {
-	p.problems = append(p.problems, problem{at, fmt.Sprintf(format, args...)})
+	p.problems = append(p.problems, problem{at: at, message: fmt.Sprintf(format, args...)})
 }
 
 // add takes in a line: an option or a rule.
@@ -165,7 +165,9 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 	}
 	module, err := caddyfile.UnmarshalModule(d, sourceNamespace+"."+name)
 	if err != nil {
-		p.problems = append(p.problems, problem{message: err.Error()})
+		for message := range strings.SplitSeq(err.Error(), "\n") {
+			p.problems = append(p.problems, problem{at: at, message: message, placed: true})
+		}
 		return
 	}
 	p.handler.SourcesRaw = append(p.handler.SourcesRaw, caddyconfig.JSONModuleObject(module, "source", name, nil))
@@ -323,7 +325,7 @@ func (p *directive) err() error {
 	lines := make([]string, len(p.problems))
 	for i, problem := range p.problems {
 		lines[i] = problem.message
-		if problem.at != (resolver.Position{}) {
+		if !problem.placed {
 			lines[i] = fmt.Sprintf("%s: %s", problem.at, problem.message)
 		}
 	}
