@@ -203,7 +203,7 @@ const settleTime = 3 * time.Second
 // sameMetadata reports whether nothing has happened to a file between two looks.
 func sameMetadata(before, now fs.FileInfo) bool {
 	if before == nil || now == nil {
-		return before == nil && now == nil
+		return false // it can be missing for more than one reason
 	}
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.Mode() == now.Mode() &&
 		before.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()).Abs() > settleTime
