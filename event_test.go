@@ -1,0 +1,71 @@
+package shortlink_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+)
+
+// recorder is an event handler that keeps what it is told.
+type recorder struct{}
+
+// recorded are the events that a recorder was told.
+var recorded = make(chan caddy.Event, 100)
+
+func init() { caddy.RegisterModule(new(recorder)) }
+
+func (*recorder) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "events.handlers.test_recorder", New: func() caddy.Module { return new(recorder) }}
+}
+
+func (*recorder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	return nil
+}
+
+func (*recorder) Handle(_ context.Context, event caddy.Event) error {
+	recorded <- event
+	return nil
+}
+
+var _ caddyevents.Handler = (*recorder)(nil)
+
+func TestEventsTellOfRulesThatAreLoadedSwappedAndRejected(t *testing.T) {
+	const options = "events {\n on shortlink_loaded test_recorder\n on shortlink_rejected test_recorder\n }"
+	s := &liveServer{links: t.TempDir() + "/links.json"}
+	write(t, s.links, `{"a": "https://a.example"}`)
+	s.server = serveWith(t, options, s.block("", "name docs"))
+	loaded := <-recorded
+	write(t, s.links, `{"a": "https://b.example", "b": "/a"}`)
+	swapped := <-recorded
+	write(t, s.links, `{"a": "nonsense"}`)
+	rejection := <-recorded
+	for _, tt := range []struct {
+		event caddy.Event
+		name  string
+		want  map[string]any
+	}{
+		{loaded, "shortlink_loaded", map[string]any{"name": "docs", "rules": 1}},
+		{swapped, "shortlink_loaded", map[string]any{
+			"name": "docs", "rules": 2, "added": 1, "first_added": []string{"b"}, "changed": 1, "first_changed": []string{"a"}, "removed": 0,
+			"old_digest": loaded.Data["digest"],
+		}},
+		{rejection, "shortlink_rejected", map[string]any{"name": "docs", "digest": swapped.Data["digest"]}},
+	} {
+		if tt.event.Name() != tt.name {
+			t.Errorf("the event is %s, want %s", tt.event.Name(), tt.name)
+		}
+		for key, want := range tt.want {
+			if got := tt.event.Data[key]; fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %s is %v, want %v", tt.name, key, got, want)
+			}
+		}
+	}
+	if rejection.Data["error"] == "" || rejection.Data["failing_since"] == nil {
+		t.Errorf("the rejection is %v", rejection.Data)
+	}
+}
