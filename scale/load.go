@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// connection is a client that asks one thing after another.
+type connection struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func dial(addr string) (*connection, error) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn, bufio.NewReader(conn)}, nil
+}
+
+func (c *connection) close() { _ = c.Conn.Close() }
+
+// ask asks for a path, and returns the Location.
+func (c *connection) ask(path string) (location string, err error) {
+	if _, err := c.Write([]byte("GET " + path + " HTTP/1.1\r\nHost: go.example\r\n\r\n")); err != nil {
+		return "", err
+	}
+	status, err := c.r.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(status, "HTTP/1.1 302 ") && !strings.HasPrefix(status, "HTTP/1.1 404 ") {
+		return "", fmt.Errorf("the answer is %s", strings.TrimSpace(status))
+	}
+	for {
+		line, err := c.r.ReadSlice('\n')
+		if err != nil {
+			return "", err
+		}
+		if len(line) <= 2 {
+			return location, nil
+		}
+		if len(line) > 10 && (line[0] == 'L' || line[0] == 'l') && line[8] == ':' {
+			location = strings.TrimSpace(string(line[9:]))
+		}
+	}
+}
+
+// load is what a load saw.
+type load struct {
+	mu        sync.Mutex
+	latencies []time.Duration
+	failed    []error
+}
+
+func (l *load) saw(latency time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.failed = append(l.failed, err)
+		return
+	}
+	l.latencies = append(l.latencies, latency)
+}
+
+// percentile returns the latency that p of all requests stayed below.
+func (l *load) percentile(p float64) time.Duration {
+	if len(l.latencies) == 0 {
+		return 0
+	}
+	slices.Sort(l.latencies)
+	return l.latencies[min(len(l.latencies)-1, int(p*float64(len(l.latencies))))]
+}
+
+// at sends requests at a fixed rate until stop is closed, whether earlier ones are answered or not: a latency
+// counts from when the request was to be sent.
+func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}) *load {
+	result := &load{}
+	type job struct{ due time.Time }
+	jobs := make(chan job, 1<<16)
+	var workers sync.WaitGroup
+	for range 64 {
+		workers.Go(func() {
+			random := rand.New(rand.NewPCG(rand.Uint64(), 1))
+			c, err := dial(s.addr)
+			for j := range jobs {
+				if err == nil {
+					_, err = c.ask(pick(random))
+				}
+				result.saw(time.Since(j.due), err)
+				if err != nil {
+					c, err = dial(s.addr)
+				}
+			}
+			if err == nil {
+				c.close()
+			}
+		})
+	}
+	begin := time.Now()
+	for sent := 0; ; {
+		select {
+		case <-stop:
+			close(jobs)
+			workers.Wait()
+			return result
+		default:
+		}
+		for due := int(time.Since(begin).Seconds() * float64(rate)); sent < due; sent++ {
+			jobs <- job{begin.Add(time.Duration(sent) * time.Second / time.Duration(rate))}
+		}
+		time.Sleep(500 * time.Microsecond)
+	}
+}
+
+// asMany sends as many requests as the server answers on a few connections.
+func (s *server) asMany(pick func(*rand.Rand) string, length time.Duration) (*load, float64) {
+	result := &load{}
+	var workers sync.WaitGroup
+	begin := time.Now()
+	for n := range uint64(16) {
+		workers.Go(func() {
+			random := rand.New(rand.NewPCG(n, 1))
+			c, err := dial(s.addr)
+			if err != nil {
+				result.saw(0, err)
+				return
+			}
+			defer c.close()
+			for time.Since(begin) < length {
+				sent := time.Now()
+				_, err := c.ask(pick(random))
+				result.saw(time.Since(sent), err)
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return result, float64(len(result.latencies)) / time.Since(begin).Seconds()
+}

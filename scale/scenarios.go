@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func (b *bench) fromFile() string {
+	return "shortlink {\n from file " + filepath.Join(b.dir, "links.json") + "\n }\n respond 404"
+}
+
+func anyOf(n int) func(*rand.Rand) string {
+	return func(r *rand.Rand) string { return "/" + key(r.IntN(n)) }
+}
+
+// series are the values of several rounds.
+type series []float64
+
+func (s series) String() string {
+	sorted := slices.Sorted(slices.Values(s))
+	return fmt.Sprintf("%.4g (%.4g to %.4g)", sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1])
+}
+
+// startup measures the time until the first answer, and memory settled and under load.
+func (b *bench) startup(rules, rounds int, length time.Duration) error {
+	if err := b.writeRules(rules, 0, 0); err != nil {
+		return err
+	}
+	var start, settled, loaded, peak series
+	for range rounds {
+		s, err := b.start(b.fromFile())
+		if err != nil {
+			return err
+		}
+		took, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started)
+		if err != nil {
+			return err
+		}
+		time.Sleep(5 * time.Second)
+		rss, err := s.memory("VmRSS")
+		if err != nil {
+			return err
+		}
+		high, _ := s.memory("VmHWM")
+		result, _ := s.asMany(anyOf(rules), length)
+		under, _ := s.memory("VmRSS")
+		s.stop()
+		if err := errors.Join(result.failed...); err != nil {
+			return err
+		}
+		start, settled = append(start, took.Seconds()), append(settled, rss)
+		loaded, peak = append(loaded, under), append(peak, high)
+	}
+	fmt.Printf("| rules | serving after, s | settled, MiB | under load, MiB | peak while loading, MiB |\n|--:|--:|--:|--:|--:|\n")
+	fmt.Printf("| %d | %v | %v | %v | %v |\n", rules, start, settled, loaded, peak)
+	return nil
+}
+
+// swap measures what requests at a fixed rate see while rules are swapped, a thousand changed each time.
+func (b *bench) swap(rules, swaps int) error {
+	const changed, rate = 1000, 2000
+	if err := b.writeRules(rules, 0, 0); err != nil {
+		return err
+	}
+	s, err := b.start(b.fromFile())
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	if _, err := s.await("/"+key(0), url(0, 0), s.started); err != nil {
+		return err
+	}
+	time.Sleep(5 * time.Second)
+	settled, _ := s.memory("VmRSS")
+	if err := s.resetPeak(); err != nil {
+		return err
+	}
+	stop, done := make(chan struct{}), make(chan *load)
+	go func() { done <- s.at(rate, anyOf(rules), stop) }()
+	var visible series
+	for generation := 1; generation <= swaps; generation++ {
+		if err := b.writeRules(rules, changed, generation); err != nil {
+			return err
+		}
+		took, err := s.await("/"+key(0), url(0, generation), time.Now())
+		if err != nil {
+			return err
+		}
+		visible = append(visible, took.Seconds())
+	}
+	close(stop)
+	seen := <-done
+	peak, _ := s.memory("VmHWM")
+	fmt.Printf("| rules | swaps | requests | failed | p50, ms | p99, ms | max, ms | change visible after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	fmt.Printf("| %d | %d | %d | %d | %.3g | %.3g | %.3g | %v | %.0f | %.0f |\n", rules, swaps, len(seen.latencies), len(seen.failed),
+		ms(seen.percentile(0.5)), ms(seen.percentile(0.99)), ms(seen.percentile(1)), visible, settled, peak)
+	return errors.Join(seen.failed...)
+}
+
+// contender is a way to answer, with the number of rules that it has.
+type contender struct {
+	name  string
+	rules int
+	block string
+}
+
+func (b *bench) contenders() []contender {
+	all := []contender{{"static `redir`", 1, "redir https://www.example.com/articles/0/0000000000000000000000000 302"}}
+	for _, n := range []int{10, 1000, 100_000, 1_000_000} {
+		all = append(all, contender{"shortlink", n, b.fromFile()})
+	}
+	for _, n := range []int{10, 1000} {
+		var redir, table strings.Builder
+		for i := range n {
+			fmt.Fprintf(&redir, "redir /%s %s 302\n", key(i), url(i, 0))
+			fmt.Fprintf(&table, "/%s %s\n", key(i), url(i, 0))
+		}
+		all = append(all, contender{"`redir`", n, redir.String()}, contender{"`map`", n, "map {path} {target} {\n" + table.String() + "}\nredir {target} 302"})
+	}
+	return all
+}
+
+// throughput measures requests a second, latency and processor time, all contenders in turn in every round.
+func (b *bench) throughput(rounds int, length time.Duration) error {
+	type measured struct{ perSecond, p99, cpu series }
+	for _, gogc := range []string{"100", "400"} {
+		all := b.contenders()
+		results := make([]measured, len(all))
+		for range rounds {
+			for i, c := range all {
+				if err := b.writeRules(c.rules, 0, 0); err != nil {
+					return err
+				}
+				s, err := b.start(c.block, "GOGC="+gogc)
+				if err != nil {
+					return err
+				}
+				if _, err := s.await("/"+key(0), url(0, 0), s.started); err != nil {
+					return err
+				}
+				s.asMany(anyOf(c.rules), time.Second)
+				before, _ := s.cpu()
+				seen, perSecond := s.asMany(anyOf(c.rules), length)
+				after, _ := s.cpu()
+				s.stop()
+				if err := errors.Join(seen.failed...); err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
+				r := &results[i]
+				r.perSecond = append(r.perSecond, perSecond)
+				r.p99 = append(r.p99, float64(seen.percentile(0.99).Microseconds())/1000)
+				r.cpu = append(r.cpu, float64((after-before).Microseconds())/float64(len(seen.latencies)))
+			}
+		}
+		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs |\n|---|--:|--:|--:|--:|\n", gogc)
+		for i, c := range all {
+			fmt.Printf("| %s | %d | %v | %v | %v |\n", c.name, c.rules, results[i].perSecond, results[i].p99, results[i].cpu)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// bench is where things are measured.
+type bench struct {
+	dir, caddy string
+}
+
+// key and url are those of the i-th rule: 12 bytes and 60.
+func key(i int) string { return fmt.Sprintf("k%05x%06x", uint32(i)*2654435761>>12, i) }
+
+func url(i, generation int) string {
+	return fmt.Sprintf("https://www.example.com/articles/%d/%025d", generation%10, i)
+}
+
+// writeRules writes n rules to links.json, the first changed ones of another generation, in the place of the
+// old file at once.
+func (b *bench) writeRules(n, changed, generation int) error {
+	path := filepath.Join(b.dir, "links.json")
+	file, err := os.Create(path + ".new")
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(file, 1<<20)
+	for i := range n {
+		separator, g := ",", 0
+		if i == 0 {
+			separator = "{"
+		}
+		if i < changed {
+			g = generation
+		}
+		fmt.Fprintf(w, "%s\n\t%q: %q", separator, key(i), url(i, g))
+	}
+	fmt.Fprint(w, "\n}\n")
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// server is a Caddy on the first processor.
+type server struct {
+	addr    string
+	process *exec.Cmd
+	started time.Time
+}
+
+// start starts a Caddy with what a site's block holds.
+func (b *bench) start(block string, env ...string) (*server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{addr: l.Addr().String()}
+	l.Close()
+	_, port, _ := net.SplitHostPort(s.addr)
+	config := filepath.Join(b.dir, "Caddyfile")
+	text := fmt.Sprintf("{\n admin off\n persist_config off\n default_bind 127.0.0.1\n storage file_system %s\n log {\n output discard\n }\n}\nhttp://:%s {\n%s\n}\n", b.dir, port, block)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	s.process = exec.Command("taskset", "-c", "0", b.caddy, "run", "--config", config)
+	s.process.Env = append(append(os.Environ(), "GOMAXPROCS=1"), env...)
+	s.process.Stderr = os.Stderr
+	s.started = time.Now()
+	return s, s.process.Start()
+}
+
+func (s *server) stop() {
+	_ = s.process.Process.Signal(syscall.SIGTERM)
+	_ = s.process.Wait()
+}
+
+// await waits until a path is answered with a location, and returns how long that took from since.
+func (s *server) await(path, location string, since time.Time) (time.Duration, error) {
+	for deadline := since.Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		c, err := dial(s.addr)
+		if err != nil {
+			continue
+		}
+		got, err := c.ask(path)
+		c.close()
+		if err == nil && got == location {
+			return time.Since(since), nil
+		}
+	}
+	return 0, fmt.Errorf("%s was never answered with %s", path, location)
+}
+
+// memory returns a line of /proc/<pid>/status in MiB.
+func (s *server) memory(name string) (float64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			kib, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+			return float64(kib) / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("no %s of process %d", name, s.process.Process.Pid)
+}
+
+// resetPeak lets VmHWM begin anew.
+func (s *server) resetPeak() error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.process.Process.Pid), []byte("5"), 0)
+}
+
+// cpu returns the processor time that the server has used.
+func (s *server) cpu() (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond, nil // in ticks of a hundredth of a second
+}
