@@ -48,7 +48,7 @@ func (c *content) rules(add func(resolver.Rule)) (expected Expectations, version
 
 // state returns what a poll compares, of the content as it is now.
 func (c *content) state() string {
-	return stateOf(c.versionOf(func(*reading, companions) {}))
+	return stateOf(c.versionOf(func(r *reading, _ companions) { r.pause = newPacer().pause }))
 }
 
 // stateOf returns what a poll compares: the version, or what keeps the content from being read.
@@ -145,13 +145,17 @@ func parseExpectations(b []byte) (Expectations, error) {
 
 // reading counts what is read.
 type reading struct {
-	r io.Reader
-	n int64
+	r     io.Reader
+	n     int64
+	pause func() // nil for none
 }
 
 // Read reads from r.
 func (c *reading) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if c.pause != nil {
+		c.pause()
+	}
 	return n, err
 }

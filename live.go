@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -117,14 +118,15 @@ func (h *Handler) compile(ctx context.Context, pause func()) (*candidate, error)
 func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, pause func()) ([]string, error) {
 	var versions []string
 	var errs []error
-	add := compiler.Add
-	if pause != nil {
-		added := 0
-		add = func(rule resolver.Rule) {
-			compiler.Add(rule)
-			if added++; added%64 == 0 {
-				pause()
-			}
+	added := 0
+	add := func(rule resolver.Rule) {
+		compiler.Add(rule)
+		added++
+		if pause != nil && added%64 == 0 {
+			pause()
+		}
+		if added%collectEvery == 0 {
+			runtime.GC()
 		}
 	}
 	for _, source := range h.sources {
@@ -229,7 +231,13 @@ func brokenError(d resolver.Difference) error {
 // namedKeys is how many keys of each kind a record of a swap names.
 const namedKeys = 10
 
-// giveBack returns the memory to the system that loading a large ruleset has left behind.
+// collectEvery is after how many rules what reading them has left behind is collected. By itself the collector
+// would wait until that is as much as the old rules and the new ones together; and it
+// has little to do, as compiled rules hold no pointers.
+const collectEvery = 1 << 16
+
+// giveBack returns the memory to the system that loading a large ruleset has left behind. It stops everybody
+// for a while, so it is for the start alone; after a swap the runtime does it by and by.
 func giveBack(ruleset *resolver.Ruleset) {
 	const large = 8 << 20
 	if ruleset.Size() >= large {
@@ -242,8 +250,8 @@ func giveBack(ruleset *resolver.Ruleset) {
 type pacer struct{ turn time.Time }
 
 const (
-	turnTime = time.Millisecond
-	restTime = 250 * time.Microsecond
+	turnTime = 500 * time.Microsecond
+	restTime = 50 * time.Microsecond
 )
 
 func newPacer() *pacer { return &pacer{time.Now()} }

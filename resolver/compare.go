@@ -37,11 +37,13 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 			broken.add(rule)
 		}
 	})
-	before.eachEntry(pause, func(at ref) {
-		if after.entryOf(before.table.key(at)) == 0 {
-			removed.add(before.rule(at))
-		}
-	})
+	if before.rules > after.rules-added.count { // else there is nothing to look for
+		before.eachEntry(pause, func(at ref) {
+			if after.entryOf(before.table.key(at)) == 0 {
+				removed.add(before.rule(at))
+			}
+		})
+	}
 	return Difference{
 		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken.count,
 		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(), FirstBroken: broken.names(),

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 	"time"
 )
 
 func (b *bench) fromFile() string {
-	return "shortlink {\n from file " + filepath.Join(b.dir, "links.json") + "\n }\n respond 404"
+	return "shortlink {\n from file " + b.links() + "\n }\n respond 404"
 }
 
 func anyOf(n int) func(*rand.Rand) string {
@@ -64,7 +64,15 @@ func (b *bench) startup(rules, rounds int, length time.Duration) error {
 // swap measures what requests at a fixed rate see while rules are swapped, a thousand changed each time.
 func (b *bench) swap(rules, swaps int) error {
 	const changed, rate = 1000, 2000
-	if err := b.writeRules(rules, 0, 0); err != nil {
+	for generation := swaps; generation >= 0; generation-- {
+		if err := b.writeRules(rules, changed, generation); err != nil {
+			return err
+		}
+		if err := os.Rename(b.links(), b.links()+fmt.Sprint(generation)); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(b.links()+"0", b.links()); err != nil {
 		return err
 	}
 	s, err := b.start(b.fromFile())
@@ -84,7 +92,7 @@ func (b *bench) swap(rules, swaps int) error {
 	go func() { done <- s.at(rate, anyOf(rules), stop) }()
 	var visible series
 	for generation := 1; generation <= swaps; generation++ {
-		if err := b.writeRules(rules, changed, generation); err != nil {
+		if err := os.Rename(b.links()+fmt.Sprint(generation), b.links()); err != nil {
 			return err
 		}
 		took, err := s.await("/"+key(0), url(0, generation), time.Now())

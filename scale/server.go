@@ -25,10 +25,12 @@ func url(i, generation int) string {
 	return fmt.Sprintf("https://www.example.com/articles/%d/%025d", generation%10, i)
 }
 
-// writeRules writes n rules to links.json, the first changed ones of another generation, in the place of the
+func (b *bench) links() string { return filepath.Join(b.dir, "links.json") }
+
+// writeRules writes n rules to the file that servers follow, the first changed ones of another generation, in the place of the
 // old file at once.
 func (b *bench) writeRules(n, changed, generation int) error {
-	path := filepath.Join(b.dir, "links.json")
+	path := b.links()
 	file, err := os.Create(path + ".new")
 	if err != nil {
 		return err
