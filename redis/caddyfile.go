@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
@@ -55,28 +54,15 @@ func (s *Source) unmarshalOption(d *caddyfile.Dispenser) error {
 			return d.Err("tls_cert takes two PEM files: a certificate, and its private key")
 		}
 	case "poll":
-		return s.unmarshalPoll(d)
+		if !d.AllArgs(&s.Poll) {
+			return d.Err("poll takes a duration, such as 5s, or off")
+		}
+		if _, err := parsePoll(s.Poll); err != nil {
+			return d.WrapErr(err)
+		}
 	default:
 		return d.Errf("redis has no option %q; the options are url, cluster, tls_ca, tls_cert and poll", d.Val())
 	}
-	return nil
-}
-
-// unmarshalPoll reads the words behind poll.
-func (s *Source) unmarshalPoll(d *caddyfile.Dispenser) error {
-	var interval string
-	if !d.AllArgs(&interval) {
-		return d.Err("poll takes a duration such as 5s, or off")
-	}
-	if interval == "off" {
-		s.Poll = -1
-		return nil
-	}
-	duration, err := caddy.ParseDuration(interval)
-	if err != nil || duration <= 0 {
-		return d.Errf("poll takes a duration such as 5s, or off, not %q", interval)
-	}
-	s.Poll = caddy.Duration(duration)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
@@ -23,7 +22,7 @@ func TestTheCaddyfileHasAllOptions(t *testing.T) {
 	}
 	got, err := json.Marshal(&s)
 	const want = `{"hash":"links","url":"rediss://edge:secret@redis.example.com:6380/2","cluster":true,` +
-		`"tls_ca":"ca.pem","tls_cert":"cert.pem","tls_key":"key.pem","poll":30000000000}`
+		`"tls_ca":"ca.pem","tls_cert":"cert.pem","tls_key":"key.pem","poll":"30s"}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -35,15 +34,8 @@ func TestTheNameOfAHashIsEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := newEdge(t, &s, t.TempDir())
-	if e.source.server.address != "localhost:6379/0" || e.source.Poll != caddy.Duration(defaultPoll) {
-		t.Errorf("it reads %s every %v", e.source.server.address, e.source.Poll)
-	}
-}
-
-func TestPollingCanBeTurnedOff(t *testing.T) {
-	var s Source
-	if err := s.UnmarshalCaddyfile(caddyfile.NewTestDispenser("redis links {\n poll off\n}")); err != nil || s.Poll >= 0 {
-		t.Errorf("%v, %v", s.Poll, err)
+	if e.source.server.address != "localhost:6379/0" || e.source.every != defaultPoll {
+		t.Errorf("it reads %s every %v", e.source.server.address, e.source.every)
 	}
 }
 
@@ -56,8 +48,8 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n cluster on\n}":        "cluster stands alone",
 		"redis links {\n tls_ca\n}":            "tls_ca takes a PEM file",
 		"redis links {\n tls_cert a\n}":        "tls_cert takes two PEM files",
-		"redis links {\n poll\n}":              "poll takes a duration such as 5s, or off",
-		"redis links {\n poll soon\n}":         `poll takes a duration such as 5s, or off, not "soon"`,
+		"redis links {\n poll\n}":              "poll takes a duration, such as 5s, or off",
+		"redis links {\n poll soon\n}":         `poll takes a duration, such as 5s, or off, not "soon"`,
 		"redis links {\n poll 0\n}":            `not "0"`,
 		"redis links {\n poll -1s\n}":          `not "-1s"`,
 		"redis links {\n address a\n}":         `redis has no option "address"; the options are url, cluster, tls_ca, tls_cert and poll`,

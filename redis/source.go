@@ -5,6 +5,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -65,17 +66,34 @@ type Source struct {
 	TLSKey  string `json:"tls_key,omitempty"`
 
 	// How often the hash is read and compared where the server pushes nothing. The pause between two readings is
-	// at least twice as long as a reading takes, so that big hashes are read less often. A
-	// negative duration turns it off. Default: `500ms`.
-	Poll caddy.Duration `json:"poll,omitempty"`
+	// at least twice as long as a reading takes, so that big hashes are read less often. `off` for never.
+	// Default: `500ms`.
+	Poll string `json:"poll,omitempty"`
 
+	every  time.Duration // 0 for never
 	server server
 	copy   *storedCopy
 	served served
 	logger *zap.Logger
 }
 
+// defaultPoll lets a new rule be served within a second.
 const defaultPoll = 500 * time.Millisecond
+
+// parsePoll returns the interval that is written, which is 0 for off.
+func parsePoll(written string) (time.Duration, error) {
+	switch written {
+	case "":
+		return defaultPoll, nil
+	case "off":
+		return 0, nil
+	}
+	every, err := caddy.ParseDuration(written)
+	if err != nil || every <= 0 {
+		return 0, fmt.Errorf("redis: poll takes a duration, such as 5s, or off, not %q", written)
+	}
+	return every, nil
+}
 
 // CaddyModule returns the Caddy module information.
 func (*Source) CaddyModule() caddy.ModuleInfo {
@@ -90,11 +108,11 @@ func (s *Source) Provision(ctx caddy.Context) error {
 	if s.Hash == "" {
 		return errors.New("redis: the name of the hash is missing")
 	}
-	if s.Poll == 0 {
-		s.Poll = caddy.Duration(defaultPoll)
+	var err error
+	if s.every, err = parsePoll(s.Poll); err != nil {
+		return err
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
-	var err error
 	if s.server, err = s.newServer(); err != nil {
 		return err
 	}

@@ -99,14 +99,14 @@ func (w *watch) follow(ctx context.Context, l *listener, ended <-chan error, too
 // pause says when to look next; a look took some time.
 func (w *watch) pause(l *listener, took time.Duration) time.Duration {
 	if w.polls(l) {
-		return max(time.Duration(w.source.Poll), pollShare*took)
+		return max(w.source.every, pollShare*took)
 	}
 	return max(recheck, pollShare*took)
 }
 
 // polls reports whether the hash is polled.
 func (w *watch) polls(l *listener) bool {
-	return !l.pushes() && w.source.Poll > 0
+	return !l.pushes() && w.source.every > 0
 }
 
 // look looks, without being told to, whether there is anything to do. It returns how long reading the hash took, or 0 where there
@@ -160,7 +160,7 @@ func (w *watch) find(l *listener) {
 	switch {
 	case w.lost:
 		logger.Info("redis can be reached again")
-	case !l.pushes() && w.source.Poll < 0:
+	case !l.pushes() && w.source.every == 0:
 		logger.Warn("redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
 	default:
 		logger.Info("watching redis")

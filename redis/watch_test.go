@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,9 +45,7 @@ func TestAWrittenRuleIsServedWithinASecondAt10000Rules(t *testing.T) {
 }
 
 func TestAWrittenRuleIsServedWithinTenSecondsAtAMillionRules(t *testing.T) {
-	if os.Getenv("SHORTLINK_SLOW") == "" {
-		t.Skip("to run this test, set SHORTLINK_SLOW=1")
-	}
+	slow(t)
 	eachMeans(t, func(t *testing.T, server *realServer, source *Source) {
 		server.fill(t, 1_000_000)
 		begun := time.Now()
@@ -86,7 +85,7 @@ func TestNothingIsReadAgainWhileNothingChanges(t *testing.T) {
 	server := startServer(t)
 	server.addUser(t, "edge")
 	server.do(t, "hset", "links", "docs", "no destination, but text", "bad", "{")
-	e := newEdge(t, &Source{URL: server.url("edge"), Poll: 1}, t.TempDir())
+	e := newEdge(t, &Source{URL: server.url("edge"), Poll: "1ns"}, t.TempDir())
 	e.read(t.Context()) // which is rejected
 	e.watch(t)
 	polls := func() int64 { return server.calls(t, "multi") }
@@ -247,8 +246,48 @@ func TestAServerThatNeitherPushesNorIsPolledIsWarnedOf(t *testing.T) {
 	server := startServer(t)
 	server.addUser(t, "edge")
 	server.fill(t, 10)
-	e := newEdge(t, &Source{URL: server.url("edge"), Poll: -1}, t.TempDir())
+	e := newEdge(t, &Source{URL: server.url("edge"), Poll: "off"}, t.TempDir())
 	e.read(t.Context())
 	e.watchUnreachable(t)
 	e.waitForLog(t, "redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
+}
+
+func TestASilentConnectionIsKept(t *testing.T) {
+	slow(t) // as it takes two heartbeats
+	server := startServer(t)
+	server.fill(t, 10)
+	e := startEdge(t, &Source{URL: server.url("")})
+	for before := server.calls(t, "ping"); server.calls(t, "ping") < before+2; {
+	}
+	server.do(t, "hset", "links", "docs", "/guide")
+	e.untilServed(t, "docs", "/guide", time.Second)
+	if e.logs.Len() != 1 {
+		t.Errorf("it is not one connection from the beginning: %v", e.logs.All())
+	}
+}
+
+func TestAServerThatHangsIsNoticed(t *testing.T) {
+	slow(t) // as it takes two heartbeats
+	server := startServer(t)
+	server.fill(t, 10)
+	e := startEdge(t, &Source{URL: server.url("")})
+	if err := server.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	e.until(t, "the loss", 4*heartbeat, func(e *edge) bool {
+		return e.logs.FilterMessage("redis cannot be reached; the last good rules go on serving").Len() > 0
+	})
+	if err := server.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	server.do(t, "hset", "links", "docs", "/guide")
+	e.untilServed(t, "docs", "/guide", 4*heartbeat)
+}
+
+// slow skips a test unless slow ones are asked for.
+func slow(t *testing.T) {
+	t.Helper()
+	if os.Getenv("SHORTLINK_SLOW") == "" {
+		t.Skip("to run this test, set SHORTLINK_SLOW=1")
+	}
 }
