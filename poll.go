@@ -43,6 +43,13 @@ func (s *sight) see(state string) (changed bool) {
 	return changed
 }
 
+// last returns the state that was seen last.
+func (s *sight) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
 // poll calls changed each time that look returns another state than was seen last. It looks once at the
 // start and then every interval until ctx ends; an interval of 0 never passes.
 func (s *sight) poll(ctx context.Context, every time.Duration, look func() string, changed func()) {

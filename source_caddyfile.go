@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // sourceBlock is how sources are written in the Caddyfile: a name, one argument, and a block of options.
@@ -27,23 +29,26 @@ func (b *sourceBlock) unmarshal(d *caddyfile.Dispenser) error {
 	d.Next()
 	name := d.Val()
 	var problems []string
-	report := func(format string, args ...any) {
-		problems = append(problems, fmt.Sprintf("%s:%d: from %s: ", d.File(), d.Line(), name)+fmt.Sprintf(format, args...))
+	report := func(line int, problem string) {
+		problems = append(problems, fmt.Sprintf("%s:%d: from %s: %s", d.File(), line, name, problem))
 	}
 	if args := d.RemainingArgs(); len(args) == 1 {
 		*b.value = args[0]
 	} else {
-		report("it takes one %s; put options into its block", b.argument)
+		report(d.Line(), "it takes one "+b.argument+"; put options into its block")
 	}
 	given := map[string]bool{}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		option := d.Val()
+		option, line := d.Val(), d.Line()
 		if given[option] {
-			report("%s is given twice", option)
+			report(line, option+" is given twice")
+			d.RemainingArgs()
+			skipBlock(d)
+			continue
 		}
 		given[option] = true
 		if problem := b.setOption(d, option); problem != "" {
-			report("%s", problem)
+			report(line, problem)
 		}
 	}
 	if len(problems) > 0 {
@@ -71,7 +76,24 @@ func (b *sourceBlock) setOption(d *caddyfile.Dispenser, option string) string {
 		return option + " takes one word"
 	}
 	*value = args[0]
+	if err := checkOption(option, args[0]); err != nil {
+		return err.Error()
+	}
 	return ""
+}
+
+// checkOption checks the values that do not depend on where Caddy runs. It is done here already so that the
+// error has its place in the Caddyfile.
+func checkOption(option, value string) (err error) {
+	switch option {
+	case "format":
+		_, err = rulefile.ParseFormat(value)
+	case "poll":
+		_, err = parsePoll(value, 0)
+	case "minisign":
+		_, err = parsePublicKey(value)
+	}
+	return err
 }
 
 func (b *sourceBlock) optionNames() []string {

@@ -135,18 +135,18 @@ func (s *FileSource) Watch(ctx context.Context, version string, changed func()) 
 
 // open passes the file to use. A file that changes meanwhile is an error.
 func (s *FileSource) open(use func(io.Reader) error) error {
+	before, err := os.Stat(s.path)
+	if err != nil {
+		return plainly(err)
+	}
+	if !before.Mode().IsRegular() { // a pipe is not even opened: that would wait for its other end
+		return errors.New("it is no file, but a " + kindOfFile(before.Mode()))
+	}
 	file, err := os.Open(s.path)
 	if err != nil {
 		return plainly(err)
 	}
 	defer file.Close()
-	before, err := file.Stat()
-	if err != nil {
-		return plainly(err)
-	}
-	if !before.Mode().IsRegular() {
-		return errors.New("it is no file, but a " + kindOfFile(before.Mode()))
-	}
 	if err := use(file); err != nil {
 		return plainly(err)
 	}
@@ -183,14 +183,15 @@ type fileWatch struct {
 	state string
 }
 
-// look returns the state of the file: the one before, where the metadata say that nothing has happened.
+// look returns the state of the file: the one before, where the metadata say that nothing has happened and no
+// reading has seen another.
 func (w *fileWatch) look() string {
 	before := w.infos
 	w.infos = make([]fs.FileInfo, len(w.source.all))
 	for i, path := range w.source.all {
 		w.infos[i], _ = os.Stat(path)
 	}
-	if !slices.EqualFunc(before, w.infos, sameMetadata) {
+	if w.state != w.source.content.seen.last() || !slices.EqualFunc(before, w.infos, sameMetadata) {
 		w.state = w.source.content.state()
 	}
 	return w.state
