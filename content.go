@@ -104,7 +104,7 @@ func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) e
 		return err
 	}
 	if !signed.Verify(*c.publicKey, signature) {
-		return errors.New("its signature is none of this content by the configured key; sign it with minisign -Sm")
+		return errors.New("its signature is none of this content by the configured key; sign it with minisign -Sm, of version 0.10 or later")
 	}
 	return nil
 }
