@@ -63,7 +63,7 @@ http://:0 {
 	bind 127.0.0.1
 	%s
 }
-`, b.TempDir(), block)
+`, storageDir(b), block)
 }
 
 // start has Caddy adapt and run a Caddyfile in the place of the one before.

@@ -19,7 +19,7 @@ import (
 // provision takes a handler's JSON through the life cycle that Caddy gives it.
 func provision(t testing.TB, config string) (*shortlink.Handler, error) {
 	t.Helper()
-	storage, err := json.Marshal(map[string]string{"module": "file_system", "root": t.TempDir()})
+	storage, err := json.Marshal(map[string]string{"module": "file_system", "root": storageDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,12 +74,24 @@ func (s *server) tryToLoad(t *testing.T, block string) error {
 http://:%s {
 	%s
 }
-`, t.TempDir(), s.options, port, block)
+`, storageDir(t), s.options, port, block)
 	adapted, err := adapt(config)
 	if err != nil {
 		return err
 	}
 	return caddy.Load(adapted, true)
+}
+
+// storageDir returns a folder for Caddy's storage. Caddy tidies it up beside everything else and may still
+// write to it when a test is over, so that it may not be gone then.
+func storageDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "shortlink")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // freeAddress returns an address at which nobody listens.
