@@ -261,19 +261,23 @@ func TestAReloadThatChangesNothingReadsNothing(t *testing.T) {
 }
 
 func TestAHundredReloadsLeaveNothingBehind(t *testing.T) {
-	s := follow(t, `{"a": "https://a.example"}`, "", "")
+	s := follow(t, manyRules(5_000, 1), "", "")
 	block := func(i int) string { return s.block("", fmt.Sprintf("cache %ds", i+1)) }
 	s.load(t, block(1000))
-	s.eventually(t, "/a", "302 https://a.example/")
-	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	s.eventually(t, "/generation", "302 https://example.com/1")
+	goroutines, files, memory := runtime.NumGoroutine(), openFiles(t), heap()
 	for i := range 100 {
 		s.load(t, block(i))
 	}
-	s.eventually(t, "/a", "302 https://a.example/")
-	settled := func() bool { return runtime.NumGoroutine() <= goroutines+10 && openFiles(t) <= files+10 }
+	s.eventually(t, "/generation", "302 https://example.com/1")
+	const few = 8 << 20 // a hundred rulesets are three times as much
+	settled := func() bool {
+		return runtime.NumGoroutine() <= goroutines+10 && openFiles(t) <= files+10 && heap() <= memory+few
+	}
 	for deadline := time.Now().Add(10 * time.Second); !settled(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines and %d files after, %d and %d before", runtime.NumGoroutine(), openFiles(t), goroutines, files)
+			t.Fatalf("%d goroutines, %d files and %d bytes after, %d, %d and %d before",
+				runtime.NumGoroutine(), openFiles(t), heap(), goroutines, files, memory)
 		}
 	}
 }
@@ -288,18 +292,18 @@ func openFiles(t *testing.T) int {
 }
 
 func TestAReloadWhileRulesAreSwappedEndsWithTheNewestOfBoth(t *testing.T) {
-	s := follow(t, manyRules(0), "", "")
+	s := follow(t, manyRules(50_000, 0), "", "")
 	for generation := 1; generation <= 3; generation++ {
-		write(t, s.links, manyRules(generation))
+		write(t, s.links, manyRules(50_000, generation))
 		s.load(t, s.block("", fmt.Sprintf("cache %ds", generation)))
 		s.eventually(t, "/generation", fmt.Sprintf("302 https://example.com/%d", generation))
 	}
 }
 
-func manyRules(generation int) string {
+func manyRules(n, generation int) string {
 	var rules strings.Builder
 	fmt.Fprintf(&rules, `{"generation": "https://example.com/%d"`, generation)
-	for i := range 50_000 {
+	for i := range n {
 		fmt.Fprintf(&rules, ",\n\"k%d\": \"https://example.com/%d\"", i, i+generation)
 	}
 	rules.WriteString("}")
@@ -391,4 +395,95 @@ func TestAFileOfExpectationsIsHeldToAtTheStartAndBeforeASwap(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "expect /a/b https://a.example/b: it is https://b.example/b") {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestHandlersOfOneConfigurationShareARuleset(t *testing.T) {
+	s := follow(t, `{"a": "https://a.example"}`, "", "")
+	block := s.block("", "status 301")
+	s.load(t, "route /a/* {\n"+block+"\n }\n route {\n"+block+"\n }")
+	for _, target := range []string{"/a/x", "/a"} {
+		if got := s.get(t, target).location(); !strings.HasPrefix(got, "301 https://a.example/") {
+			t.Errorf("%s: got %s", target, got)
+		}
+	}
+	if n := s.timesLogged(t, "rules loaded"); n != 2 { // once before, and once for both
+		t.Errorf("rules were loaded %d times, want 2", n)
+	}
+	write(t, s.links, `{"a": "https://b.example"}`)
+	s.eventually(t, "/a/x", "301 https://b.example/x")
+	s.eventually(t, "/a", "301 https://b.example/")
+}
+
+func (s *liveServer) timesLogged(t *testing.T, text string) int {
+	t.Helper()
+	content, err := os.ReadFile(s.log)
+	mustDo(t, err)
+	return strings.Count(string(content), text)
+}
+
+func TestHandlersThatDifferInTheirSourcesAloneShareNothing(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "one.json"), `{"a": "https://one.example"}`)
+	write(t, filepath.Join(dir, "two.json"), `{"a": "https://two.example"}`)
+	s := serve(t, fmt.Sprintf("handle /a {\n shortlink {\n from file %s/one.json\n }\n }\n handle {\n shortlink {\n from file %s/two.json\n }\n }", dir, dir))
+	for target, want := range map[string]string{"/a": "302 https://one.example/", "/a/x": "302 https://two.example/x"} {
+		if got := s.get(t, target).location(); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+// With poll off nothing but a reload looks at the file, and the reload takes the rules over.
+func TestAReloadPicksUpAFileThatHasChangedSinceItWasRead(t *testing.T) {
+	links := filepath.Join(t.TempDir(), "links.json")
+	write(t, links, `{"a": "https://old.example"}`)
+	block := "shortlink {\n from file " + links + " {\n poll off\n }\n }"
+	s := serve(t, block)
+	write(t, links, `{"a": "https://new.example"}`)
+	s.load(t, block)
+	s.eventually(t, "/a", "302 https://new.example/")
+}
+
+func TestAConfigurationWithABadSourceLeavesTheOldOneServing(t *testing.T) {
+	s := follow(t, `{"a": "https://a.example"}`, "", "")
+	err := s.tryToLoad(t, fmt.Sprintf("shortlink {\n from file %s\n from file %s.none\n }", s.links, s.links))
+	if want := "source " + s.links + ".none: no such file or directory"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	write(t, s.links, `{"a": "https://b.example"}`)
+	s.eventually(t, "/a", "302 https://b.example/")
+}
+
+func TestFailuresInARowAreSaidToLastSinceTheFirst(t *testing.T) {
+	s := follow(t, `{"a": "https://a.example"}`, "", "")
+	write(t, s.links, `{"a": "one"}`)
+	first := s.logged(t, 1, rejected)
+	write(t, s.links, `{"a": "two"}`)
+	second := s.logged(t, 2, rejected)
+	if second["failing_since"] != first["failing_since"] {
+		t.Errorf("failing since %v, then since %v", first["failing_since"], second["failing_since"])
+	}
+	write(t, s.links, `{"a": "https://a.example"}`)
+	s.logged(t, 1, "are well again")
+	write(t, s.links, `{"a": "three"}`)
+	if third := s.logged(t, 3, rejected); third["failing_since"] == first["failing_since"] {
+		t.Errorf("failing since %v all the same", third["failing_since"])
+	}
+}
+
+// A rule that is shadowed changes no answer, and so the digest stays.
+func TestARuleThatASwapShadowsIsReported(t *testing.T) {
+	s := follow(t, `{"a": "https://a.example"}`, "", "inline https://inline.example")
+	write(t, s.links, "{\"a\": \"https://a.example\",\n \"inline\": \"https://file.example\"}")
+	if entry := s.logged(t, 1, "links.json:2:2"); entry["kind"] != "shadowed" || entry["key"] != "inline" {
+		t.Errorf("the entry is %v", entry)
+	}
+}
+
+// A loop at the start is a warning, as there is nothing better to serve; it is no reason to refuse
+// later rules that have it still.
+func TestALoopThatServesAlreadyKeepsNoOtherRuleFromBeingServed(t *testing.T) {
+	s := follow(t, `{"loop": "/loop"}`, "", "")
+	write(t, s.links, `{"loop": "/loop", "a": "https://a.example"}`)
+	s.eventually(t, "/a", "302 https://a.example/")
 }
