@@ -130,14 +130,17 @@ func parseExpectations(b []byte) (Expectations, error) {
 		return nil, nil
 	}
 	expected := Expectations{}
-	var twice []error
+	var wrong []error
 	err := rulefile.ReadJSON(bytes.NewReader(b), "", func(entry resolver.Rule) {
 		if _, known := expected[entry.Key]; known {
-			twice = append(twice, fmt.Errorf("%s: the request path %q stands twice", entry.Position, entry.Key))
+			wrong = append(wrong, fmt.Errorf("%s: the request path %q stands twice", entry.Position, entry.Key))
+		}
+		if entry.Status != 0 || entry.Exact || entry.Unlisted {
+			wrong = append(wrong, fmt.Errorf("%s: the request path %q has more than one word for what is expected: a destination, pass or error", entry.Position, entry.Key))
 		}
 		expected[entry.Key] = entry.Value
 	})
-	if err = errors.Join(err, errors.Join(twice...), expected.problems()); err != nil {
+	if err = errors.Join(err, errors.Join(wrong...), expected.problems()); err != nil {
 		return nil, fmt.Errorf("its expectations: %w", err)
 	}
 	return expected, nil

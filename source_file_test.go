@@ -1,10 +1,15 @@
 package shortlink_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink"
 )
 
 // write writes a file as careful programs do: whole, and in the place of the old one at once.
@@ -50,4 +55,97 @@ func TestAFileIsServedAndPickedUpWhenItChanges(t *testing.T) {
 	write(t, links, `{"docs": "https://third.example"}`)
 	s.eventually(t, "/docs", "302 https://third.example/")
 	s.eventually(t, "/new", "299")
+}
+
+func TestAnEnvironmentVariableCanNameTheFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SHORTLINK_TEST_DIR", dir)
+	write(t, filepath.Join(dir, "links.json"), `{"docs": "https://docs.example"}`)
+	write(t, filepath.Join(dir, "expect.json"), `{"/docs": "https://docs.example"}`)
+	s := serve(t, `shortlink {
+		from file {env.SHORTLINK_TEST_DIR}/links.json {
+			expect {env.SHORTLINK_TEST_DIR}/expect.json
+		}
+	}`)
+	s.eventually(t, "/docs/a", "302 https://docs.example/a")
+}
+
+// Some programs write in place and put the time back; and the clocks of file systems are coarse.
+func TestAChangeThatLeavesSizeAndTimeAsTheyWereIsPickedUp(t *testing.T) {
+	links := filepath.Join(t.TempDir(), "links.json")
+	write(t, links, `{"docs": "https://one.example"}`)
+	info, err := os.Stat(links)
+	mustDo(t, err)
+	s := serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }")
+	s.eventually(t, "/docs", "302 https://one.example/")
+	mustDo(t, os.WriteFile(links, []byte(`{"docs": "https://two.example"}`), 0o600))
+	mustDo(t, os.Chtimes(links, info.ModTime(), info.ModTime()))
+	s.eventually(t, "/docs", "302 https://two.example/")
+}
+
+func TestTheNameOfAFileTellsItsFormatWhereNoneIsGiven(t *testing.T) {
+	dir := t.TempDir()
+	for name, tt := range map[string]struct{ file, format, content string }{
+		"JSON":                  {"links.json", "", `{"docs": "https://docs.example"}`},
+		"CSV":                   {"links.csv", "", "docs,https://docs.example\n"},
+		"_redirects":            {"_redirects", "", "/docs https://docs.example 302\n"},
+		"JSON by default":       {"links", "", `{"docs": "https://docs.example"}`},
+		"the one that is given": {"links.txt", "csv", "docs,https://docs.example\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, tt.file)
+			write(t, path, tt.content)
+			config := fmt.Sprintf(`{"sources": [{"source": "file", "path": %q, "format": %q}], "expect": {"/docs": "https://docs.example"}}`, path, tt.format)
+			if _, err := provision(t, config); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTheOptionsOfASourceAreCheckedTogether(t *testing.T) {
+	for name, tt := range map[string]struct {
+		source string
+		want   []string
+	}{
+		"of a file": {
+			`{"source": "file", "format": "xml", "poll": "often", "minisign": "RWQ"}`,
+			[]string{"the path of the file is missing; write from file <path>", `not "xml"`, `poll takes a duration, such as 2s, or off, not "often"`, "minisign takes a public key"},
+		},
+		"of a storage": {
+			`{"source": "storage", "format": "xml", "poll": "0s", "minisign": "RWQ"}`,
+			[]string{"the key of the entry is missing; write from storage <key>", `not "xml"`, `poll takes a duration, such as 2s, or off, not "0s"`, "minisign takes a public key"},
+		},
+		"that there are": {`{"source": "file", "path": "links.json", "every": "2s"}`, []string{`unknown field "every"`}},
+		"its name":       {`{"source": "nowhere"}`, []string{"unknown module: http.shortlink.sources.nowhere"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := provision(t, `{"sources": [`+tt.source+`]}`)
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %s", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheJSONOfSourcesIsReadAsItWasWritten(t *testing.T) {
+	for name, tt := range map[string]struct {
+		config string
+		source any
+	}{
+		"file":    {`{"path":"links.csv","format":"csv","poll":"10s","expect":"expect.json","minisign":"RWQ"}`, new(shortlink.FileSource)},
+		"storage": {`{"key":"links","storage":{"module":"file_system"},"format":"json","poll":"off","expect":"expect","minisign":"RWQ"}`, new(shortlink.StorageSource)},
+		"handler": {`{"sources":[{"source":"file","path":"links.json"},{"source":"storage","key":"links"}],"expect":{"/a":"pass"}}`, new(shortlink.Handler)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mustDo(t, json.Unmarshal([]byte(tt.config), tt.source))
+			got, err := json.Marshal(tt.source)
+			mustDo(t, err)
+			if string(got) != tt.config {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.config)
+			}
+		})
+	}
 }

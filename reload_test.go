@@ -1,0 +1,80 @@
+package shortlink_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// gate is a source whose first reading goes through, and whose later ones last until the configuration is unloaded.
+type gate struct{ read bool }
+
+// gates are where a test meets the gates that Caddy runs.
+var gates = struct {
+	changes  chan struct{} // what is sent here is a change
+	watched  chan struct{} // a source is watched
+	entering chan struct{} // a reading goes into a closed gate
+}{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+
+func init() { caddy.RegisterModule(new(gate)) }
+
+func (*gate) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.shortlink.sources.test_gate", New: func() caddy.Module { return new(gate) }}
+}
+
+func (*gate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	return nil
+}
+
+func (*gate) String() string { return "test_gate" }
+
+func (g *gate) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	add(resolver.Rule{Key: "a", Value: "https://a.example"})
+	if g.read {
+		gates.entering <- struct{}{}
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	g.read = true
+	return "one", nil
+}
+
+func (*gate) Watch(ctx context.Context, _ string, changed func()) {
+	gates.watched <- struct{}{}
+	select {
+	case <-gates.changes:
+		changed()
+	case <-ctx.Done():
+	}
+}
+
+var _ shortlink.Source = (*gate)(nil)
+
+// The new configuration takes the rules over, and watches once the old one has let go of them: what the old
+// one was reading is no failure.
+func TestAReloadInTheMiddleOfASwapWaitsForNothingAndFailsNothing(t *testing.T) {
+	log := t.TempDir() + "/caddy.log"
+	const block = "shortlink {\n from test_gate\n }"
+	s := serveWith(t, logTo(log), block)
+	<-gates.watched
+	gates.changes <- struct{}{}
+	<-gates.entering
+	s.load(t, block)
+	<-gates.watched
+	if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
+		t.Errorf("got %s", got)
+	}
+	content, err := os.ReadFile(log)
+	mustDo(t, err)
+	if strings.Contains(string(content), rejected) {
+		t.Errorf("the log says %s", content)
+	}
+}
