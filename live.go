@@ -95,9 +95,21 @@ func (h *Handler) stop() error {
 // compile reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
 // wrong. pause, if not nil, is called all the way, to let requests run.
 func (h *Handler) compile(ctx context.Context, pause func()) (*candidate, error) {
+	ruleset, versions, err := h.compileRules(ctx, pause)
+	if err != nil {
+		return nil, readableError{err}
+	}
+	if err := h.checkExpectations(ruleset); err != nil {
+		return nil, err
+	}
+	return &candidate{ruleset, versions, ruleset.Digest(pause)}, nil
+}
+
+// compileRules reads all rules and compiles them. It returns the sources' versions, too.
+func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
 	compiler, err := resolver.NewCompiler(h.options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	compiler.SetPause(pause)
 	for _, rule := range h.Rules.from(h.source()) {
@@ -105,13 +117,7 @@ func (h *Handler) compile(ctx context.Context, pause func()) (*candidate, error)
 	}
 	versions, inSources := h.readSources(ctx, compiler, pause)
 	ruleset, inRules := compiler.Compile()
-	if err := errors.Join(inSources, inRules); err != nil {
-		return nil, readableError{err}
-	}
-	if err := h.checkExpectations(ruleset); err != nil {
-		return nil, err
-	}
-	return &candidate{ruleset, versions, ruleset.Digest(pause)}, nil
+	return ruleset, versions, errors.Join(inSources, inRules)
 }
 
 // readSources adds the rules of all sources, in their order, and returns the sources' versions.

@@ -138,10 +138,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(h.checkOptions(), h.loadSources()); err != nil {
-		// Inline rules are looked at, too, so that all errors are told at once.
-		_, inRules := resolver.Compile(h.Rules.from(h.source()), resolver.Options{})
-		return errors.Join(err, inRules)
+	if err := h.prepare(); err != nil {
+		return err
 	}
 	if h.events, err = eventsApp(ctx); err != nil {
 		return err
@@ -150,6 +148,17 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
 	}
 	return h.start(configuration)
+}
+
+// prepare checks the options and makes the sources ready to be read, for which it needs h.ctx. The error lists all
+// that is wrong.
+func (h *Handler) prepare() error {
+	if err := errors.Join(h.checkOptions(), h.loadSources()); err != nil {
+		// Inline rules are looked at, too, so that all errors are told at once.
+		_, inRules := resolver.Compile(h.Rules.from(h.source()), resolver.Options{})
+		return errors.Join(err, inRules)
+	}
+	return nil
 }
 
 // Cleanup lets go of the rules; requests that are still under way keep them.
