@@ -44,6 +44,8 @@ func TestEventsTellOfRulesThatAreLoadedSwappedAndRejected(t *testing.T) {
 	swapped := <-recorded
 	write(t, s.links, `{"a": "nonsense"}`)
 	rejection := <-recorded
+	write(t, s.links, `{"a": "https://b.example", "b": "/a"}`)
+	recovery := <-recorded
 	for _, tt := range []struct {
 		event caddy.Event
 		name  string
@@ -55,6 +57,10 @@ func TestEventsTellOfRulesThatAreLoadedSwappedAndRejected(t *testing.T) {
 			"old_digest": loaded.Data["digest"],
 		}},
 		{rejection, "shortlink_rejected", map[string]any{"name": "docs", "digest": swapped.Data["digest"]}},
+		{recovery, "shortlink_loaded", map[string]any{
+			"name": "docs", "rules": 2, "added": 0, "changed": 0, "removed": 0,
+			"old_digest": swapped.Data["digest"], "digest": swapped.Data["digest"],
+		}},
 	} {
 		if tt.event.Name() != tt.name {
 			t.Errorf("the event is %s, want %s", tt.event.Name(), tt.name)

@@ -24,6 +24,10 @@ var rulesets = caddy.NewUsagePool()
 type live struct {
 	ruleset atomic.Pointer[resolver.Ruleset]
 
+	// following holds a value while a handler follows the sources: of those that share the ruleset, one
+	// at a time, so that each change is read and told once.
+	following chan struct{}
+
 	loading sync.Mutex // held by the one who loads rules; guards what follows
 	digest  string
 	// versions are those of the sources, as of the last time that they were read without an error.
@@ -52,8 +56,9 @@ func (h *Handler) start(configuration string) error {
 		if err != nil {
 			return nil, err
 		}
-		l := &live{digest: first.digest, versions: first.versions}
+		l := &live{following: make(chan struct{}, 1), digest: first.digest, versions: first.versions}
 		l.ruleset.Store(first.ruleset)
+		h.tellSources(nil)
 		loaded = h.reportLoaded(first)
 		giveBack(first.ruleset)
 		return l, nil
@@ -78,8 +83,14 @@ func (h *Handler) run(loaded map[string]any) {
 	if loaded != nil {
 		h.emit(eventLoaded, loaded)
 	}
-	if len(h.sources) > 0 {
+	if len(h.sources) == 0 {
+		return
+	}
+	select {
+	case h.live.following <- struct{}{}:
 		h.follow(h.watch())
+		<-h.live.following
+	case <-h.ctx.Done():
 	}
 }
 
@@ -207,8 +218,9 @@ func (h *Handler) swap(next *candidate, difference resolver.Difference) {
 	before := l.digest
 	l.ruleset.Store(next.ruleset) // also where it answers the same: positions and warnings may be others
 	l.digest = next.digest
-	if next.digest == before {
-		h.reportUnchanged(recovered, difference)
+	h.tellSources(nil)
+	if next.digest == before && !recovered {
+		h.reportUnchanged(difference)
 	} else {
 		h.reportSwapped(before, next, difference)
 	}
@@ -220,7 +232,18 @@ func (h *Handler) reject(err error) {
 	if h.live.failingSince.IsZero() {
 		h.live.failingSince = time.Now()
 	}
+	h.tellSources(err)
 	h.reportRejected(err)
+}
+
+// tellSources tells those sources that want to know what became of what they returned last: nil stands
+// for rules that serve.
+func (h *Handler) tellSources(err error) {
+	for _, source := range h.sources {
+		if judged, ok := source.(Judged); ok {
+			judged.Judge(err)
+		}
+	}
 }
 
 // brokenError is the error of rules that would no longer be answered.

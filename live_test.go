@@ -412,6 +412,13 @@ func TestHandlersOfOneConfigurationShareARuleset(t *testing.T) {
 	write(t, s.links, `{"a": "https://b.example"}`)
 	s.eventually(t, "/a/x", "301 https://b.example/x")
 	s.eventually(t, "/a", "301 https://b.example/")
+	write(t, s.links, `{"a": "nonsense"}`)
+	s.logged(t, 1, rejected)
+	write(t, s.links, `{"a": "https://c.example"}`)
+	s.eventually(t, "/a", "301 https://c.example/")
+	if swapped, refused := s.timesLogged(t, "rules swapped"), s.timesLogged(t, rejected); swapped != 2 || refused != 1 {
+		t.Errorf("two swaps and a rejection are logged %d times and %d times", swapped, refused)
+	}
 }
 
 func (s *liveServer) timesLogged(t *testing.T, text string) int {

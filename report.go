@@ -33,10 +33,15 @@ func (h *Handler) reportLoaded(first *candidate) map[string]any {
 	return map[string]any{"name": h.Name, "digest": first.digest, "rules": first.ruleset.Len()}
 }
 
-// reportSwapped is the audit record of a swap.
+// reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
+// has changed.
 func (h *Handler) reportSwapped(before string, next *candidate, d resolver.Difference) {
 	h.warn(d.Warnings)
-	h.logger.Info("rules swapped",
+	message := "rules swapped"
+	if before == next.digest {
+		message = "the sources of the rules are well again, and nothing has changed"
+	}
+	h.logger.Info(message,
 		zap.String("name", h.Name),
 		zap.String("old_digest", before),
 		zap.String("digest", next.digest),
@@ -56,12 +61,8 @@ func (h *Handler) reportSwapped(before string, next *candidate, d resolver.Diffe
 }
 
 // reportUnchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
-func (h *Handler) reportUnchanged(recovered bool, d resolver.Difference) {
+func (h *Handler) reportUnchanged(d resolver.Difference) {
 	h.warn(d.Warnings)
-	if recovered {
-		h.logger.Info("the sources of the rules are well again, and nothing has changed", zap.String("name", h.Name))
-		return
-	}
 	h.logger.Debug("the sources of the rules have been read, and nothing has changed", zap.String("name", h.Name))
 }
 

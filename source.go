@@ -36,3 +36,11 @@ type Expecting interface {
 	// "pass" or "error".
 	Expectations() map[string]string
 }
+
+// Judged is a [Source] that is told what becomes of its rules, such as one that keeps the last good
+// ones for a time when it cannot be read.
+type Judged interface {
+	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that was
+	// read from all sources was rejected. It returns at once.
+	Judge(err error)
+}

@@ -186,16 +186,31 @@ type fileWatch struct {
 // look returns the state of the file: the one before, where the metadata say that nothing has happened and no
 // reading has seen another.
 func (w *fileWatch) look() string {
-	before := w.infos
-	w.infos = make([]fs.FileInfo, len(w.source.all))
+	before, now := w.infos, make([]fs.FileInfo, len(w.source.all))
 	for i, path := range w.source.all {
-		w.infos[i], _ = os.Stat(path)
+		now[i], _ = os.Stat(path)
 	}
+	if w.source.isBeingWritten(before, now) {
+		return w.source.content.seen.last()
+	}
+	w.infos = now
 	if w.state != w.source.content.seen.last() || !slices.EqualFunc(before, w.infos, sameMetadata) {
 		w.state = w.source.content.state()
 	}
 	return w.state
 }
+
+// isBeingWritten reports whether the file was written to a moment ago, in its place. Of a format that has no end mark the
+// first half can be taken for the whole, while the writer rests.
+func (s *FileSource) isBeingWritten(before, now []fs.FileInfo) bool {
+	if s.content.format == rulefile.JSON || before == nil || before[0] == nil || now[0] == nil {
+		return false
+	}
+	return os.SameFile(before[0], now[0]) && !before[0].ModTime().Equal(now[0].ModTime()) && time.Since(now[0].ModTime()).Abs() < writerRests
+}
+
+// writerRests is how long a program that writes a file in its place is thought to rest at most before it goes on.
+const writerRests = time.Second
 
 // settleTime is how old the last change of a file has to be for its metadata to tell the next one: the clocks
 // of file systems are coarse.

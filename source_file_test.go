@@ -2,6 +2,7 @@ package shortlink_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,6 +82,27 @@ func TestAChangeThatLeavesSizeAndTimeAsTheyWereIsPickedUp(t *testing.T) {
 	mustDo(t, os.WriteFile(links, []byte(`{"docs": "https://two.example"}`), 0o600))
 	mustDo(t, os.Chtimes(links, info.ModTime(), info.ModTime()))
 	s.eventually(t, "/docs", "302 https://two.example/")
+}
+
+// Of JSON the first half does not parse.
+func TestAFileOfLinesThatIsWrittenSlowlyInPlaceIsTakenWhenItIsWhole(t *testing.T) {
+	links := filepath.Join(t.TempDir(), "links.csv")
+	write(t, links, "a,https://old.example\nb,/a\n")
+	s := serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }\n respond next 299")
+	s.eventually(t, "/b/x", "302 https://old.example/x")
+	file, err := os.Create(links)
+	mustDo(t, err)
+	_, err = file.WriteString("a,https://new.example\n")
+	mustDo(t, err)
+	for range 20 { // of its polls
+		if got := s.get(t, "/b/x").location(); got != "302 https://old.example/x" {
+			t.Fatalf("got %s while the file is being written", got)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	_, err = file.WriteString("b,/a\n")
+	mustDo(t, errors.Join(err, file.Close()))
+	s.eventually(t, "/b/x", "302 https://new.example/x")
 }
 
 func TestTheNameOfAFileTellsItsFormatWhereNoneIsGiven(t *testing.T) {

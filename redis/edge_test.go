@@ -22,6 +22,8 @@ type edge struct {
 	logs   *observer.ObservedLogs
 	told   chan struct{} // by Watch
 	stop   func()        // ends Watch, and returns when it has ended
+	// judge is what the handler of the edge thinks of rules; nil for one that takes anything.
+	judge func(rules map[string]string) error
 
 	mu      sync.Mutex
 	rules   map[string]string
@@ -72,6 +74,10 @@ func (e *edge) read(ctx context.Context) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.reads++
+	if err == nil && e.judge != nil {
+		err = e.judge(rules)
+	}
+	e.source.Judge(err)
 	if e.err = err; err == nil {
 		e.rules, e.version = rules, version
 	}

@@ -144,6 +144,7 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 	} else {
 		s.served.outdated()
 	}
+	s.copy.read = nil
 	if err != nil {
 		return "", err
 	}
@@ -151,10 +152,14 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 		add(rule)
 	}
 	if live {
-		s.copy.offer(rules, version)
+		s.copy.read = &offer{rules, version}
 	}
 	return version, nil
 }
+
+// Judge stores the rules that Read returned last, if they serve now: a copy that cannot serve is worse
+// than an old one.
+func (s *Source) Judge(err error) { s.copy.judge(err == nil) }
 
 // load reads and understands the hash.
 func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
@@ -198,6 +203,7 @@ func isRejection(err error) bool {
 // Interface guards
 var (
 	_ shortlink.Source   = (*Source)(nil)
+	_ shortlink.Judged   = (*Source)(nil)
 	_ caddy.Provisioner  = (*Source)(nil)
 	_ caddy.CleanerUpper = (*Source)(nil)
 )

@@ -20,6 +20,7 @@ type storedCopy struct {
 	storage certmagic.Storage
 	key     string
 	offers  chan offer // holds the latest
+	read    *offer     // what was read last, until it is known whether it serves
 }
 
 // offer is what there is to be stored.
@@ -58,13 +59,18 @@ func (c *storedCopy) load(ctx context.Context, source string) (rules []resolver.
 	return rules, stored, nil
 }
 
-// offer lets run store rules, in place of those of an earlier offer that it has not come to.
-func (c *storedCopy) offer(rules []resolver.Rule, version string) {
+// judge lets run store what was read last if it serves now, in place of what it has not come to.
+func (c *storedCopy) judge(serves bool) {
+	read := c.read
+	c.read = nil
+	if read == nil || !serves {
+		return
+	}
 	select {
 	case <-c.offers:
 	default:
 	}
-	c.offers <- offer{rules, version}
+	c.offers <- *read
 }
 
 // run stores what is offered until ctx ends, and in the end what is left. Writing takes up a tenth of its time at
@@ -99,11 +105,8 @@ func (c *storedCopy) storeLast(ctx context.Context, stored string, logger *zap.L
 	}
 }
 
-// store stores rules if they are good: a copy that cannot serve is worse than an old one.
+// store stores rules.
 func (c *storedCopy) store(ctx context.Context, latest offer, logger *zap.Logger) {
-	if _, err := resolver.Compile(latest.rules, resolver.Options{}); err != nil {
-		return // the handler has said so
-	}
 	var b bytes.Buffer
 	err := rulefile.WriteJSON(&b, slices.Values(latest.rules))
 	if err == nil {

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -69,15 +70,22 @@ func TestAHashThatHasNotChangedSinceItWasStoredIsNotReadAgain(t *testing.T) {
 	}
 }
 
-func TestOnlyGoodRulesAreStored(t *testing.T) {
+func TestOnlyRulesThatServeAreStored(t *testing.T) {
 	server := startServer(t)
 	storage := t.TempDir()
 	server.do(t, "hset", "links", "docs", "/guide")
 	before := newEdge(t, &Source{URL: server.url("")}, storage)
+	notAllowed := errors.New("the host is not allowed")
+	before.judge = func(rules map[string]string) error {
+		if rules["docs"] != "/guide" {
+			return notAllowed
+		}
+		return nil
+	}
 	before.read(t.Context())
 	before.watch(t)
-	server.do(t, "hset", "links", "docs", "ftp://example.com/")
-	before.untilServed(t, "docs", "ftp://example.com/", time.Second) // the edge of this test takes anything
+	server.do(t, "hset", "links", "docs", "https://evil.test/")
+	before.until(t, "the rules are refused", time.Second, func(e *edge) bool { return e.err == notAllowed })
 	before.stop()
 	server.kill()
 
@@ -133,7 +141,8 @@ func TestOfManyOffersTheLastIsStored(t *testing.T) {
 	c := newStoredCopy(&certmagic.FileStorage{Path: t.TempDir()}, "address", "links")
 	for _, value := range []string{"/1", "/2", "/3"} {
 		rules := []resolver.Rule{{Key: "docs", Value: value}}
-		c.offer(rules, versionOf(rules))
+		c.read = &offer{rules, versionOf(rules)}
+		c.judge(true)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
