@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -98,11 +97,16 @@ var (
 	_ caddyfile.Unmarshaler = (*WordSource)(nil)
 )
 
-func TestASourceOfAThirdPartyIsServedAndFollowed(t *testing.T) {
-	writeWords("alpha")
-	s := serve(t, "shortlink {\n from example_words https://example.com/words/\n }\n respond next 299")
-	s.eventually(t, "/alpha/x", "302 https://example.com/words/alpha/x")
-	writeWords("beta")
-	s.eventually(t, "/beta", "302 https://example.com/words/beta")
-	s.eventually(t, "/alpha", "299")
+// A handler provisions the source, reads it, and watches it; here it is read once.
+func ExampleSource() {
+	writeWords("alpha", "beta")
+	var source shortlink.Source = &WordSource{Destination: "https://example.com/words/"}
+	_, err := source.Read(context.Background(), func(rule resolver.Rule) {
+		fmt.Println(rule.Position, rule.Key, rule.Value)
+	})
+	fmt.Println("error:", err)
+	// Output:
+	// example_words:1 alpha https://example.com/words/alpha
+	// example_words:2 beta https://example.com/words/beta
+	// error: <nil>
 }

@@ -369,6 +369,8 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 	s.logged(t, 1, "its signature is none of this content by the configured key")
 	sign(evil, stranger)
 	s.logged(t, 2, "its signature is none of this content by the configured key")
+	write(t, s.links+".minisig", string(minisign.Sign(private, []byte(evil)))) // as minisign signed before 0.10: the content, not its hash
+	s.logged(t, 3, "its signature is none of this content by the configured key; sign it with minisign -Sm, of version 0.10 or later")
 	mustDo(t, os.Remove(s.links+".minisig"))
 	s.logged(t, 1, "its signature: ")
 	if got := s.get(t, "/a").location(); got != "302 https://old.example/" {

@@ -6,6 +6,9 @@
 //	go run ./scale -scenario startup -rules 1000000
 //	go run ./scale -scenario swap -rules 1000000
 //	go run ./scale -scenario throughput -rounds 5
+//	go run ./scale -scenario redis -rules 1000000
+//
+// The last of them needs redis-server, too.
 package main
 
 import (
@@ -19,7 +22,7 @@ import (
 )
 
 func main() {
-	scenario := flag.String("scenario", "startup", "startup, swap or throughput")
+	scenario := flag.String("scenario", "startup", "startup, swap, throughput or redis")
 	rules := flag.Int("rules", 1_000_000, "how many rules are loaded")
 	rounds := flag.Int("rounds", 5, "how often each is measured")
 	length := flag.Duration("length", 5*time.Second, "how long a load lasts")
@@ -51,8 +54,10 @@ func run(scenario string, rules, rounds, swaps int, length time.Duration) error 
 		return b.swap(rules, swaps)
 	case "throughput":
 		return b.throughput(rounds, length)
+	case "redis":
+		return b.redis(rules, rounds)
 	}
-	return fmt.Errorf("there is no scenario %q: write startup, swap or throughput", scenario)
+	return fmt.Errorf("there is no scenario %q: write startup, swap, throughput or redis", scenario)
 }
 
 // pinLoad gives this process the second processor; the servers get the first.
