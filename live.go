@@ -279,7 +279,7 @@ func giveBack(ruleset *resolver.Ruleset) {
 type pacer struct{ turn time.Time }
 
 const (
-	turnTime = 500 * time.Microsecond
+	turnTime = time.Millisecond
 	restTime = 50 * time.Microsecond
 )
 
