@@ -21,8 +21,8 @@ func parsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 		return 0, nil
 	}
 	every, err := caddy.ParseDuration(written)
-	if err != nil || every <= 0 {
-		return 0, fmt.Errorf("poll takes a duration, such as 2s, or off, not %q", written)
+	if err != nil || every < time.Millisecond {
+		return 0, fmt.Errorf("poll takes a duration of at least 1ms, such as 2s, or off, not %q", written)
 	}
 	return every, nil
 }

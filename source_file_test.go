@@ -132,11 +132,11 @@ func TestTheOptionsOfASourceAreCheckedTogether(t *testing.T) {
 	}{
 		"of a file": {
 			`{"source": "file", "format": "xml", "poll": "often", "minisign": "RWQ"}`,
-			[]string{"the path of the file is missing; write from file <path>", `not "xml"`, `poll takes a duration, such as 2s, or off, not "often"`, "minisign takes a public key"},
+			[]string{"the path of the file is missing; write from file <path>", `not "xml"`, `poll takes a duration of at least 1ms, such as 2s, or off, not "often"`, "minisign takes a public key"},
 		},
 		"of a storage": {
 			`{"source": "storage", "format": "xml", "poll": "0s", "minisign": "RWQ"}`,
-			[]string{"the key of the entry is missing; write from storage <key>", `not "xml"`, `poll takes a duration, such as 2s, or off, not "0s"`, "minisign takes a public key"},
+			[]string{"the key of the entry is missing; write from storage <key>", `not "xml"`, `poll takes a duration of at least 1ms, such as 2s, or off, not "0s"`, "minisign takes a public key"},
 		},
 		"that there are": {`{"source": "file", "path": "links.json", "every": "2s"}`, []string{`unknown field "every"`}},
 		"its name":       {`{"source": "nowhere"}`, []string{"unknown module: http.shortlink.sources.nowhere"}},

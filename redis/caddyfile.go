@@ -55,7 +55,7 @@ func (s *Source) unmarshalOption(d *caddyfile.Dispenser) error {
 		}
 	case "poll":
 		if !d.AllArgs(&s.Poll) {
-			return d.Err("poll takes a duration, such as 5s, or off")
+			return d.Err("poll takes a duration of at least 1ms, such as 5s, or off")
 		}
 		if _, err := parsePoll(s.Poll); err != nil {
 			return d.WrapErr(err)

@@ -23,20 +23,20 @@ func TestWhatIsWrongWithTheConfigurationIsSaidWithoutSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for message, source := range map[string]*Source{
-		"the name of the hash is missing":                       {},
-		"this is no URL: write redis://":                        {Hash: "links", URL: "redis://edge:s3cret@host:s3cret/0"},
-		"invalid URL scheme: http":                              {Hash: "links", URL: "http://edge:s3cret@host"},
-		"unexpected option: master":                             {Hash: "links", URL: "redis://edge:s3cret@host?master=m"},
-		"route_randomly are for clusters":                       {Hash: "links", URL: "redis://edge:s3cret@host?master_name=m&route_randomly=true"},
-		`invalid database number: "x"`:                          {Hash: "links", URL: "redis://edge:s3cret@host/x?master_name=m"},
-		"invalid URL scheme: unix":                              {Hash: "links", URL: "unix://edge:s3cret@/socket", Cluster: true},
-		`poll takes a duration, such as 5s, or off, not "soon"`: {Hash: "links", Poll: "soon"},
-		"tls_ca: open /nowhere":                                 {Hash: "links", TLSCA: "/nowhere"},
-		"empty.pem holds no certificate in PEM form":            {Hash: "links", TLSCA: empty},
-		"tls_cert and tls_key: open":                            {Hash: "links", TLSCert: "/nowhere"},
-		"begin the url with rediss://":                          {Hash: "links", URL: "redis://edge:s3cret@host", TLSCA: newCertificates(t).ca},
-		"tls_key are for servers with TLS: begin":               {Hash: "links", URL: "redis://edge:s3cret@host", TLSCA: newCertificates(t).ca, Cluster: true},
-		"redis: tls_ca, tls_cert and tls_key are for ":          {Hash: "links", URL: "redis://edge:s3cret@host?master_name=m", TLSCA: newCertificates(t).ca},
+		"the name of the hash is missing":                                       {},
+		"this is no URL: write redis://":                                        {Hash: "links", URL: "redis://edge:s3cret@host:s3cret/0"},
+		"invalid URL scheme: http":                                              {Hash: "links", URL: "http://edge:s3cret@host"},
+		"unexpected option: master":                                             {Hash: "links", URL: "redis://edge:s3cret@host?master=m"},
+		"route_randomly are for clusters":                                       {Hash: "links", URL: "redis://edge:s3cret@host?master_name=m&route_randomly=true"},
+		`invalid database number: "x"`:                                          {Hash: "links", URL: "redis://edge:s3cret@host/x?master_name=m"},
+		"invalid URL scheme: unix":                                              {Hash: "links", URL: "unix://edge:s3cret@/socket", Cluster: true},
+		`poll takes a duration of at least 1ms, such as 5s, or off, not "soon"`: {Hash: "links", Poll: "soon"},
+		"tls_ca: open /nowhere":                                                 {Hash: "links", TLSCA: "/nowhere"},
+		"empty.pem holds no certificate in PEM form":                            {Hash: "links", TLSCA: empty},
+		"tls_cert and tls_key: open":                                            {Hash: "links", TLSCert: "/nowhere"},
+		"begin the url with rediss://":                                          {Hash: "links", URL: "redis://edge:s3cret@host", TLSCA: newCertificates(t).ca},
+		"tls_key are for servers with TLS: begin":                               {Hash: "links", URL: "redis://edge:s3cret@host", TLSCA: newCertificates(t).ca, Cluster: true},
+		"redis: tls_ca, tls_cert and tls_key are for ":                          {Hash: "links", URL: "redis://edge:s3cret@host?master_name=m", TLSCA: newCertificates(t).ca},
 	} {
 		t.Run(message, func(t *testing.T) {
 			err := provision(t, source)

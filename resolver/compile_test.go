@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -281,5 +282,20 @@ func TestARequestThatIsNoURLIsAnError(t *testing.T) {
 	rs := mustCompile(t, nil, Options{})
 	if destination, result := rs.Resolve("go.example/a"); destination != "" || result.Outcome != Failed || result.Err == nil {
 		t.Errorf("%q %+v", destination, result)
+	}
+}
+
+func TestOfAMillionBadRulesTheFirstErrorsAreTold(t *testing.T) {
+	c, err := NewCompiler(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * maxErrors {
+		c.Add(Rule{Key: "/" + strconv.Itoa(i), Value: "nonsense"})
+	}
+	_, err = c.Compile()
+	errs, _ := errors.AsType[RuleErrors](err)
+	if len(errs) != maxErrors || errs[0].Key != "/0" || errs[maxErrors-1].Key != "/"+strconv.Itoa(maxErrors/2-1) {
+		t.Errorf("%d errors", len(errs))
 	}
 }

@@ -18,7 +18,8 @@ type Compiler struct {
 	added    []addedRule
 	sources  numbered[source]
 	rank     int
-	errs     []placedError
+	errs     []placedError // the first maxErrors
+	wrong    int           // how many errors there are
 	warnings []Warning
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
@@ -76,10 +77,10 @@ func NewCompiler(opts Options) (*Compiler, error) {
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
 func (c *Compiler) Add(rule Rule) {
 	value, problem := parseValue(rule.Value)
-	before := len(c.errs)
+	before := c.wrong
 	goodKey := c.check(rule, value, problem)
-	bad := len(c.errs) > before
-	if !goodKey {
+	bad := c.wrong > before
+	if !goodKey || bad && c.wrong > maxErrors {
 		return
 	}
 	source := c.sources.number(source{rule.Position.Source, c.rank})
@@ -115,7 +116,18 @@ func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) (goo
 
 func (c *Compiler) fail(rule Rule, kind error, message string) {
 	err := &RuleError{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message}
-	c.errs = append(c.errs, placedError{err, len(c.added)})
+	c.report(placedError{err, len(c.added)})
+}
+
+// maxErrors is how many errors are kept: a file of a million bad rules is not to take more memory than one of good
+// ones.
+const maxErrors = 10_000
+
+func (c *Compiler) report(err placedError) {
+	c.wrong++
+	if c.wrong <= maxErrors {
+		c.errs = append(c.errs, err)
+	}
 }
 
 // addAbsolute compiles a rule with an absolute destination, whose canonical key is c.key.
@@ -171,8 +183,8 @@ func (c *Compiler) enter(key string, at ref, exact bool) {
 func (c *Compiler) SetPause(pause func()) { c.pause = pause }
 
 // Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds everything
-// that is wrong with them, in the order in which they were added, or it is ErrTooLarge; a ruleset
-// with loops is no error. The compiler cannot be used again.
+// that is wrong with them (of more than 10,000 errors that many), in the order in which they were
+// added, or it is ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full {
 		return nil, ErrTooLarge

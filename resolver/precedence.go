@@ -78,7 +78,7 @@ func (c *Compiler) failDuplicate(n int, first, second Rule) {
 		First:    first.Position,
 		Message:  duplicateMessage(first, second),
 	}
-	c.errs = append(c.errs, placedError{err, n})
+	c.report(placedError{err, n})
 }
 
 func duplicateMessage(first, second Rule) string {

@@ -89,7 +89,7 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 		c.columns = append(c.columns, column)
 	}
 	if !slices.Contains(c.columns, destinationColumn) {
-		c.errs.add(c.position(1), "no column is called destination; the columns are %s", namesOf(csvColumns[:]))
+		c.errs.add(c.lines.position(1), "no column is called destination; the columns are %s", namesOf(csvColumns[:]))
 		return false
 	}
 	return true

@@ -131,6 +131,9 @@ func (s *jsonScanner) string(at resolver.Position) (jsonToken, error) {
 			}
 		}
 		s.next = len(s.window)
+		if s.next-s.start > maxText {
+			return jsonToken{}, notJSON(at, "the string is longer than a mebibyte")
+		}
 		if err := s.readOn(); err != nil {
 			return jsonToken{}, orTooEarly(err, at)
 		}
@@ -174,6 +177,9 @@ func (s *jsonScanner) word(at resolver.Position) (jsonToken, error) {
 			break
 		}
 		s.next = len(s.window)
+		if s.next-s.start > maxText {
+			return jsonToken{}, notJSON(at, "what begins here is longer than a mebibyte")
+		}
 		if err := s.readOn(); err == io.EOF {
 			break
 		} else if err != nil {

@@ -4,25 +4,37 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // lineReader reads the lines of a text that say something: not those that are blank, or
 // comments, which begin with "#".
 type lineReader struct {
 	r      *bufio.Reader
+	source string
 	number int    // of the line that was read last, from 1
 	long   []byte // memory for a line that r has no room for
 }
 
-func newLineReader(r io.Reader) *lineReader {
-	return &lineReader{r: withoutByteOrderMark(r)}
+func newLineReader(r io.Reader, source string) *lineReader {
+	return &lineReader{r: withoutByteOrderMark(r), source: source}
+}
+
+// position returns a column of the line that was read last.
+func (l *lineReader) position(column int) resolver.Position {
+	return resolver.Position{Source: l.source, Line: l.number, Column: column}
 }
 
 // next returns the next line, without the LF or CRLF at its end; it is valid until the next call. The
-// error is io.EOF behind the last line, or the reader's own.
+// error is io.EOF behind the last line, an [*Error] for a line that is too long, or the reader's own.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
+		if len(line) > maxText {
+			l.number++
+			return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
+		}
 		if err != nil && (err != io.EOF || len(line) == 0) {
 			return nil, err
 		}
@@ -36,7 +48,10 @@ func (l *lineReader) next() ([]byte, error) {
 // lineSpace is what can stand between the words of a line.
 const lineSpace = " \t\r\v\f"
 
-// read reads a line of any length, with its end. At the end of the input, the error
+// maxText is how long a line, or a string of JSON, is at most: keys and destinations end long before.
+const maxText = 1 << 20
+
+// read reads a line, with its end, or as much of it as makes it too long. At the end of the input, the error
 // is io.EOF also where there is a line.
 func (l *lineReader) read() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
@@ -44,7 +59,7 @@ func (l *lineReader) read() ([]byte, error) {
 		return line, err
 	}
 	l.long = append(l.long[:0], line...)
-	for err == bufio.ErrBufferFull {
+	for err == bufio.ErrBufferFull && len(l.long) <= maxText {
 		line, err = l.r.ReadSlice('\n')
 		l.long = append(l.long, line...)
 	}

@@ -2,7 +2,9 @@ package rulefile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -44,6 +46,18 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
+// maxErrors is how many errors a reader lists before it gives up: a file of a million bad lines is not one of
+// rules, and its errors are not to take more memory than rules do.
+const maxErrors = 10_000
+
+// tooMany returns an error that ends the reading at a place, or nil as long as there are not too many errors.
+func (e Errors) tooMany(at resolver.Position) *Error {
+	if len(e) < maxErrors {
+		return nil
+	}
+	return &Error{at, fmt.Sprintf("this is error number %d, and reading ends here", len(e))}
+}
+
 // add takes down an error.
 func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
@@ -52,6 +66,18 @@ func (e *Errors) add(at resolver.Position, format string, args ...any) {
 // inOrder compares where two errors of one file stand.
 func inOrder(a, b *Error) int {
 	return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Position.Column, b.Position.Column))
+}
+
+// with returns the errors and one that ended the reading, as one error: io.EOF is none, and an [*Error] one of
+// them; any other is the reader's own, and stands alone.
+func (e Errors) with(end error) error {
+	if last, ok := errors.AsType[*Error](end); ok {
+		return append(e, last)
+	}
+	if end != io.EOF {
+		return end
+	}
+	return e.orNil()
 }
 
 // orNil returns the errors as one error, which is nil where there are none.

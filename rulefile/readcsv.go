@@ -41,16 +41,12 @@ func ReadCSV(r io.Reader, source string, add func(resolver.Rule)) error {
 			add(rule)
 		}
 	}
-	if err != io.EOF {
-		return err
-	}
-	return c.errs.orNil()
+	return c.errs.with(err)
 }
 
 // csvReader reads the rows of a table. The library gets one line at a time, so that a
 // quotation mark without its partner spoils its own row alone.
 type csvReader struct {
-	source  string
 	lines   *lineReader
 	line    bytes.Reader
 	fields  *csv.Reader
@@ -60,7 +56,7 @@ type csvReader struct {
 }
 
 func newCSVReader(r io.Reader, source string) *csvReader {
-	c := &csvReader{source: source, lines: newLineReader(r), columns: csvColumns[:]}
+	c := &csvReader{lines: newLineReader(r, source), columns: csvColumns[:]}
 	c.fields = csv.NewReader(&c.line)
 	c.fields.FieldsPerRecord = -1
 	c.fields.ReuseRecord = true
@@ -73,6 +69,9 @@ func (c *csvReader) next() ([]string, error) {
 	for {
 		line, err := c.lines.next()
 		if err != nil {
+			return nil, err
+		}
+		if err := c.errs.tooMany(c.lines.position(1)); err != nil {
 			return nil, err
 		}
 		if !c.started {
@@ -117,7 +116,7 @@ func (c *csvReader) reportSyntax(err error) {
 	if err == csv.ErrBareQuote {
 		message = `a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`
 	}
-	c.errs.add(c.position(column), "%s", message)
+	c.errs.add(c.lines.position(column), "%s", message)
 }
 
 // isBlank reports whether a row has empty fields only, as spreadsheets write it.
@@ -139,7 +138,7 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 	}
 	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
 		if slices.Index(c.columns, needed) >= len(row) {
-			c.errs.add(c.position(1), "the row has no %s: a row is %s, with %s between them",
+			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
 				needed.name(), namesOf(c.columns), separatorName(c.fields.Comma))
 		}
 	}
@@ -164,13 +163,8 @@ func separatorName(separator rune) string {
 	return "a comma"
 }
 
-// position returns a column of the current line.
-func (c *csvReader) position(column int) resolver.Position {
-	return resolver.Position{Source: c.source, Line: c.lines.number, Column: column}
-}
-
 // fieldPosition returns where the i-th field of the row begins.
 func (c *csvReader) fieldPosition(i int) resolver.Position {
 	_, column := c.fields.FieldPos(i)
-	return c.position(column)
+	return c.lines.position(column)
 }

@@ -117,6 +117,9 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	if len(j.errs) == errsBefore {
 		j.add(rule)
 	}
+	if err := j.errs.tooMany(key.at); err != nil {
+		return err
+	}
 	return nil
 }
 

@@ -38,19 +38,9 @@ import (
 // is the reader's own.
 func ReadRedirects(r io.Reader, source string, add func(resolver.Rule)) error {
 	file := newRedirectsFile()
-	lines := newLineReader(r)
-	for {
-		text, err := lines.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		file.add(string(text), resolver.Position{Source: source, Line: lines.number})
-	}
+	err := file.read(newLineReader(r, source))
 	file.each(add)
-	return file.errs.orNil()
+	return file.errs.with(err)
 }
 
 // redirectsFile is what has been read of a file.
@@ -64,6 +54,20 @@ type redirectsFile struct {
 
 func newRedirectsFile() *redirectsFile {
 	return &redirectsFile{byKey: make(map[string]int)}
+}
+
+// read takes in all lines. The error is io.EOF, or what ended the reading before.
+func (f *redirectsFile) read(lines *lineReader) error {
+	for {
+		text, err := lines.next()
+		if err != nil {
+			return err
+		}
+		if err := f.errs.tooMany(lines.position(1)); err != nil {
+			return err
+		}
+		f.add(string(text), lines.position(0))
+	}
 }
 
 // add takes in a line.
