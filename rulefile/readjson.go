@@ -117,7 +117,7 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	if len(j.errs) == errsBefore {
 		j.add(rule)
 	}
-	if err := j.errs.tooMany(key.at); err != nil {
+	if err := j.errs.tooMany(j.tokens.position()); err != nil {
 		return err
 	}
 	return nil
