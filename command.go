@@ -1,0 +1,118 @@
+package shortlink
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+func init() {
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:  "shortlink",
+		Usage: "<command>",
+		Short: "Resolves, checks, compares and edits short links",
+		Long: `Answers what happens to a URL and why, whether rules are good, and what a
+change of rules means to clients, without a running Caddy; and edits the rules
+of one that runs. All of it by the same resolver that serves.
+
+Exit status: 0 if all is well, 1 if something was found or an outcome is an
+error, 2 for wrong usage and for input that is of no use.`,
+		CobraFunc: addCommands,
+	})
+}
+
+// addCommands adds the commands below "caddy shortlink".
+func addCommands(parent *cobra.Command) {
+	parent.Args = cobra.ArbitraryArgs
+	parent.RunE = exiting(func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return parent.Help()
+		}
+		return fmt.Errorf("there is no command %q; the commands are %s", args[0], strings.Join(namesOfCommands(parent), ", "))
+	})
+	for _, cmd := range []*cobra.Command{
+		resolveCommand(),
+		diffCommand(),
+	} {
+		complete(cmd)
+		parent.AddCommand(cmd)
+	}
+}
+
+func namesOfCommands(parent *cobra.Command) []string {
+	var names []string
+	for _, sub := range parent.Commands() {
+		names = append(names, sub.Name())
+	}
+	return names
+}
+
+// complete gives a command what all of them have: exit status 2 for wrong flags.
+func complete(cmd *cobra.Command) {
+	cmd.SilenceErrors = true
+	cmd.Args = cobra.ArbitraryArgs // what they are is for the command to check
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exit(cmd, fmt.Errorf("%w; see caddy shortlink %s --help", err, cmd.Name()))
+	})
+}
+
+// found is the error of a command that has done its work and found something, with a message or without:
+// exit status 1. All other errors are exit status 2.
+type found struct{ error }
+
+// errFound is for what the output tells already.
+var errFound = found{}
+
+// exiting makes a command of a function whose error says what the exit status is.
+func exiting(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cmd.SilenceErrors = true
+		return exit(cmd, run(cmd, args))
+	}
+}
+
+// exit tells what is wrong, and returns the error that makes Caddy exit with the status for it.
+func exit(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	something, is := errors.AsType[found](err)
+	if !is || something.error != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "Error:", err)
+	}
+	if is {
+		return errors.New("exit status 1")
+	}
+	const wrongUsage = 2
+	status := func(caddycmd.Flags) (int, error) { return wrongUsage, nil }
+	return caddycmd.WrapCommandFuncForCobra(status)(cmd, nil)
+}
+
+// Error returns the message.
+func (f found) Error() string {
+	if f.error == nil {
+		return ""
+	}
+	return f.error.Error()
+}
+
+// formatFlag adds the flag that chooses between output for people and for programs.
+func formatFlag(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: text or json")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
+
+func checkFormat(format string) error {
+	if format != formatText && format != formatJSON {
+		return fmt.Errorf("--format takes text or json, not %q", format)
+	}
+	return nil
+}

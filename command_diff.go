@@ -1,0 +1,222 @@
+package shortlink
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// diffing is what "caddy shortlink diff" is asked to do.
+type diffing struct {
+	adapter, name, format string
+}
+
+func diffCommand() *cobra.Command {
+	var d diffing
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW [--format text|json]",
+		Short: "Says what a change of rules means to clients",
+		Long: `Compares two files of rules, or two Caddyfiles, and says what changes for those
+who follow the links: keys that are added and removed, keys whose own rule says
+something else, and keys that lead elsewhere although their own rule is the same,
+since a rule further along their chain is another, or a shorter key has them.
+It compares the compiled rules, not samples. "-" is standard input.
+
+With --format json each change is an object on a line of its own.
+
+Exit status: 0 if nothing changes for clients, 1 if something does, 2 for wrong
+usage and for rules that cannot be read.`,
+		Example: `  git show HEAD:links.json | caddy shortlink diff - links.json
+  caddy shortlink diff old/Caddyfile Caddyfile --name docs --format json`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error { return d.run(cmd, args) }),
+	}
+	cmd.Flags().StringVarP(&d.adapter, "adapter", "a", "", "Name of the adapter of both, where they are configurations of Caddy but no Caddyfiles")
+	cmd.Flags().StringVar(&d.name, "name", "", "Name of the handler, where a configuration has several")
+	formatFlag(cmd, &d.format)
+	return cmd
+}
+
+func (d *diffing) run(cmd *cobra.Command, args []string) error {
+	if err := checkFormat(d.format); err != nil {
+		return err
+	}
+	if len(args) != 2 {
+		return errors.New("diff takes two files: the old rules and the new ones")
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "comparing")
+	defer progress.end()
+	before, oldOptions, err := d.compile(args[0], progress)
+	if err != nil {
+		return err
+	}
+	after, newOptions, err := d.compile(args[1], progress)
+	if err != nil {
+		return err
+	}
+	var changes []resolver.Change
+	resolver.CompareAnswers(before, after, progress.step, func(c resolver.Change) { changes = append(changes, c) })
+	slices.SortFunc(changes, func(a, b resolver.Change) int { return cmp.Compare(a.Rule.Key, b.Rule.Key) })
+	progress.end()
+	if err := d.write(cmd.OutOrStdout(), changes); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(oldOptions, newOptions) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "Note: the options of the two differ; what that does to the queries of requests is not compared.")
+		return errFound
+	}
+	if len(changes) > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// compile compiles the rules of one side.
+func (d *diffing) compile(path string, progress *progress) (*resolver.Ruleset, resolver.Options, error) {
+	in := input{rules: []string{path}}
+	if d.adapter != "" || isCaddyfileName(path) {
+		in = input{config: path, adapter: d.adapter, name: d.name}
+	}
+	h, err := in.openOne()
+	if err != nil {
+		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
+	}
+	defer h.close()
+	ruleset, _, err := h.compileRules(h.ctx, progress.step)
+	if err != nil {
+		return nil, resolver.Options{}, readableError{err}
+	}
+	return ruleset, h.options, nil
+}
+
+// isCaddyfileName reports whether Caddy takes a file of this name for a Caddyfile.
+func isCaddyfileName(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	return strings.HasPrefix(name, "caddyfile") || strings.HasSuffix(name, ".caddyfile")
+}
+
+func (d *diffing) write(w io.Writer, changes []resolver.Change) error {
+	out := bufio.NewWriter(w)
+	if d.format == formatJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		for _, c := range changes {
+			if err := encoder.Encode(changeOf(c)); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	}
+	writeChanges(out, changes, coloursFor(w))
+	return out.Flush()
+}
+
+// changeTitles are the kinds of changes in the order in which people are told of them.
+var changeTitles = [...]struct {
+	kind   resolver.ChangeKind
+	title  string
+	colour int
+}{
+	{resolver.ChangeAdded, "added", green},
+	{resolver.ChangeRemoved, "removed", red},
+	{resolver.ChangeEdited, "changed", yellow},
+	{resolver.ChangeAffected, "affected: their own rules are the same, and lead elsewhere", yellow},
+}
+
+// writeChanges writes changes for people, kind by kind.
+func writeChanges(w io.Writer, changes []resolver.Change, c colours) {
+	if len(changes) == 0 {
+		fmt.Fprintln(w, "Nothing changes for clients.")
+		return
+	}
+	for _, t := range changeTitles {
+		var lines strings.Builder
+		n := 0
+		for _, change := range changes {
+			if change.Kind == t.kind {
+				n++
+				writeChange(&lines, change)
+			}
+		}
+		if n > 0 {
+			fmt.Fprintf(w, "%s\n%s", c.paint(t.colour, fmt.Sprintf("%d %s", n, t.title)), lines.String())
+		}
+	}
+}
+
+// writeChange writes what changes for a key: for itself, and for what is below it where that is not the same.
+func writeChange(w io.Writer, c resolver.Change) {
+	before, after := c.Before, c.After
+	keyChanges, belowChanges := !before.Key.SameFor(after.Key), !before.Below.SameFor(after.Below)
+	if keyChanges || !belowChanges {
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, at(c.Rule.Position), answerText(before.Key), answerText(after.Key))
+	}
+	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
+		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below, at(c.Rule.Position), answerText(before.Below), answerText(after.Below))
+	}
+}
+
+// sameKind reports whether what is below a key gets an answer of the same kind as the key.
+func sameKind(k resolver.KeyAnswers) bool {
+	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
+}
+
+func answerText(a resolver.Answer) string {
+	switch a.Outcome {
+	case resolver.Redirect:
+		return fmt.Sprintf("%d %s", a.Status, a.Destination)
+	case resolver.Failed:
+		return "error: " + a.Err.Error()
+	}
+	return "pass"
+}
+
+// changeJSON is a change for programs.
+type changeJSON struct {
+	Kind     string         `json:"kind"`
+	Key      string         `json:"key"`
+	Position string         `json:"position,omitempty"`
+	Before   keyAnswersJSON `json:"before"`
+	After    keyAnswersJSON `json:"after"`
+}
+
+// keyAnswersJSON are the answers for a key, for the key with a slash, and for anything else below it.
+type keyAnswersJSON struct {
+	Key   answerJSON `json:"key"`
+	Slash answerJSON `json:"slash"`
+	Below answerJSON `json:"below"`
+}
+
+// answerJSON is an answer for programs; a destination that is a path is one of the request's origin.
+type answerJSON struct {
+	Outcome     string `json:"outcome"`
+	Destination string `json:"destination,omitempty"`
+	Status      int    `json:"status,omitempty"`
+	Error       string `json:"error,omitempty"`
+}
+
+func changeOf(c resolver.Change) changeJSON {
+	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), keyAnswersOf(c.Before), keyAnswersOf(c.After)}
+}
+
+func keyAnswersOf(k resolver.KeyAnswers) keyAnswersJSON {
+	return keyAnswersJSON{answerOf(k.Key), answerOf(k.Slash), answerOf(k.Below)}
+}
+
+func answerOf(a resolver.Answer) answerJSON {
+	out := answerJSON{Outcome: a.Outcome.String(), Destination: a.Destination, Status: a.Status}
+	if a.Err != nil {
+		out.Error = a.Err.Error()
+	}
+	return out
+}

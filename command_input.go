@@ -1,0 +1,249 @@
+package shortlink
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// input says where a command has its rules from: a configuration of Caddy, or files of rules.
+type input struct {
+	config, adapter, name string
+	rules                 []string
+}
+
+// addFlags adds the flags that choose the input.
+func (in *input) addFlags(cmd *cobra.Command) {
+	in.addConfigFlags(cmd)
+	cmd.Flags().StringArrayVar(&in.rules, "rules", nil, "File of rules, instead of a configuration; can be repeated, - is standard input")
+}
+
+func (in *input) addConfigFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&in.config, "config", "c", "", "Caddy's configuration file (default: Caddyfile)")
+	cmd.Flags().StringVarP(&in.adapter, "adapter", "a", "", "Name of the configuration's adapter")
+	cmd.Flags().StringVar(&in.name, "name", "", "Name of the handler, where the configuration has several")
+}
+
+// offline is a handler whose rules are read and compiled without being served.
+type offline struct {
+	*Handler
+	close func()
+}
+
+// openOne opens the one handler that is meant.
+func (in *input) openOne() (*offline, error) {
+	handlers, closeAll, err := in.open()
+	if err != nil {
+		return nil, err
+	}
+	if len(handlers) > 1 {
+		closeAll()
+		return nil, fmt.Errorf("the configuration has %d shortlink handlers; write --name with one of: %s", len(handlers), strings.Join(publicNames(handlers), ", "))
+	}
+	return &offline{handlers[0], closeAll}, nil
+}
+
+func publicNames(handlers []*Handler) []string {
+	var names []string
+	for _, h := range handlers {
+		names = append(names, h.publicName())
+	}
+	return names
+}
+
+// open returns all handlers that are meant, at least one, whose options are good and whose sources can be read.
+func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
+	if len(in.rules) > 0 {
+		if in.config != "" || in.adapter != "" || in.name != "" {
+			return nil, nil, errors.New("--rules stands in the place of --config, --adapter and --name; write one or the other")
+		}
+		return []*Handler{handlerOf(in.rules)}, func() {}, nil
+	}
+	ctx, closeAll, err := quietContext(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	closeAll()
+	config, err := in.loadConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, closeAll, err = quietContext(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	handlers, err = in.handlersIn(ctx, config)
+	if err != nil {
+		closeAll()
+		return nil, nil, err
+	}
+	return handlers, closeAll, nil
+}
+
+// handlerOf returns a handler without options that has the rules of files.
+func handlerOf(paths []string) *Handler {
+	h := new(Handler)
+	h.ctx = caddy.Context{Context: context.Background()}
+	for _, path := range paths {
+		h.sources = append(h.sources, ruleFile(path))
+	}
+	return h
+}
+
+// loadConfig returns the configuration as JSON.
+func (in *input) loadConfig() ([]byte, error) {
+	config, used, _, err := caddycmd.LoadConfig(in.config, in.adapter)
+	if err != nil {
+		return nil, err
+	}
+	if used == "" {
+		return nil, errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
+	}
+	return config, nil
+}
+
+// quietContext returns a context of a configuration that serves nothing and logs nothing, for modules that need a
+// storage; close ends it.
+func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error) {
+	var whole struct {
+		Storage json.RawMessage `json:"storage"`
+	}
+	if config != nil {
+		if err := json.Unmarshal(config, &whole); err != nil {
+			return caddy.Context{}, nil, err
+		}
+	}
+	ctx, err = caddy.ProvisionContext(&caddy.Config{
+		Admin:      &caddy.AdminConfig{Disabled: true},
+		StorageRaw: whole.Storage,
+		Logging:    &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{Level: "FATAL"}}}},
+	})
+	if err != nil {
+		return caddy.Context{}, nil, err
+	}
+	ctx, closeAll = caddy.NewContext(ctx)
+	return ctx, closeAll, nil
+}
+
+// handlersIn returns the shortlink handlers of a configuration that have the name that is asked for.
+func (in *input) handlersIn(ctx caddy.Context, config []byte) ([]*Handler, error) {
+	found, err := findHandlers(config)
+	if err != nil {
+		return nil, err
+	}
+	var handlers []*Handler
+	var wrong []error
+	for _, encoded := range found {
+		h := &Handler{ctx: ctx}
+		if err := caddy.StrictUnmarshalJSON(encoded, h); err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		handlers = append(handlers, h)
+	}
+	if in.name != "" {
+		all := handlers
+		handlers = slices.DeleteFunc(slices.Clone(all), func(h *Handler) bool { return h.publicName() != in.name })
+		if len(handlers) == 0 && wrong == nil {
+			return nil, fmt.Errorf("the configuration has no shortlink handler named %q; it has: %s", in.name, strings.Join(publicNames(all), ", "))
+		}
+	}
+	if len(handlers) == 0 && wrong == nil {
+		return nil, errors.New("the configuration has no shortlink handler")
+	}
+	for _, h := range handlers {
+		wrong = append(wrong, h.prepare())
+	}
+	return handlers, errors.Join(wrong...)
+}
+
+// findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of them once.
+func findHandlers(config []byte) ([][]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(config))
+	decoder.UseNumber()
+	var whole any
+	if err := decoder.Decode(&whole); err != nil {
+		return nil, err
+	}
+	var handlers [][]byte
+	known := map[string]bool{}
+	eachObject(whole, func(object map[string]any) {
+		if object["handler"] != "shortlink" {
+			return
+		}
+		object = maps.Clone(object)
+		delete(object, "handler")
+		if encoded, err := json.Marshal(object); err == nil && !known[string(encoded)] {
+			known[string(encoded)] = true
+			handlers = append(handlers, encoded)
+		}
+	})
+	return handlers, nil
+}
+
+// eachObject calls do with all objects in a JSON value.
+func eachObject(value any, do func(map[string]any)) {
+	switch value := value.(type) {
+	case []any:
+		for _, element := range value {
+			eachObject(element, do)
+		}
+	case map[string]any:
+		do(value)
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			eachObject(value[name], do)
+		}
+	}
+}
+
+// publicName is the name by which people and programs call the handler.
+func (h *Handler) publicName() string { return cmp.Or(h.Name, "shortlink") }
+
+// ruleFile is a source that reads rules from the file of this path, "-" for standard input, as commands do: pipes, too, once.
+type ruleFile string
+
+const standardInput ruleFile = "-"
+
+// String returns the path.
+func (f ruleFile) String() string { return string(f) }
+
+// Read reads the rules.
+func (f ruleFile) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
+	format, err := formatOf("", string(f))
+	if err != nil {
+		return "", err
+	}
+	r, err := f.open()
+	if err != nil {
+		return "", plainly(err)
+	}
+	defer r.Close()
+	return "", rulefile.Read(r, format, string(f), add)
+}
+
+func (f ruleFile) open() (io.ReadCloser, error) {
+	if f == standardInput {
+		return io.NopCloser(os.Stdin), nil
+	}
+	return os.Open(string(f))
+}
+
+// Watch does nothing: a command reads its rules once.
+func (ruleFile) Watch(context.Context, string, func()) {}
+
+var _ Source = ruleFile("")

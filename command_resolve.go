@@ -1,0 +1,160 @@
+package shortlink
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// resolving is what "caddy shortlink resolve" is asked to do.
+type resolving struct {
+	input   input
+	explain bool
+	format  string
+}
+
+func resolveCommand() *cobra.Command {
+	var r resolving
+	cmd := &cobra.Command{
+		Use:   "resolve [--config FILE] [--rules FILE]... [--explain] [--format text|json] URL...|-",
+		Short: "Says where URLs lead, and why",
+		Long: `Says where URLs lead by the rules of a configuration or of files, without a
+running Caddy. A URL can be a path, which is one of the configured origin, or
+else of http://localhost. "-" reads URLs from standard input, one a line.
+
+With --format json each URL is answered with an object on a line of its own, in
+order: request, outcome (redirect, pass or error), destination, key, hops,
+status, error, and with --explain explanation; what there is none of is left out.
+
+Exit status 1 says that an outcome is an error.`,
+		Example: `  caddy shortlink resolve --config Caddyfile.example /source/issues?q=caddy
+  caddy shortlink resolve --rules links.json --explain https://go.example/docs/install
+  cut -f 7 access.tsv | caddy shortlink resolve --rules links.json --format json -`,
+		RunE: exiting(func(cmd *cobra.Command, urls []string) error { return r.run(cmd, urls) }),
+	}
+	r.input.addFlags(cmd)
+	cmd.Flags().BoolVar(&r.explain, "explain", false, "Say for each URL which rules it met, and where the parts of the destination come from")
+	formatFlag(cmd, &r.format)
+	return cmd
+}
+
+func (r *resolving) run(cmd *cobra.Command, urls []string) error {
+	if err := checkFormat(r.format); err != nil {
+		return err
+	}
+	if len(urls) == 0 {
+		return errors.New("there is no URL; write URLs, or - to read them from standard input")
+	}
+	h, err := r.input.openOne()
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
+	ruleset, _, err := h.compileRules(h.ctx, progress.step)
+	progress.end()
+	if err != nil {
+		return readableError{err}
+	}
+	answers := &answers{resolving: r, ruleset: ruleset, origin: cmp.Or(h.Origin, standIn), out: bufio.NewWriter(cmd.OutOrStdout())}
+	return answers.all(cmd, urls)
+}
+
+// answers writes what becomes of URLs.
+type answers struct {
+	*resolving
+	ruleset *resolver.Ruleset
+	origin  string
+	out     *bufio.Writer
+	failed  bool // whether an outcome was an error
+}
+
+func (a *answers) all(cmd *cobra.Command, urls []string) error {
+	for _, url := range urls {
+		if url == "-" {
+			if err := a.fromLines(cmd); err != nil {
+				return err
+			}
+		} else if err := a.one(url); err != nil {
+			return err
+		}
+	}
+	if err := a.out.Flush(); err != nil {
+		return err
+	}
+	if a.failed {
+		return errFound
+	}
+	return nil
+}
+
+// fromLines answers the URLs on the lines of standard input. What is written is let go whenever the one who
+// writes the lines has to be waited for.
+func (a *answers) fromLines(cmd *cobra.Command) error {
+	progress := newProgress(cmd.ErrOrStderr(), "resolving")
+	defer progress.end()
+	lines := bufio.NewReaderSize(cmd.InOrStdin(), 64<<10)
+	for {
+		line, err := lines.ReadString('\n')
+		if url := strings.TrimSpace(line); url != "" {
+			if err := a.one(url); err != nil {
+				return err
+			}
+			progress.step()
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if lines.Buffered() == 0 {
+			if err := a.out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// one answers a URL.
+func (a *answers) one(url string) error {
+	outcome, explanation := outcomeOfURL(a.ruleset, url, a.origin, a.explain)
+	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
+	if a.format == formatJSON {
+		encoder := json.NewEncoder(a.out)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(outcome)
+	}
+	_, err := fmt.Fprintln(a.out, outcome)
+	if err == nil && a.explain {
+		err = writeExplanation(a.out, outcome, explanation)
+	}
+	return err
+}
+
+// String returns the outcome as a line for people.
+func (o outcomeJSON) String() string {
+	switch o.Outcome {
+	case resolver.Redirect.String():
+		return fmt.Sprintf("%s -> %d %s", o.Request, o.Status, o.Destination)
+	case resolver.Failed.String():
+		return fmt.Sprintf("%s -> error: %s", o.Request, o.Error)
+	}
+	return o.Request + " -> pass"
+}
+
+// absolute returns a URL as it is, and a path as one of origin.
+func absolute(written, origin string) string {
+	if strings.HasPrefix(written, "/") {
+		return strings.TrimSuffix(origin, "/") + written
+	}
+	return written
+}

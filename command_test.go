@@ -1,0 +1,91 @@
+package shortlink
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+var updateTranscripts = flag.Bool("update-transcripts", false, "write the transcripts of testdata/commands anew")
+
+// run runs a command line, and returns all that it writes and its exit status.
+func run(args []string, stdin string) (output string, status int) {
+	var out strings.Builder
+	root := &cobra.Command{Use: "caddy", SilenceUsage: true}
+	parent := &cobra.Command{Use: "shortlink"}
+	root.AddCommand(parent)
+	addCommands(parent)
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetIn(strings.NewReader(stdin))
+	root.SetArgs(args)
+	switch err := root.Execute(); {
+	case err == nil:
+		return out.String(), 0
+	case err.Error() == "exit status 1":
+		return out.String(), 1
+	}
+	return out.String(), 2
+}
+
+// Each file of testdata/commands is what a terminal shows: lines that begin with "$ " are typed, "<" gives standard
+// input, and what follows is the answer.
+func TestCommandsAnswerAsInTheTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/commands/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no transcripts", err)
+	}
+	for i, file := range files {
+		files[i], _ = filepath.Abs(file)
+	}
+	t.Chdir("testdata/commands")
+	t.Setenv("NO_COLOR", "1")
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := replay(t, string(want))
+			if *updateTranscripts {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// replay types the commands of a transcript again.
+func replay(t *testing.T, transcript string) string {
+	var out strings.Builder
+	for line := range strings.Lines(transcript) {
+		if strings.HasPrefix(line, "# ") {
+			out.WriteString(line)
+			continue
+		}
+		typed, is := strings.CutPrefix(line, "$ caddy ")
+		if !is {
+			continue
+		}
+		command, from, _ := strings.Cut(strings.TrimSpace(typed), " < ")
+		stdin, err := os.ReadFile(from)
+		if from != "" && err != nil {
+			t.Fatal(err)
+		}
+		output, status := run(strings.Fields(command), string(stdin))
+		fmt.Fprintf(&out, "$ caddy %s%s", typed, output)
+		if status != 0 {
+			fmt.Fprintf(&out, "[exit status %d]\n", status)
+		}
+		out.WriteByte('\n')
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

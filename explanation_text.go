@@ -1,0 +1,99 @@
+package shortlink
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// writeExplanation writes for people why an outcome is what it is.
+func writeExplanation(w io.Writer, outcome outcomeJSON, e resolver.Explanation) error {
+	var t strings.Builder
+	for i, step := range e.Walk {
+		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key, at(step.Rule.Position), step.Rule.Value)
+		if step.Remaining != "" {
+			fmt.Fprintf(&t, "; %s remains", step.Remaining)
+		}
+		t.WriteByte('\n')
+	}
+	writeEnd(&t, e)
+	if outcome.Explanation != nil {
+		writeParts(&t, *outcome.Explanation)
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+func at(p resolver.Position) string {
+	if where := p.String(); where != "" {
+		return " (" + where + ")"
+	}
+	return ""
+}
+
+// writeEnd says how the walk ends.
+func writeEnd(t *strings.Builder, e resolver.Explanation) {
+	switch {
+	case e.Outcome == resolver.Failed:
+	case len(e.Walk) == 0:
+		t.WriteString("  no key is a prefix of the path\n")
+	case e.Outcome == resolver.Pass:
+		fmt.Fprintf(t, "  the destination %s is the request itself\n", e.Destination)
+	case isDestinationOfSite(e.Walk[len(e.Walk)-1].Rule.Value):
+		fmt.Fprintf(t, "  no key is a prefix of %s: it is a path of the site\n", pathOf(e.Walk[len(e.Walk)-1].Rule.Value))
+	}
+}
+
+func isDestinationOfSite(value string) bool { return strings.HasPrefix(value, "/") }
+
+// pathOf returns the path of an internal value.
+func pathOf(value string) string {
+	if end := strings.IndexAny(value, "?#"); end >= 0 {
+		return value[:end]
+	}
+	return value
+}
+
+// writeParts says where the parts of the destination come from.
+func writeParts(t *strings.Builder, e explanationJSON) {
+	if e.Origin != nil {
+		fmt.Fprintf(t, "  scheme and host come from %s\n", e.Origin)
+	}
+	if e.Appended != "" {
+		fmt.Fprintf(t, "  path: %s is appended\n", e.Appended)
+	}
+	for _, p := range e.Parameters {
+		fmt.Fprintf(t, "  query: %s=%s from %s%s\n", p.Name, p.Value, p.From, displaced(p.Displaced))
+	}
+	for _, d := range e.Dropped {
+		fmt.Fprintf(t, "  query: %s=%s of %s is ignored\n", d.Name, d.Value, d.From)
+	}
+	if f := e.Fragment; f != nil {
+		fmt.Fprintf(t, "  fragment: %s from %s%s\n", f.Value, f.From, displaced(f.Displaced))
+	}
+}
+
+// displaced says what gave way.
+func displaced(all []givenJSON) string {
+	var parts []string
+	for _, d := range all {
+		parts = append(parts, fmt.Sprintf("%s from %s", d.Value, d.From))
+	}
+	if parts == nil {
+		return ""
+	}
+	return ", in the place of " + strings.Join(parts, " and ")
+}
+
+// String returns the source in words.
+func (s sourceJSON) String() string {
+	switch resolver.SourceKind(s.Source) {
+	case resolver.FromRequest:
+		return "the request"
+	case resolver.FromOption:
+		return "the option origin"
+	}
+	return "the destination of " + s.Key
+}

@@ -1,0 +1,123 @@
+package shortlink
+
+import (
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// outcomeJSON says what became of a URL, for programs: on the command line and at the admin endpoint.
+type outcomeJSON struct {
+	Request     string           `json:"request"`
+	Outcome     string           `json:"outcome"`
+	Destination string           `json:"destination,omitempty"`
+	Key         string           `json:"key,omitempty"`
+	Hops        *int             `json:"hops,omitempty"` // of redirects alone
+	Status      int              `json:"status,omitempty"`
+	Error       string           `json:"error,omitempty"`
+	Explanation *explanationJSON `json:"explanation,omitempty"`
+}
+
+// explanationJSON says why.
+type explanationJSON struct {
+	Walk       []stepJSON      `json:"walk,omitempty"`
+	Origin     *sourceJSON     `json:"origin,omitempty"`
+	Appended   string          `json:"appended,omitempty"`
+	Parameters []parameterJSON `json:"parameters,omitempty"`
+	Dropped    []givenJSON     `json:"dropped,omitempty"`
+	Fragment   *parameterJSON  `json:"fragment,omitempty"`
+}
+
+// stepJSON is a match on the way to the destination.
+type stepJSON struct {
+	Pathname  string `json:"pathname"`
+	Key       string `json:"key"`
+	Value     string `json:"value"`
+	Remaining string `json:"remaining,omitempty"`
+	Position  string `json:"position,omitempty"`
+}
+
+// sourceJSON is where something comes from: request, embedded, destination or option; key is the rule's that
+// has it.
+type sourceJSON struct {
+	Source string `json:"source"`
+	Key    string `json:"key,omitempty"`
+}
+
+// givenJSON is a part of a URL and where it comes from.
+type givenJSON struct {
+	Name  string     `json:"name,omitempty"`
+	Value string     `json:"value"`
+	From  sourceJSON `json:"from"`
+}
+
+// parameterJSON is a part of a destination, and what it displaced.
+type parameterJSON struct {
+	givenJSON
+	Displaced []givenJSON `json:"displaced,omitempty"`
+}
+
+// outcomeOfURL resolves a URL, and explains it if that is asked for. A path is one of origin.
+func outcomeOfURL(ruleset *resolver.Ruleset, written, origin string, explain bool) (outcomeJSON, resolver.Explanation) {
+	out := outcomeJSON{Request: written}
+	req, err := resolver.ParseRequest(absolute(written, origin))
+	if err != nil {
+		out.Outcome, out.Error = resolver.Failed.String(), err.Error()
+		return out, resolver.Explanation{Result: resolver.Result{Outcome: resolver.Failed, Err: err}}
+	}
+	var e resolver.Explanation
+	if explain {
+		e = ruleset.Explain(req)
+		explanation := explanationOf(e)
+		out.Explanation = &explanation
+	} else {
+		appended, result := ruleset.AppendDestination(nil, &req)
+		e = resolver.Explanation{Result: result, Destination: string(appended)}
+	}
+	out.Outcome, out.Key = e.Outcome.String(), e.Key
+	switch e.Outcome {
+	case resolver.Redirect:
+		out.Destination, out.Hops, out.Status = e.Destination, &e.Hops, e.Status
+	case resolver.Failed:
+		out.Error = e.Err.Error()
+	}
+	return out, e
+}
+
+// explanationOf is the form of an explanation for programs.
+func explanationOf(e resolver.Explanation) explanationJSON {
+	var out explanationJSON
+	for _, step := range e.Walk {
+		out.Walk = append(out.Walk, stepJSON{step.Pathname, step.Rule.Key, step.Rule.Value, step.Remaining, step.Rule.Position.String()})
+	}
+	if e.Origin.Kind != resolver.FromNowhere {
+		out.Origin = new(sourceOf(e, e.Origin))
+	}
+	out.Appended = e.Appended
+	for _, p := range e.Parameters {
+		out.Parameters = append(out.Parameters, parameterJSON{givenOf(e, p.Given), givensOf(e, p.Displaced)})
+	}
+	out.Dropped = givensOf(e, e.Dropped)
+	if e.Fragment.Value != "" {
+		out.Fragment = &parameterJSON{givenOf(e, e.Fragment.Given), givensOf(e, e.Fragment.Displaced)}
+	}
+	return out
+}
+
+func sourceOf(e resolver.Explanation, from resolver.Source) sourceJSON {
+	out := sourceJSON{Source: string(from.Kind)}
+	if from.Kind == resolver.FromEmbedded || from.Kind == resolver.FromDestination {
+		out.Key = e.Walk[from.Step].Rule.Key
+	}
+	return out
+}
+
+func givenOf(e resolver.Explanation, g resolver.Given) givenJSON {
+	return givenJSON{g.Name, g.Value, sourceOf(e, g.From)}
+}
+
+func givensOf(e resolver.Explanation, all []resolver.Given) []givenJSON {
+	var out []givenJSON
+	for _, g := range all {
+		out = append(out, givenOf(e, g))
+	}
+	return out
+}
