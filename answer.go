@@ -27,7 +27,7 @@ func (h *Handler) resolve(r *http.Request) (*answer, error) {
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	destination, result := h.live.ruleset.Load().AppendDestination((*buffer)[:0], &req)
+	destination, result := h.live.serving.Load().ruleset.AppendDestination((*buffer)[:0], &req)
 	a := h.answer(destination, result)
 	if cap(destination) <= maxBuffer {
 		*buffer = destination

@@ -94,7 +94,7 @@ func (d *diffing) compile(path string, progress *progress) (*resolver.Ruleset, r
 	defer h.close()
 	ruleset, _, err := h.compileRules(h.ctx, progress.step)
 	if err != nil {
-		return nil, resolver.Options{}, readableError{err}
+		return nil, resolver.Options{}, readable(err)
 	}
 	return ruleset, h.options, nil
 }

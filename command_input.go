@@ -74,16 +74,14 @@ func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
 		}
 		return []*Handler{handlerOf(in.rules)}, func() {}, nil
 	}
-	ctx, closeAll, err := quietContext(nil)
-	if err != nil {
+	if err := beQuiet(); err != nil {
 		return nil, nil, err
 	}
-	closeAll()
 	config, err := in.loadConfig()
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, closeAll, err = quietContext(config)
+	ctx, closeAll, err := quietContext(config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,6 +113,15 @@ func (in *input) loadConfig() ([]byte, error) {
 		return nil, errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
 	}
 	return config, nil
+}
+
+// beQuiet lets Caddy log nothing while it loads a configuration.
+func beQuiet() error {
+	_, end, err := quietContext(nil)
+	if err == nil {
+		end()
+	}
+	return err
 }
 
 // quietContext returns a context of a configuration that serves nothing and logs nothing, for modules that need a

@@ -62,7 +62,7 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 	ruleset, _, err := h.compileRules(h.ctx, progress.step)
 	progress.end()
 	if err != nil {
-		return readableError{err}
+		return readable(err)
 	}
 	answers := &answers{resolving: r, ruleset: ruleset, origin: cmp.Or(h.Origin, standIn), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)

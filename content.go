@@ -2,6 +2,7 @@ package shortlink
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,9 +33,9 @@ type content struct {
 type companions struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
-func (c *content) rules(add func(resolver.Rule)) (expected Expectations, version string, err error) {
+func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected Expectations, version string, err error) {
 	var wrong error
-	version, err = c.versionOf(func(r *reading, beside companions) {
+	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations)
 		}
@@ -47,8 +48,8 @@ func (c *content) rules(add func(resolver.Rule)) (expected Expectations, version
 }
 
 // state returns what a poll compares, of the content as it is now.
-func (c *content) state() string {
-	return stateOf(c.versionOf(func(r *reading, _ companions) { r.pause = newPacer().pause }))
+func (c *content) state(ctx context.Context) string {
+	return stateOf(c.readAll(ctx, newPacer().pause, func(*reading, companions) {}))
 }
 
 // stateOf returns what a poll compares: the version, or what keeps the content from being read.
@@ -59,16 +60,16 @@ func stateOf(version string, err error) string {
 	return version
 }
 
-// versionOf reads the content and what lies beside it, lets use see both, and returns a digest of all. An error
-// is one of reading.
-func (c *content) versionOf(use func(*reading, companions)) (string, error) {
+// readAll reads the content and what lies beside it, lets use see both, and returns a digest of all: the version. An
+// error is one of reading. pause, if not nil, is called after each piece.
+func (c *content) readAll(ctx context.Context, pause func(), use func(*reading, companions)) (version string, err error) {
 	beside, err := c.readCompanions()
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
 	err = c.read(func(r io.Reader) error {
-		hashed := &reading{r: io.TeeReader(r, sum)}
+		hashed := &reading{ctx: ctx, r: io.TeeReader(r, sum), pause: pause}
 		use(hashed, beside)
 		_, err := io.Copy(io.Discard, hashed)
 		return err
@@ -146,8 +147,9 @@ func parseExpectations(b []byte) (Expectations, error) {
 	return expected, nil
 }
 
-// reading counts what is read.
+// reading counts what is read, until a context ends.
 type reading struct {
+	ctx   context.Context
 	r     io.Reader
 	n     int64
 	pause func() // nil for none
@@ -155,6 +157,9 @@ type reading struct {
 
 // Read reads from r.
 func (c *reading) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	if c.pause != nil {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -155,7 +156,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 func (h *Handler) prepare() error {
 	if err := errors.Join(h.checkOptions(), h.loadSources()); err != nil {
 		// Inline rules are looked at, too, so that all errors are told at once.
-		_, inRules := resolver.Compile(h.Rules.from(h.source()), resolver.Options{})
+		_, inRules := resolver.Compile(slices.Collect(h.Rules.from(h.source())), resolver.Options{})
 		return errors.Join(err, inRules)
 	}
 	return nil
@@ -183,7 +184,8 @@ func (h *Handler) loadSources() error {
 	return nil
 }
 
-// checkOptions checks all options, without the rules, and keeps those of the resolver.
+// checkOptions checks all options, and sets those of the resolver; of the rules it checks only that they hold no
+// placeholders.
 func (h *Handler) checkOptions() error {
 	options, inText := h.resolverOptions()
 	_, inOptions := resolver.NewCompiler(options)

@@ -12,8 +12,9 @@ import (
 // pollOff is what is written for a source that is read only when the configuration is loaded.
 const pollOff = "off"
 
-// parsePoll returns the interval of a poll, which is 0 for off.
-func parsePoll(written string, byDefault time.Duration) (time.Duration, error) {
+// ParsePoll returns the interval that the option poll of a source states, which is 0 for off, or byDefault where the option is
+// empty.
+func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	switch written {
 	case "":
 		return byDefault, nil
@@ -52,7 +53,7 @@ func (s *sight) last() string {
 
 // poll calls changed each time that look returns another state than was seen last. It looks once at the
 // start and then every interval until ctx ends; an interval of 0 never passes.
-func (s *sight) poll(ctx context.Context, every time.Duration, look func() string, changed func()) {
+func (s *sight) poll(ctx context.Context, every time.Duration, look func(context.Context) string, changed func()) {
 	var ticks <-chan time.Time
 	if every > 0 {
 		ticker := time.NewTicker(every)
@@ -60,7 +61,7 @@ func (s *sight) poll(ctx context.Context, every time.Duration, look func() strin
 		ticks = ticker.C
 	}
 	for ctx.Err() == nil {
-		if s.see(look()) {
+		if s.see(look(ctx)) {
 			changed()
 		}
 		select {

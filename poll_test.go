@@ -22,7 +22,7 @@ func TestAPollTellsOnceOfEachChange(t *testing.T) {
 		var told atomic.Int64
 		state.Store("first")
 		seen := sight{state: "first"}
-		go seen.poll(ctx, time.Second, func() string { return state.Load().(string) }, func() { told.Add(1) })
+		go seen.poll(ctx, time.Second, func(context.Context) string { return state.Load().(string) }, func() { told.Add(1) })
 		synctest.Wait()
 		for _, step := range []struct {
 			state string
@@ -50,7 +50,7 @@ func TestAPollThatIsOffLooksOnceWhenTheConfigurationIsLoaded(t *testing.T) {
 				defer cancel()
 				looked, told := 0, 0
 				seen := sight{state: tt.before}
-				go seen.poll(ctx, 0, func() string { looked++; return "now" }, func() { told++ })
+				go seen.poll(ctx, 0, func(context.Context) string { looked++; return "now" }, func() { told++ })
 				time.Sleep(time.Hour)
 				synctest.Wait()
 				if looked != 1 || told != tt.want {
@@ -96,7 +96,7 @@ func TestWhatAReadingHasMissedIsReadAgain(t *testing.T) {
 				readings, fails := 0, false
 				go c.seen.poll(ctx, time.Second, c.state, func() {
 					readings++
-					_, _, err := c.rules(func(resolver.Rule) {})
+					_, _, err := c.rules(ctx, func(resolver.Rule) {})
 					fails = err != nil
 				})
 				time.Sleep(time.Minute)

@@ -2,7 +2,9 @@ package shortlink
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,42 +24,41 @@ const (
 // namedWarnings is how many warnings of a ruleset are written to the log one by one.
 const namedWarnings = 20
 
-// reportLoaded logs the first ruleset of a configuration, and returns the data of the event that tells of it.
-func (h *Handler) reportLoaded(first *candidate) map[string]any {
+// namedKeys is how many keys of each kind a record of a swap names.
+const namedKeys = 10
+
+// reportLoaded logs the first ruleset of a configuration, and returns what tells of it by an event.
+func (h *Handler) reportLoaded(first *loaded) (emit func()) {
 	h.warn(first.ruleset.Warnings())
-	h.logger.Info("rules loaded",
-		zap.String("name", h.Name),
-		zap.String("digest", first.digest),
-		zap.Int("rules", first.ruleset.Len()),
-		zap.Stringers("sources", h.sources))
-	return map[string]any{"name": h.Name, "digest": first.digest, "rules": first.ruleset.Len()}
+	record := record{
+		{"name", h.Name},
+		{"digest", first.digest},
+		{"rules", first.ruleset.Len()},
+	}
+	h.logger.Info("rules loaded", record.fields(zap.Stringers("sources", h.sources))...)
+	return func() { h.emit(eventLoaded, record.data()) }
 }
 
 // reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
 // has changed.
-func (h *Handler) reportSwapped(before string, next *candidate, d resolver.Difference) {
+func (h *Handler) reportSwapped(before string, next *loaded, d resolver.Difference) {
 	h.warn(d.Warnings)
 	message := "rules swapped"
 	if before == next.digest {
 		message = "the sources of the rules are well again, and nothing has changed"
 	}
-	h.logger.Info(message,
-		zap.String("name", h.Name),
-		zap.String("old_digest", before),
-		zap.String("digest", next.digest),
-		zap.Int("rules", next.ruleset.Len()),
-		zap.Int("added", d.Added), zap.Strings("first_added", d.FirstAdded),
-		zap.Int("removed", d.Removed), zap.Strings("first_removed", d.FirstRemoved),
-		zap.Int("changed", d.Changed), zap.Strings("first_changed", d.FirstChanged),
-		zap.Int("new_warnings", len(d.Warnings)),
-		zap.Stringers("sources", h.sources))
-	h.emit(eventLoaded, map[string]any{
-		"name": h.Name, "old_digest": before, "digest": next.digest, "rules": next.ruleset.Len(),
-		"added": d.Added, "first_added": d.FirstAdded,
-		"removed": d.Removed, "first_removed": d.FirstRemoved,
-		"changed": d.Changed, "first_changed": d.FirstChanged,
-		"new_warnings": len(d.Warnings),
-	})
+	record := record{
+		{"name", h.Name},
+		{"old_digest", before},
+		{"digest", next.digest},
+		{"rules", next.ruleset.Len()},
+		{"added", d.Added}, {"first_added", d.FirstAdded},
+		{"removed", d.Removed}, {"first_removed", d.FirstRemoved},
+		{"changed", d.Changed}, {"first_changed", d.FirstChanged},
+		{"new_warnings", len(d.Warnings)},
+	}
+	h.logger.Info(message, record.fields(zap.Stringers("sources", h.sources))...)
+	h.emit(eventLoaded, record.data())
 }
 
 // reportUnchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
@@ -67,16 +68,49 @@ func (h *Handler) reportUnchanged(d resolver.Difference) {
 }
 
 // reportRejected tells what is wrong with rules, and that the old ones go on serving.
-func (h *Handler) reportRejected(err error) {
-	h.logger.Error("rules rejected: those from before go on serving",
-		zap.String("name", h.Name),
-		zap.String("digest", h.live.digest),
-		zap.Time("failing_since", h.live.failingSince),
-		zap.Stringers("sources", h.sources),
-		zap.Error(err))
-	h.emit(eventRejected, map[string]any{
-		"name": h.Name, "digest": h.live.digest, "error": err.Error(), "failing_since": h.live.failingSince,
-	})
+func (h *Handler) reportRejected(digest string, rejected *lastLoad) {
+	record := record{
+		{"name", h.Name},
+		{"digest", digest},
+		{"failing_since", rejected.failingSince},
+		{"error", rejected.err.Error()},
+	}
+	h.logger.Error("rules rejected: those from before go on serving", record.fields(zap.Stringers("sources", h.sources))...)
+	h.emit(eventRejected, record.data())
+}
+
+// record is what the log and an event say of a load in the same words.
+type record []struct {
+	name  string
+	value any
+}
+
+// fields returns the record for the log, with more.
+func (r record) fields(more ...zap.Field) []zap.Field {
+	var fields []zap.Field
+	for _, member := range r {
+		fields = append(fields, zap.Any(member.name, member.value))
+	}
+	return append(fields, more...)
+}
+
+// data returns the record for an event.
+func (r record) data() map[string]any {
+	data := map[string]any{}
+	for _, member := range r {
+		data[member.name] = member.value
+	}
+	return data
+}
+
+// brokenError is the error of rules that would no longer be answered: how many, and why the first ones.
+func brokenError(d resolver.Difference) error {
+	count := "1 key"
+	if d.Broken > 1 {
+		count = fmt.Sprintf("%d keys", d.Broken)
+	}
+	would := fmt.Errorf("%s would be answered with an error, and not as now", count)
+	return errors.Join(slices.Insert(d.FirstBroken, 0, would)...)
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.
@@ -94,27 +128,33 @@ func (h *Handler) warn(warnings []resolver.Warning) {
 }
 
 // readableError is an error of many lines, of which it tells as many as a person can read.
-type readableError struct{ error }
+type readableError struct {
+	text  string
+	whole error
+}
 
 // toldLines is how many lines of an error are told.
 const toldLines = 100
 
-// Error returns the first lines, and how many more there are.
-func (e readableError) Error() string {
-	text := e.error.Error()
+// readable returns an error that tells the first lines of err, and how many more there are.
+func readable(err error) error {
+	text := err.Error()
 	end := 0
 	for range toldLines {
 		i := strings.IndexByte(text[end:], '\n')
 		if i < 0 {
-			return text
+			return err
 		}
 		end += i + 1
 	}
-	return fmt.Sprintf("%s(%d more)", text[:end], strings.Count(text[end:], "\n")+1)
+	return &readableError{fmt.Sprintf("%s(%d more)", text[:end], strings.Count(text[end:], "\n")+1), err}
 }
 
+// Error returns the text.
+func (e *readableError) Error() string { return e.text }
+
 // Unwrap returns the whole error.
-func (e readableError) Unwrap() error { return e.error }
+func (e *readableError) Unwrap() error { return e.whole }
 
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
 func (h *Handler) emit(name string, data map[string]any) { h.events.Emit(h.ctx, name, data) }

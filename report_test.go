@@ -15,10 +15,10 @@ func TestOfAnErrorOfManyLinesTheFirstAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := errors.New(tt.text)
-			if got := (readableError{whole}).Error(); got != tt.want {
+			if got := readable(whole).Error(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if !errors.Is(readableError{whole}, whole) {
+			if !errors.Is(readable(whole), whole) {
 				t.Error("the whole error is lost")
 			}
 		})

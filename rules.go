@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -84,13 +85,15 @@ func placeholderMessage(placeholder string) string {
 
 // from returns the rules with source for their position: the lines of a configuration
 // that has been adapted and parsed by Caddy mean nothing to its author.
-func (rules Rules) from(source string) []resolver.Rule {
-	placed := make([]resolver.Rule, len(rules))
-	for i, rule := range rules {
-		rule.Position = resolver.Position{Source: source}
-		placed[i] = rule
+func (rules Rules) from(source string) iter.Seq[resolver.Rule] {
+	return func(yield func(resolver.Rule) bool) {
+		for _, rule := range rules {
+			rule.Position = resolver.Position{Source: source}
+			if !yield(rule) {
+				return
+			}
+		}
 	}
-	return placed
 }
 
 // Interface guards

@@ -11,8 +11,9 @@ import (
 // and what follows "from <name>" in the Caddyfile is its own to read, as a [caddyfile.Unmarshaler].
 //
 // Caddy provisions it with the configuration. Then the handler calls Read once, unless a handler of the
-// same configuration served before and knows the rules already, and calls Watch once. Whenever Watch says
-// that the rules may have changed, it calls Read again. Read is never called twice at a time, but while Watch runs.
+// same configuration served before and knows the rules already, and calls Watch once, unless another handler of the
+// same configuration watches. Whenever Watch says that the rules may have changed, the handler calls Read again: never
+// twice at a time, but while Watch runs.
 type Source interface {
 	// String names the source in positions, logs and metrics, such as "links.json". It holds
 	// no secrets, and is the same after a restart.

@@ -89,7 +89,7 @@ func checkOption(option, value string) (err error) {
 	case "format":
 		_, err = rulefile.ParseFormat(value)
 	case "poll":
-		_, err = parsePoll(value, 0)
+		_, err = ParsePoll(value, 0)
 	case "minisign":
 		_, err = parsePublicKey(value)
 	}

@@ -73,7 +73,7 @@ func (s *FileSource) Provision(caddy.Context) error {
 		inPath = errors.New("the path of the file is missing; write from file <path>")
 	}
 	s.content.format, inFormat = formatOf(s.Format, s.path)
-	s.every, inPoll = parsePoll(s.Poll, 2*time.Second)
+	s.every, inPoll = ParsePoll(s.Poll, 2*time.Second)
 	s.content.publicKey, inKey = parsePublicKey(s.Minisign)
 	s.all = []string{s.path}
 	if s.content.publicKey != nil {
@@ -118,8 +118,8 @@ func parsePublicKey(written string) (*minisign.PublicKey, error) {
 func (s *FileSource) String() string { return s.path }
 
 // Read reads the file.
-func (s *FileSource) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(add)
+func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
+	s.expected, version, err = s.content.rules(ctx, add)
 	return version, err
 }
 
@@ -155,7 +155,7 @@ func (s *FileSource) open(use func(io.Reader) error) error {
 		return plainly(err)
 	}
 	if !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
-		return errors.New("it changed while it was read; it will be read again")
+		return errors.New("it changed while it was read")
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ type fileWatch struct {
 
 // look returns the state of the file: the one before, where the metadata say that nothing has happened and no
 // reading has seen another.
-func (w *fileWatch) look() string {
+func (w *fileWatch) look(ctx context.Context) string {
 	before, now := w.infos, make([]fs.FileInfo, len(w.source.all))
 	for i, path := range w.source.all {
 		now[i], _ = os.Stat(path)
@@ -195,7 +195,7 @@ func (w *fileWatch) look() string {
 	}
 	w.infos = now
 	if w.state != w.source.content.seen.last() || !slices.EqualFunc(before, w.infos, sameMetadata) {
-		w.state = w.source.content.state()
+		w.state = w.source.content.state(ctx)
 	}
 	return w.state
 }

@@ -68,7 +68,7 @@ func (s *StorageSource) Provision(ctx caddy.Context) error {
 	}
 	s.storage, inStorage = s.findStorage(ctx)
 	s.content.format, inFormat = formatOf(s.Format, s.Key)
-	s.every, inPoll = parsePoll(s.Poll, 5*time.Second)
+	s.every, inPoll = ParsePoll(s.Poll, 5*time.Second)
 	s.content.publicKey, inPublicKey = parsePublicKey(s.Minisign)
 	s.content.name = s.String()
 	s.content.read = func(use func(io.Reader) error) error {
@@ -108,8 +108,8 @@ func (s *StorageSource) load(ctx context.Context, key string) ([]byte, error) {
 func (s *StorageSource) String() string { return "storage " + s.Key }
 
 // Read reads the entry.
-func (s *StorageSource) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(add)
+func (s *StorageSource) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
+	s.expected, version, err = s.content.rules(ctx, add)
 	return version, err
 }
 

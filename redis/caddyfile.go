@@ -2,6 +2,8 @@ package redis
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-shortlink/shortlink"
 )
 
 // UnmarshalCaddyfile sets up the source from what follows "from" in a shortlink directive:
@@ -55,9 +57,9 @@ func (s *Source) unmarshalOption(d *caddyfile.Dispenser) error {
 		}
 	case "poll":
 		if !d.AllArgs(&s.Poll) {
-			return d.Err("poll takes a duration of at least 1ms, such as 5s, or off")
+			return d.Err("poll takes a duration of at least 1ms, such as 2s, or off")
 		}
-		if _, err := parsePoll(s.Poll); err != nil {
+		if _, err := shortlink.ParsePoll(s.Poll, defaultPoll); err != nil {
 			return d.WrapErr(err)
 		}
 	default:

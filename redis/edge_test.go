@@ -83,6 +83,13 @@ func (e *edge) read(ctx context.Context) {
 	}
 }
 
+// readings returns how often the source has been read.
+func (e *edge) readings() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reads
+}
+
 // tell wakes up who waits for something to be read or logged.
 func (e *edge) tell() {
 	e.mu.Lock()

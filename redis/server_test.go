@@ -30,7 +30,7 @@ func TestWhatIsWrongWithTheConfigurationIsSaidWithoutSecrets(t *testing.T) {
 		"route_randomly are for clusters":                                       {Hash: "links", URL: "redis://edge:s3cret@host?master_name=m&route_randomly=true"},
 		`invalid database number: "x"`:                                          {Hash: "links", URL: "redis://edge:s3cret@host/x?master_name=m"},
 		"invalid URL scheme: unix":                                              {Hash: "links", URL: "unix://edge:s3cret@/socket", Cluster: true},
-		`poll takes a duration of at least 1ms, such as 5s, or off, not "soon"`: {Hash: "links", Poll: "soon"},
+		`poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`: {Hash: "links", Poll: "soon"},
 		"tls_ca: open /nowhere":                                                 {Hash: "links", TLSCA: "/nowhere"},
 		"empty.pem holds no certificate in PEM form":                            {Hash: "links", TLSCA: empty},
 		"tls_cert and tls_key: open":                                            {Hash: "links", TLSCert: "/nowhere"},

@@ -80,21 +80,6 @@ type Source struct {
 // defaultPoll lets a new rule be served within a second.
 const defaultPoll = 500 * time.Millisecond
 
-// parsePoll returns the interval that is written, which is 0 for off.
-func parsePoll(written string) (time.Duration, error) {
-	switch written {
-	case "":
-		return defaultPoll, nil
-	case "off":
-		return 0, nil
-	}
-	every, err := caddy.ParseDuration(written)
-	if err != nil || every < time.Millisecond {
-		return 0, fmt.Errorf("redis: poll takes a duration of at least 1ms, such as 5s, or off, not %q", written)
-	}
-	return every, nil
-}
-
 // CaddyModule returns the Caddy module information.
 func (*Source) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
@@ -109,8 +94,8 @@ func (s *Source) Provision(ctx caddy.Context) error {
 		return errors.New("redis: the name of the hash is missing")
 	}
 	var err error
-	if s.every, err = parsePoll(s.Poll); err != nil {
-		return err
+	if s.every, err = shortlink.ParsePoll(s.Poll, defaultPoll); err != nil {
+		return fmt.Errorf("redis: %w", err)
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
 	if s.server, err = s.newServer(); err != nil {

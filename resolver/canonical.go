@@ -54,6 +54,16 @@ func normalizeTriplets(path []byte) []byte {
 	return normal
 }
 
+// appendKey appends the form of a key that the table holds: canonical, and with "fold case" in lower case.
+func (o *options) appendKey(dst []byte, key string) []byte {
+	start := len(dst)
+	dst = appendCanonical(dst, key)
+	if o.foldCase {
+		foldCase(dst[start:])
+	}
+	return dst
+}
+
 // foldCase writes the ASCII letters of path in lower case, in place.
 func foldCase(path []byte) {
 	for i, c := range path {

@@ -11,7 +11,10 @@ type Difference struct {
 	// now, because their chain never ends or is too long, and were not before.
 	Added, Removed, Changed, Broken int
 	// The first keys of each kind, by position.
-	FirstAdded, FirstRemoved, FirstChanged, FirstBroken []string
+	FirstAdded, FirstRemoved, FirstChanged []string
+	// FirstBroken says of the first broken keys what their requests are answered with: a [*RuleError] each, whose
+	// kind is a [*LoopError] or [ErrTooManyRedirects].
+	FirstBroken []error
 	// Warnings are those of the new ruleset that the old one did not have.
 	Warnings []Warning
 }
@@ -46,7 +49,7 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 	}
 	return Difference{
 		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken.count,
-		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(), FirstBroken: broken.names(),
+		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(), FirstBroken: after.failuresOf(broken.rules),
 		Warnings: newWarnings(before.warnings, after.warnings),
 	}
 }
@@ -74,6 +77,18 @@ func (rs *Ruleset) fails(at ref) bool {
 	var r record
 	r.decodeAnswer(rs.table.arena.bytes(at))
 	return r.flags.has(failed)
+}
+
+// failuresOf returns the errors that the requests of rules are answered with.
+func (rs *Ruleset) failuresOf(rules []Rule) []error {
+	var errs []error
+	for _, rule := range rules {
+		var r record
+		r.decodeAnswer(rs.table.arena.bytes(rs.entryOf(string(rs.opts.appendKey(nil, rule.Key)))))
+		err := rs.failures[r.failure()]
+		errs = append(errs, &RuleError{Kind: err, Position: rule.Position, Key: rule.Key, Message: err.Error()})
+	}
+	return errs
 }
 
 func sameContent(a, b Rule) bool {

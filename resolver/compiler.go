@@ -84,7 +84,7 @@ func (c *Compiler) Add(rule Rule) {
 		return
 	}
 	source := c.sources.number(source{rule.Position.Source, c.rank})
-	c.key = c.appendKey(c.key[:0], rule.Key)
+	c.key = c.opts.appendKey(c.key[:0], rule.Key)
 	if bad || value.internal {
 		// A bad rule is kept for its key alone, of which a duplicate is an error, too.
 		c.addInternal(rule, value, source)
@@ -160,16 +160,6 @@ func (c *Compiler) store(r *record) ref {
 	at, ok := c.table.arena.add(c.encoded)
 	c.full = c.full || !ok
 	return at
-}
-
-// appendKey appends the form of a key that the table holds.
-func (c *Compiler) appendKey(dst []byte, key string) []byte {
-	start := len(dst)
-	dst = appendCanonical(dst, key)
-	if c.opts.foldCase {
-		foldCase(dst[start:])
-	}
-	return dst
 }
 
 // enter notes a rule that is to get a place in the table.

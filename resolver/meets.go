@@ -49,7 +49,7 @@ func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 		if _, done := met[end.rule]; done || c.table.internals[end.rule].rule.Exact {
 			continue
 		}
-		path := strings.TrimSuffix(string(c.appendKey(nil, end.path[1:])), "/")
+		path := strings.TrimSuffix(string(c.opts.appendKey(nil, end.path[1:])), "/")
 		waiting[path] = append(waiting[path], end.rule)
 	}
 	for n, rule := range c.added {

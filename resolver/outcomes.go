@@ -163,17 +163,8 @@ func (c *answerComparison) counterpart(in *Ruleset, r *record) ref {
 	if c.before.opts.foldCase == c.after.opts.foldCase {
 		return in.entryOf(r.key)
 	}
-	c.scratch = in.appendKey(c.scratch[:0], r.spelledKey())
+	c.scratch = in.opts.appendKey(c.scratch[:0], r.spelledKey())
 	return in.entryOf(string(c.scratch))
-}
-
-func (rs *Ruleset) appendKey(dst []byte, key string) []byte {
-	start := len(dst)
-	dst = appendCanonical(dst, key)
-	if rs.opts.foldCase {
-		foldCase(dst[start:])
-	}
-	return dst
 }
 
 // same reports whether two records of one key answer every request in the same way. Below an exact
@@ -201,7 +192,7 @@ func (rs *Ruleset) answersFor(written string) KeyAnswers {
 	key := string(appendCanonical(nil, written))
 	at, record := rs.ruleFor("/" + key)
 	answers.Key = rs.answerFor(at, record, at.remaining, "")
-	own := rs.entryOf(string(rs.appendKey(nil, written)))
+	own := rs.entryOf(string(rs.opts.appendKey(nil, written)))
 	below, record := rs.ruleFor("/" + key + "/" + nobody)
 	remaining := strings.TrimSuffix(below.remaining, "/"+nobody)
 	answers.Below = rs.answerFor(below, record, remaining, Below)

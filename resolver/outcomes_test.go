@@ -217,9 +217,9 @@ func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Cha
 		return
 	}
 	for _, change := range reported {
-		canonical := string(before.appendKey(nil, change.Rule.Key))
+		canonical := string(before.opts.appendKey(nil, change.Rule.Key))
 		for _, key := range []string{keyBefore, keyAfter} {
-			if key != "" && string(before.appendKey(nil, key)) == canonical {
+			if key != "" && string(before.opts.appendKey(nil, key)) == canonical {
 				return
 			}
 		}

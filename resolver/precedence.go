@@ -57,7 +57,7 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 // shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's,
 // or that its key stands twice in its own source.
 func (c *Compiler) shadow(n, rank int, rule, by Rule) {
-	key := keyOfSource{rank, string(c.appendKey(nil, rule.Key))}
+	key := keyOfSource{rank, string(c.opts.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed[key]; twice {
 		c.failDuplicate(n, first, rule)
 		return

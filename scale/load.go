@@ -96,6 +96,9 @@ func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}
 				}
 				result.saw(time.Since(j.due), err)
 				if err != nil {
+					if c != nil {
+						c.close()
+					}
 					c, err = dial(s.addr)
 				}
 			}

@@ -96,7 +96,10 @@ func (b *bench) redis(rules, rounds int) error {
 		visible = append(visible, took.Seconds())
 		time.Sleep(2 * time.Second)
 	}
-	peak, _ := s.memory("VmHWM")
+	peak, err := s.memory("VmHWM")
+	if err != nil {
+		return err
+	}
 	fmt.Printf("| rules | serving after, s | HSET visible after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|\n")
 	fmt.Printf("| %d | %.3g | %v | %.0f | %.0f |\n", rules, start.Seconds(), visible, settled, peak)
 	return nil

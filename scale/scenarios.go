@@ -31,33 +31,46 @@ func (b *bench) startup(rules, rounds int, length time.Duration) error {
 	if err := b.writeRules(rules, 0, 0); err != nil {
 		return err
 	}
-	var start, settled, loaded, peak series
+	var all startups
 	for range rounds {
-		s, err := b.start(b.fromFile())
-		if err != nil {
+		if err := b.startOnce(rules, length, &all); err != nil {
 			return err
 		}
-		took, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started)
-		if err != nil {
-			return err
-		}
-		time.Sleep(5 * time.Second)
-		rss, err := s.memory("VmRSS")
-		if err != nil {
-			return err
-		}
-		high, _ := s.memory("VmHWM")
-		result, _ := s.asMany(anyOf(rules), length)
-		under, _ := s.memory("VmRSS")
-		s.stop()
-		if err := errors.Join(result.failed...); err != nil {
-			return err
-		}
-		start, settled = append(start, took.Seconds()), append(settled, rss)
-		loaded, peak = append(loaded, under), append(peak, high)
 	}
 	fmt.Printf("| rules | serving after, s | settled, MiB | under load, MiB | peak while loading, MiB |\n|--:|--:|--:|--:|--:|\n")
-	fmt.Printf("| %d | %v | %v | %v | %v |\n", rules, start, settled, loaded, peak)
+	fmt.Printf("| %d | %v | %v | %v | %v |\n", rules, all.seconds, all.settled, all.loaded, all.peak)
+	return nil
+}
+
+// startups are what was measured of servers that start.
+type startups struct{ seconds, settled, loaded, peak series }
+
+func (b *bench) startOnce(rules int, length time.Duration, all *startups) error {
+	s, err := b.start(b.fromFile())
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	took, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started)
+	if err != nil {
+		return err
+	}
+	time.Sleep(5 * time.Second)
+	settled, err := s.memory("VmRSS")
+	if err != nil {
+		return err
+	}
+	peak, err := s.memory("VmHWM")
+	if err != nil {
+		return err
+	}
+	result, _ := s.asMany(anyOf(rules), length)
+	loaded, err := s.memory("VmRSS")
+	if err := errors.Join(append(result.failed, err)...); err != nil {
+		return err
+	}
+	all.seconds, all.settled = append(all.seconds, took.Seconds()), append(all.settled, settled)
+	all.loaded, all.peak = append(all.loaded, loaded), append(all.peak, peak)
 	return nil
 }
 
@@ -84,7 +97,10 @@ func (b *bench) swap(rules, swaps int) error {
 		return err
 	}
 	time.Sleep(5 * time.Second)
-	settled, _ := s.memory("VmRSS")
+	settled, err := s.memory("VmRSS")
+	if err != nil {
+		return err
+	}
 	if err := s.resetPeak(); err != nil {
 		return err
 	}
@@ -103,7 +119,10 @@ func (b *bench) swap(rules, swaps int) error {
 	}
 	close(stop)
 	seen := <-done
-	peak, _ := s.memory("VmHWM")
+	peak, err := s.memory("VmHWM")
+	if err != nil {
+		return err
+	}
 	fmt.Printf("| rules | swaps | requests | failed | p50, ms | p99, ms | max, ms | change visible after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	fmt.Printf("| %d | %d | %d | %d | %.3g | %.3g | %.3g | %v | %.0f | %.0f |\n", rules, swaps, len(seen.latencies), len(seen.failed),
@@ -136,40 +155,58 @@ func (b *bench) contenders() []contender {
 
 // throughput measures requests a second, latency and processor time, all contenders in turn in every round.
 func (b *bench) throughput(rounds int, length time.Duration) error {
-	type measured struct{ perSecond, p99, cpu series }
 	for _, gogc := range []string{"100", "400"} {
 		all := b.contenders()
-		results := make([]measured, len(all))
+		results := make([]throughputs, len(all))
 		for range rounds {
 			for i, c := range all {
-				if err := b.writeRules(c.rules, 0, 0); err != nil {
-					return err
-				}
-				s, err := b.start(c.block, "GOGC="+gogc)
-				if err != nil {
-					return err
-				}
-				if _, err := s.await("/"+key(0), url(0, 0), s.started); err != nil {
-					return err
-				}
-				s.asMany(anyOf(c.rules), time.Second)
-				before, _ := s.cpu()
-				seen, perSecond := s.asMany(anyOf(c.rules), length)
-				after, _ := s.cpu()
-				s.stop()
-				if err := errors.Join(seen.failed...); err != nil {
+				if err := b.loadOnce(c, gogc, length, &results[i]); err != nil {
 					return fmt.Errorf("%s: %w", c.name, err)
 				}
-				r := &results[i]
-				r.perSecond = append(r.perSecond, perSecond)
-				r.p99 = append(r.p99, float64(seen.percentile(0.99).Microseconds())/1000)
-				r.cpu = append(r.cpu, float64((after-before).Microseconds())/float64(len(seen.latencies)))
 			}
 		}
-		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs |\n|---|--:|--:|--:|--:|\n", gogc)
+		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs | serving after, s | under load, MiB |\n|---|--:|--:|--:|--:|--:|--:|\n", gogc)
 		for i, c := range all {
-			fmt.Printf("| %s | %d | %v | %v | %v |\n", c.name, c.rules, results[i].perSecond, results[i].p99, results[i].cpu)
+			r := results[i]
+			fmt.Printf("| %s | %d | %v | %v | %v | %v | %v |\n", c.name, c.rules, r.perSecond, r.p99, r.cpu, r.start, r.memory)
 		}
 	}
+	return nil
+}
+
+// throughputs are what was measured of a contender.
+type throughputs struct{ perSecond, p99, cpu, start, memory series }
+
+func (b *bench) loadOnce(c contender, gogc string, length time.Duration, r *throughputs) error {
+	if err := b.writeRules(c.rules, 0, 0); err != nil {
+		return err
+	}
+	s, err := b.start(c.block, "GOGC="+gogc)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	start, err := s.await("/"+key(0), url(0, 0), s.started)
+	if err != nil {
+		return err
+	}
+	s.asMany(anyOf(c.rules), time.Second)
+	before, err := s.cpu()
+	if err != nil {
+		return err
+	}
+	seen, perSecond := s.asMany(anyOf(c.rules), length)
+	after, err := s.cpu()
+	if err := errors.Join(append(seen.failed, err)...); err != nil {
+		return err
+	}
+	memory, err := s.memory("VmRSS")
+	if err != nil {
+		return err
+	}
+	r.perSecond = append(r.perSecond, perSecond)
+	r.p99 = append(r.p99, float64(seen.percentile(0.99).Microseconds())/1000)
+	r.cpu = append(r.cpu, float64((after-before).Microseconds())/float64(len(seen.latencies)))
+	r.start, r.memory = append(r.start, start.Seconds()), append(r.memory, memory)
 	return nil
 }

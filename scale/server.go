@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -132,7 +133,7 @@ func (s *server) cpu() (time.Duration, error) {
 		return 0, err
 	}
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond, nil // in ticks of a hundredth of a second
+	user, inUser := strconv.Atoi(fields[11])
+	system, inSystem := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(inUser, inSystem) // in ticks of a hundredth of a second
 }

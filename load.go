@@ -1,0 +1,142 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
+// wrong. pause, if not nil, is called all the way, to let requests run.
+func (h *Handler) load(ctx context.Context, pause func()) (*loaded, error) {
+	ruleset, versions, err := h.compileRules(ctx, pause)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkExpectations(ruleset); err != nil {
+		return nil, err
+	}
+	return &loaded{ruleset, ruleset.Digest(pause), versions}, nil
+}
+
+// compileRules reads all rules and compiles them. It returns the sources' versions, too.
+func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
+	compiler, err := resolver.NewCompiler(h.options)
+	if err != nil {
+		return nil, nil, err
+	}
+	compiler.SetPause(pause)
+	for rule := range h.Rules.from(h.source()) {
+		compiler.Add(rule)
+	}
+	versions, inSources := h.readSources(ctx, compiler, pause)
+	ruleset, inRules := compiler.Compile()
+	return ruleset, versions, errors.Join(inSources, inRules)
+}
+
+// readSources adds the rules of all sources, in their order, and returns the sources' versions.
+func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, pause func()) ([]string, error) {
+	var versions []string
+	var errs []error
+	added := 0
+	add := func(rule resolver.Rule) {
+		compiler.Add(rule)
+		added++
+		if pause != nil && added%64 == 0 {
+			pause()
+		}
+		if added%collectEvery == 0 {
+			runtime.GC()
+		}
+	}
+	for _, source := range h.sources {
+		compiler.NextSource()
+		version, err := source.Read(ctx, add)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("source %s: %w", source, err))
+		}
+		versions = append(versions, version)
+	}
+	return versions, errors.Join(errs...)
+}
+
+// reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports.
+func (h *Handler) reload() {
+	if report := h.loadAgain(); report != nil {
+		report()
+	}
+}
+
+// loadAgain is reload without the report, which it returns: those who listen to it are none of the others' who wait to
+// load. It returns nil when the configuration has been unloaded; its successor watches then.
+func (h *Handler) loadAgain() (report func()) {
+	h.live.loading.Lock()
+	defer h.live.loading.Unlock()
+	pause := newPacer().pause
+	next, err := h.load(h.ctx, pause)
+	if h.ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return h.reject(err)
+	}
+	difference := resolver.Compare(h.live.serving.Load().ruleset, next.ruleset, namedKeys, pause)
+	if difference.Broken > 0 {
+		return h.reject(brokenError(difference))
+	}
+	return h.swap(next, difference)
+}
+
+// swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the garbage collector.
+func (h *Handler) swap(next *loaded, difference resolver.Difference) (report func()) {
+	before, recovered := h.live.serving.Load().digest, h.live.last.Load().err != nil
+	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
+	h.live.last.Store(&lastLoad{time: time.Now()})
+	h.tellSources(nil)
+	if next.digest == before && !recovered {
+		return func() { h.reportUnchanged(difference) }
+	}
+	return func() { h.reportSwapped(before, next, difference) }
+}
+
+// reject leaves the ruleset that serves where it is, and returns what reports why.
+func (h *Handler) reject(err error) (report func()) {
+	now := time.Now()
+	rejected := &lastLoad{time: now, err: readable(err), failingSince: now}
+	if last := h.live.last.Load(); last.err != nil {
+		rejected.failingSince = last.failingSince
+	}
+	h.live.last.Store(rejected)
+	h.tellSources(err)
+	digest := h.live.serving.Load().digest
+	return func() { h.reportRejected(digest, rejected) }
+}
+
+// tellSources tells those sources that want to know what became of what they returned last: nil stands
+// for rules that serve.
+func (h *Handler) tellSources(err error) {
+	for _, source := range h.sources {
+		if judged, ok := source.(Judged); ok {
+			judged.Judge(err)
+		}
+	}
+}
+
+// collectEvery is after how many rules what reading them has left behind is collected. By itself the collector
+// would wait until that is as much as the old rules and the new ones together; and it
+// has little to do, as compiled rules hold no pointers, nor do rules that a source has read only one at a time.
+const collectEvery = 1 << 16
+
+// giveBack returns the memory to the system that loading the first rules has left behind, if they are many. It stops
+// everybody for a while, which is nobody yet; after a swap the runtime does it by and by.
+func giveBack(ruleset *resolver.Ruleset) {
+	const large = 8 << 20
+	if ruleset.Size() >= large {
+		debug.FreeOSMemory()
+	}
+}
