@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -77,7 +78,7 @@ func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
 	if err := beQuiet(); err != nil {
 		return nil, nil, err
 	}
-	config, err := in.loadConfig()
+	config, path, err := in.loadConfig()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,6 +91,7 @@ func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
 		closeAll()
 		return nil, nil, err
 	}
+	placeInlineRules(handlers, path)
 	return handlers, closeAll, nil
 }
 
@@ -103,17 +105,26 @@ func handlerOf(paths []string) *Handler {
 	return h
 }
 
-// loadConfig returns the configuration as JSON.
-func (in *input) loadConfig() ([]byte, error) {
-	config, used, _, err := caddycmd.LoadConfig(in.config, in.adapter)
+// loadConfig returns the configuration as JSON, and the path of the file that it was written in.
+func (in *input) loadConfig() (config []byte, path string, err error) {
+	config, path, _, err = caddycmd.LoadConfig(in.config, in.adapter)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", err
+	}
 	if err != nil {
-		return nil, err
+		return nil, "", badConfiguration{err}
 	}
-	if used == "" {
-		return nil, errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
+	if path == "" {
+		return nil, "", errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
 	}
-	return config, nil
+	return config, path, nil
 }
+
+// badConfiguration is all that is wrong with a configuration that could be read.
+type badConfiguration struct{ error }
+
+// Unwrap returns the error itself.
+func (b badConfiguration) Unwrap() error { return b.error }
 
 // beQuiet lets Caddy log nothing while it loads a configuration.
 func beQuiet() error {
@@ -176,7 +187,10 @@ func (in *input) handlersIn(ctx caddy.Context, config []byte) ([]*Handler, error
 	for _, h := range handlers {
 		wrong = append(wrong, h.prepare())
 	}
-	return handlers, errors.Join(wrong...)
+	if err := errors.Join(wrong...); err != nil {
+		return nil, badConfiguration{err}
+	}
+	return handlers, nil
 }
 
 // findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of them once.

@@ -83,12 +83,12 @@ func placeholderMessage(placeholder string) string {
 		"the path behind the key and the query of a request are appended anyway, and in a Caddyfile {$NAME} stands for an environment variable"
 }
 
-// from returns the rules with source for their position: the lines of a configuration
+// from returns the rules with handler for their position, where they have none: the lines of a configuration
 // that has been adapted and parsed by Caddy mean nothing to its author.
-func (rules Rules) from(source string) iter.Seq[resolver.Rule] {
+func (rules Rules) from(handler string) iter.Seq[resolver.Rule] {
 	return func(yield func(resolver.Rule) bool) {
 		for _, rule := range rules {
-			rule.Position = resolver.Position{Source: source}
+			rule.Position = placed(rule, handler)
 			if !yield(rule) {
 				return
 			}

@@ -130,27 +130,36 @@ func (b *bench) swap(rules, swaps int) error {
 	return errors.Join(seen.failed...)
 }
 
-// contender is a way to answer, with the number of rules that it has.
+// contender is a way to answer, with the number of rules that it has. Of each rule there are many generations, of which a
+// later one is a change.
 type contender struct {
 	name  string
 	rules int
-	block string
+	block func(generation int) string
 }
 
 func (b *bench) contenders() []contender {
-	all := []contender{{"static `redir`", 1, "redir https://www.example.com/articles/0/0000000000000000000000000 302"}}
+	all := []contender{{"static `redir`", 1, func(generation int) string { return "redir " + url(0, generation) + " 302" }}}
 	for _, n := range []int{10, 1000, 100_000, 1_000_000} {
-		all = append(all, contender{"shortlink", n, b.fromFile()})
+		all = append(all, contender{"shortlink", n, func(int) string { return b.fromFile() }})
 	}
 	for _, n := range []int{10, 1000} {
-		var redir, table strings.Builder
-		for i := range n {
-			fmt.Fprintf(&redir, "redir /%s %s 302\n", key(i), url(i, 0))
-			fmt.Fprintf(&table, "/%s %s\n", key(i), url(i, 0))
-		}
-		all = append(all, contender{"`redir`", n, redir.String()}, contender{"`map`", n, "map {path} {target} {\n" + table.String() + "}\nredir {target} 302"})
+		all = append(all,
+			contender{"`redir`", n, func(generation int) string { return lines(n, generation, "redir /%s %s 302\n") }},
+			contender{"`map`", n, func(generation int) string {
+				return "map {path} {target} {\n" + lines(n, generation, "/%s %s\n") + "}\nredir {target} 302"
+			}})
 	}
 	return all
+}
+
+// lines returns a line of a Caddyfile for each rule.
+func lines(n, generation int, format string) string {
+	var all strings.Builder
+	for i := range n {
+		fmt.Fprintf(&all, format, key(i), url(i, generation))
+	}
+	return all.String()
 }
 
 // throughput measures requests a second, latency and processor time, all contenders in turn in every round.
@@ -165,23 +174,23 @@ func (b *bench) throughput(rounds int, length time.Duration) error {
 				}
 			}
 		}
-		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs | serving after, s | under load, MiB |\n|---|--:|--:|--:|--:|--:|--:|\n", gogc)
+		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs | serving after, s | change visible after, s | under load, MiB |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", gogc)
 		for i, c := range all {
 			r := results[i]
-			fmt.Printf("| %s | %d | %v | %v | %v | %v | %v |\n", c.name, c.rules, r.perSecond, r.p99, r.cpu, r.start, r.memory)
+			fmt.Printf("| %s | %d | %v | %v | %v | %v | %v | %v |\n", c.name, c.rules, r.perSecond, r.p99, r.cpu, r.start, r.visible, r.memory)
 		}
 	}
 	return nil
 }
 
 // throughputs are what was measured of a contender.
-type throughputs struct{ perSecond, p99, cpu, start, memory series }
+type throughputs struct{ perSecond, p99, cpu, start, visible, memory series }
 
 func (b *bench) loadOnce(c contender, gogc string, length time.Duration, r *throughputs) error {
 	if err := b.writeRules(c.rules, 0, 0); err != nil {
 		return err
 	}
-	s, err := b.start(c.block, "GOGC="+gogc)
+	s, err := b.start(c.block(0), "GOGC="+gogc)
 	if err != nil {
 		return err
 	}
@@ -207,6 +216,26 @@ func (b *bench) loadOnce(c contender, gogc string, length time.Duration, r *thro
 	r.perSecond = append(r.perSecond, perSecond)
 	r.p99 = append(r.p99, float64(seen.percentile(0.99).Microseconds())/1000)
 	r.cpu = append(r.cpu, float64((after-before).Microseconds())/float64(len(seen.latencies)))
+	visible, err := b.change(s, c)
+	if err != nil {
+		return err
+	}
+	r.visible = append(r.visible, visible.Seconds())
 	r.start, r.memory = append(r.start, start.Seconds()), append(r.memory, memory)
 	return nil
+}
+
+// change changes the first rule, and returns how long it takes until that is seen.
+func (b *bench) change(s *server, c contender) (time.Duration, error) {
+	begun := time.Now()
+	if err := b.writeRules(c.rules, 1, 1); err != nil {
+		return 0, err
+	}
+	if c.name != "shortlink" {
+		begun = time.Now()
+		if err := s.reload(c.block(1)); err != nil {
+			return 0, err
+		}
+	}
+	return s.await("/"+key(0), url(0, 1), begun)
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,8 @@ func key(i int) string { return fmt.Sprintf("k%05x%06x", uint32(i)*2654435761>>1
 func url(i, generation int) string {
 	return fmt.Sprintf("https://www.example.com/articles/%d/%025d", generation%10, i)
 }
+
+func (b *bench) socket() string { return filepath.Join(b.dir, "admin.socket") }
 
 func (b *bench) links() string { return filepath.Join(b.dir, "links.json") }
 
@@ -60,6 +64,8 @@ func (b *bench) writeRules(n, changed, generation int) error {
 // server is a Caddy on the first processor.
 type server struct {
 	addr    string
+	head    string // of its Caddyfile
+	admin   *http.Client
 	process *exec.Cmd
 	started time.Time
 }
@@ -74,10 +80,13 @@ func (b *bench) start(block string, env ...string) (*server, error) {
 	l.Close()
 	_, port, _ := net.SplitHostPort(s.addr)
 	config := filepath.Join(b.dir, "Caddyfile")
-	text := fmt.Sprintf("{\n admin off\n persist_config off\n default_bind 127.0.0.1\n storage file_system %s\n log {\n output discard\n }\n}\nhttp://:%s {\n%s\n}\n", b.dir, port, block)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	s.head = fmt.Sprintf("{\n admin unix/%s\n persist_config off\n default_bind 127.0.0.1\n storage file_system %s\n log {\n output discard\n }\n}\nhttp://:%s", b.socket(), b.dir, port)
+	if err := os.WriteFile(config, []byte(s.with(block)), 0o600); err != nil {
 		return nil, err
 	}
+	s.admin = &http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", b.socket()) },
+	}}
 	s.process = exec.Command("taskset", "-c", "0", b.caddy, "run", "--config", config)
 	s.process.Env = append(append(os.Environ(), "GOMAXPROCS=1"), env...)
 	s.process.Stderr = os.Stderr
@@ -85,7 +94,24 @@ func (b *bench) start(block string, env ...string) (*server, error) {
 	return s, s.process.Start()
 }
 
+// with returns a Caddyfile with what a site's block holds.
+func (s *server) with(block string) string { return s.head + " {\n" + block + "\n}\n" }
+
+// reload gives the server what a site's block holds from now on.
+func (s *server) reload(block string) error {
+	answer, err := s.admin.Post("http://caddy/load", "text/caddyfile", strings.NewReader(s.with(block)))
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the configuration is answered with %s", answer.Status)
+	}
+	return nil
+}
+
 func (s *server) stop() {
+	s.admin.CloseIdleConnections()
 	_ = s.process.Process.Signal(syscall.SIGTERM)
 	_ = s.process.Wait()
 }

@@ -1,0 +1,268 @@
+package shortlink
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// checking is what "caddy shortlink check" is asked to do.
+type checking struct {
+	input  input
+	hosts  []string
+	strict bool
+	format string
+}
+
+func checkCommand() *cobra.Command {
+	var c checking
+	cmd := &cobra.Command{
+		Use:   "check [--config FILE] [--rules FILE]... [--host HOST]... [--strict] [--format text|json]",
+		Short: "Says everything that can be known of rules",
+		Long: `Says everything that can be known of the rules of a configuration, of all its
+handlers, or of files: errors, which keep them from serving; loops, circles that
+clients would go round in, and expectations that fail, which are errors, too;
+warnings of what their authors may not expect; and notes of what could be better.
+
+--host names a host of the site, so that destinations on it are followed, too.
+
+With --format json the output is one object: handlers, each with name, rules, the
+numbers of errors, warnings and notes, and findings: severity, kind, position,
+key, message, and, where they fit, cycle, destination and urls.
+
+Exit status: 0 if all is well, 1 if there are errors, or with --strict warnings,
+2 for wrong usage.`,
+		Example: `  caddy shortlink check --config Caddyfile.example
+  caddy shortlink check --rules links.json --host go.example --strict
+  caddy shortlink check --config Caddyfile --format json`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
+	}
+	c.input.addFlags(cmd)
+	cmd.Flags().StringArrayVar(&c.hosts, "host", nil, "Host of the site, with its port if it has one; can be repeated")
+	cmd.Flags().BoolVar(&c.strict, "strict", false, "Exit with status 1 if there are warnings, too")
+	formatFlag(cmd, &c.format)
+	return cmd
+}
+
+func (c *checking) run(cmd *cobra.Command, args []string) error {
+	if err := errors.Join(checkFormat(c.format), checkHosts(c.hosts)); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return fmt.Errorf("check takes no words but flags; for a file of rules write --rules %s", args[0])
+	}
+	reports, err := c.check(cmd)
+	if err != nil {
+		return err
+	}
+	if err := c.write(cmd.OutOrStdout(), reports); err != nil {
+		return err
+	}
+	for _, report := range reports {
+		if report.Errors > 0 || c.strict && report.Warnings > 0 {
+			return errFound
+		}
+	}
+	return nil
+}
+
+func checkHosts(hosts []string) error {
+	for _, host := range hosts {
+		if u, err := weburl.Parse("https://" + host); err != nil || u.Path != "/" || u.Username != "" || strings.ContainsAny(host, "?#/@") {
+			return fmt.Errorf("--host takes a host, with its port if it has one, such as go.example; not %q", host)
+		}
+	}
+	return nil
+}
+
+// check checks all handlers that are meant.
+func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
+	handlers, closeAll, err := c.input.open()
+	if bad, is := errors.AsType[badConfiguration](err); is {
+		report := &checkReport{Name: cmp.Or(c.input.config, "Caddyfile")}
+		report.addErrors(bad.error, "configuration")
+		return []*checkReport{report}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	progress := newProgress(cmd.ErrOrStderr(), "checking")
+	defer progress.end()
+	var reports []*checkReport
+	for _, h := range handlers {
+		reports = append(reports, c.checkHandler(h, progress))
+	}
+	return reports, nil
+}
+
+func (c *checking) checkHandler(h *Handler, progress *progress) *checkReport {
+	report := &checkReport{Name: h.publicName()}
+	ruleset, _, err := h.compileRules(h.ctx, progress.step)
+	if err != nil {
+		report.addErrors(err, "source")
+		return report
+	}
+	report.Rules = ruleset.Len()
+	report.addErrors(h.checkExpectations(ruleset), "failed expectation")
+	ruleset.Check(c.hosts, progress.step, report.add)
+	report.sort()
+	return report
+}
+
+// checkReport is what is found of a handler's rules.
+type checkReport struct {
+	Name     string        `json:"name"`
+	Rules    int           `json:"rules"`
+	Errors   int           `json:"errors"`
+	Warnings int           `json:"warnings"`
+	Notes    int           `json:"notes"`
+	Findings []findingJSON `json:"findings"`
+}
+
+// findingJSON is a finding for programs.
+type findingJSON struct {
+	Severity    resolver.Severity    `json:"severity"`
+	Kind        resolver.WarningKind `json:"kind"`
+	Position    string               `json:"position,omitempty"`
+	Key         string               `json:"key,omitempty"`
+	Message     string               `json:"message"`
+	Cycle       []string             `json:"cycle,omitempty"`
+	Destination string               `json:"destination,omitempty"`
+	URLs        []string             `json:"urls,omitempty"`
+
+	at resolver.Position
+}
+
+func (r *checkReport) add(f resolver.Finding) {
+	switch f.Severity {
+	case resolver.SeverityError:
+		r.Errors++
+	case resolver.SeverityWarning:
+		r.Warnings++
+	default:
+		r.Notes++
+	}
+	r.Findings = append(r.Findings, findingJSON{
+		Severity: f.Severity, Kind: f.Kind, Position: f.Position.String(), Key: f.Key, Message: f.Message,
+		Cycle: f.Cycle, Destination: f.Destination, URLs: f.URLs, at: f.Position,
+	})
+}
+
+// addErrors adds the errors that an error consists of; kind is for those that do not tell it themselves.
+func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
+	for _, err := range partsOf(err) {
+		f := resolver.Finding{Severity: resolver.SeverityError}
+		f.Kind, f.Message = kind, err.Error()
+		if inRule, ok := err.(*resolver.RuleError); ok {
+			f.Kind, f.Position, f.Key, f.Message = resolver.WarningKind(inRule.Kind.Error()), inRule.Position, inRule.Key, inRule.Message
+		}
+		if inFile, ok := err.(*rulefile.Error); ok {
+			f.Kind, f.Position, f.Message = "unreadable", inFile.Position, inFile.Message
+		}
+		r.add(f)
+	}
+}
+
+// partsOf returns the errors that an error joins, also one that says more about several.
+func partsOf(err error) []error {
+	if err == nil {
+		return nil
+	}
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		joined, ok := inner.(interface{ Unwrap() []error })
+		if !ok {
+			continue
+		}
+		var parts []error
+		for _, part := range joined.Unwrap() {
+			parts = append(parts, partsOf(part)...)
+		}
+		return parts
+	}
+	return []error{err}
+}
+
+// sort puts findings into the order in which people read them: by severity, then kind, then place.
+func (r *checkReport) sort() {
+	order := []resolver.Severity{resolver.SeverityError, resolver.SeverityWarning, resolver.SeverityNote}
+	slices.SortStableFunc(r.Findings, func(a, b findingJSON) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)),
+			cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column),
+			cmp.Compare(a.Key, b.Key),
+		)
+	})
+}
+
+func (c *checking) write(w io.Writer, reports []*checkReport) error {
+	out := bufio.NewWriter(w)
+	if c.format == formatJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "\t")
+		if err := encoder.Encode(map[string]any{"handlers": reports}); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
+	for _, report := range reports {
+		report.write(out, coloursFor(w))
+	}
+	return out.Flush()
+}
+
+// shownFindings is how many findings of a kind people are shown.
+const shownFindings = 20
+
+// write writes the report for people: what was found, kind by kind.
+func (r *checkReport) write(w io.Writer, c colours) {
+	colour := map[resolver.Severity]int{resolver.SeverityError: red, resolver.SeverityWarning: yellow, resolver.SeverityNote: bold}
+	for from := 0; from < len(r.Findings); {
+		first := r.Findings[from]
+		to := from
+		for to < len(r.Findings) && r.Findings[to].Severity == first.Severity && r.Findings[to].Kind == first.Kind {
+			to++
+		}
+		fmt.Fprintln(w, c.paint(colour[first.Severity], fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from)))
+		for _, f := range r.Findings[from:min(to, from+shownFindings)] {
+			fmt.Fprintln(w, "  "+f.text())
+		}
+		if more := to - from - shownFindings; more > 0 {
+			fmt.Fprintf(w, "  and %d more; --format json has them all\n", more)
+		}
+		from = to
+	}
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Name, count(r.Rules, "rule"), count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
+}
+
+func (f findingJSON) text() string {
+	var b strings.Builder
+	if f.Position != "" {
+		b.WriteString(f.Position + ": ")
+	}
+	if f.Key != "" {
+		fmt.Fprintf(&b, "key %q: ", f.Key)
+	}
+	return b.String() + strings.ReplaceAll(f.Message, "\n", "\n  ")
+}
+
+// count returns a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,251 @@
+package resolver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Severity says how bad a finding is.
+type Severity string
+
+const (
+	// SeverityError: clients get an error, or go round in a circle.
+	SeverityError Severity = "error"
+	// SeverityWarning: the rule does something that its author may not expect.
+	SeverityWarning Severity = "warning"
+	// SeverityNote: all is well, and could be better.
+	SeverityNote Severity = "note"
+)
+
+// What [Ruleset.Check] finds beyond the warnings that there are of every ruleset.
+const (
+	// FindCircle: clients are redirected again and again, over redirects that end at this site.
+	FindCircle WarningKind = "circle"
+	// FindLost: a query or a fragment in a chain is never used, since an earlier one wins (3.3.2).
+	FindLost WarningKind = "lost in a chain"
+	// FindQuery: the query mode spells the value's query in another way (R13).
+	FindQuery WarningKind = "query is changed"
+	// FindChain: a chain of more than one internal redirect, which could be none.
+	FindChain WarningKind = "long chain"
+	// FindPlainHTTP: the destination is not encrypted.
+	FindPlainHTTP WarningKind = "plain http"
+)
+
+// Finding is something that the author of a rule should know.
+type Finding struct {
+	Warning
+	Severity Severity
+	// Destination is, for a long chain, the destination that the rule could have itself.
+	Destination string
+	// URLs are, for a circle, those that a client is sent to, from the first one to where it began or gave up;
+	// [Below] in them stands for any path.
+	URLs []string
+}
+
+// Check reports everything that can be known of a ruleset, in no particular order: its warnings,
+// and what only a look at each rule shows. It follows rules and redirects as they are compiled,
+// and takes no samples. hosts are names of the served site, as they stand in URLs, besides that of
+// the origin, with their ports where these are not the default ones; a redirect to one of them comes back to these rules. pause, if not nil, is called
+// after every few hundred rules.
+func (rs *Ruleset) Check(hosts []string, pause func(), report func(Finding)) {
+	c := checker{ruleset: rs, report: report, site: newSite(rs, hosts), circles: map[string]bool{}}
+	rs.eachEntry(pause, c.checkRule)
+	for _, w := range rs.warnings {
+		switch {
+		case w.Kind == WarnLoop || w.Kind == WarnTooManyRedirects:
+			report(Finding{Warning: w, Severity: SeverityError})
+		case w.Kind == WarnMeetsKey && c.circles[w.Key]: // which is what it warns of
+		default:
+			report(Finding{Warning: w, Severity: SeverityWarning})
+		}
+	}
+}
+
+// checker looks at each rule of a ruleset.
+type checker struct {
+	ruleset *Ruleset
+	site    site
+	report  func(Finding)
+	circles map[string]bool // keys of rules that lead into one
+
+	query, destination []byte // to build them in
+}
+
+func (c *checker) checkRule(at ref) {
+	var r record
+	r.decode(c.ruleset.table.arena.bytes(at))
+	rule := r.rule(c.ruleset.sources)
+	value, _ := parseValue(rule.Value)
+	c.checkQuery(rule, value)
+	if !value.internal && value.url.Scheme == "http" {
+		c.find(SeverityNote, FindPlainHTTP, rule, "the destination is not encrypted; write https:// if the site has it")
+	}
+	if r.flags.has(failed) {
+		return
+	}
+	if r.hops > 1 {
+		c.foundChain(rule, c.ruleset.answer(&r, "", ""))
+	}
+	if r.hops > 0 {
+		c.checkLost(rule)
+	}
+	c.checkCircle(rule, &r)
+}
+
+func (c *checker) find(severity Severity, kind WarningKind, rule Rule, message string) {
+	c.report(Finding{Warning: warningOf(kind, rule, message), Severity: severity})
+}
+
+func warningOf(kind WarningKind, rule Rule, message string) Warning {
+	return Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message}
+}
+
+func (c *checker) foundChain(rule Rule, direct Answer) {
+	c.report(Finding{
+		Warning:     warningOf(FindChain, rule, "the chain has "+strconv.Itoa(direct.Hops)+" internal redirects; in the end it leads to "+direct.Destination),
+		Severity:    SeverityNote,
+		Destination: direct.Destination,
+	})
+}
+
+// checkQuery reports a query that its own rule, without any request's, spells in another way.
+func (c *checker) checkQuery(rule Rule, value parsedValue) {
+	destination, embedded := value.url.Query, strings.TrimPrefix(value.path.query, "?")
+	written := destination + embedded
+	if written == "" {
+		return
+	}
+	opts := &c.ruleset.opts
+	c.query = opts.appendConstantQuery(c.query[:0], &c.ruleset.merger, destination, embedded)
+	if string(c.query) != written {
+		c.find(SeverityWarning, FindQuery, rule, "the query ?"+written+" becomes ?"+string(c.query)+"; write it so, or choose query preserve")
+	}
+}
+
+// checkLost reports the queries and fragments in a chain that lose to earlier ones.
+func (c *checker) checkLost(rule Rule) {
+	path, _ := parseInternal(rule.Value)
+	var query, fragment bool
+	for _, step := range c.ruleset.walk(path.path) {
+		query, fragment = query || path.query != "", fragment || path.fragment != ""
+		if !isInternal(step.Rule.Value) {
+			return
+		}
+		path, _ = parseInternal(step.Rule.Value)
+		if query && path.query != "" {
+			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value has a query; write all of it there")
+		}
+		if fragment && path.fragment != "" {
+			c.find(SeverityWarning, FindLost, rule, "the fragment "+path.fragment+" of the key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value has a fragment")
+		}
+	}
+}
+
+// checkCircle reports a rule whose clients never arrive. Three requests stand for all: the key, the key with a slash, and
+// something below it. For if the URLs of any circle are stripped of the shortest path that one of its rules appends, they are a
+// circle, too, in which that rule is asked for one of the three.
+func (c *checker) checkCircle(rule Rule, r *record) {
+	if !r.flags.has(requestOrigin) && !c.site.has(r.base) {
+		return
+	}
+	for _, behind := range []string{"", "/", "/" + anySegment} {
+		urls := c.follow(c.site.origin + "/" + r.key + behind)
+		if urls == nil {
+			continue
+		}
+		for i, url := range urls {
+			urls[i] = strings.ReplaceAll(url, "/"+anySegment, Below)
+		}
+		c.circles[rule.Key] = true
+		c.report(Finding{Warning: warningOf(FindCircle, rule, circleMessage(urls)), Severity: SeverityError, URLs: urls})
+		return
+	}
+}
+
+// anySegment stands for a segment that no key has: it is U+FFFF, which is no character.
+const anySegment = "%EF%BF%BF"
+
+func circleMessage(urls []string) string {
+	if urls[0] == urls[len(urls)-1] {
+		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; lead one of the rules elsewhere"
+	}
+	return "clients are redirected more than " + strconv.Itoa(clientRedirects) + " times, and give up: " + strings.Join(urls[:3], " -> ") +
+		" and so on; lead one of the rules elsewhere"
+}
+
+// clientRedirects is how many redirects a client follows before it gives up: 20, by the Fetch Standard (HTTP-redirect
+// fetch).
+const clientRedirects = 20
+
+// follow does what a client does with a URL of the site. It returns the URLs from the one that comes again on, or all where
+// the client gives up before, and nil where it arrives.
+func (c *checker) follow(url string) []string {
+	seen := []string{url}
+	for range clientRedirects + 1 {
+		next, ok := c.redirected(url)
+		if !ok {
+			return nil
+		}
+		first := slices.Index(seen, next)
+		url, seen = next, append(seen, next)
+		if first >= 0 {
+			return seen[first:]
+		}
+	}
+	return seen
+}
+
+// redirected returns where a client of the site is sent, if it is to the site again. The fragment is the client's own
+// business.
+func (c *checker) redirected(url string) (next string, ok bool) {
+	req, err := ParseRequest(url)
+	if err != nil {
+		return "", false
+	}
+	req.OverHTTP = true
+	destination, result := c.ruleset.AppendDestination(c.destination[:0], &req)
+	c.destination = destination
+	if result.Outcome != Redirect {
+		return "", false
+	}
+	next, _, _ = strings.Cut(string(destination), "#")
+	return next, c.site.has(next)
+}
+
+// site knows which URLs these rules answer.
+type site struct {
+	origin string   // of the requests that are made up
+	hosts  []string // with their ports, as they stand in URLs
+}
+
+func newSite(rs *Ruleset, hosts []string) site {
+	s := site{origin: rs.opts.origin}
+	for _, host := range hosts {
+		if u, err := weburl.Parse("https://" + host); err == nil {
+			s.hosts = append(s.hosts, hostOf(u.Origin()))
+		}
+	}
+	if s.origin == "" && len(s.hosts) > 0 {
+		s.origin = "https://" + s.hosts[0]
+	}
+	if s.origin == "" {
+		s.origin = "http://localhost"
+	}
+	s.hosts = append(s.hosts, hostOf(s.origin))
+	return s
+}
+
+// has reports whether a URL, as the URL Standard spells it, is one of the site.
+func (s *site) has(url string) bool { return slices.Contains(s.hosts, hostOf(url)) }
+
+// hostOf returns the host of a URL, with the port if it has one.
+func hostOf(url string) string {
+	_, host, _ := strings.Cut(url, "://")
+	if end := strings.IndexAny(host, "/?#"); end >= 0 {
+		return host[:end]
+	}
+	return host
+}

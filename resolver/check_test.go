@@ -1,0 +1,203 @@
+package resolver
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// findings returns what is found, by position.
+func findings(rs *Ruleset, hosts ...string) []Finding {
+	var all []Finding
+	rs.Check(hosts, nil, func(f Finding) { all = append(all, f) })
+	slices.SortFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Kind, b.Kind))
+	})
+	return all
+}
+
+func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rules []Rule
+		opts  Options
+		want  []string
+	}{
+		"nothing": {
+			[]Rule{{Key: "a", Value: "https://example.com/?q=1#x"}, {Key: "b", Value: "/a"}, {Key: "c", Value: "/elsewhere"}}, Options{}, nil,
+		},
+		"a loop is an error": {
+			[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}}, Options{},
+			[]string{"error loop a: loop a -> b -> a: its requests are answered with an error; lead one of the rules elsewhere"},
+		},
+		"a chain that is too long is an error": {
+			[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "https://example.com"}}, Options{MaxRedirects: new(0)},
+			[]string{"error too many redirects a: the chain takes more than 0 internal redirects, so its requests are answered with an error; lead the rule to the chain's end"},
+		},
+		"a chain that could be none": {
+			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/c"}, {Key: "c", Value: "https://example.com/?q=1#f"}}, Options{},
+			[]string{"note long chain a: the chain has 2 internal redirects; in the end it leads to https://example.com/x?q=1#f"},
+		},
+		"a destination that is not encrypted": {
+			[]Rule{{Key: "a", Value: "http://example.com"}}, Options{},
+			[]string{"note plain http a: the destination is not encrypted; write https:// if the site has it"},
+		},
+		"a query that merge spells in another way": {
+			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}, {Key: "b", Value: "https://example.com/?q=a%20b"}, {Key: "c", Value: "/d?q=1&q=2"}}, Options{},
+			[]string{
+				"warning query is changed a: the query ?flag&q=1&q=2 becomes ?flag=&q=1&q=2; write it so, or choose query preserve",
+				"warning query is changed b: the query ?q=a%20b becomes ?q=a+b; write it so, or choose query preserve",
+				"warning query is changed c: the query ?q=1&q=2 becomes ?q=2; write it so, or choose query preserve",
+			},
+		},
+		"a query that preserve leaves as it is": {
+			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}}, Options{Query: QueryPreserve}, nil,
+		},
+		"a query and a fragment that lose along a chain": {
+			[]Rule{{Key: "a", Value: "/b?x=1#one"}, {Key: "b", Value: "/c?y=2#two"}, {Key: "c", Value: "https://example.com/"}}, Options{},
+			[]string{
+				"note long chain a: the chain has 2 internal redirects; in the end it leads to https://example.com/?x=1#one",
+				`warning lost in a chain a: the query ?y=2 of the key "b" along the chain is not used, as an earlier value has a query; write all of it there`,
+				`warning lost in a chain a: the fragment #two of the key "b" along the chain is not used, as an earlier value has a fragment`,
+			},
+		},
+		"a circle over the site's own host": {
+			[]Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "https://go.example/a"}}, Options{},
+			[]string{
+				"error circle a: clients are redirected in a circle: https://go.example/a -> https://go.example/b -> https://go.example/a; lead one of the rules elsewhere",
+				"error circle b: clients are redirected in a circle: https://go.example/b -> https://go.example/a -> https://go.example/b; lead one of the rules elsewhere",
+			},
+		},
+		"a circle over an internal destination that ends unmatched": {
+			[]Rule{{Key: "b/x", Value: "https://go.example/a/x"}, {Key: "a", Value: "/b"}}, Options{},
+			[]string{
+				"error circle b/x: clients are redirected in a circle: https://go.example/b/x -> https://go.example/a/x -> https://go.example/b/x; lead one of the rules elsewhere",
+				`warning meets another key a: clients are redirected to /b, and at or below it the key "b/x" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
+			},
+		},
+		"a circle below the key alone": {
+			[]Rule{{Key: "a", Value: "https://go.example/b/c"}, {Key: "b", Value: "https://go.example/a"}, {Key: "b/c", Value: "https://example.com", Exact: true}}, Options{},
+			[]string{
+				"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a/… -> https://go.example/b/c/… -> https://go.example/a/c/… and so on; lead one of the rules elsewhere",
+				"error circle b: clients are redirected more than 20 times, and give up: https://go.example/b/… -> https://go.example/a/… -> https://go.example/b/c/… and so on; lead one of the rules elsewhere",
+			},
+		},
+		"URLs that get longer and longer": {
+			[]Rule{{Key: "a", Value: "https://go.example/a/x"}}, Options{},
+			[]string{"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a -> https://go.example/a/x -> https://go.example/a/x/x and so on; lead one of the rules elsewhere"},
+		},
+		"the request itself is none": {
+			[]Rule{{Key: "a", Value: "https://go.example/a"}}, Options{}, nil,
+		},
+		"another port is another server": {
+			[]Rule{{Key: "a", Value: "https://go.example:8443/a"}}, Options{}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range tt.rules {
+				tt.rules[i].Position = Position{Source: "links.json", Line: i + 1}
+			}
+			var got []string
+			for _, f := range findings(mustCompile(t, tt.rules, tt.opts), "go.example") {
+				got = append(got, fmt.Sprintf("%s %s %s: %s", f.Severity, f.Kind, f.Key, f.Message))
+			}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
+
+// Every client that goes round in a circle, whatever it asks for, shows in a finding, and every finding is
+// what a client meets.
+func TestCheckFindsEveryCircleAndNoOther(t *testing.T) {
+	const site = "https://go.example"
+	segments := []string{"a", "b", "c"}
+	random := rand.New(rand.NewPCG(6, 6))
+	path := func(most int) string {
+		var parts []string
+		for range 1 + random.IntN(most) {
+			parts = append(parts, segments[random.IntN(len(segments))])
+		}
+		return strings.Join(parts, "/")
+	}
+	circles := 0
+	for range 3000 {
+		rules := map[string]Rule{}
+		for range 1 + random.IntN(5) {
+			value := "/" + path(3)
+			if random.IntN(2) == 0 {
+				value = site + value
+			}
+			key := path(3)
+			rules[key] = Rule{Key: key, Value: value, Exact: random.IntN(4) == 0}
+		}
+		var list []Rule
+		for _, key := range slices.Sorted(maps.Keys(rules)) {
+			list = append(list, rules[key])
+		}
+		rs := mustCompile(t, list, Options{})
+		found := false
+		rs.Check([]string{"go.example"}, nil, func(f Finding) {
+			if f.Kind != FindCircle {
+				return
+			}
+			found = true
+			for i, url := range f.URLs[1:] {
+				any := func(url string) string { return strings.ReplaceAll(url, Below, "/any") }
+				if got, _ := rs.Resolve(any(f.URLs[i])); got != any(url) {
+					t.Fatalf("%v: the finding %v is no way, as %s leads to %s", list, f.URLs, f.URLs[i], got)
+				}
+			}
+		})
+		lost := ""
+		for _, requested := range paths(segments, 4) {
+			if goesRound(rs, site+requested) {
+				lost = requested
+			}
+		}
+		if found != (lost != "") {
+			t.Fatalf("%+v: found: %t, but a client who asks for %q is lost", list, found, lost)
+		}
+		if found {
+			circles++
+		}
+	}
+	if circles < 100 {
+		t.Errorf("only %d rulesets had a circle", circles)
+	}
+}
+
+// paths returns all paths of up to depth segments, with and without a slash at the end.
+func paths(segments []string, depth int) []string {
+	all := []string{""}
+	for from := 0; depth > 0; depth-- {
+		to := len(all)
+		for _, path := range all[from:to] {
+			for _, segment := range segments {
+				all = append(all, path+"/"+segment)
+			}
+		}
+		from = to
+	}
+	for _, path := range all {
+		all = append(all, path+"/")
+	}
+	return all[1:]
+}
+
+// goesRound reports whether a client has no end of redirects on the site.
+func goesRound(rs *Ruleset, url string) bool {
+	for range clientRedirects + 1 {
+		destination, result := rs.Resolve(url)
+		if result.Outcome != Redirect {
+			return false
+		}
+		url = destination
+	}
+	return true
+}
