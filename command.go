@@ -36,6 +36,7 @@ func addCommands(parent *cobra.Command) {
 	for _, cmd := range []*cobra.Command{
 		resolveCommand(),
 		checkCommand(),
+		convertCommand(),
 		diffCommand(),
 	} {
 		complete(cmd)

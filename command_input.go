@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -107,10 +106,12 @@ func handlerOf(paths []string) *Handler {
 
 // loadConfig returns the configuration as JSON, and the path of the file that it was written in.
 func (in *input) loadConfig() (config []byte, path string, err error) {
-	config, path, _, err = caddycmd.LoadConfig(in.config, in.adapter)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", err
+	if in.config != "" && in.config != string(standardInput) {
+		if _, err := os.Stat(in.config); err != nil {
+			return nil, "", err
+		}
 	}
+	config, path, _, err = caddycmd.LoadConfig(in.config, in.adapter)
 	if err != nil {
 		return nil, "", badConfiguration{err}
 	}

@@ -1,8 +1,9 @@
 package shortlink
 
 import (
-	"bytes"
+	"cmp"
 	"os"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -27,10 +28,14 @@ func placeInlineRules(handlers []*Handler, path string) {
 	}
 }
 
+// sameRules reports whether rules are the same, wherever and in whichever order they stand.
 func sameRules(a, b Rules) bool {
-	inA, errA := a.MarshalJSON()
-	inB, errB := b.MarshalJSON()
-	return errA == nil && errB == nil && bytes.Equal(inA, inB)
+	byKey := func(a, b resolver.Rule) int { return cmp.Compare(a.Key, b.Key) }
+	same := func(a, b resolver.Rule) bool {
+		a.Position, b.Position = resolver.Position{}, resolver.Position{}
+		return a == b
+	}
+	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), byKey), slices.SortedFunc(slices.Values(b), byKey), same)
 }
 
 // directivesIn returns the handlers of the shortlink directives of a Caddyfile, wherever they stand in it.

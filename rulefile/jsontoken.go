@@ -36,6 +36,8 @@ type jsonToken struct {
 	text string
 	// broken is set on a string that is no Unicode text.
 	broken bool
+	// start and end are where it stands in the input.
+	start, end int
 }
 
 // jsonKind is a token's kind: the byte itself for one of {}[]:, or one of these.
@@ -63,6 +65,14 @@ func (s *jsonScanner) token() (jsonToken, error) {
 	if err := s.skipSpace(); err != nil {
 		return jsonToken{}, err
 	}
+	start := s.passed + s.next
+	token, err := s.tokenHere()
+	token.start, token.end = start, s.passed+s.next
+	return token, err
+}
+
+// tokenHere reads the token that begins at the next byte.
+func (s *jsonScanner) tokenHere() (jsonToken, error) {
 	at := s.position()
 	switch c := s.window[s.next]; {
 	case c == '"':

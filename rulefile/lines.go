@@ -13,12 +13,15 @@ import (
 type lineReader struct {
 	r      *bufio.Reader
 	source string
-	number int    // of the line that was read last, from 1
-	long   []byte // memory for a line that r has no room for
+	number int // of the line that was read last, from 1
+	// The line that was read last, with its end, is the input from start to end.
+	start, end int
+	long       []byte // memory for a line that r has no room for
 }
 
 func newLineReader(r io.Reader, source string) *lineReader {
-	return &lineReader{r: withoutByteOrderMark(r), source: source}
+	text, mark := withoutByteOrderMark(r)
+	return &lineReader{r: text, source: source, end: mark}
 }
 
 // position returns a column of the line that was read last.
@@ -31,6 +34,7 @@ func (l *lineReader) position(column int) resolver.Position {
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
+		l.start, l.end = l.end, l.end+len(line)
 		if len(line) > maxText {
 			l.number++
 			return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}

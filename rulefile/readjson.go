@@ -23,7 +23,13 @@ import (
 // type [Errors] and lists everything that is no rule, until the end or the first
 // syntax error, or it is the reader's own.
 func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
-	j := &jsonReader{tokens: newJSONScanner(withoutByteOrderMark(r), source), add: add}
+	text, mark := withoutByteOrderMark(r)
+	j := &jsonReader{tokens: newJSONScanner(text, source), add: add, dropped: mark}
+	return j.readAll()
+}
+
+// readAll reads the whole input, and returns everything that is wrong with it.
+func (j *jsonReader) readAll() error {
 	err := j.read()
 	if syntax, ok := errors.AsType[*Error](err); ok {
 		j.errs = append(j.errs, syntax)
@@ -40,7 +46,20 @@ type jsonReader struct {
 	tokens *jsonScanner
 	add    func(resolver.Rule)
 	errs   Errors
+
+	dropped int // bytes of the file in front of what the scanner gets
+	// seen, if not nil, is told where a member stands in the file when it has been read.
+	seen func(key string, at memberSpan)
+	// open and close are where the object begins and ends in the file.
+	open, close int
 }
+
+// memberSpan is where a member of the object stands in the file: its name from key to keyEnd, its value from value to
+// end.
+type memberSpan struct{ key, keyEnd, value, end int }
+
+// offset returns where in the file the next byte stands.
+func (j *jsonReader) offset() int { return j.dropped + j.tokens.passed + j.tokens.next }
 
 // read reads the whole input.
 func (j *jsonReader) read() error {
@@ -51,9 +70,11 @@ func (j *jsonReader) read() error {
 	if start.kind != '{' {
 		return &Error{start.at, "rules are an object from key to destination, not " + kindOf(start)}
 	}
+	j.open = j.offset() - 1
 	if err := j.readMembers(j.readRule); err != nil {
 		return err
 	}
+	j.close = j.offset() - 1
 	extra, err := j.tokens.token()
 	switch {
 	case err == io.EOF:
@@ -109,10 +130,15 @@ func (j *jsonReader) readMember(name jsonToken, readValue func(name jsonToken) e
 // readRule reads the value of a key.
 func (j *jsonReader) readRule(key jsonToken) error {
 	errsBefore := len(j.errs)
+	span := memberSpan{key: j.dropped + key.start, keyEnd: j.dropped + key.end}
 	j.checkText(key)
 	rule := resolver.Rule{Key: key.text, Position: key.at}
-	if err := j.readValue(&rule); err != nil {
+	var err error
+	if span.value, err = j.readValue(&rule); err != nil {
 		return err
+	}
+	if span.end = j.offset(); j.seen != nil {
+		j.seen(rule.Key, span)
 	}
 	if len(j.errs) == errsBefore {
 		j.add(rule)
@@ -123,23 +149,24 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	return nil
 }
 
-// readValue reads the value of rule's key into it.
-func (j *jsonReader) readValue(rule *resolver.Rule) error {
+// readValue reads the value of rule's key into it, and returns where in the file it begins.
+func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	value, err := j.nextValue()
 	if err != nil {
-		return err
+		return 0, err
 	}
+	start = j.dropped + value.start
 	switch value.kind {
 	case jsonString:
 		j.checkText(value)
 		rule.Value = value.text
-		return nil
+		return start, nil
 	case '{':
-		return j.readObject(rule, value.at)
+		return start, j.readObject(rule, value.at)
 	}
 	j.errs.add(value.at, `the value of %q is %s: write the destination as a string, or as an object {"to": "…"}`,
 		rule.Key, kindOf(value))
-	return j.skip(value)
+	return start, j.skip(value)
 }
 
 // readObject reads a value that is an object, whose "{" stands at start.

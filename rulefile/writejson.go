@@ -56,8 +56,7 @@ func newJSONWriter(w io.Writer) *jsonWriter {
 	return j
 }
 
-// write writes a rule, its value a plain string where there is nothing to say but the
-// destination.
+// write writes a rule.
 func (j *jsonWriter) write(rule resolver.Rule) {
 	separator := ",\n\t"
 	if j.rules == 0 {
@@ -65,9 +64,19 @@ func (j *jsonWriter) write(rule resolver.Rule) {
 	}
 	j.rules++
 	j.w.WriteString(separator)
+	j.encodeKey(rule)
+	j.w.WriteString(": ")
+	j.encodeValue(rule)
+}
+
+func (j *jsonWriter) encodeKey(rule resolver.Rule) {
 	j.rule.key = rule.Key
 	j.encode(&j.rule.key)
-	j.w.WriteString(": ")
+}
+
+// encodeValue writes a rule's value, as a plain string where there is nothing to say but the
+// destination.
+func (j *jsonWriter) encodeValue(rule resolver.Rule) {
 	if rule.Status == 0 && !rule.Exact && !rule.Unlisted {
 		j.rule.value = rule.Value
 		j.encode(&j.rule.value)

@@ -227,12 +227,11 @@ func (b *bench) loadOnce(c contender, gogc string, length time.Duration, r *thro
 
 // change changes the first rule, and returns how long it takes until that is seen.
 func (b *bench) change(s *server, c contender) (time.Duration, error) {
-	begun := time.Now()
 	if err := b.writeRules(c.rules, 1, 1); err != nil {
 		return 0, err
 	}
+	begun := time.Now()
 	if c.name != "shortlink" {
-		begun = time.Now()
 		if err := s.reload(c.block(1)); err != nil {
 			return 0, err
 		}

@@ -1,0 +1,123 @@
+package shortlink
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// converting is what "caddy shortlink convert" is asked to do.
+type converting struct {
+	from, to string
+}
+
+func convertCommand() *cobra.Command {
+	var c converting
+	cmd := &cobra.Command{
+		Use:   "convert --from FORMAT --to FORMAT [FILE]",
+		Short: "Writes rules in another format, and says what cannot be said in it",
+		Long: `Reads rules from a file, or from standard input, and writes them in another format
+to standard output: json, csv, or redirects for the _redirects of Netlify and
+Cloudflare Pages. What the file's name tells need not be said with --from.
+
+A report on standard error says of each line that is not the same any more in which
+way it differs, or why it is left out. In _redirects a line without a status means 301,
+as at Netlify.
+
+Exit status: 0 if all rules mean the same, 1 if some do not or are left out, 2 for
+wrong usage and for files that cannot be read.`,
+		Example: `  caddy shortlink convert --to json _redirects > links.json
+  caddy shortlink convert --from csv --to json < links.txt > links.json`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
+	}
+	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: json, csv or redirects (default: what the file's name tells)")
+	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: json, csv or redirects")
+	for _, flag := range []string{"from", "to"} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions([]string{"json", "csv", "redirects"}, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return cmd
+}
+
+func (c *converting) run(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return errors.New("convert takes one file at most")
+	}
+	path := string(standardInput)
+	if len(args) == 1 {
+		path = args[0]
+	}
+	from, inFrom := c.formatOf(path)
+	to, inTo := rulefile.ParseFormat(c.to)
+	if c.to == "" {
+		inTo = errors.New("write --to with a format: json, csv or redirects")
+	}
+	if err := errors.Join(inFrom, inTo); err != nil {
+		return err
+	}
+	r := cmd.InOrStdin()
+	if path != string(standardInput) {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		r = file
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "converting")
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	done, err := rulefile.Convert(out, to, &steppingReader{r, progress}, from, path)
+	progress.end()
+	if err := errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	writeConversion(cmd.ErrOrStderr(), done)
+	if len(done.Approximated)+len(done.Refused) > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// formatOf returns the format of what is read.
+func (c *converting) formatOf(path string) (rulefile.Format, error) {
+	if c.from != "" {
+		return rulefile.ParseFormat(c.from)
+	}
+	if format, ok := rulefile.FormatOf(path); ok {
+		return format, nil
+	}
+	return "", errors.New("the file's name does not tell its format; write --from with json, csv or redirects")
+}
+
+// steppingReader shows progress while it is read.
+type steppingReader struct {
+	io.Reader
+	progress *progress
+}
+
+func (s *steppingReader) Read(p []byte) (int, error) {
+	s.progress.step()
+	return s.Reader.Read(p)
+}
+
+// writeConversion writes the report for people.
+func writeConversion(w io.Writer, c rulefile.Conversion) {
+	for _, group := range []struct {
+		title string
+		lines rulefile.Errors
+	}{{"approximated", c.Approximated}, {"refused", c.Refused}} {
+		for _, line := range group.lines {
+			fmt.Fprintf(w, "%s: %s\n", group.title, line)
+		}
+	}
+	fmt.Fprintf(w, "%d exact, %d approximated, %d refused", c.Exact, len(c.Approximated), len(c.Refused))
+	if c.Comments > 0 {
+		fmt.Fprintf(w, "; %s left out", count(c.Comments, "comment"))
+	}
+	fmt.Fprintln(w)
+}

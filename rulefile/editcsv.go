@@ -1,0 +1,131 @@
+package rulefile
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// inCSV finds out what an edit changes in a table.
+func (e *Edit) inCSV(content io.ReadSeeker, source string) ([]splice, error) {
+	table, err := e.findInCSV(content, source)
+	if err != nil {
+		return nil, err
+	}
+	if e.Rule == nil {
+		if !table.found {
+			return nil, ErrNoRule
+		}
+		return []splice{{table.start, table.end, ""}}, nil
+	}
+	if problem := notInCSV(*e.Rule); problem != "" {
+		return nil, e.refuse(problem)
+	}
+	row, problem := table.row(*e.Rule)
+	if problem != "" {
+		return nil, e.refuse(problem)
+	}
+	return table.lineSplice(content, row)
+}
+
+// csvTable is what an edit has to know of a table.
+type csvTable struct {
+	columns   []csvColumn
+	separator rune
+	hasHeader bool
+	lineSpot
+}
+
+// lineSpot is where in a file of lines an edit goes.
+type lineSpot struct {
+	found      bool
+	start, end int // of the line with the key, if it is found
+	last       int // where the last line ends
+}
+
+// findInCSV reads the whole table.
+func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
+	c := newCSVReader(content, source)
+	var table csvTable
+	row, err := c.next()
+	if err == nil && isHeader(row) {
+		table.hasHeader = true
+		if !c.readHeader(row) {
+			return table, c.errs
+		}
+		row, err = c.next()
+	}
+	for ; err == nil; row, err = c.next() {
+		rule, ok := c.rule(row)
+		if ok && !table.found && e.isOf(rule.Key) {
+			table.found, table.start, table.end = true, c.lines.start, c.lines.end
+		}
+	}
+	table.columns, table.separator, table.last = c.columns, c.fields.Comma, c.lines.end
+	return table, c.errs.with(err)
+}
+
+// row returns the row of a rule without a line end, or says why there can be none.
+func (t *csvTable) row(rule resolver.Rule) (row, problem string) {
+	var fields []string
+	for _, column := range t.columns {
+		fields = append(fields, column.of(rule))
+	}
+	for _, column := range csvColumns {
+		if column.of(rule) != "" && !slices.Contains(t.columns, column) {
+			return "", "the table has no column " + column.name() + "; add it to the header"
+		}
+	}
+	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
+		fields = fields[:len(fields)-1]
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	if t.separator != 0 {
+		w.Comma = t.separator
+	}
+	w.Write(fields) //nolint:errcheck // w.Error gives the first error, and a builder takes everything
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n"), ""
+}
+
+// lineSplice puts a line in the place of the one that was found, or at the end.
+func (s *lineSpot) lineSplice(content io.ReadSeeker, line string) ([]splice, error) {
+	if !s.found {
+		s.start, s.end = s.last, s.last
+	}
+	end, err := lineEndBefore(content, s.last)
+	if err != nil {
+		return nil, err
+	}
+	old, err := textBetween(content, s.start, s.end)
+	if err != nil {
+		return nil, err
+	}
+	if s.found {
+		return []splice{{s.start, s.end, line + old[len(withoutLineEnd([]byte(old))):]}}, nil
+	}
+	if s.last > 0 && end == "" {
+		return []splice{{s.last, s.last, "\n" + line + "\n"}}, nil
+	}
+	return []splice{{s.last, s.last, line + orDefault(end)}}, nil
+}
+
+func orDefault(end string) string {
+	if end == "" {
+		return "\n"
+	}
+	return end
+}
+
+// lineEndBefore returns the line end in front of a byte, or "".
+func lineEndBefore(content io.ReadSeeker, at int) (string, error) {
+	text, err := textBetween(content, max(0, at-2), at)
+	if !strings.HasSuffix(text, "\n") {
+		return "", err
+	}
+	return text[len(withoutLineEnd([]byte(text))):], err
+}

@@ -1,0 +1,105 @@
+package rulefile
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// inRedirects finds out what an edit changes in a _redirects file. Of the lines that match a path the first wins there, so
+// the new ones go behind all those for paths below theirs, and in front of those that take theirs whole; in the old ones'
+// place, if that is there.
+func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, error) {
+	lines, err := e.linesOf(content, source)
+	if err != nil {
+		return nil, err
+	}
+	var splices []splice
+	old := -1
+	for _, line := range lines.all {
+		if e.isOf(line.key) {
+			splices = append(splices, splice{from: line.start, to: line.end})
+			old = line.start
+		}
+	}
+	if e.Rule == nil {
+		if splices == nil {
+			return nil, ErrNoRule
+		}
+		return splices, nil
+	}
+	rule := *e.Rule
+	rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
+	text := redirectsOf(rule)
+	if problem := notInRedirects(rule, text); problem != "" {
+		return nil, e.refuse(problem)
+	}
+	return lines.insert(content, splices, old, rule, text)
+}
+
+// redirectLines are the lines of a file that are rules.
+type redirectLines struct {
+	all  []redirectSpan
+	last int // where the last line of the file ends
+}
+
+// redirectSpan is a line that is a rule, and where in the file it stands.
+type redirectSpan struct {
+	key        string
+	exact      bool
+	start, end int
+}
+
+func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) {
+	file := newRedirectsFile()
+	lines := newLineReader(content, source)
+	var spans redirectLines
+	for {
+		text, err := lines.next()
+		spans.last = lines.end
+		if err != nil {
+			return spans, file.errs.with(err)
+		}
+		file.add(string(text), lines.position(0))
+		if err := file.errs.tooMany(lines.position(1)); err != nil {
+			return spans, file.errs.with(err)
+		}
+		if rule, refused := newRedirectLine(string(text), lines.position(0)).rule(); refused == nil {
+			spans.all = append(spans.all, redirectSpan{rule.Key, rule.Exact, lines.start, lines.end})
+		}
+	}
+}
+
+// insert adds the lines of a rule to splices, which remove the old ones, the last of them at old.
+func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string) ([]splice, error) {
+	earliest, latest := 0, l.last
+	for _, line := range l.all {
+		if !rule.Exact && isBelow(line.key, rule.Key) {
+			earliest = line.end
+		}
+		if !line.exact && isBelow(rule.Key, line.key) {
+			latest = min(latest, line.start)
+		}
+	}
+	at := latest
+	if old >= earliest && old <= latest && old >= 0 {
+		at = old
+	}
+	end, err := lineEndBefore(content, l.last)
+	if err != nil {
+		return nil, err
+	}
+	if at == l.last && l.last > 0 && end == "" {
+		text = "\n" + text
+	}
+	text = strings.ReplaceAll(text, "\n", orDefault(end))
+	splices = append(splices, splice{at, at, text})
+	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	return splices, nil
+}
+
+// isBelow reports whether a key lies below another.
+func isBelow(key, above string) bool { return strings.HasPrefix(key, above+"/") }
