@@ -2,7 +2,6 @@ package shortlink
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +63,7 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 	if err != nil {
 		return readable(err)
 	}
-	answers := &answers{resolving: r, ruleset: ruleset, origin: cmp.Or(h.Origin, standIn), out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, ruleset: ruleset, origin: h.siteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 

@@ -1,6 +1,7 @@
 package shortlink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,9 @@ import (
 // Expectations are tests that a ruleset has to pass before it serves: what is expected by
 // request path. It is a destination, "pass" or "error". A destination that is a path is one of this site.
 type Expectations map[string]string
+
+// siteOrigin is the origin of what is a path of the site.
+func (h *Handler) siteOrigin() string { return cmp.Or(h.Origin, standIn) }
 
 // standIn is the origin of requests in expectations, where none is configured.
 const standIn = "http://localhost"

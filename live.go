@@ -18,6 +18,8 @@ var rulesets = caddy.NewUsagePool()
 // stores another one and stops nobody.
 type live struct {
 	serving atomic.Pointer[loaded]
+	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that follows the sources.
+	handler atomic.Pointer[Handler]
 
 	// following holds a value while a handler follows the sources: of those that share the ruleset, one
 	// at a time, so that each change is read and told once.
@@ -91,10 +93,12 @@ func (h *Handler) run(report func()) {
 		report()
 	}
 	if len(h.sources) == 0 {
+		h.live.handler.Store(h)
 		return
 	}
 	select {
 	case h.live.following <- struct{}{}:
+		h.live.handler.Store(h)
 		h.follow(h.watch())
 		<-h.live.following
 	case <-h.ctx.Done():

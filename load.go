@@ -14,7 +14,12 @@ import (
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
 // wrong. pause, if not nil, is called all the way, to let requests run.
 func (h *Handler) load(ctx context.Context, pause func()) (*loaded, error) {
-	ruleset, versions, err := h.compileRules(ctx, pause)
+	return h.loadEdited(ctx, pause, nil)
+}
+
+// loadEdited is load with an edit, if there is one, that the sources do not hold yet.
+func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
+	ruleset, versions, err := h.compileEdited(ctx, pause, e)
 	if err != nil {
 		return nil, err
 	}
@@ -26,21 +31,26 @@ func (h *Handler) load(ctx context.Context, pause func()) (*loaded, error) {
 
 // compileRules reads all rules and compiles them. It returns the sources' versions, too.
 func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
+	return h.compileEdited(ctx, pause, nil)
+}
+
+func (h *Handler) compileEdited(ctx context.Context, pause func(), e *edit) (*resolver.Ruleset, []string, error) {
 	compiler, err := resolver.NewCompiler(h.options)
 	if err != nil {
 		return nil, nil, err
 	}
 	compiler.SetPause(pause)
 	for rule := range h.Rules.from(h.source()) {
+		rule, _ = e.in(inline, rule)
 		compiler.Add(rule)
 	}
-	versions, inSources := h.readSources(ctx, compiler, pause)
+	versions, inSources := h.readSources(ctx, compiler, pause, e)
 	ruleset, inRules := compiler.Compile()
 	return ruleset, versions, errors.Join(inSources, inRules)
 }
 
 // readSources adds the rules of all sources, in their order, and returns the sources' versions.
-func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, pause func()) ([]string, error) {
+func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *edit) ([]string, error) {
 	var versions []string
 	var errs []error
 	added := 0
@@ -54,9 +64,16 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 			runtime.GC()
 		}
 	}
-	for _, source := range h.sources {
+	for i, source := range h.sources {
 		compiler.NextSource()
-		version, err := source.Read(ctx, add)
+		version, err := source.Read(ctx, func(rule resolver.Rule) {
+			if rule, keep := e.in(i, rule); keep {
+				add(rule)
+			}
+		})
+		if rule, ok := e.added(source, i); ok {
+			add(rule)
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("source %s: %w", source, err))
 		}
@@ -77,6 +94,11 @@ func (h *Handler) reload() {
 func (h *Handler) loadAgain() (report func()) {
 	h.live.loading.Lock()
 	defer h.live.loading.Unlock()
+	return h.loadLocked()
+}
+
+// loadLocked is loadAgain for who holds the lock already.
+func (h *Handler) loadLocked() (report func()) {
 	pause := newPacer().pause
 	next, err := h.load(h.ctx, pause)
 	if h.ctx.Err() != nil {

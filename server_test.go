@@ -2,6 +2,7 @@ package shortlink_test
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +21,7 @@ import (
 // at a time in a process.
 type server struct {
 	addr    string // host:port
+	admin   string // host:port of the admin endpoint, empty for none
 	options string // global options
 }
 
@@ -61,7 +63,7 @@ func (s *server) tryToLoad(t *testing.T, block string) error {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.addr)
 	config := fmt.Sprintf(`{
-	admin off
+	admin %s
 	persist_config off
 	grace_period 5s
 	storage file_system %q
@@ -74,7 +76,7 @@ func (s *server) tryToLoad(t *testing.T, block string) error {
 http://:%s {
 	%s
 }
-`, storageDir(t), s.options, port, block)
+`, cmp.Or(s.admin, "off"), storageDir(t), s.options, port, block)
 	adapted, err := adapt(config)
 	if err != nil {
 		return err

@@ -2,8 +2,10 @@ package shortlink
 
 import (
 	"context"
+	"errors"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // Source is where rules come from besides the configuration. A source is a guest module
@@ -37,6 +39,22 @@ type Expecting interface {
 	// "pass" or "error".
 	Expectations() map[string]string
 }
+
+// Writable is a [Source] whose rules can be edited through Caddy's admin endpoint.
+type Writable interface {
+	Source
+
+	// Writable returns why the rules cannot be edited, or nil if they can.
+	Writable() error
+
+	// Edit makes an edit, if the rules are still those of version, which Read has returned: otherwise it changes nothing and
+	// returns [ErrChanged]. What it has written is there as a whole or, after an error, not at all; other rules stay as
+	// they are. A rule that cannot be written is an error of type [rulefile.Errors].
+	Edit(ctx context.Context, version string, edit rulefile.Edit) error
+}
+
+// ErrChanged is the error of an edit of rules that have changed since they were read.
+var ErrChanged = errors.New("the source has changed since its rules were read; try again")
 
 // Judged is a [Source] that is told what becomes of its rules, such as one that keeps the last good
 // ones for a time when it cannot be read.

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 func init() {
@@ -122,6 +123,39 @@ func (s *StorageSource) Watch(ctx context.Context, version string, changed func(
 	s.content.seen.poll(ctx, s.every, s.content.state, changed)
 }
 
+// Writable returns why the entry cannot be edited, or nil.
+func (s *StorageSource) Writable() error {
+	if s.content.publicKey != nil {
+		return errSigned
+	}
+	return nil
+}
+
+// Edit stores the entry with the edit made, under the storage's lock for it: servers that share it edit it one after the other.
+func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+	lock := s.Key + ".edit"
+	if err := s.storage.Lock(ctx, lock); err != nil {
+		return err
+	}
+	defer s.storage.Unlock(context.WithoutCancel(ctx), lock) //nolint:errcheck // it runs out by itself
+	now, err := s.content.readAll(ctx, nil, func(*reading, companions) {})
+	if err != nil {
+		return err
+	}
+	if now != version {
+		return ErrChanged
+	}
+	old, err := s.load(ctx, s.Key)
+	if err != nil {
+		return err
+	}
+	var edited bytes.Buffer
+	if err := edit.Apply(&edited, bytes.NewReader(old), s.content.format, s.String()); err != nil {
+		return err
+	}
+	return s.storage.Store(ctx, s.Key, edited.Bytes())
+}
+
 // UnmarshalCaddyfile sets up the source from what follows "from":
 //
 //	storage <key> {
@@ -162,4 +196,5 @@ var (
 	_ caddyfile.Unmarshaler = (*StorageSource)(nil)
 	_ Source                = (*StorageSource)(nil)
 	_ Expecting             = (*StorageSource)(nil)
+	_ Writable              = (*StorageSource)(nil)
 )

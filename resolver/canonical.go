@@ -54,6 +54,12 @@ func normalizeTriplets(path []byte) []byte {
 	return normal
 }
 
+// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower case.
+func CanonicalKey(key string, fold bool) string {
+	o := options{foldCase: fold}
+	return string(o.appendKey(nil, key))
+}
+
 // appendKey appends the form of a key that the table holds: canonical, and with "fold case" in lower case.
 func (o *options) appendKey(dst []byte, key string) []byte {
 	start := len(dst)

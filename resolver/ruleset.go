@@ -2,6 +2,8 @@ package resolver
 
 import (
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -34,6 +36,32 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.slots {
 			if s != 0 && !yield(rs.rule(s.ref())) {
+				return
+			}
+		}
+	}
+}
+
+// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, sorted by their canonical
+// keys. pause, if not nil, is called after every few hundred rules.
+func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
+	return func(yield func(Rule) bool) {
+		above := string(rs.opts.appendKey(nil, key))
+		var found []ref
+		rs.eachEntry(pause, func(at ref) {
+			if canonical := rs.table.key(at); above == "" || canonical == above || strings.HasPrefix(canonical, above+"/") {
+				found = append(found, at)
+			}
+		})
+		n := 0
+		slices.SortFunc(found, func(a, b ref) int {
+			n++
+			pauseAfter(n, pause)
+			return strings.Compare(rs.table.key(a), rs.table.key(b))
+		})
+		for n, at := range found {
+			pauseAfter(n, pause)
+			if !yield(rs.rule(at)) {
 				return
 			}
 		}

@@ -90,6 +90,13 @@ func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splic
 	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, nil
 }
 
+// JSONValue returns the value of a rule's member in an object of rules: a string, or an object where there is more to say than
+// the destination.
+func JSONValue(rule resolver.Rule) string {
+	_, value := memberOf(rule)
+	return value
+}
+
 // memberOf returns name and value of a rule's member.
 func memberOf(rule resolver.Rule) (name, value string) {
 	var b bytes.Buffer

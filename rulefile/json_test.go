@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -290,4 +291,47 @@ func checkAgainstLibrary(t *testing.T, text string, rules []resolver.Rule, err e
 			t.Fatalf("%q leads to %q", rule.Key, destinations[rule.Key])
 		}
 	}
+}
+
+func TestAValueIsReadAsThatOfAMember(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text, want string
+	}{
+		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false } <nil>`},
+		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true } <nil>`},
+		"no value":         {``, `{key  0 false false } body:1:1: this is no JSON: it ends too early`},
+		"more than one":    {`"/a" "/b"`, `{key /a 0 false false } body:1:6: nothing may follow the value`},
+		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false } body:1:5: nothing may follow the value`},
+		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact" and "unlisted"`},
+		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false } body:1:1: this string is no Unicode text: save the file as UTF-8"},
+		"nothing but null": {`null`, `{key  0 false false } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rule, err := rulefile.ReadJSONValue(strings.NewReader(tt.text), "body", "key")
+			if got := fmt.Sprint(rule, " ", err); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A value that is read is one that can stand in an object of rules, and says the same there.
+func FuzzJSONValue(f *testing.F) {
+	f.Add(`"/a"`)
+	f.Add(`{"to": "/a", "status": 301}`)
+	f.Add(`"/a"}, "b": "/b"`)
+	f.Fuzz(func(t *testing.T, text string) {
+		rule, err := rulefile.ReadJSONValue(strings.NewReader(text), "", "key")
+		if err != nil {
+			return
+		}
+		var read []resolver.Rule
+		err = rulefile.ReadJSON(strings.NewReader(`{"key": `+rulefile.JSONValue(rule)+`}`), "", func(rule resolver.Rule) {
+			rule.Position = resolver.Position{}
+			read = append(read, rule)
+		})
+		if err != nil || len(read) != 1 || read[0] != rule {
+			t.Fatalf("%q is %+v, and as a member %+v, %v", text, rule, read, err)
+		}
+	})
 }

@@ -30,7 +30,11 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 
 // readAll reads the whole input, and returns everything that is wrong with it.
 func (j *jsonReader) readAll() error {
-	err := j.read()
+	return j.allErrors(j.read())
+}
+
+// allErrors returns everything that is wrong, err among it.
+func (j *jsonReader) allErrors(err error) error {
 	if syntax, ok := errors.AsType[*Error](err); ok {
 		j.errs = append(j.errs, syntax)
 	} else if err != nil {
@@ -38,6 +42,19 @@ func (j *jsonReader) readAll() error {
 	}
 	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
 	return j.errs.orNil()
+}
+
+// ReadJSONValue reads the value of one member of an object of rules, and returns the rule that the key gets. The error is of
+// type [Errors] or the reader's own.
+func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
+	text, _ := withoutByteOrderMark(r)
+	j := &jsonReader{tokens: newJSONScanner(text, source)}
+	rule := resolver.Rule{Key: key}
+	_, err := j.readValue(&rule)
+	if err == nil {
+		err = j.end("the value")
+	}
+	return rule, j.allErrors(err)
 }
 
 // jsonReader reads one object of rules. Its methods return an error only for what
@@ -75,6 +92,11 @@ func (j *jsonReader) read() error {
 		return err
 	}
 	j.close = j.offset() - 1
+	return j.end("the object of rules")
+}
+
+// end reads to the end of the input, where nothing may be any more.
+func (j *jsonReader) end(of string) error {
 	extra, err := j.tokens.token()
 	switch {
 	case err == io.EOF:
@@ -82,7 +104,7 @@ func (j *jsonReader) read() error {
 	case err != nil:
 		return err
 	}
-	return &Error{extra.at, "nothing may follow the object of rules"}
+	return &Error{extra.at, "nothing may follow " + of}
 }
 
 // readMembers reads the members of an object whose "{" has been read. It calls readValue behind

@@ -1,0 +1,329 @@
+package shortlink
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func init() {
+	caddy.RegisterModule(new(Admin))
+}
+
+// Admin answers on Caddy's admin endpoint what the shortlink handlers that run know, and edits their rules. A handler is
+// called by its name, or `shortlink` where it has none; where several would have one name, they are `shortlink`,
+// `shortlink-2` and so on.
+//
+// Request | Answer
+// --------|-------
+// `GET /shortlink/` | All handlers: an object by name
+// `GET /shortlink/<name>` | A handler: its number of rules, their digest, its sources, and what came of the last load
+// `GET /shortlink/<name>/rules` | Its rules, as an object sorted by key, with the digest as `ETag`
+// `GET /shortlink/<name>/rules/<key>` | The rules for the key and below it
+// `GET /shortlink/<name>/resolve?url=<url>` | Where a URL leads, and why
+// `POST /shortlink/<name>/reload` | Reads all sources now, and answers as for the handler, or what is wrong with them
+// `PUT /shortlink/<name>/rules/<key>` | Sets the rule of a key; the body is its value, a string or an object, as JSON
+// `DELETE /shortlink/<name>/rules/<key>` | Removes the rule of a key
+//
+// Edits go into the first source that can be written to: a file that is not signed, a storage entry, or a Redis hash. They are
+// checked as new rules of a source are, and written if these would serve. With `If-Match: "<digest>"` an edit
+// is refused with status 412 if the rules have changed since they had this digest. A key is written as in the path of a
+// URL.
+type Admin struct{}
+
+// CaddyModule returns the module's ID and constructor.
+func (*Admin) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "admin.api.shortlink",
+		New: func() caddy.Module { return new(Admin) },
+	}
+}
+
+const adminPath = "/shortlink/"
+
+// Routes returns the one route; what lies below it, Admin finds out itself, as keys are paths.
+func (a *Admin) Routes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{{Pattern: adminPath, Handler: caddy.AdminHandlerFunc(a.serve)}}
+}
+
+// serve answers a request.
+func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
+	err := a.answer(w, r)
+	if err == nil {
+		return nil
+	}
+	status := http.StatusInternalServerError
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		status = refused.status
+	}
+	return caddy.APIError{HTTPStatus: status, Err: err}
+}
+
+// answer answers a request that asks for something there is.
+func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), adminPath), "/")
+	running := runningHandlers()
+	if name == "" {
+		return allow(w, r, "GET", func() error { return listHandlers(w, running) })
+	}
+	h := running.named(name)
+	if h == nil {
+		return refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(running.names(), ", "))
+	}
+	what, key, _ := strings.Cut(rest, "/")
+	switch {
+	case what == "rules" && key != "":
+		return answerKey(w, r, h, key)
+	case rest == "":
+		return allow(w, r, "GET", func() error { return writeJSON(w, statusOfHandler(h)) })
+	case what == "rules":
+		return allow(w, r, "GET", func() error { return listRules(w, r, h, "") })
+	case rest == "resolve":
+		return allow(w, r, "GET", func() error { return resolveURL(w, r, h) })
+	case rest == "reload":
+		return allow(w, r, "POST", func() error { return reloadNow(w, h) })
+	}
+	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve and reload", rest)
+}
+
+// allow answers requests of one method; HEAD is a GET whose body net/http drops.
+func allow(w http.ResponseWriter, r *http.Request, method string, answer func() error) error {
+	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
+		return answer()
+	}
+	w.Header().Set("Allow", method)
+	return refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
+}
+
+func answerKey(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return listRules(w, r, h, key)
+	case http.MethodPut:
+		return putRule(w, r, h, key)
+	case http.MethodDelete:
+		return deleteRule(w, r, h, key)
+	}
+	w.Header().Set("Allow", "GET, PUT, DELETE")
+	return refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s", r.Method)
+}
+
+// runningHandler is a handler that runs, under a name that no other has.
+type runningHandler struct {
+	name string
+	*Handler
+}
+
+type running []runningHandler
+
+// runningHandlers returns one handler for each live ruleset, sorted by name.
+func runningHandlers() running {
+	type entry struct {
+		configuration string
+		*Handler
+	}
+	var found []entry
+	rulesets.Range(func(key, value any) bool {
+		if h := value.(*live).handler.Load(); h != nil {
+			found = append(found, entry{key.(string), h})
+		}
+		return true
+	})
+	slices.SortFunc(found, func(a, b entry) int {
+		return strings.Compare(a.publicName()+"\x00"+a.configuration, b.publicName()+"\x00"+b.configuration)
+	})
+	var all running
+	count := map[string]int{}
+	for _, e := range found {
+		name := e.publicName()
+		if count[name]++; count[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, count[name])
+		}
+		all = append(all, runningHandler{name, e.Handler})
+	}
+	return all
+}
+
+func (all running) named(name string) *Handler {
+	for _, h := range all {
+		if h.name == name {
+			return h.Handler
+		}
+	}
+	return nil
+}
+
+func (all running) names() []string {
+	names := []string{}
+	for _, h := range all {
+		names = append(names, h.name)
+	}
+	return names
+}
+
+// handlerJSON is what there is to know of a handler.
+type handlerJSON struct {
+	Rules    int          `json:"rules"`
+	Digest   string       `json:"digest"`
+	Sources  []sourceInfo `json:"sources"`
+	LastLoad loadJSON     `json:"last_load"`
+}
+
+// sourceInfo is what there is to know of a source.
+type sourceInfo struct {
+	Source   string `json:"source"`
+	Writable bool   `json:"writable"`
+}
+
+// loadJSON is what came of the last load of rules: "loaded", or "rejected" with the reason.
+type loadJSON struct {
+	Time         time.Time  `json:"time"`
+	Result       string     `json:"result"`
+	Error        string     `json:"error,omitempty"`
+	FailingSince *time.Time `json:"failing_since,omitempty"`
+}
+
+func statusOfHandler(h *Handler) handlerJSON {
+	serving, last := h.live.serving.Load(), h.live.last.Load()
+	status := handlerJSON{
+		Rules:    serving.ruleset.Len(),
+		Digest:   serving.digest,
+		Sources:  []sourceInfo{},
+		LastLoad: loadJSON{Time: last.time, Result: "loaded"},
+	}
+	for _, source := range h.sources {
+		writable, ok := source.(Writable)
+		status.Sources = append(status.Sources, sourceInfo{source.String(), ok && writable.Writable() == nil})
+	}
+	if last.err != nil {
+		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected", last.err.Error(), &last.failingSince
+	}
+	return status
+}
+
+func listHandlers(w http.ResponseWriter, all running) error {
+	handlers := map[string]handlerJSON{}
+	for _, h := range all {
+		handlers[h.name] = statusOfHandler(h.Handler)
+	}
+	return writeJSON(w, handlers)
+}
+
+// writeJSON answers with a value.
+func writeJSON(w http.ResponseWriter, value any) error {
+	w.Header().Set("Content-Type", "application/json")
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// listRules answers with the rules for a key and below it, or with all.
+func listRules(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+	serving := h.live.serving.Load()
+	tag := `"` + serving.digest + `"`
+	w.Header().Set("ETag", tag)
+	if matchesTag(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return rulefile.WriteJSON(w, serving.ruleset.RulesBelow(key, newPacer().pause))
+}
+
+// matchesTag reports whether a condition names a tag (RFC 9110 13.1).
+func matchesTag(condition, tag string) bool {
+	for named := range strings.SplitSeq(condition, ",") {
+		if named = strings.TrimPrefix(strings.TrimSpace(named), "W/"); named == tag || named == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// resolveURL answers where a URL leads, and why.
+func resolveURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
+	url := r.URL.Query().Get("url")
+	if url == "" {
+		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+	}
+	outcome, _ := outcomeOfURL(h.live.serving.Load().ruleset, url, h.siteOrigin(), true)
+	return writeJSON(w, outcome)
+}
+
+// reloadNow reads the sources, and answers what came of it.
+func reloadNow(w http.ResponseWriter, h *Handler) error {
+	h.reload()
+	if err := h.live.last.Load().err; err != nil {
+		return refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
+	}
+	return writeJSON(w, statusOfHandler(h))
+}
+
+// maxBody is the largest body of an edit: rules end long before.
+const maxBody = 256 << 10
+
+// putRule sets the rule of a key.
+func putRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
+	}
+	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", key)
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
+		return refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
+	}
+	if err != nil {
+		return refuse(http.StatusBadRequest, "%w", err)
+	}
+	created, err := editRule(w, r, h, key, &rule)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if created {
+		w.WriteHeader(http.StatusCreated)
+	}
+	_, err = fmt.Fprintln(w, rulefile.JSONValue(rule))
+	return err
+}
+
+// deleteRule removes the rule of a key.
+func deleteRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+	if _, err := editRule(w, r, h, key, nil); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// editRule makes an edit, and tells the new digest.
+func editRule(w http.ResponseWriter, r *http.Request, h *Handler, key string, rule *resolver.Rule) (created bool, err error) {
+	e := &edit{key: key, rule: rule, remote: r.RemoteAddr}
+	if condition := r.Header.Get("If-Match"); condition != "" && condition != "*" {
+		digest, ok := strings.CutPrefix(condition, `"`)
+		if digest, ok = strings.CutSuffix(digest, `"`); !ok {
+			return false, refuse(http.StatusBadRequest, "If-Match takes the digest in quotation marks, as ETag has it, not %s", condition)
+		}
+		e.digest = digest
+	}
+	created, err = h.apply(r.Context(), e)
+	if err != nil {
+		return false, err
+	}
+	w.Header().Set("ETag", `"`+h.live.serving.Load().digest+`"`)
+	return created, nil
+}
+
+// Interface guard
+var _ caddy.AdminRouter = (*Admin)(nil)

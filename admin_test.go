@@ -1,0 +1,378 @@
+package shortlink_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// administer starts a Caddy with an admin endpoint.
+func administer(t *testing.T, options, block string) *server {
+	t.Helper()
+	s := &server{options: options, admin: freeAddress(t)}
+	t.Cleanup(func() {
+		if err := caddy.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.load(t, block)
+	return s
+}
+
+// ask sends a request to the admin endpoint; header are names and values in turn.
+func (s *server) ask(t *testing.T, method, path, body string, header ...string) reply {
+	t.Helper()
+	request, err := http.NewRequest(method, "http://"+s.admin+"/shortlink/"+path, strings.NewReader(body))
+	mustDo(t, err)
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	if body != "" && len(header) == 0 {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	mustDo(t, err)
+	return read(t, response)
+}
+
+// put sets a rule.
+func (s *server) put(t *testing.T, key, value string, header ...string) reply {
+	t.Helper()
+	if len(header) > 0 {
+		header = append(header, "Content-Type", "application/json")
+	}
+	return s.ask(t, "PUT", "links/rules/"+key, value, header...)
+}
+
+// said is the error that a reply holds.
+func (r reply) said(t *testing.T) string {
+	t.Helper()
+	var answer struct{ Error string }
+	if err := json.Unmarshal([]byte(r.body), &answer); err != nil {
+		t.Fatalf("%d %s: %v", r.status, r.body, err)
+	}
+	return answer.Error
+}
+
+// editable starts a Caddy whose handler called links has an inline rule and those of a file.
+func editable(t *testing.T, name, content string) (s *server, path, log string) {
+	t.Helper()
+	dir := t.TempDir()
+	path, log = filepath.Join(dir, name), filepath.Join(dir, "caddy.log")
+	write(t, path, content)
+	s = administer(t, logTo(log), "shortlink {\n home https://home.example\n from file "+path+"\n name links\n expect /home https://home.example\n }\n respond next 299")
+	return s, path, log
+}
+
+func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{"docs": "/guide?lang=en", "docs/v2": "https://v2.example", "guide": {"to": "https://docs.example", "status": 301}}`)
+	all := s.ask(t, "GET", "", "")
+	one := s.ask(t, "GET", "links", "")
+	if want := fmt.Sprintf(`{"links":%s}`, strings.TrimSpace(one.body)); strings.TrimSpace(all.body) != want {
+		t.Errorf("all handlers are %s\nand one is  %s", all.body, one.body)
+	}
+	var status struct {
+		Rules   int
+		Digest  string
+		Sources []struct {
+			Source   string
+			Writable bool
+		}
+		LastLoad struct{ Time, Result, Error string } `json:"last_load"`
+	}
+	mustDo(t, json.Unmarshal([]byte(one.body), &status))
+	if status.Rules != 4 || len(status.Digest) != 64 || len(status.Sources) != 1 || status.Sources[0].Source != path || !status.Sources[0].Writable || status.LastLoad.Result != "loaded" {
+		t.Errorf("the status is %+v", status)
+	}
+	rules := s.ask(t, "GET", "links/rules", "")
+	if want := "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": \"https://v2.example\",\n\t\"guide\": {\"to\":\"https://docs.example\",\"status\":301},\n\t\"home\": \"https://home.example\"\n}\n"; rules.body != want {
+		t.Errorf("the rules are %s", rules.body)
+	}
+	if tag := rules.header.Get("ETag"); tag != `"`+status.Digest+`"` {
+		t.Errorf("the tag is %s", tag)
+	}
+	if got := s.ask(t, "GET", "links/rules", "", "If-None-Match", rules.header.Get("ETag")).status; got != 304 {
+		t.Errorf("rules that are known are answered with %d", got)
+	}
+	if below := s.ask(t, "GET", "links/rules/docs", ""); below.body != "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": \"https://v2.example\"\n}\n" {
+		t.Errorf("below docs there are %s", below.body)
+	}
+	var outcome struct {
+		Outcome, Destination, Key string
+		Hops                      int
+		Explanation               struct {
+			Walk []struct{ Key, Position string }
+		}
+	}
+	resolved := s.ask(t, "GET", "links/resolve?url="+url.QueryEscape("https://go.example/docs/a?x=1"), "")
+	mustDo(t, json.Unmarshal([]byte(resolved.body), &outcome))
+	if outcome.Outcome != "redirect" || outcome.Destination != "https://docs.example/a?lang=en&x=1" || outcome.Hops != 1 || len(outcome.Explanation.Walk) != 2 {
+		t.Errorf("resolved to %s", resolved.body)
+	}
+}
+
+func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
+	for name, tt := range map[string]struct{ file, before, after string }{
+		"JSON":       {"links.json", "{\n  \"docs\": \"https://docs.example\"\n}\n", "{\n  \"docs\": \"https://docs.example\",\n  \"paper\": {\"to\":\"https://example.com/p\",\"status\":301,\"exact\":true}\n}\n"},
+		"CSV":        {"links.csv", "docs,https://docs.example\n", "docs,https://docs.example\npaper,https://example.com/p,301,exact\n"},
+		"_redirects": {"_redirects", "# ours\n/docs https://docs.example\n", "# ours\n/docs https://docs.example\n/paper https://example.com/p 301\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, path, log := editable(t, tt.file, tt.before)
+			mustDo(t, os.Chmod(path, 0o640))
+			before := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+			created := s.put(t, "paper", `{"to": "https://example.com/p", "status": 301, "exact": true}`, "If-Match", before)
+			if created.status != 201 || created.header.Get("ETag") == before {
+				t.Fatalf("got %d %s %v", created.status, created.body, created.header)
+			}
+			if got := s.get(t, "/paper").location(); got != "301 https://example.com/p" {
+				t.Errorf("got %s", got)
+			}
+			content, err := os.ReadFile(path)
+			mustDo(t, err)
+			if string(content) != tt.after {
+				t.Errorf("the file holds %q", content)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+				t.Errorf("the file's mode is %v, %v", info.Mode(), err)
+			}
+			if replaced := s.put(t, "paper", `{"to": "https://example.com/q", "status": 302, "exact": true}`); replaced.status != 200 {
+				t.Errorf("got %d %s", replaced.status, replaced.body)
+			}
+			if removed := s.ask(t, "DELETE", "links/rules/paper", ""); removed.status != 204 {
+				t.Errorf("got %d %s", removed.status, removed.body)
+			}
+			if got := s.get(t, "/paper").location(); got != "299" {
+				t.Errorf("got %s", got)
+			}
+			content, err = os.ReadFile(path)
+			mustDo(t, err)
+			if string(content) != tt.before {
+				t.Errorf("the file holds %q", content)
+			}
+			left, err := os.ReadDir(filepath.Dir(path))
+			mustDo(t, err)
+			for _, entry := range left {
+				if strings.HasPrefix(entry.Name(), ".") {
+					t.Errorf("%s is left behind", entry.Name())
+				}
+			}
+			logged := (&liveServer{log: log}).logged(t, 3, "rule edited")
+			if logged["key"] != "paper" || logged["is"] != "" || !strings.Contains(fmt.Sprint(logged["was"]), "https://example.com/q") || !strings.HasPrefix(fmt.Sprint(logged["remote"]), "127.0.0.1:") {
+				t.Errorf("the record is %v", logged)
+			}
+		})
+	}
+}
+
+func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
+	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\"\n}\n"
+	for name, tt := range map[string]struct {
+		method, key, body string
+		header            []string
+		status            int
+		want              string
+	}{
+		"a bad destination":         {"PUT", "x", `"example.com"`, nil, 422, `the destination "example.com" is neither`},
+		"a loop":                    {"PUT", "b", `"/a"`, nil, 422, "would be answered with an error"},
+		"a number":                  {"PUT", "home/x", `5`, nil, 400, `the value of "home/x" is 5`},
+		"a member too many":         {"PUT", "x", `{"to": "/y", "host": "z"}`, nil, 400, `has a member "host"`},
+		"a member twice":            {"PUT", "x", `{"to": "/y", "to": "/z"}`, nil, 400, "stands twice"},
+		"two values":                {"PUT", "x", `"/y", "z": "/z"`, nil, 400, "nothing may follow the value"},
+		"an empty body":             {"PUT", "x", ``, []string{"Content-Type", "application/json"}, 400, "ends too early"},
+		"a body that never ends":    {"PUT", "x", `"/` + strings.Repeat("y", 300<<10) + `"`, nil, 413, "longer than 262144 bytes"},
+		"a form":                    {"PUT", "x", `"/y"`, []string{"Content-Type", "text/plain"}, 415, "Content-Type: application/json"},
+		"an inline rule":            {"PUT", "home", `"/y"`, nil, 409, "inline rule, which cannot be edited; change Caddy's configuration"},
+		"an inline rule removed":    {"DELETE", "home", ``, nil, 409, "inline rule"},
+		"a key that is not there":   {"DELETE", "nothing", ``, nil, 404, `there is no rule for the key "nothing"`},
+		"another digest":            {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc"`}, 412, "the rules have changed"},
+		"a digest without marks":    {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", "abc"}, 400, "in quotation marks"},
+		"another method":            {"POST", "x", `"/y"`, nil, 405, "this takes GET, PUT and DELETE, not POST"},
+		"a status that is none":     {"PUT", "x", `{"to": "/y", "status": 200}`, nil, 400, `takes 301, 302, 303, 307 or 308`},
+		"a removal that breaks":     {"DELETE", "docs", ``, []string{"If-Match", `"x"`}, 412, "the rules have changed"},
+		"a page that is sent there": {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "Origin", "https://evil.example"}, 403, "not allowed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, path, _ := editable(t, "links.json", content)
+			before := s.ask(t, "GET", "links", "").body
+			got := s.ask(t, tt.method, "links/rules/"+tt.key, tt.body, tt.header...)
+			if got.status != tt.status || !strings.Contains(got.said(t), tt.want) {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+			now, err := os.ReadFile(path)
+			mustDo(t, err)
+			if after := s.ask(t, "GET", "links", "").body; string(now) != content || after != before {
+				t.Errorf("the file holds %s, and the status is %s", now, after)
+			}
+		})
+	}
+}
+
+func TestAnEditThatFailsAnExpectationIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/links.json", `{"docs": "https://docs.example"}`)
+	s := administer(t, "", "shortlink {\n from file "+dir+"/links.json\n expect /docs/a https://docs.example/a\n name links\n }")
+	for _, got := range []reply{s.put(t, "docs", `"https://evil.example"`), s.ask(t, "DELETE", "links/rules/docs", "")} {
+		if got.status != 422 || !strings.Contains(got.said(t), "expect /docs/a https://docs.example/a: it is") {
+			t.Errorf("got %d %s", got.status, got.body)
+		}
+	}
+}
+
+func TestAnEditGoesIntoTheFirstSourceThatCanBeWrittenTo(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/first.json", `{"first": "https://first.example"}`)
+	write(t, dir+"/second.json", `{"second": "https://second.example"}`)
+	writeWords("fixed")
+	s := administer(t, "", fmt.Sprintf("shortlink {\n from example_words https://words.example\n from file %s/first.json\n from file %s/second.json\n name links\n }", dir, dir))
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
+		t.Fatalf("got %d %s", got.status, got.body)
+	}
+	content, err := os.ReadFile(dir + "/first.json")
+	mustDo(t, err)
+	if want := `{"first": "https://first.example","new": "https://new.example"}`; string(content) != want {
+		t.Errorf("the first file holds %s", content)
+	}
+	if got := s.ask(t, "DELETE", "links/rules/second", ""); got.status != 409 || !strings.Contains(got.said(t), "second.json, and edits go into") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := s.put(t, "fixed", `"https://new.example"`); got.status != 409 || !strings.Contains(got.said(t), "stands in source example_words") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestWithoutASourceThatCanBeWrittenToAnEditIsRefused(t *testing.T) {
+	s := administer(t, "", "shortlink {\n home https://home.example\n name links\n }")
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 409 || !strings.Contains(got.said(t), "inline rules cannot be edited; change Caddy's configuration") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestAnEntryOfAStorageIsEdited(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/links.json", "{\n\t\"docs\": \"https://docs.example\"\n}\n")
+	s := administer(t, "", "shortlink {\n from storage links.json {\n storage file_system "+dir+"\n }\n name links\n }\n respond 299")
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
+		t.Fatalf("got %d %s", got.status, got.body)
+	}
+	if got := s.get(t, "/new/a").location(); got != "302 https://new.example/a" {
+		t.Errorf("got %s", got)
+	}
+	content, err := os.ReadFile(dir + "/links.json")
+	mustDo(t, err)
+	if want := "{\n\t\"docs\": \"https://docs.example\",\n\t\"new\": \"https://new.example\"\n}\n"; string(content) != want {
+		t.Errorf("the entry holds %s", content)
+	}
+}
+
+func TestASymbolicLinkStaysOneWhenItsFileIsEdited(t *testing.T) {
+	dir := t.TempDir()
+	mustDo(t, os.Mkdir(dir+"/of", 0o700))
+	write(t, dir+"/of/links.json", "{}")
+	mustDo(t, os.Symlink("of/links.json", dir+"/links.json"))
+	s := administer(t, "", "shortlink {\n from file "+dir+"/links.json\n name links\n }")
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
+		t.Fatalf("got %d %s", got.status, got.body)
+	}
+	if target, err := os.Readlink(dir + "/links.json"); err != nil || target != "of/links.json" {
+		t.Errorf("the link is %s, %v", target, err)
+	}
+	if got := s.get(t, "/new").location(); got != "302 https://new.example/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestEditsAtOnceAllTakeEffectAndNoneIsLost(t *testing.T) {
+	s, path, _ := editable(t, "links.json", "{}")
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			if got := s.put(t, fmt.Sprint("key", i), `"https://example.com"`); got.status != 201 {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+		})
+	}
+	all.Wait()
+	content, err := os.ReadFile(path)
+	mustDo(t, err)
+	var rules map[string]string
+	mustDo(t, json.Unmarshal(content, &rules))
+	if len(rules) != 20 {
+		t.Errorf("there are %d rules: %s", len(rules), content)
+	}
+}
+
+func TestOfEditsWithTheSameDigestOneIsMade(t *testing.T) {
+	s, _, _ := editable(t, "links.json", "{}")
+	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			got := s.put(t, fmt.Sprint("key", i), `"https://example.com"`, "If-Match", tag)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[got.status]++
+		})
+	}
+	all.Wait()
+	if statuses[201] != 1 || statuses[412] != 9 {
+		t.Errorf("the answers are %v", statuses)
+	}
+}
+
+func TestAReloadAnswersWhatCameOfIt(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/links.json", `{"a": "https://old.example"}`)
+	s := administer(t, "", "shortlink {\n from file "+dir+"/links.json {\n poll off\n }\n name links\n }")
+	write(t, dir+"/links.json", `{"a": "https://new.example"}`)
+	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 || !strings.Contains(got.body, `"result":"loaded"`) {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := s.get(t, "/a").location(); got != "302 https://new.example/" {
+		t.Errorf("got %s", got)
+	}
+	write(t, dir+"/links.json", `{"/a": "https://new.example"}`)
+	if got := s.ask(t, "POST", "links/reload", ""); got.status != 422 || !strings.Contains(got.said(t), `key "/a": a key has no leading "/"`) {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := s.ask(t, "GET", "links", ""); !strings.Contains(got.body, `"result":"rejected"`) || !strings.Contains(got.body, "failing_since") {
+		t.Errorf("got %s", got.body)
+	}
+	if got := s.ask(t, "GET", "links/reload", ""); got.status != 405 || got.header.Get("Allow") != "POST" {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestHandlersOfOneNameAreToldApart(t *testing.T) {
+	s := administer(t, "", "handle /a/* {\n shortlink {\n a https://a.example\n }\n }\n handle /b/* {\n shortlink {\n b https://b.example\n }\n }\n shortlink {\n c https://c.example\n name links\n }")
+	var all map[string]struct{ Rules int }
+	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "", "").body), &all))
+	for _, name := range []string{"shortlink", "shortlink-2", "links"} {
+		if all[name].Rules != 1 {
+			t.Errorf("%s is %v", name, all[name])
+		}
+	}
+	for path, want := range map[string]string{"none": `there is no shortlink handler "none"; there are: links, shortlink, shortlink-2`, "links/rule": `a handler has no "rule"`, "links/resolve": "write ?url="} {
+		if got := s.ask(t, "GET", path, ""); !strings.Contains(got.said(t), want) {
+			t.Errorf("%s: got %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+func TestAConfigurationThatIsGoneIsNotAnswered(t *testing.T) {
+	s := administer(t, "", "shortlink {\n a https://a.example\n name old\n }")
+	s.load(t, "shortlink {\n a https://a.example\n name new\n }")
+	if got := s.ask(t, "GET", "", "").body; !strings.Contains(got, `"new"`) || strings.Contains(got, `"old"`) {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,204 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// edit is a change of one rule of a live ruleset, on its way into the first source that can be written to.
+type edit struct {
+	key  string
+	rule *resolver.Rule // nil to remove it
+	// digest is that of the rules which the one who edits has seen, "" for any.
+	digest string
+	remote string // who edits
+
+	into int               // the source that it goes into, as an index
+	same func(string) bool // whether a key is the edit's
+	// found is where the key stood when the sources were read: an index, inline for the configuration itself.
+	found int
+	old   *resolver.Rule // what it was, in the source that the edit goes into
+}
+
+// Where a key can stand besides the sources.
+const (
+	inline  = -1
+	nowhere = -2
+)
+
+// refusal is why something cannot be done that the admin endpoint was asked for, with the status for it.
+type refusal struct {
+	status int
+	error
+}
+
+// Unwrap returns the error itself.
+func (r *refusal) Unwrap() error { return r.error }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Errorf(format, args...)}
+}
+
+// apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
+// holds now is swapped in. A refused edit changes nothing.
+func (h *Handler) apply(ctx context.Context, e *edit) (created bool, err error) {
+	report, err := h.applyAlone(ctx, e)
+	if report != nil {
+		report()
+	}
+	return e.old == nil, err
+}
+
+// applyAlone is apply without the report, which it returns.
+func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
+	h.live.loading.Lock()
+	defer h.live.loading.Unlock()
+	before := h.live.serving.Load()
+	if e.digest != "" && e.digest != before.digest {
+		return nil, refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", before.digest)
+	}
+	source, err := h.firstWritable(e)
+	if err != nil {
+		return nil, err
+	}
+	e.same = h.sameAs(e.key)
+	next, err := h.try(ctx, e, before)
+	if err != nil {
+		return nil, err
+	}
+	if err := source.Edit(ctx, next.versions[e.into], e.inFile()); err != nil {
+		return nil, refused(err)
+	}
+	h.logger.Info("rule edited",
+		zap.String("name", h.Name), zap.String("remote", e.remote), zap.String("key", e.key),
+		zap.Stringer("source", source), zap.String("was", valueText(e.old)), zap.String("is", valueText(e.rule)),
+		zap.String("old_digest", before.digest))
+	report = h.loadLocked()
+	if last := h.live.last.Load(); last.err != nil {
+		return report, refuse(http.StatusConflict, "the edit is written, but with what else has changed the rules are rejected: %w", last.err)
+	}
+	return report, nil
+}
+
+// firstWritable returns the source that the edit goes into.
+func (h *Handler) firstWritable(e *edit) (Writable, error) {
+	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
+	for i, source := range h.sources {
+		writable, ok := source.(Writable)
+		if !ok {
+			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", source))
+			continue
+		}
+		if err := writable.Writable(); err != nil {
+			reasons = append(reasons, fmt.Sprintf("source %s: %v", source, err))
+			continue
+		}
+		e.into = i
+		return writable, nil
+	}
+	return nil, refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
+}
+
+// try loads the rules with the edit in them, beside those that serve.
+func (h *Handler) try(ctx context.Context, e *edit, before *loaded) (*loaded, error) {
+	pause := newPacer().pause
+	e.found = nowhere
+	next, err := h.loadEdited(ctx, pause, e)
+	if inPlace := h.placeProblem(e); inPlace != nil {
+		return nil, inPlace // which is the reason for everything else that is wrong
+	}
+	if err != nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "%w", readable(err))
+	}
+	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys, pause); difference.Broken > 0 {
+		return nil, refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference))
+	}
+	return next, nil
+}
+
+// placeProblem says why the key's rule cannot be edited where it stands.
+func (h *Handler) placeProblem(e *edit) error {
+	removes := e.rule == nil
+	switch {
+	case e.found == nowhere && removes:
+		return refuse(http.StatusNotFound, "there is no rule for the key %q", e.key)
+	case e.found == inline:
+		return refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be edited; change Caddy's configuration", e.key)
+	case e.found >= 0 && (e.found < e.into || removes && e.old == nil):
+		return refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.key, h.sources[e.found], h.sources[e.into])
+	}
+	return nil
+}
+
+// refused gives an error of a source the status that it is answered with.
+func refused(err error) error {
+	switch {
+	case errors.Is(err, ErrChanged):
+		return refuse(http.StatusPreconditionFailed, "%w", err)
+	case errors.Is(err, rulefile.ErrNoRule):
+		return refuse(http.StatusNotFound, "%w", err)
+	}
+	if _, is := errors.AsType[rulefile.Errors](err); is {
+		return refuse(http.StatusUnprocessableEntity, "%w", err)
+	}
+	return fmt.Errorf("the edit could not be written: %w", err)
+}
+
+// sameAs returns a function that reports whether a key is this one, perhaps in another spelling.
+func (h *Handler) sameAs(key string) func(string) bool {
+	canonical := resolver.CanonicalKey(key, h.options.FoldCase)
+	return func(other string) bool { return resolver.CanonicalKey(other, h.options.FoldCase) == canonical }
+}
+
+// inFile returns the edit in terms of files.
+func (e *edit) inFile() rulefile.Edit {
+	return rulefile.Edit{Key: e.key, Rule: e.rule, Same: e.same}
+}
+
+// in takes in a rule that was read from a source. It returns the rule that takes its place, and whether there is one.
+func (e *edit) in(source int, rule resolver.Rule) (resolver.Rule, bool) {
+	if e == nil || !e.same(rule.Key) {
+		return rule, true
+	}
+	if e.found == nowhere {
+		e.found = source
+	}
+	if source != e.into {
+		return rule, true
+	}
+	if e.old == nil {
+		e.old = &rule
+	}
+	if e.rule == nil {
+		return rule, false
+	}
+	edited := *e.rule
+	edited.Position = rule.Position
+	return edited, true
+}
+
+// added returns the rule that the edit adds to a source which has been read to its end, if it adds one.
+func (e *edit) added(source Source, i int) (resolver.Rule, bool) {
+	if e == nil || i != e.into || e.rule == nil || e.old != nil {
+		return resolver.Rule{}, false
+	}
+	rule := *e.rule
+	rule.Position = resolver.Position{Source: source.String()}
+	return rule, true
+}
+
+// valueText is what an audit record says of a rule.
+func valueText(rule *resolver.Rule) string {
+	if rule == nil {
+		return ""
+	}
+	return rulefile.JSONValue(*rule)
+}

@@ -1,0 +1,86 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// Writable returns nil: what the user of the URL may do, the server knows.
+func (s *Source) Writable() error { return nil }
+
+// Edit sets or deletes a field of the hash, in a transaction that fails if anybody has written to the hash since it was
+// compared with version.
+func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+	err := s.server.client.Watch(ctx, func(tx *goredis.Tx) error {
+		fields, err := s.scan(ctx, tx, 0)
+		if err != nil {
+			return err
+		}
+		rules, err := parseRules(fields, s.String())
+		if err != nil || versionOf(rules) != version {
+			return shortlink.ErrChanged
+		}
+		old, found := fieldOf(fields, edit)
+		if problem := problemOf(edit, found, len(fields)); problem != nil {
+			return problem
+		}
+		_, err = tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
+			if found && (edit.Rule == nil || old != edit.Rule.Key) {
+				p.HDel(ctx, s.Hash, old)
+			}
+			if edit.Rule != nil {
+				p.HSet(ctx, s.Hash, edit.Rule.Key, valueOf(*edit.Rule))
+			}
+			return nil
+		})
+		return err
+	}, s.Hash)
+	switch {
+	case errors.Is(err, goredis.TxFailedErr):
+		return shortlink.ErrChanged
+	case goredis.HasErrorPrefix(err, "EXECABORT"):
+		return fmt.Errorf("%w; its user needs HSET and HDEL for edits", err)
+	}
+	return err
+}
+
+// fieldOf returns the field that an edit is about.
+func fieldOf(fields []field, edit rulefile.Edit) (name string, found bool) {
+	for _, f := range fields {
+		if f.key == edit.Key || edit.Same != nil && edit.Same(f.key) {
+			return f.key, true
+		}
+	}
+	return "", false
+}
+
+// problemOf says why an edit cannot be made in a hash of so many fields.
+func problemOf(edit rulefile.Edit, found bool, fields int) error {
+	switch {
+	case edit.Rule != nil:
+		return nil
+	case !found:
+		return rulefile.ErrNoRule
+	case fields == 1:
+		return rulefile.Errors{{Message: "this is the last rule of the hash, and there is no such thing as an empty hash in Redis; add another rule first"}}
+	}
+	return nil
+}
+
+// valueOf returns the value of a rule's field: the destination, or an object where there is more to say.
+func valueOf(rule resolver.Rule) string {
+	if rule.Status == 0 && !rule.Exact && !rule.Unlisted {
+		return rule.Value
+	}
+	return rulefile.JSONValue(rule)
+}
+
+// Interface guard
+var _ shortlink.Writable = (*Source)(nil)

@@ -1,0 +1,99 @@
+package redis
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// value returns the value of a field of the hash links, "" for none.
+func (s *realServer) value(t *testing.T, key string) string {
+	t.Helper()
+	all, err := s.client.HGetAll(t.Context(), "links").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[key]
+}
+
+func TestAnEditSetsOrDeletesAFieldAndIsServed(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "hset", "links", "docs", "https://docs.example")
+	e := startEdge(t, &Source{URL: server.url("")})
+	paper := &resolver.Rule{Key: "paper", Value: "https://example.com/p", Status: 301, Exact: true}
+	for name, tt := range map[string]struct {
+		edit rulefile.Edit
+		want string
+	}{
+		"a destination": {rulefile.Edit{Key: "plain", Rule: &resolver.Rule{Key: "plain", Value: "https://example.com"}}, "https://example.com"},
+		"an object":     {rulefile.Edit{Key: "paper", Rule: paper}, `{"to":"https://example.com/p","status":301,"exact":true}`},
+		"nothing":       {rulefile.Edit{Key: "paper"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.edit.Rule == nil {
+				server.do(t, "hset", "links", tt.edit.Key, "https://old.example")
+			}
+			e.read(t.Context())
+			if err := e.source.Edit(t.Context(), e.version, tt.edit); err != nil {
+				t.Fatal(err)
+			}
+			if got := server.value(t, tt.edit.Key); got != tt.want {
+				t.Errorf("the field holds %s", got)
+			}
+		})
+	}
+}
+
+func TestAnEditOfAHashThatHasChangedChangesNothing(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "hset", "links", "docs", "https://docs.example")
+	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	e.read(t.Context())
+	server.do(t, "hset", "links", "other", "https://other.example")
+	err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "docs"})
+	if !errors.Is(err, shortlink.ErrChanged) || server.value(t, "docs") == "" {
+		t.Errorf("got %v, and docs is %q", err, server.value(t, "docs"))
+	}
+}
+
+func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
+	server := startServer(t)
+	server.addUser(t, "edge")
+	server.do(t, "hset", "links", "docs", "https://docs.example")
+	for name, tt := range map[string]struct {
+		user string
+		edit rulefile.Edit
+		want string
+	}{
+		"a rule that is not there":  {"", rulefile.Edit{Key: "nothing"}, rulefile.ErrNoRule.Error()},
+		"the last rule":             {"", rulefile.Edit{Key: "docs"}, "this is the last rule of the hash"},
+		"a user who may not":        {"edge", rulefile.Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}, "its user needs HSET and HDEL"},
+		"the last rule, misspelled": {"", rulefile.Edit{Key: "d%6Fcs", Same: func(key string) bool { return key == "docs" }}, "this is the last rule"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdge(t, &Source{URL: server.url(tt.user)}, t.TempDir())
+			e.read(t.Context())
+			if err := e.source.Edit(t.Context(), e.version, tt.edit); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAKeyInAnotherSpellingIsReplacedAndNotAdded(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "hset", "links", "d%6Fcs", "https://docs.example", "a", "https://a.example")
+	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	e.read(t.Context())
+	edit := rulefile.Edit{Key: "docs", Rule: &resolver.Rule{Key: "docs", Value: "https://new.example"}, Same: func(key string) bool { return key == "d%6Fcs" }}
+	if err := e.source.Edit(t.Context(), e.version, edit); err != nil {
+		t.Fatal(err)
+	}
+	if server.value(t, "docs") != "https://new.example" || server.value(t, "d%6Fcs") != "" {
+		t.Errorf("docs is %q, and d%%6Fcs is %q", server.value(t, "docs"), server.value(t, "d%6Fcs"))
+	}
+}
