@@ -36,8 +36,13 @@ func addCommands(parent *cobra.Command) {
 	for _, cmd := range []*cobra.Command{
 		resolveCommand(),
 		checkCommand(),
-		convertCommand(),
 		diffCommand(),
+		convertCommand(),
+		addCommand(),
+		removeCommand(),
+		listCommand(),
+		reloadCommand(),
+		statusCommand(),
 	} {
 		complete(cmd)
 		parent.AddCommand(cmd)

@@ -18,7 +18,8 @@ var rulesets = caddy.NewUsagePool()
 // stores another one and stops nobody.
 type live struct {
 	serving atomic.Pointer[loaded]
-	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that follows the sources.
+	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that follows the sources or, until
+	// there is one, the last to start.
 	handler atomic.Pointer[Handler]
 
 	// following holds a value while a handler follows the sources: of those that share the ruleset, one
@@ -82,7 +83,10 @@ func (h *Handler) start(configuration string) error {
 	if !adopted {
 		giveBack(h.live.serving.Load().ruleset)
 	}
-	h.onceStarted(func() { h.run(report) })
+	h.onceStarted(func() {
+		h.live.handler.Store(h)
+		go h.run(report)
+	})
 	return nil
 }
 
@@ -93,7 +97,6 @@ func (h *Handler) run(report func()) {
 		report()
 	}
 	if len(h.sources) == 0 {
-		h.live.handler.Store(h)
 		return
 	}
 	select {

@@ -168,10 +168,10 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	return app.(*caddyevents.App), nil
 }
 
-// onceStarted runs a function, beside all others, when Caddy has started with this configuration. One that
+// onceStarted calls a function, which returns at once, when Caddy has started with this configuration. One that
 // is only validated, or fails to start, never gets there.
 func (h *Handler) onceStarted(run func()) {
-	once := &startedHandler{sync.OnceFunc(func() { go run() })} // other apps, too, may have an event of this name
+	once := &startedHandler{sync.OnceFunc(run)} // other apps, too, may have an event of this name
 	if err := h.events.On("started", once); err != nil {
 		once.start() // Caddy runs already: that is the one error
 	}

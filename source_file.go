@@ -200,13 +200,16 @@ func (w *fileWatch) look(ctx context.Context) string {
 	return w.state
 }
 
-// isBeingWritten reports whether the file was written to a moment ago, in its place. Of a format that has no end mark the
-// first half can be taken for the whole, while the writer rests.
+// isBeingWritten reports whether the file was written to a moment ago, unless it is known to stand there as a whole. Of a
+// format that has no end mark the first half can be taken for the whole, while the writer rests.
 func (s *FileSource) isBeingWritten(before, now []fs.FileInfo) bool {
-	if s.content.format == rulefile.JSON || before == nil || before[0] == nil || now[0] == nil {
+	if s.content.format == rulefile.JSON || now[0] == nil || time.Since(now[0].ModTime()).Abs() >= writerRests {
 		return false
 	}
-	return os.SameFile(before[0], now[0]) && !before[0].ModTime().Equal(now[0].ModTime()) && time.Since(now[0].ModTime()).Abs() < writerRests
+	if before == nil || before[0] == nil {
+		return true
+	}
+	return os.SameFile(before[0], now[0]) && !before[0].ModTime().Equal(now[0].ModTime())
 }
 
 // writerRests is how long a program that writes a file in its place is thought to rest at most before it goes on.

@@ -1,0 +1,252 @@
+package shortlink
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// adding is what "caddy shortlink add" is asked to do.
+type adding struct {
+	online online
+	rule   resolver.Rule
+	length int
+	digest string
+	format string
+}
+
+func addCommand() *cobra.Command {
+	var a adding
+	cmd := &cobra.Command{
+		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted]",
+		Short: "Adds a rule to a running Caddy, or changes it",
+		Long: `Adds a rule to the first source of a running Caddy that can be written to, or changes
+the rule that the key has. It serves when the command is done, or is refused with the reason.
+
+Without a key one is made of the URL: as few characters as are free, of the digits and
+lower-case letters without i, l, o and u. The same URL gets the same key again.`,
+		Example: `  caddy shortlink add docs https://docs.example
+  caddy shortlink add https://example.com/a/very/long/path
+  caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) }),
+	}
+	a.online.addFlags(cmd)
+	cmd.Flags().IntVar(&a.rule.Status, "status", 0, "Status of the redirect: 301, 302, 303, 307 or 308 (default: the handler's)")
+	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
+	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
+	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL")
+	addIfMatch(cmd, &a.digest)
+	formatFlag(cmd, &a.format)
+	return cmd
+}
+
+func addIfMatch(cmd *cobra.Command, digest *string) {
+	cmd.Flags().StringVar(digest, "if-match", "", "Digest that the rules must still have")
+}
+
+func (a *adding) run(cmd *cobra.Command, args []string) error {
+	if err := checkFormat(a.format); err != nil {
+		return err
+	}
+	if len(args) == 0 || len(args) > 2 {
+		return errors.New("add takes a key and a URL, or a URL alone")
+	}
+	a.rule.Value = args[len(args)-1]
+	r, err := a.online.find()
+	if err != nil {
+		return err
+	}
+	if len(args) == 2 {
+		a.rule.Key = args[0]
+		return a.put(cmd, r, a.digest)
+	}
+	return a.putShort(cmd, r)
+}
+
+// put sets the rule, and tells it.
+func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
+	path, err := r.rulePath(a.rule.Key)
+	if err != nil {
+		return err
+	}
+	response, err := r.do(http.MethodPut, path, ifMatch(digest), strings.NewReader(rulefile.JSONValue(a.rule)))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	return a.tell(cmd.OutOrStdout(), response.StatusCode == http.StatusCreated)
+}
+
+func ifMatch(digest string) http.Header {
+	header := http.Header{}
+	if digest != "" {
+		header.Set("If-Match", `"`+strings.Trim(digest, `"`)+`"`)
+	}
+	return header
+}
+
+// tell tells the rule that there is now.
+func (a *adding) tell(w io.Writer, created bool) error {
+	if a.format == formatJSON {
+		return json.NewEncoder(w).Encode(map[string]any{"key": a.rule.Key, "value": json.RawMessage(rulefile.JSONValue(a.rule)), "created": created})
+	}
+	_, err := fmt.Fprintln(w, ruleLine(a.rule))
+	return err
+}
+
+// ruleLine returns a rule as a line of a Caddyfile would have it.
+func ruleLine(rule resolver.Rule) string {
+	line := rule.Key + " " + rule.Value
+	if rule.Status != 0 {
+		line += fmt.Sprint(" ", rule.Status)
+	}
+	if rule.Exact {
+		line += " exact"
+	}
+	if rule.Unlisted {
+		line += " unlisted"
+	}
+	return line
+}
+
+// putShort sets the rule for a key that is made of its URL.
+func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
+	for {
+		digest, err := a.chooseKey(r)
+		if err != nil {
+			return err
+		}
+		if a.digest != "" {
+			digest = a.digest
+		}
+		err = a.put(cmd, r, digest)
+		if a.digest != "" || !hasStatus(err, http.StatusPreconditionFailed) {
+			return err
+		}
+		// Somebody else was faster, perhaps with the same key.
+	}
+}
+
+// chooseKey sets the rule's key: the one that the URL has already, or else the shortest that is free. It returns the digest
+// of the rules that it has looked at.
+func (a *adding) chooseKey(r *remote) (digest string, err error) {
+	const longest = 16 // of two URLs with so much in common nobody knows
+	whole := shortKey(a.rule.Value)
+	free := ""
+	for n := max(1, a.length); n <= longest; n++ {
+		key := whole[:n]
+		value, seen, err := r.rule(key)
+		if err != nil {
+			return "", err
+		}
+		digest = seen
+		if value != "" && sameURL(value, a.rule.Value) {
+			a.rule.Key = key
+			return digest, nil
+		}
+		if value == "" && free == "" {
+			free = key
+		}
+	}
+	if a.rule.Key = free; free == "" {
+		return "", fmt.Errorf("no key of at most %d characters is free for the URL; write one in front of it", longest)
+	}
+	return digest, nil
+}
+
+// crockford are the digits of Crockford's base 32, which leaves out the letters that look or sound like others, in lower case.
+const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// shortKey returns all the characters that a key for a URL can have.
+func shortKey(url string) string {
+	sum := sha256.Sum256([]byte(spelled(url)))
+	return base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(sum[:])
+}
+
+func sameURL(a, b string) bool { return spelled(a) == spelled(b) }
+
+// spelled returns a URL as the URL Standard spells it.
+func spelled(url string) string {
+	if u, err := weburl.Parse(url); err == nil {
+		return u.Href()
+	}
+	return url
+}
+
+// rule returns the destination of a key's rule, or "", and the digest of all rules.
+func (r *remote) rule(key string) (destination, digest string, err error) {
+	path, err := r.rulePath(key)
+	if err != nil {
+		return "", "", err
+	}
+	response, err := r.do(http.MethodGet, path, nil, nil)
+	if err != nil {
+		return "", "", err
+	}
+	defer response.Body.Close()
+	canonical := resolver.CanonicalKey(key, true)
+	err = rulefile.ReadJSON(response.Body, "", func(rule resolver.Rule) {
+		if resolver.CanonicalKey(rule.Key, true) == canonical {
+			destination = rule.Value
+		}
+	})
+	return destination, strings.Trim(response.Header.Get("ETag"), `"`), err
+}
+
+func removeCommand() *cobra.Command {
+	var o online
+	var digest string
+	cmd := &cobra.Command{
+		Use:   "remove KEY...",
+		Short: "Removes rules of a running Caddy",
+		Long: `Removes the rules of keys from the source of a running Caddy that is written to. Each is gone
+when the command is done, or is refused with the reason; those behind it are left alone then.`,
+		Example: `  caddy shortlink remove docs
+  caddy shortlink remove old-paper older-paper --name papers`,
+		RunE: exiting(func(_ *cobra.Command, keys []string) error {
+			if len(keys) == 0 {
+				return errors.New("there is no key; write the keys of the rules to remove")
+			}
+			if digest != "" && len(keys) > 1 {
+				return errors.New("--if-match is for one key: the rules have another digest once it is gone")
+			}
+			r, err := o.find()
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				if err := r.remove(key, digest); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	o.addFlags(cmd)
+	addIfMatch(cmd, &digest)
+	return cmd
+}
+
+// remove removes the rule of a key.
+func (r *remote) remove(key, digest string) error {
+	path, err := r.rulePath(key)
+	if err != nil {
+		return err
+	}
+	response, err := r.do(http.MethodDelete, path, ifMatch(digest), nil)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}

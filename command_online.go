@@ -1,0 +1,129 @@
+package shortlink
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// online says which handler of which running Caddy is meant.
+type online struct {
+	address, config, adapter, name string
+}
+
+func (o *online) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.address, "address", "", "Address of the admin endpoint (default: what --config says, else "+defaultAdmin+")")
+	cmd.Flags().StringVarP(&o.config, "config", "c", "", "Configuration file that says where the admin endpoint is")
+	cmd.Flags().StringVarP(&o.adapter, "adapter", "a", "", "Name of the configuration's adapter")
+	cmd.Flags().StringVar(&o.name, "name", "", "Name of the handler, where several run")
+}
+
+// defaultAdmin is where Caddy's admin endpoint is where nothing else is said.
+const defaultAdmin = "localhost:2019"
+
+// remote is a handler that runs somewhere.
+type remote struct{ address, name string }
+
+// find finds the handler that is meant.
+func (o *online) find() (*remote, error) {
+	r, err := o.endpoint()
+	if err != nil || o.name != "" {
+		return r, err
+	}
+	all, err := r.handlers()
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(all))
+	switch len(names) {
+	case 0:
+		return nil, found{fmt.Errorf("no shortlink handler runs at %s", r.address)}
+	case 1:
+		r.name = names[0]
+		return r, nil
+	}
+	return nil, fmt.Errorf("%d shortlink handlers run at %s; write --name with one of: %s", len(names), r.address, strings.Join(names, ", "))
+}
+
+// endpoint finds the admin endpoint.
+func (o *online) endpoint() (*remote, error) {
+	if err := beQuiet(); err != nil {
+		return nil, err
+	}
+	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
+	return &remote{address, o.name}, err
+}
+
+// handlers returns what is known of all handlers that run.
+func (r *remote) handlers() (map[string]handlerJSON, error) {
+	var all map[string]handlerJSON
+	err := r.get(adminPath, &all)
+	return all, err
+}
+
+// path is the path of something that the handler has.
+func (r *remote) path(below ...string) string {
+	return adminPath + url.PathEscape(r.name) + strings.Join(append([]string{""}, below...), "/")
+}
+
+// rulePath is the path of a key's rule, or of all rules if key is empty.
+func (r *remote) rulePath(key string) (string, error) {
+	if key == "" {
+		return r.path("rules"), nil
+	}
+	for segment := range strings.SplitSeq(strings.TrimSuffix(key, "/"), "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or one of dots; edit its source instead", key)
+		}
+	}
+	return r.path("rules", resolver.CanonicalKey(key, false)), nil
+}
+
+// do sends a request. What the endpoint answers with an error is one that tells its reason.
+func (r *remote) do(method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+	response, err := caddycmd.AdminAPIRequest(r.address, method, path, header, body)
+	if err == nil {
+		return response, nil
+	}
+	_, answer, answered := strings.Cut(err.Error(), "responded with error: HTTP ")
+	status, text, _ := strings.Cut(answer, ": ")
+	var reason struct{ Error string }
+	if answered && json.Unmarshal([]byte(text), &reason) == nil && reason.Error != "" {
+		return nil, found{&answeredError{status, reason.Error}}
+	}
+	return nil, found{fmt.Errorf("caddy at %s: %w", r.address, err)}
+}
+
+// answeredError is what the endpoint says is wrong.
+type answeredError struct{ status, reason string }
+
+// Error returns the reason.
+func (e *answeredError) Error() string { return e.reason }
+
+// hasStatus reports whether an error is the endpoint's, with a status.
+func hasStatus(err error, status int) bool {
+	something, _ := errors.AsType[found](err)
+	answered, is := something.error.(*answeredError)
+	return is && answered.status == fmt.Sprint(status)
+}
+
+// get reads a JSON answer into value.
+func (r *remote) get(path string, value any) error {
+	response, err := r.do(http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	return json.NewDecoder(response.Body).Decode(value)
+}

@@ -1,0 +1,182 @@
+package shortlink
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func listCommand() *cobra.Command {
+	var o online
+	var format string
+	cmd := &cobra.Command{
+		Use:   "list [PREFIX] [--format text|json]",
+		Short: "Lists the rules of a running Caddy",
+		Long: `Lists the rules that a running Caddy serves, sorted by key: all, or those for a key and
+below it. As text each stands on a line, as in a Caddyfile; as JSON they are one object,
+as in a file of rules.`,
+		Example: `  caddy shortlink list
+  caddy shortlink list docs --format json > docs.json`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			if len(args) > 1 {
+				return errors.New("list takes one prefix at most")
+			}
+			prefix := ""
+			if len(args) == 1 {
+				prefix = args[0]
+			}
+			r, err := o.find()
+			if err != nil {
+				return err
+			}
+			return r.list(cmd.OutOrStdout(), prefix, format)
+		}),
+	}
+	o.addFlags(cmd)
+	formatFlag(cmd, &format)
+	return cmd
+}
+
+// list writes the rules for a key and below it, as they come in.
+func (r *remote) list(w io.Writer, prefix, format string) error {
+	path, err := r.rulePath(prefix)
+	if err != nil {
+		return err
+	}
+	response, err := r.do(http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	out := bufio.NewWriter(w)
+	if format == formatJSON {
+		_, err = io.Copy(out, response.Body)
+	} else {
+		err = rulefile.ReadJSON(response.Body, "", func(rule resolver.Rule) { fmt.Fprintln(out, ruleLine(rule)) })
+	}
+	return errors.Join(err, out.Flush())
+}
+
+func statusCommand() *cobra.Command {
+	var o online
+	var format string
+	cmd := &cobra.Command{
+		Use:   "status [--format text|json]",
+		Short: "Says what a running Caddy serves, and from where",
+		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name names, how many
+rules they have, where these come from, and what came of the last load.
+
+Exit status 1 says that the last load of a handler was rejected.`,
+		Example: `  caddy shortlink status
+  caddy shortlink status --name docs --format json`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return errors.New("status takes no words but flags")
+			}
+			r, err := o.endpoint()
+			if err != nil {
+				return err
+			}
+			return r.status(cmd.OutOrStdout(), format)
+		}),
+	}
+	o.addFlags(cmd)
+	formatFlag(cmd, &format)
+	return cmd
+}
+
+func (r *remote) status(w io.Writer, format string) error {
+	all, err := r.handlers()
+	if err != nil {
+		return err
+	}
+	if r.name != "" {
+		one, ok := all[r.name]
+		if !ok {
+			return found{fmt.Errorf("no shortlink handler %q runs at %s", r.name, r.address)}
+		}
+		all = map[string]handlerJSON{r.name: one}
+	}
+	if err := writeStatus(w, all, format); err != nil {
+		return err
+	}
+	for _, h := range all {
+		if h.LastLoad.Error != "" {
+			return errFound
+		}
+	}
+	return nil
+}
+
+func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
+	if format == formatJSON {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(all)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		h := all[name]
+		fmt.Fprintf(w, "%s: %s, digest %s\n", name, count(h.Rules, "rule"), h.Digest)
+		for _, source := range h.Sources {
+			writable := ""
+			if source.Writable {
+				writable = " (writable)"
+			}
+			fmt.Fprintf(w, "  from %s%s\n", source.Source, writable)
+		}
+		fmt.Fprintf(w, "  %s at %s\n", h.LastLoad.Result, h.LastLoad.Time.Format(time.RFC3339))
+		if h.LastLoad.Error != "" {
+			fmt.Fprintf(w, "  failing since %s: %s\n", h.LastLoad.FailingSince.Format(time.RFC3339), h.LastLoad.Error)
+		}
+	}
+	return nil
+}
+
+func reloadCommand() *cobra.Command {
+	var o online
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Lets a running Caddy read its sources of rules now",
+		Long: `Lets a running Caddy read the sources of a handler's rules now, and says what came of it. Rules that
+are rejected change nothing: exit status 1.`,
+		Example: `  caddy shortlink reload --name docs`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return errors.New("reload takes no words but flags")
+			}
+			r, err := o.find()
+			if err != nil {
+				return err
+			}
+			response, err := r.do(http.MethodPost, r.path("reload"), nil, nil)
+			if err != nil {
+				return err
+			}
+			defer response.Body.Close()
+			var h handlerJSON
+			if err := json.NewDecoder(response.Body).Decode(&h); err != nil {
+				return err
+			}
+			return writeStatus(cmd.OutOrStdout(), map[string]handlerJSON{r.name: h}, formatText)
+		}),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
