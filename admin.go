@@ -311,8 +311,9 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) 
 func editRule(w http.ResponseWriter, r *http.Request, h *Handler, key string, rule *resolver.Rule) (created bool, err error) {
 	e := &edit{key: key, rule: rule, remote: r.RemoteAddr}
 	if condition := r.Header.Get("If-Match"); condition != "" && condition != "*" {
-		digest, ok := strings.CutPrefix(condition, `"`)
-		if digest, ok = strings.CutSuffix(digest, `"`); !ok {
+		digest, opens := strings.CutPrefix(condition, `"`)
+		digest, closes := strings.CutSuffix(digest, `"`)
+		if !opens || !closes {
 			return false, refuse(http.StatusBadRequest, "If-Match takes the digest in quotation marks, as ETag has it, not %s", condition)
 		}
 		e.digest = digest

@@ -13,8 +13,8 @@ import (
 
 var updateTranscripts = flag.Bool("update-transcripts", false, "write the transcripts of testdata/commands anew")
 
-// run runs a command line, and returns all that it writes and its exit status.
-func run(args []string, stdin string) (output string, status int) {
+// Run runs a command line, and returns all that it writes and its exit status.
+func Run(args []string, stdin string) (output string, status int) {
 	var out strings.Builder
 	root := &cobra.Command{Use: "caddy", SilenceUsage: true}
 	parent := &cobra.Command{Use: "shortlink"}
@@ -80,7 +80,7 @@ func replay(t *testing.T, transcript string) string {
 		if from != "" && err != nil {
 			t.Fatal(err)
 		}
-		output, status := run(strings.Fields(command), string(stdin))
+		output, status := Run(strings.Fields(command), string(stdin))
 		fmt.Fprintf(&out, "$ caddy %s%s", typed, output)
 		if status != 0 {
 			fmt.Fprintf(&out, "[exit status %d]\n", status)

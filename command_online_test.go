@@ -1,0 +1,144 @@
+package shortlink_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink"
+)
+
+// command runs a command against a server, and returns what it writes and its exit status.
+func (s *server) command(args ...string) (string, int) {
+	return shortlink.Run(append(append([]string{"shortlink"}, args...), "--address", s.admin), "")
+}
+
+// says checks what a command writes and its exit status.
+func (s *server) says(t *testing.T, want string, status int, args ...string) {
+	t.Helper()
+	if got, exit := s.command(args...); got != want || exit != status {
+		t.Errorf("%q says %q, %d; want %q, %d", args, got, exit, want, status)
+	}
+}
+
+func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
+	s, path, _ := editable(t, "links.json", "{}")
+	s.says(t, "docs https://docs.example\n", 0, "add", "docs", "https://docs.example")
+	s.says(t, "docs/v 2 https://v2.example 301 exact unlisted\n", 0, "add", "docs/v 2", "https://v2.example", "--status", "301", "--exact", "--unlisted")
+	s.says(t, `{"created":false,"key":"docs","value":"https://new.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
+	if got := s.get(t, "/docs/v%202").location(); got != "301 https://v2.example/" {
+		t.Errorf("got %s", got)
+	}
+	s.says(t, "docs https://new.example\ndocs/v%202 https://v2.example 301 exact unlisted\nhome https://home.example\n", 0, "list")
+	s.says(t, "home https://home.example\n", 0, "list", "home")
+	s.says(t, "{\n\t\"home\": \"https://home.example\"\n}\n", 0, "list", "home", "--format", "json")
+	s.says(t, "", 0, "remove", "docs", "docs/v 2")
+	s.says(t, "home https://home.example\n", 0, "list")
+	content, err := os.ReadFile(path)
+	mustDo(t, err)
+	if string(content) != "{}" {
+		t.Errorf("the file holds %q", content)
+	}
+}
+
+func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
+	s, _, _ := editable(t, "links.json", "{}")
+	digest := strings.Trim(s.ask(t, "GET", "links/rules", "").header.Get("ETag"), `"`)
+	for name, tt := range map[string]struct {
+		args   []string
+		want   string
+		status int
+	}{
+		"a bad destination":       {[]string{"add", "docs", "docs.example"}, `the destination "docs.example" is neither`, 1},
+		"a rule that is not":      {[]string{"remove", "docs"}, `there is no rule for the key "docs"`, 1},
+		"a rule that is inline":   {[]string{"remove", "home"}, "change Caddy's configuration", 1},
+		"a digest that is old":    {[]string{"add", "docs", "https://docs.example", "--if-match", "abc"}, "the rules have changed: their digest is " + digest, 1},
+		"no URL":                  {[]string{"add"}, "add takes a key and a URL", 2},
+		"no key":                  {[]string{"remove"}, "there is no key", 2},
+		"a key of empty segments": {[]string{"add", "a//b", "https://a.example"}, "cannot be named in a request", 2},
+		"another handler":         {[]string{"list", "--name", "other"}, `there is no shortlink handler "other"; there are: links`, 1},
+		"two prefixes":            {[]string{"list", "a", "b"}, "list takes one prefix at most", 2},
+		"one digest for two keys": {[]string{"remove", "a", "b", "--if-match", "x"}, "--if-match is for one key", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, exit := s.command(tt.args...); !strings.Contains(got, tt.want) || exit != tt.status {
+				t.Errorf("got %q, %d; want %q, %d", got, exit, tt.want, tt.status)
+			}
+		})
+	}
+	nobody := &server{admin: freeAddress(t)}
+	if got, exit := nobody.command("list"); exit != 1 || !strings.Contains(got, "connection refused") {
+		t.Errorf("where nobody is: %q, %d", got, exit)
+	}
+}
+
+func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
+	s, _, _ := editable(t, "links.json", "{}")
+	made := regexp.MustCompile(`^([0-9a-hjkmnp-tv-z]+) (\S+)\n$`)
+	keys := map[string]string{}
+	for _, url := range []string{"https://example.com/a", "https://example.com/b", "https://example.com/c"} {
+		got, exit := s.command("add", url)
+		words := made.FindStringSubmatch(got)
+		if words == nil || exit != 0 {
+			t.Fatalf("got %q, %d", got, exit)
+		}
+		for other, key := range keys {
+			if key == words[1] {
+				t.Errorf("%s and %s have the key %s", url, other, key)
+			}
+		}
+		keys[url] = words[1]
+	}
+	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a\n", 0, "add", "https://EXAMPLE.com/./a")
+	key := keys["https://example.com/b"]
+	s.says(t, key+" https://other.example\n", 0, "add", key, "https://other.example")
+	got, _ := s.command("add", "https://example.com/b")
+	longer := made.FindStringSubmatch(got)[1]
+	if len(longer) <= len(key) || !strings.HasPrefix(longer, key) {
+		t.Errorf("where %s is taken, the key is %s", key, longer)
+	}
+	s.says(t, "", 0, "remove", key)
+	s.says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
+	if got, _ := s.command("add", "https://example.com/d", "--length", "5"); !regexp.MustCompile(`^\S{5} `).MatchString(got) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
+	dir := t.TempDir()
+	links := filepath.Join(dir, "links.json")
+	write(t, links, `{"a": "https://old.example"}`)
+	s := administer(t, "", "shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n b https://b.example\n }")
+	status := regexp.MustCompile(`^links: 1 rule, digest [0-9a-f]{64}\n  from ` + regexp.QuoteMeta(links) + ` \(writable\)\n  loaded at \S+\nshortlink: 1 rule, digest [0-9a-f]{64}\n  loaded at \S+\n$`)
+	if got, exit := s.command("status"); !status.MatchString(got) || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	if got, exit := s.command("list"); exit != 2 || !strings.Contains(got, "write --name with one of: links, shortlink") {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	write(t, links, `{"a": "https://new.example", "b": "https://b.example"}`)
+	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "links: 2 rules") || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	write(t, links, `{`)
+	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "it ends too early") || exit != 1 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	if got, exit := s.command("status", "--name", "links"); !strings.Contains(got, "rejected at ") || !strings.Contains(got, "failing since ") || exit != 1 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	if got, exit := s.command("status", "--name", "shortlink", "--format", "json"); !strings.Contains(got, `"result":"loaded"`) || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+}
+
+func TestTheAddressOfTheEndpointIsFoundInTheConfiguration(t *testing.T) {
+	s, _, _ := editable(t, "links.json", "{}")
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	write(t, config, "{\n\tadmin "+s.admin+"\n}\n")
+	if got, exit := shortlink.Run([]string{"shortlink", "list", "--config", config}, ""); got != "home https://home.example\n" || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+}
