@@ -65,11 +65,8 @@ func (rs *Ruleset) eachEntry(pause func(), do func(ref)) {
 
 // entryOf returns the entry of a canonical key, or 0.
 func (rs *Ruleset) entryOf(key string) ref {
-	if len(rs.table.slots) == 0 {
-		return 0
-	}
-	hash, _ := keyHash(rs.table.seed, key)
-	return rs.table.lookup(hash, key, len(key), true).ref()
+	entry, _ := rs.find(key)
+	return entry.ref()
 }
 
 // fails reports whether the requests of a rule are answered with an error.

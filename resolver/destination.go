@@ -19,7 +19,7 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	}
 	var rule record
 	rule.decodeAnswer(encoded)
-	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Hops: int(rule.hops), Status: rule.status}
+	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at), Hops: int(rule.hops), Status: rule.status}
 	switch {
 	case unsafePath(found.remaining, dst):
 		return dst, result.failed(ErrUnsafePath)
@@ -31,14 +31,14 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 		return dst, result.failed(ErrNoOrigin)
 	}
 	if isRequest(end[len(dst):fragment], end[fragment:], req) {
-		return dst, Result{Key: result.Key, Hops: result.Hops}
+		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
 	}
 	return end, result
 }
 
 // failed turns a result into an error.
 func (r Result) failed(err error) Result {
-	return Result{Outcome: Failed, Key: r.Key, Err: err}
+	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins, and

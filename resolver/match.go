@@ -8,6 +8,7 @@ import (
 // match is what longest-prefix matching finds (3.3.1).
 type match struct {
 	ref ref
+	at  uint32 // its slot's place
 	// remaining is the remaining path, as the pathname spells it (R3); always empty for an exact
 	// key.
 	remaining string
@@ -32,9 +33,9 @@ func (t *table) match(pathname string) (match, []byte) {
 	case found.slot == 0:
 		return match{}, nil
 	case found.slot.isExact():
-		return match{ref: found.slot.ref()}, record
+		return match{ref: found.slot.ref(), at: uint32(found.at)}, record
 	}
-	return match{ref: found.slot.ref(), remaining: path[found.end:]}, record
+	return match{ref: found.slot.ref(), at: uint32(found.at), remaining: path[found.end:]}, record
 }
 
 // longestCanonical finds what longest finds, but by the canonical forms of the candidates, each

@@ -17,6 +17,9 @@ func sameAnswer(t *testing.T, rules []Rule, opts Options, request string) {
 	if result.Outcome == Failed && plain.Outcome == Failed && errors.Is(result.Err, plain.Err) {
 		result.Err = plain.Err
 	}
+	if plain.Key != "" {
+		plain.Rule, _ = rs.NumberOf(plain.Key)
+	}
 	if got != want || result != plain {
 		t.Errorf("rules %+v\noptions %+v\nrequest %q\ncompiled %q %+v\nplain    %q %+v", rules, opts, request, got, result, want, plain)
 	}

@@ -68,6 +68,43 @@ func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
 	}
 }
 
+// Numbers is what the numbers of rules are below, as [Result] has them: some more than there are rules.
+func (rs *Ruleset) Numbers() int { return len(rs.table.slots) }
+
+// Numbered returns the rule of a number, if one has it.
+func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
+	s := rs.table.slots[number]
+	if s == 0 {
+		return Rule{}, false
+	}
+	return rs.rule(s.ref()), true
+}
+
+// NumberOf returns the number of the rule that has a key, in any spelling of it.
+func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
+	entry, number := rs.find(string(rs.opts.appendKey(nil, key)))
+	return number, entry != 0
+}
+
+// find returns the entry of a canonical key, or 0, and its place.
+func (rs *Ruleset) find(key string) (entry slot, at int) {
+	if len(rs.table.slots) == 0 {
+		return 0, 0
+	}
+	hash, _ := keyHash(rs.table.seed, key)
+	return rs.table.lookup(hash, key, len(key), true)
+}
+
+// Chain returns the rules that requests for a key meet, in the order in which they are met, unless there is a loop: then up to where it
+// begins again.
+func (rs *Ruleset) Chain(key string) []Rule {
+	var chain []Rule
+	for _, step := range rs.walk("/" + string(appendCanonical(nil, key))) {
+		chain = append(chain, step.Rule)
+	}
+	return chain
+}
+
 func (rs *Ruleset) rule(at ref) Rule {
 	var r record
 	r.decode(rs.table.arena.bytes(at))

@@ -115,6 +115,7 @@ func depthBit(depth int) uint64 { return 1 << min(depth, 63) }
 // prefix is a prefix of a path that a key equals.
 type prefix struct {
 	slot slot // 0 where there is none
+	at   int  // the slot's place
 	// end is its length, depth its number of segments.
 	end, depth int
 }
@@ -149,8 +150,8 @@ func (t *table) walk(path string, w window, compare bool) (found prefix) {
 		var end int
 		hash, end = hashSegment(hash, path, start)
 		if t.depths&depthBit(depth) != 0 && w.from <= end && end <= w.to {
-			if s := t.lookup(hash, path, end, compare); s != 0 {
-				found = prefix{slot: s, end: end, depth: depth}
+			if s, at := t.lookup(hash, path, end, compare); s != 0 {
+				found = prefix{slot: s, at: at, end: end, depth: depth}
 			}
 		}
 		if end == len(path) {
@@ -161,20 +162,20 @@ func (t *table) walk(path string, w window, compare bool) (found prefix) {
 	return found
 }
 
-// lookup returns the entry for a prefix of path, or 0. An exact key takes the whole path, with or
+// lookup returns the entry for a prefix of path, or 0, and its place. An exact key takes the whole path, with or
 // without one trailing slash.
-func (t *table) lookup(hash uint64, path string, end int, compare bool) slot {
+func (t *table) lookup(hash uint64, path string, end int, compare bool) (entry slot, at int) {
 	tag := tagOf(hash)
-	for at := t.home(hash); t.slots[at] != 0; at = t.next(at) {
+	for at = t.home(hash); t.slots[at] != 0; at = t.next(at) {
 		s := t.slots[at]
 		if s&slotTagMask != tag || s.isExact() && path[end:] != "" && path[end:] != "/" {
 			continue
 		}
 		if !compare || t.key(s.ref()) == path[:end] {
-			return s
+			return s, at
 		}
 	}
-	return 0
+	return 0, at
 }
 
 // hashSegment takes the segment of path that begins at start into a hash, and returns where the
