@@ -21,13 +21,16 @@ type answer struct {
 func (h *Handler) resolve(r *http.Request) (*answer, error) {
 	req, ok := resolverRequest(r)
 	if !ok {
+		h.live.tally.outcomes[resolver.Pass].Add(1)
 		return nil, nil
 	}
 	buffer, _ := h.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	destination, result := h.live.serving.Load().ruleset.AppendDestination((*buffer)[:0], &req)
+	serving := h.live.serving.Load()
+	destination, result := serving.ruleset.AppendDestination((*buffer)[:0], &req)
+	h.live.tally.count(&result, serving.counted)
 	a := h.answer(destination, result)
 	if cap(destination) <= maxBuffer {
 		*buffer = destination

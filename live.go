@@ -14,6 +14,9 @@ import (
 // takes the handlers that it does not change over without reading or compiling anything.
 var rulesets = caddy.NewUsagePool()
 
+// tallies are what is counted, by the public names of handlers.
+var tallies = caddy.NewUsagePool()
+
 // live is the ruleset that serves, and what is known of it. Requests only load the pointer; a swap
 // stores another one and stops nobody.
 type live struct {
@@ -26,6 +29,8 @@ type live struct {
 	// at a time, so that each change is read and told once.
 	following chan struct{}
 
+	tally *tally
+
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	last    atomic.Pointer[lastLoad]
 }
@@ -35,6 +40,7 @@ type loaded struct {
 	ruleset  *resolver.Ruleset
 	digest   string
 	versions []string // of the sources
+	counted  *counted // its hits; nil before it serves
 }
 
 // lastLoad is what came of the last load of rules.
@@ -46,16 +52,25 @@ type lastLoad struct {
 	failingSince time.Time
 }
 
-// newLive returns what is live when the first rules serve.
-func newLive(first *loaded) *live {
-	l := &live{following: make(chan struct{}, 1)}
+// newLive returns what is live when the first rules serve, of a handler with this public name.
+func newLive(name string, first *loaded) (*live, error) {
+	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) { return newTally(name), nil })
+	if err != nil {
+		return nil, err
+	}
+	l := &live{following: make(chan struct{}, 1), tally: value.(*tally)}
+	first.counted = l.tally.hits.begin(first.ruleset)
 	l.serving.Store(first)
 	l.last.Store(&lastLoad{time: time.Now()})
-	return l
+	return l, nil
 }
 
-// Destruct has nothing to close; it is there for the usage pool.
-func (*live) Destruct() error { return nil }
+// Destruct gives on what has been counted.
+func (l *live) Destruct() error {
+	l.tally.hits.end(l.serving.Load().counted, nil)
+	_, err := tallies.Delete(l.tally.name)
+	return err
+}
 
 // start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
@@ -68,7 +83,11 @@ func (h *Handler) start(configuration string) error {
 		}
 		h.tellSources(nil)
 		report = h.reportLoaded(first)
-		return newLive(first), nil
+		l, err := newLive(h.publicName(), first)
+		if err == nil {
+			l.tally.loaded(h.sources, nil, time.Now())
+		}
+		return l, err
 	})
 	if err != nil {
 		return err
@@ -85,6 +104,7 @@ func (h *Handler) start(configuration string) error {
 	}
 	h.onceStarted(func() {
 		h.live.handler.Store(h)
+		h.live.tally.keep(h.ctx.Storage(), h.logger)
 		go h.run(report)
 	})
 	return nil

@@ -26,7 +26,7 @@ func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loade
 	if err := h.checkExpectations(ruleset); err != nil {
 		return nil, err
 	}
-	return &loaded{ruleset, ruleset.Digest(pause), versions}, nil
+	return &loaded{ruleset: ruleset, digest: ruleset.Digest(pause), versions: versions}, nil
 }
 
 // compileRules reads all rules and compiles them. It returns the sources' versions, too.
@@ -116,9 +116,13 @@ func (h *Handler) loadLocked() (report func()) {
 
 // swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the garbage collector.
 func (h *Handler) swap(next *loaded, difference resolver.Difference) (report func()) {
-	before, recovered := h.live.serving.Load().digest, h.live.last.Load().err != nil
+	old, now := h.live.serving.Load(), time.Now()
+	before, recovered := old.digest, h.live.last.Load().err != nil
+	next.counted = h.live.tally.hits.begin(next.ruleset)
 	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
-	h.live.last.Store(&lastLoad{time: time.Now()})
+	h.live.tally.hits.end(old.counted, newPacer().pause)
+	h.live.last.Store(&lastLoad{time: now})
+	h.live.tally.loaded(h.sources, nil, now)
 	h.tellSources(nil)
 	if next.digest == before && !recovered {
 		return func() { h.reportUnchanged(difference) }
@@ -134,6 +138,7 @@ func (h *Handler) reject(err error) (report func()) {
 		rejected.failingSince = last.failingSince
 	}
 	h.live.last.Store(rejected)
+	h.live.tally.loaded(h.sources, err, now)
 	h.tellSources(err)
 	digest := h.live.serving.Load().digest
 	return func() { h.reportRejected(digest, rejected) }

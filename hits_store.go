@@ -1,0 +1,228 @@
+package shortlink
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+)
+
+// hitStore keeps the hits of one name in Caddy's storage. There each server has two entries: "all", and "changes", which holds what
+// has changed since. They belong together if they have the same generation. Counts are totals, and not
+// what has been added, so that it does no harm to read them twice: whenever the server is gone between two writes, what was
+// written last is whole.
+type hitStore struct {
+	storage certmagic.Storage
+	// prefix is what the entries of all servers begin with, server the name of this one.
+	prefix, server string
+	logger         *zap.Logger
+
+	restored   bool
+	generation int64  // of the entry "all", which no other has had; 0 if it is not there or not up to date
+	written    uint64 // a sum over what the entry "changes" holds
+}
+
+func newHitStore(storage certmagic.Storage, name string, logger *zap.Logger) (*hitStore, error) {
+	server, err := caddy.InstanceID()
+	if err != nil {
+		return nil, err
+	}
+	return &hitStore{storage: storage, prefix: "shortlink/hits/" + url.PathEscape(name), server: server.String(), logger: logger}, nil
+}
+
+func (s *hitStore) entry(server, name string) string { return path.Join(s.prefix, server, name) }
+
+// hitFile is what an entry holds.
+type hitFile struct {
+	generation int64
+	since      time.Time
+	hits       map[string]hit
+}
+
+const hitFileHeader = "shortlink hits 1 %d %s %d\n" // generation, since, number of lines
+
+// encode returns the form of an entry: the header, and a line for each key.
+func (f *hitFile) encode() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, hitFileHeader, f.generation, f.since.Format(time.RFC3339), len(f.hits))
+	for key, m := range f.hits {
+		fmt.Fprintf(&b, "%s %d %d\n", key, m.count, m.minute)
+	}
+	return b.Bytes()
+}
+
+// decodeHitFile reads the form of an entry.
+func decodeHitFile(b []byte) (*hitFile, error) {
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	lines.Buffer(nil, 1<<20)
+	f := &hitFile{hits: map[string]hit{}}
+	var since string
+	var n int
+	lines.Scan()
+	if _, err := fmt.Sscanf(lines.Text()+"\n", hitFileHeader, &f.generation, &since, &n); err != nil {
+		return nil, fmt.Errorf("its first line is %q", lines.Text())
+	}
+	var err error
+	if f.since, err = time.Parse(time.RFC3339, since); err != nil {
+		return nil, err
+	}
+	for lines.Scan() {
+		key, m, ok := parseHitLine(lines.Text())
+		if !ok {
+			return nil, fmt.Errorf("one of its lines is %q", lines.Text())
+		}
+		f.hits[key] = m
+	}
+	if lines.Err() != nil || len(f.hits) != n {
+		return nil, fmt.Errorf("it has %d keys of %d", len(f.hits), n)
+	}
+	return f, nil
+}
+
+func parseHitLine(line string) (key string, m hit, ok bool) {
+	key, numbers, _ := strings.Cut(line, " ")
+	_, err := fmt.Sscanf(numbers, "%d %d", &m.count, &m.minute)
+	return key, m, err == nil && key != ""
+}
+
+// load reads what a server has written. An entry that holds something else is put aside.
+func (s *hitStore) load(ctx context.Context, server string) (*hitFile, error) {
+	all, err := s.loadEntry(ctx, server, "all")
+	if err != nil || all == nil {
+		return nil, err
+	}
+	changes, err := s.loadEntry(ctx, server, "changes")
+	if err != nil {
+		return nil, err
+	}
+	if changes != nil && changes.generation == all.generation {
+		for key, m := range changes.hits {
+			all.hits[key] = m
+		}
+	}
+	return all, nil
+}
+
+// loadEntry reads an entry, and returns nil where there is none.
+func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitFile, error) {
+	key := s.entry(server, name)
+	b, err := s.storage.Load(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, wrong := decodeHitFile(b)
+	if wrong == nil {
+		return f, nil
+	}
+	aside := fmt.Sprintf("%s.unreadable-%d", key, time.Now().Unix())
+	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("entry", key), zap.String("aside", aside), zap.Error(wrong))
+	return nil, errors.Join(s.storage.Store(ctx, aside, b), s.storage.Delete(ctx, key))
+}
+
+// restore adds what this server has stored before to the hits.
+func (s *hitStore) restore(ctx context.Context, h *hits) error {
+	if s.restored {
+		return nil
+	}
+	f, err := s.load(ctx, s.server)
+	if err != nil {
+		return err
+	}
+	s.restored = true
+	if f == nil {
+		return nil
+	}
+	s.generation = f.generation
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.since = f.since
+	for key, m := range f.hits {
+		h.give(key, m)
+	}
+	return nil
+}
+
+// save stores what has changed since all was stored or, if that is much, or if whole is set, all.
+func (s *hitStore) save(ctx context.Context, h *hits, whole bool) error {
+	if !s.restored {
+		return nil // what is stored must not be lost
+	}
+	changes := &hitFile{generation: s.generation, since: h.begun(), hits: map[string]hit{}}
+	keys, sum := 0, uint64(0)
+	h.each(false, func(key string, m hit, changed bool) {
+		keys++
+		if changed {
+			changes.hits[key] = m
+			sum += m.word() // which only ever grows
+		}
+	})
+	switch {
+	case keys == 0 || sum == s.written && s.generation != 0:
+		return nil // nothing has happened
+	case whole || s.generation == 0 || len(changes.hits) > keys/2:
+		return s.saveAll(ctx, h)
+	}
+	err := s.storage.Store(ctx, s.entry(s.server, "changes"), changes.encode())
+	if err == nil {
+		s.written = sum
+	}
+	return err
+}
+
+// saveAll stores all. Changes of another generation do not count any more.
+func (s *hitStore) saveAll(ctx context.Context, h *hits) error {
+	all := &hitFile{generation: time.Now().UnixNano(), since: h.begun(), hits: map[string]hit{}}
+	s.generation, s.written = 0, 0
+	h.each(true, func(key string, m hit, _ bool) { all.hits[key] = m })
+	if err := s.storage.Store(ctx, s.entry(s.server, "all"), all.encode()); err != nil {
+		return err
+	}
+	s.generation = all.generation
+	err := s.storage.Delete(ctx, s.entry(s.server, "changes"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// others returns the hits of the other servers that share the storage, added up, and since when they are counted.
+func (s *hitStore) others(ctx context.Context) (sum map[string]hit, since time.Time, err error) {
+	entries, err := s.storage.List(ctx, s.prefix, false)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, time.Time{}, err
+	}
+	sum = map[string]hit{}
+	for _, entry := range entries {
+		server := path.Base(entry)
+		if server == s.server {
+			continue
+		}
+		f, err := s.load(ctx, server)
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		if f == nil {
+			continue
+		}
+		if since.IsZero() || f.since.Before(since) {
+			since = f.since
+		}
+		for key, m := range f.hits {
+			sum[key] = sum[key].and(m)
+		}
+	}
+	return sum, since, nil
+}
