@@ -30,6 +30,7 @@ func init() {
 // `GET /shortlink/<name>/rules` | Its rules, as an object sorted by key, with the digest as `ETag`
 // `GET /shortlink/<name>/rules/<key>` | The rules for the key and below it
 // `GET /shortlink/<name>/resolve?url=<url>` | Where a URL leads, and why
+// `GET /shortlink/<name>/hits` | How often each rule has redirected, and when last; with `?unused=90d` the rules that nobody has needed for so long
 // `POST /shortlink/<name>/reload` | Reads all sources now, and answers as for the handler, or what is wrong with them
 // `PUT /shortlink/<name>/rules/<key>` | Sets the rule of a key; the body is its value, a string or an object, as JSON
 // `DELETE /shortlink/<name>/rules/<key>` | Removes the rule of a key
@@ -89,10 +90,12 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 		return allow(w, r, "GET", func() error { return listRules(w, r, h, "") })
 	case rest == "resolve":
 		return allow(w, r, "GET", func() error { return resolveURL(w, r, h) })
+	case rest == "hits":
+		return allow(w, r, "GET", func() error { return listHits(w, r, h) })
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, h) })
 	}
-	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve and reload", rest)
+	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, hits and reload", rest)
 }
 
 // allow answers requests of one method; HEAD is a GET whose body net/http drops.

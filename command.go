@@ -41,6 +41,7 @@ func addCommands(parent *cobra.Command) {
 		addCommand(),
 		removeCommand(),
 		listCommand(),
+		hitsCommand(),
 		reloadCommand(),
 		statusCommand(),
 	} {

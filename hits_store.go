@@ -49,15 +49,19 @@ type hitFile struct {
 	hits       map[string]hit
 }
 
-const hitFileHeader = "shortlink hits 1 %d %s %d\n" // generation, since, number of lines
+const (
+	hitFileHeader = "shortlink hits 1 %d %s %d\n" // generation, since, number of keys
+	hitFileEnd    = "end"
+)
 
-// encode returns the form of an entry: the header, and a line for each key.
+// encode returns the form of an entry: the header, a line for each key, and the end.
 func (f *hitFile) encode() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, hitFileHeader, f.generation, f.since.Format(time.RFC3339), len(f.hits))
 	for key, m := range f.hits {
 		fmt.Fprintf(&b, "%s %d %d\n", key, m.count, m.minute)
 	}
+	b.WriteString(hitFileEnd + "\n")
 	return b.Bytes()
 }
 
@@ -76,14 +80,14 @@ func decodeHitFile(b []byte) (*hitFile, error) {
 	if f.since, err = time.Parse(time.RFC3339, since); err != nil {
 		return nil, err
 	}
-	for lines.Scan() {
+	for lines.Scan() && lines.Text() != hitFileEnd {
 		key, m, ok := parseHitLine(lines.Text())
 		if !ok {
 			return nil, fmt.Errorf("one of its lines is %q", lines.Text())
 		}
 		f.hits[key] = m
 	}
-	if lines.Err() != nil || len(f.hits) != n {
+	if lines.Text() != hitFileEnd || len(f.hits) != n {
 		return nil, fmt.Errorf("it has %d keys of %d", len(f.hits), n)
 	}
 	return f, nil

@@ -148,6 +148,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
 		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
 	}
+	if err := registerMetrics(ctx); err != nil {
+		return err
+	}
 	return h.start(configuration)
 }
 
@@ -272,11 +275,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	switch {
 	case a == nil:
 		publish(repl, passed)
+		logAccess(r, passedEntry{})
 		return next.ServeHTTP(w, r)
 	case err != nil:
+		logAccess(r, a)
 		publish(repl, a.placeholder)
 		return caddyhttp.Error(statusOf(err), err)
 	}
+	logAccess(r, a)
 	publish(repl, a.placeholder)
 	a.writeTo(w)
 	return nil

@@ -1,0 +1,122 @@
+package shortlink
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func hitsCommand() *cobra.Command {
+	var o online
+	var unused, format string
+	cmd := &cobra.Command{
+		Use:   "hits [--unused DURATION] [--format text|json]",
+		Short: "Says how often the rules of a running Caddy have redirected",
+		Long: `Says of each rule that a running Caddy serves how often it has redirected and when last,
+to the minute, sorted by key; of all servers that share Caddy's storage together.
+
+--unused lists those alone that have not redirected for so long, and that no rule which
+has leads through: they can be removed.`,
+		Example: `  caddy shortlink hits
+  caddy shortlink hits --unused 90d --name docs`,
+		RunE: exiting(func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return errors.New("hits takes no words but flags")
+			}
+			r, err := o.find()
+			if err != nil {
+				return err
+			}
+			return r.hits(cmd, unused, format)
+		}),
+	}
+	o.addFlags(cmd)
+	cmd.Flags().StringVar(&unused, "unused", "", "Only rules that have not redirected for this long, such as 90d")
+	formatFlag(cmd, &format)
+	return cmd
+}
+
+// hits writes the hits of all rules, as they come in.
+func (r *remote) hits(cmd *cobra.Command, unused, format string) error {
+	path := r.path("hits")
+	if unused != "" {
+		path += "?unused=" + url.QueryEscape(unused)
+	}
+	response, err := r.do(http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if format == formatJSON {
+		_, err = io.Copy(out, response.Body)
+		return errors.Join(err, out.Flush())
+	}
+	err = writeHits(out, cmd.ErrOrStderr(), json.NewDecoder(response.Body))
+	return errors.Join(err, out.Flush())
+}
+
+// writeHits writes hits for people, and what there is to note beside them.
+func writeHits(w, notes io.Writer, answer *json.Decoder) error {
+	return eachMember(answer, func(name string) error {
+		switch name {
+		case "since":
+			var since string
+			if err := answer.Decode(&since); err != nil {
+				return err
+			}
+			fmt.Fprintln(w, "counted since", since)
+		case "note":
+			var note string
+			if err := answer.Decode(&note); err != nil {
+				return err
+			}
+			fmt.Fprintln(notes, "Note:", note)
+		case "hits":
+			return eachMember(answer, func(key string) error {
+				var h hitJSON
+				if err := answer.Decode(&h); err != nil {
+					return err
+				}
+				last := "never"
+				if h.Last != nil {
+					last = h.Last.Format(time.RFC3339)
+				}
+				_, err := fmt.Fprintf(w, "%10d  %-20s  %s\n", h.Count, last, key)
+				return err
+			})
+		default:
+			var other any
+			return answer.Decode(&other)
+		}
+		return nil
+	})
+}
+
+// eachMember calls read with the name of each member of an object, to read its value.
+func eachMember(d *json.Decoder, read func(name string) error) error {
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := read(fmt.Sprint(name)); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}

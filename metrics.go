@@ -1,0 +1,86 @@
+package shortlink
+
+import (
+	"errors"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// The metrics. Handlers of one name count together. No label holds what a client sent.
+var (
+	requestsTotal = prometheus.NewDesc("caddy_shortlink_requests_total",
+		"Requests that shortlink handlers have seen, by outcome: redirect, pass or error.", []string{"name", "outcome"}, nil)
+	rulesNow = prometheus.NewDesc("caddy_shortlink_rules",
+		"Rules that serve.", []string{"name"}, nil)
+	rulesetInfo = prometheus.NewDesc("caddy_shortlink_ruleset_info",
+		"The digest of the rules that serve, which is equal on all servers that serve the same.", []string{"name", "digest"}, nil)
+	reloadsTotal = prometheus.NewDesc("caddy_shortlink_reloads_total",
+		"Loads of rules from a source, by result: loaded or rejected.", []string{"name", "source", "result"}, nil)
+	lastSuccess = prometheus.NewDesc("caddy_shortlink_last_reload_success_timestamp_seconds",
+		"When rules from a source were last loaded, in seconds since 1970.", []string{"name", "source"}, nil)
+)
+
+// collector collects the metrics of all handlers that run. It holds nothing itself, so that the registry of each configuration
+// has one, whatever handlers there are.
+type collector struct{}
+
+// registerMetrics lets the metrics be collected with others of Caddy's configuration.
+func registerMetrics(ctx caddy.Context) error {
+	err := ctx.GetMetricsRegistry().Register(collector{})
+	if _, is := errors.AsType[prometheus.AlreadyRegisteredError](err); is {
+		return nil // by another handler
+	}
+	return err
+}
+
+// Describe tells what Collect collects.
+func (collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{requestsTotal, rulesNow, rulesetInfo, reloadsTotal, lastSuccess} {
+		descs <- desc
+	}
+}
+
+// Collect collects what is counted now.
+func (collector) Collect(metrics chan<- prometheus.Metric) {
+	rules := map[string]int{}
+	digests := map[[2]string]bool{}
+	byName := map[string]*tally{}
+	for _, h := range runningHandlers() {
+		serving := h.live.serving.Load()
+		name := h.publicName()
+		rules[name] += serving.ruleset.Len()
+		digests[[2]string{name, serving.digest}] = true
+		byName[name] = h.live.tally
+	}
+	for name, n := range rules {
+		metrics <- prometheus.MustNewConstMetric(rulesNow, prometheus.GaugeValue, float64(n), name)
+	}
+	for labels := range digests {
+		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0], labels[1])
+	}
+	for name, t := range byName {
+		t.collect(name, metrics)
+	}
+}
+
+// collect collects what is counted of handlers of one name.
+func (t *tally) collect(name string, metrics chan<- prometheus.Metric) {
+	for outcome := range t.outcomes {
+		n := float64(t.outcomes[outcome].Load())
+		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, name, resolver.Outcome(outcome).String())
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for labels, n := range t.reloads {
+		metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n), name, labels.source, labels.result)
+	}
+	for source, at := range t.succeeded {
+		metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, name, source)
+	}
+}
+
+// Interface guard
+var _ prometheus.Collector = collector{}
