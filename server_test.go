@@ -23,6 +23,7 @@ type server struct {
 	addr    string // host:port
 	admin   string // host:port of the admin endpoint, empty for none
 	options string // global options
+	storage string // folder of Caddy's storage, empty for one of its own
 }
 
 // serve starts Caddy with a site that answers for every host; block is what the site's block holds.
@@ -76,12 +77,20 @@ func (s *server) tryToLoad(t *testing.T, block string) error {
 http://:%s {
 	%s
 }
-`, cmp.Or(s.admin, "off"), storageDir(t), s.options, port, block)
+`, cmp.Or(s.admin, "off"), s.storageDir(t), s.options, port, block)
 	adapted, err := adapt(config)
 	if err != nil {
 		return err
 	}
 	return caddy.Load(adapted, true)
+}
+
+// storageDir returns the folder of Caddy's storage.
+func (s *server) storageDir(t testing.TB) string {
+	if s.storage != "" {
+		return s.storage
+	}
+	return storageDir(t)
 }
 
 // storageDir returns a folder for Caddy's storage. Caddy tidies it up beside everything else and may still

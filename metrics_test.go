@@ -1,0 +1,237 @@
+package shortlink_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// scrape returns the metrics of shortlink, by name and labels.
+func (s *server) scrape(t *testing.T) map[string]string {
+	t.Helper()
+	response, err := http.Get("http://" + s.admin + "/metrics")
+	mustDo(t, err)
+	defer response.Body.Close()
+	if response.StatusCode != 200 {
+		t.Fatalf("the metrics are answered with %s", response.Status)
+	}
+	found := map[string]string{}
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if name, value, _ := strings.Cut(lines.Text(), " "); strings.HasPrefix(name, "caddy_shortlink_") {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
+	dir := t.TempDir()
+	links := filepath.Join(dir, "links.json")
+	write(t, links, `{"a": "https://a.example", "b": "https://b.example", "loop": "/loop"}`)
+	s := administer(t, "", "shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n c https://c.example\n }\n respond 299")
+	for _, target := range []string{"/a", "/a", "/b", "/loop", "/nothing", "/c"} {
+		s.get(t, target)
+	}
+	write(t, links, `{"a": `)
+	s.ask(t, "POST", "links/reload", "")
+	got := s.scrape(t)
+	source := `name="links",` + fmt.Sprintf("result=%%q,source=%q", links)
+	want := map[string]string{
+		`caddy_shortlink_requests_total{name="links",outcome="redirect"}`:        "3",
+		`caddy_shortlink_requests_total{name="links",outcome="pass"}`:            "2",
+		`caddy_shortlink_requests_total{name="links",outcome="error"}`:           "1",
+		`caddy_shortlink_requests_total{name="shortlink",outcome="redirect"}`:    "1",
+		`caddy_shortlink_requests_total{name="shortlink",outcome="pass"}`:        "1",
+		`caddy_shortlink_requests_total{name="shortlink",outcome="error"}`:       "0",
+		`caddy_shortlink_rules{name="links"}`:                                    "3",
+		`caddy_shortlink_rules{name="shortlink"}`:                                "1",
+		"caddy_shortlink_reloads_total{" + fmt.Sprintf(source, "loaded") + "}":   "1",
+		"caddy_shortlink_reloads_total{" + fmt.Sprintf(source, "rejected") + "}": "1",
+	}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s is %q, want %s", name, got[name], value)
+		}
+	}
+	digest := strings.Trim(s.ask(t, "GET", "links/rules", "").header.Get("ETag"), `"`)
+	if got[fmt.Sprintf(`caddy_shortlink_ruleset_info{digest=%q,name="links"}`, digest)] != "1" {
+		t.Errorf("there is no digest %s in %v", digest, got)
+	}
+	if at := got[fmt.Sprintf(`caddy_shortlink_last_reload_success_timestamp_seconds{name="links",source=%q}`, links)]; !strings.HasPrefix(at, "1.") {
+		t.Errorf("the last success was at %q", at)
+	}
+}
+
+func TestCountersGoOnOverReloadsAndHandlersThatAreGoneAreNotCollected(t *testing.T) {
+	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b https://b.example\n name old\n }\n respond 299")
+	s.get(t, "/a")
+	for i := range 5 {
+		s.load(t, fmt.Sprintf("shortlink {\n a https://a.example\n name links\n status 30%d\n }\n respond 299", 1+i%3))
+		s.get(t, "/a")
+	}
+	got := s.scrape(t)
+	if n := got[`caddy_shortlink_requests_total{name="links",outcome="redirect"}`]; n != "6" {
+		t.Errorf("%s redirects are counted", n)
+	}
+	for name := range got {
+		if strings.Contains(name, `"old"`) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
+	dir := t.TempDir()
+	links := filepath.Join(dir, "links.json")
+	write(t, links, `{"a": "/b/x", "b": "https://b.example", "c": "https://c.example", "d": "https://d.example"}`)
+	block := "shortlink {\n from file " + links + "\n name links\n }\n respond 299"
+	s := &server{admin: freeAddress(t), storage: t.TempDir()}
+	s.load(t, block)
+	for _, target := range []string{"/a", "/a/y", "/c", "/nothing"} {
+		s.get(t, target)
+	}
+	list := func() map[string]struct{ Count int } {
+		var answer struct {
+			Since string
+			Hits  map[string]struct{ Count int }
+		}
+		mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links/hits", "").body), &answer))
+		return answer.Hits
+	}
+	want := map[string]struct{ Count int }{"a": {2}, "b": {0}, "c": {1}, "d": {0}}
+	if got := list(); !maps.Equal(got, want) {
+		t.Errorf("the hits are %v", got)
+	}
+	mustDo(t, caddy.Stop())
+	s.load(t, block)
+	defer caddy.Stop()
+	s.get(t, "/c")
+	want["c"] = struct{ Count int }{2}
+	for range 1000 { // what was stored is added as soon as it is read
+		if maps.Equal(list(), want) {
+			break
+		}
+	}
+	if got := list(); !maps.Equal(got, want) {
+		t.Errorf("after a restart the hits are %v", got)
+	}
+	text := regexp.MustCompile(`^counted since \S+\n +2  \S+Z  a\n +0  never                 b\n +2  \S+Z  c\n +0  never                 d\n$`)
+	if got, exit := s.command("hits"); !text.MatchString(got) || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	// b is needed by a.
+	unused := regexp.MustCompile(`^Note: hits have been counted since \S+ only, which is a shorter time\ncounted since \S+\n +0  never                 d\n$`)
+	if got, exit := s.command("hits", "--unused", "90d"); !unused.MatchString(got) || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	if got, exit := s.command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") || exit != 1 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+	if got, exit := s.command("hits", "--format", "json"); !strings.Contains(got, `"a":{"count":2,"last":"`) || exit != 0 {
+		t.Errorf("got %q, %d", got, exit)
+	}
+}
+
+func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "access.log")
+	s := serve(t, "log {\n output file "+path+"\n }\n shortlink {\n a /b/x\n b https://b.example\n loop /loop\n }\n respond 299")
+	want := []string{
+		`{"key":"a","destination":"https://b.example/x/y","hops":1,"outcome":"redirect"}`,
+		`{"outcome":"pass"}`,
+		`{"key":"loop","destination":"","hops":0,"outcome":"error"}`,
+	}
+	for _, target := range []string{"/a/y", "/nothing", "/loop"} {
+		s.get(t, target)
+	}
+	log := &liveServer{log: path}
+	for i := range want {
+		entry, err := json.Marshal(log.logged(t, i+1, "handled request")["shortlink"])
+		mustDo(t, err)
+		var got, wanted any
+		mustDo(t, json.Unmarshal(entry, &got))
+		mustDo(t, json.Unmarshal([]byte(want[i]), &wanted))
+		if fmt.Sprint(got) != fmt.Sprint(wanted) {
+			t.Errorf("the log says %s, want %s", entry, want[i])
+		}
+	}
+}
+
+// Every metric and label of the dashboard's expressions is one that a Caddy exposes.
+func TestTheDashboardAsksForMetricsThatThereAre(t *testing.T) {
+	content, err := os.ReadFile("contrib/grafana.json")
+	mustDo(t, err)
+	var dashboard any
+	mustDo(t, json.Unmarshal(content, &dashboard))
+	var expressions []string
+	eachString(dashboard, func(name, value string) {
+		if name == "expr" || name == "query" {
+			expressions = append(expressions, value)
+		}
+	})
+	s, _, _ := editable(t, "links.json", "{}")
+	s.ask(t, "POST", "links/reload", "")
+	labels := map[string][]string{}
+	for series := range s.scrape(t) {
+		name, rest, _ := strings.Cut(series, "{")
+		for _, pair := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(rest, -1) {
+			labels[name] = append(labels[name], pair[1])
+		}
+	}
+	asked := map[string]bool{}
+	for _, expression := range expressions {
+		for _, match := range regexp.MustCompile(`(caddy_\w+)(?:\{([^}]*)\}|, ?(\w+)\))?`).FindAllStringSubmatch(expression, -1) {
+			name := match[1]
+			asked[name] = true
+			if labels[name] == nil {
+				t.Errorf("%s asks for %s, which there is not", expression, name)
+			}
+			for _, label := range regexp.MustCompile(`(\w+) ?=`).FindAllStringSubmatch(match[2], -1) {
+				if !slices.Contains(labels[name], label[1]) {
+					t.Errorf("%s asks for the label %s", expression, label[1])
+				}
+			}
+			if match[3] != "" && !slices.Contains(labels[name], match[3]) {
+				t.Errorf("%s asks for the values of the label %s", expression, match[3])
+			}
+		}
+		for _, by := range regexp.MustCompile(`by \(([^)]*)\)`).FindAllStringSubmatch(expression, -1) {
+			for label := range strings.SplitSeq(by[1], ",") {
+				if !slices.Contains([]string{"name", "outcome", "digest", "source", "result"}, strings.TrimSpace(label)) {
+					t.Errorf("%s sums by %s", expression, label)
+				}
+			}
+		}
+	}
+	for name := range labels {
+		if !asked[name] {
+			t.Errorf("nothing shows %s", name)
+		}
+	}
+}
+
+// eachString calls do with the strings in a JSON value and the names of the members that hold them.
+func eachString(value any, do func(name, value string)) {
+	switch value := value.(type) {
+	case []any:
+		for _, element := range value {
+			eachString(element, do)
+		}
+	case map[string]any:
+		for name, member := range value {
+			if text, ok := member.(string); ok {
+				do(name, text)
+			}
+			eachString(member, do)
+		}
+	}
+}
