@@ -66,7 +66,8 @@ type hitList struct {
 func (l *hitList) of(rule resolver.Rule) hit {
 	m := l.handler.live.tally.hits.of(rule.Key)
 	if l.others != nil {
-		m = m.and(l.others[resolver.CanonicalKey(rule.Key, false)])
+		n, _ := l.ruleset.NumberOf(rule.Key)
+		m = m.and(l.others[l.ruleset.KeyOf(n)])
 	}
 	return m
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,14 +153,12 @@ func (h *hits) giveOn(c *counted, pause func()) {
 		if c.words[n].Load() == 0 {
 			continue
 		}
-		if rule, ok := c.ruleset.Numbered(n); ok {
-			h.give(rule.Key, hitOf(c.words[n].Swap(0)))
-		}
+		h.give(c.ruleset.KeyOf(n), hitOf(c.words[n].Swap(0)))
 	}
 	h.forgetOldest()
 }
 
-// give adds hits to those of a key.
+// give adds hits to those of a canonical key.
 func (h *hits) give(key string, m hit) {
 	for _, c := range h.sets {
 		if n, ok := c.ruleset.NumberOf(key); ok {
@@ -167,8 +166,8 @@ func (h *hits) give(key string, m hit) {
 			return
 		}
 	}
-	canonical := resolver.CanonicalKey(key, false)
-	h.gone[canonical] = h.gone[canonical].and(m)
+	key = strings.Clone(key) // so that no ruleset is kept for it
+	h.gone[key] = h.gone[key].and(m)
 	h.unsaved = true
 }
 
@@ -236,8 +235,6 @@ func (c *counted) each(save bool, yield func(key string, m hit, changed bool)) {
 		if save {
 			word = c.words[n].And(^uint64(changed))
 		}
-		if rule, ok := c.ruleset.Numbered(n); ok {
-			yield(resolver.CanonicalKey(rule.Key, false), hitOf(word), word&changed != 0)
-		}
+		yield(c.ruleset.KeyOf(n), hitOf(word), word&changed != 0)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,21 +50,32 @@ type hitFile struct {
 	hits       map[string]hit
 }
 
+// The first line of an entry has its generation and since when hits are counted, the last one the number of the keys, each of which has
+// a line between them.
 const (
-	hitFileHeader = "shortlink hits 1 %d %s %d\n" // generation, since, number of keys
-	hitFileEnd    = "end"
+	hitFileHeader = "shortlink hits 1 %d %s\n"
+	hitFileEnd    = "end %d\n"
 )
 
-// encode returns the form of an entry: the header, a line for each key, and the end.
-func (f *hitFile) encode() []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, hitFileHeader, f.generation, f.since.Format(time.RFC3339), len(f.hits))
-	for key, m := range f.hits {
-		fmt.Fprintf(&b, "%s %d %d\n", key, m.count, m.minute)
-	}
-	b.WriteString(hitFileEnd + "\n")
-	return b.Bytes()
+// hitFileWriter puts an entry together.
+type hitFileWriter struct {
+	text []byte
+	keys int
 }
+
+func newHitFileWriter(generation int64, since time.Time) *hitFileWriter {
+	return &hitFileWriter{text: fmt.Appendf(nil, hitFileHeader, generation, since.Format(time.RFC3339))}
+}
+
+func (w *hitFileWriter) add(key string, m hit) {
+	w.text = append(append(w.text, key...), ' ')
+	w.text = append(strconv.AppendUint(w.text, m.count, 10), ' ')
+	w.text = append(strconv.AppendUint(w.text, uint64(m.minute), 10), '\n')
+	w.keys++
+}
+
+// end returns the whole entry.
+func (w *hitFileWriter) end() []byte { return fmt.Appendf(w.text, hitFileEnd, w.keys) }
 
 // decodeHitFile reads the form of an entry.
 func decodeHitFile(b []byte) (*hitFile, error) {
@@ -71,32 +83,40 @@ func decodeHitFile(b []byte) (*hitFile, error) {
 	lines.Buffer(nil, 1<<20)
 	f := &hitFile{hits: map[string]hit{}}
 	var since string
-	var n int
 	lines.Scan()
-	if _, err := fmt.Sscanf(lines.Text()+"\n", hitFileHeader, &f.generation, &since, &n); err != nil {
+	if _, err := fmt.Sscanf(lines.Text()+"\n", hitFileHeader, &f.generation, &since); err != nil {
 		return nil, fmt.Errorf("its first line is %q", lines.Text())
 	}
 	var err error
 	if f.since, err = time.Parse(time.RFC3339, since); err != nil {
 		return nil, err
 	}
-	for lines.Scan() && lines.Text() != hitFileEnd {
+	for lines.Scan() {
 		key, m, ok := parseHitLine(lines.Text())
 		if !ok {
-			return nil, fmt.Errorf("one of its lines is %q", lines.Text())
+			return f, checkHitFileEnd(lines.Text(), len(f.hits))
 		}
 		f.hits[key] = m
 	}
-	if lines.Text() != hitFileEnd || len(f.hits) != n {
-		return nil, fmt.Errorf("it has %d keys of %d", len(f.hits), n)
+	return nil, errors.New("it ends too early")
+}
+
+// checkHitFileEnd reports whether a line is the last one of an entry with so many keys.
+func checkHitFileEnd(line string, keys int) error {
+	if line != strings.TrimSuffix(fmt.Sprintf(hitFileEnd, keys), "\n") {
+		return fmt.Errorf("behind %d keys it goes on with %q", keys, line)
 	}
-	return f, nil
+	return nil
 }
 
 func parseHitLine(line string) (key string, m hit, ok bool) {
 	key, numbers, _ := strings.Cut(line, " ")
-	_, err := fmt.Sscanf(numbers, "%d %d", &m.count, &m.minute)
-	return key, m, err == nil && key != ""
+	count, minute, _ := strings.Cut(numbers, " ")
+	var inCount, inMinute error
+	m.count, inCount = strconv.ParseUint(count, 10, 64)
+	at, inMinute := strconv.ParseUint(minute, 10, 32)
+	m.minute = uint32(at)
+	return key, m, inCount == nil && inMinute == nil && key != ""
 }
 
 // load reads what a server has written. An entry that holds something else is put aside.
@@ -164,22 +184,27 @@ func (s *hitStore) save(ctx context.Context, h *hits, whole bool) error {
 	if !s.restored {
 		return nil // what is stored must not be lost
 	}
-	changes := &hitFile{generation: s.generation, since: h.begun(), hits: map[string]hit{}}
-	keys, sum := 0, uint64(0)
-	h.each(false, func(key string, m hit, changed bool) {
+	keys, changed, sum := 0, 0, uint64(0)
+	h.each(false, func(_ string, m hit, isChanged bool) {
 		keys++
-		if changed {
-			changes.hits[key] = m
+		if isChanged {
+			changed++
 			sum += m.word() // which only ever grows
 		}
 	})
 	switch {
 	case keys == 0 || sum == s.written && s.generation != 0:
 		return nil // nothing has happened
-	case whole || s.generation == 0 || len(changes.hits) > keys/2:
+	case whole || s.generation == 0 || changed > keys/2:
 		return s.saveAll(ctx, h)
 	}
-	err := s.storage.Store(ctx, s.entry(s.server, "changes"), changes.encode())
+	changes := newHitFileWriter(s.generation, h.begun())
+	h.each(false, func(key string, m hit, isChanged bool) {
+		if isChanged {
+			changes.add(key, m)
+		}
+	})
+	err := s.storage.Store(ctx, s.entry(s.server, "changes"), changes.end())
 	if err == nil {
 		s.written = sum
 	}
@@ -188,13 +213,14 @@ func (s *hitStore) save(ctx context.Context, h *hits, whole bool) error {
 
 // saveAll stores all. Changes of another generation do not count any more.
 func (s *hitStore) saveAll(ctx context.Context, h *hits) error {
-	all := &hitFile{generation: time.Now().UnixNano(), since: h.begun(), hits: map[string]hit{}}
 	s.generation, s.written = 0, 0
-	h.each(true, func(key string, m hit, _ bool) { all.hits[key] = m })
-	if err := s.storage.Store(ctx, s.entry(s.server, "all"), all.encode()); err != nil {
+	generation := time.Now().UnixNano()
+	all := newHitFileWriter(generation, h.begun())
+	h.each(true, func(key string, m hit, _ bool) { all.add(key, m) })
+	if err := s.storage.Store(ctx, s.entry(s.server, "all"), all.end()); err != nil {
 		return err
 	}
-	s.generation = all.generation
+	s.generation = generation
 	err := s.storage.Delete(ctx, s.entry(s.server, "changes"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -395,14 +395,17 @@ func TestTheHitsOfOtherServersAreAddedUp(t *testing.T) {
 }
 
 func FuzzHitFile(f *testing.F) {
-	f.Add([]byte("shortlink hits 1 5 2026-11-21T12:00:00Z 2\na 1 100\nb%20c 2 200\nend\n"))
-	f.Add((&hitFile{generation: 1, since: noon, hits: map[string]hit{"a": {1, 2}}}).encode())
+	f.Add([]byte("shortlink hits 1 5 2026-11-21T12:00:00Z\na 1 100\nb%20c 2 200\nend 2\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		read, err := decodeHitFile(b)
 		if err != nil {
 			return
 		}
-		again, err := decodeHitFile(read.encode())
+		w := newHitFileWriter(read.generation, read.since)
+		for key, m := range read.hits {
+			w.add(key, m)
+		}
+		again, err := decodeHitFile(w.end())
 		if err != nil || again.generation != read.generation || !again.since.Equal(read.since) || !maps.Equal(again.hits, read.hits) {
 			t.Fatalf("%q is %+v, and written and read again %+v, %v", b, read, again, err)
 		}

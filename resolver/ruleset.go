@@ -80,6 +80,16 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	return rs.rule(s.ref()), true
 }
 
+// KeyOf returns the canonical key of the rule that has a number, in lower case where the case of letters does not matter, or "" if none
+// has it.
+func (rs *Ruleset) KeyOf(number int) string {
+	s := rs.table.slots[number]
+	if s == 0 {
+		return ""
+	}
+	return rs.table.key(s.ref())
+}
+
 // NumberOf returns the number of the rule that has a key, in any spelling of it.
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	entry, number := rs.find(string(rs.opts.appendKey(nil, key)))
