@@ -1,0 +1,168 @@
+package uritemplate
+
+import "strings"
+
+// bind gives the variables of the expression their parts of a span that is not empty.
+func (e *Expression) bind(span string, found []Value) bool {
+	if first := e.Operator.First(); first != 0 {
+		if span[0] != first {
+			return false
+		}
+		span = span[1:]
+	}
+	items := items{rest: span, separator: e.Operator.Separator(), more: true}
+	if e.Operator.Named() {
+		return e.bindNamed(&items, found)
+	}
+	e.bindUnnamed(&items, found)
+	return true
+}
+
+// items are the parts of a span between separators.
+type items struct {
+	rest      string
+	separator byte
+	more      bool
+}
+
+// next returns the next item.
+func (it *items) next() string {
+	end := strings.IndexByte(it.rest, it.separator)
+	if end < 0 {
+		it.more = false
+		return it.rest
+	}
+	item := it.rest[:end]
+	it.rest = it.rest[end+1:]
+	return item
+}
+
+// count returns how many items there still are.
+func (it *items) count() int {
+	if !it.more {
+		return 0
+	}
+	return strings.Count(it.rest, string(it.separator)) + 1
+}
+
+// take returns the next n items.
+func (it *items) take(n int) []string {
+	taken := make([]string, n)
+	for i := range taken {
+		taken[i] = it.next()
+	}
+	return taken
+}
+
+// bindUnnamed gives each variable an item, an exploded one as many as the others leave, and the last one all that is left.
+func (e *Expression) bindUnnamed(it *items, found []Value) {
+	for i := range e.Variables {
+		v, behind := &e.Variables[i], len(e.Variables)-1-i
+		switch {
+		case !it.more:
+			return
+		case v.Explode:
+			v.set(found, e.explode(it.take(max(1, it.count()-behind))))
+		case behind == 0:
+			v.set(found, e.value(it.rest))
+			it.more = false
+		default:
+			v.set(found, e.value(it.next()))
+		}
+	}
+}
+
+// value returns the value of a variable that is not exploded: a list where there are commas that its operator emits between members
+// alone.
+func (e *Expression) value(item string) Value {
+	if !e.Operator.AllowsReserved() && strings.IndexByte(item, ',') >= 0 {
+		return RawList(strings.Split(item, ",")...)
+	}
+	return Raw(item)
+}
+
+// explode returns the value of an exploded variable: pairs where the operator emits "=" between names and values alone. A
+// value of a pair can hold the separator of labels.
+func (e *Expression) explode(members []string) Value {
+	if e.Operator.AllowsReserved() || strings.IndexByte(members[0], '=') < 0 {
+		return RawList(members...)
+	}
+	var namesAndValues []string
+	for _, member := range members {
+		name, value, isPair := strings.Cut(member, "=")
+		if isPair {
+			namesAndValues = append(namesAndValues, name, value)
+		} else {
+			namesAndValues[len(namesAndValues)-1] += string(e.Operator.Separator()) + member
+		}
+	}
+	return RawPairs(namesAndValues...)
+}
+
+// set sets the value of a variable. Where it has one from another place, the one that no prefix has cut counts, or the
+// longer one; whether it fits both places, the proof shows.
+func (v *Variable) set(found []Value, value Value) {
+	old := &found[v.Slot]
+	if old.kind == undefined || v.Prefix == 0 || len(value.text) > len(old.text) {
+		*old = value
+	}
+}
+
+// bindNamed gives each variable the items that have its name, in the order of the variables.
+func (e *Expression) bindNamed(it *items, found []Value) bool {
+	for i := range e.Variables {
+		v := &e.Variables[i]
+		switch {
+		case !it.more:
+			return true
+		case v.Explode:
+			e.bindExploded(i, it, found)
+		case it.name() == v.Name:
+			_, value, _ := strings.Cut(it.next(), "=")
+			v.set(found, e.value(value))
+		}
+	}
+	return !it.more
+}
+
+// name returns the name of the next item.
+func (it *items) name() string {
+	for i := 0; i < len(it.rest); i++ {
+		if c := it.rest[i]; c == '=' || c == it.separator {
+			return it.rest[:i]
+		}
+	}
+	return it.rest
+}
+
+// bindExploded gives an exploded variable the items that have its name, as a list, or else as pairs those that have no later
+// variable's.
+func (e *Expression) bindExploded(i int, it *items, found []Value) {
+	v := &e.Variables[i]
+	var members []string
+	for it.more && it.name() == v.Name {
+		_, value, _ := strings.Cut(it.next(), "=")
+		members = append(members, value)
+	}
+	if members != nil {
+		v.set(found, RawList(members...))
+		return
+	}
+	for it.more && !isNamed(e.Variables[i+1:], it.name()) {
+		name, value, _ := strings.Cut(it.next(), "=")
+		members = append(members, name, value)
+	}
+	if members != nil {
+		v.set(found, RawPairs(members...))
+	}
+}
+
+// isNamed reports whether one of the variables has a name.
+func isNamed(variables []Variable, name string) bool {
+	for i := range variables {
+		if variables[i].Name == name {
+			return true
+		}
+	}
+	return false
+}

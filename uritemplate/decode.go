@@ -1,0 +1,98 @@
+package uritemplate
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// Decoded returns a raw value with its percent-encoded triplets decoded, once, as data. ok is false where the result is no UTF-8.
+func (v Value) Decoded() (decoded Value, ok bool) {
+	if !v.raw {
+		return v, true
+	}
+	decoded = Value{kind: v.kind}
+	if decoded.text, ok = decodeText(v.text); !ok {
+		return decoded, false
+	}
+	for _, member := range v.list {
+		text, ok := decodeText(member)
+		if !ok {
+			return decoded, false
+		}
+		decoded.list = append(decoded.list, text)
+	}
+	return decoded, true
+}
+
+func decodeText(s string) (text string, ok bool) {
+	var b []byte
+	start := 0
+	for i := 0; i < len(s); i++ {
+		if isTriplet(s, i) {
+			b = append(append(b, s[start:i]...), octet(s, i))
+			start = i + 3
+			i += 2
+		}
+	}
+	if start == 0 {
+		return s, utf8.ValidString(s)
+	}
+	b = append(b, s[start:]...)
+	return string(b), utf8.Valid(b)
+}
+
+// Cooked finds the values of a URI as data: decoded once. ok is false where [Matcher.Match] finds none, where a value is no
+// UTF-8, and where what is expanded from the values would not match with the same values again: there they would not say what the URI
+// does.
+func (m *Matcher) Cooked(uri string) (values []Value, ok bool) {
+	values, ok = m.decoded(uri)
+	if !ok {
+		return nil, false
+	}
+	expanded, err := m.template.AppendExpand(nil, values)
+	if err != nil {
+		return nil, false
+	}
+	again, ok := m.decoded(string(expanded))
+	if !ok || !slices.EqualFunc(values, again, sameValue) {
+		return nil, false
+	}
+	return values, true
+}
+
+func (m *Matcher) decoded(uri string) ([]Value, bool) {
+	found, ok := m.Match(uri, nil)
+	if !ok {
+		return nil, false
+	}
+	for i, value := range found {
+		if found[i], ok = value.Decoded(); !ok {
+			return nil, false
+		}
+	}
+	return found, true
+}
+
+func sameValue(a, b Value) bool {
+	return a.kind == b.kind && a.text == b.text && a.raw == b.raw && slices.Equal(a.list, b.list)
+}
+
+// Both is a value as it stands in a URI, and as data.
+type Both struct {
+	Raw, Decoded Value
+	// OK is false where Decoded would be no UTF-8.
+	OK bool
+}
+
+// Lossless finds the values of a URI, each raw and decoded.
+func (m *Matcher) Lossless(uri string) (values []Both, ok bool) {
+	found, ok := m.Match(uri, nil)
+	if !ok {
+		return nil, false
+	}
+	for _, raw := range found {
+		decoded, ok := raw.Decoded()
+		values = append(values, Both{raw, decoded, ok})
+	}
+	return values, true
+}

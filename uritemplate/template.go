@@ -1,0 +1,52 @@
+package uritemplate
+
+import "slices"
+
+// Template is a parsed template. It is immutable and safe for concurrent use.
+type Template struct {
+	source string
+	parts  []Part
+	names  []string
+}
+
+// Part is a literal or an expression.
+type Part struct {
+	// Literal is the text of a literal as it stands in URIs, where it is one.
+	Literal string
+	// Expression is set for an expression.
+	Expression *Expression
+	// Offset is where the part stands in the template, in bytes.
+	Offset int
+}
+
+// Expression is a list of variables with an operator.
+type Expression struct {
+	Operator  Operator
+	Variables []Variable
+}
+
+// Variable is a variable of an expression.
+type Variable struct {
+	Name string
+	// Slot is the place of the variable's value among a template's values. A name that stands twice has one slot.
+	Slot int
+	// Prefix is how many characters of a value are taken, 0 for all.
+	Prefix int
+	// Explode makes each member of a list or pair a value of its own.
+	Explode bool
+}
+
+// String returns the template as it was written.
+func (t *Template) String() string { return t.source }
+
+// Parts returns the literals and expressions in their order. They must not be changed.
+func (t *Template) Parts() []Part { return t.parts }
+
+// Names returns the names of the variables, by slot. They must not be changed.
+func (t *Template) Names() []string { return t.names }
+
+// Slot returns the slot of a variable; ok is false where the template has none of this name.
+func (t *Template) Slot(name string) (slot int, ok bool) {
+	slot = slices.Index(t.names, name)
+	return slot, slot >= 0
+}

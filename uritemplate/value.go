@@ -1,0 +1,57 @@
+package uritemplate
+
+// Value is the value of a variable: undefined, a string, a list of strings, or pairs of a name and a string. The zero Value is
+// undefined.
+type Value struct {
+	kind kind
+	raw  bool
+	text string
+	// list are the members of a list, or names and values of pairs in turn.
+	list []string
+}
+
+type kind uint8
+
+const (
+	undefined kind = iota
+	text
+	list
+	pairs
+)
+
+// String returns a string: data, of which an operator encodes what it may not emit, percent signs too.
+func String(s string) Value { return Value{kind: text, text: s} }
+
+// Raw returns a part of a URI: its percent-encoded triplets stay as they are.
+func Raw(s string) Value { return Value{kind: text, text: s, raw: true} }
+
+// List returns a list of data. An empty one is undefined (RFC 6570 2.3).
+func List(members ...string) Value { return Value{kind: list, list: members} }
+
+// RawList returns a list of parts of a URI.
+func RawList(members ...string) Value { return Value{kind: list, list: members, raw: true} }
+
+// Pairs returns pairs of names and values, in turn: an associative array with an order. None is undefined.
+func Pairs(namesAndValues ...string) Value { return Value{kind: pairs, list: namesAndValues} }
+
+// RawPairs returns pairs of parts of a URI.
+func RawPairs(namesAndValues ...string) Value {
+	return Value{kind: pairs, list: namesAndValues, raw: true}
+}
+
+// Defined reports whether there is a value: lists and pairs need a member (RFC 6570 2.3).
+func (v Value) Defined() bool {
+	return v.kind == text || v.kind != undefined && len(v.list) > 0
+}
+
+// IsRaw reports whether the value consists of parts of a URI.
+func (v Value) IsRaw() bool { return v.raw }
+
+// Text returns the string of a value that is one.
+func (v Value) Text() (s string, ok bool) { return v.text, v.kind == text }
+
+// Members returns the members of a list.
+func (v Value) Members() (members []string, ok bool) { return v.list, v.kind == list }
+
+// NamesAndValues returns pairs as names and values in turn.
+func (v Value) NamesAndValues() (namesAndValues []string, ok bool) { return v.list, v.kind == pairs }
