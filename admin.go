@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -72,13 +74,17 @@ func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
 // answer answers a request that asks for something there is.
 func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), adminPath), "/")
-	running := runningHandlers()
+	all := runningHandlers()
 	if name == "" {
-		return allow(w, r, "GET", func() error { return listHandlers(w, running) })
+		return allow(w, r, "GET", func() error { return listHandlers(w, all) })
 	}
-	h := running.named(name)
-	if h == nil {
-		return refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(running.names(), ", "))
+	named := all.named(name)
+	if named == nil {
+		return refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(all.names(), ", "))
+	}
+	h := named.Handler
+	if named.shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return refuse(http.StatusConflict, "several handlers are called %s; give each a name", h.publicName())
 	}
 	what, key, _ := strings.Cut(rest, "/")
 	switch {
@@ -123,49 +129,57 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *Handler, key string) e
 // runningHandler is a handler that runs, under a name that no other has.
 type runningHandler struct {
 	name string
+	// shares tells that others have the name, too, so that a change of the configuration can give it to another one.
+	shares bool
 	*Handler
 }
 
-type running []runningHandler
+type handlersRunning []runningHandler
 
 // runningHandlers returns one handler for each live ruleset, sorted by name.
-func runningHandlers() running {
+func runningHandlers() handlersRunning {
 	type entry struct {
 		configuration string
 		*Handler
 	}
 	var found []entry
-	rulesets.Range(func(key, value any) bool {
-		if h := value.(*live).handler.Load(); h != nil {
-			found = append(found, entry{key.(string), h})
-		}
+	running.Range(func(l, configuration any) bool {
+		found = append(found, entry{configuration.(string), l.(*live).handler.Load()})
 		return true
 	})
 	slices.SortFunc(found, func(a, b entry) int {
 		return strings.Compare(a.publicName()+"\x00"+a.configuration, b.publicName()+"\x00"+b.configuration)
 	})
-	var all running
-	count := map[string]int{}
+	var all handlersRunning
+	count, taken := map[string]int{}, map[string]bool{}
 	for _, e := range found {
-		name := e.publicName()
-		if count[name]++; count[name] > 1 {
-			name = fmt.Sprintf("%s-%d", name, count[name])
+		count[e.publicName()]++
+		taken[e.publicName()] = true
+	}
+	number := map[string]int{}
+	for _, e := range found {
+		public := e.publicName()
+		name := public
+		for number[public]++; number[public] > 1; number[public]++ {
+			if name = fmt.Sprintf("%s-%d", public, number[public]); !taken[name] {
+				break
+			}
 		}
-		all = append(all, runningHandler{name, e.Handler})
+		all = append(all, runningHandler{name, count[public] > 1, e.Handler})
 	}
 	return all
 }
 
-func (all running) named(name string) *Handler {
-	for _, h := range all {
-		if h.name == name {
-			return h.Handler
+func (all handlersRunning) named(name string) *runningHandler {
+	for i := range all {
+		if all[i].name == name {
+			return &all[i]
 		}
 	}
 	return nil
 }
 
-func (all running) names() []string {
+func (all handlersRunning) names() []string {
 	names := []string{}
 	for _, h := range all {
 		names = append(names, h.name)
@@ -213,7 +227,7 @@ func statusOfHandler(h *Handler) handlerJSON {
 	return status
 }
 
-func listHandlers(w http.ResponseWriter, all running) error {
+func listHandlers(w http.ResponseWriter, all handlersRunning) error {
 	handlers := map[string]handlerJSON{}
 	for _, h := range all {
 		handlers[h.name] = statusOfHandler(h.Handler)
@@ -257,17 +271,20 @@ func matchesTag(condition, tag string) bool {
 
 // resolveURL answers where a URL leads, and why.
 func resolveURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
-	url := r.URL.Query().Get("url")
-	if url == "" {
+	target := r.URL.Query().Get("url")
+	if target == "" {
 		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := outcomeOfURL(h.live.serving.Load().ruleset, url, h.siteOrigin(), true)
+	outcome, _ := outcomeOfURL(h.live.serving.Load().ruleset, target, h.siteOrigin(), true)
 	return writeJSON(w, outcome)
 }
 
 // reloadNow reads the sources, and answers what came of it.
 func reloadNow(w http.ResponseWriter, h *Handler) error {
 	h.reload()
+	if h.ctx.Err() != nil {
+		return errUnloaded
+	}
 	if err := h.live.last.Load().err; err != nil {
 		return refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
 	}
@@ -277,12 +294,34 @@ func reloadNow(w http.ResponseWriter, h *Handler) error {
 // maxBody is the largest body of an edit: rules end long before.
 const maxBody = 256 << 10
 
+// readableKey returns a key of a path as its author would write it: characters beyond ASCII as themselves.
+func readableKey(key string) string {
+	var b strings.Builder
+	for i := 0; i < len(key); {
+		end := i
+		for ; end+2 < len(key) && key[end] == '%' && key[end+1] >= '8'; end += 3 {
+		}
+		text, err := url.PathUnescape(key[i:end])
+		switch {
+		case end == i:
+			b.WriteByte(key[i])
+			end++
+		case err != nil || !utf8.ValidString(text):
+			b.WriteString(key[i:end])
+		default:
+			b.WriteString(text)
+		}
+		i = end
+	}
+	return b.String()
+}
+
 // putRule sets the rule of a key.
 func putRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
 	}
-	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", key)
+	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
 	}

@@ -24,7 +24,7 @@ func listHits(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	if err != nil {
 		return err
 	}
-	others, since, err := h.live.tally.othersHits(r)
+	others, since, err := h.live.tally.others(r.Context())
 	if err != nil {
 		return fmt.Errorf("the hits of other servers cannot be read: %w", err)
 	}
@@ -128,14 +128,4 @@ func hitJSONOf(m hit) hitJSON {
 		return hitJSON{}
 	}
 	return hitJSON{m.count, new(m.time())}
-}
-
-// othersHits returns what other servers that share the storage have counted.
-func (t *tally) othersHits(r *http.Request) (map[string]hit, time.Time, error) {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	if t.store == nil {
-		return nil, time.Time{}, nil
-	}
-	return t.store.others(r.Context())
 }

@@ -174,7 +174,7 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 }
 
 func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
-	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\"\n}\n"
+	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\",\n\t\"x\": \"/x/y\",\n\t\"x/y\": \"https://x.example\"\n}\n"
 	for name, tt := range map[string]struct {
 		method, key, body string
 		header            []string
@@ -197,7 +197,7 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 		"a digest without marks":    {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", "abc"}, 400, "in quotation marks"},
 		"another method":            {"POST", "x", `"/y"`, nil, 405, "this takes GET, PUT and DELETE, not POST"},
 		"a status that is none":     {"PUT", "x", `{"to": "/y", "status": 200}`, nil, 400, `takes 301, 302, 303, 307 or 308`},
-		"a removal that breaks":     {"DELETE", "docs", ``, []string{"If-Match", `"x"`}, 412, "the rules have changed"},
+		"a removal that breaks":     {"DELETE", "x/y", ``, nil, 422, "would be answered with an error"},
 		"a page that is sent there": {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "Origin", "https://evil.example"}, 403, "not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -374,5 +374,93 @@ func TestAConfigurationThatIsGoneIsNotAnswered(t *testing.T) {
 	s.load(t, "shortlink {\n a https://a.example\n name new\n }")
 	if got := s.ask(t, "GET", "", "").body; !strings.Contains(got, `"new"`) || strings.Contains(got, `"old"`) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// What a refused edit has seen of a source is not known yet to those who watch it.
+func TestARefusedEditDoesNotHideAChangeOfTheSource(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{"a": "https://old.example"}`)
+	write(t, path, `{"a": "https://new.example"}`)
+	if got := s.ask(t, "DELETE", "links/rules/nothing", ""); got.status != 404 {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := s.get(t, "/a").location(); got != "302 https://new.example/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAnEditWithTheDigestOfWhatServesIsRefusedWhereTheSourceHasChanged(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{"a": "https://old.example"}`)
+	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	write(t, path, `{"a": "https://old.example", "k": "https://theirs.example"}`)
+	if got := s.put(t, "k", `"https://mine.example"`, "If-Match", tag); got.status != 412 {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := s.get(t, "/k").location(); got != "302 https://theirs.example/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAReloadOfInlineRulesChangesNothing(t *testing.T) {
+	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n respond 299")
+	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 || !strings.Contains(got.body, `"rules":1`) {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAnEditThatWouldSpoilTheFileIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ file, content, key, want string }{
+		"the last row":          {"links.csv", "docs,https://docs.example\n", "docs", "this is the last rule"},
+		"the last line":         {"_redirects", "/docs https://docs.example\n", "docs", "this is the last rule"},
+		"one that tells commas": {"links.csv", "x,https://x.example\na;b,https://a.example\n", "x", "edit it by hand"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, path, _ := editable(t, tt.file, tt.content)
+			got := s.ask(t, "DELETE", "links/rules/"+tt.key, "")
+			content, err := os.ReadFile(path)
+			mustDo(t, err)
+			if got.status != 422 || !strings.Contains(got.said(t), tt.want) || string(content) != tt.content {
+				t.Errorf("got %d %s, and the file holds %q", got.status, got.body, content)
+			}
+		})
+	}
+}
+
+func TestAKeyThatIsEditedKeepsItsSpelling(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{"straße": "https://a.example"}`)
+	s.put(t, "stra%C3%9Fe", `"https://b.example"`)
+	s.put(t, "gr%C3%BCn%20x", `"https://c.example"`)
+	content, err := os.ReadFile(path)
+	mustDo(t, err)
+	if want := `{"straße": "https://b.example","grün%20x": "https://c.example"}`; string(content) != want {
+		t.Errorf("the file holds %s", content)
+	}
+}
+
+func TestAnEditOfARedirectsFileHasTheStatusOfTheHandler(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/_redirects", "/a https://a.example 302\n")
+	s := administer(t, "", "shortlink {\n from file "+dir+"/_redirects\n status 301\n name links\n }")
+	s.put(t, "b", `{"to": "https://b.example", "exact": true}`)
+	if got := s.get(t, "/b").location(); got != "301 https://b.example/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestHandlersThatShareANameAreNotEdited(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/one.json", "{}")
+	write(t, dir+"/two.json", "{}")
+	s := administer(t, "", fmt.Sprintf("handle /a/* {\n shortlink {\n from file %s/one.json\n }\n }\n handle /c/* {\n shortlink {\n x https://x.example\n name shortlink-2\n }\n }\n shortlink {\n from file %s/two.json\n }", dir, dir))
+	for _, name := range []string{"shortlink", "shortlink-3"} {
+		if got := s.ask(t, "PUT", name+"/rules/a", `"https://a.example"`); got.status != 409 || !strings.Contains(got.said(t), "give each a name") {
+			t.Errorf("%s: got %d %s", name, got.status, got.body)
+		}
+	}
+	if got := s.ask(t, "GET", "shortlink-2/rules/x", ""); !strings.Contains(got.body, "https://x.example") {
+		t.Errorf("got %d %s", got.status, got.body)
 	}
 }

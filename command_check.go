@@ -90,7 +90,7 @@ func checkHosts(hosts []string) error {
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open()
 	if bad, is := errors.AsType[badConfiguration](err); is {
-		report := &checkReport{Name: cmp.Or(c.input.config, "Caddyfile")}
+		report := newCheckReport(cmp.Or(c.input.config, "Caddyfile"))
 		report.addErrors(bad.error, "configuration")
 		return []*checkReport{report}, nil
 	}
@@ -108,7 +108,7 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 }
 
 func (c *checking) checkHandler(h *Handler, progress *progress) *checkReport {
-	report := &checkReport{Name: h.publicName()}
+	report := newCheckReport(h.publicName())
 	ruleset, _, err := h.compileRules(h.ctx, progress.step)
 	if err != nil {
 		report.addErrors(err, "source")
@@ -143,6 +143,10 @@ type findingJSON struct {
 	URLs        []string             `json:"urls,omitempty"`
 
 	at resolver.Position
+}
+
+func newCheckReport(name string) *checkReport {
+	return &checkReport{Name: name, Findings: []findingJSON{}}
 }
 
 func (r *checkReport) add(f resolver.Finding) {

@@ -45,7 +45,7 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 	cmd.Flags().IntVar(&a.rule.Status, "status", 0, "Status of the redirect: 301, 302, 303, 307 or 308 (default: the handler's)")
 	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
-	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL")
+	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL, 16 at most")
 	addIfMatch(cmd, &a.digest)
 	formatFlag(cmd, &a.format)
 	return cmd
@@ -58,6 +58,9 @@ func addIfMatch(cmd *cobra.Command, digest *string) {
 func (a *adding) run(cmd *cobra.Command, args []string) error {
 	if err := checkFormat(a.format); err != nil {
 		return err
+	}
+	if a.length > longestMade {
+		return fmt.Errorf("--length takes %d at most, as nobody has two URLs whose keys have more in common", longestMade)
 	}
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New("add takes a key and a URL, or a URL alone")
@@ -99,7 +102,9 @@ func ifMatch(digest string) http.Header {
 // tell tells the rule that there is now.
 func (a *adding) tell(w io.Writer, created bool) error {
 	if a.format == formatJSON {
-		return json.NewEncoder(w).Encode(map[string]any{"key": a.rule.Key, "value": json.RawMessage(rulefile.JSONValue(a.rule)), "created": created})
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(map[string]any{"key": a.rule.Key, "value": json.RawMessage(rulefile.JSONValue(a.rule)), "created": created})
 	}
 	_, err := fmt.Fprintln(w, ruleLine(a.rule))
 	return err
@@ -122,48 +127,57 @@ func ruleLine(rule resolver.Rule) string {
 
 // putShort sets the rule for a key that is made of its URL.
 func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
-	for {
-		digest, err := a.chooseKey(r)
+	const tries = 10
+	for try := 1; ; try++ {
+		digest, there, err := a.chooseKey(r)
 		if err != nil {
 			return err
+		}
+		if there != nil && a.rule.Status == 0 && !a.rule.Exact && !a.rule.Unlisted {
+			a.rule = *there
+			return a.tell(cmd.OutOrStdout(), false)
 		}
 		if a.digest != "" {
 			digest = a.digest
 		}
 		err = a.put(cmd, r, digest)
-		if a.digest != "" || !hasStatus(err, http.StatusPreconditionFailed) {
+		if a.digest != "" || try == tries || !hasStatus(err, http.StatusPreconditionFailed) {
 			return err
 		}
 		// Somebody else was faster, perhaps with the same key.
 	}
 }
 
-// chooseKey sets the rule's key: the one that the URL has already, or else the shortest that is free. It returns the digest
-// of the rules that it has looked at.
-func (a *adding) chooseKey(r *remote) (digest string, err error) {
-	const longest = 16 // of two URLs with so much in common nobody knows
+// chooseKey sets the rule's key: the one that the URL has already, whose rule it returns, or else the shortest that is free. It returns the
+// digest of the rules that it has looked at first.
+func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err error) {
 	whole := shortKey(a.rule.Value)
 	free := ""
-	for n := max(1, a.length); n <= longest; n++ {
+	for n := max(1, a.length); n <= longestMade; n++ {
 		key := whole[:n]
-		value, seen, err := r.rule(key)
+		rule, seen, err := r.rule(key)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
-		digest = seen
-		if value != "" && sameURL(value, a.rule.Value) {
+		if digest == "" {
+			digest = seen // if anything changes from now on, the key may not be free any more
+		}
+		if rule != nil && sameURL(rule.Value, a.rule.Value) {
 			a.rule.Key = key
-			return digest, nil
+			return digest, rule, nil
 		}
-		if value == "" && free == "" {
+		if rule == nil && free == "" {
 			free = key
 		}
 	}
 	if a.rule.Key = free; free == "" {
-		return "", fmt.Errorf("no key of at most %d characters is free for the URL; write one in front of it", longest)
+		return "", nil, fmt.Errorf("no key of at most %d characters is free for the URL; write one in front of it", longestMade)
 	}
-	return digest, nil
+	return digest, nil, nil
 }
+
+// longestMade is how long a key that is made of a URL is at most.
+const longestMade = 16
 
 // crockford are the digits of Crockford's base 32, which leaves out the letters that look or sound like others, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -184,24 +198,24 @@ func spelled(url string) string {
 	return url
 }
 
-// rule returns the destination of a key's rule, or "", and the digest of all rules.
-func (r *remote) rule(key string) (destination, digest string, err error) {
+// rule returns a key's rule, if there is one, and the digest of all rules.
+func (r *remote) rule(key string) (found *resolver.Rule, digest string, err error) {
 	path, err := r.rulePath(key)
 	if err != nil {
-		return "", "", err
+		return nil, "", err
 	}
 	response, err := r.do(http.MethodGet, path, nil, nil)
 	if err != nil {
-		return "", "", err
+		return nil, "", err
 	}
 	defer response.Body.Close()
 	canonical := resolver.CanonicalKey(key, true)
 	err = rulefile.ReadJSON(response.Body, "", func(rule resolver.Rule) {
 		if resolver.CanonicalKey(rule.Key, true) == canonical {
-			destination = rule.Value
+			found = &rule
 		}
 	})
-	return destination, strings.Trim(response.Header.Get("ETag"), `"`), err
+	return found, strings.Trim(response.Header.Get("ETag"), `"`), err
 }
 
 func removeCommand() *cobra.Command {

@@ -82,12 +82,13 @@ func (r *remote) rulePath(key string) (string, error) {
 	if key == "" {
 		return r.path("rules"), nil
 	}
-	for segment := range strings.SplitSeq(strings.TrimSuffix(key, "/"), "/") {
+	canonical := resolver.CanonicalKey(key, false)
+	for segment := range strings.SplitSeq(strings.TrimSuffix(canonical, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
 			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or one of dots; edit its source instead", key)
 		}
 	}
-	return r.path("rules", resolver.CanonicalKey(key, false)), nil
+	return r.path("rules", canonical), nil
 }
 
 // do sends a request. What the endpoint answers with an error is one that tells its reason.

@@ -32,7 +32,7 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	s.says(t, "docs https://new.example\ndocs/v%202 https://v2.example 301 exact unlisted\nhome https://home.example\n", 0, "list")
-	s.says(t, "home https://home.example\n", 0, "list", "home")
+	s.says(t, "home https://home.example\n", 0, "list", "home/")
 	s.says(t, "{\n\t\"home\": \"https://home.example\"\n}\n", 0, "list", "home", "--format", "json")
 	s.says(t, "", 0, "remove", "docs", "docs/v 2")
 	s.says(t, "home https://home.example\n", 0, "list")
@@ -57,6 +57,7 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 		"a digest that is old":    {[]string{"add", "docs", "https://docs.example", "--if-match", "abc"}, "the rules have changed: their digest is " + digest, 1},
 		"no URL":                  {[]string{"add"}, "add takes a key and a URL", 2},
 		"no key":                  {[]string{"remove"}, "there is no key", 2},
+		"a key of dots":           {[]string{"remove", "a/%2e%2e/docs"}, "cannot be named in a request", 2},
 		"a key of empty segments": {[]string{"add", "a//b", "https://a.example"}, "cannot be named in a request", 2},
 		"another handler":         {[]string{"list", "--name", "other"}, `there is no shortlink handler "other"; there are: links`, 1},
 		"two prefixes":            {[]string{"list", "a", "b"}, "list takes one prefix at most", 2},
@@ -91,7 +92,9 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 		}
 		keys[url] = words[1]
 	}
-	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a\n", 0, "add", "https://EXAMPLE.com/./a")
+	s.says(t, keys["https://example.com/a"]+" https://example.com/a\n", 0, "add", "https://EXAMPLE.com/./a")
+	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add", "https://EXAMPLE.com/./a", "--status", "301")
+	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add", "https://example.com/a")
 	key := keys["https://example.com/b"]
 	s.says(t, key+" https://other.example\n", 0, "add", key, "https://other.example")
 	got, _ := s.command("add", "https://example.com/b")
@@ -101,6 +104,9 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 	}
 	s.says(t, "", 0, "remove", key)
 	s.says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
+	if got, exit := s.command("add", "https://example.com/d", "--length", "17"); exit != 2 || !strings.Contains(got, "--length takes 16 at most") {
+		t.Errorf("got %q, %d", got, exit)
+	}
 	if got, _ := s.command("add", "https://example.com/d", "--length", "5"); !regexp.MustCompile(`^\S{5} `).MatchString(got) {
 		t.Errorf("got %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ as in a file of rules.`,
 			}
 			prefix := ""
 			if len(args) == 1 {
-				prefix = args[0]
+				prefix = strings.TrimRight(args[0], "/")
 			}
 			r, err := o.find()
 			if err != nil {
@@ -80,7 +81,7 @@ func statusCommand() *cobra.Command {
 		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name names, how many
 rules they have, where these come from, and what came of the last load.
 
-Exit status 1 says that the last load of a handler was rejected.`,
+Exit status 1 says that the last load of a handler was rejected, or that nobody answers.`,
 		Example: `  caddy shortlink status
   caddy shortlink status --name docs --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {

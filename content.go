@@ -81,6 +81,23 @@ func (c *content) readAll(ctx context.Context, pause func(), use func(*reading, 
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// writable returns why the content cannot be edited, or nil: only the holder of the key can sign it anew.
+func (c *content) writable() error {
+	if c.publicKey != nil {
+		return errors.New("it is signed, so whoever edits it has to sign it, too")
+	}
+	return nil
+}
+
+// unchanged returns [ErrChanged] if the content has another version by now.
+func (c *content) unchanged(ctx context.Context, version string) error {
+	now, err := c.readAll(ctx, nil, func(*reading, companions) {})
+	if err == nil && now != version {
+		return ErrChanged
+	}
+	return err
+}
+
 func (c *content) readCompanions() (beside companions, err error) {
 	if c.signature != nil {
 		if beside.signature, err = c.signature(); err != nil {

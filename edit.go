@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -26,6 +27,8 @@ type edit struct {
 	// found is where the key stood when the sources were read: an index, inline for the configuration itself.
 	found int
 	old   *resolver.Rule // what it was, in the source that the edit goes into
+	// versions are those of the sources as they were read then.
+	versions []string
 }
 
 // Where a key can stand besides the sources.
@@ -48,7 +51,7 @@ func refuse(status int, format string, args ...any) error {
 }
 
 // apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
-// holds now is swapped in. A refused edit changes nothing.
+// holds now is swapped in. A refused edit writes nothing.
 func (h *Handler) apply(ctx context.Context, e *edit) (created bool, err error) {
 	report, err := h.applyAlone(ctx, e)
 	if report != nil {
@@ -61,6 +64,9 @@ func (h *Handler) apply(ctx context.Context, e *edit) (created bool, err error) 
 func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
 	h.live.loading.Lock()
 	defer h.live.loading.Unlock()
+	if h.ctx.Err() != nil {
+		return nil, errUnloaded
+	}
 	before := h.live.serving.Load()
 	if e.digest != "" && e.digest != before.digest {
 		return nil, refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", before.digest)
@@ -70,12 +76,12 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 		return nil, err
 	}
 	e.same = h.sameAs(e.key)
-	next, err := h.try(ctx, e, before)
-	if err != nil {
-		return nil, err
+	err = h.try(ctx, e, before)
+	if err == nil {
+		err = source.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
 	}
-	if err := source.Edit(ctx, next.versions[e.into], e.inFile()); err != nil {
-		return nil, refused(err)
+	if err != nil {
+		return h.loadIfChanged(e, before), refused(err)
 	}
 	h.logger.Info("rule edited",
 		zap.String("name", h.Name), zap.String("remote", e.remote), zap.String("key", e.key),
@@ -83,7 +89,7 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 		zap.String("old_digest", before.digest))
 	report = h.loadLocked()
 	if last := h.live.last.Load(); last.err != nil {
-		return report, refuse(http.StatusConflict, "the edit is written, but with what else has changed the rules are rejected: %w", last.err)
+		return report, refuse(http.StatusConflict, "the edit is written, but what the sources hold now is rejected: %w", last.err)
 	}
 	return report, nil
 }
@@ -107,21 +113,36 @@ func (h *Handler) firstWritable(e *edit) (Writable, error) {
 	return nil, refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
 }
 
+// errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
+var errUnloaded = refuse(http.StatusServiceUnavailable, "the configuration has just been replaced; try again")
+
+// loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves: whoever looks for changes would take
+// it for known.
+func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
+	if slices.Equal(e.versions, before.versions) {
+		return nil
+	}
+	return h.loadLocked()
+}
+
 // try loads the rules with the edit in them, beside those that serve.
-func (h *Handler) try(ctx context.Context, e *edit, before *loaded) (*loaded, error) {
+func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := newPacer().pause
 	e.found = nowhere
 	next, err := h.loadEdited(ctx, pause, e)
 	if inPlace := h.placeProblem(e); inPlace != nil {
-		return nil, inPlace // which is the reason for everything else that is wrong
+		return inPlace // which is the reason for everything else that is wrong
 	}
 	if err != nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "%w", readable(err))
+		return refuse(http.StatusUnprocessableEntity, "%w", readable(err))
+	}
+	if e.digest != "" && !slices.Equal(e.versions, before.versions) {
+		return refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
 	}
 	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys, pause); difference.Broken > 0 {
-		return nil, refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference))
+		return refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference))
 	}
-	return next, nil
+	return nil
 }
 
 // placeProblem says why the key's rule cannot be edited where it stands.
@@ -141,6 +162,8 @@ func (h *Handler) placeProblem(e *edit) error {
 // refused gives an error of a source the status that it is answered with.
 func refused(err error) error {
 	switch {
+	case isRefusal(err):
+		return err
 	case errors.Is(err, ErrChanged):
 		return refuse(http.StatusPreconditionFailed, "%w", err)
 	case errors.Is(err, rulefile.ErrNoRule):
@@ -158,9 +181,14 @@ func (h *Handler) sameAs(key string) func(string) bool {
 	return func(other string) bool { return resolver.CanonicalKey(other, h.options.FoldCase) == canonical }
 }
 
-// inFile returns the edit in terms of files.
-func (e *edit) inFile() rulefile.Edit {
-	return rulefile.Edit{Key: e.key, Rule: e.rule, Same: e.same}
+func isRefusal(err error) bool {
+	_, is := errors.AsType[*refusal](err)
+	return is
+}
+
+// inFile returns the edit in terms of files, with the status of rules that name none.
+func (e *edit) inFile(status int) rulefile.Edit {
+	return rulefile.Edit{Key: e.key, Rule: e.rule, Same: e.same, DefaultStatus: status}
 }
 
 // in takes in a rule that was read from a source. It returns the rule that takes its place, and whether there is one.
@@ -180,6 +208,7 @@ func (e *edit) in(source int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e.rule == nil {
 		return rule, false
 	}
+	e.rule.Key = rule.Key // as its author spells it
 	edited := *e.rule
 	edited.Position = rule.Position
 	return edited, true

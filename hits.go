@@ -119,8 +119,8 @@ func (h *hits) begin(ruleset *resolver.Ruleset) *counted {
 	return c
 }
 
-// lateness is how long a request can hold a ruleset that does not serve any more and still be counted: it takes
-// microseconds.
+// lateness is how long a request can hold a ruleset that does not serve any more and still be counted: it holds it for microseconds. Only those that
+// wait for something else while their configuration is unloaded are not counted.
 const lateness = 200 * time.Millisecond
 
 // end gives the hits of a ruleset, which does not serve any more, to the others: those that it has, and, soon after, those that
@@ -131,17 +131,20 @@ func (h *hits) end(c *counted, pause func()) {
 	h.sets = slices.DeleteFunc(h.sets, func(other *counted) bool { return other == c })
 	h.giveOn(c, pause)
 	h.late = append(h.late, c)
-	time.AfterFunc(lateness, h.settle)
+	time.AfterFunc(lateness, func() { h.settle(c) })
 }
 
-// settle gives on what late requests have counted, and lets go of the old rulesets.
-func (h *hits) settle() {
+// settle gives on what late requests have counted with an old ruleset, or with all of them if none is named, and lets go of it.
+func (h *hits) settle(named ...*counted) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, c := range h.late {
+	h.late = slices.DeleteFunc(h.late, func(c *counted) bool {
+		if len(named) > 0 && !slices.Contains(named, c) {
+			return false
+		}
 		h.giveOn(c, nil)
-	}
-	h.late = nil
+		return true
+	})
 }
 
 // giveOn empties the words of a ruleset into those of others that have the keys, or into gone.
@@ -204,8 +207,7 @@ func (h *hits) each(save bool, yield func(key string, m hit, changed bool)) {
 	defer h.mu.Unlock()
 	if len(h.sets) == 1 {
 		h.sets[0].each(save, yield)
-	} else { // which may have keys in common
-
+	} else { // they may have keys in common
 		type sum struct {
 			hit
 			changed bool

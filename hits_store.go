@@ -7,38 +7,39 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 )
 
-// hitStore keeps the hits of one name in Caddy's storage. There each server has two entries: "all", and "changes", which holds what
+// hitStore keeps the hits of handlers of one name in Caddy's storage. There each server has two entries: "all", and "changes", which holds what
 // has changed since. They belong together if they have the same generation. Counts are totals, and not
 // what has been added, so that it does no harm to read them twice: whenever the server is gone between two writes, what was
 // written last is whole.
 type hitStore struct {
-	storage certmagic.Storage
+	*shelf
 	// prefix is what the entries of all servers begin with, server the name of this one.
 	prefix, server string
-	logger         *zap.Logger
 
 	restored   bool
 	generation int64  // of the entry "all", which no other has had; 0 if it is not there or not up to date
 	written    uint64 // a sum over what the entry "changes" holds
 }
 
-func newHitStore(storage certmagic.Storage, name string, logger *zap.Logger) (*hitStore, error) {
-	server, err := caddy.InstanceID()
-	if err != nil {
-		return nil, err
+func newHitStore(name, server string) *hitStore {
+	return &hitStore{prefix: "shortlink/hits/" + name, server: server}
+}
+
+// use lets the hits be stored here from now on: all of them, where it is another storage than before.
+func (s *hitStore) use(where *shelf) {
+	if s.shelf != nil && !reflect.DeepEqual(s.storage, where.storage) {
+		s.generation = 0
 	}
-	return &hitStore{storage: storage, prefix: "shortlink/hits/" + url.PathEscape(name), server: server.String(), logger: logger}, nil
+	s.shelf = where
 }
 
 func (s *hitStore) entry(server, name string) string { return path.Join(s.prefix, server, name) }
@@ -119,7 +120,8 @@ func parseHitLine(line string) (key string, m hit, ok bool) {
 	return key, m, inCount == nil && inMinute == nil && key != ""
 }
 
-// load reads what a server has written. An entry that holds something else is put aside.
+// load reads what a server has written, and returns nil where there is nothing. An entry that cannot be read is an error of type
+// [*unreadableHits].
 func (s *hitStore) load(ctx context.Context, server string) (*hitFile, error) {
 	all, err := s.loadEntry(ctx, server, "all")
 	if err != nil || all == nil {
@@ -147,13 +149,28 @@ func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitFile
 	if err != nil {
 		return nil, err
 	}
-	f, wrong := decodeHitFile(b)
-	if wrong == nil {
-		return f, nil
+	f, err := decodeHitFile(b)
+	if err != nil {
+		return nil, &unreadableHits{key, b, err}
 	}
-	aside := fmt.Sprintf("%s.unreadable-%d", key, time.Now().Unix())
-	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("entry", key), zap.String("aside", aside), zap.Error(wrong))
-	return nil, errors.Join(s.storage.Store(ctx, aside, b), s.storage.Delete(ctx, key))
+	return f, nil
+}
+
+// unreadableHits is an entry that holds something else than hits.
+type unreadableHits struct {
+	entry   string
+	content []byte
+	reason  error
+}
+
+// Error returns the entry and the reason.
+func (e *unreadableHits) Error() string { return "entry " + e.entry + ": " + e.reason.Error() }
+
+// putAside gives an entry of this server another name, so that it can be written anew.
+func (s *hitStore) putAside(ctx context.Context, e *unreadableHits) error {
+	aside := fmt.Sprintf("%s.unreadable-%d", e.entry, time.Now().Unix())
+	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside), zap.Error(e))
+	return errors.Join(s.storage.Store(ctx, aside, e.content), s.storage.Delete(ctx, e.entry))
 }
 
 // restore adds what this server has stored before to the hits.
@@ -162,6 +179,9 @@ func (s *hitStore) restore(ctx context.Context, h *hits) error {
 		return nil
 	}
 	f, err := s.load(ctx, s.server)
+	if unreadable, is := errors.AsType[*unreadableHits](err); is {
+		f, err = nil, s.putAside(ctx, unreadable)
+	}
 	if err != nil {
 		return err
 	}
@@ -182,14 +202,14 @@ func (s *hitStore) restore(ctx context.Context, h *hits) error {
 // save stores what has changed since all was stored or, if that is much, or if whole is set, all.
 func (s *hitStore) save(ctx context.Context, h *hits, whole bool) error {
 	if !s.restored {
-		return nil // what is stored must not be lost
+		return errors.New("what is stored has not been read yet, and must not be lost")
 	}
 	keys, changed, sum := 0, 0, uint64(0)
 	h.each(false, func(_ string, m hit, isChanged bool) {
 		keys++
 		if isChanged {
 			changed++
-			sum += m.word() // which only ever grows
+			sum += m.word()
 		}
 	})
 	switch {
@@ -241,6 +261,10 @@ func (s *hitStore) others(ctx context.Context) (sum map[string]hit, since time.T
 			continue
 		}
 		f, err := s.load(ctx, server)
+		if unreadable, is := errors.AsType[*unreadableHits](err); is {
+			s.logger.Warn("the hits of another server cannot be read", zap.Error(unreadable)) // perhaps it is of another version
+			continue
+		}
 		if err != nil {
 			return nil, time.Time{}, err
 		}

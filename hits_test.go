@@ -155,8 +155,8 @@ func TestOfKeysThatAreGoneTheOldestAreForgotten(t *testing.T) {
 	}
 }
 
-// shelf is a storage in memory whose writes can be made to fail.
-type shelf struct {
+// drawer is a storage in memory whose writes can be made to fail.
+type drawer struct {
 	certmagic.Storage
 	mu      sync.Mutex
 	entries map[string]string
@@ -164,16 +164,16 @@ type shelf struct {
 	fails   func(operation, key string) bool
 }
 
-func newShelf() *shelf { return &shelf{entries: map[string]string{}} }
+func newDrawer() *drawer { return &drawer{entries: map[string]string{}} }
 
-func (s *shelf) check(operation, key string) error {
+func (s *drawer) check(operation, key string) error {
 	if s.fails != nil && s.fails(operation, key) {
 		return errors.New("the network is cut")
 	}
 	return nil
 }
 
-func (s *shelf) Load(_ context.Context, key string) ([]byte, error) {
+func (s *drawer) Load(_ context.Context, key string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.check("load", key); err != nil {
@@ -186,7 +186,7 @@ func (s *shelf) Load(_ context.Context, key string) ([]byte, error) {
 	return []byte(entry), nil
 }
 
-func (s *shelf) Store(_ context.Context, key string, value []byte) error {
+func (s *drawer) Store(_ context.Context, key string, value []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.check("store", key); err != nil {
@@ -197,7 +197,7 @@ func (s *shelf) Store(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
-func (s *shelf) Delete(_ context.Context, key string) error {
+func (s *drawer) Delete(_ context.Context, key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.check("delete", key); err != nil {
@@ -210,7 +210,7 @@ func (s *shelf) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (s *shelf) List(_ context.Context, prefix string, _ bool) ([]string, error) {
+func (s *drawer) List(_ context.Context, prefix string, _ bool) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	servers := map[string]bool{}
@@ -227,7 +227,7 @@ func serverWith(t *testing.T, storage certmagic.Storage, server string, keys ...
 	t.Helper()
 	h := newHits(noon)
 	c := h.begin(rulesetOf(t, keys...))
-	s := &hitStore{storage: storage, prefix: "shortlink/hits/links", server: server, logger: zap.NewNop()}
+	s := &hitStore{shelf: &shelf{storage, zap.NewNop()}, prefix: "shortlink/hits/links", server: server}
 	if err := s.restore(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func (s *hitStore) mustSave(t *testing.T, h *hits, whole bool) {
 }
 
 func TestHitsAreKeptOverARestart(t *testing.T) {
-	storage := newShelf()
+	storage := newDrawer()
 	keys := []string{"a", "b", "c", "d", "e"}
 	h, c, s := serverWith(t, storage, "one", keys...)
 	for _, key := range keys {
@@ -264,7 +264,7 @@ func TestHitsAreKeptOverARestart(t *testing.T) {
 }
 
 func TestNothingIsWrittenWhereNothingWasHit(t *testing.T) {
-	storage := newShelf()
+	storage := newDrawer()
 	h, c, s := serverWith(t, storage, "one", "a", "b", "c")
 	s.mustSave(t, h, false)
 	if storage.stores != 0 {
@@ -290,7 +290,7 @@ func TestAServerThatIsGoneBetweenTwoWritesLosesAndDoublesNothing(t *testing.T) {
 	keys := []string{"a", "b", "c", "d", "e", "f"}
 	for failing := 1; failing < 40; failing++ {
 		for _, restarted := range []bool{false, true} {
-			storage := newShelf()
+			storage := newDrawer()
 			operations := 0
 			storage.fails = func(operation, _ string) bool {
 				operations++
@@ -325,13 +325,17 @@ func TestAServerThatIsGoneBetweenTwoWritesLosesAndDoublesNothing(t *testing.T) {
 
 func TestAnEntryThatCannotBeReadIsPutAside(t *testing.T) {
 	for name, damage := range map[string]func(string) string{
-		"cut off":     func(s string) string { return s[:len(s)-3] },
-		"a line less": func(s string) string { return s[:strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n')+1] },
-		"another":     func(string) string { return "{}" },
-		"empty":       func(string) string { return "" },
+		"cut off": func(s string) string { return s[:len(s)-3] },
+		"no end":  func(s string) string { return s[:strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n')+1] },
+		"a line less": func(s string) string {
+			lines := strings.SplitAfter(s, "\n")
+			return lines[0] + strings.Join(lines[2:], "")
+		},
+		"another": func(string) string { return "{}" },
+		"empty":   func(string) string { return "" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			storage := newShelf()
+			storage := newDrawer()
 			h, c, s := serverWith(t, storage, "one", "a", "b")
 			c.hitKey(t, "a")
 			c.hitKey(t, "b")
@@ -359,28 +363,32 @@ func TestAnEntryThatCannotBeReadIsPutAside(t *testing.T) {
 }
 
 func TestAStorageThatCannotBeReadIsNotOverwritten(t *testing.T) {
-	storage := newShelf()
+	storage := newDrawer()
 	h, c, s := serverWith(t, storage, "one", "a")
-	c.hitKey(t, "a")
+	for range 5 {
+		c.hitKey(t, "a")
+	}
 	s.mustSave(t, h, true)
 	storage.fails = func(operation, _ string) bool { return operation == "load" }
 	h = newHits(noon)
 	c = h.begin(rulesetOf(t, "a"))
-	s = &hitStore{storage: storage, prefix: s.prefix, server: "one", logger: zap.NewNop()}
+	s = &hitStore{shelf: &shelf{storage, zap.NewNop()}, prefix: s.prefix, server: "one"}
 	if err := s.restore(t.Context(), h); err == nil {
 		t.Error("what cannot be read is restored")
 	}
 	c.hitKey(t, "a")
-	s.mustSave(t, h, true)
+	if err := s.save(t.Context(), h, true); err == nil {
+		t.Error("what is stored is overwritten")
+	}
 	storage.fails = nil
 	if err := s.restore(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
-	wantCounts(t, h, map[string]uint64{"a": 2})
+	wantCounts(t, h, map[string]uint64{"a": 6})
 }
 
 func TestTheHitsOfOtherServersAreAddedUp(t *testing.T) {
-	storage := newShelf()
+	storage := newDrawer()
 	for _, server := range []string{"one", "two", "three"} {
 		h, c, s := serverWith(t, storage, server, "a", server)
 		c.hitKey(t, "a")
@@ -391,6 +399,118 @@ func TestTheHitsOfOtherServersAreAddedUp(t *testing.T) {
 	sum, since, err := s.others(t.Context())
 	if err != nil || sum["a"].count != 2 || sum["two"].count != 1 || sum["one"].count != 0 || !since.Equal(noon) {
 		t.Errorf("got %v since %v, %v", sum, since, err)
+	}
+}
+
+func TestAnotherStorageGetsAllHits(t *testing.T) {
+	h, c, s := serverWith(t, newDrawer(), "one", "a", "b", "c")
+	c.hitKey(t, "a")
+	s.mustSave(t, h, true)
+	other := newDrawer()
+	s.use(&shelf{other, zap.NewNop()})
+	s.mustSave(t, h, false)
+	h, _, _ = serverWith(t, other, "one", "a")
+	wantCounts(t, h, map[string]uint64{"a": 1})
+}
+
+func TestAnEntryOfAnotherServerThatCannotBeReadIsLeftAlone(t *testing.T) {
+	storage := newDrawer()
+	h, c, s := serverWith(t, storage, "one", "a")
+	c.hitKey(t, "a")
+	s.mustSave(t, h, true)
+	const entry = "shortlink/hits/links/two/all"
+	storage.entries[entry] = "shortlink hits 2 of another version"
+	if sum, _, err := s.others(t.Context()); err != nil || len(sum) != 0 || storage.entries[entry] == "" {
+		t.Errorf("got %v, %v, and the entry is %q", sum, err, storage.entries[entry])
+	}
+}
+
+func TestTwoSwapsShortlyAfterEachOtherLoseNoLateHit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHits(noon)
+		one := h.begin(rulesetOf(t, "a"))
+		two := h.begin(rulesetOf(t, "a"))
+		h.end(one, nil)
+		time.Sleep(lateness - time.Millisecond)
+		h.begin(rulesetOf(t, "a"))
+		h.end(two, nil)
+		time.Sleep(2 * time.Millisecond) // the first is settled
+		two.hitKey(t, "a")               // by a request that is late
+		time.Sleep(2 * lateness)
+		wantCounts(t, h, map[string]uint64{"a": 1})
+	})
+}
+
+func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := newDrawer()
+		tally := newTally("links")
+		c := tally.hits.begin(rulesetOf(t, "a", "b"))
+		tally.keep(storage, zap.NewNop())
+		c.hitKey(t, "a")
+		time.Sleep(saveInterval + time.Second)
+		if storage.stores == 0 {
+			t.Error("nothing is stored after a minute")
+		}
+		time.Sleep(time.Hour)
+		c.hitKey(t, "b")
+		if m := tally.hits.of("b"); time.Since(m.time()) > 2*time.Minute {
+			t.Errorf("b was hit at %v", m.time())
+		}
+		next := tally.hits.begin(rulesetOf(t, "a", "b"))
+		tally.hits.end(c, nil)
+		c.hitKey(t, "a") // by a request that is late
+		if err := tally.Destruct(); err != nil {
+			t.Fatal(err)
+		}
+		next.hitKey(t, "b") // which is too late
+		stored := newTally("links")
+		stored.hits.begin(rulesetOf(t, "a", "b"))
+		stored.keep(storage, zap.NewNop())
+		synctest.Wait()
+		wantCounts(t, stored.hits, map[string]uint64{"a": 2, "b": 1})
+		if err := stored.Destruct(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * lateness)
+	})
+}
+
+func TestUnusedRulesAreThoseThatNobodyHasNeededForSoLong(t *testing.T) {
+	rs, err := resolver.Compile([]resolver.Rule{
+		{Key: "used", Value: "/through"}, {Key: "through", Value: "https://example.com"},
+		{Key: "old", Value: "https://example.com"}, {Key: "never", Value: "https://example.com"},
+	}, resolver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := newTally("links")
+	tally.hits = newHits(noon)
+	c := tally.hits.begin(rs)
+	c.hitKey(t, "old")
+	tally.hits.tick(noon.Add(100 * 24 * time.Hour))
+	c.hitKey(t, "used")
+	h := &Handler{live: &live{tally: tally}}
+	for name, tt := range map[string]struct {
+		cutoff time.Time
+		want   []string
+	}{
+		"a short time": {noon.Add(99 * 24 * time.Hour), []string{"never", "old"}},
+		"a long time":  {noon.Add(-time.Hour), []string{"never"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := hitList{handler: h, ruleset: rs, since: tally.hits.begun()}
+			l.hideUsed(tt.cutoff)
+			var got []string
+			for rule := range rs.RulesBelow("", nil) {
+				if n, _ := rs.NumberOf(rule.Key); !l.used[n] {
+					got = append(got, rule.Key)
+				}
+			}
+			if !slices.Equal(got, tt.want) || (l.note != "") != tt.cutoff.Before(noon) {
+				t.Errorf("unused are %q, and the note is %q", got, l.note)
+			}
+		})
 	}
 }
 

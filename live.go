@@ -14,6 +14,10 @@ import (
 // takes the handlers that it does not change over without reading or compiling anything.
 var rulesets = caddy.NewUsagePool()
 
+// running are the live rulesets of handlers that have started, and their configurations. The pool would let those who ask
+// wait for a ruleset that is just being read.
+var running sync.Map
+
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 
@@ -67,6 +71,7 @@ func newLive(name string, first *loaded) (*live, error) {
 
 // Destruct gives on what has been counted.
 func (l *live) Destruct() error {
+	running.Delete(l)
 	l.tally.hits.end(l.serving.Load().counted, nil)
 	_, err := tallies.Delete(l.tally.name)
 	return err
@@ -104,6 +109,7 @@ func (h *Handler) start(configuration string) error {
 	}
 	h.onceStarted(func() {
 		h.live.handler.Store(h)
+		running.Store(h.live, h.poolKey)
 		h.live.tally.keep(h.ctx.Storage(), h.logger)
 		go h.run(report)
 	})

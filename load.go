@@ -45,6 +45,9 @@ func (h *Handler) compileEdited(ctx context.Context, pause func(), e *edit) (*re
 		compiler.Add(rule)
 	}
 	versions, inSources := h.readSources(ctx, compiler, pause, e)
+	if e != nil {
+		e.versions = versions
+	}
 	ruleset, inRules := compiler.Compile()
 	return ruleset, versions, errors.Join(inSources, inRules)
 }
@@ -99,6 +102,9 @@ func (h *Handler) loadAgain() (report func()) {
 
 // loadLocked is loadAgain for who holds the lock already.
 func (h *Handler) loadLocked() (report func()) {
+	if len(h.sources) == 0 {
+		return nil // inline rules change with the configuration alone
+	}
 	pause := newPacer().pause
 	next, err := h.load(h.ctx, pause)
 	if h.ctx.Err() != nil {

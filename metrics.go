@@ -2,6 +2,7 @@ package shortlink
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -48,12 +49,16 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	rules := map[string]int{}
 	digests := map[[2]string]bool{}
 	byName := map[string]*tally{}
+	sources := map[string][]string{}
 	for _, h := range runningHandlers() {
 		serving := h.live.serving.Load()
 		name := h.publicName()
 		rules[name] += serving.ruleset.Len()
 		digests[[2]string{name, serving.digest}] = true
 		byName[name] = h.live.tally
+		for _, source := range h.sources {
+			sources[name] = append(sources[name], source.String())
+		}
 	}
 	for name, n := range rules {
 		metrics <- prometheus.MustNewConstMetric(rulesNow, prometheus.GaugeValue, float64(n), name)
@@ -62,23 +67,27 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0], labels[1])
 	}
 	for name, t := range byName {
-		t.collect(name, metrics)
+		t.collect(sources[name], metrics)
 	}
 }
 
-// collect collects what is counted of handlers of one name.
-func (t *tally) collect(name string, metrics chan<- prometheus.Metric) {
+// collect collects what is counted of handlers of one name, which have these sources.
+func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {
 	for outcome := range t.outcomes {
 		n := float64(t.outcomes[outcome].Load())
-		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, name, resolver.Outcome(outcome).String())
+		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, t.name, resolver.Outcome(outcome).String())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for labels, n := range t.reloads {
-		metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n), name, labels.source, labels.result)
+		if slices.Contains(sources, labels.source) {
+			metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n), t.name, labels.source, labels.result)
+		}
 	}
 	for source, at := range t.succeeded {
-		metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, name, source)
+		if slices.Contains(sources, source) {
+			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, t.name, source)
+		}
 	}
 }
 

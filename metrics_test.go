@@ -72,6 +72,13 @@ func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 	}
 }
 
+func TestHandlersOfOneNameAreAddedUp(t *testing.T) {
+	s := administer(t, "", "handle /x/* {\n shortlink {\n a https://a.example\n }\n }\n shortlink {\n b https://b.example\n c https://c.example\n }\n respond 299")
+	if got := s.scrape(t)[`caddy_shortlink_rules{name="shortlink"}`]; got != "3" {
+		t.Errorf("there are %s rules", got)
+	}
+}
+
 func TestCountersGoOnOverReloadsAndHandlersThatAreGoneAreNotCollected(t *testing.T) {
 	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b https://b.example\n name old\n }\n respond 299")
 	s.get(t, "/a")
@@ -204,9 +211,10 @@ func TestTheDashboardAsksForMetricsThatThereAre(t *testing.T) {
 				t.Errorf("%s asks for the values of the label %s", expression, match[3])
 			}
 		}
+		metric := regexp.MustCompile(`caddy_\w+`).FindString(expression)
 		for _, by := range regexp.MustCompile(`by \(([^)]*)\)`).FindAllStringSubmatch(expression, -1) {
 			for label := range strings.SplitSeq(by[1], ",") {
-				if !slices.Contains([]string{"name", "outcome", "digest", "source", "result"}, strings.TrimSpace(label)) {
+				if !slices.Contains(labels[metric], strings.TrimSpace(label)) {
 					t.Errorf("%s sums by %s", expression, label)
 				}
 			}

@@ -259,7 +259,7 @@ const foldCase = "case"
 
 // validName reports whether name can stand in messages, labels and paths as it is.
 func validName(name string) bool {
-	return !strings.ContainsFunc(name, func(r rune) bool {
+	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
 			return false

@@ -48,7 +48,7 @@ type Writable interface {
 	Writable() error
 
 	// Edit makes an edit, if the rules are still those of version, which Read has returned: otherwise it changes nothing and
-	// returns [ErrChanged]. What it has written is there as a whole or, after an error, not at all; other rules stay as
+	// returns [ErrChanged]. What it has written is there as a whole; after an error it is there or not, but never in part. Other rules stay as
 	// they are. A rule that cannot be written is an error of type [rulefile.Errors].
 	Edit(ctx context.Context, version string, edit rulefile.Edit) error
 }

@@ -154,10 +154,15 @@ func (s *FileSource) open(use func(io.Reader) error) error {
 	if err != nil {
 		return plainly(err)
 	}
-	if !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+	if !isUntouched(before, after) {
 		return errors.New("it changed while it was read")
 	}
 	return nil
+}
+
+// isUntouched reports whether a file is the same, and nobody has written to it, as far as its metadata tell.
+func isUntouched(before, after fs.FileInfo) bool {
+	return os.SameFile(before, after) && before.Size() == after.Size() && before.ModTime().Equal(after.ModTime())
 }
 
 // plainly drops the path of an error, which the source's name says already.
@@ -224,8 +229,7 @@ func sameMetadata(before, now fs.FileInfo) bool {
 	if before == nil || now == nil {
 		return false // it can be missing for more than one reason
 	}
-	return os.SameFile(before, now) && before.Size() == now.Size() && before.Mode() == now.Mode() &&
-		before.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()).Abs() > settleTime
+	return isUntouched(before, now) && before.Mode() == now.Mode() && time.Since(now.ModTime()).Abs() > settleTime
 }
 
 // UnmarshalCaddyfile sets up the source from what follows "from":

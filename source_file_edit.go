@@ -4,25 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// errSigned is why signed content is not written to: only the holder of the key can sign it anew.
-var errSigned = errors.New("it is signed, so whoever edits it has to sign it, too")
-
 // Writable returns why the file cannot be edited, or nil.
-func (s *FileSource) Writable() error {
-	if s.content.publicKey != nil {
-		return errSigned
-	}
-	return nil
-}
+func (s *FileSource) Writable() error { return s.content.writable() }
 
 // Edit puts a file with the edit made in the place of the old one, or of the one that a symbolic link leads to. It has the format,
-// the layout and the permissions of the old one.
+// the layout and the permissions of the old one, and its owner if Caddy may give it away.
 func (s *FileSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
 	path, err := filepath.EvalSymlinks(s.path)
 	if err != nil {
@@ -32,12 +25,8 @@ func (s *FileSource) Edit(ctx context.Context, version string, edit rulefile.Edi
 	if err != nil {
 		return plainly(err)
 	}
-	now, err := s.content.readAll(ctx, nil, func(*reading, companions) {})
-	if err != nil {
+	if err := s.content.unchanged(ctx, version); err != nil {
 		return err
-	}
-	if now != version {
-		return ErrChanged
 	}
 	edited, err := s.editedCopy(path, before, edit)
 	if err != nil {
@@ -48,7 +37,7 @@ func (s *FileSource) Edit(ctx context.Context, version string, edit rulefile.Edi
 	if err != nil {
 		return plainly(err)
 	}
-	if !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+	if !isUntouched(before, after) {
 		return ErrChanged
 	}
 	return os.Rename(edited, path)
@@ -65,16 +54,32 @@ func (s *FileSource) editedCopy(path string, info os.FileInfo, edit rulefile.Edi
 	if err != nil {
 		return "", fmt.Errorf("no file can be made beside it: %w", plainly(err))
 	}
+	giveTo(edited.Name(), info)
 	err = errors.Join(
 		edited.Chmod(info.Mode().Perm()),
-		edit.Apply(edited, old, s.content.format, s.path),
-		edited.Sync(),
+		s.write(edited, old, edit),
 		edited.Close(),
 	)
 	if err != nil {
 		return "", errors.Join(err, os.Remove(edited.Name()))
 	}
 	return edited.Name(), nil
+}
+
+// write writes the old file with the edit made, and reads back what it has written.
+func (s *FileSource) write(edited, old *os.File, edit rulefile.Edit) error {
+	if err := edit.Apply(edited, old, s.content.format, s.path); err != nil {
+		return err
+	}
+	if err := edited.Sync(); err != nil {
+		return err
+	}
+	for _, file := range []*os.File{old, edited} {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	return edit.Verify(old, edited, s.content.format, s.path)
 }
 
 // Interface guard

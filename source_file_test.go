@@ -10,7 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
+
 	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // write writes a file as careful programs do: whole, and in the place of the old one at once.
@@ -105,6 +109,30 @@ func TestAFileOfLinesThatIsWrittenSlowlyInPlaceIsTakenWhenItIsWhole(t *testing.T
 	_, err = file.WriteString("b,/a\n")
 	mustDo(t, errors.Join(err, file.Close()))
 	s.eventually(t, "/b/x", "302 https://new.example/x")
+}
+
+func TestAFileThatHasChangedSinceItWasReadIsNotEdited(t *testing.T) {
+	dir := t.TempDir()
+	for name, source := range map[string]shortlink.Writable{
+		"a file":          &shortlink.FileSource{Path: dir + "/links.json"},
+		"a storage entry": &shortlink.StorageSource{Key: "links.json", StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, dir))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, dir+"/links.json", `{"a": "https://a.example"}`)
+			ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+			defer cancel()
+			mustDo(t, source.(caddy.Provisioner).Provision(ctx))
+			version, err := source.Read(ctx, func(resolver.Rule) {})
+			mustDo(t, err)
+			const theirs = `{"a": "https://theirs.example"}`
+			write(t, dir+"/links.json", theirs)
+			err = source.Edit(ctx, version, rulefile.Edit{Key: "a"})
+			content, _ := os.ReadFile(dir + "/links.json")
+			if !errors.Is(err, shortlink.ErrChanged) || string(content) != theirs {
+				t.Errorf("got %v, and it holds %s", err, content)
+			}
+		})
+	}
 }
 
 func TestTheNameOfAFileTellsItsFormatWhereNoneIsGiven(t *testing.T) {

@@ -124,12 +124,7 @@ func (s *StorageSource) Watch(ctx context.Context, version string, changed func(
 }
 
 // Writable returns why the entry cannot be edited, or nil.
-func (s *StorageSource) Writable() error {
-	if s.content.publicKey != nil {
-		return errSigned
-	}
-	return nil
-}
+func (s *StorageSource) Writable() error { return s.content.writable() }
 
 // Edit stores the entry with the edit made, under the storage's lock for it: servers that share it edit it one after the other.
 func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
@@ -138,19 +133,20 @@ func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.
 		return err
 	}
 	defer s.storage.Unlock(context.WithoutCancel(ctx), lock) //nolint:errcheck // it runs out by itself
-	now, err := s.content.readAll(ctx, nil, func(*reading, companions) {})
-	if err != nil {
+	var old []byte
+	var err error
+	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ companions) { old, err = io.ReadAll(r) })
+	if err := errors.Join(inReading, err); err != nil {
 		return err
 	}
 	if now != version {
 		return ErrChanged
 	}
-	old, err := s.load(ctx, s.Key)
-	if err != nil {
-		return err
-	}
 	var edited bytes.Buffer
 	if err := edit.Apply(&edited, bytes.NewReader(old), s.content.format, s.String()); err != nil {
+		return err
+	}
+	if err := edit.Verify(bytes.NewReader(old), bytes.NewReader(edited.Bytes()), s.content.format, s.String()); err != nil {
 		return err
 	}
 	return s.storage.Store(ctx, s.Key, edited.Bytes())

@@ -25,11 +25,17 @@ type tally struct {
 	// succeeded is when a source was last read and served.
 	succeeded map[string]time.Time
 
-	saving sync.Mutex // held by the one who stores the hits; guards what follows
-	store  *hitStore  // nil until a handler has started
-	logger *zap.Logger
-	stop   context.CancelFunc // ends keeping
-	kept   chan struct{}      // closed when that has ended
+	// shelf is where the hits are kept, nil until a handler has started; stop ends the keeping.
+	shelf atomic.Pointer[shelf]
+	begin sync.Once
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+// shelf is Caddy's storage, and where to say that it cannot be used.
+type shelf struct {
+	storage certmagic.Storage
+	logger  *zap.Logger
 }
 
 // reloadLabels say what a load was of, and what came of it.
@@ -39,10 +45,10 @@ func newTally(name string) *tally {
 	return &tally{name: name, hits: newHits(time.Now()), reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{}}
 }
 
-// count counts what became of a request.
+// count counts what became of a request. A rule has been of use, too, where it leaves a request where it is.
 func (t *tally) count(result *resolver.Result, c *counted) {
 	t.outcomes[result.Outcome].Add(1)
-	if result.Outcome == resolver.Redirect {
+	if result.Key != "" && result.Err == nil {
 		c.hit(result.Rule)
 	}
 }
@@ -62,75 +68,93 @@ func (t *tally) loaded(sources []Source, err error, now time.Time) {
 	}
 }
 
-// keep keeps the hits in a storage, from now on: that of the handler that has started last.
+// keep keeps the hits in a storage, from now on: that of the handler that has started last. It returns at once.
 func (t *tally) keep(storage certmagic.Storage, logger *zap.Logger) {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	t.logger = logger
-	if t.store != nil {
-		t.store.storage, t.store.logger = storage, logger
-		return
-	}
-	store, err := newHitStore(storage, t.name, logger)
-	if err != nil {
-		logger.Error("hits are not kept over restarts", zap.Error(err))
-		return
-	}
-	t.store = store
-	ctx, stop := context.WithCancel(context.Background())
-	t.stop, t.kept = stop, make(chan struct{})
-	go t.keepOn(ctx)
+	t.shelf.Store(&shelf{storage, logger})
+	t.begin.Do(func() {
+		ctx, stop := context.WithCancel(context.Background())
+		t.stop = stop
+		t.ended.Go(func() { t.tickOn(ctx) })
+		t.ended.Go(func() { t.keepOn(ctx) })
+	})
 }
 
 // saveInterval is how often the hits are stored, if there are new ones.
 const saveInterval = time.Minute
 
-// keepOn stores the hits every minute, and sets their clock.
-func (t *tally) keepOn(ctx context.Context) {
-	defer close(t.kept)
-	ticks := time.NewTicker(saveInterval)
+// tickOn sets the clock of the hits.
+func (t *tally) tickOn(ctx context.Context) {
+	ticks := time.NewTicker(time.Minute)
 	defer ticks.Stop()
-	t.restore(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-ticks.C:
 			t.hits.tick(now)
-			t.restore(ctx)
-			t.save(ctx, false)
 		}
 	}
 }
 
-// restore adds the hits that were stored before, as soon as the storage can be read.
-func (t *tally) restore(ctx context.Context) {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	if err := t.store.restore(ctx, t.hits); err != nil {
-		t.logger.Error("stored hits cannot be read; trying again", zap.Error(err))
+// lastSave is how long storing the last hits may take.
+const lastSave = 10 * time.Second
+
+// keepOn reads the hits that were stored before, and stores them every minute and in the end.
+func (t *tally) keepOn(ctx context.Context) {
+	server, err := caddy.InstanceID()
+	if err != nil {
+		t.shelf.Load().logger.Error("hits are not kept over restarts, as this server has no name", zap.Error(err))
+		return
+	}
+	store := newHitStore(t.name, server.String())
+	ticks := time.NewTicker(saveInterval)
+	defer ticks.Stop()
+	t.save(ctx, store, false)
+	for {
+		select {
+		case <-ctx.Done():
+			ctx, end := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
+			defer end()
+			t.hits.settle()
+			t.save(ctx, store, true)
+			return
+		case <-ticks.C:
+			t.save(ctx, store, false)
+		}
 	}
 }
 
-// save stores the hits, all of them if whole is set.
-func (t *tally) save(ctx context.Context, whole bool) {
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	if err := t.store.save(ctx, t.hits, whole); err != nil {
-		t.logger.Error("hits cannot be stored; trying again", zap.Error(err))
+// save adds what was stored before, if that has not been done yet, and stores what has changed, or all if whole is set.
+func (t *tally) save(ctx context.Context, store *hitStore, whole bool) {
+	where := t.shelf.Load()
+	store.use(where)
+	if err := store.restore(ctx, t.hits); err != nil {
+		where.logger.Error("stored hits cannot be read; trying again", zap.Error(err))
+		return
 	}
+	if err := store.save(ctx, t.hits, whole); err != nil {
+		where.logger.Error("hits cannot be stored; trying again", zap.Error(err))
+	}
+}
+
+// others returns what other servers that share the storage have counted, and since when.
+func (t *tally) others(ctx context.Context) (map[string]hit, time.Time, error) {
+	where := t.shelf.Load()
+	server, err := caddy.InstanceID()
+	if where == nil || err != nil {
+		return nil, time.Time{}, nil
+	}
+	store := newHitStore(t.name, server.String())
+	store.use(where)
+	return store.others(ctx)
 }
 
 // Destruct stores all hits when the last handler of the name is gone.
 func (t *tally) Destruct() error {
-	if t.stop == nil {
-		return nil
+	if t.stop != nil {
+		t.stop()
+		t.ended.Wait()
 	}
-	t.stop()
-	<-t.kept
-	t.hits.settle()
-	t.restore(context.Background())
-	t.save(context.Background(), true)
 	return nil
 }
 

@@ -151,7 +151,11 @@ func (c *checker) checkCircle(rule Rule, r *record) {
 	if !r.flags.has(requestOrigin) && !c.site.has(r.base) {
 		return
 	}
-	for _, behind := range []string{"", "/", "/" + anySegment} {
+	below := []string{"", "/", "/" + anySegment}
+	if rule.Exact {
+		below = below[:2]
+	}
+	for _, behind := range below {
 		urls := c.follow(c.site.origin + "/" + r.key + behind)
 		if urls == nil {
 			continue

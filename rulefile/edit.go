@@ -15,6 +15,8 @@ type Edit struct {
 	Rule *resolver.Rule
 	// Same reports whether a key of the file is Key, perhaps in another spelling. Default: if they are equal.
 	Same func(key string) bool
+	// DefaultStatus is the status of rules that name none, for a format in which each has one. Default: that of the resolver.
+	DefaultStatus int
 }
 
 // ErrNoRule is the error of an edit that would remove a rule that is not there.

@@ -120,6 +120,9 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if err := e.Verify(strings.NewReader(content), strings.NewReader(after), format, "links"); err != nil {
+			return // which is told, and nothing is written
+		}
 		got, err := readAll(after, format)
 		if err != nil {
 			t.Fatalf("%q became %q, which does not parse: %v", content, after, err)

@@ -1,7 +1,7 @@
 package rulefile
 
 import (
-	"encoding/csv"
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -64,7 +64,7 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 			table.found, table.start, table.end = true, c.lines.start, c.lines.end
 		}
 	}
-	table.columns, table.separator, table.last = c.columns, c.fields.Comma, c.lines.end
+	table.columns, table.separator, table.last = c.columns, cmp.Or(c.fields.Comma, ','), c.lines.end
 	return table, c.errs.with(err)
 }
 
@@ -82,14 +82,18 @@ func (t *csvTable) row(rule resolver.Rule) (row, problem string) {
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1]
 	}
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	if t.separator != 0 {
-		w.Comma = t.separator
+	for i, field := range fields {
+		fields[i] = quoted(field)
 	}
-	w.Write(fields) //nolint:errcheck // w.Error gives the first error, and a builder takes everything
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n"), ""
+	return strings.Join(fields, string(t.separator)), ""
+}
+
+// quoted returns a field in quotation marks if it needs them under any separator: which one it is, is found out from the first row.
+func quoted(field string) string {
+	if field != strings.TrimSpace(field) || strings.ContainsAny(field, ",;\t\"") {
+		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+	}
+	return field
 }
 
 // lineSplice puts a line in the place of the one that was found, or at the end.

@@ -32,7 +32,7 @@ func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, erro
 		return splices, nil
 	}
 	rule := *e.Rule
-	rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
+	rule.Status = cmp.Or(rule.Status, e.DefaultStatus, resolver.DefaultStatus)
 	text := redirectsOf(rule)
 	if problem := notInRedirects(rule, text); problem != "" {
 		return nil, e.refuse(problem)
