@@ -166,6 +166,13 @@ type drawer struct {
 
 func newDrawer() *drawer { return &drawer{entries: map[string]string{}} }
 
+// written returns how often an entry has been stored.
+func (s *drawer) written() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stores
+}
+
 func (s *drawer) check(operation, key string) error {
 	if s.fails != nil && s.fails(operation, key) {
 		return errors.New("the network is cut")
@@ -449,7 +456,7 @@ func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
 		tally.keep(storage, zap.NewNop())
 		c.hitKey(t, "a")
 		time.Sleep(saveInterval + time.Second)
-		if storage.stores == 0 {
+		if storage.written() == 0 {
 			t.Error("nothing is stored after a minute")
 		}
 		time.Sleep(time.Hour)
