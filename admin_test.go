@@ -464,3 +464,55 @@ func TestHandlersThatShareANameAreNotEdited(t *testing.T) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
+
+func TestHandlersThatShareAFileLoseNoEdit(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/links.json", "{}")
+	block := "shortlink {\n from file " + dir + "/links.json\n name %s\n }\n"
+	s := administer(t, "", fmt.Sprintf(block+block, "one", "two"))
+	var all sync.WaitGroup
+	var made sync.Map
+	for i := range 20 {
+		for _, name := range []string{"one", "two"} {
+			all.Go(func() {
+				key := fmt.Sprint(name, i)
+				if got := s.ask(t, "PUT", name+"/rules/"+key, `"https://example.com"`); got.status == 201 {
+					made.Store(key, true)
+				}
+			})
+		}
+	}
+	all.Wait()
+	content, err := os.ReadFile(dir + "/links.json")
+	mustDo(t, err)
+	n := 0
+	made.Range(func(key, _ any) bool {
+		n++
+		if !strings.Contains(string(content), fmt.Sprintf("%q", key)) {
+			t.Errorf("%s is lost", key)
+		}
+		return true
+	})
+	if n < 20 {
+		t.Errorf("%d edits of 40 are made", n)
+	}
+}
+
+func TestAFileThatIsBeingWrittenInItsPlaceIsNotEdited(t *testing.T) {
+	s, path, _ := editable(t, "links.csv", "a,https://a.example\n")
+	file, err := os.Create(path)
+	mustDo(t, err)
+	defer file.Close()
+	_, err = file.WriteString("a,https://b.example\n")
+	mustDo(t, err)
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 422 || !strings.Contains(got.said(t), "it is being written") {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	_, err = file.WriteString("c,https://c.example\n")
+	mustDo(t, err)
+	content, err := os.ReadFile(path)
+	mustDo(t, err)
+	if want := "a,https://b.example\nc,https://c.example\n"; string(content) != want {
+		t.Errorf("the file holds %q", content)
+	}
+}

@@ -31,7 +31,7 @@ way it differs, or why it is left out. In _redirects a line without a status mea
 as at Netlify.
 
 Exit status: 0 if all rules mean the same, 1 if some do not or are left out, 2 for
-wrong usage and for files that cannot be read.`,
+wrong usage and for files that cannot be opened.`,
 		Example: `  caddy shortlink convert --to json _redirects > links.json
   caddy shortlink convert --from csv --to json < links.txt > links.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
@@ -67,6 +67,9 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		defer file.Close()
+		if info, err := file.Stat(); err != nil || info.IsDir() {
+			return errors.Join(err, fmt.Errorf("%s is a directory", path))
+		}
 		r = file
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "converting")

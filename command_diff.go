@@ -54,6 +54,9 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if len(args) != 2 {
 		return errors.New("diff takes two files: the old rules and the new ones")
 	}
+	if args[0] == string(standardInput) && args[1] == args[0] {
+		return errStdinTwice
+	}
 	progress := newProgress(cmd.ErrOrStderr(), "comparing")
 	defer progress.end()
 	before, oldOptions, err := d.compile(args[0], progress)

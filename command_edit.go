@@ -79,6 +79,9 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 
 // put sets the rule, and tells it.
 func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
+	if a.rule.Key == "" {
+		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
+	}
 	path, err := r.rulePath(a.rule.Key)
 	if err != nil {
 		return err

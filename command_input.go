@@ -72,6 +72,9 @@ func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
 		if in.config != "" || in.adapter != "" || in.name != "" {
 			return nil, nil, errors.New("--rules stands in the place of --config, --adapter and --name; write one or the other")
 		}
+		if i := slices.Index(in.rules, string(standardInput)); i >= 0 && slices.Contains(in.rules[i+1:], string(standardInput)) {
+			return nil, nil, errStdinTwice
+		}
 		return []*Handler{handlerOf(in.rules)}, func() {}, nil
 	}
 	if err := beQuiet(); err != nil {
@@ -241,11 +244,19 @@ type ruleFile string
 
 const standardInput ruleFile = "-"
 
+// errStdinTwice is the error of a command that would have to read standard input for two things.
+var errStdinTwice = errors.New("standard input can be read once; write a file for the other one")
+
+// readsStdin reports whether rules are read from standard input.
+func (in *input) readsStdin() bool {
+	return slices.Contains(in.rules, string(standardInput)) || in.config == string(standardInput)
+}
+
 // String returns the path.
 func (f ruleFile) String() string { return string(f) }
 
 // Read reads the rules.
-func (f ruleFile) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
+func (f ruleFile) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	format, err := formatOf("", string(f))
 	if err != nil {
 		return "", err
@@ -255,7 +266,12 @@ func (f ruleFile) Read(_ context.Context, add func(resolver.Rule)) (version stri
 		return "", plainly(err)
 	}
 	defer r.Close()
-	return "", rulefile.Read(r, format, string(f), add)
+	counted := &reading{ctx: ctx, r: r}
+	err = rulefile.Read(counted, format, string(f), add)
+	if counted.n == 0 && err == nil {
+		return "", errEmpty
+	}
+	return "", err
 }
 
 func (f ruleFile) open() (io.ReadCloser, error) {

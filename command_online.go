@@ -82,6 +82,9 @@ func (r *remote) rulePath(key string) (string, error) {
 	if key == "" {
 		return r.path("rules"), nil
 	}
+	if strings.ContainsAny(key, "?#") {
+		return "", fmt.Errorf("the key %q has a \"?\" or \"#\", which no path has; write %%3F or %%23", key)
+	}
 	canonical := resolver.CanonicalKey(key, false)
 	for segment := range strings.SplitSeq(strings.TrimSuffix(canonical, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,9 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 	}
 	if len(urls) == 0 {
 		return errors.New("there is no URL; write URLs, or - to read them from standard input")
+	}
+	if slices.Contains(urls, "-") && r.input.readsStdin() {
+		return errStdinTwice
 	}
 	h, err := r.input.openOne()
 	if err != nil {

@@ -76,9 +76,9 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 		return nil, err
 	}
 	e.same = h.sameAs(e.key)
-	err = h.try(ctx, e, before)
-	if err == nil {
-		err = source.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
+	err = h.tryAndWrite(ctx, e, before, source)
+	for try := 1; try < editTries && e.digest == "" && errors.Is(err, ErrChanged); try++ {
+		err = h.tryAndWrite(ctx, e, before, source)
 	}
 	if err != nil {
 		return h.loadIfChanged(e, before), refused(err)
@@ -113,6 +113,17 @@ func (h *Handler) firstWritable(e *edit) (Writable, error) {
 	return nil, refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
 }
 
+// editTries is how often an edit is tried that makes no condition, where others write to the source, too.
+const editTries = 5
+
+// tryAndWrite writes an edit into a source, if the rules are good with it.
+func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, source Writable) error {
+	if err := h.try(ctx, e, before); err != nil {
+		return err
+	}
+	return source.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
+}
+
 // errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
 var errUnloaded = refuse(http.StatusServiceUnavailable, "the configuration has just been replaced; try again")
 
@@ -128,7 +139,7 @@ func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
 // try loads the rules with the edit in them, beside those that serve.
 func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := newPacer().pause
-	e.found = nowhere
+	e.found, e.old = nowhere, nil
 	next, err := h.loadEdited(ctx, pause, e)
 	if inPlace := h.placeProblem(e); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong

@@ -18,6 +18,9 @@ var rulesets = caddy.NewUsagePool()
 // wait for a ruleset that is just being read.
 var running sync.Map
 
+// fileEdits are the locks of files that are being edited, by path: several handlers can have rules from one.
+var fileEdits sync.Map
+
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 

@@ -3,6 +3,7 @@ package shortlink
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,7 +58,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		digests[[2]string{name, serving.digest}] = true
 		byName[name] = h.live.tally
 		for _, source := range h.sources {
-			sources[name] = append(sources[name], source.String())
+			sources[name] = append(sources[name], sourceLabel(source))
 		}
 	}
 	for name, n := range rules {
@@ -70,6 +71,9 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		t.collect(sources[name], metrics)
 	}
 }
+
+// sourceLabel is the label of a source: a path need not be Unicode text, which a label has to be.
+func sourceLabel(source Source) string { return strings.ToValidUTF8(source.String(), "\uFFFD") }
 
 // collect collects what is counted of handlers of one name, which have these sources.
 func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"aead.dev/minisign"
@@ -46,10 +47,12 @@ type FileSource struct {
 	// with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
-	content  content
-	every    time.Duration
-	path     string
-	all      []string // the paths of the file and of what lies beside it
+	content content
+	every   time.Duration
+	path    string
+	all     []string // the paths of the file and of what lies beside it
+	// stood is the file as it was when it was last read.
+	stood    atomic.Pointer[fs.FileInfo]
 	expected Expectations
 }
 
@@ -142,6 +145,9 @@ func (s *FileSource) open(use func(io.Reader) error) error {
 	if !before.Mode().IsRegular() { // a pipe is not even opened: that would wait for its other end
 		return errors.New("it is no file, but a " + kindOfFile(before.Mode()))
 	}
+	if stood := s.stood.Load(); stood != nil && s.isBeingWritten([]fs.FileInfo{*stood}, []fs.FileInfo{before}) {
+		return errors.New("it is being written; it is read a second after its last change")
+	}
 	file, err := os.Open(s.path)
 	if err != nil {
 		return plainly(err)
@@ -157,6 +163,7 @@ func (s *FileSource) open(use func(io.Reader) error) error {
 	if !isUntouched(before, after) {
 		return errors.New("it changed while it was read")
 	}
+	s.stood.Store(&after)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -21,6 +22,9 @@ func (s *FileSource) Edit(ctx context.Context, version string, edit rulefile.Edi
 	if err != nil {
 		return plainly(err)
 	}
+	lock, _ := fileEdits.LoadOrStore(path, new(sync.Mutex))
+	lock.(*sync.Mutex).Lock()
+	defer lock.(*sync.Mutex).Unlock()
 	before, err := os.Stat(path)
 	if err != nil {
 		return plainly(err)

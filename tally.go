@@ -62,9 +62,9 @@ func (t *tally) loaded(sources []Source, err error, now time.Time) {
 		if err != nil {
 			result = "rejected"
 		} else {
-			t.succeeded[source.String()] = now
+			t.succeeded[sourceLabel(source)] = now
 		}
-		t.reloads[reloadLabels{source.String(), result}]++
+		t.reloads[reloadLabels{sourceLabel(source), result}]++
 	}
 }
 

@@ -45,13 +45,13 @@ func (it *items) count() int {
 	return strings.Count(it.rest, string(it.separator)) + 1
 }
 
-// take returns the next n items.
-func (it *items) take(n int) []string {
-	taken := make([]string, n)
-	for i := range taken {
-		taken[i] = it.next()
+// take returns the next n items with the separators between them.
+func (it *items) take(n int) string {
+	span, length := it.rest, -1
+	for range n {
+		length += len(it.next()) + 1
 	}
-	return taken
+	return span[:length]
 }
 
 // bindUnnamed gives each variable an item, an exploded one as many as the others leave, and the last one all that is left.
@@ -81,22 +81,34 @@ func (e *Expression) value(item string) Value {
 	return Raw(item)
 }
 
-// explode returns the value of an exploded variable: pairs where the operator emits "=" between names and values alone. A
-// value of a pair can hold the separator of labels.
-func (e *Expression) explode(members []string) Value {
-	if e.Operator.AllowsReserved() || strings.IndexByte(members[0], '=') < 0 {
-		return RawList(members...)
+// explode returns the value of an exploded variable: pairs where the operator emits "=" between names and values alone.
+func (e *Expression) explode(span string) Value {
+	separator := e.Operator.Separator()
+	first, _, _ := strings.Cut(span, string(separator))
+	if e.Operator.AllowsReserved() || strings.IndexByte(first, '=') < 0 {
+		return RawList(strings.Split(span, string(separator))...)
 	}
 	var namesAndValues []string
-	for _, member := range members {
-		name, value, isPair := strings.Cut(member, "=")
-		if isPair {
-			namesAndValues = append(namesAndValues, name, value)
-		} else {
-			namesAndValues[len(namesAndValues)-1] += string(e.Operator.Separator()) + member
-		}
+	for more := true; more; {
+		var name, value string
+		name, span, _ = strings.Cut(span, "=")
+		value, span, more = cutPair(span, separator)
+		namesAndValues = append(namesAndValues, name, value)
 	}
 	return RawPairs(namesAndValues...)
+}
+
+// cutPair cuts a value, which can hold the separator of labels, off the pairs behind it.
+func cutPair(span string, separator byte) (value, rest string, more bool) {
+	next := strings.IndexByte(span, '=')
+	if next < 0 {
+		return span, "", false
+	}
+	end := strings.LastIndexByte(span[:next], separator)
+	if end < 0 {
+		return span, "", false // which the proof refuses, as no value holds a "="
+	}
+	return span[:end], span[end+1:], true
 }
 
 // set sets the value of a variable. Where it has one from another place, the one that no prefix has cut counts, or the

@@ -276,3 +276,17 @@ func TestTheInvertibleClassIsDecided(t *testing.T) {
 		}
 	}
 }
+
+// What takes time in the square of its input does not end here before the tests are given up.
+func TestAMebibyteOfHostileInputIsMatchedInOneGo(t *testing.T) {
+	for name, input := range hostile(1 << 20) {
+		t.Run(name, func(t *testing.T) {
+			template := mustParse(t, input[0])
+			if found, ok := template.GreedyMatcher().Match(input[1], nil); ok {
+				if again, err := template.AppendExpand(nil, found); err != nil || string(again) != input[1] {
+					t.Errorf("it gives another URI, %v", err)
+				}
+			}
+		})
+	}
+}
