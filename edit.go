@@ -214,7 +214,8 @@ func (e *edit) in(source int, rule resolver.Rule) (resolver.Rule, bool) {
 		return rule, true
 	}
 	if e.old == nil {
-		e.old = &rule
+		old := rule // so that not every rule that comes by here moves to the heap
+		e.old = &old
 	}
 	if e.rule == nil {
 		return rule, false
