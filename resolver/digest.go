@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/bits"
+	"strconv"
 )
 
 // Digest returns 64 hex digits that are equal for rulesets of equal content on every machine,
@@ -40,7 +41,9 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	for _, part := range [...]string{rule.Key, rule.Value} {
 		dst = appendCounted(dst, part)
 	}
-	return fmt.Appendf(dst, "%d %t %t", rule.Status, rule.Exact, rule.Unlisted)
+	dst = append(strconv.AppendInt(dst, int64(rule.Status), 10), ' ')
+	dst = append(strconv.AppendBool(dst, rule.Exact), ' ')
+	return strconv.AppendBool(dst, rule.Unlisted)
 }
 
 // rulesSum is a sum of 256 bits, which does not depend on the order of what is added.
