@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -15,7 +16,7 @@ type Compiler struct {
 	opts  options
 	table table
 	// added are the rules in their order.
-	added    []addedRule
+	added    addedRules
 	sources  numbered[source]
 	rank     int
 	errs     []placedError // the first maxErrors
@@ -40,6 +41,41 @@ type placedError struct {
 type addedRule struct {
 	hash uint64
 	slot slot
+}
+
+// addedRules are many such rules, in pieces: one slice that grows would leave as much garbage as it holds.
+type addedRules struct {
+	pieces [][]addedRule
+	n      int
+}
+
+func (a *addedRules) add(rule addedRule) {
+	const most = 1 << 14
+	last := len(a.pieces) - 1
+	if last < 0 || len(a.pieces[last]) == most {
+		a.pieces = append(a.pieces, nil)
+		last++
+		if last > 0 {
+			a.pieces[last] = make([]addedRule, 0, most)
+		}
+	}
+	a.pieces[last] = append(a.pieces[last], rule)
+	a.n++
+}
+
+// all returns the rules in their order.
+func (a *addedRules) all() iter.Seq2[int, addedRule] {
+	return func(yield func(int, addedRule) bool) {
+		n := 0
+		for _, piece := range a.pieces {
+			for _, rule := range piece {
+				if !yield(n, rule) {
+					return
+				}
+				n++
+			}
+		}
+	}
 }
 
 // internalRef marks a ref that is an index into table.internals.
@@ -116,7 +152,7 @@ func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) (goo
 
 func (c *Compiler) fail(rule Rule, kind error, message string) {
 	err := &RuleError{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message}
-	c.report(placedError{err, len(c.added)})
+	c.report(placedError{err, c.added.n})
 }
 
 // maxErrors is how many errors are kept: a file of a million bad rules is not to take more memory than one of good
@@ -166,7 +202,7 @@ func (c *Compiler) store(r *record) ref {
 func (c *Compiler) enter(key string, at ref, exact bool) {
 	hash, depth := keyHash(c.table.seed, key)
 	c.table.noteDepth(depth)
-	c.added = append(c.added, addedRule{hash, newSlot(hash, at, exact)})
+	c.added.add(addedRule{hash, newSlot(hash, at, exact)})
 }
 
 // SetPause lets Compile call pause after every few hundred rules, to let others run.

@@ -52,7 +52,7 @@ func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 		path := strings.TrimSuffix(string(c.opts.appendKey(nil, end.path[1:])), "/")
 		waiting[path] = append(waiting[path], end.rule)
 	}
-	for n, rule := range c.added {
+	for n, rule := range c.added.all() {
 		pauseAfter(n, c.pause)
 		if len(waiting) == 0 {
 			return

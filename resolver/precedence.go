@@ -24,9 +24,9 @@ const shadowed = -1
 // fillTable gives every rule its place in the table, reports duplicate keys, and returns the number
 // of rules that serve.
 func (c *Compiler) fillTable() int {
-	c.table.makeSlots(len(c.added))
+	c.table.makeSlots(c.added.n)
 	rules := 0
-	for n, added := range c.added {
+	for n, added := range c.added.all() {
 		pauseAfter(n, c.pause)
 		at, inserted := c.table.insert(added.hash, added.slot)
 		if inserted {
