@@ -127,6 +127,9 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 	next.counted = h.live.tally.hits.begin(next.ruleset)
 	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
 	h.live.tally.hits.end(old.counted, newPacer().pause)
+	if isLarge(old.ruleset) {
+		time.AfterFunc(2*lateness, runtime.GC) // the collector would wait until as much again has been left behind
+	}
 	h.live.last.Store(&lastLoad{time: now})
 	h.live.tally.loaded(h.sources, nil, now)
 	h.tellSources(nil)
@@ -168,8 +171,13 @@ const collectEvery = 1 << 16
 // giveBack returns the memory to the system that loading the first rules has left behind, if they are many. It stops
 // everybody for a while, which is nobody yet; after a swap the runtime does it by and by.
 func giveBack(ruleset *resolver.Ruleset) {
-	const large = 8 << 20
-	if ruleset.Size() >= large {
+	if isLarge(ruleset) {
 		debug.FreeOSMemory()
 	}
+}
+
+// isLarge reports whether a ruleset takes so much memory that it is worth a collection.
+func isLarge(ruleset *resolver.Ruleset) bool {
+	const large = 8 << 20
+	return ruleset.Size() >= large
 }
