@@ -2,6 +2,7 @@ package uritemplate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +35,9 @@ func valueOf(t *testing.T, raw json.RawMessage) Value {
 	case []any:
 		var members []string
 		for _, member := range value {
-			members = append(members, fmt.Sprint(member))
+			if member != nil { // one that is undefined is ignored (RFC 6570 2.3)
+				members = append(members, fmt.Sprint(member))
+			}
 		}
 		return List(members...)
 	case map[string]any:
@@ -46,20 +49,20 @@ func valueOf(t *testing.T, raw json.RawMessage) Value {
 func orderedPairs(t *testing.T, raw json.RawMessage) (namesAndValues []string) {
 	t.Helper()
 	d := json.NewDecoder(bytesReader(raw))
-	for depth := 0; ; {
-		token, err := d.Token()
-		if err != nil {
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		name, inName := d.Token()
+		value, inValue := d.Token()
+		if err := errors.Join(inName, inValue); err != nil {
 			t.Fatal(err)
 		}
-		switch token {
-		case json.Delim('{'):
-			depth++
-		case json.Delim('}'):
-			return namesAndValues
-		default:
-			namesAndValues = append(namesAndValues, fmt.Sprint(token))
+		if value != nil {
+			namesAndValues = append(namesAndValues, fmt.Sprint(name), fmt.Sprint(value))
 		}
 	}
+	return namesAndValues
 }
 
 // suiteCase is a case of the official suite: one of some URIs is expected, or none.
