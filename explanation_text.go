@@ -12,7 +12,10 @@ import (
 func writeExplanation(w io.Writer, outcome outcomeJSON, e resolver.Explanation) error {
 	var t strings.Builder
 	for i, step := range e.Walk {
-		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key, at(step.Rule.Position), step.Rule.Value)
+		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key, at(step.Rule.Position), step.Value)
+		for j, capture := range step.Captures {
+			fmt.Fprintf(&t, "%s%s=%s", []string{" with ", ", "}[min(j, 1)], capture.Name, capture.Raw)
+		}
 		if step.Remaining != "" {
 			fmt.Fprintf(&t, "; %s remains", step.Remaining)
 		}
@@ -41,8 +44,8 @@ func writeEnd(t *strings.Builder, e resolver.Explanation) {
 		t.WriteString("  no key is a prefix of the path\n")
 	case e.Outcome == resolver.Pass:
 		fmt.Fprintf(t, "  the destination %s is the request itself\n", e.Destination)
-	case isDestinationOfSite(e.Walk[len(e.Walk)-1].Rule.Value):
-		fmt.Fprintf(t, "  no key is a prefix of %s: it is a path of the site\n", pathOf(e.Walk[len(e.Walk)-1].Rule.Value))
+	case isDestinationOfSite(e.Walk[len(e.Walk)-1].Value):
+		fmt.Fprintf(t, "  no key is a prefix of %s: it is a path of the site\n", pathOf(e.Walk[len(e.Walk)-1].Value))
 	}
 }
 

@@ -28,11 +28,13 @@ type explanationJSON struct {
 
 // stepJSON is a match on the way to the destination.
 type stepJSON struct {
-	Pathname  string `json:"pathname"`
-	Key       string `json:"key"`
-	Value     string `json:"value"`
-	Remaining string `json:"remaining,omitempty"`
-	Position  string `json:"position,omitempty"`
+	Pathname string `json:"pathname"`
+	Key      string `json:"key"`
+	Value    string `json:"value"`
+	// Captures are what the variables of a template take, as the pathname spells it.
+	Captures  map[string]string `json:"captures,omitempty"`
+	Remaining string            `json:"remaining,omitempty"`
+	Position  string            `json:"position,omitempty"`
 }
 
 // sourceJSON is where something comes from: request, embedded, destination or option; key is the rule's that
@@ -86,7 +88,14 @@ func outcomeOfURL(ruleset *resolver.Ruleset, written, origin string, explain boo
 func explanationOf(e resolver.Explanation) explanationJSON {
 	var out explanationJSON
 	for _, step := range e.Walk {
-		out.Walk = append(out.Walk, stepJSON{step.Pathname, step.Rule.Key, step.Rule.Value, step.Remaining, step.Rule.Position.String()})
+		s := stepJSON{Pathname: step.Pathname, Key: step.Rule.Key, Value: step.Value, Remaining: step.Remaining, Position: step.Rule.Position.String()}
+		for _, capture := range step.Captures {
+			if s.Captures == nil {
+				s.Captures = map[string]string{}
+			}
+			s.Captures[capture.Name] = capture.Raw
+		}
+		out.Walk = append(out.Walk, s)
 	}
 	if e.Origin.Kind != resolver.FromNowhere {
 		out.Origin = new(sourceOf(e, e.Origin))

@@ -99,6 +99,14 @@ func benchmarkResolve(b *testing.B, n int) {
 	b.Run("miss", func(b *testing.B) {
 		resolveAll(b, rs, benchPaths(n, func(i int) string { return "/" + benchKey(n+i) }), "", Pass)
 	})
+	b.Run("template", func(b *testing.B) {
+		rules := benchRules(n)
+		for i := range 1000 {
+			rules = append(rules, Rule{Key: fmt.Sprintf("t%d/{owner}/{repo}", i), Value: "https://www.example.com/{owner}/{repo}"})
+		}
+		rs := mustCompile(b, rules, Options{})
+		resolveAll(b, rs, benchPaths(1000, func(i int) string { return fmt.Sprintf("/t%03d/caddy%04d/caddy", i%900+100, i) }), "", Redirect)
+	})
 	b.Run("deep", func(b *testing.B) {
 		deep := strings.Repeat("/s", 8000)
 		few := min(n, 64)

@@ -46,26 +46,24 @@ func (c *Compiler) findFates() {
 // followChain follows the chain from rule i until a fate is known, and then goes back. The stack of
 // rules is kept in chain, whose memory is used again.
 func (c *Compiler) followChain(chain []int, i int) []int {
-	internals := c.table.internals
 	for {
 		chain = append(chain, i)
-		this := &internals[i]
-		this.fate.state = fateBeingFound
-		next, _ := c.table.match(this.value.path)
-		this.remaining = next.remaining
-		if next.ref&internalRef == 0 {
-			this.fate = c.lastHop(this, next.ref)
+		this := i
+		c.table.internals[this].fate.state = fateBeingFound
+		var ends bool
+		if i, ends = c.nextInChain(this, len(chain)); ends {
 			break
 		}
-		i = int(next.ref &^ internalRef)
+		internals := c.table.internals
 		if state := internals[i].fate.state; state == fateBeingFound {
 			c.closeLoop(chain, i)
 			break
 		} else if state != fateUnknown {
-			this.fate = c.hop(this, &internals[i])
+			internals[this].fate = c.hop(&internals[this], &internals[i])
 			break
 		}
 	}
+	internals := c.table.internals
 	for at := len(chain) - 2; at >= 0; at-- {
 		if this := &internals[chain[at]]; this.fate.state == fateBeingFound {
 			this.fate = c.hop(this, &internals[chain[at+1]])
@@ -74,8 +72,34 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 	return chain
 }
 
-// lastHop is the fate of a rule whose value no internal redirect follows.
-func (c *Compiler) lastHop(this *internalRule, next ref) fate {
+// nextInChain returns the rule with an internal redirect that follows rule i, which is the length-th of its chain, or settles the
+// fate of rule i where none does.
+func (c *Compiler) nextInChain(i, length int) (next int, ends bool) {
+	this := &c.table.internals[i]
+	found, _, template := lookup(&c.table, c.templates, this.value.path)
+	this.remaining = found.remaining
+	switch {
+	case template.rule == nil && found.ref&internalRef == 0:
+		this.fate = c.lastHop(this, found.ref, nil)
+		return 0, true
+	case template.rule == nil:
+		return int(found.ref &^ internalRef), false
+	}
+	this.remaining = template.remaining
+	if !template.rule.value.internal {
+		this.fate = c.lastHop(this, 0, &template)
+		return 0, true
+	}
+	if length > c.opts.maxRedirects+1 || template.rule.value.isTooLong(template.captures) { // captures may grow without end
+		this.fate = fate{state: fateTooManyRedirects}
+		return 0, true
+	}
+	return c.concrete(&template), false
+}
+
+// lastHop is the fate of a rule whose value no internal redirect follows: an absolute destination of the table or of a template, or
+// nothing.
+func (c *Compiler) lastHop(this *internalRule, next ref, template *templateMatch) fate {
 	f := fate{
 		state:        fateUnmatched,
 		hops:         1,
@@ -85,8 +109,11 @@ func (c *Compiler) lastHop(this *internalRule, next ref) fate {
 		fragment:     this.value.fragment,
 		allPermanent: true,
 	}
-	if next != 0 {
+	switch {
+	case next != 0:
 		c.endAtAbsolute(&f, next)
+	case template != nil:
+		c.endAtTemplate(&f, template)
 	}
 	return c.withOwnStatus(f, this)
 }

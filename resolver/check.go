@@ -53,6 +53,9 @@ type Finding struct {
 func (rs *Ruleset) Check(hosts []string, pause func(), report func(Finding)) {
 	c := checker{ruleset: rs, report: report, site: newSite(rs, hosts), circles: map[string]bool{}}
 	rs.eachEntry(pause, c.checkRule)
+	for _, t := range rs.templates.all() {
+		c.checkTemplate(t)
+	}
 	for _, w := range rs.warnings {
 		switch {
 		case w.Kind == WarnLoop || w.Kind == WarnTooManyRedirects:
@@ -81,7 +84,7 @@ func (c *checker) checkRule(at ref) {
 	value, _ := parseValue(rule.Value)
 	c.checkQuery(rule, value)
 	if !value.internal && value.url.Scheme == "http" {
-		c.find(SeverityNote, FindPlainHTTP, rule, "the destination is not encrypted; write https:// if the site has it")
+		c.find(SeverityNote, FindPlainHTTP, rule, plainHTTPMessage)
 	}
 	if r.flags.has(failed) {
 		return
@@ -92,8 +95,20 @@ func (c *checker) checkRule(at ref) {
 	if r.hops > 0 {
 		c.checkLost(rule)
 	}
-	c.checkCircle(rule, &r)
+	c.checkCircle(rule, "/"+r.key, r.base, r.flags.has(requestOrigin))
 }
+
+// checkTemplate looks at a rule whose key is a template, with values that no other key takes.
+func (c *checker) checkTemplate(t *templateRule) {
+	if strings.HasPrefix(t.value.origin, "http:") {
+		c.find(SeverityNote, FindPlainHTTP, t.rule, plainHTTPMessage)
+	}
+	if t.failure == nil {
+		c.checkCircle(t.rule, t.samplePath(), t.value.origin, t.value.internal)
+	}
+}
+
+const plainHTTPMessage = "the destination is not encrypted; write https:// if the site has it"
 
 func (c *checker) find(severity Severity, kind WarningKind, rule Rule, message string) {
 	c.report(Finding{Warning: warningOf(kind, rule, message), Severity: severity})
@@ -134,7 +149,7 @@ func (c *checker) checkLost(rule Rule) {
 		if !isInternal(step.Rule.Value) {
 			return
 		}
-		path, _ = parseInternal(step.Rule.Value)
+		path = step.next
 		if query && path.query != "" {
 			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value has a query; write all of it there")
 		}
@@ -147,8 +162,8 @@ func (c *checker) checkLost(rule Rule) {
 // checkCircle reports a rule whose clients never arrive. Three requests stand for all: the key, the key with a slash, and
 // something below it. For if the URLs of any circle are stripped of the shortest path that one of its rules appends, they are a
 // circle, too, in which that rule is asked for one of the three.
-func (c *checker) checkCircle(rule Rule, r *record) {
-	if !r.flags.has(requestOrigin) && !c.site.has(r.base) {
+func (c *checker) checkCircle(rule Rule, path, destination string, onSite bool) {
+	if !onSite && !c.site.has(destination) {
 		return
 	}
 	below := []string{"", "/", "/" + anySegment}
@@ -156,7 +171,7 @@ func (c *checker) checkCircle(rule Rule, r *record) {
 		below = below[:2]
 	}
 	for _, behind := range below {
-		urls := c.follow(c.site.origin + "/" + r.key + behind)
+		urls := c.follow(c.site.origin + path + behind)
 		if urls == nil {
 			continue
 		}

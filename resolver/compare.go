@@ -40,6 +40,23 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 			broken.add(rule)
 		}
 	})
+	for _, t := range after.templates.all() {
+		old := before.templates.of(t.key)
+		switch {
+		case old == nil:
+			added.add(t.rule)
+		case !sameContent(old.rule, t.rule):
+			changed.add(t.rule)
+		}
+		if t.failure != nil && (old == nil || old.failure == nil) {
+			broken.add(t.rule)
+		}
+	}
+	for _, t := range before.templates.all() {
+		if after.templates.of(t.key) == nil {
+			removed.add(t.rule)
+		}
+	}
 	if before.rules > after.rules-added.count { // else there is nothing to look for
 		before.eachEntry(pause, func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {
@@ -80,12 +97,20 @@ func (rs *Ruleset) fails(at ref) bool {
 func (rs *Ruleset) failuresOf(rules []Rule) []error {
 	var errs []error
 	for _, rule := range rules {
-		var r record
-		r.decodeAnswer(rs.table.arena.bytes(rs.entryOf(string(rs.opts.appendKey(nil, rule.Key)))))
-		err := rs.failures[r.failure()]
+		err := rs.failureOf(rule)
 		errs = append(errs, &RuleError{Kind: err, Position: rule.Position, Key: rule.Key, Message: err.Error()})
 	}
 	return errs
+}
+
+// failureOf returns the error that the requests of a rule are answered with.
+func (rs *Ruleset) failureOf(rule Rule) error {
+	if t := rs.templates.named(rule.Key, &rs.opts); t != nil {
+		return t.failure
+	}
+	var r record
+	r.decodeAnswer(rs.table.arena.bytes(rs.entryOf(string(rs.opts.appendKey(nil, rule.Key)))))
+	return rs.failures[r.failure()]
 }
 
 func sameContent(a, b Rule) bool {

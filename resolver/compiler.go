@@ -13,9 +13,11 @@ import (
 // destination it keeps the compiled form alone, so that a million rules can be read as a stream. It
 // is not safe for concurrent use.
 type Compiler struct {
-	opts  options
-	table table
-	// added are the rules in their order.
+	opts      options
+	table     table
+	templates *templateIndex // nil for none
+	concretes map[concreteRule]int
+	// added are the rules with literal keys in their order.
 	added    addedRules
 	sources  numbered[source]
 	rank     int
@@ -112,6 +114,10 @@ func NewCompiler(opts Options) (*Compiler, error) {
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
 func (c *Compiler) Add(rule Rule) {
+	if isTemplate(rule.Key) {
+		c.addTemplate(rule)
+		return
+	}
 	value, problem := parseValue(rule.Value)
 	before := c.wrong
 	goodKey := c.check(rule, value, problem)
@@ -219,7 +225,11 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
+	if c.templates != nil {
+		c.templates.sort()
+	}
 	c.findFates()
+	c.findTemplateFailures()
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
@@ -230,13 +240,17 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}
 	c.table.internals = nil
 	c.table.arena.trim()
+	if c.templates != nil {
+		rules += len(c.templates.rules)
+	}
 	return &Ruleset{
-		table:    c.table,
-		opts:     c.opts,
-		sources:  c.sources.all,
-		failures: failures,
-		warnings: c.warnings,
-		rules:    rules,
+		table:     c.table,
+		templates: c.templates,
+		opts:      c.opts,
+		sources:   c.sources.all,
+		failures:  failures,
+		warnings:  c.warnings,
+		rules:     rules,
 	}, nil
 }
 

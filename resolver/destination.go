@@ -14,6 +14,12 @@ import (
 // It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future is known.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
 	found, encoded := rs.table.match(req.Target.Pathname)
+	if rs.templates != nil {
+		m := rs.templates.match(req.Target.Pathname)
+		if m.rule != nil && m.beats(found, req.Target.Pathname) {
+			return rs.appendTemplate(dst, &m, req)
+		}
+	}
 	if found.ref == 0 {
 		return dst, Result{}
 	}

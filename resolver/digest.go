@@ -21,6 +21,10 @@ func (rs *Ruleset) Digest(pause func()) string {
 		encoded = appendContent(encoded[:0], &rule)
 		sum.add(sha256.Sum256(encoded))
 	})
+	for _, t := range rs.templates.all() {
+		encoded = appendContent(encoded[:0], &t.rule)
+		sum.add(sha256.Sum256(encoded))
+	}
 	whole := sha256.New()
 	fmt.Fprintf(whole, "%s\n%d\n", rs.opts.content, rs.rules)
 	whole.Write(sum.bytes())

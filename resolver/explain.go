@@ -33,9 +33,16 @@ type Match struct {
 	// Pathname is what was looked up, Rule the rule whose key is the longest that it begins with.
 	Pathname string
 	Rule     Rule
+	// Value is the rule's value, with captures in their places.
+	Value string
+	// Captures are what the variables of the rule's key take of the pathname, as it spells it.
+	Captures []Capture
 	// Remaining is what remains of the pathname behind the key.
 	Remaining string
 }
+
+// Capture is the value of a variable of a key.
+type Capture struct{ Name, Raw string }
 
 // Source says where a part of a destination comes from.
 type Source struct {
@@ -85,7 +92,10 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 		Result:      result,
 		Request:     string(appendURL(nil, &req, &req.Target)),
 		Destination: string(appended),
-		Walk:        rs.walk(req.Target.Pathname),
+	}
+	walk := rs.walk(req.Target.Pathname)
+	for _, step := range walk {
+		e.Walk = append(e.Walk, step.Match)
 	}
 	if len(e.Walk) == 0 || result.Outcome == Failed {
 		return e
@@ -93,7 +103,7 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	if result.Outcome == Pass {
 		e.Destination = string(appendURL(nil, &req, req.asked()))
 	}
-	rs.explainParts(&e, &req)
+	rs.explainParts(&e, walk, &req)
 	return e
 }
 
@@ -106,28 +116,28 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 }
 
 // walk takes the steps of 3.3 until the walk ends or meets a rule again.
-func (rs *Ruleset) walk(pathname string) []Match {
-	var steps []Match
-	met := map[ref]bool{}
+func (rs *Ruleset) walk(pathname string) []step {
+	type state struct{ key, value string }
+	var steps []step
+	met := map[state]bool{}
 	for {
-		found, _ := rs.table.match(pathname)
-		if found.ref == 0 {
+		step, ok := rs.step(pathname)
+		if !ok {
 			return steps
 		}
-		rule := rs.rule(found.ref)
-		steps = append(steps, Match{Pathname: pathname, Rule: rule, Remaining: found.remaining})
-		if !isInternal(rule.Value) || met[found.ref] {
+		steps = append(steps, step)
+		this := state{step.Rule.Key, step.Value}
+		if !isInternal(step.Value) || met[this] || len(step.Captures) > 0 && len(steps) > MaxRedirects+1 {
 			return steps
 		}
-		met[found.ref] = true
-		value, _ := parseInternal(rule.Value)
-		pathname = value.path
+		met[this] = true
+		pathname = step.next.path
 	}
 }
 
 // explainParts says where the parts of the destination come from.
-func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
-	parts := rs.partsOf(e.Walk)
+func (rs *Ruleset) explainParts(e *Explanation, walk []step, req *Request) {
+	parts := rs.partsOf(walk)
 	e.Origin = parts.origin
 	for _, step := range e.Walk {
 		e.Appended = step.Remaining + e.Appended
@@ -145,22 +155,22 @@ type parts struct {
 
 // partsOf collects what the values of a walk hold: of embedded queries and fragments the first
 // ones, as 3.3.2 does.
-func (rs *Ruleset) partsOf(walk []Match) parts {
+func (rs *Ruleset) partsOf(walk []step) parts {
 	p := parts{origin: Source{Kind: FromRequest}}
 	if rs.opts.origin != "" {
 		p.origin.Kind = FromOption
 	}
 	for step, match := range walk {
-		if !isInternal(match.Rule.Value) {
+		if !isInternal(match.Value) {
 			from := Source{Kind: FromDestination, Step: step}
-			u, _ := parseAbsolute(match.Rule.Value)
+			u, _ := parseAbsolute(match.Value)
 			p.origin = from
 			p.destinationQuery = Given{Value: u.Search(), From: from}
 			p.destinationFragment = Given{Value: u.Hash(), From: from}
 			return p
 		}
 		from := Source{Kind: FromEmbedded, Step: step}
-		value, _ := parseInternal(match.Rule.Value)
+		value := match.next
 		if p.query.Value == "" {
 			p.query = Given{Value: value.query, From: from}
 		}

@@ -29,8 +29,8 @@ func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 	}
 	e := explain(t, rules, Options{}, "https://go.example/docs/x")
 	want := []Match{
-		{Pathname: "/docs/x", Rule: rules[0], Remaining: "/x"},
-		{Pathname: "/guide/start", Rule: rules[1], Remaining: "/start"},
+		{Pathname: "/docs/x", Rule: rules[0], Value: rules[0].Value, Remaining: "/x"},
+		{Pathname: "/guide/start", Rule: rules[1], Value: rules[1].Value, Remaining: "/start"},
 	}
 	if !reflect.DeepEqual(e.Walk, want) {
 		t.Errorf("walk %+v\nwant %+v", e.Walk, want)

@@ -50,7 +50,7 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 	if f.failed() {
 		r.setFailure(failures.number(f.err()))
 	} else {
-		c.destinationOf(&r, f)
+		c.opts.destinationOf(&r, f, &c.merger)
 		r.status = f.status(c.opts.statusOf(this.rule))
 	}
 	r.describe(this.rule, this.source)
@@ -58,19 +58,19 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 }
 
 // destinationOf fills in the destination that a chain ends at.
-func (c *Compiler) destinationOf(r *record, f *fate) {
+func (o *options) destinationOf(r *record, f *fate, m *weburl.Merger) {
 	r.base = f.base
 	if f.state == fateUnmatched {
-		r.base = c.opts.origin + f.base
+		r.base = o.origin + f.base
 	}
-	if f.state == fateUnmatched && c.opts.origin == "" {
+	if f.state == fateUnmatched && o.origin == "" {
 		r.flags |= requestOrigin
 	}
 	if f.appended != "" {
 		r.flags |= joined
 		r.base = string(appendAtSeam([]byte(r.base), f.appended))
 	}
-	r.query = string(c.opts.appendConstantQuery(nil, &c.merger, f.search, strings.TrimPrefix(f.query, "?")))
+	r.query = string(o.appendConstantQuery(nil, m, f.search, strings.TrimPrefix(f.query, "?")))
 	r.fragment = f.destinationFragment
 	if f.fragment != "" {
 		r.fragment = encodedFragment(f.fragment)

@@ -110,6 +110,9 @@ func (k KeyAnswers) sameFor(other KeyAnswers) bool {
 // something else. A URL whose answer changes has one of these keys for its longest prefix, before
 // or after; where the options for queries or for the case of letters differ, these tell more.
 //
+// A template is compared for values that no other key takes; where it leads to another key for some, that key's change is one of its
+// own.
+//
 // It compares the compiled rules, of which no request is needed: every request for a key, or for
 // what is below it, gets what one of three stand-ins gets, namely the key, the key with a slash, and
 // something below it. Memory is taken for a change only while it is reported. pause, if not
@@ -118,6 +121,7 @@ func CompareAnswers(before, after *Ruleset, pause func(), report func(Change)) {
 	c := answerComparison{before: before, after: after, report: report}
 	after.eachEntry(pause, c.addedOrKept)
 	before.eachEntry(pause, c.removed)
+	c.compareTemplates()
 }
 
 // answerComparison compares two rulesets key by key.

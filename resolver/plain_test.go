@@ -36,7 +36,7 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 			}
 			pathname = pathname[:i]
 		}
-		rule, remaining, found := plainMatch(pathname, rules, opts)
+		rule, remaining, captured, found := plainMatchAny(pathname, rules, opts)
 		if !found && len(taken) == 0 {
 			return "", Result{Outcome: Pass}
 		}
@@ -49,8 +49,10 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 			hash := plainFragment(request.Hash(), initialHash, "")
 			return plainArrive(request, origin+plainJoin(pathname, relativePathname)+query+hash, taken, opts)
 		}
-		if len(taken) == 0 && plainUnsafe(remaining) {
-			return "", Result{Outcome: Failed, Key: rule.Key, Err: ErrUnsafePath}
+		for _, text := range append(captured, remaining) {
+			if len(taken) == 0 && plainUnsafe(text) {
+				return "", Result{Outcome: Failed, Key: rule.Key, Err: ErrUnsafePath}
+			}
 		}
 		taken = append(taken, rule)
 		relativePathname = remaining + relativePathname
@@ -85,6 +87,16 @@ func plainArrive(request weburl.URL, assembled string, taken []Rule, opts Option
 }
 
 func plainParts(u weburl.URL) string { return u.Origin() + u.Path + u.Search() + u.Hash() }
+
+func plainMatchAny(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, captured []string, found bool) {
+	for _, rule := range rules {
+		if strings.Contains(rule.Key, "{") {
+			return plainTemplateMatch(pathname, rules, opts)
+		}
+	}
+	rule, remaining, found = plainMatch(pathname, rules, opts)
+	return rule, remaining, nil, found
+}
 
 func plainMatch(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, found bool) {
 	for end := len(pathname); end > 1; end = strings.LastIndex(pathname[:end], "/") {

@@ -102,6 +102,10 @@ const (
 	WarnTrailingSlashValue WarningKind = "value with a trailing slash"
 	// WarnLiteralStar: a "*" at the end of a key is no wildcard.
 	WarnLiteralStar WarningKind = "literal *"
+	// WarnUnusedVariable: a template's destination does not use a variable of the key.
+	WarnUnusedVariable WarningKind = "unused variable"
+	// WarnAmbiguous: two templates match the same path equally well.
+	WarnAmbiguous WarningKind = "ambiguous templates"
 	// WarnUserinfo: user name and password of a destination are dropped (R10).
 	WarnUserinfo WarningKind = "user name or password"
 	// WarnBareDelimiter: a bare "?" or "#" shuts later ones out (R11).

@@ -10,13 +10,14 @@ import (
 
 // Ruleset is a compiled ruleset. It is immutable and safe for concurrent use.
 type Ruleset struct {
-	table    table
-	opts     options
-	sources  []source
-	failures []error
-	warnings []Warning
-	rules    int
-	merger   weburl.Merger
+	table     table
+	templates *templateIndex // nil for none
+	opts      options
+	sources   []source
+	failures  []error
+	warnings  []Warning
+	rules     int
+	merger    weburl.Merger
 }
 
 // Len returns the number of rules that serve; shadowed ones do not count.
@@ -36,6 +37,11 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.slots {
 			if s != 0 && !yield(rs.rule(s.ref())) {
+				return
+			}
+		}
+		for _, t := range rs.templates.all() {
+			if !yield(t.rule) {
 				return
 			}
 		}
@@ -59,9 +65,21 @@ func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
 			pauseAfter(n, pause)
 			return strings.Compare(rs.table.key(a), rs.table.key(b))
 		})
+		templates := rs.templates.below(above)
 		for n, at := range found {
 			pauseAfter(n, pause)
+			for len(templates) > 0 && templates[0].key < rs.table.key(at) {
+				if !yield(templates[0].rule) {
+					return
+				}
+				templates = templates[1:]
+			}
 			if !yield(rs.rule(at)) {
+				return
+			}
+		}
+		for _, t := range templates {
+			if !yield(t.rule) {
 				return
 			}
 		}
@@ -69,10 +87,21 @@ func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
 }
 
 // Numbers is what the numbers of rules are below, as [Result] has them: some more than there are rules.
-func (rs *Ruleset) Numbers() int { return len(rs.table.slots) }
+func (rs *Ruleset) Numbers() int { return len(rs.table.slots) + len(rs.templates.all()) }
+
+// template returns the template that has a number, or nil.
+func (rs *Ruleset) template(number int) *templateRule {
+	if number < len(rs.table.slots) {
+		return nil
+	}
+	return rs.templates.rules[number-len(rs.table.slots)]
+}
 
 // Numbered returns the rule of a number, if one has it.
 func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
+	if t := rs.template(number); t != nil {
+		return t.rule, true
+	}
 	s := rs.table.slots[number]
 	if s == 0 {
 		return Rule{}, false
@@ -83,6 +112,9 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 // KeyOf returns the canonical key of the rule that has a number, in lower case where the case of letters does not matter, or "" if none
 // has it.
 func (rs *Ruleset) KeyOf(number int) string {
+	if t := rs.template(number); t != nil {
+		return t.key
+	}
 	s := rs.table.slots[number]
 	if s == 0 {
 		return ""
@@ -92,6 +124,9 @@ func (rs *Ruleset) KeyOf(number int) string {
 
 // NumberOf returns the number of the rule that has a key, in any spelling of it.
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
+	if t := rs.templates.named(key, &rs.opts); t != nil {
+		return len(rs.table.slots) + t.number, true
+	}
 	entry, number := rs.find(string(rs.opts.appendKey(nil, key)))
 	return number, entry != 0
 }

@@ -1,0 +1,228 @@
+package resolver
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// plainSegment is a segment of a key, as plain as can be.
+type plainSegment struct {
+	prefix, name, suffix string
+	spans                bool
+}
+
+func plainSegments(key string, opts Options) (segments []plainSegment) {
+	for _, text := range strings.Split(key, "/") {
+		prefix, rest, _ := strings.Cut(text, "{")
+		name, suffix, _ := strings.Cut(rest, "}")
+		name, spans := strings.CutPrefix(name, "+")
+		segments = append(segments, plainSegment{plainKey(prefix, opts), name, plainKey(suffix, opts), spans})
+	}
+	return segments
+}
+
+func (s plainSegment) weight() int {
+	switch {
+	case s.name == "":
+		return 1 << 20
+	case s.spans:
+		return 0
+	}
+	return 1 + len(s.prefix+s.suffix)
+}
+
+// plainWay is a way in which a key matches a path.
+type plainWay struct {
+	rule      Rule
+	segments  []plainSegment
+	length    int
+	remaining string
+	values    map[string]string
+}
+
+// plainWays returns all ways in which segments of a key match segments of a path.
+func plainWays(key []plainSegment, path []string, values map[string]string, opts Options) (ways []plainWay) {
+	if len(key) == 0 {
+		remaining := ""
+		if len(path) > 0 {
+			remaining = "/" + strings.Join(path, "/")
+		}
+		return []plainWay{{remaining: remaining, values: values}}
+	}
+	with := func(value string, rest []string, length int) {
+		extended := map[string]string{}
+		for name, value := range values {
+			extended[name] = value
+		}
+		if key[0].name != "" {
+			extended[key[0].name] = value
+		}
+		for _, way := range plainWays(key[1:], rest, extended, opts) {
+			way.length += length
+			ways = append(ways, way)
+		}
+	}
+	if key[0].spans {
+		for n := 1; n <= len(path); n++ {
+			if value := strings.Join(path[:n], "/"); value != "" {
+				with(value, path[n:], 0)
+			}
+		}
+		return ways
+	}
+	if len(path) == 0 {
+		return nil
+	}
+	for start := 0; start <= len(path[0]); start++ {
+		for end := start; end <= len(path[0]); end++ {
+			value := path[0][start:end]
+			if plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix && (value == "") == (key[0].name == "") {
+				with(value, path[1:], 1)
+			}
+		}
+	}
+	return ways
+}
+
+// plainTemplateMatch is plainMatch for rules among which there are templates: the rule has its captures in place.
+func plainTemplateMatch(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, captured []string, found bool) {
+	var best *plainWay
+	if len(pathname) < 2 {
+		return rule, "", nil, false
+	}
+	for _, rule := range rules {
+		segments := plainSegments(rule.Key, opts)
+		for _, way := range plainWays(segments, strings.Split(pathname[1:], "/"), nil, opts) {
+			if rule.Exact && way.remaining != "" && way.remaining != "/" {
+				continue
+			}
+			way.rule, way.segments = rule, segments
+			if best == nil || plainBetter(way, *best) {
+				best = &way
+			}
+		}
+	}
+	if best == nil {
+		return rule, "", nil, false
+	}
+	rule = best.rule
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range best.values {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		value := best.values[name]
+		captured = append(captured, value)
+		rule.Value = strings.ReplaceAll(rule.Value, "{"+name+"}", strings.NewReplacer("/", "%2F", ":", "%3A", "@", "%40", ",", "%2C", "=", "%3D", ";", "%3B").Replace(value))
+		rule.Value = strings.ReplaceAll(rule.Value, "{+"+name+"}", value)
+	}
+	if rule.Exact {
+		best.remaining = ""
+	}
+	return rule, best.remaining, captured, true
+}
+
+func plainBetter(a, b plainWay) bool {
+	order := cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(len(a.remaining), len(b.remaining)))
+	literal := func(w plainWay) bool { return !strings.Contains(w.rule.Key, "{") }
+	if order == 0 && literal(a) != literal(b) {
+		return literal(a)
+	}
+	for i := 0; order == 0 && i < min(len(a.segments), len(b.segments)); i++ {
+		order = cmp.Compare(b.segments[i].weight(), a.segments[i].weight())
+	}
+	return order < 0
+}
+
+// templateRules are random rules, most of them templates, that can be compiled together.
+func templateRules(r *rand.Rand) []Rule {
+	keys := []string{"a", "b", "{x}", "v{x}", "{x}v", "a{x}b", "{+x}", "a%2Fb", "{y}"}
+	values := []string{"a", "b", "{x}", "v{x}", "{+x}", "{x}.html", "c", "{y}"}
+	join := func(from []string) string {
+		var parts []string
+		for range 1 + r.IntN(3) {
+			parts = append(parts, from[r.IntN(len(from))])
+		}
+		return strings.Join(parts, "/")
+	}
+	var rules []Rule
+	for len(rules) < 1+r.IntN(5) {
+		value := "/" + join(values)
+		if strings.Contains(value, "{+x}") && strings.Count(value, "x}") > 1 {
+			continue // each hop would double it, and the plain algorithm takes its time
+		}
+		switch r.IntN(4) {
+		case 0:
+			value += "?q={x}&f=1#{x}"
+		case 1:
+			value += "?e=2"
+		}
+		if r.IntN(2) == 0 {
+			value = "https://x.example" + value
+		}
+		key := join(keys)
+		if !strings.Contains(key, "{") && strings.Contains(value, "{") {
+			continue // which is literal there, and has to be encoded
+		}
+		rule := Rule{Key: key, Value: value, Exact: r.IntN(5) == 0, Status: []int{0, 0, 301, 307}[r.IntN(4)]}
+		if rs, err := Compile(append(rules, rule), Options{MaxRedirects: new(4)}); err == nil && !isAmbiguous(rs) {
+			rules = append(rules, rule)
+		} else if r.IntN(20) == 0 {
+			break
+		}
+	}
+	return rules
+}
+
+func isAmbiguous(rs *Ruleset) bool {
+	return slices.ContainsFunc(rs.Warnings(), func(w Warning) bool { return w.Kind == WarnAmbiguous })
+}
+
+func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
+	limit := 4
+	answered := map[Outcome]int{}
+	seeds, least := uint64(700), 100
+	if os.Getenv("SHORTLINK_SLOW") != "" {
+		seeds, least = 6000, 1000
+	}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 5))
+		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0}
+		rules := templateRules(r)
+		rs, err := Compile(rules, opts)
+		if err != nil {
+			continue
+		}
+		for range 6 {
+			var path string
+			for range 1 + r.IntN(4) {
+				path += "/" + []string{"a", "b", "v1", "1v", "axb", "a%2Fb", "%61", "c", "", "A", "a%2fb", "x:y", "%2e%2E%2F"}[r.IntN(13)]
+			}
+			request := "https://go.example" + path + []string{"", "?q=9", "?e=3&z=1"}[r.IntN(3)]
+			got, result := rs.Resolve(request)
+			want, plain := plainResolve(request, rules, opts)
+			if plain.Key != "" {
+				plain.Rule, _ = rs.NumberOf(plain.Key)
+			}
+			if result.Outcome == Failed && plain.Outcome == Failed && fmt.Sprint(plain.Err) != "" && (result.Err == plain.Err || strings.HasPrefix(result.Err.Error(), plain.Err.Error())) {
+				result.Err = plain.Err
+			}
+			answered[result.Outcome]++
+			if got != want || result != plain {
+				t.Fatalf("seed %d\nrules %+v\nrequest %s\ncompiled %q %+v\nplain    %q %+v", seed, rules, request, got, result, want, plain)
+			}
+		}
+	}
+	for _, outcome := range []Outcome{Pass, Redirect, Failed} {
+		if answered[outcome] < least {
+			t.Errorf("%s was the outcome %d times", outcome, answered[outcome])
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package resolver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// templateIndex finds the template that a path matches best. It is a tree of segments: a path is compared with those parts of it alone that it
+// can match, each once.
+type templateIndex struct {
+	rules    []*templateRule
+	byKey    map[string]*templateRule
+	root     templateNode
+	foldCase bool
+}
+
+// templateNode is what keys have behind the same first segments.
+type templateNode struct {
+	literals map[string]*templateNode
+	patterns []*patternEdge
+	rule     *templateRule // whose key ends here
+	spans    []*templateRule
+}
+
+type patternEdge struct {
+	pattern segmentPattern
+	node    templateNode
+}
+
+// templateMatch is the best match among templates.
+type templateMatch struct {
+	rule *templateRule // nil for none
+	// segments is how many segments of the path the key's own ones take.
+	segments  int
+	remaining string
+	captures  []string
+}
+
+// add adds a rule, and returns the one that is there already with the same segments.
+func (x *templateIndex) add(t *templateRule) (there *templateRule) {
+	node := &x.root
+	for i := range t.segments {
+		if i == t.span {
+			for _, other := range node.spans {
+				if sameSegments(other.segments[i:], t.segments[i:]) {
+					return other
+				}
+			}
+			node.spans = append(node.spans, t)
+			return nil
+		}
+		node = node.child(t.segments[i])
+	}
+	if node.rule != nil {
+		return node.rule
+	}
+	node.rule = t
+	return nil
+}
+
+// sameSegments reports whether two keys go on in the same way, whatever their variables are called.
+func sameSegments(a, b []segmentPattern) bool {
+	return slices.EqualFunc(a, b, func(a, b segmentPattern) bool {
+		return a.prefix == b.prefix && a.suffix == b.suffix && a.isLiteral() == b.isLiteral()
+	})
+}
+
+// child returns the node behind a segment, which it makes if there is none.
+func (n *templateNode) child(p segmentPattern) *templateNode {
+	if p.isLiteral() {
+		if n.literals == nil {
+			n.literals = map[string]*templateNode{}
+		}
+		if n.literals[p.prefix] == nil {
+			n.literals[p.prefix] = &templateNode{}
+		}
+		return n.literals[p.prefix]
+	}
+	for _, edge := range n.patterns {
+		if edge.pattern.prefix == p.prefix && edge.pattern.suffix == p.suffix {
+			return &edge.node
+		}
+	}
+	edge := &patternEdge{pattern: p}
+	n.patterns = append(n.patterns, edge)
+	return &edge.node
+}
+
+// sort finds out which templates are better than others.
+func (x *templateIndex) sort() {
+	sorted := slices.SortedFunc(slices.Values(x.rules), compareTemplates)
+	for i, t := range sorted {
+		t.order = i
+	}
+}
+
+// match returns the best match of a pathname.
+func (x *templateIndex) match(pathname string) templateMatch {
+	if len(pathname) < 2 {
+		return templateMatch{}
+	}
+	s := templateSearch{index: x, path: pathname[1:]}
+	s.visit(&x.root, 0, 0)
+	if s.best.rule != nil {
+		s.best.captures = x.capture(s.best.rule, s.path, s.best.remaining)
+		if s.best.rule.rule.Exact {
+			s.best.remaining = "" // one slash, which is not appended
+		}
+	}
+	return s.best
+}
+
+// all returns the templates in the order in which they were added.
+func (x *templateIndex) all() []*templateRule {
+	if x == nil {
+		return nil
+	}
+	return x.rules
+}
+
+// of returns the template with a canonical key, or nil.
+func (x *templateIndex) of(key string) *templateRule {
+	if x == nil {
+		return nil
+	}
+	return x.byKey[key]
+}
+
+// named returns the template with a key, in any spelling of its literal text, or nil.
+func (x *templateIndex) named(key string, o *options) *templateRule {
+	if x == nil || !isTemplate(key) {
+		return nil
+	}
+	t, _ := o.parseTemplateKey(key)
+	return x.byKey[t.key]
+}
+
+// below returns the templates with a canonical key or below it, or all if it is empty, sorted by key.
+func (x *templateIndex) below(above string) []*templateRule {
+	var found []*templateRule
+	for _, t := range x.all() {
+		if above == "" || t.key == above || strings.HasPrefix(t.key, above+"/") {
+			found = append(found, t)
+		}
+	}
+	slices.SortFunc(found, func(a, b *templateRule) int { return strings.Compare(a.key, b.key) })
+	return found
+}
+
+// templateSearch looks for the best match of a path.
+type templateSearch struct {
+	index *templateIndex
+	path  string
+	best  templateMatch
+}
+
+// visit looks at what keys have behind their first segments, which the path has up to start.
+func (s *templateSearch) visit(n *templateNode, segments, start int) {
+	remaining := ""
+	if start > 0 {
+		remaining = s.path[start-1:] // with the "/" in front, if there is one
+	}
+	if start > len(s.path) {
+		remaining = ""
+	}
+	if n.rule != nil {
+		s.offer(n.rule, segments, remaining)
+	}
+	if start > len(s.path) {
+		return
+	}
+	segment, _, _ := strings.Cut(s.path[start:], "/")
+	next := start + len(segment) + 1
+	if len(n.literals) > 0 {
+		if child := n.literals[s.canonical(segment)]; child != nil {
+			s.visit(child, segments+1, next)
+		}
+	}
+	for _, edge := range n.patterns {
+		if _, ok := s.index.matchSegment(&edge.pattern, segment); ok {
+			s.visit(&edge.node, segments+1, next)
+		}
+	}
+	for _, rule := range n.spans {
+		s.visitSpan(rule, segments, start)
+	}
+}
+
+// canonical returns the form of a segment that keys have.
+func (s *templateSearch) canonical(segment string) string {
+	if strings.IndexByte(segment, '%') < 0 && !s.index.foldCase {
+		return segment
+	}
+	return CanonicalKey(segment, s.index.foldCase)
+}
+
+// visitSpan looks where the segments behind an expression that spans segments are found last: the first segment of what the expression
+// takes begins at start.
+func (s *templateSearch) visitSpan(rule *templateRule, segments, start int) {
+	tail := rule.segments[rule.span+1:]
+	if len(tail) == 0 {
+		if start < len(s.path) {
+			s.offer(rule, segments, "")
+		}
+		return
+	}
+	for at := strings.LastIndexByte(s.path, '/'); at > start; at = strings.LastIndexByte(s.path[:at], '/') {
+		if end, ok := s.index.matchSegments(tail, s.path[at+1:]); ok {
+			s.offer(rule, segments+len(tail), s.path[at+1+end:])
+			return
+		}
+	}
+}
+
+// matchSegments reports whether a path begins with segments, and where these end.
+func (x *templateIndex) matchSegments(patterns []segmentPattern, path string) (end int, ok bool) {
+	for i := range patterns {
+		if i > 0 {
+			if end == len(path) {
+				return 0, false
+			}
+			end++ // the slash
+		}
+		segment, _, _ := strings.Cut(path[end:], "/")
+		if _, ok := x.matchSegment(&patterns[i], segment); !ok {
+			return 0, false
+		}
+		end += len(segment)
+	}
+	return end, true
+}
+
+// offer takes a match if it is better than the best one so far: longer, or of those as long one that takes more of the path, or of those
+// that take as much the better template.
+func (s *templateSearch) offer(rule *templateRule, segments int, remaining string) {
+	if rule.rule.Exact && remaining != "" && remaining != "/" {
+		return
+	}
+	if best := s.best.rule; best != nil {
+		worse := cmp.Or(cmp.Compare(s.best.segments, segments), cmp.Compare(len(remaining), len(s.best.remaining)), cmp.Compare(rule.order, best.order)) > 0
+		if worse {
+			return
+		}
+	}
+	s.best = templateMatch{rule: rule, segments: segments, remaining: remaining}
+}
+
+// matchSegment reports whether a segment of a path has a pattern, and returns what the expression captures, as the path spells it.
+func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (captured string, ok bool) {
+	start, ok := x.cutPrefix(segment, p.prefix)
+	if !ok {
+		return "", false
+	}
+	if p.isLiteral() {
+		return "", start == len(segment)
+	}
+	end, ok := x.cutSuffix(segment, p.suffix)
+	return segment[start:max(start, end)], ok && end > start
+}
+
+// cutPrefix reports whether a segment begins with canonical text, however it is spelled, and where that ends.
+func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
+	if strings.HasPrefix(segment, prefix) {
+		return len(prefix), true
+	}
+	for prefix != "" {
+		unit := nextUnit(segment[end:])
+		if unit == 0 {
+			return 0, false
+		}
+		canonical := CanonicalKey(segment[end:end+unit], x.foldCase)
+		if !strings.HasPrefix(prefix, canonical) {
+			return 0, false
+		}
+		prefix, end = prefix[len(canonical):], end+unit
+	}
+	return end, true
+}
+
+// cutSuffix reports whether a segment ends in canonical text, however it is spelled, and where that begins.
+func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
+	if strings.HasSuffix(segment, suffix) {
+		return len(segment) - len(suffix), true
+	}
+	// A suffix of n bytes has at most n units, each of three bytes at most.
+	for start = max(0, len(segment)-3*len(suffix)); start < len(segment); start += max(1, nextUnit(segment[start:])) {
+		if CanonicalKey(segment[start:], x.foldCase) == suffix {
+			return start, true
+		}
+	}
+	return 0, false
+}
+
+// nextUnit returns the length of what stands for one octet of a path, or 0 at its end.
+func nextUnit(path string) int {
+	if _, ok := weburl.Triplet(path, 0); ok {
+		return 3
+	}
+	return min(1, len(path))
+}
+
+// capture returns what the expressions of a key take of a path that it matches, by slot.
+func (x *templateIndex) capture(t *templateRule, path, remaining string) []string {
+	captures := make([]string, len(t.names))
+	path = path[:len(path)-len(remaining)]
+	segments := t.segments
+	if t.span >= 0 {
+		segments = segments[:t.span]
+	}
+	path = x.captureSegments(segments, path, captures)
+	if t.span < 0 {
+		return captures
+	}
+	tail := t.segments[t.span+1:]
+	end := len(path)
+	for range tail {
+		end = strings.LastIndexByte(path[:end], '/')
+	}
+	captures[t.segments[t.span].slot] = path[:end]
+	if len(tail) > 0 {
+		x.captureSegments(tail, path[end+1:], captures)
+	}
+	return captures
+}
+
+// captureSegments captures the expressions of segments, and returns the path behind them.
+func (x *templateIndex) captureSegments(segments []segmentPattern, path string, captures []string) (rest string) {
+	for i := range segments {
+		var segment string
+		segment, path, _ = strings.Cut(path, "/")
+		if p := &segments[i]; !p.isLiteral() {
+			captures[p.slot], _ = x.matchSegment(p, segment)
+		}
+	}
+	return path
+}

@@ -1,0 +1,168 @@
+package resolver
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/uritemplate"
+)
+
+// templateValue is the value of a rule whose key is a template: of an absolute destination, or of an internal redirect.
+type templateValue struct {
+	internal bool
+	origin   string // of an absolute destination
+	host     string
+	// path, query and fragment are literal text and captures; query and fragment without what they begin with.
+	path, query, fragment []valuePiece
+	hasQuery, hasFragment bool
+}
+
+// valuePiece is literal text and the capture behind it.
+type valuePiece struct {
+	literal  string
+	slot     int // -1 for none
+	operator uritemplate.Operator
+}
+
+// marker stands for a capture while a value is parsed as a URL. It is of no use in one, and comes out percent-encoded in paths.
+const (
+	marker        = "\uE000"
+	encodedMarker = "%EE%80%80"
+)
+
+// parseTemplateValue parses a value with the variables of a key, or says what is wrong with it.
+func parseTemplateValue(value string, names []string) (v templateValue, problem string) {
+	parts, problem := parseTemplate(value)
+	if problem != "" {
+		return v, problem
+	}
+	if strings.Contains(value, marker) {
+		return v, "the destination holds the character U+E000, which means nothing; remove it"
+	}
+	var marked strings.Builder
+	var captures []valuePiece
+	for _, part := range parts {
+		if part.name == "" {
+			marked.WriteString(part.literal)
+			continue
+		}
+		slot := slices.Index(names, part.name)
+		if slot < 0 {
+			return v, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ")
+		}
+		if !reachesPath(marked.String()) {
+			return v, "an expression stands in the scheme or the host of the destination, which no request may choose; put a \"/\" in front of it"
+		}
+		marked.WriteString(marker)
+		operator := uritemplate.Simple
+		if part.reserved {
+			operator = uritemplate.Reserved
+		}
+		captures = append(captures, valuePiece{slot: slot, operator: operator})
+	}
+	return assembleValue(marked.String(), captures)
+}
+
+// reachesPath reports whether a value that begins so is past its host.
+func reachesPath(start string) bool {
+	if isInternal(start) {
+		return true
+	}
+	_, rest, ok := strings.Cut(start, "://")
+	return ok && strings.ContainsAny(rest, "/?#")
+}
+
+// assembleValue parses a value with markers, and puts captures in their places.
+func assembleValue(marked string, captures []valuePiece) (v templateValue, problem string) {
+	parsed, problem := parseValue(marked)
+	if problem != "" {
+		return v, strings.ReplaceAll(problem, marker, "{…}")
+	}
+	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
+	if v.internal = parsed.internal; !v.internal {
+		v.origin, v.host = parsed.url.Origin(), parsed.url.Host
+		path, query, fragment = parsed.url.Path, parsed.url.Search(), parsed.url.Hash()
+	}
+	v.hasQuery, v.hasFragment = query != "", fragment != ""
+	for _, text := range []struct {
+		pieces *[]valuePiece
+		text   string
+	}{{&v.path, path}, {&v.query, strings.TrimPrefix(query, "?")}, {&v.fragment, strings.TrimPrefix(fragment, "#")}} {
+		literals := strings.Split(strings.ReplaceAll(text.text, encodedMarker, marker), marker)
+		for i, literal := range literals {
+			piece := valuePiece{literal: literal, slot: -1}
+			if i < len(literals)-1 {
+				piece.slot, piece.operator = captures[0].slot, captures[0].operator
+				captures = captures[1:]
+			}
+			*text.pieces = append(*text.pieces, piece)
+		}
+	}
+	if len(captures) > 0 {
+		return v, "an expression stands in a \"..\" or \".\" segment of the destination; remove it"
+	}
+	return v, ""
+}
+
+// appendPieces appends pieces with captures in their places: raw, and encoded where the operator may not emit them.
+func appendPieces(dst []byte, pieces []valuePiece, captures []string) []byte {
+	for i := range pieces {
+		dst = append(dst, pieces[i].literal...)
+		if pieces[i].slot >= 0 {
+			dst = pieces[i].operator.AppendRaw(dst, captures[pieces[i].slot])
+		}
+	}
+	return dst
+}
+
+// uses reports whether the value has a capture.
+func (v *templateValue) uses(slot int) bool {
+	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
+		for i := range pieces {
+			if pieces[i].slot == slot {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// internalValue returns the internal redirect with captures in their places. Its path can begin with "//", as a pathname can.
+func (v *templateValue) internalValue(captures []string) (value internalValue) {
+	value.path = string(appendPieces(nil, v.path, captures))
+	if v.hasQuery {
+		value.query = string(appendPieces([]byte("?"), v.query, captures))
+	}
+	if v.hasFragment {
+		value.fragment = string(appendPieces([]byte("#"), v.fragment, captures))
+	}
+	return value
+}
+
+// isTooLong reports whether the value would be longer than destinations are with captures in their places: in a chain that goes on
+// and on they may double with each hop.
+func (v *templateValue) isTooLong(captures []string) bool {
+	n := len(v.origin)
+	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
+		for i := range pieces {
+			n += len(pieces[i].literal)
+			if pieces[i].slot >= 0 {
+				n += len(captures[pieces[i].slot])
+			}
+		}
+	}
+	return n > maxDestination
+}
+
+// text returns the value with captures in their places, as a rule without variables would have it.
+func (v *templateValue) text(captures []string) string {
+	b := []byte(v.origin)
+	b = appendPieces(b, v.path, captures)
+	if v.hasQuery {
+		b = appendPieces(append(b, '?'), v.query, captures)
+	}
+	if v.hasFragment {
+		b = appendPieces(append(b, '#'), v.fragment, captures)
+	}
+	return string(b)
+}
