@@ -114,7 +114,7 @@ func NewCompiler(opts Options) (*Compiler, error) {
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
 func (c *Compiler) Add(rule Rule) {
-	if isTemplate(rule.Key) {
+	if IsTemplate(rule.Key) {
 		c.addTemplate(rule)
 		return
 	}

@@ -64,8 +64,8 @@ func (t *templateRule) weight(i int) int {
 	return 1 + p.literalLength()
 }
 
-// isTemplate reports whether a key is a template.
-func isTemplate(key string) bool { return strings.ContainsAny(key, "{}") }
+// IsTemplate reports whether a key is a template: it has a brace, which no other key may have.
+func IsTemplate(key string) bool { return strings.ContainsAny(key, "{}") }
 
 // templatePart is literal text, or the place of a variable's value. With all variables defined and not empty, as captures
 // are, each operator is one with literal text around it.

@@ -131,7 +131,7 @@ func (x *templateIndex) of(key string) *templateRule {
 
 // named returns the template with a key, in any spelling of its literal text, or nil.
 func (x *templateIndex) named(key string, o *options) *templateRule {
-	if x == nil || !isTemplate(key) {
+	if x == nil || !IsTemplate(key) {
 		return nil
 	}
 	t, _ := o.parseTemplateKey(key)

@@ -49,7 +49,7 @@ type redirectLines struct {
 // redirectSpan is a line that is a rule, and where in the file it stands.
 type redirectSpan struct {
 	key        string
-	exact      bool
+	segments   redirectKey
 	start, end int
 }
 
@@ -67,8 +67,9 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 		if err := file.errs.tooMany(lines.position(1)); err != nil {
 			return spans, file.errs.with(err)
 		}
-		if rule, refused := newRedirectLine(string(text), lines.position(0)).rule(); refused == nil {
-			spans.all = append(spans.all, redirectSpan{rule.Key, rule.Exact, lines.start, lines.end})
+		rules, _ := newRedirectLine(string(text), lines.position(0)).rules()
+		for _, rule := range rules {
+			spans.all = append(spans.all, redirectSpan{rule.Key, newRedirectKey(rule), lines.start, lines.end})
 		}
 	}
 }
@@ -76,11 +77,15 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 // insert adds the lines of a rule to splices, which remove the old ones, the last of them at old.
 func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string) ([]splice, error) {
 	earliest, latest := 0, l.last
+	key := newRedirectKey(rule)
 	for _, line := range l.all {
-		if !rule.Exact && isBelow(line.key, rule.Key) {
-			earliest = line.end
+		if _, both := key.overlap(line.segments); !both {
+			continue
 		}
-		if !line.exact && isBelow(rule.Key, line.key) {
+		switch order := key.compare(line.segments); {
+		case order > 0:
+			earliest = line.end
+		case order < 0:
 			latest = min(latest, line.start)
 		}
 	}
@@ -100,6 +105,3 @@ func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int,
 	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	return splices, nil
 }
-
-// isBelow reports whether a key lies below another.
-func isBelow(key, above string) bool { return strings.HasPrefix(key, above+"/") }

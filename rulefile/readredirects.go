@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"io"
+	"slices"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -11,17 +12,22 @@ import (
 //
 //	from [query...] to [status[!]] [condition...]
 //
-// Two kinds of lines are rules. A path is an exact rule, which like there matches with and without
-// a slash at its end. A path that ends in "/*" is a rule for all below it, if "/:splat"
-// ends the destination's path; it matches the path itself, too:
+// A path is an exact rule, which like there matches with and without a slash at its end. A path that ends in "/*" is a rule for all below it, if
+// "/:splat" ends the destination's path; it matches the path itself, too. Where ":splat" stands elsewhere in the
+// destination, or not at all, the line makes two rules, for the path itself and for all below it. A placeholder is a variable of
+// a template, and so is a "*" in the middle of a path or at the end of its last segment:
 //
-//	/paper   https://example.com/paper.pdf 302    paper  https://example.com/paper.pdf  302 exact
-//	/docs/*  https://docs.example.com/:splat      docs   https://docs.example.com       301
+//	/paper         https://example.com/paper.pdf 302    paper            https://example.com/paper.pdf   302 exact
+//	/docs/*        https://docs.example.com/:splat      docs             https://docs.example.com        301
+//	/news/*        /blog                                news             /blog                           301 exact
+//	                                                    news/{+splat}    /blog                           301
+//	/:year/:post   /blog/:post?y=:year                  {year}/{post}    /blog/{post}?y={year}           301 exact
+//	/api-*         /reference/:splat                    api-{splat}      /reference/{+splat}             301
 //
 // A line without a status means 301, as at Netlify; at Cloudflare it means 302. The "!" changes nothing, as rules answer
 // before files do. Everything else has no equivalent, and each such line is an error that says why:
-// a host in front of the path, queries and conditions, other statuses (rewrites, error pages), placeholders, "*" and
-// ":splat" elsewhere, and a path that leads to itself.
+// a host in front of the path, queries and conditions, other statuses (rewrites, error pages), every path, two placeholders in
+// one segment, and a path that leads to itself.
 //
 // A key has one rule, where a _redirects file can have two lines, for a path and for all below it. Where the path's line
 // is the first, the two become one rule, in the second's place, if status and destination are the same but for a slash at its end:
@@ -31,7 +37,8 @@ import (
 //
 // Otherwise the second is an error. So is a line that no request gets to, as there the first line that matches
 // wins: one for a path that an earlier line has, or below one that an earlier line takes whole. Here the
-// longest key wins, and the line would begin to mean something.
+// longest key wins, and the line would begin to mean something. For the same reason a line is an error some of whose paths match one with
+// placeholders in front of it, where the rule that it makes would win here.
 //
 // The rules are passed to add when all have been read; their positions are source, and the line and column
 // of the path. The error is of type [Errors] and lists every line that is no rule, or it
@@ -49,7 +56,9 @@ type redirectsFile struct {
 	// no key any more.
 	rules []resolver.Rule
 	byKey map[string]int // index in rules
-	errs  Errors
+	// templates are those of the rules whose paths have placeholders.
+	templates []keyedRule
+	errs      Errors
 }
 
 func newRedirectsFile() *redirectsFile {
@@ -72,11 +81,24 @@ func (f *redirectsFile) read(lines *lineReader) error {
 
 // add takes in a line.
 func (f *redirectsFile) add(text string, at resolver.Position) {
-	rule, err := newRedirectLine(text, at).rule()
+	rules, err := newRedirectLine(text, at).rules()
 	if err != nil {
 		f.errs = append(f.errs, err)
 		return
 	}
+	for i, rule := range rules {
+		_, twice := f.byKey[rule.Key]
+		if isPartOf := i < len(rules)-1; isPartOf && twice {
+			continue // an earlier line has the path itself, and this one all below it
+		}
+		if !f.addRule(rule) {
+			return
+		}
+	}
+}
+
+// addRule takes in a rule, and reports whether requests get to it.
+func (f *redirectsFile) addRule(rule resolver.Rule) bool {
 	first, twice := f.byKey[rule.Key]
 	switch taker, taken := f.takerOf(rule.Key); {
 	case taken:
@@ -84,17 +106,61 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 			f.rules[taker].Position)
 	case twice && !rule.Exact && f.rules[first].Exact:
 		f.widen(first, rule)
+		return true
 	case twice:
 		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two",
 			f.rules[first].Position)
+	case f.isOutdone(rule):
 	default:
 		f.append(rule)
+		return true
 	}
+	return false
+}
+
+// isOutdone reports a rule some of whose paths match an earlier one, too, if it would win here and cannot there: one of the two is a
+// template.
+func (f *redirectsFile) isOutdone(rule resolver.Rule) bool {
+	key := newRedirectKey(rule)
+	if !key.template {
+		return slices.ContainsFunc(f.templates, func(earlier keyedRule) bool { return f.outdoes(rule, key, earlier) })
+	}
+	return slices.ContainsFunc(f.rules, func(earlier resolver.Rule) bool {
+		return earlier.Key != "" && f.outdoes(rule, key, keyedRule{newRedirectKey(earlier), earlier})
+	})
+}
+
+// outdoes reports a rule some of whose paths match an earlier one, if it would win.
+func (f *redirectsFile) outdoes(rule resolver.Rule, key redirectKey, earlier keyedRule) bool {
+	path, both := key.overlap(earlier.key)
+	if !both {
+		return false
+	}
+	order := key.compare(earlier.key)
+	switch {
+	case order < 0:
+		f.errs.add(rule.Position, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
+			path, earlier.rule.Position)
+	case order == 0 && slices.EqualFunc(key.segments, earlier.key.segments, sameSegment):
+		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two", earlier.rule.Position)
+	default:
+		return false
+	}
+	return true
+}
+
+// keyedRule is a rule with its key taken apart.
+type keyedRule struct {
+	key  redirectKey
+	rule resolver.Rule
 }
 
 func (f *redirectsFile) append(rule resolver.Rule) {
 	f.byKey[rule.Key] = len(f.rules)
 	f.rules = append(f.rules, rule)
+	if resolver.IsTemplate(rule.Key) {
+		f.templates = append(f.templates, keyedRule{newRedirectKey(rule), rule})
+	}
 }
 
 // takerOf returns the rule that takes all below a path where the key lies.

@@ -55,18 +55,20 @@ type redirect struct {
 	status   int
 }
 
-// rule makes a rule of the line, or says why there is none.
-func (l redirectLine) rule() (resolver.Rule, *Error) {
+// rules makes rules of the line, or says why there is none.
+func (l redirectLine) rules() ([]resolver.Rule, *Error) {
 	parts, refused := l.takeApart()
 	if refused != nil {
-		return resolver.Rule{}, &Error{l.positionOf(refused.word), refused.reason}
+		return nil, &Error{l.positionOf(refused.word), refused.reason}
 	}
-	rule, refused := parts.translate()
+	rules, refused := parts.translate()
 	if refused != nil {
-		return resolver.Rule{}, &Error{l.positionOf(refused.word), refused.reason}
+		return nil, &Error{l.positionOf(refused.word), refused.reason}
 	}
-	rule.Position = l.positionOf(parts.from)
-	return rule, nil
+	for i := range rules {
+		rules[i].Position = l.positionOf(parts.from)
+	}
+	return rules, nil
 }
 
 func (l redirectLine) positionOf(w word) resolver.Position {

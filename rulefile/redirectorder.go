@@ -30,8 +30,12 @@ func keysAbove(key string) iter.Seq[string] {
 
 // longestFirst returns rules in an order in which the first that matches has the longest
 // key: each stays where it is, unless it takes all below its path and something
-// below comes later, behind the last of which it moves.
+// below comes later, behind the last of which it moves. With templates among them all are put in order.
 func longestFirst(rules []resolver.Rule) []resolver.Rule {
+	if slices.ContainsFunc(rules, func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }) {
+		slices.SortStableFunc(rules, func(a, b resolver.Rule) int { return newRedirectKey(a).compare(newRedirectKey(b)) })
+		return rules
+	}
 	type placed struct {
 		place int
 		rule  resolver.Rule

@@ -2,96 +2,195 @@ package rulefile
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// What stands at the end of a path for all that is below it, and in a destination for the
-// part of a request's path that it matched.
+// What stands in a path for any segments, and in a destination for those that it matched.
 const (
 	star  = "/*"
 	splat = ":splat"
 )
 
-// translate makes a rule of a line.
-func (r redirect) translate() (rule resolver.Rule, refused *refusal) {
-	path, isPrefix := strings.CutSuffix(r.from.text, star)
-	rule = resolver.Rule{Key: strings.TrimRight(strings.TrimPrefix(path, "/"), "/"), Status: r.status, Exact: !isPrefix}
-	if reason := pathProblem(rule.Key, r.to.text); reason != "" {
-		return rule, &refusal{r.from, reason}
+// spanning is what a "*" becomes in a key, and ":splat" in the path of its destination.
+const spanning = "{+splat}"
+
+// translate makes rules of a line; two where the path ends in "/*", and the destination does not go on with what that matched: one for
+// the path itself, and one for all below it.
+func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
+	path := newRedirectPath(r.from.text, r.to.text)
+	if reason := path.problem(); reason != "" {
+		return nil, &refusal{r.from, reason}
 	}
-	reason := ""
-	if isPrefix {
-		rule.Value, reason = prefixDestination(r.to.text)
-	} else {
-		rule.Value, reason = exactDestination(r.to.text)
+	if reason := path.destinationProblem(r.to.text); reason != "" {
+		return nil, &refusal{r.to, reason}
 	}
-	if reason == "" && leadsToItself(rule) {
-		reason = "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"
+	rule := resolver.Rule{Key: path.key, Status: r.status, Exact: path.end == endsExact, Value: path.valueOf(r.to.text)}
+	if path.end == endsBelow {
+		if !goesOn(r.to.text) {
+			return r.toOnePlace(path), nil
+		}
+		rule.Value = path.valueOf(withoutSplat(r.to.text))
 	}
-	if reason != "" {
-		return rule, &refusal{r.to, reason}
+	if leadsToItself(rule) {
+		return nil, &refusal{r.to, "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"}
 	}
-	return rule, nil
+	return []resolver.Rule{rule}, nil
 }
 
-// pathProblem says why the key of a path is none; destination is the line's.
-func pathProblem(key, destination string) string {
-	const instead = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
-	name := placeholderIn(key, destination)
-	switch {
-	case key == "":
-		return "a key is not empty, so no rule is for \"/\" or for every path; use Caddy's redir"
-	case strings.Contains(key, "*"):
-		return "a \"*\" is for whole segments, at the end of the path and behind a \"/\"" + instead
-	case name != "":
-		return "a rule has no placeholder like " + name + instead // until there are templates
+// toOnePlace makes rules of a line whose path ends in "/*", for a destination to which a request's path is not appended.
+func (r redirect) toOnePlace(path redirectPath) (rules []resolver.Rule) {
+	itself := resolver.Rule{Key: path.key, Status: r.status, Exact: true, Value: path.valueOf(withoutSplat(r.to.text))}
+	if !leadsToItself(itself) {
+		rules = append(rules, itself)
 	}
-	return ""
+	path.names = append(path.names, splat)
+	return append(rules, resolver.Rule{Key: path.key + "/" + spanning, Status: r.status, Value: path.valueOf(r.to.text)})
+}
+
+// redirectPath is the path of a line taken apart.
+type redirectPath struct {
+	text  string // without slashes around it, and without what end stands for
+	key   string
+	names []string // of the placeholders in the key, with the colon
+	twice bool     // a segment has two
+	end   redirectEnd
+}
+
+// redirectEnd is what the end of a path says of longer ones.
+type redirectEnd int
+
+const (
+	endsExact  redirectEnd = iota // they do not match
+	endsBelow                     // "/*": they match, and so does the path itself
+	endsWithin                    // "x*": segments that begin with the last one match, with all below
+)
+
+// newRedirectPath takes a path apart. A word with a colon in front is a placeholder where it begins a segment, or where the destination has it,
+// too: Special:Search is none.
+func newRedirectPath(from, destination string) (p redirectPath) {
+	path, isPrefix := strings.CutSuffix(from, star)
+	p.text = strings.TrimRight(strings.TrimPrefix(path, "/"), "/")
+	if within, ok := strings.CutSuffix(p.text, "*"); isPrefix {
+		p.end = endsBelow
+	} else if ok && !strings.HasSuffix("/"+within, "/") {
+		p.end, p.text = endsWithin, within
+	}
+	inDestination := placeholder.FindAllString(destination, -1)
+	segments := strings.Split(p.text, "/")
+	for i, segment := range segments {
+		if segment == "*" {
+			p.names = append(p.names, splat)
+			segments[i] = spanning
+			continue
+		}
+		before := len(p.names)
+		segments[i] = placeholder.ReplaceAllStringFunc(segment, func(name string) string {
+			if !strings.HasPrefix(segment, name) && !slices.Contains(inDestination, name) {
+				return name
+			}
+			p.names = append(p.names, name)
+			return variable(name)
+		})
+		p.twice = p.twice || len(p.names) > before+1
+	}
+	p.key = strings.Join(segments, "/")
+	if p.end == endsWithin {
+		p.twice = p.twice || strings.HasSuffix(p.key, "}")
+		p.names = append(p.names, splat)
+		p.key += variable(splat)
+	}
+	return p
 }
 
 // placeholder is what Netlify and Cloudflare take for one.
 var placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
 
-// placeholderIn returns a placeholder of a key, or "". A word with a colon in front is one where
-// it begins a segment, or where the destination has it, too: Special:Search is none.
-func placeholderIn(key, destination string) string {
-	for _, at := range placeholder.FindAllStringIndex(key, -1) {
-		name := key[at[0]:at[1]]
-		if at[0] == 0 || key[at[0]-1] == '/' || strings.Contains(destination, name) {
-			return name
-		}
+// variable is what a placeholder becomes in a template.
+func variable(name string) string { return "{" + name[1:] + "}" }
+
+// problem says why the key of a path is none.
+func (p *redirectPath) problem() string {
+	const instead = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
+	names := slices.Clone(p.names)
+	if p.end == endsBelow {
+		names = append(names, splat)
+	}
+	slices.Sort(names)
+	switch {
+	case p.text == "" && p.end == endsBelow:
+		return "no rule is for \"/\", and so none for every path; for all but that one write the key {+path} in a JSON or CSV file, or use Caddy's redir"
+	case p.text == "":
+		return "a key is not empty, so no rule is for \"/\"; use Caddy's redir"
+	case strings.ContainsAny(p.text, "{}"):
+		return "a path has no \"{\" and \"}\"; write %7B and %7D, or :name for what differs"
+	case strings.Contains(p.key, "*"):
+		return "a \"*\" is for whole segments, or for the end of the last one" + instead
+	case p.twice:
+		return "a segment has one placeholder or \"*\", as nothing would settle which of two takes what" + instead
+	case len(slices.Compact(names)) < len(names):
+		return "a path has one \"*\", and each placeholder once" + instead
 	}
 	return ""
 }
 
-// exactDestination returns the value of an exact rule, or says why a destination is none.
-func exactDestination(to string) (value, problem string) {
-	if strings.Contains(to, splat) {
-		return "", "there is nothing for " + splat + " to stand for, as the path does not end in \"" + star + "\""
+// destinationProblem says why a destination is none for the path.
+func (p *redirectPath) destinationProblem(to string) string {
+	hasSplat := p.end == endsBelow || slices.Contains(p.names, splat)
+	path, rest := cutPath(to)
+	itself, _ := cutPath(withoutSplat(to))
+	for segment := range strings.SplitSeq(itself, "/") {
+		if name := placeholder.FindString(segment); name != "" && strings.HasPrefix(segment, name) && !slices.Contains(p.names, name) {
+			return "there is nothing for " + name + " to stand for, as the path does not have it"
+		}
 	}
-	return to, ""
+	switch {
+	case strings.Contains(to, splat) && !hasSplat:
+		return "there is nothing for " + splat + " to stand for, as the path has no \"*\""
+	case p.end == endsBelow && strings.Contains(path, "//"+splat):
+		return "a \"/\" stands in front of /" + splat + "; remove one of the two"
+	case p.end == endsWithin && (!strings.HasSuffix(path, splat) || strings.Count(path+rest, splat) > 1):
+		return "a rule appends what is below the segment to the destination's path; write " + splat + " there, at its end and nowhere else"
+	case strings.ContainsAny(to, "{}") && (len(p.names) > 0 || p.end == endsBelow && !goesOn(to)):
+		return "a destination has no \"{\" and \"}\"; write %7B and %7D"
+	}
+	return ""
 }
 
-// prefixDestination returns the value of a rule for all below a path, to which the rest of a request's path is appended.
-// It says why a destination is none.
-func prefixDestination(to string) (value, problem string) {
-	if !strings.Contains(to, splat) {
-		return "", "all below the path would lead to this one place, where a rule appends the rest of the path; end it with /" + splat + ", or use Caddy's redir"
+// valueOf returns the value that a destination is, with variables in the place of placeholders.
+func (p *redirectPath) valueOf(to string) string {
+	path, rest := cutPath(to)
+	replace := func(text, splatVariable string) string {
+		return placeholder.ReplaceAllStringFunc(text, func(name string) string {
+			switch {
+			case !slices.Contains(p.names, name):
+				return name
+			case name == splat:
+				return splatVariable
+			}
+			return variable(name)
+		})
 	}
+	return replace(path, spanning) + replace(rest, variable(splat))
+}
+
+// goesOn reports whether a destination ends in what a "*" matched, and has it nowhere else, so that it is a rule for all below a path.
+func goesOn(to string) bool {
 	path, rest := cutPath(to)
 	base, ok := strings.CutSuffix(path, "/"+splat)
-	if !ok || strings.Contains(base+rest, splat) {
-		return "", "a rule appends the rest of the path to the destination's path; write /" + splat + " there, at its end and nowhere else"
+	return ok && !strings.Contains(base+rest, splat)
+}
+
+// withoutSplat returns a destination for the path itself, of which a "*" matches nothing.
+func withoutSplat(to string) string {
+	path, rest := cutPath(to)
+	path = strings.TrimSuffix(strings.ReplaceAll(path, "/"+splat+"/", "/"), "/"+splat)
+	if path == "" {
+		path = "/"
 	}
-	if strings.HasSuffix(base, "/") {
-		return "", "a \"/\" stands in front of /" + splat + "; remove one of the two"
-	}
-	if base == "" {
-		base = "/"
-	}
-	return base + rest, ""
+	return strings.ReplaceAll(path+rest, splat, "")
 }
 
 // leadsToItself reports whether a rule's destination is its own path.

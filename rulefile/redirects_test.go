@@ -71,6 +71,51 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 			"/a https://example.com/b/?c\n/a/* https://example.com/b/:splat?c",
 			[]resolver.Rule{{Key: "a", Value: "https://example.com/b/?c", Status: 301}},
 		},
+		"a placeholder is a variable": {
+			"/:year/posts/:post /blog/:post?y=:year#:post 302",
+			[]resolver.Rule{{Key: "{year}/posts/{post}", Value: "/blog/{post}?y={year}#{post}", Status: 302, Exact: true}},
+		},
+		"a placeholder in front of a splat": {
+			"/:a/* https://example.com/:a/:splat",
+			[]resolver.Rule{{Key: "{a}", Value: "https://example.com/{a}", Status: 301}},
+		},
+		"a placeholder that the destination has, too, within a segment": {
+			"/b:a-:b /c?d=:b",
+			[]resolver.Rule{{Key: "b:a-{b}", Value: "/c?d={b}", Status: 301, Exact: true}},
+		},
+		"a splat at a segment's end": {
+			"/docs/preset-* /preset/:splat?a",
+			[]resolver.Rule{{Key: "docs/preset-{splat}", Value: "/preset/{+splat}?a", Status: 301}},
+		},
+		"a splat in the middle": {
+			"/a/*/b /c/:splat?d=:splat",
+			[]resolver.Rule{{Key: "a/{+splat}/b", Value: "/c/{+splat}?d={splat}", Status: 301, Exact: true}},
+		},
+		"many paths to one place": {
+			"/a/* /b?c=d",
+			[]resolver.Rule{{Key: "a", Value: "/b?c=d", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b?c=d", Status: 301}},
+		},
+		"many paths to the path above them": {
+			"/a/* /a",
+			[]resolver.Rule{{Key: "a/{+splat}", Value: "/a", Status: 301}},
+		},
+		"many paths to one place, and one of them elsewhere": {
+			"/a /c\n/a/* /b",
+			[]resolver.Rule{{Key: "a", Value: "/c", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b", Status: 301}},
+		},
+		"a splat in a destination's middle and query": {
+			"/a/* /b/:splat/c?d=:splat",
+			[]resolver.Rule{{Key: "a", Value: "/b/c?d=", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b/{+splat}/c?d={splat}", Status: 301}},
+		},
+		"a path in front of a placeholder that matches it": {
+			"/a/b /c\n/a/:d /e/:d",
+			[]resolver.Rule{{Key: "a/b", Value: "/c", Status: 301, Exact: true}, {Key: "a/{d}", Value: "/e/{d}", Status: 301, Exact: true}},
+		},
+		"a path behind a placeholder that does not match it": {
+			"/a/:b /c\n/a/d/e /f\n/g/b /h\n/:x/i/j /k",
+			[]resolver.Rule{{Key: "a/{b}", Value: "/c", Status: 301, Exact: true}, {Key: "a/d/e", Value: "/f", Status: 301, Exact: true},
+				{Key: "g/b", Value: "/h", Status: 301, Exact: true}, {Key: "{x}/i/j", Value: "/k", Status: 301, Exact: true}},
+		},
 		"an empty file has no rules": {"", nil},
 	}
 	for name, tt := range tests {
@@ -114,6 +159,7 @@ func TestReadRedirectsRefusesWhatHasNoEquivalentAndSaysWhy(t *testing.T) {
 	const (
 		byPathRegexp = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
 		comesFirst   = " comes first and takes all below its path; put this line in front of it, or remove one of the two"
+		better       = " comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two"
 		samePath     = " comes first and has the same path; remove one of the two"
 		noDecision   = ", and a key has one rule: let the path and all below it lead to the same place, or remove one of the two lines"
 	)
@@ -134,21 +180,25 @@ func TestReadRedirectsRefusesWhatHasNoEquivalentAndSaysWhy(t *testing.T) {
 		"a condition":                        {"/a /b 302 Country=de,at", "1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
 		"a condition without a status":       {"/a /b Role=admin", "1:7: a rule has no condition Role; use Caddy's redir with a matcher"},
 		"something behind the status":        {"/a /b 302 301", `1:11: nothing follows the status but conditions, which a rule does not have; remove "301"`},
-		"a placeholder":                      {"/a/:year/b /b", "1:1: a rule has no placeholder like :year" + byPathRegexp},
-		"a placeholder in front of a splat":  {"/:a/* /b/:splat", "1:1: a rule has no placeholder like :a" + byPathRegexp},
-		"a placeholder within a segment":     {"/b:a-:b /c?d=:b", "1:1: a rule has no placeholder like :b" + byPathRegexp},
-		"a splat within a segment":           {"/a-* /b-:splat", `1:1: a "*" is for whole segments, at the end of the path and behind a "/"` + byPathRegexp},
-		"a splat in the middle":              {"/a/*/b /c", `1:1: a "*" is for whole segments, at the end of the path and behind a "/"` + byPathRegexp},
-		"every path":                         {"/* https://example.com/:splat", `1:1: a key is not empty, so no rule is for "/" or for every path; use Caddy's redir`},
-		"the root":                           {"/ /home", `1:1: a key is not empty, so no rule is for "/" or for every path; use Caddy's redir`},
-		"many paths to one place":            {"/a/* /b", "1:6: all below the path would lead to this one place, where a rule appends the rest of the path; end it with /:splat, or use Caddy's redir"},
-		"a splat in a destination's middle":  {"/a/* /b/:splat/c", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
-		"a splat within a last segment":      {"/a/* /b-:splat", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
-		"a splat in a destination's query":   {"/a/* /b?c=:splat", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
-		"a splat in path and query":          {"/a/* /b/:splat?c=:splat", "1:6: a rule appends the rest of the path to the destination's path; write /:splat there, at its end and nowhere else"},
+		"every path":                         {"/* https://example.com/:splat", `1:1: no rule is for "/", and so none for every path; for all but that one write the key {+path} in a JSON or CSV file, or use Caddy's redir`},
+		"the root":                           {"/ /home", `1:1: a key is not empty, so no rule is for "/"; use Caddy's redir`},
+		"a star in two places":               {"/a/*/b/* /c/:splat", `1:1: a path has one "*", and each placeholder once` + byPathRegexp},
+		"a placeholder twice":                {"/:a/:a /c/:a", `1:1: a path has one "*", and each placeholder once` + byPathRegexp},
+		"two placeholders in a segment":      {"/:a-:b /c/:a/:b", `1:1: a segment has one placeholder or "*", as nothing would settle which of two takes what` + byPathRegexp},
+		"a placeholder and a star together":  {"/v:a* /c/:a/:splat", `1:1: a segment has one placeholder or "*", as nothing would settle which of two takes what` + byPathRegexp},
+		"a star at a segment's beginning":    {"/*-a /c", `1:1: a "*" is for whole segments, or for the end of the last one` + byPathRegexp},
+		"a segment's end, led elsewhere":     {"/a-* /b/:splat/c", "1:6: a rule appends what is below the segment to the destination's path; write :splat there, at its end and nowhere else"},
+		"a placeholder that is not there":    {"/:a /b/:c", "1:5: there is nothing for :c to stand for, as the path does not have it"},
+		"braces in a path":                   {"/a/{b} /c", `1:1: a path has no "{" and "}"; write %7B and %7D, or :name for what differs`},
+		"braces in a destination":            {"/:a /c/{a}", `1:5: a destination has no "{" and "}"; write %7B and %7D`},
+		"a placeholder before a word":        {"/a/:b /c\n/a/d /e", "2:1: a request for /a/d gets to the line at redirects:1:1, which" + better},
+		"a placeholder before another":       {"/a/:b /c\n/:d/b /e\n/a/:f /g", "3:1: no request gets to this line, as that at redirects:1:1" + samePath},
+		"a placeholder before a longer path": {"/:a/* /b/:splat\n/:b/c/:d /e", "2:1: a request for /x/c/x gets to the line at redirects:1:1, which" + better},
+		"a star before a placeholder":        {"/a/*/b /c\n/a/:d/b /e", "2:1: a request for /a/x/b gets to the line at redirects:1:1, which" + better},
+		"a segment's end before a segment":   {"/a-* /c-:splat\n/a-b /d", "2:1: a request for /a-b gets to the line at redirects:1:1, which" + better},
 		"a splat behind two slashes":         {"/a/* /b//:splat", `1:6: a "/" stands in front of /:splat; remove one of the two`},
 		"a splat for a host":                 {"/a/* https://:splat", `1:6: a "/" stands in front of /:splat; remove one of the two`},
-		"a splat that stands for nothing":    {"/a /b/:splat", `1:4: there is nothing for :splat to stand for, as the path does not end in "/*"`},
+		"a splat that stands for nothing":    {"/a /b/:splat", `1:4: there is nothing for :splat to stand for, as the path has no "*"`},
 		"a slash put at the end":             {"/a /a/", "1:4: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
 		"a slash taken away":                 {"/a/b/ /a/b?c", "1:7: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
 		"a splat to itself":                  {"/a/* /a/:splat", "1:6: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
@@ -193,16 +243,12 @@ babel:6:31: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_p
 babel:9:1: a rule has no host; write the path alone, into a file for that host's site
 babel:10:1: a rule has no host; write the path alone, into a file for that host's site
 babel:49:37: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line
-babel:61:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
-babel:62:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
-babel:63:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
-babel:64:1: a "*" is for whole segments, at the end of the path and behind a "/"; write a line for each path, or use Caddy's redir with a path_regexp matcher
-babel:100:37: all below the path would lead to this one place, where a rule appends the rest of the path; end it with /:splat, or use Caddy's redir
+babel:97:1: a request for /docs/plugins/transform-es2015-constants gets to the line at babel:62:1, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two
 babel:158:81: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host`
 	if errorText(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if len(rules) != 116 || prefixes != 13 {
+	if len(rules) != 121 || prefixes != 18 {
 		t.Errorf("%d rules, %d of them for all below a path", len(rules), prefixes)
 	}
 	if _, err := resolver.Compile(rules, resolver.Options{}); err != nil {
@@ -287,6 +333,23 @@ func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 	}
 }
 
+func TestWriteRedirectsWritesVariablesAsPlaceholdersAndWhatIsMoreSpecificFirst(t *testing.T) {
+	got, err := write(rulefile.Redirects,
+		resolver.Rule{Key: "{x}", Value: "/1/{x}"},
+		resolver.Rule{Key: "a/{x}", Value: "/2?x={x}", Exact: true},
+		resolver.Rule{Key: "a/v{x}", Value: "/3/v{x}", Exact: true},
+		resolver.Rule{Key: "a/b", Value: "/4/"})
+	const want = `/a/b /4/ 302
+/a/b/* /4/:splat 302
+/a/v:x /3/v:x 302
+/a/:x /2?x=:x 302
+/:x/* /1/:x/:splat 302
+`
+	if err != nil || got != want {
+		t.Errorf("got %v\n%s", err, got)
+	}
+}
+
 func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 	const cannot = "a _redirects file cannot have it: "
 	tests := map[string]struct {
@@ -296,13 +359,16 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"an unlisted rule":               {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
 		"a space":                        {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a line end":                     {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
-		"a placeholder that is none":     {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + "a rule has no placeholder like :a; write a line for each path, or use Caddy's redir with a path_regexp matcher"},
-		"a star that is none":            {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + "all below the path would lead to this one place, where a rule appends the rest of the path; end it with /:splat, or use Caddy's redir"},
+		"a placeholder that is none":     {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
+		"a star that is none":            {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
+		"a variable of many segments":    {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
+		"an unusual name":                {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
+		"a word that looks like one":     {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{b}"`},
 		"a splat that is none":           {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
 		"a key with a slash":             {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
 		"a loop":                         {resolver.Rule{Key: "a", Value: "/a"}, cannot + "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
 		"a destination with two slashes": {resolver.Rule{Key: "a", Value: "/b//"}, cannot + `a "/" stands in front of /:splat; remove one of the two`},
-		"no key":                         {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/" or for every path; use Caddy's redir`},
+		"no key":                         {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
 		"no destination":                 {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
 	}
 	for name, tt := range tests {
@@ -319,17 +385,26 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 	}
 }
 
-// What was read and written again is read as the same rules.
+// What was read and written again is read as the same rules, but for what a "*" stands for that is no rule for all below, which is not
+// written.
 func FuzzRedirects(f *testing.F) {
 	f.Add("/a /b 302\n/c/* https://example.com/:splat 301!\n/c/d/ /e/?f#g\n")
 	f.Add("\uFEFF# c\r\n/a /b/\r\n/a/* /b/:splat\r\n/a /b/ # again\r\n/a/*\t/b/:splat\r\n")
 	f.Add("/* /b\n/:a /b/:a\nhttps://x/* /:splat\n/a b=c /d 200 Country=de\n")
 	f.Add("/a /b\n/a/c /d\n/a/* /b/:splat\n/a/e /f\n/ab /b")
 	f.Add("//a/ //b\n/c/* /:splat?d\n/e:f /g")
+	f.Add("/a/:b/c-:d /:d?e=:b\n/a/:b/* /f/:splat\n/:g/h /i\n/j-* /k/:splat\n/l/*/m /n/:splat\n/o/* /p")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := read(rulefile.Redirects, text)
 		checkPositions(t, text, rules, err)
-		if again := writtenAndRead(t, rulefile.Redirects, rules); !slices.Equal(again, withoutPositions(rules)) {
+		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool { return strings.Contains(rule.Key+rule.Value, "{+splat}") })
+		byKey := func(a, b resolver.Rule) int { return strings.Compare(a.Key, b.Key) }
+		again := writtenAndRead(t, rulefile.Redirects, rules)
+		if slices.ContainsFunc(rules, func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }) {
+			slices.SortFunc(rules, byKey)
+			slices.SortFunc(again, byKey)
+		}
+		if !slices.Equal(again, withoutPositions(rules)) {
 			t.Fatalf("read %v\nthen %v", rules, again)
 		}
 	})

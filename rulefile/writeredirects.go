@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ func WriteRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 // redirectsOf returns the lines that a rule makes.
 func redirectsOf(rule resolver.Rule) string {
 	from, status := "/"+rule.Key, strconv.Itoa(rule.Status)
+	if resolver.IsTemplate(rule.Key) {
+		from, rule.Value = withPlaceholders(from), withPlaceholders(rule.Value)
+	}
 	exact := from + " " + rule.Value + " " + status + "\n"
 	if rule.Exact {
 		return exact
@@ -55,6 +59,13 @@ func redirectsOf(rule resolver.Rule) string {
 	return exact + prefix
 }
 
+// withPlaceholders writes the variables of a template as placeholders.
+func withPlaceholders(template string) string {
+	return simpleVariable.ReplaceAllString(template, ":$1")
+}
+
+var simpleVariable = regexp.MustCompile(`\{([A-Za-z]\w*)\}`)
+
 // notInRedirects says why lines do not say what a rule does; it returns "" where they do.
 func notInRedirects(rule resolver.Rule, lines string) string {
 	switch {
@@ -64,6 +75,8 @@ func notInRedirects(rule resolver.Rule, lines string) string {
 		return "a _redirects file has no unlisted rules"
 	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
 		return "a _redirects file has no spaces in paths and destinations; write %20"
+	case resolver.IsTemplate(rule.Key) && strings.ContainsAny(lines, "{}"):
+		return "a _redirects file has no variables but those like {name}, as :name"
 	}
 	return misreading(lines, rule)
 }
