@@ -73,7 +73,7 @@ func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
 
 // answer answers a request that asks for something there is.
 func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), adminPath), "/")
+	name, rest, _ := strings.Cut(strings.TrimPrefix(escapedPath(r.URL), adminPath), "/")
 	all := runningHandlers()
 	if name == "" {
 		return allow(w, r, "GET", func() error { return listHandlers(w, all) })
@@ -89,7 +89,7 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	what, key, _ := strings.Cut(rest, "/")
 	switch {
 	case what == "rules" && key != "":
-		return answerKey(w, r, h, key)
+		return answerKey(w, r, h, withVariables(key))
 	case rest == "":
 		return allow(w, r, "GET", func() error { return writeJSON(w, statusOfHandler(h)) })
 	case what == "rules":
@@ -293,6 +293,23 @@ func reloadNow(w http.ResponseWriter, h *Handler) error {
 
 // maxBody is the largest body of an edit: rules end long before.
 const maxBody = 256 << 10
+
+// escapedPath returns the path of a URL as it was sent, with braces encoded, which RFC 3986 does not allow in one.
+func escapedPath(u *url.URL) string {
+	if strings.ContainsAny(u.RawPath, "{}") {
+		return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(u.RawPath)
+	}
+	return u.EscapedPath()
+}
+
+// withVariables returns a key of a path with its braces, if they make it a template.
+func withVariables(key string) string {
+	template := strings.NewReplacer("%7B", "{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
+	if resolver.IsTemplate(resolver.CanonicalKey(template, false)) {
+		return template
+	}
+	return key
+}
 
 // readableKey returns a key of a path as its author would write it: characters beyond ASCII as themselves.
 func readableKey(key string) string {

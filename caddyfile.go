@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -125,6 +126,9 @@ func (p *directive) report(at resolver.Position, format string, args ...any) {
 // add takes in a line: an option or a rule.
 func (p *directive) add(l line) {
 	name := l.words[0]
+	if isTemplateRule(l.words) {
+		restoreVariables(l.words)
+	}
 	for _, word := range l.words {
 		if placeholder := findPlaceholder(word); placeholder != "" {
 			p.report(l.at, "%s", placeholderMessage(placeholder))
@@ -151,6 +155,26 @@ func (p *directive) add(l line) {
 	}
 	p.addRule(l)
 }
+
+// isTemplateRule reports whether a line is a rule whose key is a template.
+func isTemplateRule(words []string) bool {
+	if words[0] == "rule" && len(words) > 1 {
+		words = words[1:]
+	}
+	return resolver.IsTemplate(words[0])
+}
+
+// restoreVariables puts variables back that Caddy took for shorthands of its placeholders, such as {path}, before a directive gets to see
+// them: so they have the same name in keys and destinations, as {+path} is no shorthand, and as in files and JSON.
+func restoreVariables(words []string) {
+	for i, word := range words {
+		words[i] = expression.ReplaceAllStringFunc(word, func(e string) string {
+			return cmp.Or(httpcaddyfile.WasReplacedPlaceholderShorthand(e), e)
+		})
+	}
+}
+
+var expression = regexp.MustCompile(`\{[^{}]*\}`)
 
 // addSource takes in a source, which reads what follows its name, and its block, itself.
 func (p *directive) addSource(d *caddyfile.Dispenser) {

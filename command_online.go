@@ -86,12 +86,16 @@ func (r *remote) rulePath(key string) (string, error) {
 		return "", fmt.Errorf("the key %q has a \"?\" or \"#\", which no path has; write %%3F or %%23", key)
 	}
 	canonical := resolver.CanonicalKey(key, false)
+	if resolver.IsTemplate(key) && !resolver.IsTemplate(canonical) {
+		_, err := resolver.Compile([]resolver.Rule{{Key: key, Value: "/"}}, resolver.Options{})
+		return "", err
+	}
 	for segment := range strings.SplitSeq(strings.TrimSuffix(canonical, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
 			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or one of dots; edit its source instead", key)
 		}
 	}
-	return r.path("rules", canonical), nil
+	return r.path("rules", strings.NewReplacer("{", "%7B", "}", "%7D").Replace(canonical)), nil
 }
 
 // do sends a request. What the endpoint answers with an error is one that tells its reason.

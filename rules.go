@@ -80,7 +80,8 @@ func findPlaceholder(word string) string {
 
 func placeholderMessage(placeholder string) string {
 	return "the placeholder " + placeholder + " is not replaced here, as rules are worked out when they are loaded: " +
-		"the path behind the key and the query of a request are appended anyway, and in a Caddyfile {$NAME} stands for an environment variable"
+		"the path behind the key and the query of a request are appended anyway, a part of the path is captured by a variable without a dot in its name, like {name}, " +
+		"and in a Caddyfile {$NAME} stands for an environment variable"
 }
 
 // from returns the rules with handler for their position, where they have none: the lines of a configuration

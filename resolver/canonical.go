@@ -54,9 +54,19 @@ func normalizeTriplets(path []byte) []byte {
 	return normal
 }
 
-// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower case.
+// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower case. Of a template the
+// variables stay as they are, and each expression has one.
 func CanonicalKey(key string, fold bool) string {
 	o := options{foldCase: fold}
+	return o.canonicalKey(key)
+}
+
+func (o *options) canonicalKey(key string) string {
+	if IsTemplate(key) {
+		if t, problem := o.parseTemplateKey(key); problem == "" {
+			return t.key
+		}
+	}
 	return string(o.appendKey(nil, key))
 }
 

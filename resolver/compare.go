@@ -105,7 +105,7 @@ func (rs *Ruleset) failuresOf(rules []Rule) []error {
 
 // failureOf returns the error that the requests of a rule are answered with.
 func (rs *Ruleset) failureOf(rule Rule) error {
-	if t := rs.templates.named(rule.Key, &rs.opts); t != nil {
+	if t := rs.templates.of(rs.opts.canonicalKey(rule.Key)); t != nil {
 		return t.failure
 	}
 	var r record

@@ -3,6 +3,7 @@ package resolver
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -54,6 +55,9 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 				return "", Result{Outcome: Failed, Key: rule.Key, Err: ErrUnsafePath}
 			}
 		}
+		if path, _, _ := strings.Cut(strings.ReplaceAll(rule.Value, "#", "?"), "?"); captured != nil && plainDotSegment.MatchString(path) {
+			return "", Result{Outcome: Failed, Key: append(taken, rule)[0].Key, Err: ErrUnsafePath}
+		}
 		taken = append(taken, rule)
 		relativePathname = remaining + relativePathname
 		if strings.HasPrefix(rule.Value, "http") {
@@ -69,6 +73,8 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 	}
 	return "", Result{Outcome: Failed, Key: taken[0].Key, Err: ErrTooManyRedirects}
 }
+
+var plainDotSegment = regexp.MustCompile(`(?i)/(\.|%2e){1,2}(/|$)`)
 
 func plainArrive(request weburl.URL, assembled string, taken []Rule, opts Options) (string, Result) {
 	u, err := weburl.Parse(assembled)
@@ -226,8 +232,9 @@ func plainProtected(opts Options, have weburl.Params) map[string]bool {
 }
 
 func plainPreserve(opts Options, destination, initial, request string) string {
+	destination, initial, request = strings.TrimPrefix(destination, "?"), strings.TrimPrefix(initial, "?"), strings.TrimPrefix(request, "?")
 	first := plainWithout(destination, plainNames(initial))
-	have := append(weburl.ParseParams(first), weburl.ParseParams(initial)...)
+	have := append(weburl.ParseParams("?"+first), weburl.ParseParams("?"+initial)...)
 	last := plainWithout(request, plainProtected(opts, have))
 	over := plainNames(last)
 	pieces := []string{}
@@ -241,16 +248,16 @@ func plainPreserve(opts Options, destination, initial, request string) string {
 
 func plainNames(query string) map[string]bool {
 	names := map[string]bool{}
-	for _, p := range weburl.ParseParams(query) {
+	for _, p := range weburl.ParseParams("?" + query) {
 		names[p.Name] = true
 	}
 	return names
 }
 
-// plainWithout returns the pieces of a query as written, but for those with one of the names.
+// plainWithout returns the pieces of a query, without its "?", as written, but for those with one of the names.
 func plainWithout(query string, names map[string]bool) string {
 	var kept []string
-	for _, piece := range strings.Split(strings.TrimPrefix(query, "?"), "&") {
+	for _, piece := range strings.Split(query, "&") {
 		if piece != "" && !names[weburl.ParseParams("?" + piece)[0].Name] {
 			kept = append(kept, piece)
 		}

@@ -83,7 +83,11 @@ func (c *Compiler) failDuplicate(n int, first, second Rule) {
 
 func duplicateMessage(first, second Rule) string {
 	message := "the key stands already"
-	if first.Key != second.Key {
+	switch {
+	case first.Key == second.Key:
+	case IsTemplate(first.Key):
+		message = "the key matches the same paths as " + quote(first.Key) + ", which stands already"
+	default:
 		message = "the key is the same as " + quote(first.Key) + ", which stands already"
 	}
 	if at := first.Position.String(); at != "" && first.Position.Line > 0 {

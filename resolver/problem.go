@@ -102,6 +102,8 @@ const (
 	WarnTrailingSlashValue WarningKind = "value with a trailing slash"
 	// WarnLiteralStar: a "*" at the end of a key is no wildcard.
 	WarnLiteralStar WarningKind = "literal *"
+	// WarnLiteralBraces: the destination of a key without variables has what looks like one.
+	WarnLiteralBraces WarningKind = "literal braces"
 	// WarnUnusedVariable: a template's destination does not use a variable of the key.
 	WarnUnusedVariable WarningKind = "unused variable"
 	// WarnAmbiguous: two templates match the same path equally well.

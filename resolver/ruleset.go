@@ -52,7 +52,7 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 // keys. pause, if not nil, is called after every few hundred rules.
 func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		above := string(rs.opts.appendKey(nil, key))
+		above := rs.opts.canonicalKey(key)
 		var found []ref
 		rs.eachEntry(pause, func(at ref) {
 			if canonical := rs.table.key(at); above == "" || canonical == above || strings.HasPrefix(canonical, above+"/") {
@@ -124,10 +124,11 @@ func (rs *Ruleset) KeyOf(number int) string {
 
 // NumberOf returns the number of the rule that has a key, in any spelling of it.
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
-	if t := rs.templates.named(key, &rs.opts); t != nil {
+	canonical := rs.opts.canonicalKey(key)
+	if t := rs.templates.of(canonical); t != nil {
 		return len(rs.table.slots) + t.number, true
 	}
-	entry, number := rs.find(string(rs.opts.appendKey(nil, key)))
+	entry, number := rs.find(canonical)
 	return number, entry != 0
 }
 

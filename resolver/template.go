@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func parseTemplate(text string) (parts []templatePart, problem string) {
 		}
 		end := strings.IndexByte(rest[open:], '}')
 		if rest[open] == '}' || end < 0 {
-			return nil, "it has a \"" + rest[open:open+1] + "\" without its partner; write %7B for { and %7D for }, or a variable like {name}"
+			return nil, "a \"" + rest[open:open+1] + "\" is without its partner; write %7B for { and %7D for }, or a variable like {name}"
 		}
 		if open > 0 {
 			parts = append(parts, templatePart{literal: rest[:open]})
@@ -101,8 +102,8 @@ func parseTemplate(text string) (parts []templatePart, problem string) {
 // appendExpression appends the parts of an expression.
 func appendExpression(parts []templatePart, expression string) (_ []templatePart, problem string) {
 	template, err := uritemplate.Parse(expression)
-	if err != nil {
-		return nil, err.Error()
+	if malformed, is := errors.AsType[*uritemplate.SyntaxError](err); is {
+		return nil, "the expression " + expression + ": " + malformed.Message
 	}
 	e := template.Parts()[0].Expression
 	operator := e.Operator
@@ -129,6 +130,9 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 
 // parseTemplateKey parses a key, or says what is wrong with it and what to write instead.
 func (o *options) parseTemplateKey(key string) (t templateRule, problem string) {
+	if problem := templateKeyProblem(key); problem != "" {
+		return t, problem
+	}
 	parts, problem := parseTemplate(key)
 	if problem != "" {
 		return t, problem
@@ -188,7 +192,7 @@ func templateKeyProblem(key string) string {
 		return problem
 	}
 	if key[0] == '/' || strings.HasPrefix(key, "{/") {
-		return "a key has no leading \"/\"; write " + strings.Replace(strings.TrimLeft(key, "/"), "{/", "{", 1)
+		return "a key has no leading \"/\"; write " + withoutLeadingSlash(key)
 	}
 	for rest := key; ; {
 		open := strings.IndexByte(rest, '{')
@@ -199,4 +203,20 @@ func templateKeyProblem(key string) string {
 			return "the expression {" + rest[:1] + "…} has no place in a key, which is compared with the path alone; a key has {name}, {+name} and {/name}"
 		}
 	}
+}
+
+// withoutLeadingSlash returns the key without a slash at its beginning, or in the expression there.
+func withoutLeadingSlash(key string) string {
+	key = strings.TrimLeft(key, "/")
+	inner, rest, ok := strings.Cut(key, "}")
+	if !ok || !strings.HasPrefix(inner, "{/") {
+		return key
+	}
+	first, others, several := strings.Cut(inner[len("{/"):], ",")
+	if several {
+		rest = "{/" + others + "}" + rest
+	} else {
+		rest = others + rest
+	}
+	return "{" + first + "}" + rest
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -78,11 +79,16 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 	if len(path) == 0 {
 		return nil
 	}
-	for start := 0; start <= len(path[0]); start++ {
-		for end := start; end <= len(path[0]); end++ {
-			value := path[0][start:end]
-			if plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix && (value == "") == (key[0].name == "") {
-				with(value, path[1:], 1)
+	if key[0].name == "" {
+		if plainKey(path[0], opts) == key[0].prefix {
+			with("", path[1:], 1)
+		}
+		return ways
+	}
+	for start := 0; start <= min(3*len(key[0].prefix), len(path[0])); start++ {
+		for end := max(start+1, len(path[0])-3*len(key[0].suffix)); end <= len(path[0]); end++ {
+			if plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix {
+				with(path[0][start:end], path[1:], 1)
 			}
 		}
 	}
@@ -120,14 +126,29 @@ func plainTemplateMatch(pathname string, rules []Rule, opts Options) (rule Rule,
 	}) {
 		value := best.values[name]
 		captured = append(captured, value)
-		rule.Value = strings.ReplaceAll(rule.Value, "{"+name+"}", strings.NewReplacer("/", "%2F", ":", "%3A", "@", "%40", ",", "%2C", "=", "%3D", ";", "%3B").Replace(value))
-		rule.Value = strings.ReplaceAll(rule.Value, "{+"+name+"}", value)
+		rule.Value = strings.ReplaceAll(rule.Value, "{"+name+"}", plainExpanded(value, ""))
+		rule.Value = strings.ReplaceAll(rule.Value, "{+"+name+"}", plainExpanded(value, ":/?#[]@!$&'()*+,;="))
 	}
 	if rule.Exact {
 		best.remaining = ""
 	}
 	return rule, best.remaining, captured, true
 }
+
+// plainExpanded encodes what is not unreserved, not a triplet and not allowed.
+func plainExpanded(value, allowed string) string {
+	return plainCharacter.ReplaceAllStringFunc(value, func(c string) string {
+		if len(c) == 3 || strings.Contains(allowed, c) || plainUnreserved.MatchString(c) {
+			return c
+		}
+		return fmt.Sprintf("%%%02X", c[0])
+	})
+}
+
+var (
+	plainCharacter  = regexp.MustCompile(`(?s)%[0-9A-Fa-f]{2}|.`)
+	plainUnreserved = regexp.MustCompile(`[A-Za-z0-9._~-]`)
+)
 
 func plainBetter(a, b plainWay) bool {
 	order := cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(len(a.remaining), len(b.remaining)))

@@ -1,12 +1,11 @@
 package resolver
 
+import "strings"
+
 // addTemplate checks a rule whose key is a template, and adds it.
 func (c *Compiler) addTemplate(rule Rule) {
 	before := c.wrong
-	t, problem := c.parseTemplateRule(rule)
-	for kind, message := range problem {
-		c.fail(rule, kind, message)
-	}
+	t, parsed := c.parseTemplateRule(rule)
 	if rule.Status != 0 && !ValidStatus(rule.Status) {
 		c.fail(rule, ErrInvalidStatus, statusProblem(rule.Status))
 	}
@@ -15,7 +14,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 	}
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	if c.templates == nil {
-		c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
+		c.templates = &templateIndex{byKey: map[string]*templateRule{}, byShape: map[string]*[]*templateRule{}, foldCase: c.opts.foldCase}
 	}
 	there := c.templates.add(t)
 	switch {
@@ -23,6 +22,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 		t.number = len(c.templates.rules)
 		c.templates.rules = append(c.templates.rules, t)
 		c.templates.byKey[t.key] = t
+		c.warnOfRule(rule, parsed)
 		c.warnOfTemplate(t)
 	case c.sources.all[there.source].rank == c.rank:
 		c.failDuplicate(c.added.n, there.rule, rule)
@@ -31,27 +31,21 @@ func (c *Compiler) addTemplate(rule Rule) {
 	}
 }
 
-// parseTemplateRule parses key and value of a rule, or says what is wrong with them, by kind.
-func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, problems map[error]string) {
-	problems = map[error]string{}
-	if problem := templateKeyProblem(rule.Key); problem != "" {
-		problems[ErrInvalidKey] = problem
-		return nil, problems
-	}
+// parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
+func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
 	key, problem := c.opts.parseTemplateKey(rule.Key)
 	if problem != "" {
-		problems[ErrInvalidKey] = problem
-		return nil, problems
+		c.fail(rule, ErrInvalidKey, problem)
+		return nil, value
 	}
-	value, problem := parseTemplateValue(rule.Value, key.names)
+	key.value, value, problem = parseTemplateValue(rule.Value, key.names)
 	switch {
 	case problem != "":
-		problems[ErrInvalidValue] = problem
-	case !value.internal && !c.opts.hostAllowed(value.host):
-		problems[ErrHostNotAllowed] = hostProblem(value.host)
+		c.fail(rule, ErrInvalidValue, problem)
+	case !key.value.internal && !c.opts.hostAllowed(key.value.host):
+		c.fail(rule, ErrHostNotAllowed, hostProblem(key.value.host))
 	}
-	key.value = value
-	return &key, problems
+	return &key, value
 }
 
 // warnOfTemplate warns of what a template does that its author may not expect.
@@ -61,45 +55,32 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the variable "+name+"; what it captures is dropped")
 		}
 	}
-	for _, other := range c.templates.rules {
-		if other == t {
-			continue
-		}
+	alike := c.templates.alike(t)
+	for _, other := range *alike {
 		if path, ok := bothMatch(other, t); ok {
 			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+quote(other.rule.Key)+" of "+other.rule.Position.String()+
 				", too, with nothing to choose by; that rule, which stands first, answers")
 		}
 	}
+	*alike = append(*alike, t)
 }
 
-// bothMatch returns a path that two templates match with the same rank, if there is one: their segments are alike in what is literal and in
-// how much of them is, so that nothing tells which one matches better.
+// bothMatch returns a path that two templates match which are alike in what is literal and in how much of them is, if there is
+// one: nothing tells which one matches better.
 func bothMatch(a, b *templateRule) (path string, ok bool) {
-	if len(a.segments) != len(b.segments) || a.span != b.span {
-		return "", false
-	}
+	segments := make([]string, len(a.segments))
 	for i := range a.segments {
 		p, q := &a.segments[i], &b.segments[i]
-		if p.isLiteral() != q.isLiteral() || p.literalLength() != q.literalLength() {
+		beginning, ok := common(p.prefix, q.prefix, true)
+		end, okToo := common(p.suffix, q.suffix, false)
+		if !ok || !okToo {
 			return "", false
 		}
-		segment, ok := common(p.prefix, q.prefix, true)
-		if !ok || p.isLiteral() && p.prefix != q.prefix {
-			return "", false
+		if segments[i] = beginning; !p.isLiteral() {
+			segments[i] += "x" + end
 		}
-		if !p.isLiteral() {
-			end, ok := common(p.suffix, q.suffix, false)
-			if !ok {
-				return "", false
-			}
-			segment += "x" + end
-		}
-		if i > 0 {
-			path += "/"
-		}
-		path += segment
 	}
-	return path, true
+	return strings.Join(segments, "/"), true
 }
 
 // common returns the longer of two texts if the other is its beginning, or its end.

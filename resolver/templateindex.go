@@ -3,6 +3,7 @@ package resolver
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -15,6 +16,8 @@ type templateIndex struct {
 	byKey    map[string]*templateRule
 	root     templateNode
 	foldCase bool
+	// byShape holds templates that only their text tells apart, until all are there.
+	byShape map[string]*[]*templateRule
 }
 
 // templateNode is what keys have behind the same first segments.
@@ -89,12 +92,29 @@ func (n *templateNode) child(p segmentPattern) *templateNode {
 	return &edge.node
 }
 
+// alike returns the templates whose segments are literal where those of t are, with the same text, and otherwise have as much of it.
+func (x *templateIndex) alike(t *templateRule) *[]*templateRule {
+	var shape strings.Builder
+	for i := range t.segments {
+		if p := &t.segments[i]; p.isLiteral() {
+			shape.WriteString("/" + p.prefix)
+		} else {
+			shape.WriteString("/{" + strconv.Itoa(t.weight(i)))
+		}
+	}
+	if x.byShape[shape.String()] == nil {
+		x.byShape[shape.String()] = new([]*templateRule)
+	}
+	return x.byShape[shape.String()]
+}
+
 // sort finds out which templates are better than others.
 func (x *templateIndex) sort() {
 	sorted := slices.SortedFunc(slices.Values(x.rules), compareTemplates)
 	for i, t := range sorted {
 		t.order = i
 	}
+	x.byShape = nil
 }
 
 // match returns the best match of a pathname.
@@ -127,15 +147,6 @@ func (x *templateIndex) of(key string) *templateRule {
 		return nil
 	}
 	return x.byKey[key]
-}
-
-// named returns the template with a key, in any spelling of its literal text, or nil.
-func (x *templateIndex) named(key string, o *options) *templateRule {
-	if x == nil || !IsTemplate(key) {
-		return nil
-	}
-	t, _ := o.parseTemplateKey(key)
-	return x.byKey[t.key]
 }
 
 // below returns the templates with a canonical key or below it, or all if it is empty, sorted by key.

@@ -31,13 +31,13 @@ const (
 )
 
 // parseTemplateValue parses a value with the variables of a key, or says what is wrong with it.
-func parseTemplateValue(value string, names []string) (v templateValue, problem string) {
+func parseTemplateValue(value string, names []string) (v templateValue, parsed parsedValue, problem string) {
 	parts, problem := parseTemplate(value)
 	if problem != "" {
-		return v, problem
+		return v, parsed, "the destination: " + problem
 	}
 	if strings.Contains(value, marker) {
-		return v, "the destination holds the character U+E000, which means nothing; remove it"
+		return v, parsed, "the destination holds the character U+E000, which means nothing; remove it"
 	}
 	var marked strings.Builder
 	var captures []valuePiece
@@ -48,10 +48,10 @@ func parseTemplateValue(value string, names []string) (v templateValue, problem 
 		}
 		slot := slices.Index(names, part.name)
 		if slot < 0 {
-			return v, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ")
+			return v, parsed, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ")
 		}
 		if !reachesPath(marked.String()) {
-			return v, "an expression stands in the scheme or the host of the destination, which no request may choose; put a \"/\" in front of it"
+			return v, parsed, "an expression stands in the scheme or the host of the destination, which no request may choose; put a \"/\" in front of it"
 		}
 		marked.WriteString(marker)
 		operator := uritemplate.Simple
@@ -73,10 +73,10 @@ func reachesPath(start string) bool {
 }
 
 // assembleValue parses a value with markers, and puts captures in their places.
-func assembleValue(marked string, captures []valuePiece) (v templateValue, problem string) {
-	parsed, problem := parseValue(marked)
+func assembleValue(marked string, captures []valuePiece) (v templateValue, parsed parsedValue, problem string) {
+	parsed, problem = parseValue(marked)
 	if problem != "" {
-		return v, strings.ReplaceAll(problem, marker, "{…}")
+		return v, parsed, strings.ReplaceAll(problem, marker, "{…}")
 	}
 	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
@@ -99,9 +99,9 @@ func assembleValue(marked string, captures []valuePiece) (v templateValue, probl
 		}
 	}
 	if len(captures) > 0 {
-		return v, "an expression stands in a \"..\" or \".\" segment of the destination; remove it"
+		return v, parsed, "an expression stands in a \"..\" or \".\" segment of the destination; remove it"
 	}
-	return v, ""
+	return v, parsed, ""
 }
 
 // appendPieces appends pieces with captures in their places: raw, and encoded where the operator may not emit them.

@@ -21,6 +21,9 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	if malformedTriplet(rule.Key) >= 0 {
 		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
 	}
+	if braces := bracesIn(rule.Value); braces != "" && !IsTemplate(rule.Key) {
+		c.warn(WarnLiteralBraces, rule, "the destination's "+braces+" stands for itself, as the key has no variables; write it into the key, too, or %7B for { and %7D for }")
+	}
 	if value.url.Username != "" || value.url.Password != "" {
 		c.warn(WarnUserinfo, rule, "the user name and password of the destination are dropped, as a destination has none; remove them")
 	}
@@ -30,6 +33,15 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	if value.path.fragment == "#" {
 		c.warn(WarnBareDelimiter, rule, "the bare \"#\" of the destination counts as its fragment and shuts later ones out; remove it")
 	}
+}
+
+// bracesIn returns what stands in braces first, or "".
+func bracesIn(value string) string {
+	_, behind, _ := strings.Cut(value, "{")
+	if name, _, ok := strings.Cut(behind, "}"); ok {
+		return "{" + name + "}"
+	}
+	return ""
 }
 
 func starMessage(bare string) string {
