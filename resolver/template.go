@@ -130,10 +130,10 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 
 // parseTemplateKey parses a key, or says what is wrong with it and what to write instead.
 func (o *options) parseTemplateKey(key string) (t templateRule, problem string) {
-	if problem := templateKeyProblem(key); problem != "" {
-		return t, problem
-	}
 	parts, problem := parseTemplate(key)
+	if problem == "" {
+		problem = templateKeyProblem(key)
+	}
 	if problem != "" {
 		return t, problem
 	}
@@ -185,24 +185,36 @@ func (o *options) parseTemplateKey(key string) (t templateRule, problem string) 
 	return t, ""
 }
 
-// templateKeyProblem says what is wrong with the literal text of a key that is a template.
+// templateKeyProblem says what is wrong with the text of a key whose expressions are good.
 func templateKeyProblem(key string) string {
-	plain := strings.NewReplacer("{", "", "}", "", "?", "", "#", "").Replace(key)
-	if problem := keyProblem("x" + plain + "x"); problem != "" {
-		return problem
+	for rest := key; ; {
+		_, expression, found := strings.Cut(rest, "{")
+		if !found {
+			break
+		}
+		if strings.IndexByte("?&#.;", expression[0]) >= 0 {
+			return "the expression {" + expression[:1] + "…} has no place in a key, which is compared with the path alone; a key has {name}, {+name} and {/name}"
+		}
+		rest = expression
 	}
 	if key[0] == '/' || strings.HasPrefix(key, "{/") {
 		return "a key has no leading \"/\"; write " + withoutLeadingSlash(key)
 	}
-	for rest := key; ; {
-		open := strings.IndexByte(rest, '{')
-		if open < 0 {
-			return ""
+	return keyProblem(withoutExpressions(key))
+}
+
+// withoutExpressions returns a key with a letter in the place of each expression.
+func withoutExpressions(key string) string {
+	var b strings.Builder
+	for rest := key; rest != ""; {
+		literal, expression, found := strings.Cut(rest, "{")
+		b.WriteString(literal)
+		if found {
+			b.WriteByte('x')
 		}
-		if rest = rest[open+1:]; rest != "" && strings.IndexByte("?&#.;", rest[0]) >= 0 {
-			return "the expression {" + rest[:1] + "…} has no place in a key, which is compared with the path alone; a key has {name}, {+name} and {/name}"
-		}
+		_, rest, _ = strings.Cut(expression, "}")
 	}
+	return b.String()
 }
 
 // withoutLeadingSlash returns the key without a slash at its beginning, or in the expression there.

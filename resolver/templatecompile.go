@@ -36,6 +36,9 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 	key, problem := c.opts.parseTemplateKey(rule.Key)
 	if problem != "" {
 		c.fail(rule, ErrInvalidKey, problem)
+		if _, problem = parseValue(rule.Value); problem != "" {
+			c.fail(rule, ErrInvalidValue, problem)
+		}
 		return nil, value
 	}
 	key.value, value, problem = parseTemplateValue(rule.Value, key.names)
@@ -153,7 +156,7 @@ func (c *Compiler) endAtTemplate(f *fate, m *templateMatch) {
 	v, captures := &m.rule.value, m.captures
 	status := c.opts.statusOf(m.rule.rule)
 	f.state = fateAbsolute
-	f.base = v.origin + string(appendPieces(nil, v.path, captures))
+	f.base = v.origin + v.pathOf(captures)
 	query := appendPieces(nil, v.query, captures)
 	f.search = string(c.opts.appendConstantQuery(nil, &c.merger, string(query), ""))
 	if v.hasFragment {

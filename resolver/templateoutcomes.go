@@ -65,7 +65,7 @@ func (rs *Ruleset) answerAt(pathname string, t *templateRule) Answer {
 	var answer Answer
 	if template.rule == nil {
 		answer = rs.answerFor(found, encoded, found.remaining, "")
-	} else if r, err := rs.recordOf(&template); err != nil {
+	} else if r, err := rs.recordOf(&template, template.rule.value.pathOf(template.captures)); err != nil {
 		answer = Answer{Outcome: Failed, Err: err}
 	} else {
 		answer = rs.answer(&r, template.remaining, "")

@@ -30,10 +30,11 @@ func (m *templateMatch) beats(found match, pathname string) bool {
 // appendTemplate resolves a request that a template matches, as AppendDestination does.
 func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, req *Request) ([]byte, Result) {
 	result := Result{Outcome: Redirect, Key: m.rule.rule.Key, Rule: len(rs.table.slots) + m.rule.number}
-	if rs.isUnsafe(m, dst) {
+	path := m.rule.value.pathOf(m.captures)
+	if m.isUnsafe(path, dst) {
 		return dst, result.failed(ErrUnsafePath)
 	}
-	r, err := rs.recordOf(m)
+	r, err := rs.recordOf(m, path)
 	if err != nil {
 		return dst, result.failed(err)
 	}
@@ -48,8 +49,8 @@ func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, req *Request) ([
 	return end, result
 }
 
-// isUnsafe is R14, for captures, too, and for what they make together with the text around them.
-func (rs *Ruleset) isUnsafe(m *templateMatch, scratch []byte) bool {
+// isUnsafe is R14, for captures, too, and for the path that they make together with the text around them.
+func (m *templateMatch) isUnsafe(path string, scratch []byte) bool {
 	if unsafePath(m.remaining, scratch) {
 		return true
 	}
@@ -58,18 +59,16 @@ func (rs *Ruleset) isUnsafe(m *templateMatch, scratch []byte) bool {
 			return true
 		}
 	}
-	path := string(appendPieces(nil, m.rule.value.path, m.captures))
 	return hasDotSegment(path) || unsafePath(path, scratch)
 }
 
-// recordOf returns the record that a template is for its captures.
-func (rs *Ruleset) recordOf(m *templateMatch) (r record, err error) {
-	status := rs.opts.statusOf(m.rule.rule)
-	if m.rule.value.internal {
+// recordOf returns the record that a template is for its captures, which make the path of its destination.
+func (rs *Ruleset) recordOf(m *templateMatch, path string) (r record, err error) {
+	v := &m.rule.value
+	if v.internal {
 		return rs.follow(m)
 	}
-	v := &m.rule.value
-	r.base = v.origin + string(appendPieces(nil, v.path, m.captures))
+	r.base, r.status = v.origin+path, rs.opts.statusOf(m.rule.rule)
 	if v.hasQuery {
 		query := appendPieces(nil, v.query, m.captures)
 		r.query = string(rs.opts.appendConstantQuery(nil, &rs.merger, string(query), ""))
@@ -77,7 +76,6 @@ func (rs *Ruleset) recordOf(m *templateMatch) (r record, err error) {
 	if v.hasFragment {
 		r.fragment = string(appendPieces([]byte("#"), v.fragment, m.captures))
 	}
-	r.status = status
 	return r, nil
 }
 

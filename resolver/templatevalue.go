@@ -115,6 +115,11 @@ func appendPieces(dst []byte, pieces []valuePiece, captures []string) []byte {
 	return dst
 }
 
+// pathOf returns the path with captures in their places.
+func (v *templateValue) pathOf(captures []string) string {
+	return string(appendPieces(make([]byte, 0, 128), v.path, captures))
+}
+
 // uses reports whether the value has a capture.
 func (v *templateValue) uses(slot int) bool {
 	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
@@ -129,7 +134,7 @@ func (v *templateValue) uses(slot int) bool {
 
 // internalValue returns the internal redirect with captures in their places. Its path can begin with "//", as a pathname can.
 func (v *templateValue) internalValue(captures []string) (value internalValue) {
-	value.path = string(appendPieces(nil, v.path, captures))
+	value.path = v.pathOf(captures)
 	if v.hasQuery {
 		value.query = string(appendPieces([]byte("?"), v.query, captures))
 	}

@@ -85,6 +85,36 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			[]Rule{{Key: "a", Value: "/b?c#", Position: at}}, Options{},
 			where + `"a": the bare "#" of the destination counts as its fragment and shuts later ones out; remove it`,
 		},
+		{
+			"braces of a key without variables", WarnLiteralBraces,
+			[]Rule{{Key: "a", Value: "/b/{x}", Position: at}}, Options{},
+			where + `"a": the destination's {x} stands for itself, as the key has no variables; write it into the key, too, or %7B for { and %7D for }`,
+		},
+		{
+			"a variable that is not used", WarnUnusedVariable,
+			[]Rule{{Key: "a/{x}/{y}", Value: "https://x.example/{y}", Position: at}}, Options{},
+			where + `"a/{x}/{y}": the destination does not use the variable x; what it captures is dropped`,
+		},
+		{
+			"a template that loops for every value", WarnLoop,
+			[]Rule{{Key: "a/{x}", Value: "/a/{x}", Position: at}}, Options{},
+			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
+		},
+		{
+			"a template that grows", WarnTooManyRedirects,
+			[]Rule{{Key: "a{x}", Value: "/ab{x}", Position: at}}, Options{},
+			where + `"a{x}": the chain takes more than 255 internal redirects, so its requests are answered with an error; lead the rule to the chain's end`,
+		},
+		{
+			"a user name in a template", WarnUserinfo,
+			[]Rule{{Key: "a/{x}", Value: "https://ann@x.example/{x}", Position: at}}, Options{},
+			where + `"a/{x}": the user name and password of the destination are dropped, as a destination has none; remove them`,
+		},
+		{
+			"a template with a trailing slash", WarnTrailingSlashKey,
+			[]Rule{{Key: "a/{x}/", Value: "https://x.example/{x}", Position: at}}, Options{},
+			where + `"a/{x}/": the key ends in "/" and matches that path, and "//" below it, only; write a/{x} to match the path and all below it`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			found := warnings(t, test.rules, test.opts)

@@ -1,0 +1,215 @@
+package resolver
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestABadTemplateIsRefusedWithWhatToWriteInstead(t *testing.T) {
+	long := strings.Repeat("x", maxKey)
+	for _, test := range []struct {
+		name, key, value string
+		kind             error
+		want             string
+	}{
+		{"no name", "a/{}", "/b", ErrInvalidKey, "the expression {}: the expression is empty; write the name of a variable"},
+		{"a dot at a name's end", "a/{b.}", "/b", ErrInvalidKey, "the expression {b.}: "},
+		{"an operator of the future", "a/{=b}", "/b", ErrInvalidKey, "the expression {=b}: "},
+		{"nested braces", "a/{{b}}", "/b", ErrInvalidKey, "the expression {{b}: "},
+		{"a brace alone", "a/}", "/b", ErrInvalidKey, `a "}" is without its partner`},
+		{"a leading slash", "/a/{b}", "/b", ErrInvalidKey, `a key has no leading "/"; write a/{b}`},
+		{"a leading path expression", "{/a,b,c}/d", "/b", ErrInvalidKey, `a key has no leading "/"; write {a}{/b,c}/d`},
+		{"a label", "a{.b}", "/b", ErrInvalidKey, "the expression {.…} has no place in a key"},
+		{"path parameters", "a{;b}", "/b", ErrInvalidKey, "the expression {;…} has no place in a key"},
+		{"a query continued", "a{&b}", "/b", ErrInvalidKey, "the expression {&…} has no place in a key"},
+		{"a list in a segment", "a/{b,c}", "/b", ErrInvalidKey, `a segment of a key has one expression at most; put a "/" between them`},
+		{"two spans", "{+a}/b/{+c}", "/b", ErrInvalidKey, "a key has one expression that spans segments at most"},
+		{"a span within a segment", "a/b{+c}", "/b", ErrInvalidKey, "an expression that spans segments stands for whole ones"},
+		{"a prefix", "a/{b:3}", "/b", ErrInvalidKey, "the expression {b:3} has a modifier, which rules have none of; write {b}, or {+b} for several segments"},
+		{"a dot segment", "a/../{b}", "/b", ErrInvalidKey, `a key has no segment "." or ".."`},
+		{"a question mark", "a?b={c}", "/b", ErrInvalidKey, `a key has no "?"`},
+		{"a space at the end", "a/{b} ", "/b", ErrInvalidKey, "space"},
+		{"a key of many bytes", long + "/{b}", "/b", ErrInvalidKey, "65535 bytes"},
+		{"a variable of a scheme", "a/{b}", "{b}://x.example", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
+		{"a variable behind a scheme", "a/{b}", "https://{b}/", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
+		{"a variable in a port", "a/{b}", "https://x.example:{b}/", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
+		{"a variable in a user name", "a/{b}", "https://{b}@x.example/", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
+		{"a path expression at a host", "a/{b}", "https://x.example{/b}", ErrInvalidValue, ""},
+		{"a variable first of all", "a/{b}", "{+b}", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
+		{"a second slash", "a/{b}", "//{b}", ErrInvalidValue, ""},
+		{"another scheme", "a/{b}", "ftp://x.example/{b}", ErrInvalidValue, "the destination"},
+		{"a variable that is not there", "a/{b}", "/{c}", ErrInvalidValue, "the key has no variable c; it has b"},
+		{"a malformed destination", "a/{b}", "/{b", ErrInvalidValue, `the destination: a "{" is without its partner`},
+		{"an exploded variable", "a/{b}", "/c{?b*}", ErrInvalidValue, "the destination: the expression {?b*} has a modifier"},
+		{"a dot segment in a destination", "a/{b}", "/c/../{b}", ErrInvalidValue, "segment"},
+		{"two queries", "a/{b}", "/c?{b}?d", ErrInvalidValue, `"?"`},
+		{"a host that is not allowed", "a/{b}", "https://y.example/{b}", ErrHostNotAllowed, "y.example"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Compile([]Rule{{Key: test.key, Value: test.value, Position: at}}, Options{AllowHosts: []string{"x.example"}})
+			found, _ := errors.AsType[RuleErrors](err)
+			if test.want == "" && err == nil {
+				return
+			}
+			if len(found) != 1 || found[0].Kind != test.kind || !strings.Contains(found[0].Message, test.want) || found[0].Position != at {
+				t.Errorf("got %v\nwant %v: %s", err, test.kind, test.want)
+			}
+		})
+	}
+}
+
+func TestKeysOfTemplatesAreEqualInAnySpellingOfTheirText(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		fold bool
+	}{
+		{"é/{x}", "%c3%A9/{x}", false},
+		{"%7Ea{x}", "~a{x}", false},
+		{"A/{x}", "a/{x}", true},
+		{"a{/x,y}", "a/{x}/{y}", false},
+	} {
+		if CanonicalKey(test.a, test.fold) != CanonicalKey(test.b, test.fold) {
+			t.Errorf("%s is %s, and %s is %s", test.a, CanonicalKey(test.a, test.fold), test.b, CanonicalKey(test.b, test.fold))
+		}
+		_, err := Compile([]Rule{{Key: test.a, Value: "/z"}, {Key: test.b, Value: "/z"}}, Options{FoldCase: test.fold})
+		if found, _ := errors.AsType[RuleErrors](err); len(found) != 1 || found[0].Kind != ErrDuplicateKey {
+			t.Errorf("%s and %s together: %v", test.a, test.b, err)
+		}
+	}
+	if got := CanonicalKey("a/{Name}/%7Bx%7D", true); got != "a/{Name}/%7bx%7d" {
+		t.Errorf("the canonical key is %s", got)
+	}
+}
+
+func TestTemplatesWithNothingToChooseByAreReportedWithAPathThatBothMatch(t *testing.T) {
+	for _, test := range []struct{ a, b, path string }{
+		{"a{x}", "{x}b", "axb"},
+		{"v/a{x}", "v/{y}b", "v/axb"},
+		{"ab{x}", "a{y}b", "abxb"},
+		{"{+p}/a{x}", "{+q}/{y}b", "x/axb"},
+		{"a{x}", "b{y}", ""},
+		{"a{x}", "{x}ab", ""},
+		{"a/{x}", "{x}/a", ""},
+		{"a{x}/b", "{x}b/c", ""},
+	} {
+		rs := mustCompile(t, []Rule{{Key: test.a, Value: "https://a.example", Position: Position{"a", 1, 1}}, {Key: test.b, Value: "https://b.example", Position: at}}, Options{})
+		path := ""
+		for _, w := range rs.Warnings() {
+			if w.Kind == WarnAmbiguous {
+				_, rest, _ := strings.Cut(w.Message, "the path /")
+				path, _, _ = strings.Cut(rest, " ")
+			}
+		}
+		if path != test.path {
+			t.Errorf("%s and %s have the path %q in common, not %q", test.a, test.b, path, test.path)
+		}
+		if destination, _ := rs.Resolve("https://go.example/" + path); path != "" && !strings.HasPrefix(destination, "https://a.example/") {
+			t.Errorf("/%s goes to %q, not where the first rule leads", path, destination)
+		}
+	}
+}
+
+func TestAChangeOfATemplateIsReportedWithWhatItMeansToClients(t *testing.T) {
+	gh := Rule{Key: "gh/{owner}", Value: "https://github.com/{owner}"}
+	for _, test := range []struct {
+		name          string
+		before, after []Rule
+		want          map[string]string
+	}{
+		{"a template is added", nil, []Rule{gh}, map[string]string{"gh/{owner}": "added pass -> 302 https://github.com/{owner}"}},
+		{"a template is removed", []Rule{gh}, nil, map[string]string{"gh/{owner}": "removed 302 https://github.com/{owner} -> pass"}},
+		{"a template leads elsewhere", []Rule{gh}, []Rule{{Key: "gh/{owner}", Value: "https://gitlab.com/{owner}"}},
+			map[string]string{"gh/{owner}": "changed 302 https://github.com/{owner} -> 302 https://gitlab.com/{owner}"}},
+		{"what a template leads to changes",
+			[]Rule{{Key: "g/{x}", Value: "/h/{x}"}, {Key: "h", Value: "https://h.example"}},
+			[]Rule{{Key: "g/{x}", Value: "/h/{x}"}, {Key: "h", Value: "https://i.example"}},
+			map[string]string{
+				"g/{x}": "affected 302 https://h.example/{x} -> 302 https://i.example/{x}",
+				"h":     "changed 302 https://h.example/ -> 302 https://i.example/",
+			}},
+		{"an unused letter", []Rule{gh}, []Rule{gh, {Key: "x", Value: "https://x.example"}}, map[string]string{"x": "added pass -> 302 https://x.example/"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before, after := mustCompile(t, test.before, Options{}), mustCompile(t, test.after, Options{})
+			got := map[string]string{}
+			for key, change := range changes(before, after) {
+				got[key] = summaryOf(change)
+			}
+			if !maps.Equal(got, test.want) {
+				t.Errorf("got  %v\nwant %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTemplatesAreAmongTheRulesOfARuleset(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "b", Value: "https://b.example"},
+		{Key: "a/{x}", Value: "/b/{x}", Status: 301},
+		{Key: "a/{x}/c", Value: "https://c.example/{x}"},
+		{Key: "{y}", Value: "https://y.example/{y}"},
+	}, Options{})
+	keys := func(below string) (keys []string) {
+		for rule := range rs.RulesBelow(below, nil) {
+			keys = append(keys, rule.Key)
+		}
+		return keys
+	}
+	if got := keys(""); !slices.Equal(got, []string{"a/{x}", "a/{x}/c", "b", "{y}"}) || rs.Len() != 4 {
+		t.Errorf("%d rules: %v", rs.Len(), got)
+	}
+	if got := keys("a"); !slices.Equal(got, []string{"a/{x}", "a/{x}/c"}) {
+		t.Errorf("below a are %v", got)
+	}
+	if got := keys("%61/{x}"); !slices.Equal(got, []string{"a/{x}", "a/{x}/c"}) {
+		t.Errorf("below a/{x} are %v", got)
+	}
+	for _, key := range []string{"b", "a/{x}", "%61/{x}/c", "{y}"} {
+		number, ok := rs.NumberOf(key)
+		rule, there := rs.Numbered(number)
+		if !ok || !there || CanonicalKey(rule.Key, false) != CanonicalKey(key, false) || rs.KeyOf(number) != CanonicalKey(key, false) || number >= rs.Numbers() {
+			t.Errorf("%s has the number %d, which is that of %v", key, number, rule)
+		}
+	}
+	if _, result := rs.Resolve("https://go.example/a/1/c/d"); rs.KeyOf(result.Rule) != "a/{x}/c" || result.Key != "a/{x}/c" {
+		t.Errorf("the rule that answers is %+v", result)
+	}
+	var chain []string
+	for _, rule := range rs.Chain("a/{x}") {
+		chain = append(chain, rule.Key)
+	}
+	if !slices.Equal(chain, []string{"a/{x}", "b"}) {
+		t.Errorf("the chain of a/{x} is %v", chain)
+	}
+}
+
+func TestAComparisonNamesTemplates(t *testing.T) {
+	before := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/d"}, {Key: "e/{x}", Value: "/f"}}, Options{})
+	after := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/c/{x}"}, {Key: "g/{x}", Value: "/h"}}, Options{})
+	d := Compare(before, after, 10, nil)
+	if !slices.Equal(d.FirstAdded, []string{"g/{x}"}) || !slices.Equal(d.FirstRemoved, []string{"e/{x}"}) || !slices.Equal(d.FirstChanged, []string{"c/{x}"}) || d.Broken != 1 {
+		t.Errorf("got %+v", d)
+	}
+	if loop, is := errors.AsType[*LoopError](d.FirstBroken[0]); !is || !slices.Equal(loop.Cycle, []string{"c/{x}"}) {
+		t.Errorf("broken is %v", d.FirstBroken)
+	}
+	if before.Digest(nil) == after.Digest(nil) {
+		t.Error("their digests are equal")
+	}
+}
+
+func TestARequestOfATemplateAllocatesAFewSmallObjects(t *testing.T) {
+	rs := mustCompile(t, []Rule{{Key: "gh/{owner}/{repo}", Value: "https://github.com/{owner}/{repo}"}, {Key: "x", Value: "/y"}}, Options{})
+	request, _ := NewRequest("https", "go.example", "/gh/caddyserver/caddy/issues")
+	other, _ := NewRequest("https", "go.example", "/other/caddyserver/caddy")
+	dst := make([]byte, 0, 256)
+	if n := testing.AllocsPerRun(100, func() { rs.AppendDestination(dst, &request) }); n > 5 {
+		t.Errorf("%v allocations", n)
+	}
+	if n := testing.AllocsPerRun(100, func() { rs.AppendDestination(dst, &other) }); n > 0 {
+		t.Errorf("%v allocations where nothing matches", n)
+	}
+}
