@@ -362,6 +362,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a placeholder that is none":     {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
 		"a star that is none":            {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
 		"a variable of many segments":    {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
+		"a variable within a word":       {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file cannot tell where a placeholder ends that a letter, digit or \"_\" follows"},
 		"an unusual name":                {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
 		"a word that looks like one":     {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{b}"`},
 		"a splat that is none":           {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},

@@ -64,7 +64,10 @@ func withPlaceholders(template string) string {
 	return simpleVariable.ReplaceAllString(template, ":$1")
 }
 
-var simpleVariable = regexp.MustCompile(`\{([A-Za-z]\w*)\}`)
+var (
+	simpleVariable       = regexp.MustCompile(`\{([A-Za-z]\w*)\}`)
+	simpleVariableInWord = regexp.MustCompile(`\{[A-Za-z]\w*\}\w`)
+)
 
 // notInRedirects says why lines do not say what a rule does; it returns "" where they do.
 func notInRedirects(rule resolver.Rule, lines string) string {
@@ -77,6 +80,8 @@ func notInRedirects(rule resolver.Rule, lines string) string {
 		return "a _redirects file has no spaces in paths and destinations; write %20"
 	case resolver.IsTemplate(rule.Key) && strings.ContainsAny(lines, "{}"):
 		return "a _redirects file has no variables but those like {name}, as :name"
+	case resolver.IsTemplate(rule.Key) && simpleVariableInWord.MatchString(rule.Key+" "+rule.Value):
+		return "a _redirects file cannot tell where a placeholder ends that a letter, digit or \"_\" follows"
 	}
 	return misreading(lines, rule)
 }

@@ -1,0 +1,172 @@
+package shortlink_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// chapter returns a chapter of the README.
+func chapter(t *testing.T, heading string) string {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	mustDo(t, err)
+	_, text, found := strings.Cut(string(readme), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("the README has no chapter %s", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// blockOf returns the block of the directive in a site of a Caddyfile.
+func blockOf(t *testing.T, text string) string {
+	t.Helper()
+	_, caddyfile, _ := strings.Cut(text, "```caddyfile\nhttp://localhost:8080 {\n")
+	block, _, found := strings.Cut(caddyfile, "\n}\n```")
+	if !found {
+		t.Fatal("there is no example")
+	}
+	return block
+}
+
+func TestTheTemplatesOfTheREADMEGoWhereItSays(t *testing.T) {
+	text := chapter(t, "Templates")
+	s := serve(t, blockOf(t, text))
+	rows := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| (?:`([^`]*)`|nowhere: .*) \\|$").FindAllStringSubmatch(text, -1)
+	if len(rows) < 8 {
+		t.Fatalf("%d requests", len(rows))
+	}
+	for _, row := range rows {
+		want := "404"
+		if row[2] != "" {
+			want = "302 " + row[2]
+		}
+		if got := s.get(t, row[1]).location(); got != want {
+			t.Errorf("%s: got %s, want %s", row[1], got, want)
+		}
+	}
+}
+
+func TestTheTemplateThatMatchesBestAnswersAsTheREADMESays(t *testing.T) {
+	s := serve(t, `shortlink {
+		{name} https://name.example/{name}
+		v{name} https://v.example/{name}
+		version https://version.example
+		{+page} https://page.example/{+page}
+	}`)
+	for target, want := range map[string]string{
+		"/version": "302 https://version.example/",
+		"/v2":      "302 https://v.example/2",
+		"/x":       "302 https://name.example/x",
+		"/x/y":     "302 https://name.example/x/y",
+	} {
+		if got := s.get(t, target).location(); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestVariablesThatAreNamedLikeShorthandsOfCaddyAreVariables(t *testing.T) {
+	s := serve(t, `shortlink {
+		docs/{path} https://docs.example/{+path}{?path}
+		{host}/{query} https://search.example/{host}{?query}
+	}`)
+	for target, want := range map[string]string{
+		"/docs/a:b": "302 https://docs.example/a:b?path=a%3Ab",
+		"/x/y?z=1":  "302 https://search.example/x?query=y&z=1",
+	} {
+		if got := s.get(t, target).location(); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestWhatATemplateCapturesIsRefusedWhereItWouldClimb(t *testing.T) {
+	s := serve(t, `shortlink {
+		f/{+path} https://x.example/files/{+path}
+		in/{+path} /{+path}
+		g/{name} https://x.example/.{name}/x
+	}
+	handle_errors {
+		respond {http.error.status_code}
+	}`)
+	for target, want := range map[string]string{
+		"/f/a%2f..%2fb":           "400",
+		"/f/%252e%252e/b":         "400",
+		"/f/a%00":                 "400",
+		"/g/%252e":                "400",
+		"/g/a":                    "302 https://x.example/.a/x",
+		"/in//evil.example/x":     "302 http://go.example//evil.example/x",
+		"/in/%2Fevil.example/x":   "302 http://go.example/%2Fevil.example/x",
+		"/in/@evil.example":       "302 http://go.example/@evil.example",
+		"/f/a;b,c/d!e?f=%2e%2e/g": "302 https://x.example/files/a;b,c/d!e?f=..%2Fg",
+	} {
+		if got := s.get(t, target).location(); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestTemplatesOfAFileAreEditedListedCountedAndExplained(t *testing.T) {
+	for file, content := range map[string]string{"links.json": "{}", "links.csv": "docs,https://docs.example", "_redirects": "/docs https://docs.example 302"} {
+		t.Run(file, func(t *testing.T) {
+			s, path, _ := editable(t, file, content)
+			s.says(t, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n", 0, "add", "gh/{owner}/{repo}", "https://github.com/{owner}/{repo}", "--status", "301")
+			s.says(t, "gh{/owner} https://github.com/{owner} 302\n", 0, "add", "gh{/owner}", "https://github.com/{owner}", "--status", "302")
+			if got := s.get(t, "/gh/caddyserver/caddy/issues").location(); got != "301 https://github.com/caddyserver/caddy/issues" {
+				t.Errorf("got %s", got)
+			}
+			if got := s.get(t, "/gh/caddyserver").location(); got != "302 https://github.com/caddyserver" {
+				t.Errorf("got %s", got)
+			}
+			if got, _ := s.command("list", "gh"); !strings.HasSuffix(got, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n") || !strings.HasPrefix(got, "gh") {
+				t.Errorf("the rules are\n%s", got)
+			}
+			if got := s.ask(t, "GET", "links/rules/gh/{owner}/{repo}", "").body; !strings.Contains(got, `"gh/{owner}/{repo}"`) || strings.Contains(got, `"gh/{owner}"`) {
+				t.Errorf("below the key there are %s", got)
+			}
+			if got, _ := s.command("hits"); !regexp.MustCompile(` 1  \S+  gh/{owner}\n +1  \S+  gh/{owner}/{repo}\n`).MatchString(got) {
+				t.Errorf("the hits are\n%s", got)
+			}
+			if got := s.ask(t, "GET", "links/resolve?url=/gh/a/b", "").body; !strings.Contains(got, `"captures":{"owner":"a","repo":"b"}`) {
+				t.Errorf("the explanation is %s", got)
+			}
+			if got, exit := s.command("add", "gh/{user}/{repo}", "/x"); exit != 1 || !strings.Contains(got, "matches the same paths") && !strings.Contains(got, "has the same path") {
+				t.Errorf("the same key with another name: %d %s", exit, got)
+			}
+			if got, exit := s.command("add", "gh/{user", "/x"); exit == 0 || !strings.Contains(got, `a "{" is without its partner`) {
+				t.Errorf("a malformed key: %d %s", exit, got)
+			}
+			s.says(t, "", 0, "remove", "gh/{owner}", "gh/{owner}/{repo}")
+			after, err := os.ReadFile(path)
+			mustDo(t, err)
+			if got := strings.TrimSpace(string(after)); got != content {
+				t.Errorf("the file holds %q", got)
+			}
+		})
+	}
+}
+
+func TestPlaceholdersAndTheAccessLogHaveTheKeyOfATemplate(t *testing.T) {
+	s := serve(t, `shortlink {
+		e/{x} /e/{x}
+		go/{x} https://go.example/{x}
+	}
+	header X-Key {http.shortlink.key}
+	handle_errors {
+		respond "{http.shortlink.outcome} {http.shortlink.key}" {http.error.status_code}
+	}`)
+	if got := s.get(t, "/e/1"); got.status != 508 || got.body != "error e/{x}" {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+func TestTemplatesInJSONAreThoseOfTheCaddyfile(t *testing.T) {
+	adapted, err := adapt("http://localhost:8080 {\n shortlink {\n gh/{owner}/{path} https://github.com/{owner}/{+path} 301\n }\n}")
+	mustDo(t, err)
+	if want := `"rules":{"gh/{owner}/{path}":{"status":301,"to":"https://github.com/{owner}/{+path}"}}`; !strings.Contains(string(adapted), want) {
+		t.Errorf("got %s", adapted)
+	}
+}
