@@ -60,7 +60,9 @@ type Handler struct {
 	// (`/another/key`), or an object where the rule has more to say:
 	// `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
 	// `exact` makes the key match its own path only and nothing below it, `unlisted`
-	// keeps the rule out of what is advertised.
+	// keeps the rule out of what is advertised. A key with variables, such as `gh/{owner}/{repo}`, is a template (RFC 6570):
+	// `{x}` matches a segment or a part of one, `{+x}` one or more of them, and what they match stands for them in the destination,
+	// `https://github.com/{owner}/{repo}`.
 	Rules Rules `json:"rules,omitempty"`
 
 	// Sources of more rules, which are followed while Caddy runs: the modules in the namespace

@@ -7,6 +7,9 @@
 // use without locks, and answers a request with one longest-prefix match and one construction,
 // whatever the number of rules and the length of the chain.
 //
+// Rules whose keys are templates are an extension of the draft. What they lead to depends on the request: a chain through one is
+// walked when the request comes, unless it begins at a literal key, and so has no captures but its own.
+//
 // Where the draft contradicts itself, is silent or would be unsafe, the package follows the
 // numbered readings R1 to R18, which the README of the project lists under "Conformance", each with
 // its reason.

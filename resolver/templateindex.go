@@ -23,14 +23,9 @@ type templateIndex struct {
 // templateNode is what keys have behind the same first segments.
 type templateNode struct {
 	literals map[string]*templateNode
-	patterns []*patternEdge
+	patterns patternEdges
+	span     *templateNode // what keys have behind an expression that spans segments
 	rule     *templateRule // whose key ends here
-	spans    []*templateRule
-}
-
-type patternEdge struct {
-	pattern segmentPattern
-	node    templateNode
 }
 
 // templateMatch is the best match among templates.
@@ -46,16 +41,7 @@ type templateMatch struct {
 func (x *templateIndex) add(t *templateRule) (there *templateRule) {
 	node := &x.root
 	for i := range t.segments {
-		if i == t.span {
-			for _, other := range node.spans {
-				if sameSegments(other.segments[i:], t.segments[i:]) {
-					return other
-				}
-			}
-			node.spans = append(node.spans, t)
-			return nil
-		}
-		node = node.child(t.segments[i])
+		node = node.child(&t.segments[i], i == t.span)
 	}
 	if node.rule != nil {
 		return node.rule
@@ -64,32 +50,23 @@ func (x *templateIndex) add(t *templateRule) (there *templateRule) {
 	return nil
 }
 
-// sameSegments reports whether two keys go on in the same way, whatever their variables are called.
-func sameSegments(a, b []segmentPattern) bool {
-	return slices.EqualFunc(a, b, func(a, b segmentPattern) bool {
-		return a.prefix == b.prefix && a.suffix == b.suffix && a.isLiteral() == b.isLiteral()
-	})
-}
-
 // child returns the node behind a segment, which it makes if there is none.
-func (n *templateNode) child(p segmentPattern) *templateNode {
-	if p.isLiteral() {
-		if n.literals == nil {
-			n.literals = map[string]*templateNode{}
+func (n *templateNode) child(p *segmentPattern, spans bool) *templateNode {
+	switch {
+	case spans:
+		if n.span == nil {
+			n.span = &templateNode{}
 		}
-		if n.literals[p.prefix] == nil {
-			n.literals[p.prefix] = &templateNode{}
-		}
-		return n.literals[p.prefix]
+		return n.span
+	case !p.isLiteral():
+		return n.patterns.edge(p)
+	case n.literals == nil:
+		n.literals = map[string]*templateNode{}
 	}
-	for _, edge := range n.patterns {
-		if edge.pattern.prefix == p.prefix && edge.pattern.suffix == p.suffix {
-			return &edge.node
-		}
+	if n.literals[p.prefix] == nil {
+		n.literals[p.prefix] = &templateNode{}
 	}
-	edge := &patternEdge{pattern: p}
-	n.patterns = append(n.patterns, edge)
-	return &edge.node
+	return n.literals[p.prefix]
 }
 
 // alike returns the templates whose segments are literal where those of t are, with the same text, and otherwise have as much of it.
@@ -170,34 +147,39 @@ type templateSearch struct {
 
 // visit looks at what keys have behind their first segments, which the path has up to start.
 func (s *templateSearch) visit(n *templateNode, segments, start int) {
-	remaining := ""
-	if start > 0 {
-		remaining = s.path[start-1:] // with the "/" in front, if there is one
-	}
-	if start > len(s.path) {
-		remaining = ""
-	}
 	if n.rule != nil {
-		s.offer(n.rule, segments, remaining)
+		s.offer(n.rule, segments, s.remaining(start))
 	}
 	if start > len(s.path) {
 		return
 	}
 	segment, _, _ := strings.Cut(s.path[start:], "/")
 	next := start + len(segment) + 1
-	if len(n.literals) > 0 {
-		if child := n.literals[s.canonical(segment)]; child != nil {
+	if len(n.literals) > 0 || n.patterns.areMany() {
+		canonical := s.canonical(segment)
+		if child := n.literals[canonical]; child != nil {
 			s.visit(child, segments+1, next)
 		}
-	}
-	for _, edge := range n.patterns {
-		if _, ok := s.index.matchSegment(&edge.pattern, segment); ok {
-			s.visit(&edge.node, segments+1, next)
+		if n.patterns.areMany() && malformedTriplet(segment) < 0 {
+			for child := range n.patterns.among(canonical) {
+				s.visitPattern(child, segment, segments, next)
+			}
+			s.visitSpan(n.span, segments, start)
+			return
 		}
 	}
-	for _, rule := range n.spans {
-		s.visitSpan(rule, segments, start)
+	for _, edge := range n.patterns.all {
+		s.visitPattern(edge, segment, segments, next)
 	}
+	s.visitSpan(n.span, segments, start)
+}
+
+// remaining returns what is left of the path where a key ends in front of start.
+func (s *templateSearch) remaining(start int) string {
+	if start == 0 || start > len(s.path) {
+		return ""
+	}
+	return s.path[start-1:] // with the "/" in front
 }
 
 // canonical returns the form of a segment that keys have.
@@ -208,40 +190,28 @@ func (s *templateSearch) canonical(segment string) string {
 	return CanonicalKey(segment, s.index.foldCase)
 }
 
-// visitSpan looks where the segments behind an expression that spans segments are found last: the first segment of what the expression
-// takes begins at start.
-func (s *templateSearch) visitSpan(rule *templateRule, segments, start int) {
-	tail := rule.segments[rule.span+1:]
-	if len(tail) == 0 {
-		if start < len(s.path) {
-			s.offer(rule, segments, "")
-		}
-		return
-	}
-	for at := strings.LastIndexByte(s.path, '/'); at > start; at = strings.LastIndexByte(s.path[:at], '/') {
-		if end, ok := s.index.matchSegments(tail, s.path[at+1:]); ok {
-			s.offer(rule, segments+len(tail), s.path[at+1+end:])
-			return
-		}
+// visitPattern looks behind a segment with an expression, if the path's segment has the text around it.
+func (s *templateSearch) visitPattern(edge *patternEdge, segment string, segments, next int) {
+	if _, ok := s.index.matchSegment(&edge.pattern, segment); ok {
+		s.visit(&edge.node, segments+1, next)
 	}
 }
 
-// matchSegments reports whether a path begins with segments, and where these end.
-func (x *templateIndex) matchSegments(patterns []segmentPattern, path string) (end int, ok bool) {
-	for i := range patterns {
-		if i > 0 {
-			if end == len(path) {
-				return 0, false
-			}
-			end++ // the slash
-		}
-		segment, _, _ := strings.Cut(path[end:], "/")
-		if _, ok := x.matchSegment(&patterns[i], segment); !ok {
-			return 0, false
-		}
-		end += len(segment)
+// visitSpan looks at what keys have behind an expression that spans segments, the first of which begins at start: all the rest of the
+// path, or what is in front of each "/". The last one at which a key matches leaves least of the path.
+func (s *templateSearch) visitSpan(n *templateNode, segments, start int) {
+	if n == nil {
+		return
 	}
-	return end, true
+	if n.rule != nil && start < len(s.path) {
+		s.offer(n.rule, segments, "")
+	}
+	if len(n.literals) == 0 && len(n.patterns.all) == 0 {
+		return
+	}
+	for at := strings.LastIndexByte(s.path, '/'); at > start; at = strings.LastIndexByte(s.path[:at], '/') {
+		s.visit(n, segments, at+1)
+	}
 }
 
 // offer takes a match if it is better than the best one so far: longer, or of those as long one that takes more of the path, or of those
