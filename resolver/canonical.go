@@ -54,8 +54,8 @@ func normalizeTriplets(path []byte) []byte {
 	return normal
 }
 
-// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower case. Of a template the
-// variables stay as they are, and each expression has one.
+// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower case. A template's
+// variables have numbers for names in it, and each expression has one: a/{1}/{+2}.
 func CanonicalKey(key string, fold bool) string {
 	o := options{foldCase: fold}
 	return o.canonicalKey(key)

@@ -1,5 +1,7 @@
 package resolver
 
+import "slices"
+
 // fate is what becomes of every request that a rule with an internal redirect matches: after the
 // first match the pathname is the rule's value and no longer depends on the request.
 type fate struct {
@@ -30,6 +32,7 @@ const (
 	fateUnmatched
 	fateLoop
 	fateTooManyRedirects
+	fateUnsafe
 )
 
 // findFates works out what becomes of every internal redirect. Each rule is visited once.
@@ -51,7 +54,7 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 		this := i
 		c.table.internals[this].fate.state = fateBeingFound
 		var ends bool
-		if i, ends = c.nextInChain(this, len(chain)); ends {
+		if i, ends = c.nextInChain(this); ends {
 			break
 		}
 		internals := c.table.internals
@@ -72,34 +75,35 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 	return chain
 }
 
-// nextInChain returns the rule with an internal redirect that follows rule i, which is the length-th of its chain, or settles the
-// fate of rule i where none does.
-func (c *Compiler) nextInChain(i, length int) (next int, ends bool) {
+// nextInChain returns the rule with an internal redirect that follows rule i, or settles the fate of rule i where none does.
+func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this := &c.table.internals[i]
 	found, _, template := lookup(&c.table, c.templates, this.value.path)
 	this.remaining = found.remaining
 	switch {
-	case template.rule == nil && found.ref&internalRef == 0:
-		this.fate = c.lastHop(this, found.ref, nil)
+	case template.rule != nil:
+		this.fate = c.followTemplate(this)
 		return 0, true
-	case template.rule == nil:
-		return int(found.ref &^ internalRef), false
-	}
-	this.remaining = template.remaining
-	if !template.rule.value.internal {
-		this.fate = c.lastHop(this, 0, &template)
+	case found.ref&internalRef == 0:
+		this.fate = c.lastHop(this, found.ref)
 		return 0, true
 	}
-	if length > c.opts.maxRedirects+1 || template.rule.value.isTooLong(template.captures) { // captures may grow without end
-		this.fate = fate{state: fateTooManyRedirects}
-		return 0, true
-	}
-	return c.concrete(&template), false
+	return int(found.ref &^ internalRef), false
 }
 
-// lastHop is the fate of a rule whose value no internal redirect follows: an absolute destination of the table or of a template, or
-// nothing.
-func (c *Compiler) lastHop(this *internalRule, next ref, template *templateMatch) fate {
+// followTemplate is the fate of a rule whose value matches a template, from which on each value has a fate of its own.
+func (c *Compiler) followTemplate(this *internalRule) fate {
+	own := c.opts.statusOf(this.rule)
+	f := c.opts.follow(this.value, own, c.nextHop)
+	if f.failed() {
+		f.inCycle = f.cycle != nil && slices.Contains(f.cycle.Cycle, this.rule.Key)
+		return f
+	}
+	return c.withOwnStatus(f, this)
+}
+
+// lastHop is the fate of a rule whose value no internal redirect follows: an absolute destination, or nothing.
+func (c *Compiler) lastHop(this *internalRule, next ref) fate {
 	f := fate{
 		state:        fateUnmatched,
 		hops:         1,
@@ -109,11 +113,8 @@ func (c *Compiler) lastHop(this *internalRule, next ref, template *templateMatch
 		fragment:     this.value.fragment,
 		allPermanent: true,
 	}
-	switch {
-	case next != 0:
+	if next != 0 {
 		c.endAtAbsolute(&f, next)
-	case template != nil:
-		c.endAtTemplate(&f, template)
 	}
 	return c.withOwnStatus(f, this)
 }
@@ -162,12 +163,15 @@ func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
 }
 
 // failed reports whether requests are answered with an error.
-func (f *fate) failed() bool { return f.state == fateLoop || f.state == fateTooManyRedirects }
+func (f *fate) failed() bool { return f.state >= fateLoop }
 
 // err returns the error that they are answered with.
 func (f *fate) err() error {
-	if f.state == fateLoop {
+	switch f.state {
+	case fateLoop:
 		return f.cycle
+	case fateUnsafe:
+		return ErrUnsafePath
 	}
 	return ErrTooManyRedirects
 }

@@ -95,7 +95,7 @@ func (c *checker) checkRule(at ref) {
 	if r.hops > 0 {
 		c.checkLost(rule)
 	}
-	c.checkCircle(rule, "/"+r.key, r.base, r.flags.has(requestOrigin))
+	c.checkCircle(rule, "/"+r.key, r.base, r.flags.has(requestOrigin), &templateRule{})
 }
 
 // checkTemplate looks at a rule whose key is a template, with values that no other key takes.
@@ -103,9 +103,39 @@ func (c *checker) checkTemplate(t *templateRule) {
 	if strings.HasPrefix(t.value.origin, "http:") {
 		c.find(SeverityNote, FindPlainHTTP, t.rule, plainHTTPMessage)
 	}
-	if t.failure == nil {
-		c.checkCircle(t.rule, t.samplePath(), t.value.origin, t.value.internal)
+	if t.failure != nil {
+		return
 	}
+	path := t.samplePath()
+	c.checkTemplateQuery(t)
+	if answer := c.ruleset.sampleAnswer(path); answer.Outcome == Redirect && answer.Hops > 1 {
+		answer.Destination = t.named(answer.Destination)
+		c.foundChain(t.rule, answer)
+	}
+	c.checkCircle(t.rule, path, t.value.origin, t.value.internal, t)
+}
+
+// checkTemplateQuery is checkQuery with sample values.
+func (c *checker) checkTemplateQuery(t *templateRule) {
+	if !t.value.hasQuery {
+		return
+	}
+	samples := make([]string, len(t.names))
+	for slot := range samples {
+		samples[slot] = strings.Replace(sampleValue(slot), ":", "", 1)
+	}
+	written := t.value.queryOf(samples)
+	c.query = c.ruleset.opts.appendConstantQuery(c.query[:0], &c.ruleset.merger, written, "")
+	if string(c.query) == written {
+		return
+	}
+	named := func(query string) string {
+		for slot, name := range t.names {
+			query = strings.ReplaceAll(query, samples[slot], "{"+name+"}")
+		}
+		return query
+	}
+	c.foundQuery(t.rule, named(written), named(string(c.query)))
 }
 
 const plainHTTPMessage = "the destination is not encrypted; write https:// if the site has it"
@@ -136,8 +166,12 @@ func (c *checker) checkQuery(rule Rule, value parsedValue) {
 	opts := &c.ruleset.opts
 	c.query = opts.appendConstantQuery(c.query[:0], &c.ruleset.merger, destination, embedded)
 	if string(c.query) != written {
-		c.find(SeverityWarning, FindQuery, rule, "the query ?"+written+" becomes ?"+string(c.query)+"; write it so, or choose query preserve")
+		c.foundQuery(rule, written, string(c.query))
 	}
+}
+
+func (c *checker) foundQuery(rule Rule, written, becomes string) {
+	c.find(SeverityWarning, FindQuery, rule, "the query ?"+written+" becomes ?"+becomes+"; write it so, or choose query preserve")
 }
 
 // checkLost reports the queries and fragments in a chain that lose to earlier ones.
@@ -161,8 +195,8 @@ func (c *checker) checkLost(rule Rule) {
 
 // checkCircle reports a rule whose clients never arrive. Three requests stand for all: the key, the key with a slash, and
 // something below it. For if the URLs of any circle are stripped of the shortest path that one of its rules appends, they are a
-// circle, too, in which that rule is asked for one of the three.
-func (c *checker) checkCircle(rule Rule, path, destination string, onSite bool) {
+// circle, too, in which that rule is asked for one of the three. t is the template whose sample path it is, if it is one.
+func (c *checker) checkCircle(rule Rule, path, destination string, onSite bool, t *templateRule) {
 	if !onSite && !c.site.has(destination) {
 		return
 	}
@@ -176,7 +210,7 @@ func (c *checker) checkCircle(rule Rule, path, destination string, onSite bool) 
 			continue
 		}
 		for i, url := range urls {
-			urls[i] = strings.ReplaceAll(url, "/"+anySegment, Below)
+			urls[i] = t.named(url)
 		}
 		c.circles[rule.Key] = true
 		c.report(Finding{Warning: warningOf(FindCircle, rule, circleMessage(urls)), Severity: SeverityError, URLs: urls})

@@ -16,7 +16,8 @@ type Compiler struct {
 	opts      options
 	table     table
 	templates *templateIndex // nil for none
-	concretes map[concreteRule]int
+	// shapes are the templates that nothing but the text around their variables tells apart, by where that is.
+	shapes map[string]map[string][]*templateRule
 	// added are the rules with literal keys in their order.
 	added    addedRules
 	sources  numbered[source]

@@ -16,7 +16,7 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	found, encoded := rs.table.match(req.Target.Pathname)
 	if rs.templates != nil {
 		m := rs.templates.match(req.Target.Pathname)
-		if m.rule != nil && m.beats(found, req.Target.Pathname) {
+		if m.rule != nil && m.beats(found, &rs.table) {
 			return rs.appendTemplate(dst, &m, req)
 		}
 	}

@@ -115,7 +115,7 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the walk ends or meets a rule again.
+// walk takes the steps of 3.3 until the walk ends, meets a rule with the same value again, or has taken as many as there may be.
 func (rs *Ruleset) walk(pathname string) []step {
 	type state struct{ key, value string }
 	var steps []step
@@ -127,7 +127,7 @@ func (rs *Ruleset) walk(pathname string) []step {
 		}
 		steps = append(steps, step)
 		this := state{step.Rule.Key, step.Value}
-		if !isInternal(step.Value) || met[this] || len(step.Captures) > 0 && len(steps) > MaxRedirects+1 {
+		if !isInternal(step.Value) || met[this] || len(steps) > rs.opts.maxRedirects || len(step.next.path) > maxDestination {
 			return steps
 		}
 		met[this] = true

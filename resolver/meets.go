@@ -15,7 +15,7 @@ func (c *Compiler) findMetKeys() map[int]ref {
 	}
 	met := map[int]ref{}
 	for _, end := range ends {
-		if next, _ := c.table.match(end.path); next.ref != 0 {
+		if next, _, template := lookup(&c.table, c.templates, end.path); template.rule == nil && next.ref != 0 {
 			met[end.rule] = next.ref
 		}
 	}

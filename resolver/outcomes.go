@@ -194,6 +194,9 @@ const nobody = "\x00"
 func (rs *Ruleset) answersFor(written string) KeyAnswers {
 	var answers KeyAnswers
 	key := string(appendCanonical(nil, written))
+	if rs.templates != nil {
+		return rs.sampleAnswers("/"+key, &templateRule{})
+	}
 	at, record := rs.ruleFor("/" + key)
 	answers.Key = rs.answerFor(at, record, at.remaining, "")
 	own := rs.entryOf(string(rs.opts.appendKey(nil, written)))

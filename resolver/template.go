@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/uritemplate"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // Templates are rules whose keys hold expressions. They are an extension of the draft: a pathname never holds a "{", so
@@ -16,7 +18,8 @@ import (
 type templateRule struct {
 	rule   Rule
 	source int
-	// key is the canonical key: its literal text canonical, and its variables as written.
+	// key is the canonical key: its literal text canonical, and its variables numbered from 1 on, as their names mean nothing outside the
+	// rule.
 	key string
 	// segments are those of the key, of which span, if it is not -1, takes several of a path's.
 	segments []segmentPattern
@@ -50,7 +53,7 @@ func compareTemplates(a, b *templateRule) int {
 			return c
 		}
 	}
-	return cmp.Compare(a.number, b.number)
+	return cmp.Or(cmp.Compare(len(a.segments), len(b.segments)), strings.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
 }
 
 // weight is what the i-th segment counts among those of other templates.
@@ -168,16 +171,19 @@ func (o *options) parseTemplateKey(key string) (t templateRule, problem string) 
 		case part.reserved:
 			t.span = len(t.segments)
 		}
+		current.slot = len(t.names)
+		t.names = append(t.names, part.name)
 		canonical.WriteByte('{')
 		if part.reserved {
 			canonical.WriteByte('+')
 		}
-		canonical.WriteString(part.name)
+		canonical.WriteString(strconv.Itoa(len(t.names)))
 		canonical.WriteByte('}')
-		current.slot = len(t.names)
-		t.names = append(t.names, part.name)
 	}
 	t.segments = append(t.segments, current)
+	if slices.ContainsFunc(t.segments, func(p segmentPattern) bool { return p.isLiteral() && weburl.IsDotSegment(p.prefix) }) {
+		return t, keyProblem("..")
+	}
 	if t.span >= 0 && t.segments[t.span].literalLength() > 0 {
 		return t, "an expression that spans segments stands for whole ones; put a \"/\" on both sides of it"
 	}

@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -87,12 +88,22 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 	}
 	for start := 0; start <= min(3*len(key[0].prefix), len(path[0])); start++ {
 		for end := max(start+1, len(path[0])-3*len(key[0].suffix)); end <= len(path[0]); end++ {
-			if plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix {
+			if plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix && !plainCuts(path[0], start) && !plainCuts(path[0], end) {
 				with(path[0][start:end], path[1:], 1)
 			}
 		}
 	}
 	return ways
+}
+
+// plainCuts reports whether a place is within a triplet.
+func plainCuts(segment string, at int) bool {
+	for _, triplet := range regexp.MustCompile(`%[0-9A-Fa-f]{2}`).FindAllStringIndex(segment, -1) {
+		if triplet[0] < at && at < triplet[1] {
+			return true
+		}
+	}
+	return false
 }
 
 // plainTemplateMatch is plainMatch for rules among which there are templates: the rule has its captures in place.
@@ -164,7 +175,7 @@ func plainBetter(a, b plainWay) bool {
 
 // templateRules are random rules, most of them templates, that can be compiled together.
 func templateRules(r *rand.Rand) []Rule {
-	keys := []string{"a", "b", "{x}", "v{x}", "{x}v", "a{x}b", "{+x}", "a%2Fb", "{y}"}
+	keys := []string{"a", "b", "{x}", "v{x}", "{x}v", "a{x}b", "{+x}", "a%2Fb", "{y}", "{x}0", "a{y}f"}
 	values := []string{"a", "b", "{x}", "v{x}", "{+x}", "{x}.html", "c", "{y}"}
 	join := func(from []string) string {
 		var parts []string
@@ -188,7 +199,7 @@ func templateRules(r *rand.Rand) []Rule {
 		if r.IntN(2) == 0 {
 			value = "https://x.example" + value
 		}
-		key := join(keys)
+		key := join(keys) + []string{"", "", "", "", "/"}[r.IntN(5)]
 		if !strings.Contains(key, "{") && strings.Contains(value, "{") {
 			continue // which is literal there, and has to be encoded
 		}
@@ -215,7 +226,7 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 5))
-		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0}
+		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0, Query: []QueryMode{QueryMerge, QueryMerge, QueryPreserve}[r.IntN(3)]}
 		rules := templateRules(r)
 		rs, err := Compile(rules, opts)
 		if err != nil {
@@ -224,7 +235,7 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 		for range 6 {
 			var path string
 			for range 1 + r.IntN(4) {
-				path += "/" + []string{"a", "b", "v1", "1v", "axb", "a%2Fb", "%61", "c", "", "A", "a%2fb", "x:y", "%2e%2E%2F"}[r.IntN(13)]
+				path += "/" + []string{"a", "b", "v1", "1v", "axb", "a%2Fb", "%61", "c", "", "A", "a%2fb", "x:y", "%2e%2E%2F", "a%20", "%2f"}[r.IntN(15)]
 			}
 			request := "https://go.example" + path + []string{"", "?q=9", "?e=3&z=1"}[r.IntN(3)]
 			got, result := rs.Resolve(request)
@@ -232,8 +243,8 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 			if plain.Key != "" {
 				plain.Rule, _ = rs.NumberOf(plain.Key)
 			}
-			if result.Outcome == Failed && plain.Outcome == Failed && fmt.Sprint(plain.Err) != "" && (result.Err == plain.Err || strings.HasPrefix(result.Err.Error(), plain.Err.Error())) {
-				result.Err = plain.Err
+			if errors.Is(result.Err, ErrLoop) && plain.Err == ErrTooManyRedirects {
+				plain.Err = result.Err // the plain algorithm knows no loops
 			}
 			answered[result.Outcome]++
 			if got != want || result != plain {

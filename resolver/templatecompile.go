@@ -1,6 +1,10 @@
 package resolver
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // addTemplate checks a rule whose key is a template, and adds it.
 func (c *Compiler) addTemplate(rule Rule) {
@@ -14,7 +18,8 @@ func (c *Compiler) addTemplate(rule Rule) {
 	}
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	if c.templates == nil {
-		c.templates = &templateIndex{byKey: map[string]*templateRule{}, byShape: map[string]*[]*templateRule{}, foldCase: c.opts.foldCase}
+		c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
+		c.shapes = map[string]map[string][]*templateRule{}
 	}
 	there := c.templates.add(t)
 	switch {
@@ -58,14 +63,46 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the variable "+name+"; what it captures is dropped")
 		}
 	}
-	alike := c.templates.alike(t)
-	for _, other := range *alike {
-		if path, ok := bothMatch(other, t); ok {
+	shape, lengths := t.shape()
+	for others, alike := range c.shapes[shape] {
+		if others == lengths {
+			continue // what has as much text in the same places, and is not equal, has nothing in common
+		}
+		if other, path := firstThatMatches(alike, t); other != nil {
 			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+quote(other.rule.Key)+" of "+other.rule.Position.String()+
-				", too, with nothing to choose by; that rule, which stands first, answers")
+				", too, with nothing to choose by; the rule answers whose key comes first in alphabetical order")
+			break
 		}
 	}
-	*alike = append(*alike, t)
+	if c.shapes[shape] == nil {
+		c.shapes[shape] = map[string][]*templateRule{}
+	}
+	c.shapes[shape][lengths] = append(c.shapes[shape][lengths], t)
+}
+
+// firstThatMatches returns the first template that matches a path which t matches, too.
+func firstThatMatches(templates []*templateRule, t *templateRule) (other *templateRule, path string) {
+	for _, other := range templates {
+		if path, ok := bothMatch(other, t); ok {
+			return other, path
+		}
+	}
+	return nil, ""
+}
+
+// shape says which segments of a key are literal, and with which text, and how much text the others have; lengths, where they have it.
+func (t *templateRule) shape() (shape, lengths string) {
+	var literal, around strings.Builder
+	for i := range t.segments {
+		p := &t.segments[i]
+		if p.isLiteral() {
+			literal.WriteString("/" + p.prefix)
+			continue
+		}
+		literal.WriteString("/{" + strconv.Itoa(t.weight(i)))
+		around.WriteString("/" + strconv.Itoa(len(p.prefix)))
+	}
+	return literal.String(), around.String()
 }
 
 // bothMatch returns a path that two templates match which are alike in what is literal and in how much of them is, if there is
@@ -97,26 +134,6 @@ func common(a, b string, beginning bool) (longer string, ok bool) {
 	return a, a[len(a)-len(b):] == b
 }
 
-// concrete returns the number of the internal rule that a template becomes for some captures: equal ones for equal values, so that loops are
-// found.
-func (c *Compiler) concrete(m *templateMatch) int {
-	value := m.rule.value.text(m.captures)
-	key := concreteRule{m.rule.number, value}
-	if i, ok := c.concretes[key]; ok {
-		return i
-	}
-	rule := m.rule.rule
-	rule.Value = value
-	c.table.internals = append(c.table.internals, internalRule{
-		rule: rule, key: m.rule.key, value: m.rule.value.internalValue(m.captures), source: m.rule.source, slot: shadowed,
-	})
-	if c.concretes == nil {
-		c.concretes = map[concreteRule]int{}
-	}
-	c.concretes[key] = len(c.table.internals) - 1
-	return len(c.table.internals) - 1
-}
-
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables stand for, as long as no other key takes
 // it.
 func (c *Compiler) findTemplateFailures() {
@@ -124,20 +141,14 @@ func (c *Compiler) findTemplateFailures() {
 		if !t.value.internal {
 			continue
 		}
-		captures := make([]string, len(t.names))
-		for slot := range captures {
-			captures[slot] = anySegment
-		}
-		i := c.concrete(&templateMatch{rule: t, captures: captures})
-		if c.table.internals[i].fate.state == fateUnknown {
-			c.followChain(nil, i)
-		}
-		f := &c.table.internals[i].fate
+		captures := slices.Repeat([]string{anySegment}, len(t.names))
+		f := c.opts.follow(t.value.internalValue(t.value.pathOf(captures), captures), c.opts.statusOf(t.rule), c.nextHop)
 		if !f.failed() {
 			continue
 		}
 		t.failure = f.err()
-		kind, message := WarnTooManyRedirects, tooManyMessage(c.opts.maxRedirects)
+		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+strconv.Itoa(c.opts.maxRedirects)+
+			" internal redirects, for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
 		if loop, is := t.failure.(*LoopError); is {
 			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
 		}
@@ -145,22 +156,19 @@ func (c *Compiler) findTemplateFailures() {
 	}
 }
 
-// concreteRule is a template with captures in their places.
-type concreteRule struct {
-	number int
-	value  string
-}
-
-// endAtTemplate ends a chain at the absolute destination of a template.
-func (c *Compiler) endAtTemplate(f *fate, m *templateMatch) {
-	v, captures := &m.rule.value, m.captures
-	status := c.opts.statusOf(m.rule.rule)
-	f.state = fateAbsolute
-	f.base = v.origin + v.pathOf(captures)
-	query := appendPieces(nil, v.query, captures)
-	f.search = string(c.opts.appendConstantQuery(nil, &c.merger, string(query), ""))
-	if v.hasFragment {
-		f.destinationFragment = string(appendPieces([]byte("#"), v.fragment, captures))
+// nextHop takes a step of 3.3 among rules that are still to be compiled.
+func (c *Compiler) nextHop(pathname string) (hop, bool) {
+	found, encoded, template := lookup(&c.table, c.templates, pathname)
+	switch {
+	case template.rule != nil:
+		return c.opts.templateHop(&template, &c.merger), true
+	case found.ref == 0:
+		return hop{}, false
+	case found.ref&internalRef != 0:
+		this := c.internal(found.ref)
+		return hop{key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining, internal: true, next: this.value}, true
 	}
-	f.allPermanent, f.anyPreserving = isPermanent(status), isPreserving(status)
+	var r record
+	r.decodeAnswer(encoded)
+	return hop{status: r.status, remaining: found.remaining, base: r.base, search: r.query, fragment: r.fragment}, true
 }

@@ -3,7 +3,6 @@ package resolver
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -16,8 +15,6 @@ type templateIndex struct {
 	byKey    map[string]*templateRule
 	root     templateNode
 	foldCase bool
-	// byShape holds templates that only their text tells apart, until all are there.
-	byShape map[string]*[]*templateRule
 }
 
 // templateNode is what keys have behind the same first segments.
@@ -69,29 +66,12 @@ func (n *templateNode) child(p *segmentPattern, spans bool) *templateNode {
 	return n.literals[p.prefix]
 }
 
-// alike returns the templates whose segments are literal where those of t are, with the same text, and otherwise have as much of it.
-func (x *templateIndex) alike(t *templateRule) *[]*templateRule {
-	var shape strings.Builder
-	for i := range t.segments {
-		if p := &t.segments[i]; p.isLiteral() {
-			shape.WriteString("/" + p.prefix)
-		} else {
-			shape.WriteString("/{" + strconv.Itoa(t.weight(i)))
-		}
-	}
-	if x.byShape[shape.String()] == nil {
-		x.byShape[shape.String()] = new([]*templateRule)
-	}
-	return x.byShape[shape.String()]
-}
-
 // sort finds out which templates are better than others.
 func (x *templateIndex) sort() {
 	sorted := slices.SortedFunc(slices.Values(x.rules), compareTemplates)
 	for i, t := range sorted {
 		t.order = i
 	}
-	x.byShape = nil
 }
 
 // match returns the best match of a pathname.
@@ -244,7 +224,7 @@ func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (capture
 
 // cutPrefix reports whether a segment begins with canonical text, however it is spelled, and where that ends.
 func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
-	if strings.HasPrefix(segment, prefix) {
+	if strings.HasPrefix(segment, prefix) && !isWithinTriplet(segment, len(prefix)) {
 		return len(prefix), true
 	}
 	for prefix != "" {
@@ -263,16 +243,26 @@ func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
 
 // cutSuffix reports whether a segment ends in canonical text, however it is spelled, and where that begins.
 func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
-	if strings.HasSuffix(segment, suffix) {
-		return len(segment) - len(suffix), true
+	if start = len(segment) - len(suffix); strings.HasSuffix(segment, suffix) && !isWithinTriplet(segment, start) {
+		return start, true
 	}
 	// A suffix of n bytes has at most n units, each of three bytes at most.
-	for start = max(0, len(segment)-3*len(suffix)); start < len(segment); start += max(1, nextUnit(segment[start:])) {
-		if CanonicalKey(segment[start:], x.foldCase) == suffix {
+	for start = max(0, len(segment)-3*len(suffix)); start < len(segment); start++ {
+		if !isWithinTriplet(segment, start) && CanonicalKey(segment[start:], x.foldCase) == suffix {
 			return start, true
 		}
 	}
 	return 0, false
+}
+
+// isWithinTriplet reports whether a place in a path is between the characters of a triplet.
+func isWithinTriplet(path string, at int) bool {
+	for start := max(0, at-2); start < at; start++ {
+		if _, ok := weburl.Triplet(path, start); ok && start+3 > at {
+			return true
+		}
+	}
+	return false
 }
 
 // nextUnit returns the length of what stands for one octet of a path, or 0 at its end.

@@ -33,8 +33,19 @@ func (c *answerComparison) settleTemplate(kind ChangeKind, t *templateRule) {
 	}
 }
 
-// sampleValue stands for a value of the variable in a slot that no other key takes.
-func sampleValue(slot int) string { return anySegment + strconv.Itoa(slot) + anySegment }
+// sampleValue stands for a value of the variable in a slot that no other key takes. It has a reserved character, so that it comes out of {x} in
+// another spelling than out of {+x}.
+func sampleValue(slot int) string { return anySegment + strconv.Itoa(slot) + ":" + anySegment }
+
+// named puts the names of variables in the place of sample values, and Below in that of a segment below a key.
+func (t *templateRule) named(sampled string) string {
+	for slot, name := range t.names {
+		reserved := sampleValue(slot)
+		sampled = strings.ReplaceAll(sampled, reserved, "{+"+name+"}")
+		sampled = strings.ReplaceAll(sampled, strings.Replace(reserved, ":", "%3A", 1), "{"+name+"}")
+	}
+	return strings.ReplaceAll(sampled, "/"+anySegment, Below)
+}
 
 // samplePath returns a path that the template matches with sample values.
 func (t *templateRule) samplePath() string {
@@ -48,31 +59,30 @@ func (t *templateRule) samplePath() string {
 	return b.String()
 }
 
-// answersForTemplate returns what a ruleset answers for a template's sample path, with the names of the variables in the place of their
-// values.
+// answersForTemplate returns what a ruleset answers for a template's sample path.
 func (rs *Ruleset) answersForTemplate(t *templateRule) KeyAnswers {
-	path := t.samplePath()
-	return KeyAnswers{
-		Key:   rs.answerAt(path, t),
-		Slash: rs.answerAt(path+"/", t),
-		Below: rs.answerAt(path+"/"+anySegment, t),
-	}
+	return rs.sampleAnswers(t.samplePath(), t)
 }
 
-// answerAt is the answer to a request for a pathname that a template has been made into.
-func (rs *Ruleset) answerAt(pathname string, t *templateRule) Answer {
+// sampleAnswers returns what a ruleset answers for a pathname and below it, with the names of a template's variables in the place of sample
+// values.
+func (rs *Ruleset) sampleAnswers(pathname string, t *templateRule) KeyAnswers {
+	answers := KeyAnswers{rs.sampleAnswer(pathname), rs.sampleAnswer(pathname + "/"), rs.sampleAnswer(pathname + "/" + anySegment)}
+	for _, answer := range [...]*Answer{&answers.Key, &answers.Slash, &answers.Below} {
+		answer.Destination = t.named(answer.Destination)
+	}
+	return answers
+}
+
+// sampleAnswer is the answer to a request for a pathname.
+func (rs *Ruleset) sampleAnswer(pathname string) Answer {
 	found, encoded, template := lookup(&rs.table, rs.templates, pathname)
-	var answer Answer
 	if template.rule == nil {
-		answer = rs.answerFor(found, encoded, found.remaining, "")
-	} else if r, err := rs.recordOf(&template, template.rule.value.pathOf(template.captures)); err != nil {
-		answer = Answer{Outcome: Failed, Err: err}
-	} else {
-		answer = rs.answer(&r, template.remaining, "")
+		return rs.answerFor(found, encoded, found.remaining, "")
 	}
-	for slot, name := range t.names {
-		answer.Destination = strings.ReplaceAll(answer.Destination, sampleValue(slot), "{"+name+"}")
+	r, err := rs.recordOf(&template)
+	if err != nil {
+		return Answer{Outcome: Failed, Err: err}
 	}
-	answer.Destination = strings.ReplaceAll(answer.Destination, "/"+anySegment, Below)
-	return answer
+	return rs.answer(&r, template.remaining, "")
 }

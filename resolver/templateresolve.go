@@ -1,6 +1,11 @@
 package resolver
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
 
 // lookup finds the rule that a pathname matches best: one of the table, or a template.
 func lookup(t *table, templates *templateIndex, pathname string) (found match, encoded []byte, template templateMatch) {
@@ -11,30 +16,25 @@ func lookup(t *table, templates *templateIndex, pathname string) (found match, e
 		return found, encoded, template
 	}
 	template = templates.match(pathname)
-	if template.rule != nil && !template.beats(found, pathname) {
+	if template.rule != nil && !template.beats(found, t) {
 		template.rule = nil
 	}
 	return found, encoded, template
 }
 
 // beats reports whether a template matches better than a literal key: it is longer, or takes more of the path.
-func (m *templateMatch) beats(found match, pathname string) bool {
+func (m *templateMatch) beats(found match, t *table) bool {
 	if found.ref == 0 {
 		return true
 	}
-	taken := strings.TrimSuffix(pathname[1:len(pathname)-len(found.remaining)], "/")
-	segments := strings.Count(taken, "/") + 1
+	segments := strings.Count(t.key(found.ref), "/") + 1
 	return m.segments > segments || m.segments == segments && len(m.remaining) < len(found.remaining)
 }
 
 // appendTemplate resolves a request that a template matches, as AppendDestination does.
 func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, req *Request) ([]byte, Result) {
 	result := Result{Outcome: Redirect, Key: m.rule.rule.Key, Rule: len(rs.table.slots) + m.rule.number}
-	path := m.rule.value.pathOf(m.captures)
-	if m.isUnsafe(path, dst) {
-		return dst, result.failed(ErrUnsafePath)
-	}
-	r, err := rs.recordOf(m, path)
+	r, err := rs.recordOf(m)
 	if err != nil {
 		return dst, result.failed(err)
 	}
@@ -49,79 +49,148 @@ func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, req *Request) ([
 	return end, result
 }
 
+// recordOf returns the record that a template is for its captures.
+func (rs *Ruleset) recordOf(m *templateMatch) (r record, err error) {
+	first := rs.opts.templateHop(m, &rs.merger)
+	switch {
+	case first.unsafe:
+		return r, ErrUnsafePath
+	case !first.internal:
+		return record{base: first.base, query: first.search, fragment: first.fragment, status: first.status}, nil
+	}
+	f := rs.opts.follow(first.next, first.status, rs.nextHop)
+	if f.failed() {
+		return r, f.err()
+	}
+	r.hops, r.status = uint8(min(f.hops, MaxRedirects)), f.status(first.status)
+	rs.opts.destinationOf(&r, &f, &rs.merger)
+	return r, nil
+}
+
+// hop is what a step of 3.3 finds: the rule that a path matches, and where it leads.
+type hop struct {
+	key       string // in the rule's spelling
+	status    int    // the rule's own
+	remaining string
+	// internal tells that the rule leads to next; otherwise it leads to a URL: origin and path, query and fragment.
+	internal               bool
+	next                   internalValue
+	base, search, fragment string
+	unsafe                 bool // R14
+}
+
+// templateHop is the hop that a template is for its captures.
+func (o *options) templateHop(m *templateMatch, merger *weburl.Merger) hop {
+	v := &m.rule.value
+	h := hop{key: m.rule.rule.Key, status: o.statusOf(m.rule.rule), remaining: m.remaining, internal: v.internal}
+	path := v.pathOf(m.captures)
+	if h.unsafe = m.isUnsafe(path); h.unsafe {
+		return h
+	}
+	if v.internal {
+		h.next = v.internalValue(path, m.captures)
+		return h
+	}
+	h.base, h.fragment = v.origin+path, v.fragmentOf(m.captures)
+	if v.hasQuery {
+		h.search = string(o.appendConstantQuery(nil, merger, v.queryOf(m.captures), ""))
+	}
+	return h
+}
+
 // isUnsafe is R14, for captures, too, and for the path that they make together with the text around them.
-func (m *templateMatch) isUnsafe(path string, scratch []byte) bool {
-	if unsafePath(m.remaining, scratch) {
+func (m *templateMatch) isUnsafe(path string) bool {
+	var memory [128]byte
+	if unsafePath(m.remaining, memory[:0]) || hasDotSegment(path) {
 		return true
 	}
 	for _, captured := range m.captures {
-		if unsafePath(captured, scratch) {
+		if unsafePath(captured, memory[:0]) {
 			return true
 		}
 	}
-	return hasDotSegment(path) || unsafePath(path, scratch)
+	return !m.rule.value.unsafeText && unsafePath(path, memory[:0])
 }
 
-// recordOf returns the record that a template is for its captures, which make the path of its destination.
-func (rs *Ruleset) recordOf(m *templateMatch, path string) (r record, err error) {
-	v := &m.rule.value
-	if v.internal {
-		return rs.follow(m)
-	}
-	r.base, r.status = v.origin+path, rs.opts.statusOf(m.rule.rule)
-	if v.hasQuery {
-		query := appendPieces(nil, v.query, m.captures)
-		r.query = string(rs.opts.appendConstantQuery(nil, &rs.merger, string(query), ""))
-	}
-	if v.hasFragment {
-		r.fragment = string(appendPieces([]byte("#"), v.fragment, m.captures))
-	}
-	return r, nil
-}
-
-// follow takes the steps of 3.3 from the internal redirect of a template on. What is behind it is known for its captures
-// alone.
-func (rs *Ruleset) follow(m *templateMatch) (r record, err error) {
-	own := rs.opts.statusOf(m.rule.rule)
-	value := m.rule.value.internalValue(m.captures)
-	f := fate{state: fateUnmatched, hops: 1, query: value.query, fragment: value.fragment, allPermanent: isPermanent(own), anyPreserving: isPreserving(own)}
-	for f.state == fateUnmatched {
-		if f.hops > rs.opts.maxRedirects {
-			return r, ErrTooManyRedirects
+// follow takes the steps of 3.3 from an internal redirect on, whose rule has the status own. What it says of statuses is of all rules but that
+// one's.
+func (o *options) follow(value internalValue, own int, step func(pathname string) (hop, bool)) fate {
+	f := fate{state: fateUnmatched, hops: 1, base: value.path, query: value.query, fragment: value.fragment, allPermanent: isPermanent(own), anyPreserving: isPreserving(own)}
+	loop := loopFinder{at: value.path}
+	for {
+		if f.hops > o.maxRedirects || len(f.base)+len(f.appended) > maxDestination {
+			return fate{state: fateTooManyRedirects}
 		}
-		if len(value.path) > maxDestination {
-			return r, ErrTooManyRedirects
-		}
-		step, ok := rs.step(value.path)
+		h, ok := step(f.base)
 		if !ok {
-			f.base = value.path
-			break
+			return f
 		}
-		f.appended = step.Remaining + f.appended
-		status := rs.opts.statusOf(step.Rule)
-		f.allPermanent = f.allPermanent && isPermanent(status)
-		f.anyPreserving = f.anyPreserving || isPreserving(status)
-		if !isInternal(step.Value) {
-			u, _ := parseAbsolute(step.Value)
-			f.state, f.base, f.destinationFragment = fateAbsolute, u.Origin()+u.Path, u.Hash()
-			f.search = string(rs.opts.appendConstantQuery(nil, &rs.merger, u.Query, ""))
-			break
+		f.appended = h.remaining + f.appended
+		f.allPermanent = f.allPermanent && isPermanent(h.status)
+		f.anyPreserving = f.anyPreserving || isPreserving(h.status)
+		switch {
+		case h.unsafe:
+			return fate{state: fateUnsafe}
+		case !h.internal:
+			f.state, f.base, f.search, f.destinationFragment = fateAbsolute, h.base, h.search, h.fragment
+			return f
 		}
 		f.hops++
-		if value = step.next; hasDotSegment(value.path) {
-			return r, ErrUnsafePath
-		}
-		if f.query == "" {
-			f.query = value.query
-		}
-		if f.fragment == "" {
-			f.fragment = value.fragment
+		f.base, f.query, f.fragment = h.next.path, cmp.Or(f.query, h.next.query), cmp.Or(f.fragment, h.next.fragment)
+		if loop.closes(f.base) {
+			return fate{state: fateLoop, cycle: loopFrom(f.base, step)}
 		}
 	}
-	r.hops = uint8(min(f.hops, MaxRedirects))
-	rs.opts.destinationOf(&r, &f, &rs.merger)
-	r.status = f.status(own)
-	return r, nil
+}
+
+// loopFinder finds out that a walk goes round, by Brent's algorithm: it compares each path with one that was met before, which is moved on at each power
+// of two.
+type loopFinder struct {
+	at           string
+	taken, limit int
+}
+
+func (l *loopFinder) closes(path string) bool {
+	if path == l.at {
+		return true
+	}
+	if l.taken++; l.taken > l.limit {
+		l.at, l.taken, l.limit = path, 0, 2*l.limit+1
+	}
+	return false
+}
+
+// loopFrom returns the loop that a path is part of.
+func loopFrom(path string, step func(pathname string) (hop, bool)) *LoopError {
+	loop := &LoopError{}
+	for at := path; ; {
+		h, _ := step(at)
+		loop.Cycle = append(loop.Cycle, h.key)
+		if at = h.next.path; at == path {
+			return loop
+		}
+	}
+}
+
+// nextHop takes a step of 3.3.
+func (rs *Ruleset) nextHop(pathname string) (hop, bool) {
+	found, encoded, template := lookup(&rs.table, rs.templates, pathname)
+	switch {
+	case template.rule != nil:
+		return rs.opts.templateHop(&template, &rs.merger), true
+	case found.ref == 0:
+		return hop{}, false
+	}
+	var r record
+	r.decode(encoded)
+	rule := r.rule(rs.sources)
+	h := hop{key: rule.Key, status: rs.opts.statusOf(rule), remaining: found.remaining, internal: isInternal(rule.Value)}
+	if h.internal {
+		h.next, _ = parseInternal(rule.Value)
+	} else {
+		h.base, h.search, h.fragment = r.base, r.query, r.fragment
+	}
+	return h, true
 }
 
 // step is a step of 3.3, and where an internal redirect leads next.
@@ -139,7 +208,8 @@ func (rs *Ruleset) step(pathname string) (step, bool) {
 		for slot, name := range template.rule.names {
 			m.Captures = append(m.Captures, Capture{name, template.captures[slot]})
 		}
-		return step{m, template.rule.value.internalValue(template.captures)}, true
+		v := &template.rule.value
+		return step{m, v.internalValue(v.pathOf(template.captures), template.captures)}, true
 	case found.ref != 0:
 		rule := rs.rule(found.ref)
 		s := step{Match: Match{Pathname: pathname, Rule: rule, Value: rule.Value, Remaining: found.remaining}}

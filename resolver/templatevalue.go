@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/uritemplate"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // templateValue is the value of a rule whose key is a template: of an absolute destination, or of an internal redirect.
@@ -15,6 +16,8 @@ type templateValue struct {
 	// path, query and fragment are literal text and captures; query and fragment without what they begin with.
 	path, query, fragment []valuePiece
 	hasQuery, hasFragment bool
+	// unsafeText tells that the path is what R14 refuses in requests, whatever is captured; as in other values that is the author's affair.
+	unsafeText bool
 }
 
 // valuePiece is literal text and the capture behind it.
@@ -36,7 +39,7 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 	if problem != "" {
 		return v, parsed, "the destination: " + problem
 	}
-	if strings.Contains(value, marker) {
+	if strings.Contains(value, marker) || strings.Contains(strings.ToUpper(value), encodedMarker) {
 		return v, parsed, "the destination holds the character U+E000, which means nothing; remove it"
 	}
 	var marked strings.Builder
@@ -60,7 +63,10 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 		}
 		captures = append(captures, valuePiece{slot: slot, operator: operator})
 	}
-	return assembleValue(marked.String(), captures)
+	if v, parsed, problem = assembleValue(marked.String(), captures); problem == "" {
+		v.unsafeText = unsafePath(v.pathOf(slices.Repeat([]string{"x"}, len(names))), nil)
+	}
+	return v, parsed, problem
 }
 
 // reachesPath reports whether a value that begins so is past its host.
@@ -132,42 +138,29 @@ func (v *templateValue) uses(slot int) bool {
 	return false
 }
 
-// internalValue returns the internal redirect with captures in their places. Its path can begin with "//", as a pathname can.
-func (v *templateValue) internalValue(captures []string) (value internalValue) {
-	value.path = v.pathOf(captures)
+// internalValue returns the internal redirect with a path that has its captures, which it can begin with "//", as a pathname can.
+func (v *templateValue) internalValue(path string, captures []string) internalValue {
+	value := internalValue{path: path, fragment: v.fragmentOf(captures)}
 	if v.hasQuery {
-		value.query = string(appendPieces([]byte("?"), v.query, captures))
-	}
-	if v.hasFragment {
-		value.fragment = string(appendPieces([]byte("#"), v.fragment, captures))
+		value.query = "?" + v.queryOf(captures)
 	}
 	return value
 }
 
-// isTooLong reports whether the value would be longer than destinations are with captures in their places: in a chain that goes on
-// and on they may double with each hop.
-func (v *templateValue) isTooLong(captures []string) bool {
-	n := len(v.origin)
-	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
-		for i := range pieces {
-			n += len(pieces[i].literal)
-			if pieces[i].slot >= 0 {
-				n += len(captures[pieces[i].slot])
-			}
-		}
+// queryOf returns the query with captures in their places, and fragmentOf the fragment, with its "#".
+func (v *templateValue) queryOf(captures []string) string {
+	return string(weburl.AppendEncoded(nil, string(appendPieces(nil, v.query, captures)), weburl.QuerySet))
+}
+
+func (v *templateValue) fragmentOf(captures []string) string {
+	if !v.hasFragment {
+		return ""
 	}
-	return n > maxDestination
+	return string(appendPieces([]byte("#"), v.fragment, captures))
 }
 
 // text returns the value with captures in their places, as a rule without variables would have it.
 func (v *templateValue) text(captures []string) string {
-	b := []byte(v.origin)
-	b = appendPieces(b, v.path, captures)
-	if v.hasQuery {
-		b = appendPieces(append(b, '?'), v.query, captures)
-	}
-	if v.hasFragment {
-		b = appendPieces(append(b, '#'), v.fragment, captures)
-	}
-	return string(b)
+	value := v.internalValue(v.pathOf(captures), captures)
+	return v.origin + value.path + value.query + value.fragment
 }
