@@ -21,6 +21,8 @@ type fate struct {
 	// cycle is the loop that the chain ends in; inCycle says whether the rule is part of it.
 	cycle   *LoopError
 	inCycle bool
+	// refusal is why captures along the chain lead nowhere.
+	refusal error
 }
 
 type fateState uint8
@@ -32,7 +34,7 @@ const (
 	fateUnmatched
 	fateLoop
 	fateTooManyRedirects
-	fateUnsafe
+	fateRefused
 )
 
 // findFates works out what becomes of every internal redirect. Each rule is visited once.
@@ -170,8 +172,8 @@ func (f *fate) err() error {
 	switch f.state {
 	case fateLoop:
 		return f.cycle
-	case fateUnsafe:
-		return ErrUnsafePath
+	case fateRefused:
+		return f.refusal
 	}
 	return ErrTooManyRedirects
 }

@@ -18,6 +18,8 @@ type Compiler struct {
 	templates *templateIndex // nil for none
 	// shapes are the templates that nothing but the text around their variables tells apart, by where that is.
 	shapes map[string]map[string][]*templateRule
+	// inSource are the templates of the source that rules are added from.
+	inSource map[string]Rule
 	// added are the rules with literal keys in their order.
 	added    addedRules
 	sources  numbered[source]

@@ -3,7 +3,10 @@ package resolver
 // NextSource begins a source of lower precedence: where one of the rules added so far has the key
 // of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
 // which a key may stand once.
-func (c *Compiler) NextSource() { c.rank++ }
+func (c *Compiler) NextSource() {
+	c.rank++
+	clear(c.inSource)
+}
 
 // source is where rules come from: its name in positions, and its place in the precedence.
 type source struct {

@@ -106,6 +106,8 @@ const (
 	WarnLiteralBraces WarningKind = "literal braces"
 	// WarnUnusedVariable: a template's destination does not use a variable of the key.
 	WarnUnusedVariable WarningKind = "unused variable"
+	// WarnReservedQuery: what a variable captures can add parameters to the query.
+	WarnReservedQuery WarningKind = "reserved characters in a query"
 	// WarnAmbiguous: two templates match the same path equally well.
 	WarnAmbiguous WarningKind = "ambiguous templates"
 	// WarnUserinfo: user name and password of a destination are dropped (R10).

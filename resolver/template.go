@@ -131,10 +131,21 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 	return parts, ""
 }
 
+// maxSegments is how many segments a template has at most: what {+x} takes is found by comparing the segments behind it with the path's, place by
+// place.
+const maxSegments = 64
+
 // parseTemplateKey parses a key, or says what is wrong with it and what to write instead.
 func (o *options) parseTemplateKey(key string) (t templateRule, problem string) {
+	if len(key) > maxKey {
+		return t, keyProblem(key)
+	}
 	parts, problem := parseTemplate(key)
-	if problem == "" {
+	switch {
+	case problem != "":
+	case strings.Count(key, "/")+strings.Count(key, ",") >= maxSegments:
+		problem = "a key with variables has at most " + strconv.Itoa(maxSegments) + " segments"
+	default:
 		problem = templateKeyProblem(key)
 	}
 	if problem != "" {
@@ -163,7 +174,7 @@ func (o *options) parseTemplateKey(key string) (t templateRule, problem string) 
 		}
 		switch {
 		case current.slot >= 0:
-			return t, "a segment of a key has one expression at most; put a \"/\" between them"
+			return t, "a segment of a key has one expression at most, as nothing would settle which of two takes what"
 		case slices.Contains(t.names, part.name):
 			return t, "the variable " + part.name + " stands twice in the key; give one of them another name"
 		case part.reserved && t.span >= 0:

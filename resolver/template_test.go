@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 	}
 	if key[0].spans {
 		for n := 1; n <= len(path); n++ {
-			if value := strings.Join(path[:n], "/"); value != "" {
+			if value := strings.Join(path[:n], "/"); value != "" && (n < len(path) || len(key) > 1 || path[n-1] != "") {
 				with(value, path[n:], 0)
 			}
 		}
@@ -161,8 +160,15 @@ var (
 	plainUnreserved = regexp.MustCompile(`[A-Za-z0-9._~-]`)
 )
 
+func plainLeaves(w plainWay) int {
+	if w.remaining == "/" {
+		return 0
+	}
+	return len(w.remaining)
+}
+
 func plainBetter(a, b plainWay) bool {
-	order := cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(len(a.remaining), len(b.remaining)))
+	order := cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(plainLeaves(a), plainLeaves(b)))
 	literal := func(w plainWay) bool { return !strings.Contains(w.rule.Key, "{") }
 	if order == 0 && literal(a) != literal(b) {
 		return literal(a)
@@ -220,11 +226,7 @@ func isAmbiguous(rs *Ruleset) bool {
 func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 	limit := 4
 	answered := map[Outcome]int{}
-	seeds, least := uint64(700), 100
-	if os.Getenv("SHORTLINK_SLOW") != "" {
-		seeds, least = 6000, 1000
-	}
-	for seed := range seeds {
+	for seed := range uint64(6000) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0, Query: []QueryMode{QueryMerge, QueryMerge, QueryPreserve}[r.IntN(3)]}
 		rules := templateRules(r)
@@ -253,7 +255,7 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 		}
 	}
 	for _, outcome := range []Outcome{Pass, Redirect, Failed} {
-		if answered[outcome] < least {
+		if answered[outcome] < 1000 {
 			t.Errorf("%s was the outcome %d times", outcome, answered[outcome])
 		}
 	}

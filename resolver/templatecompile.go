@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
 // addTemplate checks a rule whose key is a template, and adds it.
@@ -19,8 +21,13 @@ func (c *Compiler) addTemplate(rule Rule) {
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	if c.templates == nil {
 		c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
-		c.shapes = map[string]map[string][]*templateRule{}
+		c.shapes, c.inSource = map[string]map[string][]*templateRule{}, map[string]Rule{}
 	}
+	if twin, twice := c.inSource[t.key]; twice {
+		c.failDuplicate(c.added.n, twin, rule)
+		return
+	}
+	c.inSource[t.key] = rule
 	there := c.templates.add(t)
 	switch {
 	case there == nil:
@@ -29,8 +36,6 @@ func (c *Compiler) addTemplate(rule Rule) {
 		c.templates.byKey[t.key] = t
 		c.warnOfRule(rule, parsed)
 		c.warnOfTemplate(t)
-	case c.sources.all[there.source].rank == c.rank:
-		c.failDuplicate(c.added.n, there.rule, rule)
 	default:
 		c.warnShadowed(rule, there.rule)
 	}
@@ -63,10 +68,17 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the variable "+name+"; what it captures is dropped")
 		}
 	}
+	if name := t.reservedInQuery(); name != "" {
+		c.warn(WarnReservedQuery, t.rule, "{+"+name+"} in the query lets values add parameters, as it leaves & and = as they are; write {"+name+"}")
+	}
 	shape, lengths := t.shape()
+	compared := 0
 	for others, alike := range c.shapes[shape] {
 		if others == lengths {
 			continue // what has as much text in the same places, and is not equal, has nothing in common
+		}
+		if compared += len(alike); compared > mostCompared {
+			break
 		}
 		if other, path := firstThatMatches(alike, t); other != nil {
 			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+quote(other.rule.Key)+" of "+other.rule.Position.String()+
@@ -78,6 +90,19 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 		c.shapes[shape] = map[string][]*templateRule{}
 	}
 	c.shapes[shape][lengths] = append(c.shapes[shape][lengths], t)
+}
+
+// mostCompared is how many others a template is compared with at most.
+const mostCompared = 1000
+
+// reservedInQuery returns a variable that stands in the query with its reserved characters, or "".
+func (t *templateRule) reservedInQuery() string {
+	for _, piece := range t.value.query {
+		if piece.slot >= 0 && piece.operator == uritemplate.Reserved {
+			return t.names[piece.slot]
+		}
+	}
+	return ""
 }
 
 // firstThatMatches returns the first template that matches a path which t matches, too.

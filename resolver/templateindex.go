@@ -140,7 +140,10 @@ func (s *templateSearch) visit(n *templateNode, segments, start int) {
 		if child := n.literals[canonical]; child != nil {
 			s.visit(child, segments+1, next)
 		}
-		if n.patterns.areMany() && malformedTriplet(segment) < 0 {
+		if n.patterns.areMany() {
+			if malformedTriplet(segment) >= 0 {
+				canonical = s.index.canonicalUnits(segment)
+			}
 			for child := range n.patterns.among(canonical) {
 				s.visitPattern(child, segment, segments, next)
 			}
@@ -178,13 +181,13 @@ func (s *templateSearch) visitPattern(edge *patternEdge, segment string, segment
 }
 
 // visitSpan looks at what keys have behind an expression that spans segments, the first of which begins at start: all the rest of the
-// path, or what is in front of each "/". The last one at which a key matches leaves least of the path.
+// path but for a "/" at its end, or what is in front of each "/". The last one at which a key matches leaves least of the path.
 func (s *templateSearch) visitSpan(n *templateNode, segments, start int) {
 	if n == nil {
 		return
 	}
-	if n.rule != nil && start < len(s.path) {
-		s.offer(n.rule, segments, "")
+	if rest := strings.TrimSuffix(s.path[min(start, len(s.path)):], "/"); n.rule != nil && rest != "" {
+		s.offer(n.rule, segments, s.path[start+len(rest):])
 	}
 	if len(n.literals) == 0 && len(n.patterns.all) == 0 {
 		return
@@ -201,7 +204,7 @@ func (s *templateSearch) offer(rule *templateRule, segments int, remaining strin
 		return
 	}
 	if best := s.best.rule; best != nil {
-		worse := cmp.Or(cmp.Compare(s.best.segments, segments), cmp.Compare(len(remaining), len(s.best.remaining)), cmp.Compare(rule.order, best.order)) > 0
+		worse := cmp.Or(cmp.Compare(s.best.segments, segments), cmp.Compare(leaves(remaining), leaves(s.best.remaining)), cmp.Compare(rule.order, best.order)) > 0
 		if worse {
 			return
 		}
@@ -232,7 +235,7 @@ func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
 		if unit == 0 {
 			return 0, false
 		}
-		canonical := CanonicalKey(segment[end:end+unit], x.foldCase)
+		canonical := x.canonicalUnit(segment[end : end+unit])
 		if !strings.HasPrefix(prefix, canonical) {
 			return 0, false
 		}
@@ -246,13 +249,38 @@ func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
 	if start = len(segment) - len(suffix); strings.HasSuffix(segment, suffix) && !isWithinTriplet(segment, start) {
 		return start, true
 	}
-	// A suffix of n bytes has at most n units, each of three bytes at most.
-	for start = max(0, len(segment)-3*len(suffix)); start < len(segment); start++ {
-		if !isWithinTriplet(segment, start) && CanonicalKey(segment[start:], x.foldCase) == suffix {
-			return start, true
+	for start = len(segment); suffix != "" && start > 0; {
+		unit := 1
+		if _, ok := weburl.Triplet(segment, max(0, start-3)); ok && start >= 3 {
+			unit = 3
 		}
+		canonical := x.canonicalUnit(segment[start-unit : start])
+		rest, ok := strings.CutSuffix(suffix, canonical)
+		if !ok {
+			return 0, false
+		}
+		suffix, start = rest, start-unit
 	}
-	return 0, false
+	return start, suffix == ""
+}
+
+// canonicalUnit returns the canonical form of what stands for one octet.
+func (x *templateIndex) canonicalUnit(unit string) string {
+	if len(unit) == 1 && !x.foldCase {
+		return unit
+	}
+	return CanonicalKey(unit, x.foldCase)
+}
+
+// canonicalUnits returns the form of a segment in which each octet is canonical by itself, also where a "%" is none's.
+func (x *templateIndex) canonicalUnits(segment string) string {
+	var b strings.Builder
+	for at := 0; at < len(segment); {
+		unit := nextUnit(segment[at:])
+		b.WriteString(x.canonicalUnit(segment[at : at+unit]))
+		at += unit
+	}
+	return b.String()
 }
 
 // isWithinTriplet reports whether a place in a path is between the characters of a triplet.

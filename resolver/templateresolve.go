@@ -28,7 +28,15 @@ func (m *templateMatch) beats(found match, t *table) bool {
 		return true
 	}
 	segments := strings.Count(t.key(found.ref), "/") + 1
-	return m.segments > segments || m.segments == segments && len(m.remaining) < len(found.remaining)
+	return m.segments > segments || m.segments == segments && leaves(m.remaining) < leaves(found.remaining)
+}
+
+// leaves is how much a match leaves of a path: one slash at its end does not count, as exact keys take it.
+func leaves(remaining string) int {
+	if remaining == "/" {
+		return 0
+	}
+	return len(remaining)
 }
 
 // appendTemplate resolves a request that a template matches, as AppendDestination does.
@@ -53,12 +61,15 @@ func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, req *Request) ([
 func (rs *Ruleset) recordOf(m *templateMatch) (r record, err error) {
 	first := rs.opts.templateHop(m, &rs.merger)
 	switch {
-	case first.unsafe:
-		return r, ErrUnsafePath
+	case first.err != nil:
+		return r, first.err
 	case !first.internal:
 		return record{base: first.base, query: first.search, fragment: first.fragment, status: first.status}, nil
 	}
 	f := rs.opts.follow(first.next, first.status, rs.nextHop)
+	if !f.failed() && len(f.base)+len(f.appended)+len(m.remaining) > maxDestination {
+		return r, ErrTooLong
+	}
 	if f.failed() {
 		return r, f.err()
 	}
@@ -76,15 +87,20 @@ type hop struct {
 	internal               bool
 	next                   internalValue
 	base, search, fragment string
-	unsafe                 bool // R14
+	err                    error // why the captures lead nowhere
 }
 
 // templateHop is the hop that a template is for its captures.
 func (o *options) templateHop(m *templateMatch, merger *weburl.Merger) hop {
 	v := &m.rule.value
 	h := hop{key: m.rule.rule.Key, status: o.statusOf(m.rule.rule), remaining: m.remaining, internal: v.internal}
+	if v.isTooLong(m.captures) {
+		h.err = ErrTooLong
+		return h
+	}
 	path := v.pathOf(m.captures)
-	if h.unsafe = m.isUnsafe(path); h.unsafe {
+	if m.isUnsafe(path) {
+		h.err = ErrUnsafePath
 		return h
 	}
 	if v.internal {
@@ -118,8 +134,11 @@ func (o *options) follow(value internalValue, own int, step func(pathname string
 	f := fate{state: fateUnmatched, hops: 1, base: value.path, query: value.query, fragment: value.fragment, allPermanent: isPermanent(own), anyPreserving: isPreserving(own)}
 	loop := loopFinder{at: value.path}
 	for {
-		if f.hops > o.maxRedirects || len(f.base)+len(f.appended) > maxDestination {
+		switch {
+		case f.hops > o.maxRedirects:
 			return fate{state: fateTooManyRedirects}
+		case len(f.appended) > maxDestination:
+			return fate{state: fateRefused, refusal: ErrTooLong}
 		}
 		h, ok := step(f.base)
 		if !ok {
@@ -129,8 +148,8 @@ func (o *options) follow(value internalValue, own int, step func(pathname string
 		f.allPermanent = f.allPermanent && isPermanent(h.status)
 		f.anyPreserving = f.anyPreserving || isPreserving(h.status)
 		switch {
-		case h.unsafe:
-			return fate{state: fateUnsafe}
+		case h.err != nil:
+			return fate{state: fateRefused, refusal: h.err}
 		case !h.internal:
 			f.state, f.base, f.search, f.destinationFragment = fateAbsolute, h.base, h.search, h.fragment
 			return f

@@ -51,7 +51,7 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 		}
 		slot := slices.Index(names, part.name)
 		if slot < 0 {
-			return v, parsed, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ")
+			return v, parsed, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)"
 		}
 		if !reachesPath(marked.String()) {
 			return v, parsed, "an expression stands in the scheme or the host of the destination, which no request may choose; put a \"/\" in front of it"
@@ -124,6 +124,19 @@ func appendPieces(dst []byte, pieces []valuePiece, captures []string) []byte {
 // pathOf returns the path with captures in their places.
 func (v *templateValue) pathOf(captures []string) string {
 	return string(appendPieces(make([]byte, 0, 128), v.path, captures))
+}
+
+// isTooLong reports whether captures would make the value longer than destinations are: they can stand in it again and again.
+func (v *templateValue) isTooLong(captures []string) bool {
+	n := 0
+	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
+		for i := range pieces {
+			if n += len(pieces[i].literal); pieces[i].slot >= 0 {
+				n += len(captures[pieces[i].slot])
+			}
+		}
+	}
+	return n > maxDestination
 }
 
 // uses reports whether the value has a capture.
