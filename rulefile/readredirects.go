@@ -15,7 +15,7 @@ import (
 // A path is an exact rule, which like there matches with and without a slash at its end. A path that ends in "/*" is a rule for all below it, if
 // "/:splat" ends the destination's path; it matches the path itself, too. Where ":splat" stands elsewhere in the
 // destination, or not at all, the line makes two rules, for the path itself and for all below it. A placeholder is a variable of
-// a template, and so is a "*" in the middle of a path or at the end of its last segment:
+// a template, and so is a "*" at the end of the last segment:
 //
 //	/paper         https://example.com/paper.pdf 302    paper            https://example.com/paper.pdf   302 exact
 //	/docs/*        https://docs.example.com/:splat      docs             https://docs.example.com        301
@@ -55,10 +55,10 @@ type redirectsFile struct {
 	// rules are the rules in the order of their lines; one that became part of a later one has
 	// no key any more.
 	rules []resolver.Rule
-	byKey map[string]int // index in rules
-	// templates are those of the rules whose paths have placeholders.
-	templates []keyedRule
-	errs      Errors
+	byKey map[string]int // index in rules, by canonical key
+	// all and templates find rules, and those of them whose paths have placeholders, by what they match.
+	all, templates redirectIndex
+	errs           Errors
 }
 
 func newRedirectsFile() *redirectsFile {
@@ -87,7 +87,7 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 		return
 	}
 	for i, rule := range rules {
-		_, twice := f.byKey[rule.Key]
+		_, twice := f.byKey[canonical(rule)]
 		if isPartOf := i < len(rules)-1; isPartOf && twice {
 			continue // an earlier line has the path itself, and this one all below it
 		}
@@ -99,8 +99,8 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 
 // addRule takes in a rule, and reports whether requests get to it.
 func (f *redirectsFile) addRule(rule resolver.Rule) bool {
-	first, twice := f.byKey[rule.Key]
-	switch taker, taken := f.takerOf(rule.Key); {
+	first, twice := f.byKey[canonical(rule)]
+	switch taker, taken := f.takerOf(canonical(rule)); {
 	case taken:
 		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and takes all below its path; put this line in front of it, or remove one of the two",
 			f.rules[taker].Position)
@@ -110,7 +110,7 @@ func (f *redirectsFile) addRule(rule resolver.Rule) bool {
 	case twice:
 		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two",
 			f.rules[first].Position)
-	case f.isOutdone(rule):
+	case f.refuseBetter(rule):
 	default:
 		f.append(rule)
 		return true
@@ -118,48 +118,42 @@ func (f *redirectsFile) addRule(rule resolver.Rule) bool {
 	return false
 }
 
-// isOutdone reports a rule some of whose paths match an earlier one, too, if it would win here and cannot there: one of the two is a
+// refuseBetter reports a rule some of whose paths match an earlier one, too, if it would win here and cannot there: one of the two is a
 // template.
-func (f *redirectsFile) isOutdone(rule resolver.Rule) bool {
+func (f *redirectsFile) refuseBetter(rule resolver.Rule) (refused bool) {
 	key := newRedirectKey(rule)
-	if !key.template {
-		return slices.ContainsFunc(f.templates, func(earlier keyedRule) bool { return f.outdoes(rule, key, earlier) })
+	among := &f.templates
+	if key.template {
+		among = &f.all
 	}
-	return slices.ContainsFunc(f.rules, func(earlier resolver.Rule) bool {
-		return earlier.Key != "" && f.outdoes(rule, key, keyedRule{newRedirectKey(earlier), earlier})
+	var first keyedRule // by its line
+	among.near(key.segments, func(earlier keyedRule) {
+		_, both := key.overlap(earlier.key)
+		outdone := key.compare(earlier.key) < 0 || slices.Equal(key.segments, earlier.key.segments)
+		if both && outdone && (!refused || earlier.rule.Position.Line < first.rule.Position.Line) {
+			first, refused = earlier, true
+		}
 	})
-}
-
-// outdoes reports a rule some of whose paths match an earlier one, if it would win.
-func (f *redirectsFile) outdoes(rule resolver.Rule, key redirectKey, earlier keyedRule) bool {
-	path, both := key.overlap(earlier.key)
-	if !both {
-		return false
-	}
-	order := key.compare(earlier.key)
-	switch {
-	case order < 0:
-		f.errs.add(rule.Position, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
-			path, earlier.rule.Position)
-	case order == 0 && slices.EqualFunc(key.segments, earlier.key.segments, sameSegment):
-		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two", earlier.rule.Position)
+	switch path, _ := key.overlap(first.key); {
+	case !refused:
+	case slices.Equal(key.segments, first.key.segments):
+		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two", first.rule.Position)
 	default:
-		return false
+		f.errs.add(rule.Position, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
+			path, first.rule.Position)
 	}
-	return true
+	return refused
 }
 
-// keyedRule is a rule with its key taken apart.
-type keyedRule struct {
-	key  redirectKey
-	rule resolver.Rule
-}
+func canonical(rule resolver.Rule) string { return resolver.CanonicalKey(rule.Key, false) }
 
 func (f *redirectsFile) append(rule resolver.Rule) {
-	f.byKey[rule.Key] = len(f.rules)
+	f.byKey[canonical(rule)] = len(f.rules)
 	f.rules = append(f.rules, rule)
-	if resolver.IsTemplate(rule.Key) {
-		f.templates = append(f.templates, keyedRule{newRedirectKey(rule), rule})
+	keyed := keyedRule{newRedirectKey(rule), rule}
+	f.all.add(keyed)
+	if keyed.key.template {
+		f.templates.add(keyed)
 	}
 }
 

@@ -11,20 +11,17 @@ import (
 
 // redirectKey is the key of a rule that a _redirects file has, for finding out which paths others have, too.
 type redirectKey struct {
-	segments []string // an expression has one for itself, or text around it
+	segments []string // canonical; an expression has text around it or, at the end of the key, spans segments
 	exact    bool
 	template bool
 }
 
 func newRedirectKey(rule resolver.Rule) redirectKey {
-	return redirectKey{strings.Split(rule.Key, "/"), rule.Exact, resolver.IsTemplate(rule.Key)}
+	return redirectKey{strings.Split(resolver.CanonicalKey(rule.Key, false), "/"), rule.Exact, resolver.IsTemplate(rule.Key)}
 }
 
 // overlap returns a path that matches both keys, if there is one.
 func (k redirectKey) overlap(other redirectKey) (path string, ok bool) {
-	if a, b := k.segments[0], other.segments[0]; !isPattern(a) && !isPattern(b) && a != b {
-		return "", false
-	}
 	segments, ok := common(k.segments, other.segments, !k.exact, !other.exact)
 	return "/" + strings.Join(segments, "/"), ok
 }
@@ -43,15 +40,10 @@ func common(a, b []string, belowA, belowB bool) (path []string, ok bool) {
 		return append(path, example(b)...), belowA || len(b) == 0
 	case len(b) == 0:
 		return append(path, example(a)...), belowB
-	case !isSpan(a[0]):
-		a, b, belowA, belowB = b, a, belowB, belowA
+	case isSpan(b[0]):
+		return append(path, example(a)...), true
 	}
-	for n := 1; n <= len(b); n++ {
-		if rest, ok := common(a[1:], b[n:], belowA, belowB); ok {
-			return slices.Concat(path, example(b[:n]), rest), true
-		}
-	}
-	return slices.Concat(path, example(b), example(a[1:])), belowB || isSpan(b[len(b)-1])
+	return append(path, example(b)...), true
 }
 
 // commonSegment returns a segment that matches two, of which none spans several.
@@ -131,13 +123,6 @@ func weight(segment string) int {
 	return math.MaxInt
 }
 
-// sameSegment reports whether two segments of keys match the same ones of paths.
-func sameSegment(a, b string) bool {
-	prefix, suffix := around(a)
-	otherPrefix, otherSuffix := around(b)
-	return weight(a) == weight(b) && prefix == otherPrefix && suffix == otherSuffix
-}
-
 // compareBool puts false first.
 func compareBool(a, b bool) int {
 	switch {
@@ -147,4 +132,74 @@ func compareBool(a, b bool) int {
 		return -1
 	}
 	return 1
+}
+
+// redirectIndex finds the rules that may match paths which a key matches, too: a tree of segments.
+type redirectIndex struct {
+	segment  string // that leads here
+	rules    []keyedRule
+	reaches  bool // a rule here matches longer paths
+	children []*redirectIndex
+	byText   map[string]*redirectIndex
+	patterns []*redirectIndex // those of the children whose segments have expressions
+}
+
+// keyedRule is a rule with its key taken apart.
+type keyedRule struct {
+	key  redirectKey
+	rule resolver.Rule
+}
+
+func (x *redirectIndex) add(k keyedRule) {
+	spans := false
+	for _, segment := range k.key.segments {
+		if spans = isSpan(segment); spans {
+			break
+		}
+		x = x.child(segment)
+	}
+	x.rules = append(x.rules, k)
+	x.reaches = x.reaches || spans || !k.key.exact
+}
+
+func (x *redirectIndex) child(segment string) *redirectIndex {
+	if there := x.byText[segment]; there != nil {
+		return there
+	}
+	if x.byText == nil {
+		x.byText = map[string]*redirectIndex{}
+	}
+	child := &redirectIndex{segment: segment}
+	x.byText[segment], x.children = child, append(x.children, child)
+	if isPattern(segment) {
+		x.patterns = append(x.patterns, child)
+	}
+	return child
+}
+
+// near calls do with the rules that the segments of a key do not rule out.
+func (x *redirectIndex) near(segments []string, do func(keyedRule)) {
+	for _, rule := range x.rules {
+		do(rule)
+	}
+	if len(segments) == 0 || isSpan(segments[0]) {
+		for _, child := range x.children {
+			child.near(nil, do)
+		}
+		return
+	}
+	among := x.patterns
+	if isPattern(segments[0]) {
+		among = x.children
+	} else if literal := x.byText[segments[0]]; literal != nil {
+		literal.near(segments[1:], do)
+	}
+	for _, child := range among {
+		if ends := !child.reaches && len(child.children) == 0; ends && len(segments) > 1 {
+			continue
+		}
+		if _, fits := commonSegment(child.segment, segments[0]); fits {
+			child.near(segments[1:], do)
+		}
+	}
 }

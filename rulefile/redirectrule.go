@@ -81,11 +81,6 @@ func newRedirectPath(from, destination string) (p redirectPath) {
 	inDestination := placeholder.FindAllString(destination, -1)
 	segments := strings.Split(p.text, "/")
 	for i, segment := range segments {
-		if segment == "*" {
-			p.names = append(p.names, splat)
-			segments[i] = spanning
-			continue
-		}
 		before := len(p.names)
 		segments[i] = placeholder.ReplaceAllStringFunc(segment, func(name string) string {
 			if !strings.HasPrefix(segment, name) && !slices.Contains(inDestination, name) {
@@ -127,11 +122,11 @@ func (p *redirectPath) problem() string {
 	case strings.ContainsAny(p.text, "{}"):
 		return "a path has no \"{\" and \"}\"; write %7B and %7D, or :name for what differs"
 	case strings.Contains(p.key, "*"):
-		return "a \"*\" is for whole segments, or for the end of the last one" + instead
+		return "a \"*\" stands at the end of a path" + instead
 	case p.twice:
 		return "a segment has one placeholder or \"*\", as nothing would settle which of two takes what" + instead
 	case len(slices.Compact(names)) < len(names):
-		return "a path has one \"*\", and each placeholder once" + instead
+		return "a path has each placeholder once, and :splat is what a \"*\" stands for" + instead
 	}
 	return ""
 }
@@ -147,6 +142,8 @@ func (p *redirectPath) destinationProblem(to string) string {
 		}
 	}
 	switch {
+	case p.isInHost(to):
+		return "a placeholder stands in the host of the destination, which no request may choose; write a line for each host"
 	case strings.Contains(to, splat) && !hasSplat:
 		return "there is nothing for " + splat + " to stand for, as the path has no \"*\""
 	case p.end == endsBelow && strings.Contains(path, "//"+splat):
@@ -157,6 +154,17 @@ func (p *redirectPath) destinationProblem(to string) string {
 		return "a destination has no \"{\" and \"}\"; write %7B and %7D"
 	}
 	return ""
+}
+
+// isInHost reports whether a placeholder stands in the host of a destination.
+func (p *redirectPath) isInHost(to string) bool {
+	_, authority, isURL := strings.Cut(to, "://")
+	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
+		authority = authority[:end]
+	}
+	return isURL && slices.ContainsFunc(placeholder.FindAllString(authority, -1), func(name string) bool {
+		return name == splat || slices.Contains(p.names, name)
+	})
 }
 
 // valueOf returns the value that a destination is, with variables in the place of placeholders.

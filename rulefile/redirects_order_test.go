@@ -54,8 +54,8 @@ func TestRulesOfRedirectsWithPlaceholdersAnswerAsTheFirstLineThatMatchesDoes(t *
 		var text strings.Builder
 		var lines []plainLine
 		for i := range 2 + r.IntN(3) {
-			from := pick(r, "/a", "/:x", "/b", "/v:x") + pick(r, "", "/a", "/b", "/:y", "/*/b") + pick(r, "", "", "/c", "/*")
-			to := "https://to.example/" + string(rune('0'+i)) + pick(r, "", "/:splat", "/:splat/z", "/q:x", "/:y/:x")
+			from := pick(r, "/a", "/:x", "/b", "/v:x") + pick(r, "", "/a", "/b", "/:y", "/:y/b") + pick(r, "", "", "/c", "/*")
+			to := "https://to.example/" + string(rune('0'+i)) + pick(r, "", "/:splat", "/:splat/z", "/q:x", "/:y/:x", "/x")
 			text.WriteString(from + " " + to + "\n")
 			lines = append(lines, newPlainLine(from, to))
 		}

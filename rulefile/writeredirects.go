@@ -15,7 +15,8 @@ import (
 
 // WriteRedirects writes rules as a _redirects file: the form that [ReadRedirects] reads. They keep their order, but that
 // a rule that is not exact moves behind the last one below its path, as the
-// first line that matches wins there. For that all are held in memory.
+// first line that matches wins there; with templates among them all are put in an order, the more specific first. For that all are
+// held in memory.
 //
 // A rule without a status gets the one that it has by default, 302, as a line without one
 // means something else. A rule that is not exact and whose destination's path ends in a slash makes
