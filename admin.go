@@ -302,13 +302,16 @@ func escapedPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// withVariables returns a key of a path with its braces, if they make it a template.
+// withVariables returns a key of a path with the braces of a template as they are, and what stands between them; an escaped brace, which is a
+// literal one, is escaped once more in the path of a request.
 func withVariables(key string) string {
-	template := strings.NewReplacer("%7B", "{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
-	if resolver.IsTemplate(resolver.CanonicalKey(template, false)) {
-		return template
-	}
-	return key
+	key = strings.NewReplacer("%257B", "%7B", "%257b", "%7B", "%257D", "%7D", "%257d", "%7D", "%7B", "{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
+	return expression.ReplaceAllStringFunc(key, func(e string) string {
+		if decoded, err := url.PathUnescape(e); err == nil {
+			return decoded
+		}
+		return e
+	})
 }
 
 // readableKey returns a key of a path as its author would write it: characters beyond ASCII as themselves.

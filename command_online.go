@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // online says which handler of which running Caddy is meant.
@@ -85,17 +86,22 @@ func (r *remote) rulePath(key string) (string, error) {
 	if strings.ContainsAny(key, "?#") {
 		return "", fmt.Errorf("the key %q has a \"?\" or \"#\", which no path has; write %%3F or %%23", key)
 	}
-	canonical := resolver.CanonicalKey(key, false)
-	if resolver.IsTemplate(key) && !resolver.IsTemplate(canonical) {
-		_, err := resolver.Compile([]resolver.Rule{{Key: key, Value: "/"}}, resolver.Options{})
-		return "", err
-	}
-	for segment := range strings.SplitSeq(strings.TrimSuffix(canonical, "/"), "/") {
+	encoded := encodedKey(key)
+	for segment := range strings.SplitSeq(strings.TrimSuffix(encoded, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
 			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or one of dots; edit its source instead", key)
 		}
 	}
-	return r.path("rules", strings.NewReplacer("{", "%7B", "}", "%7D").Replace(canonical)), nil
+	return r.path("rules", encoded), nil
+}
+
+// encodedKey returns a key as the path of a request has it: braces of a template are escaped in it once, and escaped ones twice.
+func encodedKey(key string) string {
+	twice := strings.NewReplacer("%7B", "%257B", "%7b", "%257B", "%7D", "%257D", "%7d", "%257D")
+	if resolver.IsTemplate(key) {
+		return string(weburl.AppendEncoded(nil, twice.Replace(key), weburl.PathSet))
+	}
+	return twice.Replace(resolver.CanonicalKey(key, false))
 }
 
 // do sends a request. What the endpoint answers with an error is one that tells its reason.
