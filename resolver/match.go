@@ -3,6 +3,8 @@ package resolver
 import (
 	"math"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // match is what longest-prefix matching finds (3.3.1).
@@ -45,7 +47,7 @@ func (t *table) longestCanonical(path string) (prefix, []byte) {
 	path = t.reach(path)
 	var memory [256]byte
 	settled := len(path)
-	if bad := malformedTriplet(path); bad >= 0 {
+	if bad := weburl.MalformedTriplet(path); bad >= 0 {
 		asIs := t.folded(append(memory[:0], path...))
 		if found, record := t.longest(text(asIs), window{bad + 1, math.MaxInt}); found.slot != 0 {
 			return found, record
@@ -54,7 +56,7 @@ func (t *table) longestCanonical(path string) (prefix, []byte) {
 			return prefix{}, nil
 		}
 	}
-	canonical := normalizeTriplets(append(memory[:0], path[:settled]...))
+	canonical := weburl.NormalizeTriplets(append(memory[:0], path[:settled]...))
 	w := window{1, len(canonical)}
 	canonical = t.folded(append(canonical, path[settled:]...))
 	found, record := t.longest(text(canonical), w)

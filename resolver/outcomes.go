@@ -4,6 +4,8 @@ import (
 	"errors"
 	"iter"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // Answer is what clients get who request a key, or what lies below it, without a query and a
@@ -193,7 +195,7 @@ const nobody = "\x00"
 // answersFor returns what a ruleset answers for a key, which it need not have.
 func (rs *Ruleset) answersFor(written string) KeyAnswers {
 	var answers KeyAnswers
-	key := string(appendCanonical(nil, written))
+	key := string(weburl.AppendCanonicalPath(nil, written))
 	if rs.templates != nil {
 		return rs.sampleAnswers("/"+key, &templateRule{})
 	}

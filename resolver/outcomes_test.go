@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // changes returns what CompareAnswers reports, by key.
@@ -239,7 +241,7 @@ func checkWitness(t *testing.T, before, after *Ruleset, change Change) {
 			return
 		}
 	}
-	if malformedTriplet(change.Rule.Key) < 0 && !strings.HasPrefix(change.Rule.Key, "/") {
+	if weburl.MalformedTriplet(change.Rule.Key) < 0 && !strings.HasPrefix(change.Rule.Key, "/") {
 		t.Errorf("%+v: no request shows it", change)
 	}
 }

@@ -145,7 +145,7 @@ func (rs *Ruleset) find(key string) (entry slot, at int) {
 // begins again.
 func (rs *Ruleset) Chain(key string) []Rule {
 	var chain []Rule
-	for _, step := range rs.walk("/" + string(appendCanonical(nil, key))) {
+	for _, step := range rs.walk("/" + string(weburl.AppendCanonicalPath(nil, key))) {
 		chain = append(chain, step.Rule)
 	}
 	return chain

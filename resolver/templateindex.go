@@ -141,7 +141,7 @@ func (s *templateSearch) visit(n *templateNode, segments, start int) {
 			s.visit(child, segments+1, next)
 		}
 		if n.patterns.areMany() {
-			if malformedTriplet(segment) >= 0 {
+			if weburl.MalformedTriplet(segment) >= 0 {
 				canonical = s.index.canonicalUnits(segment)
 			}
 			for child := range n.patterns.among(canonical) {

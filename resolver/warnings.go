@@ -3,6 +3,8 @@ package resolver
 import (
 	"strconv"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
@@ -18,7 +20,7 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	if bare, star := strings.CutSuffix(rule.Key, "*"); star && (bare == "" || strings.HasSuffix(bare, "/")) {
 		c.warn(WarnLiteralStar, rule, starMessage(strings.TrimSuffix(bare, "/")))
 	}
-	if malformedTriplet(rule.Key) >= 0 {
+	if weburl.MalformedTriplet(rule.Key) >= 0 {
 		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
 	}
 	if braces := bracesIn(rule.Value); braces != "" && !IsTemplate(rule.Key) {
