@@ -37,12 +37,18 @@ func (c *answerComparison) settleTemplate(kind ChangeKind, t *templateRule) {
 // another spelling than out of {+x}.
 func sampleValue(slot int) string { return anySegment + strconv.Itoa(slot) + ":" + anySegment }
 
+// sampleSpellings returns how a sample value comes out of {+x} and of {x}.
+func sampleSpellings(slot int) [2]string {
+	reserved := sampleValue(slot)
+	return [2]string{reserved, strings.Replace(reserved, ":", "%3A", 1)}
+}
+
 // named puts the names of variables in the place of sample values, and Below in that of a segment below a key.
 func (t *templateRule) named(sampled string) string {
 	for slot, name := range t.names {
-		reserved := sampleValue(slot)
-		sampled = strings.ReplaceAll(sampled, reserved, "{+"+name+"}")
-		sampled = strings.ReplaceAll(sampled, strings.Replace(reserved, ":", "%3A", 1), "{"+name+"}")
+		spellings := sampleSpellings(slot)
+		sampled = strings.ReplaceAll(sampled, spellings[0], "{+"+name+"}")
+		sampled = strings.ReplaceAll(sampled, spellings[1], "{"+name+"}")
 	}
 	return strings.ReplaceAll(sampled, "/"+anySegment, Below)
 }
