@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -26,6 +27,7 @@ type Reverse struct {
 	origins map[string]bool
 	// internal tells that there are destinations with the origin of the request, slashed those whose path ends in "/".
 	internal, slashed bool
+	searches          sync.Pool // of *reverseSearch
 }
 
 // Reverse returns the index of what leads where. Rules that are unlisted are left out. pause, if not nil, is called after every few

@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -12,7 +13,11 @@ import (
 // escaped in a header, and which is shorter than the page's where a part of that is in it. page is a request that passes. short is the
 // origin of short URLs, as the URL Standard serialises it, "" for that of the page. Nothing is allocated where there is none.
 func (x *Reverse) AppendShortURL(dst []byte, page *Request, short string) (url []byte, ok bool) {
-	var s reverseSearch
+	s, _ := x.searches.Get().(*reverseSearch)
+	if s == nil {
+		s = new(reverseSearch)
+	}
+	defer x.searches.Put(s)
 	if !s.begin(x, page, short) {
 		return dst, false
 	}
@@ -50,7 +55,7 @@ type reverseSearch struct {
 	memory [6][160]byte
 }
 
-// begin sets up a search. ok is false where the page has no valid origin.
+// begin sets up a search. ok is false where the page has no origin that can be in a header.
 func (s *reverseSearch) begin(x *Reverse, page *Request, short string) (ok bool) {
 	if s.origin, ok = weburl.AppendOrigin(s.memory[0][:0], page.Scheme, page.Host); !ok {
 		return false
@@ -61,10 +66,11 @@ func (s *reverseSearch) begin(x *Reverse, page *Request, short string) (ok bool)
 	s.isOwn = short == "" || short == string(s.origin)
 	s.request = Request{Scheme: page.Scheme, Host: page.Host, OverHTTP: true}
 	s.room = len(s.path) + len(s.search)
-	if short != "" {
-		s.request.Scheme, s.request.Host, _ = strings.Cut(short, "://")
-		s.room += len(s.origin) - len(short)
+	if short == "" {
+		return isPlainOrigin(s.origin)
 	}
+	s.request.Scheme, s.request.Host, _ = strings.Cut(short, "://")
+	s.room += len(s.origin) - len(short)
 	return true
 }
 
@@ -74,29 +80,29 @@ func (s *reverseSearch) look(origin []byte) {
 	for i, b := range s.path {
 		if b == '/' {
 			if i > 0 {
-				s.tryRules(hash, s.path[i:])
+				s.tryRules(hash, s.path[i:], "")
 			}
 			if len(s.index.templates) > 0 {
 				s.tryTemplates(hash, origin)
 			}
 		}
 		if hash = hash.addByte(b); b == '/' && s.index.slashed {
-			s.tryRules(hash, s.path[i+1:])
+			s.tryRules(hash, s.path[i+1:], "/")
 		}
 	}
 	if s.path[len(s.path)-1] != '/' {
-		s.tryRules(hash, nil)
+		s.tryRules(hash, nil, "")
 	}
 }
 
-// tryRules tries the rules whose destination has a hash and is the page's path but for rest.
-func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
+// tryRules tries the rules whose destination has a hash and is the page's path but for rest; seam is the slash that goes where a path is
+// appended to a base that ends in one (R6).
+func (s *reverseSearch) tryRules(hash pageHash, rest []byte, seam string) {
 	for number := s.index.heads[hash.page(s.searchHash)]; number != 0; number = s.index.next[number] {
 		s.candidate = append(append(s.candidate[:0], '/'), s.index.key(number)...)
-		if len(rest) > 0 && rest[0] != '/' {
-			s.candidate = append(s.candidate, '/')
+		if len(rest) > 0 {
+			s.candidate = append(append(s.candidate, seam...), rest...)
 		}
-		s.candidate = append(s.candidate, rest...)
 		s.try(len(rest) > 0)
 	}
 }
@@ -104,8 +110,15 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 // try takes the candidate if it is better than the best short URL so far, and leads to the page. hasPart tells that a part of the page's path is
 // in it.
 func (s *reverseSearch) try(hasPart bool) {
+	if s.index.ruleset.opts.foldCase {
+		s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(s.candidate)) // folded triplets are in lower case
+		s.candidate, s.canonical = s.canonical, s.candidate
+	}
 	if len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 || hasPart && len(s.candidate) >= s.room {
 		return
+	}
+	if s.isOwn && bytes.Equal(s.candidate, s.path) {
+		return // in another spelling it is the page itself
 	}
 	if isPlainPath(s.candidate) && s.leadsToPage() {
 		s.best = append(s.best[:0], s.candidate...)
@@ -118,7 +131,7 @@ func (s *reverseSearch) leadsToPage() bool {
 	destination, result := s.index.ruleset.AppendDestination(s.destination[:0], &s.request)
 	s.destination = destination[:0]
 	path, ok := bytes.CutPrefix(destination, s.origin)
-	if result.Outcome != Redirect || !ok || bytes.IndexByte(path, '#') >= 0 {
+	if result.Outcome != Redirect || s.index.ruleset.isUnlisted(result.Rule) || !ok || bytes.IndexByte(path, '#') >= 0 {
 		return false
 	}
 	var search []byte
@@ -127,6 +140,15 @@ func (s *reverseSearch) leadsToPage() bool {
 	}
 	s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(path))
 	return string(search) == s.search && bytes.Equal(s.canonical, s.path)
+}
+
+// isUnlisted reports whether the rule that has a number is unlisted.
+func (rs *Ruleset) isUnlisted(number int) bool {
+	if t := rs.template(number); t != nil {
+		return t.rule.Unlisted
+	}
+	b := rs.table.arena.bytes(rs.table.slots[number].ref())
+	return header(binary.LittleEndian.Uint64(b)).flags().has(unlisted)
 }
 
 // isPlainPath reports whether a path can stand in a Link header as it is: it holds nothing but what RFC 3986 has in paths, and no
@@ -140,6 +162,16 @@ func isPlainPath(path []byte) bool {
 			continue
 		}
 		if !isPlain[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// isPlainOrigin reports whether an origin can stand in a Link header as it is.
+func isPlainOrigin(origin []byte) bool {
+	for _, c := range origin {
+		if !isPlain[c] && c != '[' && c != ']' {
 			return false
 		}
 	}
