@@ -26,29 +26,34 @@ const maxReversed = 8
 // captured are the values of a key's variables.
 type captured [maxReversed][]byte
 
-// addTemplate adds a template, if all variables of its key are in its destination. For that it is asked where sample values
-// lead, so that the rest of its chain is in the destination, too.
+// addTemplate adds a template, if a page can be its destination.
 func (x *Reverse) addTemplate(t *templateRule) {
-	answer := x.ruleset.sampleAnswer(t.samplePath())
-	if answer.Outcome != Redirect || strings.Contains(answer.Destination, "#") || len(t.names) > maxReversed {
+	reversed, origin, ok := x.ruleset.reverseTemplate(t)
+	if !ok {
 		return
 	}
-	origin, rest := cutOrigin(answer.Destination)
-	path, query, hasQuery := strings.Cut(rest, "?")
-	reversed := &reverseTemplate{rule: t, path: t.piecesOf(string(weburl.AppendCanonicalPath(nil, path)))}
-	if hasQuery {
-		reversed.search = t.piecesOf("?" + query)
-	}
-	if !reversed.hasAll(len(t.names)) {
-		return
-	}
-	literal := reversed.path[0].literal
-	begin := hashOf([]byte(origin)).add([]byte(literal[:strings.LastIndexByte(literal, '/')]))
-	if reversed.path[0].slot < 0 { // all variables are in the query
-		begin = hashOf([]byte(origin))
+	begin := hashOf([]byte(origin))
+	if literal := reversed.path[0].literal; reversed.path[0].slot >= 0 { // else all variables are in the query
+		begin = begin.add([]byte(literal[:strings.LastIndexByte(literal, '/')]))
 	}
 	x.templates[begin] = append(x.templates[begin], reversed)
 	x.noteOrigin(origin)
+}
+
+// reverseTemplate turns a template round, and returns the origin of its destination. ok is false where a variable of its key is not in that, or a fragment is. It
+// is asked where sample values lead, so that the rest of its chain is in the destination, too.
+func (rs *Ruleset) reverseTemplate(t *templateRule) (reversed *reverseTemplate, origin string, ok bool) {
+	answer := rs.sampleAnswer(t.samplePath())
+	if answer.Outcome != Redirect || strings.Contains(answer.Destination, "#") || len(t.names) > maxReversed {
+		return nil, "", false
+	}
+	origin, rest := cutOrigin(answer.Destination)
+	path, query, hasQuery := strings.Cut(rest, "?")
+	reversed = &reverseTemplate{rule: t, path: t.piecesOf(string(weburl.AppendCanonicalPath(nil, path)))}
+	if hasQuery {
+		reversed.search = t.piecesOf("?" + query)
+	}
+	return reversed, origin, reversed.hasAll(len(t.names))
 }
 
 // piecesOf cuts a text at sample values.

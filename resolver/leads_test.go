@@ -1,0 +1,50 @@
+package resolver
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestEveryKeyThatLeadsToAURLIsFound(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "g", Value: "https://docs.example/guide"},
+		{Key: "guide", Value: "https://DOCS.example:443/%67uide#top", Unlisted: true},
+		{Key: "docs", Value: "https://docs.example"},
+		{Key: "chain", Value: "/docs/guide"},
+		{Key: "lang", Value: "https://docs.example/guide?lang=en"},
+		{Key: "t/{page}", Value: "https://docs.example/{page}", Exact: true},
+		{Key: "drop/{x}", Value: "https://docs.example/guide"},
+		{Key: "docs/guide", Value: "https://elsewhere.example"},
+		{Key: "home", Value: "/"},
+		{Key: "about", Value: "/pages/about"},
+		{Key: "loop", Value: "/loop/x"},
+	}, Options{})
+	for _, test := range []struct {
+		url   string
+		below bool
+		want  []string
+	}{
+		{"https://docs.example/guide", false, []string{"/g", "/guide", "/t/guide", "/drop/{x}"}},
+		{"https://docs.example/guide#top", false, []string{"/guide"}},
+		{"https://docs.example/guide?lang=en", false, []string{"/lang"}},
+		{"https://docs.example/install/linux", false, []string{"/docs/install/linux"}},
+		{"https://docs.example/", true, []string{"/g", "/docs", "/lang", "/guide", "/drop/{x}", "/t/{page}"}},
+		{"https://docs.example/guide", true, []string{"/g", "/lang", "/guide", "/drop/{x}"}},
+		{"https://elsewhere.example/", false, []string{"/chain", "/docs/guide"}},
+		{"https://go.example/pages/about", false, []string{"/about", "/home/pages/about"}},
+		{"https://go.example/", true, []string{"/home", "/about"}},
+		{"https://nobody.example/", true, nil},
+	} {
+		request, err := ParseRequest(test.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, lead := range rs.LeadsTo(request, "https://go.example", test.below, nil) {
+			got = append(got, lead.Path)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s, below %v: got %q, want %q", test.url, test.below, got, test.want)
+		}
+	}
+}
