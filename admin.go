@@ -32,6 +32,7 @@ func init() {
 // `GET /shortlink/<name>/rules` | Its rules, as an object sorted by key, with the digest as `ETag`
 // `GET /shortlink/<name>/rules/<key>` | The rules for the key and below it
 // `GET /shortlink/<name>/resolve?url=<url>` | Where a URL leads, and why
+// `GET /shortlink/<name>/reverse?url=<url>` | Every key that leads to a URL; with `&below=true` also what leads to anything below it
 // `GET /shortlink/<name>/hits` | How often each rule has redirected, and when last; with `?unused=90d` the rules that nobody has needed for so long
 // `POST /shortlink/<name>/reload` | Reads all sources now, and answers as for the handler, or what is wrong with them
 // `PUT /shortlink/<name>/rules/<key>` | Sets the rule of a key; the body is its value, a string or an object, as JSON
@@ -96,12 +97,14 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 		return allow(w, r, "GET", func() error { return listRules(w, r, h, "") })
 	case rest == "resolve":
 		return allow(w, r, "GET", func() error { return resolveURL(w, r, h) })
+	case rest == "reverse":
+		return allow(w, r, "GET", func() error { return reverseURL(w, r, h) })
 	case rest == "hits":
 		return allow(w, r, "GET", func() error { return listHits(w, r, h) })
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, h) })
 	}
-	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, hits and reload", rest)
+	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
 }
 
 // allow answers requests of one method; HEAD is a GET whose body net/http drops.
@@ -277,6 +280,23 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	}
 	outcome, _ := outcomeOfURL(h.live.serving.Load().ruleset, target, h.siteOrigin(), true)
 	return writeJSON(w, outcome)
+}
+
+// reverseURL answers which keys lead to a URL.
+func reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
+	query := r.URL.Query()
+	target, below := query.Get("url"), query.Get("below")
+	if target == "" {
+		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+	}
+	if below != "" && below != "true" && below != "false" {
+		return refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
+	}
+	leads, err := leadsTo(h.live.serving.Load().ruleset, target, h.siteOrigin(), below == "true", newPacer().pause)
+	if err != nil {
+		return refuse(http.StatusBadRequest, "%w", err)
+	}
+	return writeJSON(w, leads)
 }
 
 // reloadNow reads the sources, and answers what came of it.

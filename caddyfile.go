@@ -47,6 +47,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		fold case
 //		max_redirects <n>
 //		allow_hosts <host_pattern...>
+//		advertise [<base_url>]
 //		name <name>
 //	}
 //

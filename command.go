@@ -35,6 +35,7 @@ func addCommands(parent *cobra.Command) {
 	})
 	for _, cmd := range []*cobra.Command{
 		resolveCommand(),
+		reverseCommand(),
 		checkCommand(),
 		diffCommand(),
 		convertCommand(),

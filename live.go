@@ -45,6 +45,7 @@ type live struct {
 // loaded is a ruleset that has been read, compiled and tested.
 type loaded struct {
 	ruleset  *resolver.Ruleset
+	reverse  *resolver.Reverse // of what is advertised, nil where nothing is
 	digest   string
 	versions []string // of the sources
 	counted  *counted // its hits; nil before it serves

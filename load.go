@@ -26,7 +26,11 @@ func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loade
 	if err := h.checkExpectations(ruleset); err != nil {
 		return nil, err
 	}
-	return &loaded{ruleset: ruleset, digest: ruleset.Digest(pause), versions: versions}, nil
+	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(pause), versions: versions}
+	if h.Advertise != nil {
+		next.reverse = ruleset.Reverse(pause)
+	}
+	return next, nil
 }
 
 // compileRules reads all rules and compiles them. It returns the sources' versions, too.

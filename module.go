@@ -109,6 +109,10 @@ type Handler struct {
 	// swap: an object from request path to what is expected, a destination, `pass` or `error`. Default: none.
 	Expect Expectations `json:"expect,omitempty"`
 
+	// Lets pages tell their own short URL: successful answers to GET and HEAD requests that pass through get a header
+	// `Link: <https://go.example/k>; rel="shortlink"` where a key leads to exactly this page. An empty object is enough. Default: none.
+	Advertise *Advertise `json:"advertise,omitempty"`
+
 	// A name for this handler, of letters, digits, `-`, `_` and `.`, for messages.
 	// Default: none.
 	Name string `json:"name,omitempty"`
@@ -122,6 +126,7 @@ type Handler struct {
 	poolKey string // of live, once it is there
 
 	cacheControl string    // the header's value, empty for none
+	shortOrigin  string    // of short URLs that are advertised, empty for the request's
 	buffers      sync.Pool // of *[]byte: where destinations are put together
 }
 
@@ -142,6 +147,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.prepare(); err != nil {
+		return err
+	}
+	if err := h.prepareAdvertising(configuration); err != nil {
 		return err
 	}
 	if h.events, err = eventsApp(ctx); err != nil {
@@ -220,14 +228,17 @@ func inJSON(err error) error {
 
 // checkResponse checks the options that are not about rules.
 func (h *Handler) checkResponse() error {
-	var cache, name error
+	var cache, name, advertise error
 	if h.Cache != 0 && time.Duration(h.Cache) < time.Second {
 		cache = fmt.Errorf("cache takes a duration of at least one second, such as \"1h\", not %s; a number counts nanoseconds", time.Duration(h.Cache))
 	}
 	if !validName(h.Name) {
 		name = fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
 	}
-	return errors.Join(cache, name)
+	if h.Advertise != nil && h.Advertise.BaseURL != "" {
+		_, advertise = h.Advertise.origin()
+	}
+	return errors.Join(cache, advertise, name)
 }
 
 // source is what inline rules have for a position once they are JSON.
@@ -278,7 +289,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	case a == nil:
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
-		return next.ServeHTTP(w, r)
+		return next.ServeHTTP(h.advertise(w, r), r)
 	case err != nil:
 		logAccess(r, a)
 		publish(repl, a.placeholder)

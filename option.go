@@ -17,8 +17,8 @@ type option struct {
 	name string
 	// takes says what follows the name, and choices, if not empty, what that can be.
 	takes, choices string
-	// list is set when more than one word can follow.
-	list bool
+	// list is set when more than one word can follow, optional when none has to.
+	list, optional bool
 	// set puts the words that follow into h; ok is false when they cannot be
 	// understood. Whether they make sense is checked afterwards.
 	set func(h *Handler, args []string) (ok bool)
@@ -35,6 +35,7 @@ func directiveOptions() []option {
 		{name: "fold", takes: "the word case", set: setFold},
 		{name: "max_redirects", takes: "a number from 0 to 255", set: setMaxRedirects},
 		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true, set: setAllowHosts},
+		{name: "advertise", takes: "scheme and host of short URLs, or nothing", choices: "such as https://go.example.com", optional: true, set: setAdvertise},
 		{name: "name", takes: "a name", choices: `letters, digits, "-", "_" and "."`, set: setName},
 	}
 }
@@ -81,6 +82,14 @@ func setAllowHosts(h *Handler, args []string) bool {
 	return true
 }
 
+func setAdvertise(h *Handler, args []string) bool {
+	h.Advertise = new(Advertise)
+	if len(args) > 0 {
+		h.Advertise.BaseURL = args[0]
+	}
+	return true
+}
+
 func setName(h *Handler, args []string) bool {
 	h.Name = args[0]
 	return validName(args[0])
@@ -120,6 +129,9 @@ func optionNames() []string {
 // misuse says what is wrong with the words that follow an option's name, or "".
 func (o option) misuse(args []string) string {
 	if len(args) == 0 {
+		if o.optional {
+			return ""
+		}
 		return o.usage()
 	}
 	understood, err := o.try(args)

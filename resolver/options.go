@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -176,6 +177,18 @@ func (c *optionChecker) origin(written string) {
 	origin, problem := parseOrigin(written)
 	c.fail("origin", problem)
 	c.checked.origin = origin
+}
+
+// ParseOrigin returns the origin that a URL without anything else names, as the URL Standard serialises it. The error says what to write instead.
+func ParseOrigin(s string) (origin string, err error) {
+	origin, problem := parseOrigin(s)
+	if problem == "" && !isPlainOrigin([]byte(origin)) {
+		problem = quote(s) + " has a host with characters that hosts do not have"
+	}
+	if problem != "" {
+		return "", errors.New(problem)
+	}
+	return origin, nil
 }
 
 // parseOrigin returns the origin that a URL without anything else names.

@@ -2,7 +2,6 @@ package resolver
 
 import (
 	"errors"
-	"iter"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -28,23 +27,6 @@ func (a Answer) SameFor(b Answer) bool {
 	return a.Outcome == b.Outcome && a.Destination == b.Destination && a.Status == b.Status &&
 		errors.Is(a.Err, ErrLoop) == errors.Is(b.Err, ErrLoop) &&
 		errors.Is(a.Err, ErrUnsafePath) == errors.Is(b.Err, ErrUnsafePath)
-}
-
-// Answers returns the rules that serve, in no particular order, each with what a request for its
-// key gets.
-func (rs *Ruleset) Answers() iter.Seq2[Rule, Answer] {
-	return func(yield func(Rule, Answer) bool) {
-		for _, s := range rs.table.slots {
-			if s == 0 {
-				continue
-			}
-			var r record
-			r.decode(rs.table.arena.bytes(s.ref()))
-			if !yield(r.rule(rs.sources), rs.answer(&r, "", "")) {
-				return
-			}
-		}
-	}
 }
 
 // answer is what a rule says to a request of which remaining is left behind the key; below, which

@@ -1,0 +1,184 @@
+package shortlink
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Advertise says that pages tell their own short URL.
+type Advertise struct {
+	// Scheme and host of short URLs, such as `https://go.example`, where these rules answer, too. Default: the
+	// option `origin`, or else the request's own, which a host matcher has to have checked.
+	BaseURL string `json:"base_url,omitempty"`
+}
+
+// prepareAdvertising finds out which origin short URLs have.
+func (h *Handler) prepareAdvertising(configuration string) (err error) {
+	switch {
+	case h.Advertise == nil:
+		return nil
+	case h.Advertise.BaseURL != "":
+		h.shortOrigin, err = h.Advertise.origin()
+	case h.Origin != "":
+		h.shortOrigin, err = resolver.ParseOrigin(h.Origin)
+	case !h.hostIsChecked(configuration):
+		return errors.New("advertise: any host can lead to this site, and what a client writes is no short URL; write advertise https://go.example, or set origin, or name the site's hosts")
+	}
+	return err
+}
+
+// origin returns the origin of the base URL.
+func (a *Advertise) origin() (string, error) {
+	origin, err := resolver.ParseOrigin(a.BaseURL)
+	if err != nil {
+		return "", errors.New("advertise: " + err.Error())
+	}
+	return origin, nil
+}
+
+// advertise returns the writer for a response that passes through: one that tells the page's short URL, if it has one, or else w itself.
+func (h *Handler) advertise(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+	reverse := h.live.serving.Load().reverse
+	if reverse == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return w
+	}
+	page, ok := resolverRequest(r)
+	if !ok || page.Asked.Pathname != "" { // a rewritten path is no page of the client's
+		return w
+	}
+	if h.shortOrigin == "" && page.Host != r.Host {
+		return w // no matcher has checked what a proxy says
+	}
+	buffer, _ := h.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	defer h.buffers.Put(buffer)
+	url, ok := reverse.AppendShortURL(append((*buffer)[:0], '<'), &page, h.shortOrigin)
+	*buffer = url[:0]
+	if !ok {
+		return w
+	}
+	return &advertisingWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, link: string(url) + `>; rel="shortlink"`}
+}
+
+// advertisingWriter adds a Link header to a response when its header is written, and does nothing else to it.
+type advertisingWriter struct {
+	caddyhttp.ResponseWriterWrapper
+	link    string // the header's value
+	decided bool
+}
+
+// decide adds the header line to a final response that is a success, unless it names a shortlink already.
+func (w *advertisingWriter) decide(status int) {
+	if w.decided || status < 200 {
+		return
+	}
+	w.decided = true
+	if header := w.Header(); status < 300 && !namesShortlink(header["Link"]) {
+		header["Link"] = append(slices.Clip(header["Link"]), w.link)
+	}
+}
+
+// WriteHeader writes the header.
+func (w *advertisingWriter) WriteHeader(status int) {
+	w.decide(status)
+	w.ResponseWriterWrapper.WriteHeader(status)
+}
+
+// Write writes a part of the body, and the header in front of it.
+func (w *advertisingWriter) Write(b []byte) (int, error) {
+	w.decide(http.StatusOK)
+	return w.ResponseWriterWrapper.Write(b)
+}
+
+// ReadFrom writes the body that a reader has.
+func (w *advertisingWriter) ReadFrom(r io.Reader) (int64, error) {
+	w.decide(http.StatusOK)
+	return w.ResponseWriterWrapper.ReadFrom(r)
+}
+
+// FlushError sends what has been written so far.
+func (w *advertisingWriter) FlushError() error {
+	w.decide(http.StatusOK)
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Flush is FlushError for those who do not ask for the error.
+func (w *advertisingWriter) Flush() { _ = w.FlushError() }
+
+// shortlinkRelations are the names of the relation: the one that everybody uses, and the one for strict readers of RFC 8288, in which a
+// relation that is not registered is a URI.
+var shortlinkRelations = []string{"shortlink", "http://purl.org/net/shortlink"}
+
+// namesShortlink reports whether one of the links in the lines of a Link header (RFC 8288 3) is a shortlink.
+func namesShortlink(lines []string) bool {
+	for _, line := range lines {
+		for line != "" {
+			var relations string
+			relations, line = cutLink(line)
+			for relation := range strings.FieldsSeq(relations) {
+				if slices.ContainsFunc(shortlinkRelations, func(name string) bool { return strings.EqualFold(name, relation) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// cutLink returns the relations of the first link of a line, and what follows that. Of several parameters rel the first counts.
+func cutLink(line string) (relations, rest string) {
+	if open := strings.IndexByte(line, '<'); open >= 0 && strings.Trim(line[:open], ", \t") == "" {
+		_, line, _ = strings.Cut(line[open:], ">")
+	}
+	found := false
+	for {
+		end := strings.IndexAny(line, ";,")
+		if end < 0 {
+			return relations, ""
+		}
+		if line[end] == ',' {
+			return relations, line[end+1:]
+		}
+		var name, value string
+		name, value, line = cutParameter(line[end+1:])
+		if !found && strings.EqualFold(name, "rel") {
+			relations, found = value, true
+		}
+	}
+}
+
+// cutParameter returns a parameter's name and value, without quotation marks, and what follows it.
+func cutParameter(text string) (name, value, rest string) {
+	end := strings.IndexAny(text, "=;,")
+	if end < 0 || text[end] != '=' {
+		return "", "", text
+	}
+	name, text = strings.TrimSpace(text[:end]), strings.TrimLeft(text[end+1:], " \t")
+	if !strings.HasPrefix(text, `"`) {
+		end := strings.IndexAny(text, ";,")
+		if end < 0 {
+			end = len(text)
+		}
+		return name, strings.TrimSpace(text[:end]), text[end:]
+	}
+	var b strings.Builder
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '"':
+			return name, b.String(), text[i+1:]
+		case text[i] == '\\' && i+1 < len(text):
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return name, b.String(), ""
+}
