@@ -516,3 +516,24 @@ func TestAFileThatIsBeingWrittenInItsPlaceIsNotEdited(t *testing.T) {
 		t.Errorf("the file holds %q", content)
 	}
 }
+
+func TestTheAdminEndpointListsEveryKeyThatLeadsToAURL(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{"g": "/docs/guide", "s/{id}": "https://story.example/{id}", "old": {"to": "https://story.example/17", "unlisted": true}}`)
+	for query, want := range map[string]string{
+		"url=" + url.QueryEscape("https://story.example/17"): `{"url":"https://story.example/17","leads":[` +
+			`{"path":"/old","key":"old","destination":"https://story.example/17","unlisted":true,"position":"` + path + `:1:62"},` +
+			`{"path":"/s/17","key":"s/{id}","destination":"https://story.example/17","position":"` + path + `:1:22"}]}`,
+		"url=/docs/guide":                     `{"url":"/docs/guide","leads":[{"path":"/g","key":"g","destination":"http://localhost/docs/guide","position":"` + path + `:1:2"}]}`,
+		"url=https://home.example&below=true": `{"url":"https://home.example","leads":[{"path":"/home","key":"home","destination":"https://home.example/","position":"shortlink links"}]}`,
+		"url=https://nobody.example/":         `{"url":"https://nobody.example/","leads":[]}`,
+	} {
+		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 200 || strings.TrimSpace(got.body) != want {
+			t.Errorf("%s: got %d %s\nwant %s", query, got.status, got.body, want)
+		}
+	}
+	for query, want := range map[string]string{"": "the URL is missing", "url=mailto:x": "does not begin with http", "url=/a&below=1": "below takes true or false"} {
+		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 400 || !strings.Contains(got.said(t), want) {
+			t.Errorf("%s: got %d %s", query, got.status, got.body)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package shortlink_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink"
@@ -35,6 +36,18 @@ func TestAllocationsOfARequest(t *testing.T) {
 				t.Errorf("got %v allocations, want at most %v", got, tt.most)
 			}
 		})
+	}
+}
+
+func TestAResponseThatPassesCostsNoAllocationWhereNothingIsAdvertisedOfIt(t *testing.T) {
+	h, err := provision(t, strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"/not/a/key", "/not/a/key?q=caddy", "/caf%c3%a9/"} {
+		if got := allocations(t, h, target); got > 0 {
+			t.Errorf("%s: %v allocations", target, got)
+		}
 	}
 }
 

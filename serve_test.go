@@ -5,10 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-shortlink/shortlink"
 )
 
 const benchmarkRules = `{"rules": {
@@ -122,12 +125,21 @@ func BenchmarkServe(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, bb := range []struct{ name, target string }{
-		{"redirect", "/github/caddyserver/caddy"},
-		{"redirect_internal", "/docs/getting-started"},
-		{"redirect_query", "/search?q=caddy&page=2"},
-		{"pass", "/not/a/key"},
+	advertising, err := provision(b, strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, bb := range []struct {
+		name, target string
+		handler      *shortlink.Handler
+	}{
+		{"redirect", "/github/caddyserver/caddy", h},
+		{"redirect_internal", "/docs/getting-started", h},
+		{"redirect_query", "/search?q=caddy&page=2", h},
+		{"pass", "/not/a/key", h},
+		{"pass_advertising", "/not/a/key", advertising},
 	} {
+		h := bb.handler
 		b.Run(bb.name, func(b *testing.B) {
 			const batch = 256
 			w := newResponse()

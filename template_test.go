@@ -31,6 +31,27 @@ func blockOf(t *testing.T, text string) string {
 	return block
 }
 
+func TestThePagesOfTheREADMETellTheShortURLsThatItSays(t *testing.T) {
+	text := chapter(t, "Advertise")
+	s, err := site(t, "http://localhost:PORT {\n"+blockOf(t, text)+"\n}")
+	mustDo(t, err)
+	rows := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| (?:`([^`]*)`|none: .*) \\|$").FindAllStringSubmatch(text, -1)
+	if len(rows) < 6 {
+		t.Fatalf("%d pages", len(rows))
+	}
+	_, port, _ := strings.Cut(s.addr, ":")
+	for _, row := range rows {
+		want := ""
+		if row[2] != "" {
+			want = "<http://localhost:" + port + row[2] + `>; rel="shortlink"`
+		}
+		got := s.raw(t, "HEAD", "HEAD "+row[1]+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
+		if got.status != 200 || got.header.Get("Link") != want {
+			t.Errorf("%s: got %d with Link %q, want %q", row[1], got.status, got.header.Get("Link"), want)
+		}
+	}
+}
+
 func TestTheTemplatesOfTheREADMEGoWhereItSays(t *testing.T) {
 	text := chapter(t, "Templates")
 	s := serve(t, blockOf(t, text))

@@ -233,22 +233,32 @@ func circleMessage(urls []string) string {
 // fetch).
 const clientRedirects = 20
 
-// follow does what a client does with a URL of the site. It returns the URLs from the one that comes again on, or all where
-// the client gives up before, and nil where it arrives.
+// follow does what a client does with a URL of the site. It returns the URLs from the one that comes again on, perhaps in another
+// spelling, or all where the client gives up before, and nil where it arrives.
 func (c *checker) follow(url string) []string {
 	seen := []string{url}
+	var pages []weburl.URL // the same in canonical form, once there is a second one
 	for range clientRedirects + 1 {
 		next, ok := c.redirected(url)
 		if !ok {
 			return nil
 		}
-		first := slices.Index(seen, next)
-		url, seen = next, append(seen, next)
+		if pages == nil {
+			pages = append(pages, canonicalURL(url))
+		}
+		page := canonicalURL(next)
+		first := slices.Index(pages, page)
+		url, seen, pages = next, append(seen, next), append(pages, page)
 		if first >= 0 {
 			return seen[first:]
 		}
 	}
 	return seen
+}
+
+func canonicalURL(url string) weburl.URL {
+	u, _ := weburl.Parse(url)
+	return u.Canonical()
 }
 
 // redirected returns where a client of the site is sent, if it is to the site again. The fragment is the client's own
