@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -105,16 +106,24 @@ func storageDir(t testing.TB) string {
 	return dir
 }
 
-// freeAddress returns an address at which nobody listens.
+// freeAddress returns an address at which nobody listens, another one each time: Caddy would listen twice at one that is its admin
+// endpoint's and a site's.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		l.Close()
+		if _, taken := takenAddresses.LoadOrStore(address, true); !taken {
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
+
+var takenAddresses sync.Map
 
 // reply is what a client sees.
 type reply struct {
