@@ -15,10 +15,10 @@ import (
 func (x *Reverse) AppendShortURL(dst []byte, page *Request, short string) (url []byte, ok bool) {
 	s, _ := x.searches.Get().(*reverseSearch)
 	if s == nil {
-		s = new(reverseSearch)
+		s = &reverseSearch{index: x}
 	}
-	defer x.searches.Put(s)
-	if !s.begin(x, page, short) {
+	defer s.end()
+	if !s.begin(page, short) {
 		return dst, false
 	}
 	if x.internal && s.isOwn {
@@ -56,11 +56,11 @@ type reverseSearch struct {
 }
 
 // begin sets up a search. ok is false where the page has no origin that can be in a header.
-func (s *reverseSearch) begin(x *Reverse, page *Request, short string) (ok bool) {
+func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
 	if s.origin, ok = weburl.AppendOrigin(s.memory[0][:0], page.Scheme, page.Host); !ok {
 		return false
 	}
-	s.index, s.search, s.searchHash = x, page.Target.Search, hashOf(nil).add([]byte(page.Target.Search))
+	s.search, s.searchHash = page.Target.Search, hashOf(nil).add([]byte(page.Target.Search))
 	s.path = weburl.AppendCanonicalPath(s.memory[1][:0], page.Target.Pathname)
 	s.best, s.candidate, s.destination, s.canonical = s.memory[2][:0], s.memory[3][:0], s.memory[4][:0], s.memory[5][:0]
 	s.isOwn = short == "" || short == string(s.origin)
@@ -74,6 +74,12 @@ func (s *reverseSearch) begin(x *Reverse, page *Request, short string) (ok bool)
 	return true
 }
 
+// end leaves the search to others, without what it knows of the request.
+func (s *reverseSearch) end() {
+	s.search, s.request = "", Request{}
+	s.index.searches.Put(s)
+}
+
 // look tries the rules whose destinations have an origin, nil for that of the request, and a path that is the page's or above it.
 func (s *reverseSearch) look(origin []byte) {
 	hash := hashOf(origin)
@@ -83,7 +89,7 @@ func (s *reverseSearch) look(origin []byte) {
 				s.tryRules(hash, s.path[i:], "")
 			}
 			if len(s.index.templates) > 0 {
-				s.tryTemplates(hash, origin)
+				s.tryTemplates(hash)
 			}
 		}
 		if hash = hash.addByte(b); b == '/' && s.index.slashed {
@@ -103,6 +109,9 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte, seam string) {
 		if len(rest) > 0 {
 			s.candidate = append(append(s.candidate, seam...), rest...)
 		}
+		if s.isTooLong(len(rest) > 0) {
+			return // the keys that follow are not shorter
+		}
 		s.try(len(rest) > 0)
 	}
 }
@@ -114,7 +123,7 @@ func (s *reverseSearch) try(hasPart bool) {
 		s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(s.candidate)) // folded triplets are in lower case
 		s.candidate, s.canonical = s.canonical, s.candidate
 	}
-	if len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 || hasPart && len(s.candidate) >= s.room {
+	if s.isTooLong(hasPart) || len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 {
 		return
 	}
 	if s.isOwn && bytes.Equal(s.candidate, s.path) {
@@ -123,6 +132,11 @@ func (s *reverseSearch) try(hasPart bool) {
 	if isPlainPath(s.candidate) && s.leadsToPage() {
 		s.best = append(s.best[:0], s.candidate...)
 	}
+}
+
+// isTooLong reports whether the candidate cannot be the best short URL, for its length alone.
+func (s *reverseSearch) isTooLong(hasPart bool) bool {
+	return len(s.best) > 0 && len(s.candidate) > len(s.best) || hasPart && len(s.candidate) >= s.room
 }
 
 // leadsToPage resolves the candidate.

@@ -90,7 +90,7 @@ func (r *reverseTemplate) hasAll(names int) bool {
 }
 
 // tryTemplates tries the templates whose destination begins with the whole segments that have a hash.
-func (s *reverseSearch) tryTemplates(hash pageHash, origin []byte) {
+func (s *reverseSearch) tryTemplates(hash pageHash) {
 	for _, r := range s.index.templates[hash] {
 		var values captured
 		rest, ok := r.match(s.path, []byte(s.search), &values)
