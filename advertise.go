@@ -20,18 +20,24 @@ type Advertise struct {
 }
 
 // prepareAdvertising finds out which origin short URLs have.
-func (h *Handler) prepareAdvertising(configuration string) (err error) {
+func (h *Handler) prepareAdvertising() (err error) {
 	switch {
 	case h.Advertise == nil:
 		return nil
 	case h.Advertise.BaseURL != "":
 		h.shortOrigin, err = h.Advertise.origin()
+		return err
 	case h.Origin != "":
 		h.shortOrigin, err = resolver.ParseOrigin(h.Origin)
-	case !h.hostIsChecked(configuration):
-		return errors.New("advertise: any host can lead to this site, and what a client writes is no short URL; write advertise https://go.example, or set origin, or name the site's hosts")
+		return err
 	}
-	return err
+	if h.hosts, err = h.siteHosts(); err != nil {
+		return err
+	}
+	if h.hosts != nil && len(h.hosts.named) == 0 {
+		return errors.New("advertise: this server names no host, and what a client writes is no short URL; write advertise https://go.example, or set origin, or name the site's hosts")
+	}
+	return nil
 }
 
 // origin returns the origin of the base URL.
@@ -43,30 +49,44 @@ func (a *Advertise) origin() (string, error) {
 	return origin, nil
 }
 
-// advertise returns the writer for a response that passes through: one that tells the page's short URL, if it has one, or else w itself.
-func (h *Handler) advertise(w http.ResponseWriter, r *http.Request) http.ResponseWriter {
-	reverse := h.live.serving.Load().reverse
-	if reverse == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return w
+// pass lets the next handler answer a request, and advertises the short URL of the page that it is for.
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, page *resolver.Request, reverse *resolver.Reverse) error {
+	link := h.shortlink(r, page, reverse)
+	if link == "" {
+		return next.ServeHTTP(w, r)
 	}
-	page, ok := resolverRequest(r)
-	if !ok || page.Asked.Pathname != "" { // a rewritten path is no page of the client's
-		return w
+	advertising := &advertisingWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, link: link}
+	err := next.ServeHTTP(advertising, r)
+	if err == nil {
+		advertising.decide(http.StatusOK) // of a response without a body
 	}
-	if h.shortOrigin == "" && page.Host != r.Host {
-		return w // no matcher has checked what a proxy says
+	return err
+}
+
+// shortlink returns the header for a page, "" for none.
+func (h *Handler) shortlink(r *http.Request, page *resolver.Request, reverse *resolver.Reverse) string {
+	switch {
+	case reverse == nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return ""
+	case page.Target.Pathname == "" || page.Asked.Pathname != "": // a rewritten path is no page of the client's
+		return ""
+	case h.shortOrigin == "" && (page.Host != r.Host || h.hosts == nil || !h.hosts.isOne(r)): // nor is a host that nobody has checked
+		return ""
 	}
 	buffer, _ := h.buffers.Get().(*[]byte)
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	defer h.buffers.Put(buffer)
-	url, ok := reverse.AppendShortURL(append((*buffer)[:0], '<'), &page, h.shortOrigin)
-	*buffer = url[:0]
-	if !ok {
-		return w
+	url, ok := reverse.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
+	link := ""
+	if ok {
+		link = string(url) + `>; rel="shortlink"`
 	}
-	return &advertisingWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, link: string(url) + `>; rel="shortlink"`}
+	if cap(url) <= maxBuffer {
+		*buffer = url
+		h.buffers.Put(buffer)
+	}
+	return link
 }
 
 // advertisingWriter adds a Link header to a response when its header is written, and does nothing else to it.

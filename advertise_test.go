@@ -230,7 +230,11 @@ func TestTheOriginOfShortURLsIsNeverWhatAClientChooses(t *testing.T) {
 		{"any host by a star", "http://*:PORT {\n" + rules + "\n}", true},
 		{"a host", "http://go.example:PORT {\n" + rules + "\n}", false},
 		{"a host in a matcher", "http://:PORT {\n @go host go.example\n handle @go {\n" + rules + "\n}\n}", false},
+		{"any host of a domain that is nobody's", "http://*.com:PORT {\n" + rules + "\n}", true},
+		{"any domain", "http://:PORT {\n @go host go.*\n handle @go {\n" + rules + "\n}\n}", true},
+		{"any host of a domain", "http://*.go.example:PORT {\n" + rules + "\n}", false},
 		{"a host beside any", "http://go.example:PORT, http://:PORT {\n" + rules + "\n}", true},
+		{"a host in front of an error route", "http://go.example:PORT {\n handle_errors {\n" + rules + "\n}\n}", false},
 		{"a host in a named route", "&(links) {\n" + rules + "\n}\nhttp://go.example:PORT {\n invoke links\n}", false},
 		{"any host in a named route", "&(links) {\n" + rules + "\n}\nhttp://:PORT {\n invoke links\n}", true},
 		{"an origin", "http://:PORT {\n shortlink {\n g /docs/guide\n origin https://go.example\n advertise\n}\nrespond page\n}", false},
@@ -240,7 +244,7 @@ func TestTheOriginOfShortURLsIsNeverWhatAClientChooses(t *testing.T) {
 			_, err := site(t, test.config)
 			if refused := err != nil; refused != test.refused {
 				t.Errorf("got %v", err)
-			} else if refused && !strings.Contains(err.Error(), "advertise: any host can lead to this site") {
+			} else if refused && !strings.Contains(err.Error(), "advertise: this server names no host") {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -248,7 +252,7 @@ func TestTheOriginOfShortURLsIsNeverWhatAClientChooses(t *testing.T) {
 }
 
 func TestWithoutAnotherOriginShortURLsHaveThatOfThePage(t *testing.T) {
-	s, err := site(t, "http://go.example:PORT {\n shortlink {\n g /docs/guide\n advertise\n}\nrespond page\n}")
+	s, err := site(t, "http://go.example:PORT {\n shortlink {\n g /docs/guide\n advertise\n}\nrespond page\n}\nhttp://:PORT {\n shortlink {\n g /docs/guide\n advertise\n}\nrespond page\n}")
 	mustDo(t, err)
 	_, port, _ := net.SplitHostPort(s.addr)
 	link := func(header ...string) string {
@@ -260,8 +264,21 @@ func TestWithoutAnotherOriginShortURLsHaveThatOfThePage(t *testing.T) {
 	if got := link("X-Forwarded-Proto: https"); got != `<https://go.example:`+port+`/g>; rel="shortlink"` {
 		t.Errorf("behind a proxy: got %q", got)
 	}
+	for _, host := range []string{"evil.example", "evil.example:" + port, "go.example:1", "go.example:0", "x.go.example:" + port, "go.example:"} {
+		got := s.raw(t, "GET", "GET /docs/guide HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n").header.Get("Link")
+		if got != "" {
+			t.Errorf("for the host %s: got %q", host, got)
+		}
+	}
 	if got := link("X-Forwarded-Host: evil.example"); got != "" {
 		t.Errorf("a host that no matcher has checked: got %q", got)
+	}
+}
+
+func TestAResponseWithoutABodyTellsTheShortURL(t *testing.T) {
+	s := serve(t, "shortlink {\n g /docs/guide\n advertise http://go.example\n}\nheader X y")
+	if got := s.get(t, "/docs/guide"); got.status != 200 || got.header.Get("X") != "y" || got.header.Get("Link") != shortGuide {
+		t.Errorf("got %d %v", got.status, got.header)
 	}
 }
 

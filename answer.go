@@ -16,11 +16,10 @@ type answer struct {
 	location, cacheControl [1]string
 }
 
-// resolve asks the rules about r. The answer is nil when the request passes, and the
+// resolve asks the rules about a request, which has no path where it asks for none. The answer is nil when the request passes, and the
 // error is the resolver's.
-func (h *Handler) resolve(r *http.Request) (*answer, error) {
-	req, ok := resolverRequest(r)
-	if !ok {
+func (h *Handler) resolve(serving *loaded, request *resolver.Request) (*answer, error) {
+	if request.Target.Pathname == "" {
 		h.live.tally.outcomes[resolver.Pass].Add(1)
 		return nil, nil
 	}
@@ -28,8 +27,7 @@ func (h *Handler) resolve(r *http.Request) (*answer, error) {
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	serving := h.live.serving.Load()
-	destination, result := serving.ruleset.AppendDestination((*buffer)[:0], &req)
+	destination, result := serving.ruleset.AppendDestination((*buffer)[:0], request)
 	h.live.tally.count(&result, serving.counted)
 	a := h.answer(destination, result)
 	if cap(destination) <= maxBuffer {

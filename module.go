@@ -125,9 +125,10 @@ type Handler struct {
 	live    *live
 	poolKey string // of live, once it is there
 
-	cacheControl string    // the header's value, empty for none
-	shortOrigin  string    // of short URLs that are advertised, empty for the request's
-	buffers      sync.Pool // of *[]byte: where destinations are put together
+	cacheControl string     // the header's value, empty for none
+	shortOrigin  string     // of short URLs that are advertised, empty for the request's
+	hosts        *siteHosts // that a request's may be then
+	buffers      sync.Pool  // of *[]byte: where destinations are put together
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -149,7 +150,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.prepare(); err != nil {
 		return err
 	}
-	if err := h.prepareAdvertising(configuration); err != nil {
+	if err := h.prepareAdvertising(); err != nil {
 		return err
 	}
 	if h.events, err = eventsApp(ctx); err != nil {
@@ -284,12 +285,17 @@ func validName(name string) bool {
 // ServeHTTP answers a request with a redirect, with an error, or with what next answers.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	a, err := h.resolve(r)
+	serving := h.live.serving.Load()
+	request, ok := resolverRequest(r)
+	if !ok {
+		request.Target.Pathname = "" // what is asked for is no path
+	}
+	a, err := h.resolve(serving, &request)
 	switch {
 	case a == nil:
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
-		return next.ServeHTTP(h.advertise(w, r), r)
+		return h.pass(w, r, next, &request, serving.reverse)
 	case err != nil:
 		logAccess(r, a)
 		publish(repl, a.placeholder)

@@ -2,142 +2,117 @@ package shortlink
 
 import (
 	"encoding/json"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// hostIsChecked reports whether a host matcher stands in front of this handler, wherever Caddy's routes have one with its configuration: then
-// the host of a request is one that the configuration names. Routes in which the handler is not found are taken for ones without.
-func (h *Handler) hostIsChecked(configuration string) bool {
+// siteHosts are the hosts that a server's configuration names: what host matchers take, but for those that take any.
+type siteHosts struct{ named caddyhttp.MatchHost }
+
+// siteHosts returns the hosts of the server that this handler is provisioned for, nil where there is none.
+func (h *Handler) siteHosts() (*siteHosts, error) {
 	server, ok := h.ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
-		return true // nothing is served here
+		return nil, nil
 	}
-	s := hostSearch{configuration: configuration, server: server}
-	for i := range server.Routes {
-		s.lookAt(&server.Routes[i], false)
-	}
-	return s.found && !s.unchecked
-}
-
-// hostSearch looks for handlers with a configuration.
-type hostSearch struct {
-	configuration    string
-	server           *caddyhttp.Server
-	found, unchecked bool
-	depth            int
-}
-
-// routeJSON is what matters of a route here, of which Caddy loads the modules one after the other.
-type routeJSON struct {
-	Match  []map[string]json.RawMessage `json:"match"`
-	Handle []json.RawMessage            `json:"handle"`
-}
-
-// routeInMemory returns a route whose handlers have not been loaded, while its matchers may have been.
-func routeInMemory(route *caddyhttp.Route) routeJSON {
-	r := routeJSON{Handle: route.HandlersRaw}
-	for _, set := range route.MatcherSetsRaw {
-		r.Match = append(r.Match, set)
-	}
-	for _, set := range route.MatcherSets {
-		matchers := map[string]json.RawMessage{}
-		for _, matcher := range set {
-			if hosts, ok := hostsOf(matcher); ok {
-				matchers["host"], _ = json.Marshal(hosts)
+	hosts := new(siteHosts)
+	for _, route := range server.Routes {
+		for _, set := range route.MatcherSets {
+			for _, matcher := range set {
+				hosts.addMatcher(matcher)
 			}
 		}
-		r.Match = append(r.Match, matchers)
+		for _, set := range route.MatcherSetsRaw {
+			hosts.add(set["host"])
+		}
+		for _, raw := range route.HandlersRaw { // of this route; those of earlier ones are gone
+			hosts.addWithin(raw)
+		}
 	}
-	return r
+	for _, route := range server.NamedRoutes {
+		for _, raw := range route.HandlersRaw {
+			hosts.addWithin(raw)
+		}
+	}
+	slices.Sort(hosts.named)
+	hosts.named = slices.Compact(hosts.named)
+	return hosts, hosts.named.Provision(h.ctx)
 }
 
-func hostsOf(matcher any) (caddyhttp.MatchHost, bool) {
+func (s *siteHosts) addMatcher(matcher any) {
 	switch hosts := matcher.(type) {
 	case caddyhttp.MatchHost:
-		return hosts, true
+		s.addAll(hosts)
 	case *caddyhttp.MatchHost:
-		return *hosts, true
+		s.addAll(*hosts)
 	}
-	return nil, false
 }
 
-// lookAt looks at the handlers of a route, of which some or all may have been loaded; those of this kind have been checked then.
-// checked tells that a host matcher stands in front of it.
-func (s *hostSearch) lookAt(route *caddyhttp.Route, checked bool) {
-	r := routeInMemory(route)
-	s.look(r, checked)
-	checked = checked || r.checksHost()
-	for _, handler := range route.Handlers {
-		switch handler := handler.(type) {
-		case *caddyhttp.Subroute:
-			for i := range handler.Routes {
-				s.lookAt(&handler.Routes[i], checked)
-			}
-		case *caddyhttp.Invoke:
-			s.invoke(handler.Name, checked)
+func (s *siteHosts) add(raw json.RawMessage) {
+	var hosts []string
+	if json.Unmarshal(raw, &hosts) == nil {
+		s.addAll(hosts)
+	}
+}
+
+func (s *siteHosts) addAll(hosts []string) {
+	for _, host := range hosts {
+		if !takesAnyHost(host) {
+			s.named = append(s.named, host)
 		}
 	}
 }
 
-// invoke looks at a named route.
-func (s *hostSearch) invoke(name string, checked bool) {
-	if s.depth++; s.depth > 100 {
-		return // it invokes itself
+// addWithin adds the hosts of all matchers within a configuration, whatever handlers hold them.
+func (s *siteHosts) addWithin(raw json.RawMessage) {
+	var object struct {
+		Match []map[string]json.RawMessage `json:"match"`
 	}
-	defer func() { s.depth-- }()
-	if route := s.server.NamedRoutes[name]; route != nil {
-		s.lookAt(route, checked)
+	if json.Unmarshal(raw, &object) == nil {
+		for _, set := range object.Match {
+			s.add(set["host"])
+		}
 	}
-}
-
-// look looks at the handlers of a route that have not been loaded.
-func (s *hostSearch) look(route routeJSON, checked bool) {
-	checked = checked || route.checksHost()
-	for _, raw := range route.Handle {
-		var handler struct {
-			Handler, Name string
-			Routes        []routeJSON
-			Advertise     *Advertise
+	var members map[string]json.RawMessage
+	var elements []json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &members) == nil:
+		delete(members, "rules") // which are many, and have no matchers
+		for _, member := range members {
+			s.addWithin(member)
 		}
-		if json.Unmarshal(raw, &handler) != nil {
-			continue
-		}
-		for _, route := range handler.Routes {
-			s.look(route, checked)
-		}
-		switch {
-		case handler.Handler == "invoke":
-			s.invoke(handler.Name, checked)
-		case handler.Handler == "shortlink" && handler.Advertise != nil && s.isMeant(raw):
-			s.found, s.unchecked = true, s.unchecked || !checked
+	case json.Unmarshal(raw, &elements) == nil:
+		for _, element := range elements {
+			s.addWithin(element)
 		}
 	}
 }
 
-func (s *hostSearch) isMeant(raw []byte) bool {
-	h := new(Handler)
-	if json.Unmarshal(raw, h) != nil {
-		return false
-	}
-	configuration, err := h.configuration()
-	return err == nil && configuration == s.configuration
-}
-
-// checksHost reports whether each set of matchers has one of hosts that does not take any.
-func (r routeJSON) checksHost() bool {
-	if len(r.Match) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(r.Match, func(set map[string]json.RawMessage) bool {
-		var hosts []string
-		return json.Unmarshal(set["host"], &hosts) != nil || len(hosts) == 0 || slices.ContainsFunc(hosts, takesAnyHost)
-	})
-}
-
-// takesAnyHost reports whether a pattern of a host matcher takes hosts that nobody has named.
+// takesAnyHost reports whether a pattern of a host matcher takes hosts that belong to anybody: its "*" is the last label, or has but one behind
+// it.
 func takesAnyHost(pattern string) bool {
-	return pattern == "" || strings.Trim(pattern, "*.") == "" || strings.Contains(pattern, "{")
+	star := strings.LastIndexByte(pattern, '*')
+	return pattern == "" || strings.Contains(pattern, "{") || star >= 0 && strings.Count(pattern[star:], ".") < 2
+}
+
+// isOne reports whether the host that a request is for is one of these, and its port, if it has one, that of the connection: a client
+// chooses neither then.
+func (s *siteHosts) isOne(r *http.Request) bool {
+	if ok, err := s.named.MatchWithError(r); !ok || err != nil {
+		return false
+	}
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		return true // it has none
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	_, listening, err := net.SplitHostPort(local.String())
+	return err == nil && port == listening
 }

@@ -1,7 +1,6 @@
 package resolver
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -27,7 +26,8 @@ func (rs *Ruleset) LeadsTo(url Request, site string, below bool, pause func()) [
 	l.path = weburl.AppendCanonicalPath(nil, url.Target.Pathname)
 	l.request.Scheme, l.request.Host, _ = strings.Cut(site, "://")
 	rs.eachEntry(pause, l.add)
-	for _, t := range rs.templates.all() {
+	for n, t := range rs.templates.all() {
+		pauseAfter(n, pause)
 		l.addTemplate(t)
 	}
 	slices.SortFunc(l.found, func(a, b Lead) int { return compareShort(a.Path, b.Path) })
@@ -50,32 +50,48 @@ func (l *leads) add(at ref) {
 	var r record
 	r.decode(l.ruleset.table.arena.bytes(at))
 	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key)) // in which folded triplets are in upper case again
-	if l.try(key, key, r.rule(l.ruleset.sources)) || l.below || r.flags.has(failed) {
+	rule := r.rule(l.ruleset.sources)
+	if l.try(key, key, rule) || r.flags.has(failed) {
 		return
 	}
 	_, base := cutOrigin(r.base)
-	canonical := bytes.TrimSuffix(weburl.AppendCanonicalPath(nil, base), []byte("/"))
-	if rest, ok := bytes.CutPrefix(l.path, canonical); ok && len(rest) > 0 && rest[0] == '/' {
-		l.try(key+string(rest), key+string(rest), r.rule(l.ruleset.sources))
+	l.tryBelow(key, key, base, rule)
+}
+
+// tryBelow adds the way that something below a key is, whose destination has a path above the URL's.
+func (l *leads) tryBelow(key, shown, destination string, rule Rule) {
+	above := strings.TrimSuffix(string(weburl.AppendCanonicalPath(nil, destination)), "/")
+	if rest, ok := strings.CutPrefix(string(l.path), above); ok && strings.HasPrefix(rest, "/") {
+		l.try(key+rest, shown+rest, rule)
 	}
 }
 
-// addTemplate adds the way that a template is for the values that the URL has, or for all.
+// addTemplate adds the way that a template is: for the values that the URL has, for all, or for what is below any.
 func (l *leads) addTemplate(t *templateRule) {
-	if l.below {
-		l.try(t.samplePath(), "/"+t.rule.Key, t.rule)
-		return
-	}
-	reversed, _, ok := l.ruleset.reverseTemplate(t)
+	sampled, ok := l.ruleset.sampleDestination(t)
 	if !ok {
-		path := t.samplePath()
-		l.try(path, "/"+t.rule.Key, t.rule)
 		return
 	}
+	sampled, _, _ = strings.Cut(sampled, "#")
+	_, rest := cutOrigin(sampled)
+	reversed := t.reversed(rest)
 	var values captured
-	if rest, ok := reversed.match(l.path, []byte(l.target.Search), &values); ok {
-		path := string(t.appendKey([]byte("/"), &values)) + string(rest)
-		l.try(path, path, t.rule)
+	left, matches := reversed.match(string(l.path), l.target.Search, &values)
+	if matches && reversed.hasAll(len(t.names)) {
+		path := string(t.appendKey([]byte("/"), &values)) + left
+		if l.try(path, path, t.rule) {
+			return
+		}
+	}
+	if l.try(t.samplePath(), "/"+t.rule.Key, t.rule) {
+		return
+	}
+	if origin, _ := cutOrigin(sampled); l.below && origin == string(l.origin) && reversed.reaches(strings.Split(string(l.path), "/")) {
+		l.found = append(l.found, Lead{"/" + t.rule.Key, t.rule, t.named(sampled)})
+		return
+	}
+	if len(reversed.path) == 1 { // no variable is in the path
+		l.tryBelow(t.samplePath(), "/"+t.rule.Key, reversed.path[0].literal, t.rule)
 	}
 }
 

@@ -18,6 +18,10 @@ func TestEveryKeyThatLeadsToAURLIsFound(t *testing.T) {
 		{Key: "home", Value: "/"},
 		{Key: "about", Value: "/pages/about"},
 		{Key: "loop", Value: "/loop/x"},
+		{Key: "m/{x}/{y}", Value: "https://more.example/p/{x}-{y}/"},
+		{Key: "l/{o}/{r}", Value: "https://long.example/{o}/{r}.pdf?x", Exact: true},
+		{Key: "span/{+p}", Value: "https://span.example/{+p}"},
+		{Key: "f/{x}", Value: "https://more.example/f/{x}#top"},
 	}, Options{})
 	for _, test := range []struct {
 		url   string
@@ -29,10 +33,23 @@ func TestEveryKeyThatLeadsToAURLIsFound(t *testing.T) {
 		{"https://docs.example/guide?lang=en", false, []string{"/lang"}},
 		{"https://docs.example/install/linux", false, []string{"/docs/install/linux"}},
 		{"https://docs.example/", true, []string{"/g", "/docs", "/lang", "/guide", "/drop/{x}", "/t/{page}"}},
-		{"https://docs.example/guide", true, []string{"/g", "/lang", "/guide", "/drop/{x}"}},
+		{"https://docs.example/guide", true, []string{"/g", "/lang", "/guide", "/t/guide", "/drop/{x}"}},
 		{"https://elsewhere.example/", false, []string{"/chain", "/docs/guide"}},
 		{"https://go.example/pages/about", false, []string{"/about", "/home/pages/about"}},
 		{"https://go.example/", true, []string{"/home", "/about"}},
+		{"https://docs.example/install/linux", true, []string{"/docs/install/linux"}},
+		{"https://docs.example/guide/sub", false, []string{"/g/sub", "/guide/sub", "/drop/{x}/sub"}},
+		{"https://more.example/p/5-6/more", false, []string{"/m/5/6/more"}},
+		{"https://more.example/f/7", false, []string{"/f/7"}},
+		{"https://long.example/a", true, []string{"/l/{o}/{r}"}},
+		{"https://long.example/a/b.pdf", true, []string{"/l/{o}/{r}"}},
+		{"https://long.example/a/c.html", true, nil},
+		{"https://more.example/p", true, []string{"/m/{x}/{y}"}},
+		{"https://more.example/p/5-6", true, []string{"/m/{x}/{y}"}},
+		{"https://more.example/p/56", true, nil},
+		{"https://more.example/f/7/8", true, []string{"/f/7/8"}},
+		{"https://span.example/a/b/c", true, []string{"/span/a/b/c"}},
+		{"https://span.example/a", true, []string{"/span/a"}},
 		{"https://nobody.example/", true, nil},
 	} {
 		request, err := ParseRequest(test.url)

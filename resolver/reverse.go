@@ -44,7 +44,8 @@ func (rs *Ruleset) Reverse(pause func()) *Reverse {
 		pauseAfter(n, pause)
 	}
 	x.sort(pause)
-	for _, t := range rs.templates.all() {
+	for n, t := range rs.templates.all() {
+		pauseAfter(n, pause)
 		if !t.rule.Unlisted {
 			x.addTemplate(t)
 		}

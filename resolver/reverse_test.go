@@ -96,6 +96,11 @@ func TestAPageHasTheShortURLThatIsProvedToLeadToIt(t *testing.T) {
 		{"a template that a key shadows", []Rule{{Key: "s/{id}", Value: "/story/{id}"}, {Key: "s/17", Value: "/other"}}, own + "/story/17", "", ""},
 		{"a template that is longer", []Rule{{Key: "stories/{id}", Value: "/story/{id}"}}, own + "/story/17", "", ""},
 		{"a template through a chain", []Rule{{Key: "s/{id}", Value: "/t/{id}"}, {Key: "t", Value: "/the/story"}}, own + "/the/story/17", "", own + "/s/17"},
+		{"a template with a slash at its end", []Rule{{Key: "s/{x}", Value: "/long/{x}/"}}, own + "/long/7/more", "", own + "/s/7/more"},
+		{"two variables in one segment", []Rule{{Key: "s/{x}/{y}", Value: "/story/{x}-{y}"}}, own + "/story/5-6", "", own + "/s/5/6"},
+		{"a span that is one segment of the page", []Rule{{Key: "{+x}/k", Value: "/longlong/{x}"}}, own + "/longlong/7/more", "", own + "/7/k/more"},
+		{"what a destination escapes", []Rule{{Key: "s/{x}", Value: "/story/{x}"}}, own + "/story/a%40b", "", own + "/s/a@b"},
+		{"a page at the key's own path with a query", []Rule{{Key: "{x}", Value: "/longer/{x}?q={x}"}, {Key: "longer", Value: "/"}}, own + "/a?q=a", "", own + "/a"},
 		{"an unlisted template", []Rule{{Key: "s/{id}", Value: "/story/{id}", Unlisted: true}}, own + "/story/17", "", ""},
 		{"a key beats a longer template", []Rule{{Key: "s/{id}", Value: "/story/{id}"}, {Key: "me", Value: "/story/17"}}, own + "/story/17", "", own + "/me"},
 		{"a page without a host", []Rule{{Key: "a", Value: "/page"}}, "", "", ""},
@@ -153,7 +158,7 @@ func plainShortURL(rs *Ruleset, page *Request, short string) string {
 		request.OverHTTP = true
 		destination, result := rs.AppendDestination(nil, &request)
 		led, err := weburl.Parse(string(destination))
-		if path == canonical && short == string(origin) {
+		if path == canonical && short == string(origin) && page.Target.Search == "" {
 			return
 		}
 		if rule, ok := rs.Numbered(result.Rule); !ok || rule.Unlisted {
@@ -298,7 +303,7 @@ func TestAPageWithoutAShortURLCostsNoAllocation(t *testing.T) {
 			if _, ok := x.AppendShortURL(dst, &page, "https://go.example"); ok {
 				t.Error(target)
 			}
-		}); n > 0 && target != "/story/17/a?b=c" {
+		}); n > 0 {
 			t.Errorf("%s: %v allocations", target, n)
 		}
 	}

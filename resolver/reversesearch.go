@@ -10,8 +10,9 @@ import (
 
 // AppendShortURL appends the best short URL of a page to dst: fewest octets, then fewest segments, then in alphabetical order. ok is false
 // where there is none: a URL that leads to exactly this page when it is resolved by the same rules, which has no characters that have to be
-// escaped in a header, and which is shorter than the page's where a part of that is in it. page is a request that passes. short is the
-// origin of short URLs, as the URL Standard serialises it, "" for that of the page. Nothing is allocated where there is none.
+// escaped in a header, and which is shorter than the page's where a part of that is in it. Of templates that is the shortest one that the page's own spelling of values gives. page is a request that passes. short is the
+// origin of short URLs, as the URL Standard serialises it, "" for that of the page. Nothing is allocated where there is
+// none, and the page's path has 512 bytes at most.
 func (x *Reverse) AppendShortURL(dst []byte, page *Request, short string) (url []byte, ok bool) {
 	s, _ := x.searches.Get().(*reverseSearch)
 	if s == nil {
@@ -49,11 +50,19 @@ type reverseSearch struct {
 	request Request
 	// room is how long the path of a short URL may be that has a part of the page's in it.
 	room int
+	// steps and proofs are how many rules may still be looked at, and how many candidates resolved.
+	steps, proofs int
 	// best and candidate are paths.
 	best, candidate, destination, canonical []byte
 	// memory is where all of them lie, unless they are longer.
-	memory [6][160]byte
+	memory [6][512]byte
 }
+
+// The most that is done for a page: where more rules lead to it than anybody needs, most of which are shadowed, it may get no short URL.
+const (
+	mostSteps  = 1000
+	mostProofs = 50
+)
 
 // begin sets up a search. ok is false where the page has no origin that can be in a header.
 func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
@@ -63,6 +72,7 @@ func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
 	s.search, s.searchHash = page.Target.Search, hashOf(nil).add([]byte(page.Target.Search))
 	s.path = weburl.AppendCanonicalPath(s.memory[1][:0], page.Target.Pathname)
 	s.best, s.candidate, s.destination, s.canonical = s.memory[2][:0], s.memory[3][:0], s.memory[4][:0], s.memory[5][:0]
+	s.steps, s.proofs = mostSteps, mostProofs
 	s.isOwn = short == "" || short == string(s.origin)
 	s.request = Request{Scheme: page.Scheme, Host: page.Host, OverHTTP: true}
 	s.room = len(s.path) + len(s.search)
@@ -77,6 +87,7 @@ func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
 // end leaves the search to others, without what it knows of the request.
 func (s *reverseSearch) end() {
 	s.search, s.request = "", Request{}
+	s.origin, s.path, s.best, s.candidate, s.destination, s.canonical = nil, nil, nil, nil, nil, nil
 	s.index.searches.Put(s)
 }
 
@@ -104,15 +115,26 @@ func (s *reverseSearch) look(origin []byte) {
 // tryRules tries the rules whose destination has a hash and is the page's path but for rest; seam is the slash that goes where a path is
 // appended to a base that ends in one (R6).
 func (s *reverseSearch) tryRules(hash pageHash, rest []byte, seam string) {
-	for number := s.index.heads[hash.page(s.searchHash)]; number != 0; number = s.index.next[number] {
-		s.candidate = append(append(s.candidate[:0], '/'), s.index.key(number)...)
-		if len(rest) > 0 {
-			s.candidate = append(append(s.candidate, seam...), rest...)
+	hasPart := len(rest) > 0
+	for number := s.index.heads[hash.page(s.searchHash)]; number != 0 && s.steps > 0; number = s.index.next[number] {
+		s.steps--
+		at := s.index.ruleset.table.slots[number-1].ref()
+		key := s.index.ruleset.table.key(at)
+		length := 1 + len(key)
+		if hasPart {
+			length += len(seam) + len(rest)
 		}
-		if s.isTooLong(len(rest) > 0) {
+		if s.isTooLong(length, hasPart) {
 			return // the keys that follow are not shorter
 		}
-		s.try(len(rest) > 0)
+		if hasPart && s.index.ruleset.flagsOf(at).has(exactKey) {
+			continue
+		}
+		s.candidate = append(append(s.candidate[:0], '/'), key...)
+		if hasPart {
+			s.candidate = append(append(s.candidate, seam...), rest...)
+		}
+		s.try(hasPart)
 	}
 }
 
@@ -123,24 +145,49 @@ func (s *reverseSearch) try(hasPart bool) {
 		s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(s.candidate)) // folded triplets are in lower case
 		s.candidate, s.canonical = s.canonical, s.candidate
 	}
-	if s.isTooLong(hasPart) || len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 {
+	if s.isTooLong(len(s.candidate), hasPart) || len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 {
 		return
 	}
-	if s.isOwn && bytes.Equal(s.candidate, s.path) {
+	if s.isOwn && s.search == "" && bytes.Equal(s.candidate, s.path) {
 		return // in another spelling it is the page itself
 	}
-	if isPlainPath(s.candidate) && s.leadsToPage() {
+	if isPlainPath(s.candidate) && s.proofs > 0 && s.leadsToPage() {
 		s.best = append(s.best[:0], s.candidate...)
 	}
 }
 
-// isTooLong reports whether the candidate cannot be the best short URL, for its length alone.
-func (s *reverseSearch) isTooLong(hasPart bool) bool {
-	return len(s.best) > 0 && len(s.candidate) > len(s.best) || hasPart && len(s.candidate) >= s.room
+// isTooLong reports whether a path of that length cannot be the best short URL.
+func (s *reverseSearch) isTooLong(length int, hasPart bool) bool {
+	return len(s.best) > 0 && length > len(s.best) || hasPart && length >= s.room
+}
+
+// tryTemplates tries the templates whose destination begins with the whole segments that have a hash.
+func (s *reverseSearch) tryTemplates(hash pageHash) {
+	for _, r := range s.index.templates[hash] {
+		if s.steps--; s.steps < 0 {
+			return
+		}
+		var values captured
+		rest, ok := r.match(text(s.path), s.search, &values)
+		if !ok {
+			continue
+		}
+		s.tryTemplate(r, &values, rest)
+		if r.shorten(&values) {
+			s.tryTemplate(r, &values, rest)
+		}
+	}
+}
+
+func (s *reverseSearch) tryTemplate(r *reverseTemplate, values *captured, rest string) {
+	s.candidate = r.rule.appendKey(append(s.candidate[:0], '/'), values)
+	s.candidate = append(s.candidate, rest...)
+	s.try(true)
 }
 
 // leadsToPage resolves the candidate.
 func (s *reverseSearch) leadsToPage() bool {
+	s.proofs--
 	s.request.Target.Pathname = text(s.candidate)
 	destination, result := s.index.ruleset.AppendDestination(s.destination[:0], &s.request)
 	s.destination = destination[:0]
@@ -161,8 +208,12 @@ func (rs *Ruleset) isUnlisted(number int) bool {
 	if t := rs.template(number); t != nil {
 		return t.rule.Unlisted
 	}
-	b := rs.table.arena.bytes(rs.table.slots[number].ref())
-	return header(binary.LittleEndian.Uint64(b)).flags().has(unlisted)
+	return rs.flagsOf(rs.table.slots[number].ref()).has(unlisted)
+}
+
+// flagsOf returns the flags of an entry's record.
+func (rs *Ruleset) flagsOf(at ref) recordFlags {
+	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at))).flags()
 }
 
 // isPlainPath reports whether a path can stand in a Link header as it is: it holds nothing but what RFC 3986 has in paths, and no
@@ -184,12 +235,9 @@ func isPlainPath(path []byte) bool {
 
 // isPlainOrigin reports whether an origin can stand in a Link header as it is.
 func isPlainOrigin(origin []byte) bool {
-	for _, c := range origin {
-		if !isPlain[c] && c != '[' && c != ']' {
-			return false
-		}
-	}
-	return true
+	return !bytes.ContainsFunc(origin, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._:/[]", r)
+	})
 }
 
 // isPlain tells which characters a path has in a Link header.

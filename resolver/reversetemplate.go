@@ -1,7 +1,6 @@
 package resolver
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -17,19 +16,23 @@ type reverseTemplate struct {
 // reversePiece is literal text and the variable behind it.
 type reversePiece struct {
 	literal string
-	slot    int // -1 for none
+	slot    int  // -1 for none
+	spans   bool // the variable may stand for several segments
+	encoded bool // its reserved characters are escaped
 }
 
-// maxReversed is how many variables a key has at most that is found for a page.
-const maxReversed = 8
-
 // captured are the values of a key's variables.
-type captured [maxReversed][]byte
+type captured [maxSegments]string
 
 // addTemplate adds a template, if a page can be its destination.
 func (x *Reverse) addTemplate(t *templateRule) {
-	reversed, origin, ok := x.ruleset.reverseTemplate(t)
-	if !ok {
+	destination, ok := x.ruleset.sampleDestination(t)
+	if !ok || strings.Contains(destination, "#") {
+		return
+	}
+	origin, rest := cutOrigin(destination)
+	reversed := t.reversed(rest)
+	if !reversed.hasAll(len(t.names)) {
 		return
 	}
 	begin := hashOf([]byte(origin))
@@ -40,35 +43,38 @@ func (x *Reverse) addTemplate(t *templateRule) {
 	x.noteOrigin(origin)
 }
 
-// reverseTemplate turns a template round, and returns the origin of its destination. ok is false where a variable of its key is not in that, or a fragment is. It
-// is asked where sample values lead, so that the rest of its chain is in the destination, too.
-func (rs *Ruleset) reverseTemplate(t *templateRule) (reversed *reverseTemplate, origin string, ok bool) {
+// sampleDestination returns where sample values lead: so the rest of a chain is known, too.
+func (rs *Ruleset) sampleDestination(t *templateRule) (destination string, ok bool) {
 	answer := rs.sampleAnswer(t.samplePath())
-	if answer.Outcome != Redirect || strings.Contains(answer.Destination, "#") || len(t.names) > maxReversed {
-		return nil, "", false
-	}
-	origin, rest := cutOrigin(answer.Destination)
-	path, query, hasQuery := strings.Cut(rest, "?")
-	reversed = &reverseTemplate{rule: t, path: t.piecesOf(string(weburl.AppendCanonicalPath(nil, path)))}
+	return answer.Destination, answer.Outcome == Redirect
+}
+
+// reversed returns a template the other way round; sampled is the path and query that sample values lead to.
+func (t *templateRule) reversed(sampled string) *reverseTemplate {
+	path, query, hasQuery := strings.Cut(sampled, "?")
+	r := &reverseTemplate{rule: t, path: t.piecesOf(string(weburl.AppendCanonicalPath(nil, path)))}
 	if hasQuery {
-		reversed.search = t.piecesOf("?" + query)
+		r.search = t.piecesOf("?" + query)
 	}
-	return reversed, origin, reversed.hasAll(len(t.names))
+	return r
 }
 
 // piecesOf cuts a text at sample values.
 func (t *templateRule) piecesOf(sampled string) (pieces []reversePiece) {
 	for {
-		at, end, slot := len(sampled), len(sampled), -1
-		for i := range t.names {
-			for _, sample := range sampleSpellings(i) {
+		piece, end := reversePiece{slot: -1}, len(sampled)
+		at := len(sampled)
+		for slot := range t.names {
+			for i, sample := range sampleSpellings(slot) {
 				if found := strings.Index(sampled, sample); found >= 0 && found < at {
-					at, end, slot = found, found+len(sample), i
+					at, end = found, found+len(sample)
+					piece.slot, piece.encoded = slot, i > 0
 				}
 			}
 		}
-		pieces = append(pieces, reversePiece{sampled[:at], slot})
-		if slot < 0 {
+		piece.literal = sampled[:at]
+		piece.spans = piece.slot >= 0 && !piece.encoded && t.span >= 0 && t.segments[t.span].slot == piece.slot
+		if pieces = append(pieces, piece); piece.slot < 0 {
 			return pieces
 		}
 		sampled = sampled[end:]
@@ -77,7 +83,7 @@ func (t *templateRule) piecesOf(sampled string) (pieces []reversePiece) {
 
 // hasAll reports whether all variables of the key are there.
 func (r *reverseTemplate) hasAll(names int) bool {
-	var has [maxReversed]bool
+	var has [maxSegments]bool
 	for _, pieces := range [][]reversePiece{r.path, r.search} {
 		for _, piece := range pieces {
 			if piece.slot >= 0 && !has[piece.slot] {
@@ -89,75 +95,73 @@ func (r *reverseTemplate) hasAll(names int) bool {
 	return names == 0
 }
 
-// tryTemplates tries the templates whose destination begins with the whole segments that have a hash.
-func (s *reverseSearch) tryTemplates(hash pageHash) {
-	for _, r := range s.index.templates[hash] {
-		var values captured
-		rest, ok := r.match(s.path, []byte(s.search), &values)
-		if !ok {
-			continue
-		}
-		s.candidate = r.rule.appendKey(append(s.candidate[:0], '/'), &values)
-		s.candidate = append(s.candidate, rest...)
-		s.try(true)
-	}
-}
-
-// match takes the values of the variables from a page, and returns what is left of its path.
-func (r *reverseTemplate) match(path, search []byte, values *captured) (rest []byte, ok bool) {
-	if rest, ok = r.matchPieces(r.path, path, "/", values); !ok || len(rest) > 0 && rest[0] != '/' {
-		return nil, false
+// match takes the values of the variables from a page, and returns what is left of its path, with the "/" that it begins with.
+func (r *reverseTemplate) match(path, search string, values *captured) (rest string, ok bool) {
+	rest, ok = matchPieces(r.path, path, '/', values)
+	last := r.path[len(r.path)-1].literal
+	switch {
+	case !ok:
+		return "", false
+	case rest != "" && rest[0] != '/' && !strings.HasSuffix(last, "/"):
+		return "", false
+	case rest != "" && strings.HasSuffix(last, "/"):
+		rest = "/" + rest // the seam of R6
 	}
 	if len(r.search) == 0 {
-		return rest, len(search) == 0
+		return rest, search == ""
 	}
-	left, ok := r.matchPieces(r.search, search, "&", values)
-	return rest, ok && len(left) == 0
+	left, ok := matchPieces(r.search, search, '&', values)
+	return rest, ok && left == ""
 }
 
-// matchPieces takes values from a text, in which they end at a separator unless they span segments. What a variable may take is never settled by what
-// follows further on: the short URL that comes of it is resolved, and is not taken if it leads elsewhere.
-func (r *reverseTemplate) matchPieces(pieces []reversePiece, of []byte, separator string, values *captured) (rest []byte, ok bool) {
-	rest = of
+// matchPieces takes values from a text, each up to the literal text behind it, or up to a separator. It takes the first way that there is, and goes back to
+// none: the short URL that comes of it is resolved, and is not taken if it leads elsewhere.
+func matchPieces(pieces []reversePiece, text string, separator byte, values *captured) (rest string, ok bool) {
 	for i, piece := range pieces {
-		if rest, ok = bytes.CutPrefix(rest, []byte(piece.literal)); !ok {
-			return nil, false
+		if text, ok = strings.CutPrefix(text, piece.literal); !ok {
+			return "", false
 		}
 		if piece.slot < 0 {
-			return rest, true
+			return text, true
 		}
-		end := r.endOf(piece.slot, rest, pieces[i+1].literal, separator)
+		end := piece.endOf(text, &pieces[i+1], separator)
 		if end <= 0 {
-			return nil, false
+			return "", false
 		}
-		if values[piece.slot] == nil {
-			values[piece.slot] = rest[:end]
-			if separator == "&" && bytes.IndexByte(rest[:end], '+') >= 0 {
-				values[piece.slot] = bytes.ReplaceAll(rest[:end], []byte("+"), []byte("%20"))
+		if values[piece.slot] == "" {
+			values[piece.slot] = text[:end]
+			if separator == '&' {
+				values[piece.slot] = strings.ReplaceAll(text[:end], "+", "%20")
 			}
 		}
-		rest = rest[end:]
+		text = text[end:]
 	}
-	return rest, true
+	return text, true
 }
 
-// endOf returns where the value of a variable ends, with which text begins, as next follows it; -1 if that does not follow.
-func (r *reverseTemplate) endOf(slot int, text []byte, next, separator string) int {
-	if r.rule.span >= 0 && r.rule.segments[r.rule.span].slot == slot && separator == "/" {
-		if next == "" {
+// endOf returns where the value of a variable ends, with which text begins; -1 if the literal text of the next piece does not follow.
+func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) int {
+	if p.spans && separator == '/' {
+		if next.literal == "" {
 			return len(text)
 		}
-		return bytes.LastIndex(text, []byte(next))
+		return strings.LastIndex(text, next.literal)
 	}
-	end := bytes.IndexByte(text, separator[0])
+	end := strings.IndexByte(text, separator)
 	if end < 0 {
 		end = len(text)
 	}
-	suffix, _, _ := strings.Cut(next, separator)
-	if !bytes.HasSuffix(text[:end], []byte(suffix)) {
+	behind := strings.IndexByte(next.literal, separator)
+	switch {
+	case behind < 0 && next.slot >= 0: // another variable stands in the same segment
+		return strings.Index(text[:end], next.literal)
+	case behind < 0:
+		behind = len(next.literal)
+	}
+	if !strings.HasSuffix(text[:end], next.literal[:behind]) {
 		return -1
 	}
-	return end - len(suffix)
+	return end - behind
 }
 
 // appendKey appends the key with values in the place of its variables.
@@ -171,4 +175,93 @@ func (t *templateRule) appendKey(dst []byte, values *captured) []byte {
 		}
 	}
 	return dst
+}
+
+// shorten decodes in values what a destination escapes, and a key need not: they make a shorter URL. It reports whether there is
+// anything of the kind.
+func (r *reverseTemplate) shorten(values *captured) (shortened bool) {
+	for _, pieces := range [...][]reversePiece{r.path, r.search} {
+		for _, piece := range pieces {
+			if piece.slot < 0 || !piece.encoded || strings.IndexByte(values[piece.slot], '%') < 0 {
+				continue
+			}
+			if decoded := decodePlain(values[piece.slot]); decoded != values[piece.slot] {
+				values[piece.slot], shortened = decoded, true
+			}
+		}
+	}
+	return shortened
+}
+
+// decodePlain decodes the triplets of characters that a segment can hold as they are.
+func decodePlain(value string) string {
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		octet, ok := weburl.Triplet(value, i)
+		if ok && isPlain[octet] && octet != '/' && octet != '.' {
+			b.WriteByte(octet)
+			i += 2
+			continue
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
+}
+
+// reaches reports whether the path of a destination can begin with segments.
+func (r *reverseTemplate) reaches(segments []string) bool {
+	patterns, spans := r.segments()
+	for i, segment := range segments {
+		switch {
+		case i == len(segments)-1 && segment == "":
+			return true // a slash at the end
+		case i == len(patterns):
+			return false
+		case i == spans:
+			return true
+		case !hasParts(segment, patterns[i]):
+			return false
+		}
+	}
+	return true
+}
+
+// segments returns the literal parts of each segment of the destination's path, between which there are variables, and which segment has one
+// that spans several, -1 for none.
+func (r *reverseTemplate) segments() (patterns [][]string, spans int) {
+	spans = -1
+	parts := []string{""}
+	for _, piece := range r.path {
+		for i, literal := range strings.Split(piece.literal, "/") {
+			if i > 0 {
+				patterns, parts = append(patterns, parts), []string{""}
+			}
+			parts[len(parts)-1] += literal
+		}
+		if piece.spans {
+			spans = len(patterns)
+		}
+		if piece.slot >= 0 {
+			parts = append(parts, "")
+		}
+	}
+	return append(patterns, parts), spans
+}
+
+// hasParts reports whether a segment consists of parts and something between each two of them.
+func hasParts(segment string, parts []string) bool {
+	rest, ok := strings.CutPrefix(segment, parts[0])
+	for i, part := range parts[1:] {
+		if !ok || rest == "" {
+			return false
+		}
+		at := strings.Index(rest[1:], part)
+		if i == len(parts)-2 {
+			return strings.HasSuffix(rest[1:], part)
+		}
+		if ok = at >= 0; ok {
+			rest = rest[1+at+len(part):]
+		}
+	}
+	return ok && rest == ""
 }
