@@ -32,7 +32,7 @@ func init() {
 // `GET /shortlink/<name>/rules` | Its rules, as an object sorted by key, with the digest as `ETag`
 // `GET /shortlink/<name>/rules/<key>` | The rules for the key and below it
 // `GET /shortlink/<name>/resolve?url=<url>` | Where a URL leads, and why
-// `GET /shortlink/<name>/reverse?url=<url>` | Every key that leads to a URL; with `&below=true` also what leads to anything below it
+// `GET /shortlink/<name>/reverse?url=<url>` | Every key that leads to a URL; with `&below=true` also what leads to anything below it, with `&host=<host>` on a site that has this host
 // `GET /shortlink/<name>/hits` | How often each rule has redirected, and when last; with `?unused=90d` the rules that nobody has needed for so long
 // `POST /shortlink/<name>/reload` | Reads all sources now, and answers as for the handler, or what is wrong with them
 // `PUT /shortlink/<name>/rules/<key>` | Sets the rule of a key; the body is its value, a string or an object, as JSON
@@ -292,7 +292,7 @@ func reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	if below != "" && below != "true" && below != "false" {
 		return refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := leadsTo(h.live.serving.Load().ruleset, target, h.siteOrigin(), below == "true", newPacer().pause)
+	leads, err := leadsTo(h.live.serving.Load().ruleset, target, h.siteOrigin(), query["host"], below == "true", newPacer().pause)
 	if err != nil {
 		return refuse(http.StatusBadRequest, "%w", err)
 	}

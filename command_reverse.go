@@ -10,11 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // reversing is what "caddy shortlink reverse" is asked to do.
 type reversing struct {
 	input  input
+	hosts  []string
 	below  bool
 	format string
 }
@@ -22,24 +24,28 @@ type reversing struct {
 func reverseCommand() *cobra.Command {
 	var r reversing
 	cmd := &cobra.Command{
-		Use:   "reverse [--config FILE] [--rules FILE]... [--below] [--format text|json] URL...",
+		Use:   "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--format text|json] URL...",
 		Short: "Lists every key that leads to a URL",
 		Long: `Lists the keys that lead to URLs, on this site or elsewhere, directly, through a
 chain, with a part of the path, or as templates: what breaks when a page moves.
-A URL can be a path, which is one of the configured origin, or else of a site
-that has none. Host, default port and spelling of the path do not matter; the
-fragment counts where the URL has one.
+A URL can be a path, which is one of the site. The site is that of the configured
+origin, and of the hosts given with --host: without them, destinations that are
+paths lead to URLs that are paths, and to no others. Default ports and the
+spelling of hosts and paths do not matter; the fragment counts where the URL has
+one.
 
 With --below the keys are listed that lead to the URL or to anything below it,
 whatever query and fragment they add: what breaks when a site moves.
 
 Exit status 1 says that no key leads to one of the URLs.`,
 		Example: `  caddy shortlink reverse --config Caddyfile https://caddyserver.com/docs/
+  caddy shortlink reverse --rules links.json --host www.example.com /about
   caddy shortlink reverse --rules links.json --below https://old-wiki.example/`,
 		RunE: exiting(func(cmd *cobra.Command, urls []string) error { return r.run(cmd, urls) }),
 	}
 	r.input.addFlags(cmd)
 	cmd.Flags().BoolVar(&r.below, "below", false, "List what leads to anything below the URLs, too")
+	cmd.Flags().StringArrayVar(&r.hosts, "host", nil, "A host of the site, with its port if that is not the default one; can be given again")
 	formatFlag(cmd, &r.format)
 	return cmd
 }
@@ -65,7 +71,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
-		leads, err := leadsTo(ruleset, url, h.siteOrigin(), r.below, nil)
+		leads, err := leadsTo(ruleset, url, h.siteOrigin(), r.hosts, r.below, nil)
 		if err != nil {
 			return err
 		}
@@ -98,17 +104,41 @@ type leadJSON struct {
 	Position    string `json:"position,omitempty"`
 }
 
-// leadsTo finds the ways to a URL. A path is one of the site's origin.
-func leadsTo(ruleset *resolver.Ruleset, url, site string, below bool, pause func()) (leadsJSON, error) {
-	request, err := resolver.ParseRequest(absolute(url, site))
-	if err != nil {
-		return leadsJSON{}, err
-	}
+// leadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts that it has.
+func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool, pause func()) (leadsJSON, error) {
 	leads := leadsJSON{URL: url, Leads: []leadJSON{}}
-	for _, lead := range ruleset.LeadsTo(request, site, below, pause) {
-		leads.Leads = append(leads.Leads, leadJSON{lead.Path, lead.Rule.Key, lead.Destination, lead.Rule.Unlisted, lead.Rule.Position.String()})
+	seen := map[string]bool{}
+	for _, origin := range originsOfSite(url, site, hosts) {
+		request, err := resolver.ParseRequest(absolute(url, origin))
+		if err != nil {
+			return leadsJSON{}, errors.New(err.Error() + ", nor with /")
+		}
+		for _, lead := range ruleset.LeadsTo(request, origin, below, pause) {
+			if !seen[lead.Path] {
+				seen[lead.Path] = true
+				leads.Leads = append(leads.Leads, leadJSON{lead.Path, lead.Rule.Key, lead.Destination, lead.Rule.Unlisted, lead.Rule.Position.String()})
+			}
+		}
 	}
 	return leads, nil
+}
+
+// originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of the site's hosts, and for a path all.
+func originsOfSite(url, site string, hosts []string) []string {
+	origins := []string{}
+	for _, host := range hosts {
+		for _, scheme := range []string{"https://", "http://"} {
+			u, err := weburl.Parse(scheme + host)
+			target, inURL := weburl.Parse(url)
+			if err == nil && (strings.HasPrefix(url, "/") || inURL == nil && target.Origin() == u.Origin()) {
+				origins = append(origins, u.Origin())
+			}
+		}
+	}
+	if len(origins) == 0 || site != standIn {
+		origins = append(origins, site)
+	}
+	return origins
 }
 
 // write writes the ways to a URL: as an object on a line, or as lines for people.
