@@ -324,7 +324,19 @@ func BenchmarkReverse(b *testing.B) {
 			}
 		})
 		x := rs.Reverse(nil)
+		var one []Rule // page to which many keys lead, and not to what is below it
+		for i := range n {
+			one = append(one, Rule{Key: benchKey(i), Value: "https://www.example.com/docs", Exact: i%2 == 0}, Rule{Key: benchKey(i) + "/%2F", Value: "/"})
+		}
+		manyKeys := mustCompile(b, one, Options{}).Reverse(nil)
 		dst := make([]byte, 0, 256)
+		hostile, _ := NewRequest("https", "www.example.com", "/docs/"+strings.Repeat("%2F", 5300))
+		b.Run("rules="+strconv.Itoa(n)+"/hostile", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				manyKeys.AppendShortURL(dst, &hostile, "https://s.example")
+			}
+		})
 		for name, target := range map[string]string{"none": "/docs/guide/install", "found": "/docs/pagexxx", "deep": strings.Repeat("/a", 20)} {
 			page, _ := NewRequest("https", "www.example.com", target)
 			page.OverHTTP = true

@@ -44,6 +44,8 @@ type reverseSearch struct {
 	origin, path []byte
 	search       string
 	searchHash   pageHash
+	// unsafe tells that no short URL can have a part of the page's path in it (R14).
+	unsafe bool
 	// isOwn tells that the page has the origin of short URLs.
 	isOwn bool
 	// request is for a short URL; its Pathname is that of the candidate.
@@ -72,6 +74,7 @@ func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
 	s.search, s.searchHash = page.Target.Search, hashOf(nil).add([]byte(page.Target.Search))
 	s.path = weburl.AppendCanonicalPath(s.memory[1][:0], page.Target.Pathname)
 	s.best, s.candidate, s.destination, s.canonical = s.memory[2][:0], s.memory[3][:0], s.memory[4][:0], s.memory[5][:0]
+	s.unsafe = unsafePath(page.Target.Pathname, s.destination)
 	s.steps, s.proofs = mostSteps, mostProofs
 	s.isOwn = short == "" || short == string(s.origin)
 	s.request = Request{Scheme: page.Scheme, Host: page.Host, OverHTTP: true}
@@ -116,6 +119,9 @@ func (s *reverseSearch) look(origin []byte) {
 // appended to a base that ends in one (R6).
 func (s *reverseSearch) tryRules(hash pageHash, rest []byte, seam string) {
 	hasPart := len(rest) > 0
+	if hasPart && s.unsafe {
+		return
+	}
 	for number := s.index.heads[hash.page(s.searchHash)]; number != 0 && s.steps > 0; number = s.index.next[number] {
 		s.steps--
 		at := s.index.ruleset.table.slots[number-1].ref()
