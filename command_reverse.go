@@ -116,7 +116,11 @@ func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 		for _, lead := range ruleset.LeadsTo(request, origin, below, pause) {
 			if !seen[lead.Path] {
 				seen[lead.Path] = true
-				leads.Leads = append(leads.Leads, leadJSON{lead.Path, lead.Rule.Key, lead.Destination, lead.Rule.Unlisted, lead.Rule.Position.String()})
+				destination := lead.Destination
+				if origin == standIn { // which nobody has written
+					destination = strings.TrimPrefix(destination, standIn)
+				}
+				leads.Leads = append(leads.Leads, leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, lead.Rule.Position.String()})
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loade
 		return nil, err
 	}
 	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(pause), versions: versions}
-	if h.Advertise != nil {
+	if h.Advertise != nil && e == nil { // an edit is only tried
 		next.reverse = ruleset.Reverse(pause)
 	}
 	return next, nil

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -307,6 +308,24 @@ func TestAPageWithoutAShortURLCostsNoAllocation(t *testing.T) {
 			t.Errorf("%s: %v allocations", target, n)
 		}
 	}
+}
+
+func TestManyAskForShortURLsAtOnce(t *testing.T) {
+	x := mustCompile(t, []Rule{{Key: "a", Value: "/page"}, {Key: "s/{x}", Value: "/story/{x}"}}, Options{}).Reverse(nil)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 500 {
+				n := strconv.Itoa(i)
+				for target, want := range map[string]string{"/page/" + n: "https://go.example/a/" + n, "/story/" + n: "https://go.example/s/" + n, "/none/" + n: ""} {
+					if url, _ := x.AppendShortURL(nil, pageOf(t, "https://go.example"+target), ""); string(url) != want {
+						t.Errorf("%s: got %q", target, url)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func BenchmarkReverse(b *testing.B) {
