@@ -58,6 +58,21 @@ func (in *input) openOne() (*offline, error) {
 	return &offline{handlers[0], closeAll}, nil
 }
 
+// compile reads and compiles the rules of the one handler that is meant, and tells its progress on standard error.
+func (in *input) compile(cmd *cobra.Command) (h *offline, ruleset *resolver.Ruleset, err error) {
+	if h, err = in.openOne(); err != nil {
+		return nil, nil, err
+	}
+	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
+	ruleset, _, err = h.compileRules(h.ctx, progress.step)
+	progress.end()
+	if err != nil {
+		h.close()
+		return nil, nil, readable(err)
+	}
+	return h, ruleset, nil
+}
+
 func publicNames(handlers []*Handler) []string {
 	var names []string
 	for _, h := range handlers {

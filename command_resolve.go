@@ -56,17 +56,11 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 	if slices.Contains(urls, "-") && r.input.readsStdin() {
 		return errStdinTwice
 	}
-	h, err := r.input.openOne()
+	h, ruleset, err := r.input.compile(cmd)
 	if err != nil {
 		return err
 	}
 	defer h.close()
-	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
-	ruleset, _, err := h.compileRules(h.ctx, progress.step)
-	progress.end()
-	if err != nil {
-		return readable(err)
-	}
 	answers := &answers{resolving: r, ruleset: ruleset, origin: h.siteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }

@@ -57,17 +57,11 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	if len(urls) == 0 {
 		return errors.New("there is no URL; write the URLs that keys may lead to")
 	}
-	h, err := r.input.openOne()
+	h, ruleset, err := r.input.compile(cmd)
 	if err != nil {
 		return err
 	}
 	defer h.close()
-	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
-	ruleset, _, err := h.compileRules(h.ctx, progress.step)
-	progress.end()
-	if err != nil {
-		return readable(err)
-	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
