@@ -57,7 +57,9 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Ha
 	}
 	advertising := &advertisingWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, link: link}
 	err := next.ServeHTTP(advertising, r)
-	if err == nil {
+	if err != nil {
+		advertising.takeBack()
+	} else {
 		advertising.decide(http.StatusOK) // of a response without a body
 	}
 	return err
@@ -104,6 +106,15 @@ func (w *advertisingWriter) decide(status int) {
 	w.decided = true
 	if header := w.Header(); status < 300 && !namesShortlink(header["Link"]) {
 		header["Link"] = append(slices.Clip(header["Link"]), w.link)
+	}
+}
+
+// takeBack removes the header line from a response that has become an error, if it has not been sent.
+func (w *advertisingWriter) takeBack() {
+	header := w.Header()
+	header["Link"] = slices.DeleteFunc(slices.Clone(header["Link"]), func(line string) bool { return line == w.link })
+	if len(header["Link"]) == 0 {
+		delete(header, "Link")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/idna"
 )
 
 // siteHosts are the hosts that a server's configuration names: what host matchers take, but for those that take any.
@@ -61,8 +62,8 @@ func (s *siteHosts) add(raw json.RawMessage) {
 
 func (s *siteHosts) addAll(hosts []string) {
 	for _, host := range hosts {
-		if !takesAnyHost(host) {
-			s.named = append(s.named, host)
+		if ascii, err := idna.ToASCII(host); err == nil && !takesAnyHost(host) {
+			s.named = append(s.named, strings.ToLower(ascii)) // as Caddy has them, which refuses a host twice
 		}
 	}
 }
@@ -95,6 +96,7 @@ func (s *siteHosts) addWithin(raw json.RawMessage) {
 // takesAnyHost reports whether a pattern of a host matcher takes hosts that belong to anybody: its "*" is the last label, or has but one behind
 // it.
 func takesAnyHost(pattern string) bool {
+	pattern = strings.TrimRight(pattern, ".")
 	star := strings.LastIndexByte(pattern, '*')
 	return pattern == "" || strings.Contains(pattern, "{") || star >= 0 && strings.Count(pattern[star:], ".") < 2
 }

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -77,9 +78,12 @@ func (l *leads) addTemplate(t *templateRule) {
 	reversed := t.reversed(rest)
 	var values captured
 	left, matches := reversed.match(string(l.path), l.target.Search, &values)
-	if matches && reversed.hasAll(len(t.names)) {
+	if matches {
+		for slot := range t.names {
+			values[slot] = cmp.Or(values[slot], sampleValue(slot)) // of which there is nothing in the URL
+		}
 		path := string(t.appendKey([]byte("/"), &values)) + left
-		if l.try(path, path, t.rule) {
+		if l.try(path, t.asKey(path), t.rule) {
 			return
 		}
 	}

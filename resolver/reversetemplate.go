@@ -154,7 +154,10 @@ func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) in
 	behind := strings.IndexByte(next.literal, separator)
 	switch {
 	case behind < 0 && next.slot >= 0: // another variable stands in the same segment
-		return strings.Index(text[:end], next.literal)
+		if end == 0 {
+			return -1
+		}
+		return 1 + strings.Index(text[1:end], next.literal)
 	case behind < 0:
 		behind = len(next.literal)
 	}
@@ -216,7 +219,7 @@ func (r *reverseTemplate) reaches(segments []string) bool {
 		case i == len(segments)-1 && segment == "":
 			return true // a slash at the end
 		case i == len(patterns):
-			return false
+			return !r.rule.rule.Exact // what is below the key is appended
 		case i == spans:
 			return true
 		case !hasParts(segment, patterns[i]):

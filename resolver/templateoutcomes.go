@@ -53,6 +53,18 @@ func (t *templateRule) named(sampled string) string {
 	return strings.ReplaceAll(sampled, "/"+anySegment, Below)
 }
 
+// asKey puts the expressions of the key in the place of sample values in a path of a request.
+func (t *templateRule) asKey(path string) string {
+	for slot, name := range t.names {
+		expression := "{" + name + "}"
+		if t.span >= 0 && t.segments[t.span].slot == slot {
+			expression = "{+" + name + "}"
+		}
+		path = strings.ReplaceAll(path, sampleValue(slot), expression)
+	}
+	return path
+}
+
 // samplePath returns a path that the template matches with sample values.
 func (t *templateRule) samplePath() string {
 	var b strings.Builder
