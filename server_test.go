@@ -2,7 +2,6 @@ package shortlink_test
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -53,7 +52,7 @@ func (s *server) load(t *testing.T, block string) {
 	s.reload(t, block)
 }
 
-// reload serves another block at the same address.
+// reload serves another block at the same address. The admin endpoint has another one each time, for the reason given at load.
 func (s *server) reload(t *testing.T, block string) {
 	t.Helper()
 	if err := s.tryToLoad(t, block); err != nil {
@@ -64,6 +63,10 @@ func (s *server) reload(t *testing.T, block string) {
 func (s *server) tryToLoad(t *testing.T, block string) error {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.addr)
+	admin := "off"
+	if s.admin != "" {
+		admin = freeAddress(t)
+	}
 	config := fmt.Sprintf(`{
 	admin %s
 	persist_config off
@@ -78,12 +81,16 @@ func (s *server) tryToLoad(t *testing.T, block string) error {
 http://:%s {
 	%s
 }
-`, cmp.Or(s.admin, "off"), s.storageDir(t), s.options, port, block)
+`, admin, s.storageDir(t), s.options, port, block)
 	adapted, err := adapt(config)
 	if err != nil {
 		return err
 	}
-	return caddy.Load(adapted, true)
+	err = caddy.Load(adapted, true)
+	if err == nil && s.admin != "" {
+		s.admin = admin
+	}
+	return err
 }
 
 // storageDir returns the folder of Caddy's storage.
