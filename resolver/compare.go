@@ -40,23 +40,20 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 			broken.add(rule)
 		}
 	})
-	for _, t := range after.templates.all() {
-		old := before.templates.of(t.key)
-		switch {
-		case old == nil:
-			added.add(t.rule)
-		case !sameContent(old.rule, t.rule):
-			changed.add(t.rule)
+	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
+		switch kind {
+		case ChangeAdded:
+			added.add(now.rule)
+		case ChangeEdited:
+			changed.add(now.rule)
+		case ChangeRemoved:
+			removed.add(old.rule)
+			return
 		}
-		if t.failure != nil && (old == nil || old.failure == nil) {
-			broken.add(t.rule)
+		if now.failure != nil && (old == nil || old.failure == nil) {
+			broken.add(now.rule)
 		}
-	}
-	for _, t := range before.templates.all() {
-		if after.templates.of(t.key) == nil {
-			removed.add(t.rule)
-		}
-	}
+	})
 	if before.rules > after.rules-added.count { // else there is nothing to look for
 		before.eachEntry(pause, func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {

@@ -53,7 +53,7 @@ func compareTemplates(a, b *templateRule) int {
 			return c
 		}
 	}
-	return cmp.Or(cmp.Compare(len(a.segments), len(b.segments)), strings.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
+	return cmp.Or(cmp.Compare(len(a.segments), len(b.segments)), strings.Compare(a.key, b.key))
 }
 
 // weight is what the i-th segment counts among those of other templates.

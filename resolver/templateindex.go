@@ -212,14 +212,11 @@ func (s *templateSearch) offer(rule *templateRule, segments int, remaining strin
 	s.best = templateMatch{rule: rule, segments: segments, remaining: remaining}
 }
 
-// matchSegment reports whether a segment of a path has a pattern, and returns what the expression captures, as the path spells it.
+// matchSegment reports whether a segment of a path has the text around an expression, and returns what that captures, as the path spells it.
 func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (captured string, ok bool) {
 	start, ok := x.cutPrefix(segment, p.prefix)
 	if !ok {
 		return "", false
-	}
-	if p.isLiteral() {
-		return "", start == len(segment)
 	}
 	end, ok := x.cutSuffix(segment, p.suffix)
 	return segment[start:max(start, end)], ok && end > start

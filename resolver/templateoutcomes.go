@@ -1,26 +1,35 @@
 package resolver
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
 
 // compareTemplates reports what changes for the clients of templates.
 func (c *answerComparison) compareTemplates() {
-	for _, t := range c.after.templates.all() {
-		old := c.before.templates.of(t.key)
+	eachTemplate(c.before, c.after, func(kind ChangeKind, old, now *templateRule) {
+		c.settleTemplate(kind, cmp.Or(now, old))
+	})
+}
+
+// eachTemplate calls do with the templates of two rulesets, nil for one that only the other has. Those that are the same rule in both are
+// affected at most.
+func eachTemplate(before, after *Ruleset, do func(kind ChangeKind, old, now *templateRule)) {
+	for _, now := range after.templates.all() {
+		old := before.templates.of(now.key)
 		switch {
 		case old == nil:
-			c.settleTemplate(ChangeAdded, t)
-		case sameContent(old.rule, t.rule):
-			c.settleTemplate(ChangeAffected, t)
+			do(ChangeAdded, nil, now)
+		case sameContent(old.rule, now.rule):
+			do(ChangeAffected, old, now)
 		default:
-			c.settleTemplate(ChangeEdited, t)
+			do(ChangeEdited, old, now)
 		}
 	}
-	for _, t := range c.before.templates.all() {
-		if c.after.templates.of(t.key) == nil {
-			c.settleTemplate(ChangeRemoved, t)
+	for _, old := range before.templates.all() {
+		if after.templates.of(old.key) == nil {
+			do(ChangeRemoved, old, nil)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package resolver
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // patternEdge leads over a segment with an expression to what keys have behind it.
 type patternEdge struct {
@@ -37,17 +40,10 @@ func (e *patternEdges) edge(p *segmentPattern) *templateNode {
 	edge := &patternEdge{pattern: *p}
 	e.all = append(e.all, edge)
 	e.byText[text] = edge
-	e.addLength(patternLength{len(p.prefix), len(p.suffix)})
-	return &edge.node
-}
-
-func (e *patternEdges) addLength(length patternLength) {
-	for _, known := range e.lengths {
-		if known == length {
-			return
-		}
+	if length := (patternLength{len(p.prefix), len(p.suffix)}); !slices.Contains(e.lengths, length) {
+		e.lengths = append(e.lengths, length)
 	}
-	e.lengths = append(e.lengths, length)
+	return &edge.node
 }
 
 // among returns the edges whose text a canonical segment has around something.

@@ -67,11 +67,11 @@ func (rs *Ruleset) recordOf(m *templateMatch) (r record, err error) {
 		return record{base: first.base, query: first.search, fragment: first.fragment, status: first.status}, nil
 	}
 	f := rs.opts.follow(first.next, first.status, rs.nextHop)
-	if !f.failed() && len(f.base)+len(f.appended)+len(m.remaining) > maxDestination {
-		return r, ErrTooLong
-	}
-	if f.failed() {
+	switch {
+	case f.failed():
 		return r, f.err()
+	case len(f.base)+len(f.appended)+len(m.remaining) > maxDestination:
+		return r, ErrTooLong
 	}
 	r.hops, r.status = uint8(min(f.hops, MaxRedirects)), f.status(first.status)
 	rs.opts.destinationOf(&r, &f, &rs.merger)
@@ -223,12 +223,13 @@ func (rs *Ruleset) step(pathname string) (step, bool) {
 	found, _, template := lookup(&rs.table, rs.templates, pathname)
 	switch {
 	case template.rule != nil:
-		m := Match{Pathname: pathname, Rule: template.rule.rule, Value: template.rule.value.text(template.captures), Remaining: template.remaining}
+		v := &template.rule.value
+		next := v.internalValue(v.pathOf(template.captures), template.captures)
+		m := Match{Pathname: pathname, Rule: template.rule.rule, Value: v.origin + next.path + next.query + next.fragment, Remaining: template.remaining}
 		for slot, name := range template.rule.names {
 			m.Captures = append(m.Captures, Capture{name, template.captures[slot]})
 		}
-		v := &template.rule.value
-		return step{m, v.internalValue(v.pathOf(template.captures), template.captures)}, true
+		return step{m, next}, true
 	case found.ref != 0:
 		rule := rs.rule(found.ref)
 		s := step{Match: Match{Pathname: pathname, Rule: rule, Value: rule.Value, Remaining: found.remaining}}

@@ -171,9 +171,3 @@ func (v *templateValue) fragmentOf(captures []string) string {
 	}
 	return string(appendPieces([]byte("#"), v.fragment, captures))
 }
-
-// text returns the value with captures in their places, as a rule without variables would have it.
-func (v *templateValue) text(captures []string) string {
-	value := v.internalValue(v.pathOf(captures), captures)
-	return v.origin + value.path + value.query + value.fragment
-}
