@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"io"
-	"slices"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -87,32 +86,34 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 		return
 	}
 	for i, rule := range rules {
-		_, twice := f.byKey[canonical(rule)]
+		keyed := newKeyedRule(rule)
+		_, twice := f.byKey[keyed.key.text]
 		if isPartOf := i < len(rules)-1; isPartOf && twice {
 			continue // an earlier line has the path itself, and this one all below it
 		}
-		if !f.addRule(rule) {
+		if !f.addRule(keyed) {
 			return
 		}
 	}
 }
 
 // addRule takes in a rule, and reports whether requests get to it.
-func (f *redirectsFile) addRule(rule resolver.Rule) bool {
-	first, twice := f.byKey[canonical(rule)]
-	switch taker, taken := f.takerOf(canonical(rule)); {
+func (f *redirectsFile) addRule(added keyedRule) bool {
+	rule := added.rule
+	first, twice := f.byKey[added.key.text]
+	switch taker, taken := f.takerOf(added.key.text); {
 	case taken:
 		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and takes all below its path; put this line in front of it, or remove one of the two",
 			f.rules[taker].Position)
 	case twice && !rule.Exact && f.rules[first].Exact:
-		f.widen(first, rule)
+		f.widen(first, added)
 		return true
 	case twice:
 		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two",
 			f.rules[first].Position)
-	case f.refuseBetter(rule):
+	case f.refuseBetter(added):
 	default:
-		f.append(rule)
+		f.append(added)
 		return true
 	}
 	return false
@@ -120,8 +121,8 @@ func (f *redirectsFile) addRule(rule resolver.Rule) bool {
 
 // refuseBetter reports a rule some of whose paths match an earlier one, too, if it would win here and cannot there: one of the two is a
 // template.
-func (f *redirectsFile) refuseBetter(rule resolver.Rule) (refused bool) {
-	key := newRedirectKey(rule)
+func (f *redirectsFile) refuseBetter(added keyedRule) (refused bool) {
+	key, at := added.key, added.rule.Position
 	among := &f.templates
 	if key.template {
 		among = &f.all
@@ -129,31 +130,28 @@ func (f *redirectsFile) refuseBetter(rule resolver.Rule) (refused bool) {
 	var first keyedRule // by its line
 	among.near(key.segments, func(earlier keyedRule) {
 		_, both := key.overlap(earlier.key)
-		outdone := key.compare(earlier.key) < 0 || slices.Equal(key.segments, earlier.key.segments)
+		outdone := key.compare(earlier.key) < 0 || key.text == earlier.key.text
 		if both && outdone && (!refused || earlier.rule.Position.Line < first.rule.Position.Line) {
 			first, refused = earlier, true
 		}
 	})
 	switch path, _ := key.overlap(first.key); {
 	case !refused:
-	case slices.Equal(key.segments, first.key.segments):
-		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two", first.rule.Position)
+	case key.text == first.key.text:
+		f.errs.add(at, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two", first.rule.Position)
 	default:
-		f.errs.add(rule.Position, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
+		f.errs.add(at, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
 			path, first.rule.Position)
 	}
 	return refused
 }
 
-func canonical(rule resolver.Rule) string { return resolver.CanonicalKey(rule.Key, false) }
-
-func (f *redirectsFile) append(rule resolver.Rule) {
-	f.byKey[canonical(rule)] = len(f.rules)
-	f.rules = append(f.rules, rule)
-	keyed := keyedRule{newRedirectKey(rule), rule}
-	f.all.add(keyed)
-	if keyed.key.template {
-		f.templates.add(keyed)
+func (f *redirectsFile) append(added keyedRule) {
+	f.byKey[added.key.text] = len(f.rules)
+	f.rules = append(f.rules, added.rule)
+	f.all.add(added)
+	if added.key.template {
+		f.templates.add(added)
 	}
 }
 
@@ -168,8 +166,8 @@ func (f *redirectsFile) takerOf(key string) (i int, taken bool) {
 }
 
 // widen makes one rule of an exact one, the i-th, and of that for all below its path.
-func (f *redirectsFile) widen(i int, below resolver.Rule) {
-	path := f.rules[i]
+func (f *redirectsFile) widen(i int, added keyedRule) {
+	path, below := f.rules[i], &added.rule
 	if path.Status != below.Status || path.Value != below.Value && path.Value != withSlash(below.Value) {
 		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: let the path and all below it lead to the same place, or remove one of the two lines",
 			below.Key, path.Position)
@@ -177,7 +175,7 @@ func (f *redirectsFile) widen(i int, below resolver.Rule) {
 	}
 	f.rules[i] = resolver.Rule{}
 	below.Value = path.Value
-	f.append(below)
+	f.append(added)
 }
 
 // each passes the rules to add.

@@ -33,7 +33,14 @@ func keysAbove(key string) iter.Seq[string] {
 // below comes later, behind the last of which it moves. With templates among them all are put in order.
 func longestFirst(rules []resolver.Rule) []resolver.Rule {
 	if slices.ContainsFunc(rules, func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }) {
-		slices.SortStableFunc(rules, func(a, b resolver.Rule) int { return newRedirectKey(a).compare(newRedirectKey(b)) })
+		keyed := make([]keyedRule, len(rules))
+		for i, rule := range rules {
+			keyed[i] = newKeyedRule(rule)
+		}
+		slices.SortStableFunc(keyed, func(a, b keyedRule) int { return a.key.compare(b.key) })
+		for i := range keyed {
+			rules[i] = keyed[i].rule
+		}
 		return rules
 	}
 	type placed struct {

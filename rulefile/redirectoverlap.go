@@ -11,13 +11,15 @@ import (
 
 // redirectKey is the key of a rule that a _redirects file has, for finding out which paths others have, too.
 type redirectKey struct {
-	segments []string // canonical; an expression has text around it or, at the end of the key, spans segments
+	text     string   // canonical
+	segments []string // its segments; an expression has text around it or, at the end of the key, spans segments
 	exact    bool
 	template bool
 }
 
 func newRedirectKey(rule resolver.Rule) redirectKey {
-	return redirectKey{strings.Split(resolver.CanonicalKey(rule.Key, false), "/"), rule.Exact, resolver.IsTemplate(rule.Key)}
+	text := resolver.CanonicalKey(rule.Key, false)
+	return redirectKey{text, strings.Split(text, "/"), rule.Exact, resolver.IsTemplate(rule.Key)}
 }
 
 // overlap returns a path that matches both keys, if there is one.
@@ -149,6 +151,8 @@ type keyedRule struct {
 	key  redirectKey
 	rule resolver.Rule
 }
+
+func newKeyedRule(rule resolver.Rule) keyedRule { return keyedRule{newRedirectKey(rule), rule} }
 
 func (x *redirectIndex) add(k keyedRule) {
 	spans := false
