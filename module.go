@@ -286,10 +286,7 @@ func validName(name string) bool {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	serving := h.live.serving.Load()
-	request, ok := resolverRequest(r)
-	if !ok {
-		request.Target.Pathname = "" // what is asked for is no path
-	}
+	request, _ := resolverRequest(r) // without a path where it asks for none
 	a, err := h.resolve(serving, &request)
 	switch {
 	case a == nil:

@@ -70,18 +70,16 @@ func (s *siteHosts) addAll(hosts []string) {
 
 // addWithin adds the hosts of all matchers within a configuration, whatever handlers hold them.
 func (s *siteHosts) addWithin(raw json.RawMessage) {
-	var object struct {
-		Match []map[string]json.RawMessage `json:"match"`
-	}
-	if json.Unmarshal(raw, &object) == nil {
-		for _, set := range object.Match {
-			s.add(set["host"])
-		}
-	}
 	var members map[string]json.RawMessage
 	var elements []json.RawMessage
 	switch {
 	case json.Unmarshal(raw, &members) == nil:
+		var sets []map[string]json.RawMessage
+		if json.Unmarshal(members["match"], &sets) == nil {
+			for _, set := range sets {
+				s.add(set["host"])
+			}
+		}
 		delete(members, "rules") // which are many, and have no matchers
 		for _, member := range members {
 			s.addWithin(member)
