@@ -172,8 +172,8 @@ func (c *Compiler) findTemplateFailures() {
 			continue
 		}
 		t.failure = f.err()
-		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+strconv.Itoa(c.opts.maxRedirects)+
-			" internal redirects, for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
+		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+internalRedirects(c.opts.maxRedirects)+
+			", for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
 		if loop, is := t.failure.(*LoopError); is {
 			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
 		}

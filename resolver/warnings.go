@@ -115,7 +115,16 @@ func selfLoopMessage(this *internalRule) string {
 }
 
 func tooManyMessage(limit int) string {
-	return "the chain takes more than " + strconv.Itoa(limit) + " internal redirects" + ", so its requests are answered with an error; lead the rule to the chain's end"
+	return "the chain takes more than " + internalRedirects(limit) +
+		", so its requests are answered with an error; lead the rule to the chain's end"
+}
+
+// internalRedirects returns a number of them in words.
+func internalRedirects(n int) string {
+	if n == 1 {
+		return "1 internal redirect"
+	}
+	return strconv.Itoa(n) + " internal redirects"
 }
 
 func meetsKeyMessage(this *internalRule, key string) string {

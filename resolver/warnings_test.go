@@ -12,7 +12,7 @@ func warnings(t *testing.T, rules []Rule, opts Options) []Warning {
 }
 
 func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
-	none := 0
+	none, one := 0, 1
 	for _, test := range []struct {
 		name  string
 		kind  WarningKind
@@ -29,6 +29,11 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			"a chain above the limit", WarnTooManyRedirects,
 			[]Rule{{Key: "a", Value: "/b", Position: at}}, Options{MaxRedirects: &none},
 			where + `"a": the chain takes more than 0 internal redirects, so its requests are answered with an error; lead the rule to the chain's end`,
+		},
+		{
+			"a chain above a limit of one", WarnTooManyRedirects,
+			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c"}}, Options{MaxRedirects: &one},
+			where + `"a": the chain takes more than 1 internal redirect, so its requests are answered with an error; lead the rule to the chain's end`,
 		},
 		{
 			"a destination above another key", WarnMeetsKey,
