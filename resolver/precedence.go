@@ -2,11 +2,15 @@ package resolver
 
 // NextSource begins a source of lower precedence: where one of the rules added so far has the key
 // of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
-// which a key may stand once.
+// which a key may stand once. Messages call rules added before it inline rules, where they have no
+// line.
 func (c *Compiler) NextSource() {
 	c.rank++
 	clear(c.inSource)
 }
+
+// inlineRank is the place of rules in the precedence that belong to no source.
+const inlineRank = 0
 
 // source is where rules come from: its name in positions, and its place in the precedence.
 type source struct {
@@ -53,13 +57,13 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 	if firstRank == secondRank {
 		c.failDuplicate(n, first, second)
 	} else {
-		c.shadow(n, secondRank, second, first)
+		c.shadow(n, second, secondRank, first, firstRank)
 	}
 }
 
 // shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's,
 // or that its key stands twice in its own source.
-func (c *Compiler) shadow(n, rank int, rule, by Rule) {
+func (c *Compiler) shadow(n int, rule Rule, rank int, by Rule, byRank int) {
 	key := keyOfSource{rank, string(c.opts.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed[key]; twice {
 		c.failDuplicate(n, first, rule)
@@ -69,7 +73,7 @@ func (c *Compiler) shadow(n, rank int, rule, by Rule) {
 		c.shadowed = map[keyOfSource]Rule{}
 	}
 	c.shadowed[key] = rule
-	c.warnShadowed(rule, by)
+	c.warnShadowed(rule, by, byRank)
 }
 
 // failDuplicate reports that the n-th rule has the key of an earlier one of its source.

@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -81,6 +82,31 @@ func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
 	}
 	if got, result := rs.Resolve("https://go.example/b"); got != "https://x.example/" || result.Hops != 1 {
 		t.Errorf("b leads to %q %+v", got, result)
+	}
+}
+
+func TestARuleThatBelongsToNoSourceIsCalledInline(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, second string
+		want          string
+	}{
+		"a key":      {"a", "a", "as an inline rule has the key, too"},
+		"a template": {"a/{x}", "a/{y}", "as an inline rule has the key, too"},
+		"ambiguous":  {"a{x}/b", "{x}a/b", `matches the key "a{x}/b" of an inline rule, too`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rs, err := compileSources([]Rule{{Key: tt.first, Value: "/z", Position: Position{Source: "shortlink"}}},
+				[]Rule{{Key: tt.second, Value: "/z"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range rs.Warnings() {
+				if strings.Contains(w.Message, tt.want) {
+					return
+				}
+			}
+			t.Errorf("no warning has %q: %v", tt.want, rs.Warnings())
+		})
 	}
 }
 

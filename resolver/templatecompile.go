@@ -37,7 +37,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 		c.warnOfRule(rule, parsed)
 		c.warnOfTemplate(t)
 	default:
-		c.warnShadowed(rule, there.rule)
+		c.warnShadowed(rule, there.rule, c.rankOf(there))
 	}
 }
 
@@ -81,8 +81,8 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 			break
 		}
 		if other, path := firstThatMatches(alike, t); other != nil {
-			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+quote(other.rule.Key)+" of "+other.rule.Position.String()+
-				", too, with nothing to choose by; the rule answers whose key comes first in alphabetical order")
+			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+quote(other.rule.Key)+
+				" of "+placeOf(other.rule, c.rankOf(other))+", too, with nothing to choose by; the rule answers whose key comes first in alphabetical order")
 			break
 		}
 	}
@@ -91,6 +91,9 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 	}
 	c.shapes[shape][lengths] = append(c.shapes[shape][lengths], t)
 }
+
+// rankOf returns the precedence of a template's source.
+func (c *Compiler) rankOf(t *templateRule) int { return c.sources.all[t.source].rank }
 
 // mostCompared is how many others a template is compared with at most.
 const mostCompared = 1000

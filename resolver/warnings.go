@@ -54,8 +54,18 @@ func starMessage(bare string) string {
 	return why + "write " + bare + ", which matches everything below it, too"
 }
 
-func (c *Compiler) warnShadowed(rule, by Rule) {
-	c.warn(WarnShadowed, rule, "the rule is never reached, as "+by.Position.String()+" has the key, too, and is asked first; remove one of the two rules")
+// warnShadowed warns of a rule whose key another rule has, of a source of higher precedence.
+func (c *Compiler) warnShadowed(rule, by Rule, rank int) {
+	c.warn(WarnShadowed, rule, "the rule is never reached, as "+placeOf(by, rank)+
+		" has the key, too, and is asked first; remove one of the two rules")
+}
+
+// placeOf says where a rule stands, as a message about another rule does.
+func placeOf(rule Rule, rank int) string {
+	if rank == inlineRank && rule.Position.Line == 0 {
+		return "an inline rule"
+	}
+	return rule.Position.String()
 }
 
 // warnOfChains warns of what internal redirects lead to, once all rules are known.
