@@ -90,7 +90,7 @@ func checkHosts(hosts []string) error {
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open()
 	if bad, is := errors.AsType[badConfiguration](err); is {
-		report := newCheckReport(cmp.Or(c.input.config, "Caddyfile"))
+		report := newCheckReport(cmp.Or(c.input.config, defaultConfig))
 		report.addErrors(bad.error, "configuration")
 		return []*checkReport{report}, nil
 	}

@@ -21,6 +21,7 @@ import (
 type adding struct {
 	online online
 	rule   resolver.Rule
+	status string
 	length int
 	digest string
 	format string
@@ -42,7 +43,8 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) }),
 	}
 	a.online.addFlags(cmd)
-	cmd.Flags().IntVar(&a.rule.Status, "status", 0, "Status of the redirect: 301, 302, 303, 307 or 308 (default: the handler's)")
+	cmd.Flags().StringVar(&a.status, "status", "",
+		"Status of the redirect: "+redirectCodes+" (default: the handler's)")
 	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
 	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL, 16 at most")
@@ -61,6 +63,12 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	}
 	if a.length > longestMade {
 		return fmt.Errorf("--length takes %d at most, as nobody has two URLs whose keys have more in common", longestMade)
+	}
+	if a.status != "" {
+		var ok bool
+		if a.rule.Status, ok = parseStatus(a.status); !ok {
+			return fmt.Errorf("--status takes %s, not %q", redirectCodes, a.status)
+		}
 	}
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New("add takes a key and a URL, or a URL alone")

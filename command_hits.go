@@ -33,6 +33,9 @@ rule that leads there. Rules that were added since then are among them.`,
 			if len(args) > 0 {
 				return errors.New("hits takes no words but flags")
 			}
+			if _, err := parseUnused(unused); err != nil {
+				return fmt.Errorf("--%w", err)
+			}
 			r, err := o.find()
 			if err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -24,17 +25,25 @@ type online struct {
 }
 
 func (o *online) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.address, "address", "", "Address of the admin endpoint (default: what --config says, else "+defaultAdmin+")")
-	cmd.Flags().StringVarP(&o.config, "config", "c", "", "Configuration file that says where the admin endpoint is")
+	cmd.Flags().StringVar(&o.address, "address", "",
+		"Address of the admin endpoint (default: as configured, else "+defaultAdmin+")")
+	cmd.Flags().StringVarP(&o.config, "config", "c", "",
+		"Configuration file that says where the admin endpoint is (default: "+defaultConfig+")")
 	cmd.Flags().StringVarP(&o.adapter, "adapter", "a", "", "Name of the configuration's adapter")
 	cmd.Flags().StringVar(&o.name, "name", "", "Name of the handler, where several run")
 }
+
+// defaultConfig is the configuration where none is named.
+const defaultConfig = "Caddyfile"
 
 // defaultAdmin is where Caddy's admin endpoint is where nothing else is said.
 const defaultAdmin = "localhost:2019"
 
 // remote is a handler that runs somewhere.
-type remote struct{ address, name string }
+type remote struct {
+	address, name string
+	told          bool // whether the user has written the address
+}
 
 // find finds the handler that is meant.
 func (o *online) find() (*remote, error) {
@@ -62,8 +71,30 @@ func (o *online) endpoint() (*remote, error) {
 	if err := beQuiet(); err != nil {
 		return nil, err
 	}
-	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
-	return &remote{address, o.name}, err
+	address, err := o.adminAddress()
+	return &remote{address, o.name, o.address != ""}, err
+}
+
+// adminAddress returns where the admin endpoint is: what the user has written, what the
+// configuration says, or where Caddy has it without being told.
+func (o *online) adminAddress() (string, error) {
+	if strings.HasPrefix(o.address, "https://") {
+		const usage = "--address takes an address that speaks plain HTTP, such as %s, not %q"
+		return "", fmt.Errorf(usage, defaultAdmin, o.address)
+	}
+	if o.address != "" {
+		return strings.TrimRight(strings.TrimPrefix(o.address, "http://"), "/"), nil
+	}
+	config := o.config
+	if _, err := os.Stat(defaultConfig); config == "" && o.adapter == "" && err == nil {
+		config = defaultConfig
+	}
+	address, err := caddycmd.DetermineAdminAPIAddress("", nil, config, o.adapter)
+	if err != nil {
+		return "", fmt.Errorf("%s, which may say where the admin endpoint is, cannot be read: %w; "+
+			"write --address to do without it", config, err)
+	}
+	return address, nil
 }
 
 // handlers returns what is known of all handlers that run.
@@ -82,6 +113,10 @@ func (r *remote) path(below ...string) string {
 func (r *remote) rulePath(key string) (string, error) {
 	if key == "" {
 		return r.path("rules"), nil
+	}
+	if strings.HasPrefix(key, "/") {
+		_, err := resolver.Compile([]resolver.Rule{{Key: key, Value: "/"}}, resolver.Options{})
+		return "", err
 	}
 	if strings.ContainsAny(key, "?#") {
 		return "", fmt.Errorf("the key %q has a \"?\" or \"#\", which no path has; write %%3F or %%23", key)
@@ -116,7 +151,11 @@ func (r *remote) do(method, path string, header http.Header, body io.Reader) (*h
 	if answered && json.Unmarshal([]byte(text), &reason) == nil && reason.Error != "" {
 		return nil, found{&answeredError{status, reason.Error}}
 	}
-	return nil, found{fmt.Errorf("caddy at %s: %w", r.address, err)}
+	hint := ""
+	if !r.told {
+		hint = "; is Caddy running? if its admin endpoint is elsewhere, write --address"
+	}
+	return nil, found{fmt.Errorf("caddy at %s: %w%s", r.address, err, hint)}
 }
 
 // answeredError is what the endpoint says is wrong.

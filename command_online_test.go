@@ -27,6 +27,9 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	s, path, _ := editable(t, "links.json", "{}")
 	s.says(t, "docs https://docs.example\n", 0, "add", "docs", "https://docs.example")
 	s.says(t, "docs/v 2 https://v2.example 301 exact unlisted\n", 0, "add", "docs/v 2", "https://v2.example", "--status", "301", "--exact", "--unlisted")
+	s.says(t, "moved https://new.example 301\n", 0,
+		"add", "moved", "https://new.example", "--status", "permanent")
+	s.says(t, "", 0, "remove", "moved")
 	s.says(t, `{"created":false,"key":"docs","value":"https://new.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
 	if got := s.get(t, "/docs/v%202").location(); got != "301 https://v2.example/" {
 		t.Errorf("got %s", got)
@@ -72,6 +75,28 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 	nobody := &server{admin: freeAddress(t)}
 	if got, exit := nobody.command("list"); exit != 1 || !strings.Contains(got, "connection refused") {
 		t.Errorf("where nobody is: %q, %d", got, exit)
+	}
+}
+
+func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{"add --name links /docs https://docs.example", `key "/docs": a key has no leading "/"; write docs`},
+		{"list --name links /docs", `key "/docs": a key has no leading "/"; write docs`},
+		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
+			`permanent or temporary, not "200"`},
+		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +
+			`not "3x"`},
+		{"status --address https://localhost:2019", "--address takes an address that speaks " +
+			`plain HTTP, such as localhost:2019, not "https://localhost:2019"`},
+	} {
+		line := tt.line
+		if !strings.Contains(line, "--address") {
+			line += " --address localhost:1"
+		}
+		got, exit := shortlink.Run(strings.Fields("shortlink "+line), "")
+		if want := "Error: " + tt.want + "\n"; got != want || exit != 2 {
+			t.Errorf("%s: got %q, %d; want %q", tt.line, got, exit, want)
+		}
 	}
 }
 
@@ -142,9 +167,40 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 
 func TestTheAddressOfTheEndpointIsFoundInTheConfiguration(t *testing.T) {
 	s, _, _ := editable(t, "links.json", "{}")
-	config := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, config, "{\n\tadmin "+s.admin+"\n}\n")
-	if got, exit := shortlink.Run([]string{"shortlink", "list", "--config", config}, ""); got != "home https://home.example\n" || exit != 0 {
-		t.Errorf("got %q, %d", got, exit)
+	elsewhere := filepath.Join(t.TempDir(), "site.caddyfile")
+	t.Chdir(t.TempDir())
+	for _, config := range []string{elsewhere, "Caddyfile"} {
+		write(t, config, "{\n\tadmin "+s.admin+"\n}\n")
+	}
+	byAddress := "--address http://" + s.admin + "/"
+	for _, flags := range []string{"", "--config " + elsewhere, byAddress} {
+		got, exit := shortlink.Run(strings.Fields("shortlink list "+flags), "")
+		if got != "home https://home.example\n" || exit != 0 {
+			t.Errorf("%q: got %q, %d", flags, got, exit)
+		}
+	}
+}
+
+func TestWhereNobodyAnswersTheAddressFlagIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	nowhere := freeAddress(t)
+	for name, tt := range map[string]struct {
+		caddyfile, flags string
+		want             string
+		status           int
+	}{
+		"at the Caddyfile's address": {"{\n\tadmin " + nowhere + "\n}\n", "",
+			"refused; is Caddy running? if its admin endpoint is elsewhere, write --address\n", 1},
+		"at the user's address": {"", "--address " + nowhere, "connection refused\n", 1},
+		"for a broken Caddyfile": {"{\n\tadmin\n", "",
+			"Caddyfile, which may say where the admin endpoint is, cannot be read", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, "Caddyfile", tt.caddyfile)
+			got, exit := shortlink.Run(strings.Fields("shortlink status "+tt.flags), "")
+			if exit != tt.status || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, %d; want %q, %d", got, exit, tt.want, tt.status)
+			}
+		})
 	}
 }

@@ -148,6 +148,19 @@ func (o outcomeJSON) String() string {
 	return o.Request + " -> pass"
 }
 
+// insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind
+// the reason; it returns "" for what is meant as a URL.
+func insteadOfURL(written string) string {
+	host, path, below := strings.Cut(written, "/")
+	if host == "" || !below && strings.Contains(host, ":") || strings.Contains(written, "://") {
+		return ""
+	}
+	if !below {
+		return "; write /" + written + " for a path of the site"
+	}
+	return fmt.Sprintf("; write /%s if %s is the site's host, else /%s", path, host, written)
+}
+
 // absolute returns a URL as it is, and a path as one of origin.
 func absolute(written, origin string) string {
 	if strings.HasPrefix(written, "/") {

@@ -2,6 +2,7 @@ package shortlink
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ Exit status 1 says that no key leads to one of the URLs.`,
 }
 
 func (r *reversing) run(cmd *cobra.Command, urls []string) error {
-	if err := checkFormat(r.format); err != nil {
+	if err := errors.Join(checkFormat(r.format), checkHosts(r.hosts)); err != nil {
 		return err
 	}
 	if len(urls) == 0 {
@@ -105,7 +106,7 @@ func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	for _, origin := range originsOfSite(url, site, hosts) {
 		request, err := resolver.ParseRequest(absolute(url, origin))
 		if err != nil {
-			return leadsJSON{}, errors.New(err.Error() + ", nor with /")
+			return leadsJSON{}, fmt.Errorf("%w%s", err, cmp.Or(insteadOfURL(url), ", nor with /"))
 		}
 		for _, lead := range ruleset.LeadsTo(request, origin, below, pause) {
 			if !seen[lead.Path] {

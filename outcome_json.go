@@ -1,6 +1,8 @@
 package shortlink
 
 import (
+	"fmt"
+
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -62,6 +64,7 @@ func outcomeOfURL(ruleset *resolver.Ruleset, written, origin string, explain boo
 	out := outcomeJSON{Request: written}
 	req, err := resolver.ParseRequest(absolute(written, origin))
 	if err != nil {
+		err = fmt.Errorf("%w%s", err, insteadOfURL(written))
 		out.Outcome, out.Error = resolver.Failed.String(), err.Error()
 		return out, resolver.Explanation{Result: resolver.Result{Outcome: resolver.Failed, Err: err}}
 	}

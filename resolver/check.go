@@ -150,7 +150,8 @@ func warningOf(kind WarningKind, rule Rule, message string) Warning {
 
 func (c *checker) foundChain(rule Rule, direct Answer) {
 	c.report(Finding{
-		Warning:     warningOf(FindChain, rule, "the chain has "+internalRedirects(direct.Hops)+"; in the end it leads to "+direct.Destination),
+		Warning: warningOf(FindChain, rule, "the chain has "+internalRedirects(direct.Hops)+
+			"; in the end it leads to "+direct.Destination),
 		Severity:    SeverityNote,
 		Destination: direct.Destination,
 	})

@@ -95,8 +95,8 @@ func TestARuleThatBelongsToNoSourceIsCalledInline(t *testing.T) {
 		"ambiguous":  {"a{x}/b", "{x}a/b", `matches the key "a{x}/b" of an inline rule, too`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rs, err := compileSources([]Rule{{Key: tt.first, Value: "/z", Position: Position{Source: "shortlink"}}},
-				[]Rule{{Key: tt.second, Value: "/z"}})
+			inline := Rule{Key: tt.first, Value: "/z", Position: Position{Source: "shortlink"}}
+			rs, err := compileSources([]Rule{inline}, []Rule{{Key: tt.second, Value: "/z"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -81,8 +81,9 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 			break
 		}
 		if other, path := firstThatMatches(alike, t); other != nil {
-			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+quote(other.rule.Key)+
-				" of "+placeOf(other.rule, c.rankOf(other))+", too, with nothing to choose by; the rule answers whose key comes first in alphabetical order")
+			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+
+				quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with nothing "+
+				"to choose by; the rule answers whose key comes first in alphabetical order")
 			break
 		}
 	}
@@ -175,8 +176,9 @@ func (c *Compiler) findTemplateFailures() {
 			continue
 		}
 		t.failure = f.err()
-		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+internalRedirects(c.opts.maxRedirects)+
-			", for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
+		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+
+			internalRedirects(c.opts.maxRedirects)+", for every value that no other key takes: "+
+			"its requests are answered with an error; lead the rule elsewhere"
 		if loop, is := t.failure.(*LoopError); is {
 			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
 		}

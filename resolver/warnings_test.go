@@ -32,8 +32,10 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a chain above a limit of one", WarnTooManyRedirects,
-			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c"}}, Options{MaxRedirects: &one},
-			where + `"a": the chain takes more than 1 internal redirect, so its requests are answered with an error; lead the rule to the chain's end`,
+			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c"}},
+			Options{MaxRedirects: &one},
+			where + `"a": the chain takes more than 1 internal redirect, so its requests are ` +
+				`answered with an error; lead the rule to the chain's end`,
 		},
 		{
 			"a destination above another key", WarnMeetsKey,
