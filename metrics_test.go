@@ -141,7 +141,7 @@ func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 	if got, exit := s.command("hits", "--unused", "90d"); !unused.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") || exit != 1 {
+	if got, exit := s.command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") || exit != 2 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	if got, exit := s.command("hits", "--format", "json"); !strings.Contains(got, `"a":{"count":2,"last":"`) || exit != 0 {
