@@ -124,7 +124,7 @@ func (c *Compiler) lastHop(this *internalRule, next ref) fate {
 // endAtAbsolute ends a chain at the absolute destination that its last value matches.
 func (c *Compiler) endAtAbsolute(f *fate, next ref) {
 	var r record
-	r.decodeAnswer(c.table.arena.bytes(next))
+	r.decodeAnswer(&c.table.arena, c.table.arena.bytes(next))
 	f.state = fateAbsolute
 	f.base, f.search, f.destinationFragment = r.base, r.query, r.fragment
 	f.allPermanent = isPermanent(r.status)
@@ -139,6 +139,9 @@ func (c *Compiler) hop(this, next *internalRule) fate {
 		return fate{state: f.state, cycle: f.cycle}
 	}
 	f.hops++
+	if f.appended != "" && this.remaining != "" && !c.derive(this.rule, len(f.appended)+len(this.remaining)) {
+		return fate{state: fateTooManyRedirects}
+	}
 	f.appended += this.remaining
 	if this.value.query != "" {
 		f.query = this.value.query

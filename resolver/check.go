@@ -79,7 +79,7 @@ type checker struct {
 
 func (c *checker) checkRule(at ref) {
 	var r record
-	r.decode(c.ruleset.table.arena.bytes(at))
+	r.decode(&c.ruleset.table.arena, c.ruleset.table.arena.bytes(at))
 	rule := r.rule(c.ruleset.sources)
 	value, _ := parseValue(rule.Value)
 	c.checkQuery(rule, value)

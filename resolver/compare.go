@@ -86,7 +86,7 @@ func (rs *Ruleset) entryOf(key string) ref {
 // fails reports whether the requests of a rule are answered with an error.
 func (rs *Ruleset) fails(at ref) bool {
 	var r record
-	r.decodeAnswer(rs.table.arena.bytes(at))
+	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
 	return r.flags.has(failed)
 }
 
@@ -106,7 +106,7 @@ func (rs *Ruleset) failureOf(rule Rule) error {
 		return t.failure
 	}
 	var r record
-	r.decodeAnswer(rs.table.arena.bytes(rs.entryOf(string(rs.opts.appendKey(nil, rule.Key)))))
+	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(rs.entryOf(string(rs.opts.appendKey(nil, rule.Key)))))
 	return rs.failures[r.failure()]
 }
 

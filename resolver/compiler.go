@@ -2,9 +2,11 @@ package resolver
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -30,7 +32,15 @@ type Compiler struct {
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
 	full     bool // whether the arena is
-	pause    func()
+	// stored is the memory that compiled rules take so far, in bytes.
+	stored int
+	// shared are long parts of destinations that lie in the arena once, by their text.
+	shared map[string]ref
+	// made are long queries and fragments of chains, by what they are made of.
+	made map[embedded]queryAndFragment
+	// written is the text of all rules, derived what chains have made of it: both in bytes.
+	written, derived int
+	pause            func()
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger
@@ -86,8 +96,9 @@ func (a *addedRules) all() iter.Seq2[int, addedRule] {
 // internalRef marks a ref that is an index into table.internals.
 const internalRef ref = 1 << 31
 
-// ErrTooLarge is the error of rules that take more than 8 GiB when they are compiled.
-var ErrTooLarge = errors.New("the rules take more than 8 GiB when they are compiled")
+// ErrTooLarge is the error of rules that take more memory when they are compiled than
+// [Options.MaxSize] says, or than 8 GiB.
+var ErrTooLarge = errors.New("the rules are too large")
 
 // Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
 // [OptionErrors]) or rules (as [RuleErrors]).
@@ -117,6 +128,7 @@ func NewCompiler(opts Options) (*Compiler, error) {
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
 func (c *Compiler) Add(rule Rule) {
+	c.written += len(rule.Key) + len(rule.Value)
 	if IsTemplate(rule.Key) {
 		c.addTemplate(rule)
 		return
@@ -202,9 +214,57 @@ func (c *Compiler) addInternal(rule Rule, value parsedValue, source int) {
 // store puts a record into the arena.
 func (c *Compiler) store(r *record) ref {
 	c.encoded = appendRecord(c.encoded[:0], r)
-	at, ok := c.table.arena.add(c.encoded)
-	c.full = c.full || !ok
+	return c.storeBytes(c.encoded)
+}
+
+func (c *Compiler) storeBytes(b []byte) ref {
+	at, ok := c.table.arena.add(b)
+	c.stored += len(b)
+	c.full = c.full || !ok || int64(c.stored) > c.opts.maxSize
 	return at
+}
+
+// longPart is the length of parts of destinations that are worth sharing, in bytes.
+const longPart = 256
+
+// share stores the long parts of a chain's record where all records that have them refer to them:
+// thousands of keys can lead to one long URL.
+func (c *Compiler) share(r *record) {
+	for i, part := range [...]string{r.base, r.query, r.fragment} {
+		if len(part) < longPart {
+			continue
+		}
+		at, stored := c.shared[part]
+		if !stored {
+			at = c.storeBytes([]byte(part))
+			if c.shared == nil {
+				c.shared = map[string]ref{}
+			}
+			if !c.full {
+				c.shared[text(c.table.arena.bytes(at)[:len(part)])] = at
+			}
+		}
+		r.shared[i] = at
+	}
+}
+
+// derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
+// together have made too much of what is written: compiling costs what the rules are worth.
+func (c *Compiler) derive(rule Rule, bytes int) bool {
+	const always, times = 16 << 20, 64
+	c.derived += bytes
+	if c.derived <= always+times*c.written {
+		return true
+	}
+	c.fail(rule, ErrTooLarge, "the chains up to this rule make destinations of "+strconv.Itoa(c.derived)+
+		" bytes out of rules of "+strconv.Itoa(c.written)+"; lead the rule to a URL, or shorten what the chain appends")
+	return false
+}
+
+// tooLarge returns the error of rules that take too much memory.
+func (c *Compiler) tooLarge() error {
+	return fmt.Errorf("%w: compiled they take more than %d bytes; allow more with max_size, or serve them by several handlers",
+		ErrTooLarge, c.opts.maxSize)
 }
 
 // enter notes a rule that is to get a place in the table.
@@ -222,7 +282,7 @@ func (c *Compiler) SetPause(pause func()) { c.pause = pause }
 // added, or it is ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full {
-		return nil, ErrTooLarge
+		return nil, c.tooLarge()
 	}
 	rules := c.fillTable()
 	if len(c.errs) > 0 {
@@ -238,10 +298,14 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}
 	c.warnOfChains()
 	failures := c.storeInternals()
-	if c.full {
-		return nil, ErrTooLarge
+	if len(c.errs) > 0 {
+		return nil, c.ruleErrors()
 	}
-	c.table.internals = nil
+	c.stored += slotSize * len(c.table.slots)
+	if c.full || int64(c.stored) > c.opts.maxSize {
+		return nil, c.tooLarge()
+	}
+	c.table.internals, c.shared, c.made = nil, nil, nil
 	c.table.arena.trim()
 	if c.templates != nil {
 		rules += len(c.templates.rules)

@@ -24,7 +24,7 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 		return dst, Result{}
 	}
 	var rule record
-	rule.decodeAnswer(encoded)
+	rule.decodeAnswer(&rs.table.arena, encoded)
 	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at), Hops: int(rule.hops), Status: rule.status}
 	switch {
 	case unsafePath(found.remaining, dst):
@@ -32,9 +32,9 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	case rule.flags.has(failed):
 		return dst, result.failed(rs.failures[rule.failure()])
 	}
-	end, fragment, ok := rs.appendDestination(dst, &rule, found.remaining, req)
-	if !ok {
-		return dst, result.failed(ErrNoOrigin)
+	end, fragment, err := rs.appendDestination(dst, &rule, found.remaining, req)
+	if err != nil {
+		return dst, result.failed(err)
 	}
 	if isRequest(end[len(dst):fragment], end[fragment:], req) {
 		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
@@ -47,12 +47,15 @@ func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
-// appendDestination is the construction phase (3.4). It returns where the fragment begins, and
-// false where the request's origin is needed and there is none (R2).
-func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req *Request) (end []byte, fragment int, ok bool) {
+// appendDestination is the construction phase (3.4). It returns where the fragment begins. The
+// error is ErrNoOrigin where the request's origin is needed and there is none (R2), or ErrTooLong
+// (R10).
+func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req *Request) (
+	end []byte, fragment int, err error) {
+	start, ok := len(dst), true
 	if rule.flags.has(requestOrigin) {
 		if dst, ok = weburl.AppendOrigin(dst, req.Scheme, req.Host); !ok {
-			return dst, 0, false
+			return dst, 0, ErrNoOrigin
 		}
 	}
 	dst = append(dst, rule.base...)
@@ -64,9 +67,14 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 	dst = rs.opts.appendQuery(dst, &rs.merger, rule.query, req.Target.Search)
 	fragment = len(dst)
 	if req.Target.Hash != "" {
-		return append(dst, req.Target.Hash...), fragment, true
+		dst = append(dst, req.Target.Hash...)
+	} else {
+		dst = append(dst, rule.fragment...)
 	}
-	return append(dst, rule.fragment...), fragment, true
+	if len(dst)-start > maxDestination {
+		return dst, 0, ErrTooLong
+	}
+	return dst, fragment, nil
 }
 
 // appendAtSeam appends a path to a base, of which one "/" goes where both have one there (R6).

@@ -33,6 +33,7 @@ func (c *Compiler) storeInternals() []error {
 			continue
 		}
 		r := c.internalRecord(this, &failures)
+		c.share(&r)
 		slot := &c.table.slots[this.slot]
 		*slot = slot.withRef(c.store(&r))
 	}
@@ -49,16 +50,55 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 	}
 	if f.failed() {
 		r.setFailure(failures.number(f.err()))
-	} else {
-		c.opts.destinationOf(&r, f, &c.merger)
+	} else if f.appended == "" || c.derive(this.rule, len(f.base)+len(f.appended)) {
+		c.opts.setBase(&r, f)
+		c.setQueryAndFragment(&r, this)
 		r.status = f.status(c.opts.statusOf(this.rule))
 	}
 	r.describe(this.rule, this.source)
 	return r
 }
 
+// embedded is what of a chain query and fragment of its destination are made of.
+type embedded struct{ search, query, fragment string }
+
+// queryAndFragment are what is made of it.
+type queryAndFragment struct{ query, fragment string }
+
+// setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for all
+// chains that have the same.
+func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
+	f := &this.fate
+	from := embedded{f.search, f.query, f.fragment}
+	if made, known := c.made[from]; known {
+		r.query, r.fragment = made.query, made.fragment
+		return
+	}
+	if f.query == "" && f.fragment == "" {
+		c.opts.setQueryAndFragment(r, f, &c.merger)
+		return
+	}
+	length := len(f.search) + len(f.query) + len(f.fragment)
+	if !c.derive(this.rule, length) {
+		return
+	}
+	c.opts.setQueryAndFragment(r, f, &c.merger)
+	if length >= longPart {
+		if c.made == nil {
+			c.made = map[embedded]queryAndFragment{}
+		}
+		c.made[from] = queryAndFragment{r.query, r.fragment}
+	}
+}
+
 // destinationOf fills in the destination that a chain ends at.
 func (o *options) destinationOf(r *record, f *fate, m *weburl.Merger) {
+	o.setBase(r, f)
+	o.setQueryAndFragment(r, f, m)
+}
+
+// setBase fills in origin and path.
+func (o *options) setBase(r *record, f *fate) {
 	r.base = f.base
 	if f.state == fateUnmatched {
 		r.base = o.origin + f.base
@@ -70,7 +110,12 @@ func (o *options) destinationOf(r *record, f *fate, m *weburl.Merger) {
 		r.flags |= joined
 		r.base = string(appendAtSeam([]byte(r.base), f.appended))
 	}
-	r.query = string(o.appendConstantQuery(nil, m, f.search, strings.TrimPrefix(f.query, "?")))
+}
+
+func (o *options) setQueryAndFragment(r *record, f *fate, m *weburl.Merger) {
+	if r.query = f.search; f.query != "" {
+		r.query = string(o.appendConstantQuery(nil, m, f.search, strings.TrimPrefix(f.query, "?")))
+	}
 	r.fragment = f.destinationFragment
 	if f.fragment != "" {
 		r.fragment = encodedFragment(f.fragment)

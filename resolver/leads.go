@@ -49,7 +49,7 @@ type leads struct {
 // add adds the way that the rule of an entry is: its key, or something below that.
 func (l *leads) add(at ref) {
 	var r record
-	r.decode(l.ruleset.table.arena.bytes(at))
+	r.decode(&l.ruleset.table.arena, l.ruleset.table.arena.bytes(at))
 	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key)) // in which folded triplets are in upper case again
 	rule := r.rule(l.ruleset.sources)
 	if l.try(key, key, rule) || r.flags.has(failed) {

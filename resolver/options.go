@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -12,6 +13,9 @@ const MaxRedirects = 255
 
 // DefaultStatus is the status of rules when neither they nor the options name one.
 const DefaultStatus = 302
+
+// DefaultMaxSize is how many bytes of memory compiled rules may take when the options do not say.
+const DefaultMaxSize = 2 << 30
 
 // Options say how a ruleset is checked and how it answers. The zero value is the draft's behaviour.
 type Options struct {
@@ -35,6 +39,9 @@ type Options struct {
 	// Origin is the scheme and host of internal destinations, such as "https://go.example"; empty
 	// for the request's own.
 	Origin string
+	// MaxSize is how many bytes of memory the compiled rules may take; 0 stands for
+	// [DefaultMaxSize].
+	MaxSize int64
 }
 
 // QueryMode says how query parameters of several sources are combined.
@@ -96,6 +103,7 @@ type options struct {
 	maxRedirects int
 	hosts        []hostPattern
 	origin       string
+	maxSize      int64
 	content      string // all of it, for digests
 }
 
@@ -108,6 +116,7 @@ func checkOptions(opts Options) (options, error) {
 	c.maxRedirects(opts.MaxRedirects)
 	c.allowHosts(opts.AllowHosts)
 	c.origin(opts.Origin)
+	c.maxSize(opts.MaxSize)
 	if len(c.errs) > 0 {
 		return options{}, c.errs
 	}
@@ -177,6 +186,13 @@ func (c *optionChecker) origin(written string) {
 	origin, problem := parseOrigin(written)
 	c.fail("origin", problem)
 	c.checked.origin = origin
+}
+
+func (c *optionChecker) maxSize(bytes int64) {
+	c.checked.maxSize = cmp.Or(bytes, DefaultMaxSize)
+	if bytes < 0 {
+		c.fail("max_size", "it is a number of bytes, and not less than 0")
+	}
 }
 
 // ParseOrigin returns the origin that a URL without anything else names, as the URL Standard serialises it. The error says what to write instead.

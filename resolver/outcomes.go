@@ -118,13 +118,13 @@ type answerComparison struct {
 // addedOrKept reports what changes for an entry of the ruleset after.
 func (c *answerComparison) addedOrKept(at ref) {
 	var now, old record
-	now.decode(c.after.table.arena.bytes(at))
+	now.decode(&c.after.table.arena, c.after.table.arena.bytes(at))
 	was := c.counterpart(c.before, &now)
 	if was == 0 {
 		c.settle(ChangeAdded, now.rule(c.after.sources))
 		return
 	}
-	old.decode(c.before.table.arena.bytes(was))
+	old.decode(&c.before.table.arena, c.before.table.arena.bytes(was))
 	if c.same(&old, &now) {
 		return
 	}
@@ -139,7 +139,7 @@ func (c *answerComparison) addedOrKept(at ref) {
 // removed reports what changes for an entry of the ruleset before that the other one does not have.
 func (c *answerComparison) removed(at ref) {
 	var old record
-	old.decode(c.before.table.arena.bytes(at))
+	old.decode(&c.before.table.arena, c.before.table.arena.bytes(at))
 	if c.counterpart(c.after, &old) == 0 {
 		c.settle(ChangeRemoved, old.rule(c.before.sources))
 	}
@@ -208,6 +208,6 @@ func (rs *Ruleset) answerFor(found match, encoded []byte, remaining, below strin
 		return Answer{Outcome: Pass}
 	}
 	var r record
-	r.decodeAnswer(encoded)
+	r.decodeAnswer(&rs.table.arena, encoded)
 	return rs.answer(&r, remaining, below)
 }

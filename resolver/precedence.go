@@ -110,6 +110,6 @@ func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
 		return this.rule, c.sources.all[this.source].rank
 	}
 	var r record
-	r.decode(c.table.arena.bytes(at))
+	r.decode(&c.table.arena, c.table.arena.bytes(at))
 	return r.rule(c.sources.all), c.sources.all[r.position.source].rank
 }

@@ -10,8 +10,9 @@ import (
 //
 //	header                           8 bytes, little-endian: flags, hops, statuses and the
 //	                                 lengths of key (8 bits), base (16), query and fragment (8)
-//	[the four lengths]               uvarints, with longParts, where one is too large for the header
-//	key, base, query, fragment       bytes
+//	[the four lengths]               uvarints, with longParts, where one is too large for the header;
+//	                                 all but the key's are doubled, and odd for a shared part
+//	key, base, query, fragment       bytes, or the ref of a shared part as a uvarint
 //	[spelling]                       length and bytes, with hasSpelling
 //	[value]                          length and bytes, with hasValue
 //	source, line, column             uvarints
@@ -21,9 +22,12 @@ type record struct {
 	key, base, query, fragment string
 	// The written forms of key and value, where they are not the compiled ones.
 	spelling, value string
-	position        recordPosition
-	flags           recordFlags
-	hops            uint8
+	// shared are the refs of base, query and fragment, where they lie in the arena once for many
+	// records; 0 for a part that the record has itself.
+	shared   [3]ref
+	position recordPosition
+	flags    recordFlags
+	hops     uint8
 	// status is the redirect's along the chain, ownStatus the rule's, 0 for the default.
 	status, ownStatus int
 }
@@ -76,39 +80,26 @@ func (h header) hops() uint8        { return uint8(h >> 8) }
 func (h header) status() int        { return int(statusCodes[h>>16&7]) }
 func (h header) ownStatus() int     { return int(statusCodes[h>>20&7]) }
 
-// partLengths are the lengths of key, base, query and fragment.
-type partLengths struct{ key, base, query, fragment int }
-
-// lengths returns the lengths of the parts, and what follows them. b follows the header.
-func (h header) lengths(b []byte) (partLengths, []byte) {
-	if h.flags().has(longParts) {
-		return longLengths(b)
-	}
-	return partLengths{int(h >> 24 & 0xFF), int(h >> 32 & 0xFFFF), int(h >> 48 & 0xFF), int(h >> 56)}, b
-}
-
-func longLengths(b []byte) (n partLengths, rest []byte) {
-	n.key, b = uvarint(b)
-	n.base, b = uvarint(b)
-	n.query, b = uvarint(b)
-	n.fragment, b = uvarint(b)
-	return n, b
-}
+// The lengths of key, base, query and fragment in a header.
+func (h header) keyLength() int      { return int(h >> 24 & 0xFF) }
+func (h header) baseLength() int     { return int(h >> 32 & 0xFFFF) }
+func (h header) queryLength() int    { return int(h >> 48 & 0xFF) }
+func (h header) fragmentLength() int { return int(h >> 56) }
 
 // appendRecord appends the encoded form of r.
 func appendRecord(dst []byte, r *record) []byte {
-	parts := [...]string{r.key, r.base, r.query, r.fragment}
-	if len(r.key) > 0xFF || len(r.base) > 0xFFFF || len(r.query) > 0xFF || len(r.fragment) > 0xFF {
+	if len(r.key) > 0xFF || len(r.base) > 0xFFFF || len(r.query) > 0xFF || len(r.fragment) > 0xFF ||
+		r.shared != [3]ref{} {
 		r.flags |= longParts
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(r.header()))
 	if r.flags.has(longParts) {
-		for _, part := range parts {
-			dst = binary.AppendUvarint(dst, uint64(len(part)))
-		}
-	}
-	for _, part := range parts {
-		dst = append(dst, part...)
+		dst = appendLongParts(dst, r)
+	} else {
+		dst = append(dst, r.key...)
+		dst = append(dst, r.base...)
+		dst = append(dst, r.query...)
+		dst = append(dst, r.fragment...)
 	}
 	if r.flags.has(hasSpelling) {
 		dst = appendCounted(dst, r.spelling)
@@ -121,30 +112,78 @@ func appendRecord(dst []byte, r *record) []byte {
 	return binary.AppendUvarint(dst, uint64(r.position.column))
 }
 
+// appendLongParts appends key, base, query and fragment behind their lengths.
+func appendLongParts(dst []byte, r *record) []byte {
+	parts := [...]string{r.base, r.query, r.fragment}
+	dst = binary.AppendUvarint(dst, uint64(len(r.key)))
+	for i, part := range parts {
+		length := uint64(len(part)) << 1
+		if r.shared[i] != 0 {
+			length |= 1
+		}
+		dst = binary.AppendUvarint(dst, length)
+	}
+	dst = append(dst, r.key...)
+	for i, part := range parts {
+		if at := r.shared[i]; at != 0 {
+			dst = binary.AppendUvarint(dst, uint64(at))
+		} else {
+			dst = append(dst, part...)
+		}
+	}
+	return dst
+}
+
 func appendCounted(dst []byte, part string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(part)))
 	return append(dst, part...)
 }
 
 // decodeAnswer reads what an answer needs, and returns what follows it.
-func (r *record) decodeAnswer(b []byte) []byte {
+func (r *record) decodeAnswer(a *arena, b []byte) []byte {
 	h := header(binary.LittleEndian.Uint64(b))
 	r.flags, r.hops, r.status = h.flags(), h.hops(), h.status()
-	n, b := h.lengths(b[8:])
-	r.key, b = cutText(b, n.key)
-	r.base, b = cutText(b, n.base)
-	r.query, b = cutText(b, n.query)
-	r.fragment, b = cutText(b, n.fragment)
+	b = b[8:]
+	if r.flags.has(longParts) {
+		b = r.decodeLongParts(a, b)
+	} else {
+		r.key, b = cutText(b, h.keyLength())
+		r.base, b = cutText(b, h.baseLength())
+		r.query, b = cutText(b, h.queryLength())
+		r.fragment, b = cutText(b, h.fragmentLength())
+	}
 	if r.flags.has(hasSpelling) {
 		r.spelling, b = counted(b)
 	}
 	return b
 }
 
+// decodeLongParts reads key, base, query and fragment behind their lengths.
+func (r *record) decodeLongParts(a *arena, b []byte) []byte {
+	var keyLength int
+	var lengths [3]int
+	keyLength, b = uvarint(b)
+	for i := range lengths {
+		lengths[i], b = uvarint(b)
+	}
+	r.key, b = cutText(b, keyLength)
+	for i, part := range [...]*string{&r.base, &r.query, &r.fragment} {
+		length, shared := lengths[i]>>1, lengths[i]&1 == 1
+		if !shared {
+			*part, b = cutText(b, length)
+			continue
+		}
+		var at int
+		at, b = uvarint(b)
+		*part = text(a.bytes(ref(at))[:length])
+	}
+	return b
+}
+
 // decode reads the whole record.
-func (r *record) decode(b []byte) {
+func (r *record) decode(a *arena, b []byte) {
 	r.ownStatus = header(binary.LittleEndian.Uint64(b)).ownStatus()
-	b = r.decodeAnswer(b)
+	b = r.decodeAnswer(a, b)
 	if r.flags.has(hasValue) {
 		r.value, b = counted(b)
 	}
@@ -156,8 +195,15 @@ func (r *record) decode(b []byte) {
 // recordKey returns the key of the record that b begins with.
 func recordKey(b []byte) string {
 	h := header(binary.LittleEndian.Uint64(b))
-	n, b := h.lengths(b[8:])
-	return text(b[:n.key])
+	b = b[8:]
+	if !h.flags().has(longParts) {
+		return text(b[:h.keyLength()])
+	}
+	n, b := uvarint(b)
+	for range 3 {
+		_, b = uvarint(b)
+	}
+	return text(b[:n])
 }
 
 func counted(b []byte) (part string, rest []byte) {

@@ -17,7 +17,7 @@ var (
 	ErrLoop = errors.New("loop")
 	// ErrUnsafePath is R14: the request's remaining path climbs or holds control characters.
 	ErrUnsafePath = errors.New("unsafe path")
-	// ErrTooLong says that the values of variables make the destination longer than destinations are, which is 65,535 bytes.
+	// ErrTooLong says that what a request appends makes the destination longer than 65,535 bytes (R10).
 	ErrTooLong = errors.New("the destination is too long")
 	// ErrNoOrigin is R2: an internal destination for a request whose host is missing or invalid.
 	ErrNoOrigin = errors.New("the request has no valid origin")

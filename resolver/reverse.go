@@ -56,7 +56,7 @@ func (rs *Ruleset) Reverse(pause func()) *Reverse {
 // add adds the rule in a slot, if a page can be its destination: fragments are not sent to servers, so that no page has one.
 func (x *Reverse) add(n int, at ref) {
 	var r record
-	r.decodeAnswer(x.ruleset.table.arena.bytes(at))
+	r.decodeAnswer(&x.ruleset.table.arena, x.ruleset.table.arena.bytes(at))
 	if r.flags.has(failed) || r.flags.has(unlisted) || r.fragment != "" {
 		return
 	}

@@ -29,7 +29,7 @@ func (rs *Ruleset) Warnings() []Warning { return rs.warnings }
 
 // Size returns the bytes of memory that the ruleset's rules take.
 func (rs *Ruleset) Size() int {
-	return rs.table.arena.size() + 8*len(rs.table.slots)
+	return rs.table.arena.size() + slotSize*len(rs.table.slots)
 }
 
 // Rules returns the rules that serve, as they were added, in no particular order.
@@ -153,6 +153,6 @@ func (rs *Ruleset) Chain(key string) []Rule {
 
 func (rs *Ruleset) rule(at ref) Rule {
 	var r record
-	r.decode(rs.table.arena.bytes(at))
+	r.decode(&rs.table.arena, rs.table.arena.bytes(at))
 	return r.rule(rs.sources)
 }

@@ -22,6 +22,8 @@ type table struct {
 // slot.
 type slot uint64
 
+const slotSize = 8 // in bytes
+
 const (
 	slotRefBits = 32
 	slotExact   = slot(1) << slotRefBits

@@ -18,6 +18,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 	if c.wrong > before {
 		return
 	}
+	c.stored += templateSize(rule)
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	if c.templates == nil {
 		c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
@@ -40,6 +41,10 @@ func (c *Compiler) addTemplate(rule Rule) {
 		c.warnShadowed(rule, there.rule, c.rankOf(there))
 	}
 }
+
+// templateSize is about what a compiled template takes, in bytes: some for each part of it, and its
+// text several times over.
+func templateSize(rule Rule) int { return 1024 + 8*(len(rule.Key)+len(rule.Value)) }
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
 func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
@@ -199,6 +204,6 @@ func (c *Compiler) nextHop(pathname string) (hop, bool) {
 		return hop{key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining, internal: true, next: this.value}, true
 	}
 	var r record
-	r.decodeAnswer(encoded)
+	r.decodeAnswer(&c.table.arena, encoded)
 	return hop{status: r.status, remaining: found.remaining, base: r.base, search: r.query, fragment: r.fragment}, true
 }

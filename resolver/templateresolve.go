@@ -47,9 +47,9 @@ func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, req *Request) ([
 		return dst, result.failed(err)
 	}
 	result.Hops, result.Status = int(r.hops), r.status
-	end, fragment, ok := rs.appendDestination(dst, &r, m.remaining, req)
-	if !ok {
-		return dst, result.failed(ErrNoOrigin)
+	end, fragment, err := rs.appendDestination(dst, &r, m.remaining, req)
+	if err != nil {
+		return dst, result.failed(err)
 	}
 	if isRequest(end[len(dst):fragment], end[fragment:], req) {
 		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
@@ -201,7 +201,7 @@ func (rs *Ruleset) nextHop(pathname string) (hop, bool) {
 		return hop{}, false
 	}
 	var r record
-	r.decode(encoded)
+	r.decode(&rs.table.arena, encoded)
 	rule := r.rule(rs.sources)
 	h := hop{key: rule.Key, status: rs.opts.statusOf(rule), remaining: found.remaining, internal: isInternal(rule.Value)}
 	if h.internal {
