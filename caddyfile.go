@@ -46,6 +46,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		protect <parameter...|*>
 //		fold case
 //		max_redirects <n>
+//		max_size <size>
 //		allow_hosts <host_pattern...>
 //		advertise [<base_url>]
 //		name <name>

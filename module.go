@@ -100,6 +100,10 @@ type Handler struct {
 	// The number of internal redirects that pass, from 0 to 255. Default: 255.
 	MaxRedirects *int `json:"max_redirects,omitempty"`
 
+	// How many bytes of memory the compiled rules may take; rules that take more are an error.
+	// Default: 2147483648, which is 2 GiB.
+	MaxSize int64 `json:"max_size,omitempty"`
+
 	// The only hosts that destinations may have: names, IP addresses, or patterns such
 	// as `*.example.com`, where `*` stands for one label. Rules that lead elsewhere are
 	// an error. Default: any host.
@@ -263,6 +267,7 @@ func (h *Handler) resolverOptions() (resolver.Options, error) {
 		Protect:      h.Protect,
 		FoldCase:     h.Fold == foldCase,
 		MaxRedirects: h.MaxRedirects,
+		MaxSize:      h.MaxSize,
 		AllowHosts:   h.AllowHosts,
 		Origin:       h.Origin,
 	}, errors.Join(inQuery, inFold)

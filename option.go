@@ -2,12 +2,14 @@ package shortlink
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -34,6 +36,7 @@ func directiveOptions() []option {
 		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true, set: setProtect},
 		{name: "fold", takes: "the word case", set: setFold},
 		{name: "max_redirects", takes: "a number from 0 to 255", set: setMaxRedirects},
+		{name: "max_size", takes: "a size", choices: "such as 500MiB or 4GiB", set: setMaxSize},
 		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true, set: setAllowHosts},
 		{name: "advertise", takes: "scheme and host of short URLs, or nothing", choices: "such as https://go.example.com", optional: true, set: setAdvertise},
 		{name: "name", takes: "a name", choices: `letters, digits, "-", "_" and "."`, set: setName},
@@ -75,6 +78,12 @@ func setMaxRedirects(h *Handler, args []string) bool {
 	n, err := strconv.Atoi(args[0])
 	h.MaxRedirects = &n
 	return err == nil
+}
+
+func setMaxSize(h *Handler, args []string) bool {
+	size, err := humanize.ParseBytes(args[0])
+	h.MaxSize = int64(min(size, math.MaxInt64))
+	return err == nil && size > 0
 }
 
 func setAllowHosts(h *Handler, args []string) bool {
