@@ -88,7 +88,7 @@ func checkHosts(hosts []string) error {
 
 // check checks all handlers that are meant.
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
-	handlers, closeAll, err := c.input.open()
+	handlers, closeAll, err := c.input.open(cmd.InOrStdin())
 	if bad, is := errors.AsType[badConfiguration](err); is {
 		report := newCheckReport(cmp.Or(c.input.config, defaultConfig))
 		report.addErrors(bad.error, "configuration")

@@ -39,16 +39,22 @@ wrong usage and for files that cannot be opened.`,
 	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: json, csv or redirects (default: what the file's name tells)")
 	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: json, csv or redirects")
 	for _, flag := range []string{"from", "to"} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions([]string{"json", "csv", "redirects"}, cobra.ShellCompDirectiveNoFileComp))
+		_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
 	}
 	return cmd
+}
+
+// completeFormats completes the name of a format.
+func completeFormats() cobra.CompletionFunc {
+	formats := []cobra.Completion{"json", "csv", "redirects"}
+	return cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
 }
 
 func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return errors.New("convert takes one file at most")
 	}
-	path := string(standardInput)
+	path := standardInput
 	if len(args) == 1 {
 		path = args[0]
 	}
@@ -61,7 +67,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	r := cmd.InOrStdin()
-	if path != string(standardInput) {
+	if path != standardInput {
 		file, err := os.Open(path)
 		if err != nil {
 			return err

@@ -15,11 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // diffing is what "caddy shortlink diff" is asked to do.
 type diffing struct {
 	adapter, name, format string
+	rulesFormat           string
 }
 
 func diffCommand() *cobra.Command {
@@ -43,6 +45,7 @@ usage and for rules that cannot be read.`,
 	}
 	cmd.Flags().StringVarP(&d.adapter, "adapter", "a", "", "Name of the adapter of both, where they are configurations of Caddy but no Caddyfiles")
 	cmd.Flags().StringVar(&d.name, "name", "", "Name of the handler, where a configuration has several")
+	addRulesFormat(cmd, &d.rulesFormat)
 	formatFlag(cmd, &d.format)
 	return cmd
 }
@@ -54,16 +57,19 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if len(args) != 2 {
 		return errors.New("diff takes two files: the old rules and the new ones")
 	}
-	if args[0] == string(standardInput) && args[1] == args[0] {
+	if args[0] == standardInput && args[1] == args[0] {
 		return errStdinTwice
+	}
+	if err := checkRulesFormat(d.rulesFormat, args); err != nil {
+		return err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "comparing")
 	defer progress.end()
-	before, oldOptions, err := d.compile(args[0], progress)
+	before, oldOptions, err := d.compile(args[0], cmd.InOrStdin(), progress)
 	if err != nil {
 		return err
 	}
-	after, newOptions, err := d.compile(args[1], progress)
+	after, newOptions, err := d.compile(args[1], cmd.InOrStdin(), progress)
 	if err != nil {
 		return err
 	}
@@ -85,12 +91,17 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 }
 
 // compile compiles the rules of one side.
-func (d *diffing) compile(path string, progress *progress) (*resolver.Ruleset, resolver.Options, error) {
+func (d *diffing) compile(
+	path string, stdin io.Reader, progress *progress,
+) (*resolver.Ruleset, resolver.Options, error) {
 	in := input{rules: []string{path}}
+	if _, told := rulefile.FormatOf(path); !told {
+		in.format = d.rulesFormat
+	}
 	if d.adapter != "" || isCaddyfileName(path) {
 		in = input{config: path, adapter: d.adapter, name: d.name}
 	}
-	h, err := in.openOne()
+	h, err := in.openOne(stdin)
 	if err != nil {
 		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
 	}

@@ -25,12 +25,38 @@ import (
 type input struct {
 	config, adapter, name string
 	rules                 []string
+	format                string // of rules, where a file's name does not tell it
 }
 
 // addFlags adds the flags that choose the input.
 func (in *input) addFlags(cmd *cobra.Command) {
 	in.addConfigFlags(cmd)
 	cmd.Flags().StringArrayVar(&in.rules, "rules", nil, "File of rules, instead of a configuration; can be repeated, - is standard input")
+	addRulesFormat(cmd, &in.format)
+}
+
+// addRulesFormat adds the flag that tells the format of rules whose file's name does not.
+func addRulesFormat(cmd *cobra.Command, format *string) {
+	const flag = "rules-format"
+	cmd.Flags().StringVar(format, flag, "", "Format of standard input, and of files whose names "+
+		"do not tell it: json, csv or redirects (default: json)")
+	_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
+}
+
+// checkRulesFormat checks the flag that addRulesFormat adds, for these files of rules.
+func checkRulesFormat(format string, paths []string) error {
+	if format == "" {
+		return nil
+	}
+	if _, err := rulefile.ParseFormat(format); err != nil {
+		return fmt.Errorf("--rules-format: %w", err)
+	}
+	isUntold := func(path string) bool { _, told := rulefile.FormatOf(path); return !told }
+	if !slices.ContainsFunc(paths, isUntold) {
+		return errors.New("--rules-format is for standard input and for files of --rules whose " +
+			"names do not tell their format, and there is none; leave it out")
+	}
+	return nil
 }
 
 func (in *input) addConfigFlags(cmd *cobra.Command) {
@@ -46,8 +72,8 @@ type offline struct {
 }
 
 // openOne opens the one handler that is meant.
-func (in *input) openOne() (*offline, error) {
-	handlers, closeAll, err := in.open()
+func (in *input) openOne(stdin io.Reader) (*offline, error) {
+	handlers, closeAll, err := in.open(stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +86,7 @@ func (in *input) openOne() (*offline, error) {
 
 // compile reads and compiles the rules of the one handler that is meant, and tells its progress on standard error.
 func (in *input) compile(cmd *cobra.Command) (h *offline, ruleset *resolver.Ruleset, err error) {
-	if h, err = in.openOne(); err != nil {
+	if h, err = in.openOne(cmd.InOrStdin()); err != nil {
 		return nil, nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
@@ -82,15 +108,15 @@ func publicNames(handlers []*Handler) []string {
 }
 
 // open returns all handlers that are meant, at least one, whose options are good and whose sources can be read.
-func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
+func (in *input) open(stdin io.Reader) (handlers []*Handler, closeAll func(), err error) {
+	if err := checkRulesFormat(in.format, in.rules); err != nil {
+		return nil, nil, err
+	}
 	if len(in.rules) > 0 {
-		if in.config != "" || in.adapter != "" || in.name != "" {
-			return nil, nil, errors.New("--rules stands in the place of --config, --adapter and --name; write one or the other")
+		if err := in.checkRules(); err != nil {
+			return nil, nil, err
 		}
-		if i := slices.Index(in.rules, string(standardInput)); i >= 0 && slices.Contains(in.rules[i+1:], string(standardInput)) {
-			return nil, nil, errStdinTwice
-		}
-		return []*Handler{handlerOf(in.rules)}, func() {}, nil
+		return []*Handler{in.handlerOfRules(stdin)}, func() {}, nil
 	}
 	if err := beQuiet(); err != nil {
 		return nil, nil, err
@@ -112,19 +138,38 @@ func (in *input) open() (handlers []*Handler, closeAll func(), err error) {
 	return handlers, closeAll, nil
 }
 
-// handlerOf returns a handler without options that has the rules of files.
-func handlerOf(paths []string) *Handler {
+// checkRules checks the flags of an input that is files of rules.
+func (in *input) checkRules() error {
+	if in.config != "" || in.adapter != "" || in.name != "" {
+		return errors.New("--rules stands in the place of --config, --adapter and --name; " +
+			"write one or the other")
+	}
+	if i := slices.Index(in.rules, standardInput); i >= 0 &&
+		slices.Contains(in.rules[i+1:], standardInput) {
+		return errStdinTwice
+	}
+	for _, path := range in.rules {
+		if isCaddyfileName(path) && in.format == "" {
+			return fmt.Errorf("%s is a configuration of Caddy, and no file of rules; "+
+				"write --config %s", path, path)
+		}
+	}
+	return nil
+}
+
+// handlerOfRules returns a handler without options that has the rules of files.
+func (in *input) handlerOfRules(stdin io.Reader) *Handler {
 	h := new(Handler)
 	h.ctx = caddy.Context{Context: context.Background()}
-	for _, path := range paths {
-		h.sources = append(h.sources, ruleFile(path))
+	for _, path := range in.rules {
+		h.sources = append(h.sources, ruleFile{path, rulefile.Format(in.format), stdin})
 	}
 	return h
 }
 
 // loadConfig returns the configuration as JSON, and the path of the file that it was written in.
 func (in *input) loadConfig() (config []byte, path string, err error) {
-	if in.config != "" && in.config != string(standardInput) {
+	if in.config != "" && in.config != standardInput {
 		if _, err := os.Stat(in.config); err != nil {
 			return nil, "", err
 		}
@@ -254,35 +299,42 @@ func eachObject(value any, do func(map[string]any)) {
 // publicName is the name by which people and programs call the handler.
 func (h *Handler) publicName() string { return cmp.Or(h.Name, "shortlink") }
 
-// ruleFile is a source that reads rules from the file of this path, "-" for standard input, as commands do: pipes, too, once.
-type ruleFile string
+// ruleFile is a source that reads rules from a file as commands do: pipes, too, once.
+type ruleFile struct {
+	path   string          // standardInput for stdin
+	format rulefile.Format // where the path does not tell it; empty for JSON
+	stdin  io.Reader
+}
 
-const standardInput ruleFile = "-"
+// standardInput is the path of standard input.
+const standardInput = "-"
 
 // errStdinTwice is the error of a command that would have to read standard input for two things.
 var errStdinTwice = errors.New("standard input can be read once; write a file for the other one")
 
 // readsStdin reports whether rules are read from standard input.
 func (in *input) readsStdin() bool {
-	return slices.Contains(in.rules, string(standardInput)) || in.config == string(standardInput)
+	return slices.Contains(in.rules, standardInput) || in.config == standardInput
 }
 
 // String returns the path.
-func (f ruleFile) String() string { return string(f) }
+func (f ruleFile) String() string { return f.path }
 
 // Read reads the rules.
-func (f ruleFile) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	format, err := formatOf("", string(f))
-	if err != nil {
-		return "", err
-	}
+func (f ruleFile) Read(
+	ctx context.Context, add func(resolver.Rule),
+) (version string, err error) {
 	r, err := f.open()
 	if err != nil {
 		return "", plainly(err)
 	}
 	defer r.Close()
+	format, told := rulefile.FormatOf(f.path)
+	if !told {
+		format = cmp.Or(f.format, rulefile.JSON)
+	}
 	counted := &reading{ctx: ctx, r: r}
-	err = rulefile.Read(counted, format, string(f), add)
+	err = readAs(counted, format, f.path, "--rules-format", add)
 	if counted.n == 0 && err == nil {
 		return "", errEmpty
 	}
@@ -290,13 +342,13 @@ func (f ruleFile) Read(ctx context.Context, add func(resolver.Rule)) (version st
 }
 
 func (f ruleFile) open() (io.ReadCloser, error) {
-	if f == standardInput {
-		return io.NopCloser(os.Stdin), nil
+	if f.path == standardInput {
+		return io.NopCloser(f.stdin), nil
 	}
-	return os.Open(string(f))
+	return os.Open(f.path)
 }
 
 // Watch does nothing: a command reads its rules once.
 func (ruleFile) Watch(context.Context, string, func()) {}
 
-var _ Source = ruleFile("")
+var _ Source = ruleFile{}

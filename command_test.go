@@ -89,3 +89,15 @@ func replay(t *testing.T, transcript string) string {
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
+
+func TestWhatBeginsAsJSONIsNotToldOfOtherFormats(t *testing.T) {
+	for stdin, told := range map[string]bool{
+		"{": false, " \n{\"a\" 1}": false, "\uFEFF{]": false, " \n": false,
+		"a,/b\n": true, "# ours\n/a /b\n": true, "[]": true, "a: /b\n": true,
+	} {
+		got, status := Run([]string{"shortlink", "check", "--rules", "-"}, stdin)
+		if strings.Contains(got, "write --rules-format csv or") != told || status != 1 {
+			t.Errorf("%q: got %q, %d", stdin, got, status)
+		}
+	}
+}

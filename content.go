@@ -129,7 +129,7 @@ func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) e
 
 // parseRules reads the rules from signed, which reads from r, to the end of the content.
 func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
-	err := rulefile.Read(signed, c.format, c.name, add)
+	err := readAs(signed, c.format, c.name, "format", add)
 	if _, drained := io.Copy(io.Discard, signed); drained != nil {
 		return drained
 	}

@@ -94,17 +94,6 @@ func (s *FileSource) beside(path string) func() ([]byte, error) {
 	return func() ([]byte, error) { return os.ReadFile(path) }
 }
 
-// formatOf returns the format that is written, or told by the name, or JSON.
-func formatOf(written, name string) (rulefile.Format, error) {
-	if written != "" {
-		return rulefile.ParseFormat(written)
-	}
-	if format, ok := rulefile.FormatOf(name); ok {
-		return format, nil
-	}
-	return rulefile.JSON, nil
-}
-
 // parsePublicKey returns the key that is written, or nil for none.
 func parsePublicKey(written string) (*minisign.PublicKey, error) {
 	if written == "" {
