@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
@@ -21,27 +22,38 @@ func init() {
 	caddy.RegisterModule(new(Admin))
 }
 
-// Admin answers on Caddy's admin endpoint what the shortlink handlers that run know, and edits their rules. A handler is
-// called by its name, or `shortlink` where it has none; where several would have one name, they are `shortlink`,
-// `shortlink-2` and so on.
+// Admin answers on Caddy's admin endpoint what the shortlink handlers that run know, and edits
+// their rules. A handler is called by its name, or `shortlink` where it has none; where several
+// would have one name, they are `shortlink`, `shortlink-2` and so on.
 //
-// Request | Answer
-// --------|-------
-// `GET /shortlink/` | All handlers: an object by name
-// `GET /shortlink/<name>` | A handler: its number of rules, their digest, its sources, and what came of the last load
-// `GET /shortlink/<name>/rules` | Its rules, as an object sorted by key, with the digest as `ETag`
-// `GET /shortlink/<name>/rules/<key>` | The rules for the key and below it
-// `GET /shortlink/<name>/resolve?url=<url>` | Where a URL leads, and why
-// `GET /shortlink/<name>/reverse?url=<url>` | Every key that leads to a URL; with `&below=true` also what leads to anything below it, with `&host=<host>` on a site that has this host
-// `GET /shortlink/<name>/hits` | How often each rule has redirected, and when last; with `?unused=90d` the rules that nobody has needed for so long
-// `POST /shortlink/<name>/reload` | Reads all sources now, and answers as for the handler, or what is wrong with them
-// `PUT /shortlink/<name>/rules/<key>` | Sets the rule of a key; the body is its value, a string or an object, as JSON
-// `DELETE /shortlink/<name>/rules/<key>` | Removes the rule of a key
+//	GET /shortlink/
+//	    All handlers: an object by name
+//	GET /shortlink/<name>
+//	    A handler: its number of rules, their digest, its sources, and what came of the last load
+//	GET /shortlink/<name>/rules
+//	    Its rules, as an object sorted by key, with the digest as ETag
+//	GET /shortlink/<name>/rules/<key>
+//	    The rules for the key and below it
+//	GET /shortlink/<name>/resolve?url=<url>
+//	    Where a URL leads, and why
+//	GET /shortlink/<name>/reverse?url=<url>
+//	    Every key that leads to a URL; with &below=true also what leads to anything below it,
+//	    with &host=<host> on a site that has this host
+//	GET /shortlink/<name>/hits
+//	    How often each rule has redirected, and when last; with ?unused=90d the rules that nobody
+//	    has needed for so long
+//	POST /shortlink/<name>/reload
+//	    Reads all sources now, and answers as for the handler, or what is wrong with them
+//	PUT /shortlink/<name>/rules/<key>
+//	    Sets the rule of a key; the body is its value, a string or an object, as JSON. The header
+//	    Shortlink-Was of the answer has the value that it replaces, as JSON
+//	DELETE /shortlink/<name>/rules/<key>
+//	    Removes the rule of a key, whose value Shortlink-Was has
 //
-// Edits go into the first source that can be written to: a file that is not signed, a storage entry, or a Redis hash. They are
-// checked as new rules of a source are, and written if these would serve. With `If-Match: "<digest>"` an edit
-// is refused with status 412 if the rules have changed since they had this digest. A key is written as in the path of a
-// URL.
+// Edits go into the first source that can be written to: a file that is not signed, a storage
+// entry, or a Redis hash. They are checked as new rules of a source are, and written if these would
+// serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
+// since they had this digest. A key is written as in the path of a URL.
 type Admin struct{}
 
 // CaddyModule returns the module's ID and constructor.
@@ -405,7 +417,28 @@ func editRule(w http.ResponseWriter, r *http.Request, h *Handler, key string, ru
 		return false, err
 	}
 	w.Header().Set("ETag", `"`+h.live.serving.Load().digest+`"`)
+	if e.old != nil {
+		w.Header().Set(headerWas, inASCII(valueText(e.old)))
+	}
 	return created, nil
+}
+
+// headerWas is the header that has the value which an edit has replaced or removed, as JSON.
+const headerWas = "Shortlink-Was"
+
+// inASCII returns a JSON text with escapes in the place of characters that no header holds.
+func inASCII(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // Interface guard

@@ -144,8 +144,11 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 				t.Errorf("the file's mode is %v, %v", info.Mode(), err)
 			}
-			if replaced := s.put(t, "paper", `{"to": "https://example.com/q", "status": 302, "exact": true}`); replaced.status != 200 {
-				t.Errorf("got %d %s", replaced.status, replaced.body)
+			const was = `{"to":"https://example.com/p","status":301,"exact":true}`
+			const now = `{"to": "https://example.com/q", "status": 302, "exact": true}`
+			replaced := s.put(t, "paper", now)
+			if replaced.status != 200 || replaced.header.Get("Shortlink-Was") != was {
+				t.Errorf("got %d %s %v", replaced.status, replaced.body, replaced.header)
 			}
 			if removed := s.ask(t, "DELETE", "links/rules/paper", ""); removed.status != 204 {
 				t.Errorf("got %d %s", removed.status, removed.body)

@@ -33,7 +33,8 @@ func addCommand() *cobra.Command {
 		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted]",
 		Short: "Adds a rule to a running Caddy, or changes it",
 		Long: `Adds a rule to the first source of a running Caddy that can be written to, or changes
-the rule that the key has. It serves when the command is done, or is refused with the reason.
+the rule that the key has, and then says what that was on standard error. It serves when
+the command is done, or is refused with the reason.
 
 Without a key one is made of the URL: as few characters as are free, of the digits and
 lower-case letters without i, l, o and u. The same URL gets the same key again.`,
@@ -99,7 +100,21 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 		return err
 	}
 	defer response.Body.Close()
-	return a.tell(cmd.OutOrStdout(), response.StatusCode == http.StatusCreated)
+	was := replaced(response, a.rule.Key)
+	if was != nil && a.format == formatText && ruleLine(*was) != ruleLine(a.rule) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "Note: this rule was replaced:", ruleLine(*was))
+	}
+	return a.tell(cmd.OutOrStdout(), was, response.StatusCode == http.StatusCreated)
+}
+
+// replaced returns the rule that an edit has replaced, or nil.
+func replaced(edited *http.Response, key string) *resolver.Rule {
+	value := strings.NewReader(edited.Header.Get(headerWas))
+	rule, err := rulefile.ReadJSONValue(value, "", key)
+	if err != nil {
+		return nil
+	}
+	return &rule
 }
 
 func ifMatch(digest string) http.Header {
@@ -110,12 +125,17 @@ func ifMatch(digest string) http.Header {
 	return header
 }
 
-// tell tells the rule that there is now.
-func (a *adding) tell(w io.Writer, created bool) error {
+// tell tells the rule that there is now; was is the one that it has replaced, if any.
+func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 	if a.format == formatJSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
-		return encoder.Encode(map[string]any{"key": a.rule.Key, "value": json.RawMessage(rulefile.JSONValue(a.rule)), "created": created})
+		value := json.RawMessage(rulefile.JSONValue(a.rule))
+		answer := map[string]any{"key": a.rule.Key, "value": value, "created": created}
+		if was != nil {
+			answer["was"] = json.RawMessage(rulefile.JSONValue(*was))
+		}
+		return encoder.Encode(answer)
 	}
 	_, err := fmt.Fprintln(w, ruleLine(a.rule))
 	return err
@@ -146,7 +166,7 @@ func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 		}
 		if there != nil && a.rule.Status == 0 && !a.rule.Exact && !a.rule.Unlisted {
 			a.rule = *there
-			return a.tell(cmd.OutOrStdout(), false)
+			return a.tell(cmd.OutOrStdout(), nil, false)
 		}
 		if a.digest != "" {
 			digest = a.digest

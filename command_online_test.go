@@ -30,7 +30,8 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	s.says(t, "moved https://new.example 301\n", 0,
 		"add", "moved", "https://new.example", "--status", "permanent")
 	s.says(t, "", 0, "remove", "moved")
-	s.says(t, `{"created":false,"key":"docs","value":"https://new.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
+	s.says(t, `{"created":false,"key":"docs","value":"https://new.example",`+
+		`"was":"https://docs.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
 	if got := s.get(t, "/docs/v%202").location(); got != "301 https://v2.example/" {
 		t.Errorf("got %s", got)
 	}
@@ -44,6 +45,17 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	if string(content) != "{}" {
 		t.Errorf("the file holds %q", content)
 	}
+}
+
+func TestAddNamesTheRuleThatItReplaces(t *testing.T) {
+	s, _, _ := editable(t, "links.json",
+		`{"a": {"to": "https://café.example/日本😀", "status": 301}}`)
+	s.says(t, replacedNote+"a https://café.example/日本😀 301\na https://a.example\n",
+		0, "add", "a", "https://a.example")
+	s.says(t, "a https://a.example\n", 0, "add", "a", "https://a.example")
+	s.says(t, "b https://a.example\n", 0, "add", "b", "https://a.example")
+	s.says(t, `{"created":false,"key":"a","value":"/b","was":"https://a.example"}`+"\n",
+		0, "add", "a", "/b", "--format", "json")
 }
 
 func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
@@ -100,6 +112,8 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 	}
 }
 
+const replacedNote = "Note: this rule was replaced: "
+
 func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 	s, _, _ := editable(t, "links.json", "{}")
 	made := regexp.MustCompile(`^([0-9a-hjkmnp-tv-z]+) (\S+)\n$`)
@@ -118,10 +132,13 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 		keys[url] = words[1]
 	}
 	s.says(t, keys["https://example.com/a"]+" https://example.com/a\n", 0, "add", "https://EXAMPLE.com/./a")
-	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add", "https://EXAMPLE.com/./a", "--status", "301")
+	a := keys["https://example.com/a"] + " "
+	s.says(t, replacedNote+a+"https://example.com/a\n"+a+"https://EXAMPLE.com/./a 301\n", 0,
+		"add", "https://EXAMPLE.com/./a", "--status", "301")
 	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add", "https://example.com/a")
 	key := keys["https://example.com/b"]
-	s.says(t, key+" https://other.example\n", 0, "add", key, "https://other.example")
+	s.says(t, replacedNote+key+" https://example.com/b\n"+key+" https://other.example\n", 0,
+		"add", key, "https://other.example")
 	got, _ := s.command("add", "https://example.com/b")
 	longer := made.FindStringSubmatch(got)[1]
 	if len(longer) <= len(key) || !strings.HasPrefix(longer, key) {

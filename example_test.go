@@ -47,7 +47,7 @@ func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
 		"/github":                              "302 https://github.com/",
 		"/github/caddyserver?tab=repositories": "302 https://github.com/caddyserver?tab=repositories",
 		"/source/issues":                       "302 https://github.com/caddyserver/caddy/issues",
-		"/docs/caddyfile":                      "302 https://caddyserver.com/docs/caddyfile",
+		"/docs/caddyfile":                      "302 https://github.com/caddyserver/caddy/caddyfile",
 		"/docs/draft":                          "302 https://github.com/EthanThatOneKid/go-protocol",
 		"/handbook":                            "301 https://caddyserver.com/docs/",
 		"/chat/":                               "302 https://caddy.community/",
