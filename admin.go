@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,7 +54,8 @@ func init() {
 // Edits go into the first source that can be written to: a file that is not signed, a storage
 // entry, or a Redis hash. They are checked as new rules of a source are, and written if these would
 // serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
-// since they had this digest. A key is written as in the path of a URL.
+// since they had this digest, with `If-None-Match: *` if the key has a rule, and with `If-Match: *`
+// if it has none. A key is written as in the path of a URL.
 type Admin struct{}
 
 // CaddyModule returns the module's ID and constructor.
@@ -114,7 +116,7 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	case rest == "hits":
 		return allow(w, r, "GET", func() error { return listHits(w, r, h) })
 	case rest == "reload":
-		return allow(w, r, "POST", func() error { return reloadNow(w, h) })
+		return allow(w, r, "POST", func() error { return reloadNow(w, r, h) })
 	}
 	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
 }
@@ -261,9 +263,13 @@ func writeJSON(w http.ResponseWriter, value any) error {
 // listRules answers with the rules for a key and below it, or with all.
 func listRules(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
 	serving := h.live.serving.Load()
-	tag := `"` + serving.digest + `"`
+	tag := entityTag(serving.digest)
 	w.Header().Set("ETag", tag)
-	if matchesTag(r.Header.Get("If-None-Match"), tag) {
+	conditions, _ := preconditionsOf(r) // one that cannot be read asks for nothing here
+	if conditions.hasChanged(tag) {
+		return errChanged(serving.digest)
+	}
+	if conditions.isKnown(tag) || conditions.wantsNone() {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -272,16 +278,6 @@ func listRules(w http.ResponseWriter, r *http.Request, h *Handler, key string) e
 		return nil
 	}
 	return rulefile.WriteJSON(w, serving.ruleset.RulesBelow(key, newPacer().pause))
-}
-
-// matchesTag reports whether a condition names a tag (RFC 9110 13.1).
-func matchesTag(condition, tag string) bool {
-	for named := range strings.SplitSeq(condition, ",") {
-		if named = strings.TrimPrefix(strings.TrimSpace(named), "W/"); named == tag || named == "*" {
-			return true
-		}
-	}
-	return false
 }
 
 // resolveURL answers where a URL leads, and why.
@@ -312,8 +308,11 @@ func reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
 }
 
 // reloadNow reads the sources, and answers what came of it.
-func reloadNow(w http.ResponseWriter, h *Handler) error {
-	h.reload()
+func reloadNow(w http.ResponseWriter, r *http.Request, h *Handler) error {
+	h.reload(r.Context())
+	if r.Context().Err() != nil {
+		return errGone
+	}
 	if h.ctx.Err() != nil {
 		return errUnloaded
 	}
@@ -370,7 +369,7 @@ func readableKey(key string) string {
 
 // putRule sets the rule of a key.
 func putRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/json" {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
 	}
 	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
@@ -403,20 +402,16 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) 
 
 // editRule makes an edit, and tells the new digest.
 func editRule(w http.ResponseWriter, r *http.Request, h *Handler, key string, rule *resolver.Rule) (created bool, err error) {
-	e := &edit{key: key, rule: rule, remote: r.RemoteAddr}
-	if condition := r.Header.Get("If-Match"); condition != "" && condition != "*" {
-		digest, opens := strings.CutPrefix(condition, `"`)
-		digest, closes := strings.CutSuffix(digest, `"`)
-		if !opens || !closes {
-			return false, refuse(http.StatusBadRequest, "If-Match takes the digest in quotation marks, as ETag has it, not %s", condition)
-		}
-		e.digest = digest
+	conditions, err := preconditionsOf(r)
+	if err != nil {
+		return false, refuse(http.StatusBadRequest, "%w", err)
 	}
+	e := &edit{key: key, rule: rule, conditions: conditions, remote: r.RemoteAddr}
 	created, err = h.apply(r.Context(), e)
 	if err != nil {
 		return false, err
 	}
-	w.Header().Set("ETag", `"`+h.live.serving.Load().digest+`"`)
+	w.Header().Set("ETag", entityTag(h.live.serving.Load().digest))
 	if e.old != nil {
 		w.Header().Set(headerWas, inASCII(valueText(e.old)))
 	}

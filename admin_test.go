@@ -27,13 +27,13 @@ func administer(t *testing.T, options, block string) *server {
 	return s
 }
 
-// ask sends a request to the admin endpoint; header are names and values in turn.
+// ask sends a request to the admin endpoint; header are names and values of its lines in turn.
 func (s *server) ask(t *testing.T, method, path, body string, header ...string) reply {
 	t.Helper()
 	request, err := http.NewRequest(method, "http://"+s.admin+"/shortlink/"+path, strings.NewReader(body))
 	mustDo(t, err)
 	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
+		request.Header.Add(header[i], header[i+1])
 	}
 	if body != "" && len(header) == 0 {
 		request.Header.Set("Content-Type", "application/json")
@@ -197,6 +197,13 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 		"an inline rule removed":    {"DELETE", "home", ``, nil, 409, "inline rule"},
 		"a key that is not there":   {"DELETE", "nothing", ``, nil, 404, `there is no rule for the key "nothing"`},
 		"another digest":            {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc"`}, 412, "the rules have changed"},
+		"an empty digest":           {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `""`}, 412, "the rules have changed"},
+		"two other digests":         {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc"`, "If-Match", `"def"`}, 412, "the rules have changed"},
+		"a digest and a star":       {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc", *`}, 400, "in quotation marks"},
+		"a rule in the way":         {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-None-Match", "*"}, 412, `there is a rule for the key "x"`},
+		"an inline rule in the way": {"PUT", "home", `"/y"`, []string{"Content-Type", "application/json", "If-None-Match", "*"}, 412, `there is a rule for the key "home"`},
+		"no rule to replace":        {"PUT", "new", `"/y"`, []string{"Content-Type", "application/json", "If-Match", "*"}, 412, `there is no rule for the key "new"`},
+		"no rule to remove":         {"DELETE", "new", ``, []string{"If-Match", "*"}, 412, `there is no rule for the key "new"`},
 		"a digest without marks":    {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", "abc"}, 400, "in quotation marks"},
 		"another method":            {"POST", "x", `"/y"`, nil, 405, "this takes GET, PUT and DELETE, not POST"},
 		"a status that is none":     {"PUT", "x", `{"to": "/y", "status": 200}`, nil, 400, `takes 301, 302, 303, 307 or 308`},
@@ -214,6 +221,61 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 			mustDo(t, err)
 			if after := s.ask(t, "GET", "links", "").body; string(now) != content || after != before {
 				t.Errorf("the file holds %s, and the status is %s", now, after)
+			}
+		})
+	}
+}
+
+func TestAnEditIsMadeWhereItsConditionsHold(t *testing.T) {
+	s, _, _ := editable(t, "links.json", `{"x": "https://x.example"}`)
+	for name, tt := range map[string]struct {
+		key    string
+		header []string
+		status int
+	}{
+		"one of several digests":    {"x", []string{"If-Match", `"abc"`, "If-Match", `"def", DIGEST`}, 200},
+		"a rule to replace":         {"x", []string{"If-Match", "*"}, 200},
+		"no rule in the way":        {"new", []string{"If-None-Match", "*"}, 201},
+		"other digests":             {"x", []string{"If-None-Match", `"abc", W/"def"`}, 200},
+		"a digest that is excluded": {"x", []string{"If-None-Match", `W/DIGEST`}, 412},
+		"a weak digest":             {"x", []string{"If-Match", `W/DIGEST`}, 412},
+		"a media type in capitals":  {"x", []string{"Content-Type", "APPLICATION/JSON; charset=utf-8"}, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+			var header []string
+			for _, text := range tt.header {
+				header = append(header, strings.ReplaceAll(text, "DIGEST", tag))
+			}
+			if header[0] != "Content-Type" {
+				header = append(header, "Content-Type", "application/json")
+			}
+			got := s.ask(t, "PUT", "links/rules/"+tt.key, `"https://`+strings.ReplaceAll(name, " ", "-")+`.example"`, header...)
+			if got.status != tt.status {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+		})
+	}
+}
+
+func TestAListOfRulesHeedsItsConditions(t *testing.T) {
+	s, _, _ := editable(t, "links.json", `{"x": "https://x.example"}`)
+	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	for name, tt := range map[string]struct {
+		header []string
+		status int
+	}{
+		"known":                  {[]string{"If-None-Match", `W/` + tag}, 304},
+		"known by a second line": {[]string{"If-None-Match", `"abc"`, "If-None-Match", tag}, 304},
+		"any is known":           {[]string{"If-None-Match", "*"}, 304},
+		"others are known":       {[]string{"If-None-Match", `"abc"`}, 200},
+		"no condition at all":    {[]string{"If-None-Match", "abc"}, 200},
+		"as they were":           {[]string{"If-Match", tag}, 200},
+		"changed":                {[]string{"If-Match", `"abc"`}, 412},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.ask(t, "GET", "links/rules", "", tt.header...); got.status != tt.status {
+				t.Errorf("got %d %s", got.status, got.body)
 			}
 		})
 	}

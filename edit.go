@@ -1,6 +1,7 @@
 package shortlink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,10 @@ import (
 
 // edit is a change of one rule of a live ruleset, on its way into the first source that can be written to.
 type edit struct {
-	key  string
-	rule *resolver.Rule // nil to remove it
-	// digest is that of the rules which the one who edits has seen, "" for any.
-	digest string
-	remote string // who edits
+	key        string
+	rule       *resolver.Rule // nil to remove it
+	conditions preconditions
+	remote     string // who edits
 
 	into int               // the source that it goes into, as an index
 	same func(string) bool // whether a key is the edit's
@@ -67,9 +67,12 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 	if h.ctx.Err() != nil {
 		return nil, errUnloaded
 	}
+	if ctx.Err() != nil {
+		return nil, errGone
+	}
 	before := h.live.serving.Load()
-	if e.digest != "" && e.digest != before.digest {
-		return nil, refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", before.digest)
+	if err := e.checkTags(before.digest); err != nil {
+		return nil, err
 	}
 	source, err := h.firstWritable(e)
 	if err != nil {
@@ -77,7 +80,7 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 	}
 	e.same = h.sameAs(e.key)
 	err = h.tryAndWrite(ctx, e, before, source)
-	for try := 1; try < editTries && e.digest == "" && errors.Is(err, ErrChanged); try++ {
+	for try := 1; try < editTries && !e.conditions.areOfRules() && errors.Is(err, ErrChanged); try++ {
 		err = h.tryAndWrite(ctx, e, before, source)
 	}
 	if err != nil {
@@ -118,7 +121,7 @@ const editTries = 5
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
 func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, source Writable) error {
-	if err := h.try(ctx, e, before); err != nil {
+	if err := h.try(h.ctx, e, before); err != nil { // also where the client goes: no source is to blame
 		return err
 	}
 	return source.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
@@ -126,6 +129,40 @@ func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, sour
 
 // errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
 var errUnloaded = refuse(http.StatusServiceUnavailable, "the configuration has just been replaced; try again")
+
+// errGone is the answer to a client that has not waited for it: nobody reads it, but the log has it.
+var errGone = refuse(statusClientGone, "the client has gone, and nothing has been done")
+
+// statusClientGone is the status that nginx and Caddy's reverse proxy have for it.
+const statusClientGone = 499
+
+// errChanged is the answer where the rules have another digest than the one that is asked for.
+func errChanged(digest string) error {
+	return refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", digest)
+}
+
+// checkTags checks the conditions that are about the digest of the rules.
+func (e *edit) checkTags(digest string) error {
+	tag := entityTag(digest)
+	if e.conditions.hasChanged(tag) {
+		return errChanged(digest)
+	}
+	if e.conditions.isKnown(tag) {
+		return refuse(http.StatusPreconditionFailed, "the rules still have the digest %s, which If-None-Match excludes", digest)
+	}
+	return nil
+}
+
+// checkRule checks the conditions that are about the key's rule.
+func (e *edit) checkRule() error {
+	switch {
+	case e.conditions.wantsRule() && e.found == nowhere:
+		return refuse(http.StatusPreconditionFailed, "there is no rule for the key %q, and If-Match: * asks for one", e.key)
+	case e.conditions.wantsNone() && e.found != nowhere:
+		return refuse(http.StatusPreconditionFailed, "there is a rule for the key %q, and If-None-Match: * asks for none", e.key)
+	}
+	return nil
+}
 
 // loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves: whoever looks for changes would take
 // it for known.
@@ -141,13 +178,13 @@ func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := newPacer().pause
 	e.found, e.old = nowhere, nil
 	next, err := h.loadEdited(ctx, pause, e)
-	if inPlace := h.placeProblem(e); inPlace != nil {
+	if inPlace := cmp.Or(e.checkRule(), h.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if err != nil {
 		return refuse(http.StatusUnprocessableEntity, "%w", readable(err))
 	}
-	if e.digest != "" && !slices.Equal(e.versions, before.versions) {
+	if e.conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
 		return refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
 	}
 	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys, pause); difference.Broken > 0 {

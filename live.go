@@ -170,7 +170,7 @@ func (h *Handler) follow(changes <-chan struct{}) {
 		case <-h.ctx.Done():
 			return
 		case <-changes:
-			h.reload()
+			h.reload(h.ctx)
 		}
 	}
 }

@@ -89,18 +89,22 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 	return versions, errors.Join(errs...)
 }
 
-// reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports.
-func (h *Handler) reload() {
-	if report := h.loadAgain(); report != nil {
+// reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports. It does nothing where
+// ctx has ended before its turn comes.
+func (h *Handler) reload(ctx context.Context) {
+	if report := h.loadAgain(ctx); report != nil {
 		report()
 	}
 }
 
 // loadAgain is reload without the report, which it returns: those who listen to it are none of the others' who wait to
 // load. It returns nil when the configuration has been unloaded; its successor watches then.
-func (h *Handler) loadAgain() (report func()) {
+func (h *Handler) loadAgain(ctx context.Context) (report func()) {
 	h.live.loading.Lock()
 	defer h.live.loading.Unlock()
+	if ctx.Err() != nil {
+		return nil
+	}
 	return h.loadLocked()
 }
 

@@ -1,0 +1,60 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// countedSource is a source without rules that counts how often it is read.
+type countedSource struct{ reads int }
+
+func (s *countedSource) String() string { return "counted" }
+
+func (s *countedSource) Read(context.Context, func(resolver.Rule)) (string, error) {
+	s.reads++
+	return "one", nil
+}
+
+func (s *countedSource) Watch(context.Context, string, func()) {}
+
+func (s *countedSource) Writable() error { return nil }
+
+func (s *countedSource) Edit(context.Context, string, rulefile.Edit) error { return nil }
+
+func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
+	rule := resolver.Rule{Key: "a", Value: "https://a.example"}
+	for name, ask := range map[string]func(context.Context, *Handler) error{
+		"an edit": func(ctx context.Context, h *Handler) error {
+			_, err := h.apply(ctx, &edit{key: "a", rule: &rule})
+			return err
+		},
+		"a reload": func(ctx context.Context, h *Handler) error {
+			h.reload(ctx)
+			return errGone
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := new(countedSource)
+			h := &Handler{
+				ctx: caddy.Context{Context: t.Context()}, logger: zap.NewNop(), sources: []Source{source},
+				live: new(live),
+			}
+			h.live.loading.Lock() // by another edit
+			ctx, leave := context.WithCancel(t.Context())
+			answer := make(chan error)
+			go func() { answer <- ask(ctx, h) }()
+			leave()
+			h.live.loading.Unlock()
+			if err := <-answer; !errors.Is(err, errGone) || source.reads > 0 {
+				t.Errorf("it is answered with %v, and the source is read %d times", err, source.reads)
+			}
+		})
+	}
+}
