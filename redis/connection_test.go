@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	goredis "github.com/redis/go-redis/v9"
 )
 
 // serves checks that a source reads the rule docs, and hears of a change of it by some means.
@@ -91,15 +93,63 @@ func TestAClusterIsReachedThroughItsNodes(t *testing.T) {
 }
 
 func TestAServerIsFoundThroughSentinel(t *testing.T) {
-	port, sentinelPort := freePort(t), freePort(t)
+	port := freePort(t)
 	server := startServer(t, "--port", port)
+	sentinel := startSentinel(t, port)
+	serves(t, server, &Source{URL: sentinel.url}, "client tracking")
+}
+
+func TestTheMasterThatSentinelSwitchesToIsListenedTo(t *testing.T) {
+	port, replicaPort := freePort(t), freePort(t)
+	server := startServer(t, "--port", port)
+	server.do(t, "hset", "links", "docs", "/guide")
+	replica := startServer(t, "--port", replicaPort, "--replicaof", "127.0.0.1 "+port)
+	sentinel := startSentinel(t, port)
+	e := startEdge(t, &Source{URL: sentinel.url})
+	sentinel.untilOK(t, "failover", "links") // once it knows the replica
+	for replica.client.HSet(t.Context(), "links", "docs", "/guide/2").Err() != nil {
+	}
+	t.Log(e.untilServed(t, "docs", "/guide/2", 5*time.Second))
+	replica.do(t, "hset", "links", "docs", "/guide/3")
+	t.Log(e.untilServed(t, "docs", "/guide/3", time.Second))
+}
+
+// sentinel is a Redis Sentinel, and the URL of a source that asks it.
+type sentinel struct {
+	client *goredis.SentinelClient
+	url    string
+}
+
+// startSentinel starts a Redis Sentinel that monitors the server on a port under the name links.
+func startSentinel(t *testing.T, port string) *sentinel {
+	t.Helper()
+	own := freePort(t)
 	config := filepath.Join(t.TempDir(), "sentinel.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "port %s\nsentinel monitor links 127.0.0.1 %s 1\n", sentinelPort, port), 0o600); err != nil {
+	monitor := fmt.Appendf(nil, "port %s\nsentinel monitor links 127.0.0.1 %s 1\n", own, port)
+	if err := os.WriteFile(config, monitor, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sentinel := run(t, config, "--sentinel")
-	t.Cleanup(func() { sentinel.Process.Kill(); sentinel.Wait() })
-	serves(t, server, &Source{URL: "redis://127.0.0.1:" + sentinelPort + "?master_name=links"}, "client tracking")
+	process := run(t, config, "--sentinel")
+	client := goredis.NewSentinelClient(&goredis.Options{Addr: "127.0.0.1:" + own})
+	t.Cleanup(func() { client.Close(); process.Process.Kill(); process.Wait() })
+	return &sentinel{client, "redis://127.0.0.1:" + own + "?master_name=links"}
+}
+
+// untilOK repeats a command until it succeeds.
+func (s *sentinel) untilOK(t *testing.T, command, master string) {
+	t.Helper()
+	timeout := time.Now().Add(20 * time.Second)
+	for {
+		cmd := goredis.NewStatusCmd(t.Context(), "sentinel", command, master)
+		err := s.client.Process(t.Context(), cmd)
+		if err == nil {
+			return
+		}
+		if time.Now().After(timeout) {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // Sentinel looks at servers at times of its own
+	}
 }
 
 // certificates are PEM files: of an authority, and of a certificate for 127.0.0.1 with its key.

@@ -4,25 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/push"
 )
 
-// heartbeat is how long a connection may be silent before the server is asked whether it is there, and how long it may then
-// take to answer.
-const heartbeat = 5 * time.Second
+// heartbeat is how often the server is asked whether it is there, and how long it may take to
+// answer. One that hangs is noticed within two of them.
+const heartbeat = 4 * time.Second
 
 // listener is one connection to the server, on which it says when the hash changes.
 type listener struct {
-	hash    string
-	client  *goredis.Client
-	pubsub  *goredis.PubSub
-	address string
+	hash   string
+	client *goredis.Client
+	pubsub *goredis.PubSub
+	// address is that of the server, of the master where sentinels are asked for it.
+	address   string
+	sentinels *sentinels // nil for none
+	// answered tells that something has been received since the last ping.
+	answered atomic.Bool
 	// tracked and events tell whether the server pushes invalidations, or keyspace events of all kinds.
 	tracked, events bool
 	// connected is set when that is known.
@@ -38,7 +43,15 @@ func (s *Source) listen(ctx context.Context) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{hash: s.Hash, address: node.Options().Addr, heard: make(chan struct{}, 1)}
+	l := &listener{
+		hash: s.Hash, address: node.Options().Addr, sentinels: s.server.sentinels,
+		heard: make(chan struct{}, 1),
+	}
+	if l.sentinels != nil {
+		if l.address, err = l.sentinels.master(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if l.client, err = l.newClient(node.Options()); err != nil {
 		return nil, err
 	}
@@ -144,31 +157,56 @@ func (l *listener) means() string {
 	return "polling"
 }
 
-// run listens until the connection is lost or closed, and returns why.
+// run listens until the connection is lost or closed, and returns why. It reads without a deadline:
+// one that passes in the middle of a push would lose what was read of it, without an error.
 func (l *listener) run(ctx context.Context) error {
-	asked := false
+	ctx, end := context.WithCancelCause(ctx)
+	var guards sync.WaitGroup
+	guard := func(until func(context.Context) error) {
+		end(until(ctx))
+		l.pubsub.Close() // which ends the reading
+	}
+	guards.Go(func() { guard(l.ping) })
+	if l.sentinels != nil {
+		guards.Go(func() { guard(l.untilSwitched) })
+	}
+	defer guards.Wait()
 	for {
-		message, err := l.pubsub.ReceiveTimeout(ctx, heartbeat)
-		switch {
-		case isTimeout(err) && !asked:
-			asked = true
-			if err := l.pubsub.Ping(ctx); err != nil {
-				return err
-			}
-			continue
-		case err != nil:
-			return err
+		message, err := l.pubsub.ReceiveTimeout(ctx, 0)
+		if err != nil {
+			end(err)
+			return context.Cause(ctx)
 		}
-		asked = false
+		l.answered.Store(true)
 		if _, is := message.(*goredis.Message); is {
 			l.hear()
 		}
 	}
 }
 
-func isTimeout(err error) bool {
-	timeout, is := errors.AsType[net.Error](err)
-	return is && timeout.Timeout()
+// ping asks the server at every heartbeat whether it is there, until one passes without an answer
+// or ctx ends. It returns why.
+func (l *listener) ping(ctx context.Context) error {
+	ticks := time.NewTicker(heartbeat)
+	defer ticks.Stop()
+	for l.answered.Store(true); ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticks.C:
+		}
+		if !l.answered.Swap(false) {
+			return fmt.Errorf("the server has not answered for %v", heartbeat)
+		}
+		if err := l.pubsub.Ping(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// untilSwitched returns when the server is no longer the master.
+func (l *listener) untilSwitched(ctx context.Context) error {
+	return l.sentinels.untilSwitched(ctx, l.address)
 }
 
 // HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys. Other keys may begin like the

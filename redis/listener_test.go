@@ -1,10 +1,115 @@
 package redis
 
 import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/push"
 )
+
+// scriptedServer is a connection to a Redis server of which a test has the other end in its hand.
+type scriptedServer struct {
+	net.Conn
+	commands *bufio.Reader
+}
+
+// listenTo returns a listener that is connected to a scripted server, by client tracking.
+func listenTo(t *testing.T) (*listener, *scriptedServer) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	server := &scriptedServer{theirs, bufio.NewReader(theirs)}
+	options := &goredis.Options{
+		Dialer:                   func(context.Context, string, string) (net.Conn, error) { return ours, nil },
+		Protocol:                 3,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: noMaintenanceNotifications(),
+	}
+	l := &listener{hash: "links", heard: make(chan struct{}, 1)}
+	var err error
+	if l.client, err = l.newClient(options); err != nil {
+		t.Fatal(err)
+	}
+	l.pubsub = l.client.Subscribe(t.Context())
+	go func() {
+		server.answer("hello", "%1\r\n$5\r\nproto\r\n:3\r\n")
+		server.answer("client", "+OK\r\n")
+		server.answer("ping", "+PONG\r\n")
+	}()
+	if err := l.connect(t.Context(), l.client, 0); err != nil {
+		t.Fatal(err)
+	}
+	l.connected = true
+	return l, server
+}
+
+// answer reads commands up to one of a name, and answers that.
+func (s *scriptedServer) answer(name, reply string) {
+	for {
+		line, err := s.commands.ReadString('\n')
+		if err != nil {
+			return
+		}
+		if strings.EqualFold(strings.TrimSpace(line), name) {
+			break
+		}
+	}
+	for s.commands.Buffered() > 0 { // its arguments
+		s.commands.ReadByte()
+	}
+	fmt.Fprint(s, reply)
+}
+
+func TestAPushThatArrivesInTwoHalvesIsHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, server := listenTo(t)
+		ended := make(chan error, 1)
+		go func() { ended <- l.run(t.Context()) }()
+		const push = ">2\r\n$10\r\ninvalidate\r\n*2\r\n$6\r\nlinks2\r\n$5\r\nlinks\r\n"
+		half := strings.Index(push, "$5")
+		fmt.Fprint(server, push[:half])
+		go server.answer("ping", push[half:]+"+PONG\r\n")
+		synctest.Wait()
+		time.Sleep(heartbeat + time.Second)
+		select {
+		case <-l.heard:
+		case err := <-ended: // after which the whole hash is compared
+			ended <- err
+		default:
+			t.Error("the push is lost, and the listener goes on")
+		}
+		l.close()
+		server.Close()
+		<-ended
+	})
+}
+
+func TestASilentServerIsNoticedWithinTwoHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, server := listenTo(t)
+		ended := make(chan error, 1)
+		go func() { ended <- l.run(t.Context()) }()
+		for range 3 {
+			server.answer("ping", "+PONG\r\n")
+		}
+		hangs := time.Now()
+		go server.answer("ping", "")
+		if err := <-ended; !strings.Contains(err.Error(), "the server has not answered for 4s") {
+			t.Errorf("it ends with %v", err)
+		}
+		if took := time.Since(hangs); took > 2*heartbeat {
+			t.Errorf("it is noticed after %v", took)
+		}
+		l.close()
+		server.Close()
+	})
+}
 
 func TestAnInvalidationIsHeardIfItIsOfTheHash(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -20,6 +20,8 @@ type server struct {
 	client  goredis.UniversalClient
 	address string // what there is to know of it without secrets
 	db      int
+	// sentinels tell which server is the master; nil where none are configured.
+	sentinels *sentinels
 }
 
 // newServer returns the server that the configuration names. It does not connect.
@@ -55,7 +57,11 @@ func newSingle(address string, tls tlsFiles) (server, error) {
 	opt.MaxRetries = cmp.Or(opt.MaxRetries, noRetries)
 	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
 	opt.MaintNotificationsConfig = noMaintenanceNotifications()
-	return server{goredis.NewClient(opt), fmt.Sprintf("%s/%d", opt.Addr, opt.DB), opt.DB}, nil
+	return server{
+		client:  goredis.NewClient(opt),
+		address: fmt.Sprintf("%s/%d", opt.Addr, opt.DB),
+		db:      opt.DB,
+	}, nil
 }
 
 func newBehindSentinel(address string, tls tlsFiles) (server, error) {
@@ -72,7 +78,12 @@ func newBehindSentinel(address string, tls tlsFiles) (server, error) {
 	opt.MaxRetries = cmp.Or(opt.MaxRetries, noRetries)
 	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
 	where := fmt.Sprintf("%s %s/%d", opt.MasterName, strings.Join(opt.SentinelAddrs, " "), opt.DB)
-	return server{goredis.NewFailoverClient(opt), where, opt.DB}, nil
+	return server{
+		client:    goredis.NewFailoverClient(opt),
+		address:   where,
+		db:        opt.DB,
+		sentinels: newSentinels(opt),
+	}, nil
 }
 
 func newCluster(address string, tls tlsFiles) (server, error) {
@@ -85,7 +96,10 @@ func newCluster(address string, tls tlsFiles) (server, error) {
 	}
 	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
 	opt.MaintNotificationsConfig = noMaintenanceNotifications()
-	return server{goredis.NewClusterClient(opt), "cluster " + strings.Join(opt.Addrs, " "), 0}, nil
+	return server{
+		client:  goredis.NewClusterClient(opt),
+		address: "cluster " + strings.Join(opt.Addrs, " "),
+	}, nil
 }
 
 // The library is kept from trying again and again: Watch does, with growing pauses, and when Caddy starts the stored
@@ -122,5 +136,5 @@ func (s server) close() error {
 	if s.client == nil {
 		return nil
 	}
-	return s.client.Close()
+	return errors.Join(s.client.Close(), s.sentinels.close())
 }

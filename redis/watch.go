@@ -112,12 +112,14 @@ func (w *watch) polls(l *listener) bool {
 // look looks, without being told to, whether there is anything to do. It returns how long reading the hash took, or 0 where there
 // was no need to.
 func (w *watch) look(ctx context.Context, l *listener) (took time.Duration, err error) {
-	node, err := w.source.server.node(ctx, w.source.Hash)
-	if err != nil {
-		return 0, err
-	}
-	if node.Options().Addr != l.address {
-		return 0, errors.New("another node of the cluster has the hash now")
+	if w.source.Cluster {
+		node, err := w.source.server.node(ctx, w.source.Hash)
+		if err != nil {
+			return 0, err
+		}
+		if node.Options().Addr != l.address {
+			return 0, errors.New("another node of the cluster has the hash now")
+		}
 	}
 	if w.isDue(l) {
 		return w.compare(ctx)

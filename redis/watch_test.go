@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -263,24 +262,6 @@ func TestASilentConnectionIsKept(t *testing.T) {
 	if e.logs.Len() != 1 {
 		t.Errorf("it is not one connection from the beginning: %v", e.logs.All())
 	}
-}
-
-func TestAServerThatHangsIsNoticed(t *testing.T) {
-	slow(t) // as it takes two heartbeats
-	server := startServer(t)
-	server.fill(t, 10)
-	e := startEdge(t, &Source{URL: server.url("")})
-	if err := server.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	e.until(t, "the loss", 4*heartbeat, func(e *edge) bool {
-		return e.logs.FilterMessage("redis cannot be reached; the last good rules go on serving").Len() > 0
-	})
-	if err := server.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	server.do(t, "hset", "links", "docs", "/guide")
-	e.untilServed(t, "docs", "/guide", 4*heartbeat)
 }
 
 // slow skips a test unless slow ones are asked for.
