@@ -1,6 +1,8 @@
 package redis
 
 import (
+	"strings"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink"
@@ -41,6 +43,12 @@ func (s *Source) unmarshalOption(d *caddyfile.Dispenser) error {
 	case "url":
 		if !d.AllArgs(&s.URL) {
 			return d.Err("url takes a URL such as redis://user:password@host:6379/0")
+		}
+		if strings.HasPrefix(s.URL, "{") { // a placeholder, known when Caddy starts
+			return nil
+		}
+		if err := checkScheme(s.URL); err != nil {
+			return d.WrapErr(err)
 		}
 	case "cluster":
 		if d.NextArg() {

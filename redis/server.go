@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -27,6 +28,9 @@ type server struct {
 // newServer returns the server that the configuration names. It does not connect.
 func (s *Source) newServer() (server, error) {
 	address := caddy.NewReplacer().ReplaceKnown(cmp.Or(s.URL, defaultURL), "")
+	if err := checkScheme(address); err != nil {
+		return server{}, fmt.Errorf("redis: %w", err)
+	}
 	tls, err := s.tlsFiles()
 	if err != nil {
 		return server{}, err
@@ -38,6 +42,24 @@ func (s *Source) newServer() (server, error) {
 		return newBehindSentinel(address, tls)
 	}
 	return newSingle(address, tls)
+}
+
+// checkScheme returns an error if an address begins with no scheme that a URL of Redis has, such as
+// localhost:6379. It says what to write, without the secrets that the address may hold.
+func checkScheme(address string) error {
+	scheme, _, found := strings.Cut(address, "://")
+	switch {
+	case slices.Contains([]string{"redis", "rediss", "unix"}, scheme) && found:
+		return nil
+	case found && !strings.ContainsAny(scheme, ":@/?"):
+		return fmt.Errorf("url begins with redis://, with TLS rediss://, or unix://, not %s://", scheme)
+	}
+	scheme = "redis://"
+	if strings.HasPrefix(address, "/") {
+		scheme = "unix://"
+	}
+	host, _, _ := strings.Cut(address[strings.LastIndexByte(address, '@')+1:], "?")
+	return fmt.Errorf("url takes a URL; write %s in front of it, such as %s%s", scheme, scheme, host)
 }
 
 // isSentinel reports whether a URL has the option that only those of a Sentinel have.

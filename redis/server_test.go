@@ -25,7 +25,8 @@ func TestWhatIsWrongWithTheConfigurationIsSaidWithoutSecrets(t *testing.T) {
 	for message, source := range map[string]*Source{
 		"the name of the hash is missing":                                       {},
 		"this is no URL: write redis://":                                        {Hash: "links", URL: "redis://edge:s3cret@host:s3cret/0"},
-		"invalid URL scheme: http":                                              {Hash: "links", URL: "http://edge:s3cret@host"},
+		"or unix://, not http://":                                               {Hash: "links", URL: "http://edge:s3cret@host"},
+		"such as redis://host:6379":                                             {Hash: "links", URL: "edge:s3cret@host:6379"},
 		"unexpected option: master":                                             {Hash: "links", URL: "redis://edge:s3cret@host?master=m"},
 		"route_randomly are for clusters":                                       {Hash: "links", URL: "redis://edge:s3cret@host?master_name=m&route_randomly=true"},
 		`invalid database number: "x"`:                                          {Hash: "links", URL: "redis://edge:s3cret@host/x?master_name=m"},

@@ -14,9 +14,12 @@ const (
 	burst = 100 * time.Millisecond
 	// recheck is how often is looked whether a Read failed that nothing else would make up for.
 	recheck = time.Second
-	// eventless is how often the hash is compared where keyspace events tell of its changes: there are none for
-	// FLUSHALL and SWAPDB, nor when somebody turns them off.
-	eventless = time.Minute
+	// unheard is how often the hash is compared where the server tells of its changes: of SWAPDB it
+	// does not, nor by keyspace events of FLUSHALL, and these can be turned off.
+	unheard = time.Minute
+	// unheardShare is how many times as long as a reading that pause is at least: comparing a huge
+	// hash for a whole fleet is not to keep the server busy.
+	unheardShare = 100
 	// pollShare is how many times as long as a reading the pause is that follows it.
 	pollShare = 2
 )
@@ -45,11 +48,11 @@ func (s *Source) Watch(ctx context.Context, version string, changed func()) {
 
 // watch is what Watch knows from one connection to the next.
 type watch struct {
-	source   *Source
-	changed  func()
-	backoff  backoff
-	lost     bool      // whether it has been said that the server cannot be reached
-	compared time.Time // when it was last
+	source  *Source
+	changed func()
+	backoff backoff
+	lost    bool      // whether it has been said that the server cannot be reached
+	due     time.Time // when to compare though the server has told of nothing
 }
 
 // session watches the hash until the connection is lost, and returns why.
@@ -127,9 +130,10 @@ func (w *watch) look(ctx context.Context, l *listener) (took time.Duration, err 
 	return 0, nil
 }
 
-// isDue reports whether a look is to compare: when polling, when a Read found no server, or when events alone tell of changes.
+// isDue reports whether a look is to compare: when polling, when a Read found no server, and now and
+// then where the server tells of changes, for those that it does not tell of.
 func (w *watch) isDue(l *listener) bool {
-	return w.polls(l) || !w.source.served.isCurrent() || l.events && time.Since(w.compared) >= eventless
+	return w.polls(l) || !w.source.served.isCurrent() || l.pushes() && !time.Now().Before(w.due)
 }
 
 // compare reads the whole hash and calls changed if it is not what is served.
@@ -142,8 +146,9 @@ func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
 	if !w.source.served.agrees(fingerprint(version, err)) {
 		w.changed()
 	}
-	w.compared = time.Now()
-	return w.compared.Sub(begun), nil
+	took = time.Since(begun)
+	w.due = time.Now().Add(max(unheard, unheardShare*took))
+	return took, nil
 }
 
 // lose says that the server cannot be reached, once.

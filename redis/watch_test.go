@@ -229,15 +229,31 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatNoKeyspaceEventTellsOfIsFoundWithinAMinute(t *testing.T) {
-	w := &watch{source: new(Source), compared: time.Now().Add(-time.Minute)}
-	w.source.served.set("version", true)
-	if byEvents := (&listener{events: true}); !w.isDue(byEvents) {
-		t.Error("a minute after the last comparison there is none")
-	}
-	if byTracking := (&listener{tracked: true}); w.isDue(byTracking) {
-		t.Error("it compares though the server tells of everything")
-	}
+func TestWhatTheServerDoesNotTellOfIsFoundWithinAMinute(t *testing.T) {
+	eachMeans(t, func(t *testing.T, server *realServer, source *Source) {
+		server.do(t, "hset", "links", "docs", "/guide")
+		server.inDatabase(t, 1).do(t, "hset", "links", "docs", "/guide/2")
+		e := newEdge(t, source, t.TempDir())
+		e.read(t.Context())
+		changes := 0
+		w := &watch{source: e.source, changed: func() { changes++ }}
+		l, err := source.listen(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.close()
+		if _, err := w.compare(t.Context()); err != nil || changes != 0 {
+			t.Fatalf("%d changes, %v", changes, err)
+		}
+		if wait := time.Until(w.due); wait > time.Minute {
+			t.Errorf("the next comparison is due in %v", wait)
+		}
+		server.do(t, "swapdb", 0, 1)
+		w.due = time.Now()
+		if _, err := w.look(t.Context(), l); err != nil || changes != 1 {
+			t.Errorf("%d changes are noticed, %v", changes, err)
+		}
+	})
 }
 
 func TestAServerThatNeitherPushesNorIsPolledIsWarnedOf(t *testing.T) {
