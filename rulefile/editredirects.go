@@ -58,16 +58,12 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 	lines := newLineReader(content, source)
 	var spans redirectLines
 	for {
-		text, err := lines.next()
+		text, err := file.next(lines)
 		spans.last = lines.end
 		if err != nil {
 			return spans, file.errs.with(err)
 		}
-		file.add(string(text), lines.position(0))
-		if err := file.errs.tooMany(lines.position(1)); err != nil {
-			return spans, file.errs.with(err)
-		}
-		rules, _ := newRedirectLine(string(text), lines.position(0)).rules()
+		rules, _ := newRedirectLine(text, lines.position(0)).rules()
 		for _, rule := range rules {
 			spans.all = append(spans.all, redirectSpan{rule.Key, newRedirectKey(rule), lines.start, lines.end})
 		}

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"hash/maphash"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -55,28 +56,51 @@ type redirectsFile struct {
 	// no key any more.
 	rules []resolver.Rule
 	byKey map[string]int // index in rules, by canonical key
-	// all and templates find rules, and those of them whose paths have placeholders, by what they match.
-	all, templates redirectIndex
-	errs           Errors
+	seed  maphash.Seed
+	wide  map[uint64]bool // the hashes of the keys that take all below their paths
+	index redirectIndex
+	errs  Errors
 }
 
 func newRedirectsFile() *redirectsFile {
-	return &redirectsFile{byKey: make(map[string]int)}
+	seed := maphash.MakeSeed()
+	return &redirectsFile{
+		byKey: make(map[string]int),
+		seed:  seed,
+		wide:  make(map[uint64]bool),
+		index: newRedirectIndex(seed),
+	}
 }
 
 // read takes in all lines. The error is io.EOF, or what ended the reading before.
 func (f *redirectsFile) read(lines *lineReader) error {
 	for {
-		text, err := lines.next()
-		if err != nil {
+		if _, err := f.next(lines); err != nil {
 			return err
 		}
-		if err := f.errs.tooMany(lines.position(1)); err != nil {
-			return err
-		}
-		f.add(string(text), lines.position(0))
 	}
 }
+
+// next takes in a line, and returns it. The error is as for read.
+func (f *redirectsFile) next(lines *lineReader) (string, error) {
+	text, err := lines.next()
+	if err != nil {
+		return "", err
+	}
+	if err := f.errs.tooMany(lines.position(1)); err != nil {
+		return "", err
+	}
+	line := string(text)
+	f.add(line, lines.position(0))
+	if f.index.tooMuch() {
+		return "", &Error{lines.position(1), tooManyForms}
+	}
+	return line, nil
+}
+
+// tooManyForms is what is wrong with a file whose lines cannot be compared in reasonable time.
+const tooManyForms = "the lines up to this one have placeholders in so many different places of their " +
+	"segments that comparing them takes too long; move some of them into another file, and reading ends here"
 
 // add takes in a line.
 func (f *redirectsFile) add(text string, at resolver.Position) {
@@ -122,26 +146,11 @@ func (f *redirectsFile) addRule(added keyedRule) bool {
 // refuseBetter reports a rule some of whose paths match an earlier one, too, if it would win here and cannot there: one of the two is a
 // template.
 func (f *redirectsFile) refuseBetter(added keyedRule) (refused bool) {
-	key, at := added.key, added.rule.Position
-	among := &f.templates
-	if key.template {
-		among = &f.all
-	}
-	var first keyedRule // by its line
-	among.near(key.segments, func(earlier keyedRule) {
-		_, both := key.overlap(earlier.key)
-		outdone := key.compare(earlier.key) < 0 || key.text == earlier.key.text
-		if both && outdone && (!refused || earlier.rule.Position.Line < first.rule.Position.Line) {
-			first, refused = earlier, true
-		}
-	})
-	switch path, _ := key.overlap(first.key); {
-	case !refused:
-	case key.text == first.key.text:
-		f.errs.add(at, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two", first.rule.Position)
-	default:
-		f.errs.add(at, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
-			path, first.rule.Position)
+	first, refused := f.index.firstOutdone(added.key)
+	if refused {
+		path, _ := added.key.overlap(first.key)
+		f.errs.add(added.rule.Position, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
+			path, first.at)
 	}
 	return refused
 }
@@ -149,20 +158,25 @@ func (f *redirectsFile) refuseBetter(added keyedRule) (refused bool) {
 func (f *redirectsFile) append(added keyedRule) {
 	f.byKey[added.key.text] = len(f.rules)
 	f.rules = append(f.rules, added.rule)
-	f.all.add(added)
-	if added.key.template {
-		f.templates.add(added)
+	f.index.add(added)
+	if !added.rule.Exact {
+		f.wide[maphash.String(f.seed, added.key.text)] = true
 	}
 }
 
-// takerOf returns the rule that takes all below a path where the key lies.
+// takerOf returns the rule that takes all below a path where the key lies: that with the longest key.
 func (f *redirectsFile) takerOf(key string) (i int, taken bool) {
-	for above := range keysAbove(key) {
-		if i, ok := f.byKey[above]; ok && !f.rules[i].Exact {
-			return i, true
+	longest := 0
+	for length, hash := range hashesAbove(key, f.seed) {
+		if f.wide[hash] {
+			longest = length
 		}
 	}
-	return 0, false
+	if longest == 0 {
+		return 0, false
+	}
+	i, taken = f.byKey[key[:longest]]
+	return i, taken
 }
 
 // widen makes one rule of an exact one, the i-th, and of that for all below its path.

@@ -2,9 +2,9 @@ package rulefile
 
 import (
 	"cmp"
+	"hash/maphash"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -12,16 +12,20 @@ import (
 // Of the lines of a _redirects file that match a path, the first wins; of the rules of a
 // ruleset, that with the longest key.
 
-// keysAbove gives the keys that a key lies below: a/b and a for a/b/c.
-func keysAbove(key string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for {
-			slash := strings.LastIndexByte(key, '/')
-			if slash < 0 {
-				return
+// hashesAbove gives the keys that a key lies below, a and a/b for a/b/c: how long each is, and its
+// hash. It takes as long as one reading of the key, however deep that is.
+func hashesAbove(key string, seed maphash.Seed) iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		hashed := 0
+		for i := range len(key) {
+			if key[i] != '/' {
+				continue
 			}
-			key = key[:slash]
-			if !yield(key) {
+			h.WriteString(key[hashed:i]) //nolint:errcheck // it never fails
+			hashed = i
+			if !yield(i, h.Sum64()) {
 				return
 			}
 		}
@@ -47,12 +51,13 @@ func longestFirst(rules []resolver.Rule) []resolver.Rule {
 		place int
 		rule  resolver.Rule
 	}
-	lastBelow := lastBelow(rules)
+	seed := maphash.MakeSeed()
+	lastBelow := lastBelow(rules, seed)
 	order := make([]placed, len(rules))
 	for i, rule := range rules {
 		order[i] = placed{i, rule}
 		if !rule.Exact {
-			order[i].place = max(i, lastBelow[rule.Key])
+			order[i].place = max(i, lastBelow[maphash.String(seed, rule.Key)])
 		}
 	}
 	slices.SortStableFunc(order, func(a, b placed) int {
@@ -64,18 +69,19 @@ func longestFirst(rules []resolver.Rule) []resolver.Rule {
 	return rules
 }
 
-// lastBelow returns, for each key of a rule that takes all below its path, the index of the last rule below.
-func lastBelow(rules []resolver.Rule) map[string]int {
-	last := make(map[string]int)
+// lastBelow returns, for the hash of each key of a rule that takes all below its path, the index of the
+// last rule below.
+func lastBelow(rules []resolver.Rule, seed maphash.Seed) map[uint64]int {
+	last := make(map[uint64]int)
 	for _, rule := range rules {
 		if !rule.Exact {
-			last[rule.Key] = 0
+			last[maphash.String(seed, rule.Key)] = 0
 		}
 	}
 	for i, rule := range rules {
-		for key := range keysAbove(rule.Key) {
-			if _, ok := last[key]; ok {
-				last[key] = i
+		for _, hash := range hashesAbove(rule.Key, seed) {
+			if _, ok := last[hash]; ok {
+				last[hash] = i
 			}
 		}
 	}

@@ -37,15 +37,23 @@ func common(a, b []string, belowA, belowB bool) (path []string, ok bool) {
 		}
 		path, a, b = append(path, segment), a[1:], b[1:]
 	}
+	rest := b
+	if len(b) == 0 || len(a) > 0 && isSpan(b[0]) {
+		rest = a
+	}
+	return append(path, example(rest)...), meetAtEnd(a, b, belowA, belowB)
+}
+
+// meetAtEnd is common for what is left of two keys where one has ended or comes to an expression that
+// spans segments.
+func meetAtEnd(a, b []string, belowA, belowB bool) bool {
 	switch {
 	case len(a) == 0:
-		return append(path, example(b)...), belowA || len(b) == 0
+		return belowA || len(b) == 0
 	case len(b) == 0:
-		return append(path, example(a)...), belowB
-	case isSpan(b[0]):
-		return append(path, example(a)...), true
+		return belowB
 	}
-	return append(path, example(b)...), true
+	return true
 }
 
 // commonSegment returns a segment that matches two, of which none spans several.
@@ -136,16 +144,6 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// redirectIndex finds the rules that may match paths which a key matches, too: a tree of segments.
-type redirectIndex struct {
-	segment  string // that leads here
-	rules    []keyedRule
-	reaches  bool // a rule here matches longer paths
-	children []*redirectIndex
-	byText   map[string]*redirectIndex
-	patterns []*redirectIndex // those of the children whose segments have expressions
-}
-
 // keyedRule is a rule with its key taken apart.
 type keyedRule struct {
 	key  redirectKey
@@ -153,57 +151,3 @@ type keyedRule struct {
 }
 
 func newKeyedRule(rule resolver.Rule) keyedRule { return keyedRule{newRedirectKey(rule), rule} }
-
-func (x *redirectIndex) add(k keyedRule) {
-	spans := false
-	for _, segment := range k.key.segments {
-		if spans = isSpan(segment); spans {
-			break
-		}
-		x = x.child(segment)
-	}
-	x.rules = append(x.rules, k)
-	x.reaches = x.reaches || spans || !k.key.exact
-}
-
-func (x *redirectIndex) child(segment string) *redirectIndex {
-	if there := x.byText[segment]; there != nil {
-		return there
-	}
-	if x.byText == nil {
-		x.byText = map[string]*redirectIndex{}
-	}
-	child := &redirectIndex{segment: segment}
-	x.byText[segment], x.children = child, append(x.children, child)
-	if isPattern(segment) {
-		x.patterns = append(x.patterns, child)
-	}
-	return child
-}
-
-// near calls do with the rules that the segments of a key do not rule out.
-func (x *redirectIndex) near(segments []string, do func(keyedRule)) {
-	for _, rule := range x.rules {
-		do(rule)
-	}
-	if len(segments) == 0 || isSpan(segments[0]) {
-		for _, child := range x.children {
-			child.near(nil, do)
-		}
-		return
-	}
-	among := x.patterns
-	if isPattern(segments[0]) {
-		among = x.children
-	} else if literal := x.byText[segments[0]]; literal != nil {
-		literal.near(segments[1:], do)
-	}
-	for _, child := range among {
-		if ends := !child.reaches && len(child.children) == 0; ends && len(segments) > 1 {
-			continue
-		}
-		if _, fits := commonSegment(child.segment, segments[0]); fits {
-			child.near(segments[1:], do)
-		}
-	}
-}

@@ -78,12 +78,16 @@ func newRedirectPath(from, destination string) (p redirectPath) {
 	} else if ok && !strings.HasSuffix("/"+within, "/") {
 		p.end, p.text = endsWithin, within
 	}
-	inDestination := placeholder.FindAllString(destination, -1)
+	inDestination := make(map[string]bool)
+	for _, name := range placeholder.FindAllString(destination, -1) {
+		inDestination[name] = true
+	}
 	segments := strings.Split(p.text, "/")
 	for i, segment := range segments {
 		before := len(p.names)
 		segments[i] = placeholder.ReplaceAllStringFunc(segment, func(name string) string {
-			if !strings.HasPrefix(segment, name) && !slices.Contains(inDestination, name) {
+			isWord := !strings.HasPrefix(segment, name) && !inDestination[name]
+			if isWord || len(p.names) > maxPlaceholders {
 				return name
 			}
 			p.names = append(p.names, name)
@@ -102,6 +106,10 @@ func newRedirectPath(from, destination string) (p redirectPath) {
 
 // placeholder is what Netlify and Cloudflare take for one.
 var placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
+
+// maxPlaceholders is how many a path has at most: each has a segment of its own, and a template has
+// no more of them.
+const maxPlaceholders = 64
 
 // variable is what a placeholder becomes in a template.
 func variable(name string) string { return "{" + name[1:] + "}" }
@@ -125,6 +133,8 @@ func (p *redirectPath) problem() string {
 		return "a \"*\" stands at the end of a path" + instead
 	case p.twice:
 		return "a segment has one placeholder or \"*\", as nothing would settle which of two takes what" + instead
+	case len(p.names) > maxPlaceholders:
+		return "a path has at most 64 placeholders" + instead
 	case len(slices.Compact(names)) < len(names):
 		return "a path has each placeholder once, and :splat is what a \"*\" stands for" + instead
 	}
