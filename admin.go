@@ -377,7 +377,7 @@ func putRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) err
 		return refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
 	}
 	if err != nil {
-		return refuse(http.StatusBadRequest, "%w", err)
+		return refuse(http.StatusBadRequest, "%w", readable(err))
 	}
 	created, err := editRule(w, r, h, key, &rule)
 	if err != nil {

@@ -188,6 +188,7 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 		"a loop":                    {"PUT", "b", `"/a"`, nil, 422, "would be answered with an error"},
 		"a number":                  {"PUT", "home/x", `5`, nil, 400, `the value of "home/x" is 5`},
 		"a member too many":         {"PUT", "x", `{"to": "/y", "host": "z"}`, nil, 400, `has a member "host"`},
+		"thousands of members":      {"PUT", "x", `{"to": "/y"` + strings.Repeat(`,"z":1`, 40_000) + `}`, nil, 400, "(9901 more)"},
 		"a member twice":            {"PUT", "x", `{"to": "/y", "to": "/z"}`, nil, 400, "stands twice"},
 		"two values":                {"PUT", "x", `"/y", "z": "/z"`, nil, 400, "nothing may follow the value"},
 		"an empty body":             {"PUT", "x", ``, []string{"Content-Type", "application/json"}, 400, "ends too early"},

@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -76,13 +75,17 @@ func isHeader(row []string) bool {
 // readHeader takes the order of columns from a row that names them. It reports false where
 // they make no rules.
 func (c *csvReader) readHeader(row []string) (ok bool) {
-	c.columns = nil
+	c.columns, c.hasHeader = nil, true
 	for i, field := range row {
+		if err := c.errs.tooMany(c.fieldPosition(i)); err != nil {
+			c.errs = append(c.errs, err)
+			return false
+		}
 		column, known := columnNamed(field)
 		switch {
 		case !known:
 			column = unknownColumn
-			c.errs.add(c.fieldPosition(i), "there is no column %q; the columns are %s", field, namesOf(csvColumns[:]))
+			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s", quote(field), namesOf(csvColumns[:]))
 		case column != noColumn && slices.Contains(c.columns, column):
 			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two", field, column.name())
 		}
@@ -95,10 +98,15 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 	return true
 }
 
+// namesOf lists columns, as many as a person reads.
 func namesOf(columns []csvColumn) string {
+	const most = 20
 	var names []string
-	for _, column := range columns {
+	for _, column := range columns[:min(len(columns), most)] {
 		names = append(names, column.name())
+	}
+	if len(columns) > most {
+		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")
 }
@@ -117,7 +125,7 @@ func (c csvColumn) set(rule *resolver.Rule, field string) (problem string) {
 		return ""
 	}
 	if want, ok := c.setWord(rule, field); !ok {
-		return fmt.Sprintf("this column holds %s, not %q", want, field)
+		return "this column holds " + want + ", not " + quote(field)
 	}
 	return ""
 }

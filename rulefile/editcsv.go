@@ -52,7 +52,6 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 	var table csvTable
 	row, err := c.next()
 	if err == nil && isHeader(row) {
-		table.hasHeader = true
 		if !c.readHeader(row) {
 			return table, c.errs
 		}
@@ -64,7 +63,8 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 			table.found, table.start, table.end = true, c.lines.start, c.lines.end
 		}
 	}
-	table.columns, table.separator, table.last = c.columns, cmp.Or(c.fields.Comma, ','), c.lines.end
+	table.columns, table.hasHeader, table.last = c.columns, c.hasHeader, c.lines.end
+	table.separator = cmp.Or(c.fields.Comma, ',')
 	return table, c.errs.with(err)
 }
 

@@ -99,6 +99,7 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
 		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact" and "unlisted"`},
 		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact" and "unlisted"`},
+		"an unknown member twice":     {`{"a": {"x": 1, "x": 2, "to": "/b"}}`, "links.json:1:8: the value of \"a\" has a member \"x\"; the members are \"to\", \"status\", \"exact\" and \"unlisted\"\nlinks.json:1:16: the value of \"a\" has a member \"x\"; the members are \"to\", \"status\", \"exact\" and \"unlisted\""},
 		"a member twice":              {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" stands twice in the value of "a"`},
 		"a status in quotes":          {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not "301"`},
 		"a status of no redirect":     {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 200`},
@@ -320,6 +321,7 @@ func FuzzJSONValue(f *testing.F) {
 	f.Add(`"/a"`)
 	f.Add(`{"to": "/a", "status": 301}`)
 	f.Add(`"/a"}, "b": "/b"`)
+	f.Add(`{"a": 1, "a": 2, "to": "/b", "to": 3, "status": {"x": 1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		rule, err := rulefile.ReadJSONValue(strings.NewReader(text), "", "key")
 		if err != nil {

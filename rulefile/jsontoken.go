@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -207,7 +206,7 @@ func badWord(word string) string {
 	if strings.HasPrefix(word, "/") {
 		return "it has no comments, and a path stands in quotation marks"
 	}
-	return strconv.Quote(word) + " is no value; text stands in quotation marks"
+	return quote(word) + " is no value; text stands in quotation marks"
 }
 
 // orTooEarly says, of an error that is the input's end, that it was not to be expected.

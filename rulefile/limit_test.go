@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -50,19 +49,32 @@ func TestATextThatNeverEndsIsGivenUpSoon(t *testing.T) {
 }
 
 func TestReadingEndsAfterTenThousandErrors(t *testing.T) {
-	for format, line := range map[Format]string{
-		JSON:      "\"a\": 1,\n",
-		CSV:       "a\n",
-		Redirects: "/a /b 200\n",
+	for name, tt := range map[string]struct {
+		format            Format
+		start, part, rest string
+	}{
+		"JSON":                     {JSON, "{\n", "\"a\": 1,\n", ""},
+		"members of a JSON object": {JSON, `{"a": {`, `"x":1,`, ""},
+		"CSV":                      {CSV, "", "a\n", ""},
+		"a CSV header":             {CSV, "key,to", ",x", "\n"},
+		"a CSV row":                {CSV, "key" + strings.Repeat(",", 3*maxErrors+1) + "to\nb", ",x", ",/c"},
+		"_redirects":               {Redirects, "", "/a /b 200\n", ""},
 	} {
-		t.Run(string(format), func(t *testing.T) {
-			start := map[Format]string{JSON: "{\n"}[format]
-			text := io.MultiReader(strings.NewReader(start), strings.NewReader(strings.Repeat(line, 3*maxErrors)))
-			err := Read(text, format, "links", func(resolver.Rule) {})
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReader(tt.start + strings.Repeat(tt.part, 3*maxErrors) + tt.rest)
+			err := Read(text, tt.format, "links", func(resolver.Rule) {})
 			errs, _ := errors.AsType[Errors](err)
 			if len(errs) != maxErrors+1 || !strings.Contains(errs[maxErrors].Message, "reading ends here") {
 				t.Errorf("%d errors, the last of them %v", len(errs), errs[len(errs)-1])
 			}
 		})
+	}
+}
+
+func TestAnErrorNamesALongKeyByItsBeginning(t *testing.T) {
+	text := `{"` + strings.Repeat("k", 100_000) + `": {` + strings.Repeat(`"`+strings.Repeat("m", 300)+`":1,`, 100) + `"to": "/b"}}`
+	err := Read(strings.NewReader(text), JSON, "links", func(resolver.Rule) {})
+	if err == nil || len(err.Error()) > 100*1000 || !strings.Contains(err.Error(), `kk"…`) {
+		t.Errorf("an error of %d bytes", len(err.Error()))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -61,6 +62,16 @@ func (e Errors) tooMany(at resolver.Position) *Error {
 // add takes down an error.
 func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
+}
+
+// quote returns a text in quotation marks, and of a long one its beginning: an error is not to be longer
+// than the line that it is about, however often it names a key.
+func quote(text string) string {
+	const most = 200
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "…"
+	}
+	return strconv.Quote(text)
 }
 
 // inOrder compares where two errors of one file stand.

@@ -52,7 +52,10 @@ type csvReader struct {
 	fields  *csv.Reader
 	started bool // the separator is known
 	columns []csvColumn
-	errs    Errors
+	// hasHeader is set when the first row has named the columns.
+	hasHeader bool
+	errs      Errors
+	end       error // what ends the reading behind this row, or nil
 }
 
 func newCSVReader(r io.Reader, source string) *csvReader {
@@ -67,6 +70,9 @@ func newCSVReader(r io.Reader, source string) *csvReader {
 // io.EOF behind the last row, or the reader's own.
 func (c *csvReader) next() ([]string, error) {
 	for {
+		if c.end != nil {
+			return nil, c.end
+		}
 		line, err := c.lines.next()
 		if err != nil {
 			return nil, err
@@ -127,15 +133,20 @@ func isBlank(row []string) bool {
 // rule makes a rule of a row, or reports what is wrong with it.
 func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 	errsBefore := len(c.errs)
-	for i, field := range row {
-		problem := c.column(i).set(&rule, field)
+	for i, field := range row[:min(len(row), len(c.columns))] {
+		if end := c.errs.tooMany(c.fieldPosition(i)); end != nil {
+			c.end = end
+			return rule, false
+		}
+		problem := c.columns[i].set(&rule, field)
 		switch {
 		case problem != "":
 			c.errs.add(c.fieldPosition(i), "%s", problem)
-		case c.column(i) == keyColumn:
+		case c.columns[i] == keyColumn:
 			rule.Position = c.fieldPosition(i)
 		}
 	}
+	c.checkRest(row)
 	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
 		if slices.Index(c.columns, needed) >= len(row) {
 			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
@@ -145,12 +156,21 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 	return rule, len(c.errs) == errsBefore
 }
 
-// column returns what the i-th field of a row holds.
-func (c *csvReader) column(i int) csvColumn {
-	if i < len(c.columns) {
-		return c.columns[i]
+// checkRest reports the first field of a row behind its columns that is not empty.
+func (c *csvReader) checkRest(row []string) {
+	for i := len(c.columns); i < len(row); i++ {
+		if row[i] == "" {
+			continue
+		}
+		of := "a row"
+		if c.hasHeader {
+			of = "the header"
+		}
+		c.errs.add(c.fieldPosition(i), "%s has %d columns (%s), and %s stands in column %d; "+
+			"remove it, or put a field that holds %s into quotation marks",
+			of, len(c.columns), namesOf(c.columns), quote(row[i]), i+1, separatorName(c.fields.Comma))
+		return
 	}
-	return noColumn
 }
 
 func separatorName(separator rune) string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -186,26 +185,32 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	case '{':
 		return start, j.readObject(rule, value.at)
 	}
-	j.errs.add(value.at, `the value of %q is %s: write the destination as a string, or as an object {"to": "…"}`,
-		rule.Key, kindOf(value))
+	j.errs.add(value.at, `the value of %s is %s: write the destination as a string, or as an object {"to": "…"}`,
+		quote(rule.Key), kindOf(value))
 	return start, j.skip(value)
 }
 
 // readObject reads a value that is an object, whose "{" stands at start.
 func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) error {
-	var seen []string
+	var seen []string // members that there are, of which each object has few
 	err := j.readMembers(func(name jsonToken) error {
-		if slices.Contains(seen, name.text) {
-			j.errs.add(name.at, "%q stands twice in the value of %q", name.text, rule.Key)
+		if err := j.errs.tooMany(name.at); err != nil {
+			return err
 		}
-		seen = append(seen, name.text)
+		if slices.Contains(seen, name.text) {
+			j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(rule.Key))
+		} else if slices.Contains(jsonMembers[:], name.text) {
+			seen = append(seen, name.text)
+		}
 		return j.readProperty(rule, name)
 	})
 	if err == nil && !slices.Contains(seen, "to") {
-		j.errs.add(start, `the value of %q has no "to", which is the destination`, rule.Key)
+		j.errs.add(start, `the value of %s has no "to", which is the destination`, quote(rule.Key))
 	}
 	return err
 }
+
+var jsonMembers = [...]string{"to", "status", "exact", "unlisted"}
 
 // readProperty reads what the object says of rule under a name.
 func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
@@ -231,11 +236,12 @@ func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
 		rule.Unlisted, ok = truth(value)
 		want = "true or false"
 	default:
-		j.errs.add(name.at, `the value of %q has a member %q; the members are "to", "status", "exact" and "unlisted"`, rule.Key, name.text)
+		j.errs.add(name.at, `the value of %s has a member %s; the members are "to", "status", "exact" and "unlisted"`,
+			quote(rule.Key), quote(name.text))
 		return j.skip(value)
 	}
 	if !ok {
-		j.errs.add(value.at, "%q in the value of %q takes %s, not %s", name.text, rule.Key, want, kindOf(value))
+		j.errs.add(value.at, "%q in the value of %s takes %s, not %s", name.text, quote(rule.Key), want, kindOf(value))
 	}
 	return j.skip(value)
 }
@@ -296,9 +302,9 @@ func kindOf(token jsonToken) string {
 	case '[':
 		return "an array"
 	case jsonString:
-		return strconv.Quote(token.text)
+		return quote(token.text)
 	case jsonWord:
 		return token.text
 	}
-	return strconv.Quote(string(rune(token.kind)))
+	return quote(string(rune(token.kind)))
 }

@@ -1,9 +1,7 @@
 package rulefile
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -126,7 +124,7 @@ func destinationOf(words []word) (to word, rest []word, refused *refusal) {
 		}
 		return w, words[2:], nil
 	}
-	return to, nil, &refusal{words[1], strconv.Quote(words[1].text) + " is no destination; " + whatItIs}
+	return to, nil, &refusal{words[1], quote(words[1].text) + " is no destination; " + whatItIs}
 }
 
 // statusOf returns the status that the words behind a destination say.
@@ -153,12 +151,12 @@ func statusProblem(text string) string {
 	case number == "404":
 		return "404 is an error page, and no redirect; use Caddy's handle_errors"
 	}
-	return fmt.Sprintf("the status is %s, not %q", statusCodes, text)
+	return "the status is " + statusCodes + ", not " + quote(text)
 }
 
 func conditionProblem(text string) string {
 	if name, _, ok := strings.Cut(text, "="); ok {
 		return "a rule has no condition " + name + "; use Caddy's redir with a matcher"
 	}
-	return fmt.Sprintf("nothing follows the status but conditions, which a rule does not have; remove %q", text)
+	return "nothing follows the status but conditions, which a rule does not have; remove " + quote(text)
 }
