@@ -111,18 +111,17 @@ type directive struct {
 	handler  *Handler
 	at       resolver.Position
 	given    map[string]resolver.Position // where each option stands
-	problems []problem
-}
-
-// problem is something to be put right in the Caddyfile.
-type problem struct {
-	at      resolver.Position
-	message string
-	placed  bool // the message tells the place, as those of sources do
+	problems problems
 }
 
 func (p *directive) report(at resolver.Position, format string, args ...any) {
 	p.problems = append(p.problems, problem{at: at, message: fmt.Sprintf(format, args...)})
+}
+
+// reportRule reports something about the rule of a key.
+func (p *directive) reportRule(rule resolver.Rule, format string, args ...any) {
+	p.problems = append(p.problems,
+		problem{at: rule.Position, key: rule.Key, message: fmt.Sprintf(format, args...)})
 }
 
 // add takes in a line: an option or a rule.
@@ -192,7 +191,7 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 	module, err := caddyfile.UnmarshalModule(d, sourceNamespace+"."+name)
 	if err != nil {
 		for message := range strings.SplitSeq(err.Error(), "\n") {
-			p.problems = append(p.problems, problem{at: at, message: message, placed: true})
+			p.problems = append(p.problems, problemOfSource(at, message))
 		}
 		return
 	}
@@ -262,7 +261,7 @@ func (p *directive) addRule(l line) {
 	rule := resolver.Rule{Key: l.words[0], Value: l.words[1], Position: l.at}
 	for i, word := range l.words[2:] {
 		if slices.Contains(l.words[2:2+i], word) {
-			p.report(l.at, "key %q: %s stands twice", rule.Key, word)
+			p.reportRule(rule, "%s stands twice", word)
 			return
 		}
 		code, isStatus := parseStatus(word)
@@ -274,8 +273,8 @@ func (p *directive) addRule(l line) {
 		case isStatus && rule.Status == 0:
 			rule.Status = code
 		default:
-			p.report(l.at, "key %q: %q cannot stand here: what can follow a destination is one redirect code (%s), exact, and unlisted",
-				rule.Key, word, redirectCodes)
+			p.reportRule(rule, "%q cannot stand here: what can follow a destination is one "+
+				"redirect code (%s), exact, and unlisted", word, redirectCodes)
 			return
 		}
 	}
@@ -333,7 +332,9 @@ func (p *directive) compile() {
 	}
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {
-			p.report(e.Position, "key %q: %s", e.Key, e.Message)
+			p.problems = append(p.problems, problem{
+				at: e.Position, kind: resolver.WarningKind(e.Kind.Error()), key: e.Key, message: e.Message,
+			})
 		}
 	} else if err != nil {
 		p.report(p.at, "%v", err)
@@ -348,17 +349,7 @@ func (p *directive) err() error {
 	slices.SortStableFunc(p.problems, func(a, b problem) int {
 		return cmp.Or(cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line))
 	})
-	lines := make([]string, len(p.problems))
-	for i, problem := range p.problems {
-		lines[i] = problem.message
-		if !problem.placed {
-			lines[i] = fmt.Sprintf("%s: %s", problem.at, problem.message)
-		}
-	}
-	if len(lines) == 1 {
-		return errors.New(lines[0])
-	}
-	return fmt.Errorf("%d errors\n%s", len(lines), strings.Join(lines, "\n"))
+	return p.problems
 }
 
 // Interface guards

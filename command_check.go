@@ -90,8 +90,10 @@ func checkHosts(hosts []string) error {
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open(cmd.InOrStdin())
 	if bad, is := errors.AsType[badConfiguration](err); is {
-		report := newCheckReport(cmp.Or(c.input.config, defaultConfig))
-		report.addErrors(bad.error, "configuration")
+		path := cmp.Or(c.input.config, defaultConfig)
+		report := newCheckReport(path)
+		report.addErrors(inDirectives(bad.error, path), "configuration")
+		report.sort()
 		return []*checkReport{report}, nil
 	}
 	if err != nil {
@@ -174,6 +176,9 @@ func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
 		}
 		if inFile, ok := err.(*rulefile.Error); ok {
 			f.Kind, f.Position, f.Message = "unreadable", inFile.Position, inFile.Message
+		}
+		if p, ok := err.(problem); ok {
+			f.Kind, f.Position, f.Key, f.Message = cmp.Or(p.kind, kind), p.at, p.key, p.message
 		}
 		r.add(f)
 	}

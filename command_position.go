@@ -2,10 +2,13 @@ package shortlink
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -13,19 +16,33 @@ import (
 // placeInlineRules gives the inline rules of handlers, which have lost it in Caddy's JSON, the place in the
 // Caddyfile that they come from.
 func placeInlineRules(handlers []*Handler, path string) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return // it has been read before, so it was standard input
-	}
-	written := directivesIn(path, text)
+	written := directivesIn(path)
 	for _, h := range handlers {
 		for _, candidate := range written {
-			if candidate.Name == h.Name && sameRules(candidate.Rules, h.Rules) {
+			isIt := candidate.err == nil && candidate.Name == h.Name
+			if isIt && sameRules(candidate.Rules, h.Rules) {
 				h.Rules = candidate.Rules
 				break
 			}
 		}
 	}
+}
+
+// inDirectives returns what is wrong with the directives of a Caddyfile, each with its place. err
+// is why Caddy could not adapt it: it stops at the first directive, and keeps a text alone.
+func inDirectives(err error, path string) error {
+	told := false
+	var errs []error
+	for _, written := range directivesIn(path) {
+		if written.err != nil {
+			errs = append(errs, written.err)
+			told = told || strings.Contains(err.Error(), written.err.Error())
+		}
+	}
+	if !told {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // sameRules reports whether rules are the same, wherever and in whichever order they stand.
@@ -38,31 +55,70 @@ func sameRules(a, b Rules) bool {
 	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), byKey), slices.SortedFunc(slices.Values(b), byKey), same)
 }
 
-// directivesIn returns the handlers of the shortlink directives of a Caddyfile, wherever they stand in it.
-func directivesIn(path string, text []byte) []*Handler {
+// writtenDirective is a shortlink directive as a Caddyfile has it, and what is wrong with it.
+type writtenDirective struct {
+	*Handler
+	err error
+}
+
+// directivesIn returns the shortlink directives of a Caddyfile, wherever they stand in it; none, if
+// the file cannot be read or is no Caddyfile.
+func directivesIn(path string) []writtenDirective {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
 	blocks, err := caddyfile.Parse(path, text)
 	if err != nil {
 		return nil
 	}
-	var handlers []*Handler
+	var directives []writtenDirective
+	shorthands := httpcaddyfile.NewShorthandReplacer()
 	for _, block := range blocks {
 		for _, segment := range block.Segments {
-			for i := range segment {
-				if !beginsDirective(segment, i) {
-					continue
-				}
-				h := new(Handler)
-				if h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(segment[i:]))) == nil {
-					handlers = append(handlers, h)
-				}
-			}
+			shorthands.ApplyToSegment(&segment)
+			directives = append(directives, directivesOf(segment)...)
 		}
 	}
-	return handlers
+	return directives
+}
+
+// directivesOf returns the shortlink directives of a segment.
+func directivesOf(segment []caddyfile.Token) (directives []writtenDirective) {
+	for i := 0; i < len(segment); i++ {
+		if !beginsDirective(segment, i) {
+			continue
+		}
+		whole := segment[i : i+lengthOfDirective(segment[i:])]
+		h := new(Handler)
+		err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(whole)))
+		directives = append(directives, writtenDirective{h, err})
+		i += len(whole) - 1 // a key can be called like the directive
+	}
+	return directives
 }
 
 func beginsDirective(tokens []caddyfile.Token, i int) bool {
-	return tokens[i].Text == "shortlink" && (i == 0 || tokens[i-1].Line != tokens[i].Line || tokens[i-1].File != tokens[i].File)
+	return tokens[i].Text == "shortlink" && (i == 0 || !onOneLine(tokens[i-1], tokens[i]))
+}
+
+func onOneLine(a, b caddyfile.Token) bool { return a.Line == b.Line && a.File == b.File }
+
+// lengthOfDirective returns how many of the tokens are the directive's that they begin with.
+func lengthOfDirective(tokens []caddyfile.Token) int {
+	depth := 0
+	for i, token := range tokens {
+		switch {
+		case token.Text == "{":
+			depth++
+		case token.Text == "}":
+			depth--
+		}
+		if depth == 0 && (i+1 == len(tokens) || !onOneLine(token, tokens[i+1])) {
+			return i + 1
+		}
+	}
+	return len(tokens)
 }
 
 // withoutMatcher drops what stands between the directive's name and its block.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -37,29 +36,25 @@ func (rules *Rules) UnmarshalJSON(b []byte) error {
 	if !ok {
 		return err
 	}
-	var problems []string
+	var errs []error
 	for _, e := range unread {
-		problems = append(problems, "rules: "+e.Message)
+		errs = append(errs, &rulefile.Error{Message: "rules: " + e.Message})
 	}
-	if _, err := resolver.Compile(*rules, resolver.Options{}); err != nil {
-		problems = append(problems, err.Error())
-	}
-	return errors.New(strings.Join(problems, "\n"))
+	_, err = resolver.Compile(*rules, resolver.Options{})
+	return errors.Join(append(errs, err)...)
 }
 
 // checkPlaceholders reports the rules that hold one of Caddy's placeholders: nothing
 // replaces them.
 func (rules Rules) checkPlaceholders() error {
-	var problems []string
+	var errs []error
 	for _, rule := range rules {
-		if placeholder := cmp.Or(findPlaceholder(rule.Key), findPlaceholder(rule.Value)); placeholder != "" {
-			problems = append(problems, fmt.Sprintf("key %q: %s", rule.Key, placeholderMessage(placeholder)))
+		placeholder := cmp.Or(findPlaceholder(rule.Key), findPlaceholder(rule.Value))
+		if placeholder != "" {
+			errs = append(errs, problem{key: rule.Key, message: placeholderMessage(placeholder)})
 		}
 	}
-	if problems == nil {
-		return nil
-	}
-	return errors.New(strings.Join(problems, "\n"))
+	return errors.Join(errs...)
 }
 
 // findPlaceholder returns the first of Caddy's placeholders in a word, or "". Shorthands
