@@ -167,22 +167,14 @@ func runningHandlers() handlersRunning {
 	slices.SortFunc(found, func(a, b entry) int {
 		return strings.Compare(a.publicName()+"\x00"+a.configuration, b.publicName()+"\x00"+b.configuration)
 	})
-	var all handlersRunning
-	count, taken := map[string]int{}, map[string]bool{}
-	for _, e := range found {
-		count[e.publicName()]++
-		taken[e.publicName()] = true
+	public := make([]string, len(found))
+	for i, e := range found {
+		public[i] = e.publicName()
 	}
-	number := map[string]int{}
-	for _, e := range found {
-		public := e.publicName()
-		name := public
-		for number[public]++; number[public] > 1; number[public]++ {
-			if name = fmt.Sprintf("%s-%d", public, number[public]); !taken[name] {
-				break
-			}
-		}
-		all = append(all, runningHandler{name, count[public] > 1, e.Handler})
+	var all handlersRunning
+	names, count := uniqueNames(public)
+	for i, e := range found {
+		all = append(all, runningHandler{names[i], count[public[i]] > 1, e.Handler})
 	}
 	return all
 }

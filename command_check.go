@@ -109,8 +109,11 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	return reports, nil
 }
 
-func (c *checking) checkHandler(h *Handler, progress *progress) *checkReport {
-	report := newCheckReport(h.publicName())
+func (c *checking) checkHandler(h *configured, progress *progress) *checkReport {
+	report := newCheckReport(h.name)
+	if h.shares {
+		report.label = h.label()
+	}
 	ruleset, _, err := h.compileRules(h.ctx, progress.step)
 	if err != nil {
 		report.addErrors(err, "source")
@@ -131,6 +134,8 @@ type checkReport struct {
 	Warnings int           `json:"warnings"`
 	Notes    int           `json:"notes"`
 	Findings []findingJSON `json:"findings"`
+
+	label string // what people are told for the name
 }
 
 // findingJSON is a finding for programs.
@@ -148,7 +153,7 @@ type findingJSON struct {
 }
 
 func newCheckReport(name string) *checkReport {
-	return &checkReport{Name: name, Findings: []findingJSON{}}
+	return &checkReport{Name: name, Findings: []findingJSON{}, label: name}
 }
 
 func (r *checkReport) add(f resolver.Finding) {
@@ -254,7 +259,8 @@ func (r *checkReport) write(w io.Writer, c colours) {
 		}
 		from = to
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Name, count(r.Rules, "rule"), count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.label, count(r.Rules, "rule"),
+		count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
 }
 
 func (f findingJSON) text() string {

@@ -101,7 +101,7 @@ func (d *diffing) compile(
 	if d.adapter != "" || isCaddyfileName(path) {
 		in = input{config: path, adapter: d.adapter, name: d.name}
 	}
-	h, err := in.openOne(stdin)
+	h, err := in.openOne(stdin, nil)
 	if err != nil {
 		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
 	}

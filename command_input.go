@@ -1,17 +1,14 @@
 package shortlink
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -67,26 +64,32 @@ func (in *input) addConfigFlags(cmd *cobra.Command) {
 
 // offline is a handler whose rules are read and compiled without being served.
 type offline struct {
-	*Handler
+	*configured
 	close func()
 }
 
-// openOne opens the one handler that is meant.
-func (in *input) openOne(stdin io.Reader) (*offline, error) {
+// openOne opens the one handler that is meant. If the configuration has several, that is the one
+// whose site has the hosts of urls.
+func (in *input) openOne(stdin io.Reader, urls []string) (*offline, error) {
 	handlers, closeAll, err := in.open(stdin)
 	if err != nil {
 		return nil, err
 	}
-	if len(handlers) > 1 {
+	meant := handlers.at(urls)
+	if len(meant) > 1 {
 		closeAll()
-		return nil, fmt.Errorf("the configuration has %d shortlink handlers; write --name with one of: %s", len(handlers), strings.Join(publicNames(handlers), ", "))
+		return nil, fmt.Errorf("the configuration has %d shortlink handlers; "+
+			"write --name with one of: %s", len(handlers), meant.list())
 	}
-	return &offline{handlers[0], closeAll}, nil
+	return &offline{meant[0], closeAll}, nil
 }
 
-// compile reads and compiles the rules of the one handler that is meant, and tells its progress on standard error.
-func (in *input) compile(cmd *cobra.Command) (h *offline, ruleset *resolver.Ruleset, err error) {
-	if h, err = in.openOne(cmd.InOrStdin()); err != nil {
+// compile reads and compiles the rules of the one handler that is meant, and tells its progress on
+// standard error. Where there are several, urls say which one it is.
+func (in *input) compile(
+	cmd *cobra.Command, urls []string,
+) (h *offline, ruleset *resolver.Ruleset, err error) {
+	if h, err = in.openOne(cmd.InOrStdin(), urls); err != nil {
 		return nil, nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
@@ -99,16 +102,10 @@ func (in *input) compile(cmd *cobra.Command) (h *offline, ruleset *resolver.Rule
 	return h, ruleset, nil
 }
 
-func publicNames(handlers []*Handler) []string {
-	var names []string
-	for _, h := range handlers {
-		names = append(names, h.publicName())
-	}
-	return names
-}
-
 // open returns all handlers that are meant, at least one, whose options are good and whose sources can be read.
-func (in *input) open(stdin io.Reader) (handlers []*Handler, closeAll func(), err error) {
+func (in *input) open(
+	stdin io.Reader,
+) (handlers configuredHandlers, closeAll func(), err error) {
 	if err := checkRulesFormat(in.format, in.rules); err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +113,8 @@ func (in *input) open(stdin io.Reader) (handlers []*Handler, closeAll func(), er
 		if err := in.checkRules(); err != nil {
 			return nil, nil, err
 		}
-		return []*Handler{in.handlerOfRules(stdin)}, func() {}, nil
+		h := in.handlerOfRules(stdin)
+		return configuredHandlers{{Handler: h, name: h.publicName()}}, func() {}, nil
 	}
 	if err := beQuiet(); err != nil {
 		return nil, nil, err
@@ -129,12 +127,11 @@ func (in *input) open(stdin io.Reader) (handlers []*Handler, closeAll func(), er
 	if err != nil {
 		return nil, nil, err
 	}
-	handlers, err = in.handlersIn(ctx, config)
+	handlers, err = in.handlersIn(ctx, config, path)
 	if err != nil {
 		closeAll()
 		return nil, nil, err
 	}
-	placeInlineRules(handlers, path)
 	return handlers, closeAll, nil
 }
 
@@ -221,83 +218,6 @@ func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error)
 	ctx, closeAll = caddy.NewContext(ctx)
 	return ctx, closeAll, nil
 }
-
-// handlersIn returns the shortlink handlers of a configuration that have the name that is asked for.
-func (in *input) handlersIn(ctx caddy.Context, config []byte) ([]*Handler, error) {
-	found, err := findHandlers(config)
-	if err != nil {
-		return nil, err
-	}
-	var handlers []*Handler
-	var wrong []error
-	for _, encoded := range found {
-		h := &Handler{ctx: ctx}
-		if err := caddy.StrictUnmarshalJSON(encoded, h); err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		handlers = append(handlers, h)
-	}
-	if in.name != "" {
-		all := handlers
-		handlers = slices.DeleteFunc(slices.Clone(all), func(h *Handler) bool { return h.publicName() != in.name })
-		if len(handlers) == 0 && wrong == nil {
-			return nil, fmt.Errorf("the configuration has no shortlink handler named %q; it has: %s", in.name, strings.Join(publicNames(all), ", "))
-		}
-	}
-	if len(handlers) == 0 && wrong == nil {
-		return nil, errors.New("the configuration has no shortlink handler")
-	}
-	for _, h := range handlers {
-		wrong = append(wrong, h.prepare())
-	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, badConfiguration{err}
-	}
-	return handlers, nil
-}
-
-// findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of them once.
-func findHandlers(config []byte) ([][]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(config))
-	decoder.UseNumber()
-	var whole any
-	if err := decoder.Decode(&whole); err != nil {
-		return nil, err
-	}
-	var handlers [][]byte
-	known := map[string]bool{}
-	eachObject(whole, func(object map[string]any) {
-		if object["handler"] != "shortlink" {
-			return
-		}
-		object = maps.Clone(object)
-		delete(object, "handler")
-		if encoded, err := json.Marshal(object); err == nil && !known[string(encoded)] {
-			known[string(encoded)] = true
-			handlers = append(handlers, encoded)
-		}
-	})
-	return handlers, nil
-}
-
-// eachObject calls do with all objects in a JSON value.
-func eachObject(value any, do func(map[string]any)) {
-	switch value := value.(type) {
-	case []any:
-		for _, element := range value {
-			eachObject(element, do)
-		}
-	case map[string]any:
-		do(value)
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			eachObject(value[name], do)
-		}
-	}
-}
-
-// publicName is the name by which people and programs call the handler.
-func (h *Handler) publicName() string { return cmp.Or(h.Name, "shortlink") }
 
 // ruleFile is a source that reads rules from a file as commands do: pipes, too, once.
 type ruleFile struct {

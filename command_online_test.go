@@ -182,6 +182,43 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 	}
 }
 
+func TestAHandlerWithoutANameHasOneNameRunningOrNot(t *testing.T) {
+	const block = `
+	handle /one/* {
+		shortlink {
+			docs https://one.example/?a=1&b=2
+			b https://b.example
+			expect /docs/x https://one.example/x?a=1&b=2
+		}
+	}
+	handle /two/* {
+		shortlink {
+			docs https://two.example/
+			cache 1h
+		}
+	}
+	shortlink {
+		docs https://three.example/
+		from file {env.LINKS} {
+			format csv
+		}
+	}`
+	links := filepath.Join(t.TempDir(), "links")
+	write(t, links, "a,https://a.example\n")
+	t.Setenv("LINKS", links)
+	s := administer(t, "", block)
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	write(t, config, "http://localhost {"+block+"\n}\n")
+	for _, name := range []string{"shortlink", "shortlink-2", "shortlink-3"} {
+		running, _ := s.command("list", "docs", "--name", name)
+		_, destination, _ := strings.Cut(running, " ")
+		resolve := []string{"shortlink", "resolve", "--config", config, "--name", name, "/docs"}
+		if got, exit := shortlink.Run(resolve, ""); exit != 0 || got != "/docs -> 302 "+destination {
+			t.Errorf("running, %s has %q; otherwise %q, %d", name, running, got, exit)
+		}
+	}
+}
+
 func TestTheAddressOfTheEndpointIsFoundInTheConfiguration(t *testing.T) {
 	s, _, _ := editable(t, "links.json", "{}")
 	elsewhere := filepath.Join(t.TempDir(), "site.caddyfile")

@@ -1,10 +1,8 @@
 package shortlink
 
 import (
-	"cmp"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -12,21 +10,6 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
-
-// placeInlineRules gives the inline rules of handlers, which have lost it in Caddy's JSON, the place in the
-// Caddyfile that they come from.
-func placeInlineRules(handlers []*Handler, path string) {
-	written := directivesIn(path)
-	for _, h := range handlers {
-		for _, candidate := range written {
-			isIt := candidate.err == nil && candidate.Name == h.Name
-			if isIt && sameRules(candidate.Rules, h.Rules) {
-				h.Rules = candidate.Rules
-				break
-			}
-		}
-	}
-}
 
 // inDirectives returns what is wrong with the directives of a Caddyfile, each with its place. err
 // is why Caddy could not adapt it: it stops at the first directive, and keeps a text alone.
@@ -45,20 +28,11 @@ func inDirectives(err error, path string) error {
 	return errors.Join(errs...)
 }
 
-// sameRules reports whether rules are the same, wherever and in whichever order they stand.
-func sameRules(a, b Rules) bool {
-	byKey := func(a, b resolver.Rule) int { return cmp.Compare(a.Key, b.Key) }
-	same := func(a, b resolver.Rule) bool {
-		a.Position, b.Position = resolver.Position{}, resolver.Position{}
-		return a == b
-	}
-	return slices.EqualFunc(slices.SortedFunc(slices.Values(a), byKey), slices.SortedFunc(slices.Values(b), byKey), same)
-}
-
 // writtenDirective is a shortlink directive as a Caddyfile has it, and what is wrong with it.
 type writtenDirective struct {
 	*Handler
 	err error
+	at  resolver.Position
 }
 
 // directivesIn returns the shortlink directives of a Caddyfile, wherever they stand in it; none, if
@@ -90,9 +64,9 @@ func directivesOf(segment []caddyfile.Token) (directives []writtenDirective) {
 			continue
 		}
 		whole := segment[i : i+lengthOfDirective(segment[i:])]
-		h := new(Handler)
+		h, at := new(Handler), resolver.Position{Source: segment[i].File, Line: segment[i].Line}
 		err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(whole)))
-		directives = append(directives, writtenDirective{h, err})
+		directives = append(directives, writtenDirective{h, err, at})
 		i += len(whole) - 1 // a key can be called like the directive
 	}
 	return directives

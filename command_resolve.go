@@ -56,7 +56,7 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 	if slices.Contains(urls, "-") && r.input.readsStdin() {
 		return errStdinTwice
 	}
-	h, ruleset, err := r.input.compile(cmd)
+	h, ruleset, err := r.input.compile(cmd, urls)
 	if err != nil {
 		return err
 	}

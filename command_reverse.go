@@ -58,7 +58,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	if len(urls) == 0 {
 		return errors.New("there is no URL; write the URLs that keys may lead to")
 	}
-	h, ruleset, err := r.input.compile(cmd)
+	h, ruleset, err := r.input.compile(cmd, nil)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,339 @@
+package shortlink
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// configured is a handler of a configuration, and what tells it apart from the others.
+type configured struct {
+	*Handler
+	name   string // that no other has: the same by which it runs
+	shares bool   // whether others have the public name, too
+	// encoded is the handler as JSON, sorted: all handlers with this form are one.
+	encoded string
+	// addresses are of the sites that it stands in: "go.example", "*.go.example:8080", ":443".
+	addresses []string
+	// lines are where its directive stands in a Caddyfile.
+	lines []resolver.Position
+}
+
+// configuredHandlers are the handlers of a configuration, sorted by name.
+type configuredHandlers []*configured
+
+// handlersIn returns the shortlink handlers of a configuration that have the name that is asked
+// for; path is the file that it was written in.
+func (in *input) handlersIn(
+	ctx caddy.Context, config []byte, path string,
+) (configuredHandlers, error) {
+	handlers, err := findHandlers(config)
+	if err != nil {
+		return nil, err
+	}
+	handlers, wrong := handlers.decode(ctx)
+	handlers.giveNames()
+	handlers.placeIn(path) // which puts inline rules into another order
+	named, err := handlers.named(in.name)
+	if err != nil && wrong == nil {
+		return nil, err
+	}
+	for _, c := range named {
+		wrong = errors.Join(wrong, c.prepare())
+	}
+	if wrong != nil {
+		return nil, badConfiguration{wrong}
+	}
+	return named, nil
+}
+
+// findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of
+// them once.
+func findHandlers(config []byte) (configuredHandlers, error) {
+	whole, err := decodeJSON(config)
+	if err != nil {
+		return nil, err
+	}
+	var handlers configuredHandlers
+	known := map[string]*configured{}
+	eachHandler(whole, configuredSite{}, func(object map[string]any, addresses []string) {
+		object = maps.Clone(object)
+		delete(object, "handler")
+		b, err := json.Marshal(object)
+		if err != nil {
+			return
+		}
+		c, twice := known[string(b)]
+		if !twice {
+			c = &configured{encoded: string(b)}
+			known[c.encoded] = c
+			handlers = append(handlers, c)
+		}
+		c.addresses = append(c.addresses, addresses...)
+	})
+	return handlers, nil
+}
+
+// decodeJSON decodes a value without loss.
+func decodeJSON(b []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err
+}
+
+// configuredSite is a part of a configuration: a server, or one of its routes.
+type configuredSite struct {
+	hosts []any    // none for any host
+	ports []string // such as ":8080"
+}
+
+// eachHandler calls found with all shortlink handlers in a JSON value, which stands at a site.
+func eachHandler(value any, at configuredSite, found func(map[string]any, []string)) {
+	switch value := value.(type) {
+	case []any:
+		for _, element := range value {
+			eachHandler(element, at, found)
+		}
+	case map[string]any:
+		if value["handler"] == "shortlink" {
+			found(value, at.addresses())
+			return
+		}
+		if listen, is := value["listen"].([]any); is {
+			at.ports = portsOf(listen)
+		}
+		if hosts := hostsOf(value["match"]); hosts != nil {
+			at.hosts = hosts
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			eachHandler(value[name], at, found)
+		}
+	}
+}
+
+// addresses returns the site's addresses as a Caddyfile has them.
+func (s configuredSite) addresses() (addresses []string) {
+	for _, port := range s.ports {
+		if s.hosts == nil {
+			addresses = append(addresses, port)
+		}
+		if port == ":80" || port == ":443" {
+			port = ""
+		}
+		for _, host := range s.hosts {
+			addresses = append(addresses, fmt.Sprint(host)+port)
+		}
+	}
+	return addresses
+}
+
+// portsOf returns the ports of the addresses that a server listens at.
+func portsOf(listen []any) (ports []string) {
+	for _, address := range listen {
+		if parsed, err := caddy.ParseNetworkAddress(fmt.Sprint(address)); err == nil {
+			ports = append(ports, fmt.Sprint(":", parsed.StartPort))
+		}
+	}
+	return ports
+}
+
+// hostsOf returns the hosts that matchers of a route take, or nil for any.
+func hostsOf(matchers any) (hosts []any) {
+	sets, _ := matchers.([]any)
+	for _, set := range sets {
+		members, _ := set.(map[string]any)
+		named, _ := members["host"].([]any)
+		if named == nil {
+			return nil
+		}
+		hosts = append(hosts, named...)
+	}
+	return hosts
+}
+
+// decode decodes the handlers. It returns those that are good, and what is wrong with the others.
+func (all configuredHandlers) decode(ctx caddy.Context) (good configuredHandlers, err error) {
+	var errs []error
+	for _, c := range all {
+		c.Handler = &Handler{ctx: ctx}
+		if err := caddy.StrictUnmarshalJSON([]byte(c.encoded), c.Handler); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		good = append(good, c)
+	}
+	return good, errors.Join(errs...)
+}
+
+// named returns the handlers that have a name, or all for none.
+func (all configuredHandlers) named(name string) (configuredHandlers, error) {
+	if len(all) == 0 {
+		return nil, errors.New("the configuration has no shortlink handler")
+	}
+	if name == "" {
+		return all, nil
+	}
+	some := all.where(func(c *configured) bool { return c.name == name })
+	if len(some) == 0 {
+		return nil, fmt.Errorf("the configuration has no shortlink handler named %q; it has: %s",
+			name, all.list())
+	}
+	return some, nil
+}
+
+// placeIn tells where the handlers stand in a Caddyfile, and gives their inline rules the lines
+// that they have lost in Caddy's JSON.
+func (all configuredHandlers) placeIn(path string) {
+	for _, written := range directivesIn(path) {
+		encoded := sortedJSON(written.Handler)
+		for _, c := range all.where(func(c *configured) bool { return c.encoded == encoded }) {
+			if c.lines == nil {
+				c.Rules = written.Rules
+			}
+			c.lines = append(c.lines, written.at)
+		}
+	}
+}
+
+// sortedJSON returns a handler as JSON with all members sorted, or "".
+func sortedJSON(h *Handler) string {
+	b, err := json.Marshal(h)
+	if err != nil {
+		return ""
+	}
+	members, err := decodeJSON(b)
+	if err != nil {
+		return ""
+	}
+	b, _ = json.Marshal(members)
+	return string(b)
+}
+
+// giveNames sorts the handlers, and gives them the names by which they run.
+func (all configuredHandlers) giveNames() {
+	digests := map[*configured]string{}
+	for _, c := range all {
+		digests[c], _ = c.configuration() // of what has just been decoded
+	}
+	slices.SortFunc(all, func(a, b *configured) int {
+		byName := cmp.Compare(a.publicName(), b.publicName())
+		return cmp.Or(byName, cmp.Compare(digests[a], digests[b]))
+	})
+	public := make([]string, len(all))
+	for i, c := range all {
+		public[i] = c.publicName()
+	}
+	names, count := uniqueNames(public)
+	for i, c := range all {
+		c.name, c.shares = names[i], count[public[i]] > 1
+	}
+}
+
+// publicName is the name by which people and programs call the handler.
+func (h *Handler) publicName() string { return cmp.Or(h.Name, "shortlink") }
+
+// uniqueNames returns unique names for public ones, and how often each of these is there: the first
+// of several handlers keeps the name, and the others get a number.
+func uniqueNames(public []string) (unique []string, count map[string]int) {
+	count = map[string]int{}
+	for _, name := range public {
+		count[name]++
+	}
+	number := map[string]int{}
+	for _, name := range public {
+		one := name
+		for number[name]++; number[name] > 1; number[name]++ {
+			if one = fmt.Sprintf("%s-%d", name, number[name]); count[one] == 0 {
+				break
+			}
+		}
+		unique = append(unique, one)
+	}
+	return unique, count
+}
+
+func (all configuredHandlers) where(is func(*configured) bool) (some configuredHandlers) {
+	for _, c := range all {
+		if is(c) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// list lists the handlers by name, each with where it stands.
+func (all configuredHandlers) list() string {
+	var names []string
+	shared := false
+	for _, c := range all {
+		names = append(names, c.label())
+		shared = shared || c.shares
+	}
+	list := strings.Join(names, ", ")
+	if shared {
+		list += "; give each a name in its block, as numbers change with the rules"
+	}
+	return list
+}
+
+// label is the handler's name and where it stands.
+func (c *configured) label() string {
+	places := slices.Clone(c.addresses)
+	for _, line := range c.lines {
+		places = append(places, line.String())
+	}
+	if len(places) == 0 {
+		return c.name
+	}
+	return c.name + " (" + strings.Join(slices.Compact(places), ", ") + ")"
+}
+
+// at returns the handlers of the sites whose hosts URLs have, or all handlers where the URLs do not
+// tell. Those of a site that takes any host have the rest.
+func (all configuredHandlers) at(urls []string) configuredHandlers {
+	some := all
+	for _, url := range urls {
+		u, err := weburl.Parse(url)
+		if err != nil {
+			return all // it is a path
+		}
+		address := u.Host
+		if u.Port != "" {
+			address += ":" + u.Port
+		}
+		if !slices.ContainsFunc(some, func(c *configured) bool { return c.isAt(address) }) {
+			address = ""
+		}
+		some = some.where(func(c *configured) bool { return c.isAt(address) })
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
+// isAt reports whether the handler stands in a site that has this address or, if it is empty, in
+// one that takes any host.
+func (c *configured) isAt(address string) bool {
+	if address == "" {
+		anyHost := func(own string) bool { return own[0] == ':' }
+		return len(c.addresses) == 0 || slices.ContainsFunc(c.addresses, anyHost)
+	}
+	labels := strings.Split(address, ".")
+	return slices.ContainsFunc(c.addresses, func(own string) bool {
+		return slices.EqualFunc(strings.Split(own, "."), labels, func(own, label string) bool {
+			return own == "*" || strings.EqualFold(own, label)
+		})
+	})
+}
