@@ -58,7 +58,7 @@ func (rs *Ruleset) Check(hosts []string, pause func(), report func(Finding)) {
 	}
 	for _, w := range rs.warnings {
 		switch {
-		case w.Kind == WarnLoop || w.Kind == WarnTooManyRedirects:
+		case w.IsBroken():
 			report(Finding{Warning: w, Severity: SeverityError})
 		case w.Kind == WarnMeetsKey && c.circles[w.Key]: // which is what it warns of
 		default:

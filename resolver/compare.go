@@ -12,9 +12,8 @@ type Difference struct {
 	Added, Removed, Changed, Broken int
 	// The first keys of each kind, by position.
 	FirstAdded, FirstRemoved, FirstChanged []string
-	// FirstBroken says of the first broken keys what their requests are answered with: a [*RuleError] each, whose
-	// kind is a [*LoopError] or [ErrTooManyRedirects].
-	FirstBroken []error
+	// FirstBroken says why the first broken keys are, as [Ruleset.Broken] does.
+	FirstBroken []*RuleError
 	// Warnings are those of the new ruleset that the old one did not have.
 	Warnings []Warning
 }
@@ -26,7 +25,7 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 	if before == nil {
 		before = &Ruleset{}
 	}
-	added, removed, changed, broken := firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}
+	added, removed, changed := firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}
 	after.eachEntry(pause, func(at ref) {
 		old := before.entryOf(after.table.key(at))
 		rule := after.rule(at)
@@ -35,9 +34,6 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 			added.add(rule)
 		case !sameContent(before.rule(old), rule):
 			changed.add(rule)
-		}
-		if after.fails(at) && (old == 0 || !before.fails(old)) {
-			broken.add(rule)
 		}
 	})
 	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
@@ -48,10 +44,6 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 			changed.add(now.rule)
 		case ChangeRemoved:
 			removed.add(old.rule)
-			return
-		}
-		if now.failure != nil && (old == nil || old.failure == nil) {
-			broken.add(now.rule)
 		}
 	})
 	if before.rules > after.rules-added.count { // else there is nothing to look for
@@ -61,10 +53,12 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 			}
 		})
 	}
+	broken, firstBroken := after.Broken([]*Ruleset{before}, most, pause)
 	return Difference{
-		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken.count,
-		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(), FirstBroken: after.failuresOf(broken.rules),
-		Warnings: newWarnings(before.warnings, after.warnings),
+		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken,
+		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(),
+		FirstBroken: firstBroken,
+		Warnings:    newWarnings(before.warnings, after.warnings),
 	}
 }
 
@@ -81,33 +75,6 @@ func (rs *Ruleset) eachEntry(pause func(), do func(ref)) {
 func (rs *Ruleset) entryOf(key string) ref {
 	entry, _ := rs.find(key)
 	return entry.ref()
-}
-
-// fails reports whether the requests of a rule are answered with an error.
-func (rs *Ruleset) fails(at ref) bool {
-	var r record
-	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
-	return r.flags.has(failed)
-}
-
-// failuresOf returns the errors that the requests of rules are answered with.
-func (rs *Ruleset) failuresOf(rules []Rule) []error {
-	var errs []error
-	for _, rule := range rules {
-		err := rs.failureOf(rule)
-		errs = append(errs, &RuleError{Kind: err, Position: rule.Position, Key: rule.Key, Message: err.Error()})
-	}
-	return errs
-}
-
-// failureOf returns the error that the requests of a rule are answered with.
-func (rs *Ruleset) failureOf(rule Rule) error {
-	if t := rs.templates.of(rs.opts.canonicalKey(rule.Key)); t != nil {
-		return t.failure
-	}
-	var r record
-	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(rs.entryOf(string(rs.opts.appendKey(nil, rule.Key)))))
-	return rs.failures[r.failure()]
 }
 
 func sameContent(a, b Rule) bool {

@@ -1,9 +1,11 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -90,8 +92,8 @@ func TestAComparisonNamesWhatIsAddedRemovedChangedAndBroken(t *testing.T) {
 	}
 	got.FirstBroken = nil
 	wantBroken := []string{
-		`links.json:5: key "new-loop": too many internal redirects: loop new -> new-loop -> new`,
-		`links.json:6: key "new": too many internal redirects: loop new -> new-loop -> new`,
+		`links.json:5: key "new-loop": loop new -> new-loop -> new: its requests are answered with an error; lead one of the rules elsewhere`,
+		`links.json:6: key "new": loop new -> new-loop -> new: its requests are answered with an error; lead one of the rules elsewhere`,
 	}
 	if !slices.Equal(broken, wantBroken) {
 		t.Errorf("broken %q\nwant   %q", broken, wantBroken)
@@ -135,5 +137,43 @@ func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 			t.Errorf("%d pauses", pauses)
 		}
 		pauses = 0
+	}
+}
+
+func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
+	rules := []Rule{
+		{Key: "Docs", Value: "/Docs/v2"},
+		{Key: "ping", Value: "/pong"},
+		{Key: "pong", Value: "/ping"},
+		{Key: "in", Value: "/ping"},
+		{Key: "long", Value: "/short"}, {Key: "short", Value: "/page"},
+		{Key: "t/{x}", Value: "/t/{x}"},
+		{Key: "good", Value: "https://example.com"},
+	}
+	one := 1
+	after := mustCompile(t, rules, Options{MaxRedirects: &one})
+	count, first := after.Broken(nil, 10, nil)
+	want := map[string]string{
+		"Docs":  "write the destination as a URL",
+		"ping":  "loop ping -> pong -> ping: ",
+		"pong":  "loop ping -> pong -> ping: ",
+		"in":    "leads into the loop ping -> pong -> ping",
+		"long":  "the chain takes more than 1 ",
+		"t/{x}": "loop t/{x} -> t/{x} for every value",
+	}
+	if count != len(want) || len(first) != len(want) {
+		t.Errorf("%d are broken: %v", count, first)
+	}
+	for _, err := range first {
+		if !strings.Contains(err.Message, want[err.Key]) || errors.Is(err, ErrLoop) == (err.Key == "long") {
+			t.Errorf("got %v, want %s", err, want[err.Key])
+		}
+	}
+	folded := mustCompile(t, rules, Options{FoldCase: true})
+	if count, first := after.Broken([]*Ruleset{{}, folded}, 10, nil); count != 1 || first[0].Key != "long" {
+		t.Errorf("after the same rules without a limit %d are broken: %v", count, first)
+	}
+	if count, first := after.Broken(nil, 2, nil); count != len(want) || len(first) != 2 {
+		t.Errorf("%d are broken, and %d named", count, len(first))
 	}
 }

@@ -317,6 +317,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		sources:   c.sources.all,
 		failures:  failures,
 		warnings:  c.warnings,
+		shadowed:  c.shadowed,
 		rules:     rules,
 	}, nil
 }

@@ -69,11 +69,16 @@ func (c *Compiler) shadow(n int, rule Rule, rank int, by Rule, byRank int) {
 		c.failDuplicate(n, first, rule)
 		return
 	}
+	c.keepShadowed(key, rule)
+	c.warnShadowed(rule, by, byRank)
+}
+
+// keepShadowed keeps a rule that does not serve, as one of an earlier source shadows it.
+func (c *Compiler) keepShadowed(key keyOfSource, rule Rule) {
 	if c.shadowed == nil {
 		c.shadowed = map[keyOfSource]Rule{}
 	}
 	c.shadowed[key] = rule
-	c.warnShadowed(rule, by, byRank)
 }
 
 // failDuplicate reports that the n-th rule has the key of an earlier one of its source.

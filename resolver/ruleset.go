@@ -16,6 +16,7 @@ type Ruleset struct {
 	sources   []source
 	failures  []error
 	warnings  []Warning
+	shadowed  map[keyOfSource]Rule
 	rules     int
 	merger    weburl.Merger
 }
@@ -46,6 +47,35 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 			}
 		}
 	}
+}
+
+// RulesOf returns the rules of one source, as they were added, in no particular order, also those that
+// earlier sources shadow. It is the n-th that [Compiler.NextSource] began, or 0 for what came before.
+func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
+	return func(yield func(Rule) bool) {
+		for _, s := range rs.table.slots {
+			if s != 0 && rs.rankAt(s.ref()) == n && !yield(rs.rule(s.ref())) {
+				return
+			}
+		}
+		for _, t := range rs.templates.all() {
+			if rs.sources[t.source].rank == n && !yield(t.rule) {
+				return
+			}
+		}
+		for key, rule := range rs.shadowed {
+			if key.rank == n && !yield(rule) {
+				return
+			}
+		}
+	}
+}
+
+// rankAt returns the place in the precedence of the source that the rule of an entry is of.
+func (rs *Ruleset) rankAt(at ref) int {
+	var r record
+	r.decode(&rs.table.arena, rs.table.arena.bytes(at))
+	return rs.sources[r.position.source].rank
 }
 
 // RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, sorted by their canonical

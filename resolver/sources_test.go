@@ -129,3 +129,27 @@ func TestRulesOfSeveralFilesAreOfOneSource(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestTheRulesOfASourceAreListedAlsoWhereAnotherShadowsThem(t *testing.T) {
+	rule := func(key, value string) Rule {
+		return Rule{Key: key, Value: value, Position: Position{Source: "same", Line: 1}}
+	}
+	sources := [][]Rule{
+		{rule("a", "/b"), rule("t/{x}", "https://one.example/{x}")},
+		{rule("a", "https://two.example/"), rule("b", "https://two.example/"), rule("t/{y}", "/b/{y}")},
+		{rule("%61", "/b"), rule("t/{x}/{y}", "/a"), rule("c", "https://three.example/")},
+	}
+	rs, err := compileSources(sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range sources {
+		got := slices.Collect(rs.RulesOf(n))
+		byKey := func(a, b Rule) int { return strings.Compare(a.Key, b.Key) }
+		slices.SortFunc(got, byKey)
+		slices.SortFunc(want, byKey)
+		if !slices.Equal(got, want) {
+			t.Errorf("source %d has %v\nwant %v", n, got, want)
+		}
+	}
+}

@@ -38,6 +38,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 		c.warnOfRule(rule, parsed)
 		c.warnOfTemplate(t)
 	default:
+		c.keepShadowed(keyOfSource{c.rank, t.key}, rule)
 		c.warnShadowed(rule, there.rule, c.rankOf(there))
 	}
 }

@@ -106,11 +106,15 @@ func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) 
 		return
 	}
 	reported[loop] = true
-	w.Message = "loop " + loop.path() + ": its requests are answered with an error; lead one of the rules elsewhere"
+	w.Message = loopMessage(loop)
 	if len(loop.Cycle) == 1 {
 		w.Message = selfLoopMessage(this)
 	}
 	c.warnings = append(c.warnings, w)
+}
+
+func loopMessage(loop *LoopError) string {
+	return "loop " + loop.path() + ": its requests are answered with an error; lead one of the rules elsewhere"
 }
 
 // selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).

@@ -1,0 +1,76 @@
+package resolver
+
+import "slices"
+
+// Broken returns the rules whose requests are answered with an error, as their chain never ends or is
+// too long, and whose keys are not answered so in any of the rulesets before, whatever options these
+// have: how many there are, and the first of them by position, with the reason and what to write
+// instead. The kind of each is a [*LoopError] or [ErrTooManyRedirects]. most limits how many are
+// named. pause, if not nil, is called after every few hundred rules, to let others run.
+func (rs *Ruleset) Broken(before []*Ruleset, most int, pause func()) (count int, first []*RuleError) {
+	broken := firstKeys{most: most}
+	add := func(rule Rule) {
+		fails := func(old *Ruleset) bool { return old.failureOf(rule.Key) != nil }
+		if !slices.ContainsFunc(before, fails) {
+			broken.add(rule)
+		}
+	}
+	if len(rs.failures) > 0 { // else there is nothing to look for
+		rs.eachEntry(pause, func(at ref) {
+			if rs.failureAt(at) != nil {
+				add(rs.rule(at))
+			}
+		})
+	}
+	for _, t := range rs.templates.all() {
+		if t.failure != nil {
+			add(t.rule)
+		}
+	}
+	return broken.count, rs.brokenErrors(broken.rules)
+}
+
+// failureOf returns the error that requests for a key are answered with by its own rule, if there is one.
+func (rs *Ruleset) failureOf(key string) error {
+	canonical := rs.opts.canonicalKey(key)
+	if t := rs.templates.of(canonical); t != nil {
+		return t.failure
+	}
+	if at := rs.entryOf(canonical); at != 0 {
+		return rs.failureAt(at)
+	}
+	return nil
+}
+
+// failureAt returns the error that requests are answered with by the rule of an entry.
+func (rs *Ruleset) failureAt(at ref) error {
+	var r record
+	if r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at)); r.flags.has(failed) {
+		return rs.failures[r.failure()]
+	}
+	return nil
+}
+
+// brokenErrors returns the errors of broken rules, in the words of the warnings of them. A loop has
+// one warning for all of its keys.
+func (rs *Ruleset) brokenErrors(rules []Rule) []*RuleError {
+	var errs []*RuleError
+	byKey := map[string]*RuleError{}
+	for _, rule := range rules {
+		err := &RuleError{Kind: rs.failureOf(rule.Key), Position: rule.Position, Key: rule.Key}
+		if loop, is := err.Kind.(*LoopError); is {
+			err.Message = loopMessage(loop)
+		}
+		errs = append(errs, err)
+		byKey[rule.Key] = err
+	}
+	for _, w := range rs.warnings {
+		if err := byKey[w.Key]; err != nil && w.IsBroken() {
+			err.Message = w.Message
+		}
+	}
+	return errs
+}
+
+// IsBroken reports whether the warning is of a rule whose requests are answered with an error.
+func (w Warning) IsBroken() bool { return w.Kind == WarnLoop || w.Kind == WarnTooManyRedirects }
