@@ -30,7 +30,8 @@ func init() {
 //	GET /shortlink/
 //	    All handlers: an object by name
 //	GET /shortlink/<name>
-//	    A handler: its number of rules, their digest, its sources, and what came of the last load
+//	    A handler: its number of rules, their digest, its sources, what came of the last load, and
+//	    which rules are answered with an error
 //	GET /shortlink/<name>/rules
 //	    Its rules, as an object sorted by key, with the digest as ETag
 //	GET /shortlink/<name>/rules/<key>
@@ -155,17 +156,15 @@ type handlersRunning []runningHandler
 
 // runningHandlers returns one handler for each live ruleset, sorted by name.
 func runningHandlers() handlersRunning {
-	type entry struct {
-		configuration string
-		*Handler
-	}
-	var found []entry
-	running.Range(func(l, configuration any) bool {
-		found = append(found, entry{configuration.(string), l.(*live).handler.Load()})
+	var found []*Handler
+	running.Range(func(key, _ any) bool {
+		if h := key.(*Handler).live.handler.Load(); !slices.Contains(found, h) {
+			found = append(found, h)
+		}
 		return true
 	})
-	slices.SortFunc(found, func(a, b entry) int {
-		return strings.Compare(a.publicName()+"\x00"+a.configuration, b.publicName()+"\x00"+b.configuration)
+	slices.SortFunc(found, func(a, b *Handler) int {
+		return strings.Compare(a.publicName()+"\x00"+a.poolKey, b.publicName()+"\x00"+b.poolKey)
 	})
 	public := make([]string, len(found))
 	for i, e := range found {
@@ -174,7 +173,7 @@ func runningHandlers() handlersRunning {
 	var all handlersRunning
 	names, count := uniqueNames(public)
 	for i, e := range found {
-		all = append(all, runningHandler{names[i], count[public[i]] > 1, e.Handler})
+		all = append(all, runningHandler{names[i], count[public[i]] > 1, e})
 	}
 	return all
 }
@@ -202,6 +201,17 @@ type handlerJSON struct {
 	Digest   string       `json:"digest"`
 	Sources  []sourceInfo `json:"sources"`
 	LastLoad loadJSON     `json:"last_load"`
+	// BrokenRules is how many rules are answered with an error; Broken names the first 1000 of them.
+	BrokenRules int          `json:"broken_rules"`
+	Broken      []brokenJSON `json:"broken,omitempty"`
+}
+
+// brokenJSON is a rule that is answered with an error.
+type brokenJSON struct {
+	Kind     resolver.WarningKind `json:"kind"`
+	Position string               `json:"position,omitempty"`
+	Key      string               `json:"key"`
+	Reason   string               `json:"reason"`
 }
 
 // sourceInfo is what there is to know of a source.
@@ -225,6 +235,12 @@ func statusOfHandler(h *Handler) handlerJSON {
 		Digest:   serving.digest,
 		Sources:  []sourceInfo{},
 		LastLoad: loadJSON{Time: last.time, Result: "loaded"},
+
+		BrokenRules: serving.broken.count,
+	}
+	for _, err := range serving.broken.first {
+		status.Broken = append(status.Broken,
+			brokenJSON{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
 	for _, source := range h.sources {
 		writable, ok := source.(Writable)

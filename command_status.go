@@ -79,9 +79,11 @@ func statusCommand() *cobra.Command {
 		Use:   "status [--format text|json]",
 		Short: "Says what a running Caddy serves, and from where",
 		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name names, how many
-rules they have, where these come from, and what came of the last load.
+rules they have, where these come from, what came of the last load, and which keys are answered with
+an error, and why: a loop, or too many redirects.
 
-Exit status 1 says that the last load of a handler was rejected, or that nobody answers.`,
+Exit status 1 says that the last load of a handler was rejected, that there are such keys, or that
+nobody answers.`,
 		Example: `  caddy shortlink status
   caddy shortlink status --name docs --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
@@ -119,7 +121,7 @@ func (r *remote) status(w io.Writer, format string) error {
 		return err
 	}
 	for _, h := range all {
-		if h.LastLoad.Error != "" {
+		if h.LastLoad.Error != "" || h.BrokenRules > 0 {
 			return errFound
 		}
 	}
@@ -144,11 +146,31 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 		}
 		fmt.Fprintf(w, "  %s at %s\n", h.LastLoad.Result, h.LastLoad.Time.Format(time.RFC3339))
 		if h.LastLoad.Error != "" {
-			fmt.Fprintf(w, "  failing since %s: %s\n", h.LastLoad.FailingSince.Format(time.RFC3339), h.LastLoad.Error)
+			fmt.Fprintf(w, "  failing since %s: %s\n",
+				h.LastLoad.FailingSince.Format(time.RFC3339), indented(h.LastLoad.Error))
 		}
+		h.writeBroken(w)
 	}
 	return nil
 }
+
+// writeBroken writes which rules are answered with an error, and why.
+func (h *handlerJSON) writeBroken(w io.Writer) {
+	if h.BrokenRules == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  answered with an error: %s\n", count(h.BrokenRules, "rule"))
+	for _, rule := range h.Broken {
+		finding := findingJSON{Position: rule.Position, Key: rule.Key, Message: rule.Reason}
+		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.text())
+	}
+	if more := h.BrokenRules - len(h.Broken); more > 0 {
+		fmt.Fprintf(w, "    and %d more; %s\n", more, checkNamesAll)
+	}
+}
+
+// indented indents the lines of a text behind its first one, as part of a list.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 func reloadCommand() *cobra.Command {
 	var o online

@@ -188,7 +188,7 @@ func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 		return refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
 	}
 	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys, pause); difference.Broken > 0 {
-		return refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference))
+		return refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference.Broken, difference.FirstBroken))
 	}
 	return nil
 }

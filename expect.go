@@ -40,12 +40,21 @@ func (e Expectations) problems() error {
 // error lists all that fail.
 func (h *Handler) checkExpectations(ruleset *resolver.Ruleset) error {
 	errs := []error{h.Expect.check(ruleset, h.Origin)}
-	for _, source := range h.sources {
-		if expecting, ok := source.(Expecting); ok {
-			errs = append(errs, Expectations(expecting.Expectations()).check(ruleset, h.Origin))
-		}
+	for _, expected := range h.expectationsOfSources() {
+		errs = append(errs, expected.check(ruleset, h.Origin))
 	}
 	return errors.Join(errs...)
+}
+
+// expectationsOfSources returns what each source expects, as of its last reading.
+func (h *Handler) expectationsOfSources() []Expectations {
+	all := make([]Expectations, len(h.sources))
+	for i, source := range h.sources {
+		if expecting, ok := source.(Expecting); ok {
+			all[i] = expecting.Expectations()
+		}
+	}
+	return all
 }
 
 func (e Expectations) check(ruleset *resolver.Ruleset, origin string) error {

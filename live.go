@@ -14,8 +14,8 @@ import (
 // takes the handlers that it does not change over without reading or compiling anything.
 var rulesets = caddy.NewUsagePool()
 
-// running are the live rulesets of handlers that have started, and their configurations. The pool would let those who ask
-// wait for a ruleset that is just being read.
+// running are the handlers that have started, as keys. The pool would let those who ask wait for a
+// ruleset that is just being read.
 var running sync.Map
 
 // fileEdits are the locks of files that are being edited, by path: several handlers can have rules from one.
@@ -47,7 +47,9 @@ type loaded struct {
 	ruleset  *resolver.Ruleset
 	reverse  *resolver.Reverse // of what is advertised, nil where nothing is
 	digest   string
-	versions []string // of the sources
+	versions []string       // of the sources
+	expected []Expectations // of the sources
+	broken   brokenRules
 	counted  *counted // its hits; nil before it serves
 }
 
@@ -60,8 +62,21 @@ type lastLoad struct {
 	failingSince time.Time
 }
 
-// newLive returns what is live when the first rules serve, of a handler with this public name.
-func newLive(name string, first *loaded) (*live, error) {
+// failedLoad returns what came of a load that failed, after others.
+func failedLoad(err error, before ...*lastLoad) *lastLoad {
+	now := time.Now()
+	failed := &lastLoad{time: now, err: readable(err), failingSince: now}
+	for _, last := range before {
+		if last.err != nil && last.failingSince.Before(failed.failingSince) {
+			failed.failingSince = last.failingSince
+		}
+	}
+	return failed
+}
+
+// newLive returns what is live when the first rules serve, after a load, of a handler with this public
+// name.
+func newLive(name string, first *loaded, last *lastLoad) (*live, error) {
 	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) { return newTally(name), nil })
 	if err != nil {
 		return nil, err
@@ -69,13 +84,12 @@ func newLive(name string, first *loaded) (*live, error) {
 	l := &live{following: make(chan struct{}, 1), tally: value.(*tally)}
 	first.counted = l.tally.hits.begin(first.ruleset)
 	l.serving.Store(first)
-	l.last.Store(&lastLoad{time: time.Now()})
+	l.last.Store(last)
 	return l, nil
 }
 
 // Destruct gives on what has been counted.
 func (l *live) Destruct() error {
-	running.Delete(l)
 	l.tally.hits.end(l.serving.Load().counted, nil)
 	_, err := tallies.Delete(l.tally.name)
 	return err
@@ -84,17 +98,18 @@ func (l *live) Destruct() error {
 // start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
 func (h *Handler) start(configuration string) error {
+	before := h.predecessors()
 	var report func() // what there is to tell once Caddy has started
 	value, adopted, err := rulesets.LoadOrNew(configuration, func() (caddy.Destructor, error) {
-		first, err := h.load(h.ctx, nil)
+		first, last, err := h.loadFirst(before)
 		if err != nil {
 			return nil, readable(err)
 		}
-		h.tellSources(nil)
-		report = h.reportLoaded(first)
-		l, err := newLive(h.publicName(), first)
+		h.tellSources(last.err)
+		report = h.reportLoaded(first, last)
+		l, err := newLive(h.publicName(), first, last)
 		if err == nil {
-			l.tally.loaded(h.sources, nil, time.Now())
+			l.tally.loaded(h.sources, last.err, last.time)
 		}
 		return l, err
 	})
@@ -104,6 +119,9 @@ func (h *Handler) start(configuration string) error {
 	h.poolKey, h.live = configuration, value.(*live)
 	if adopted {
 		h.logger.Debug("the rules of the configuration before serve on")
+		if err := before.check(h.live.serving.Load().ruleset); err != nil {
+			return err // another site's handler has this configuration, too
+		}
 	}
 	if len(h.sources) == 0 {
 		h.Rules = nil // they are compiled, and nothing will read them again
@@ -113,7 +131,7 @@ func (h *Handler) start(configuration string) error {
 	}
 	h.onceStarted(func() {
 		h.live.handler.Store(h)
-		running.Store(h.live, h.poolKey)
+		running.Store(h, nil)
 		h.live.tally.keep(h.ctx.Storage(), h.logger)
 		go h.run(report)
 	})
@@ -143,6 +161,7 @@ func (h *Handler) stop() error {
 	if h.poolKey == "" {
 		return nil
 	}
+	running.Delete(h)
 	_, err := rulesets.Delete(h.poolKey)
 	return err
 }

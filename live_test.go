@@ -119,7 +119,7 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 			func(t *testing.T, links string) {
 				write(t, links, `{"old": "https://old.example", "a": "/c", "b": "/a", "c": "/b"}`)
 			},
-			`links.json:1:54: key "c": too many internal redirects: loop a -> c -> b -> a`,
+			`links.json:1:54: key "c": loop a -> c -> b -> a: its requests are answered with an error`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -495,7 +495,7 @@ func TestARuleThatASwapShadowsIsReported(t *testing.T) {
 	}
 }
 
-// A loop at the start is a warning, as there is nothing better to serve; it is no reason to refuse
+// A loop at the start is served, as there is nothing better to serve; it is no reason to refuse
 // later rules that have it still.
 func TestALoopThatServesAlreadyKeepsNoOtherRuleFromBeingServed(t *testing.T) {
 	s := follow(t, `{"loop": "/loop"}`, "", "")

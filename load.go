@@ -27,6 +27,8 @@ func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loade
 		return nil, err
 	}
 	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(pause), versions: versions}
+	next.expected = h.expectationsOfSources()
+	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken, pause)
 	if h.Advertise != nil && e == nil { // an edit is only tried
 		next.reverse = ruleset.Reverse(pause)
 	}
@@ -123,7 +125,7 @@ func (h *Handler) loadLocked() (report func()) {
 	}
 	difference := resolver.Compare(h.live.serving.Load().ruleset, next.ruleset, namedKeys, pause)
 	if difference.Broken > 0 {
-		return h.reject(brokenError(difference))
+		return h.reject(brokenError(difference.Broken, difference.FirstBroken))
 	}
 	return h.swap(next, difference)
 }
@@ -149,13 +151,9 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 
 // reject leaves the ruleset that serves where it is, and returns what reports why.
 func (h *Handler) reject(err error) (report func()) {
-	now := time.Now()
-	rejected := &lastLoad{time: now, err: readable(err), failingSince: now}
-	if last := h.live.last.Load(); last.err != nil {
-		rejected.failingSince = last.failingSince
-	}
+	rejected := failedLoad(err, h.live.last.Load())
 	h.live.last.Store(rejected)
-	h.live.tally.loaded(h.sources, err, now)
+	h.live.tally.loaded(h.sources, err, rejected.time)
 	h.tellSources(err)
 	digest := h.live.serving.Load().digest
 	return func() { h.reportRejected(digest, rejected) }

@@ -17,6 +17,8 @@ var (
 		"Requests that shortlink handlers have seen, by outcome: redirect, pass or error.", []string{"name", "outcome"}, nil)
 	rulesNow = prometheus.NewDesc("caddy_shortlink_rules",
 		"Rules that serve.", []string{"name"}, nil)
+	brokenNow = prometheus.NewDesc("caddy_shortlink_broken_rules",
+		"Rules that serve and are answered with an error: loops and too many redirects.", []string{"name"}, nil)
 	rulesetInfo = prometheus.NewDesc("caddy_shortlink_ruleset_info",
 		"The digest of the rules that serve, which is equal on all servers that serve the same.", []string{"name", "digest"}, nil)
 	reloadsTotal = prometheus.NewDesc("caddy_shortlink_reloads_total",
@@ -40,14 +42,14 @@ func registerMetrics(ctx caddy.Context) error {
 
 // Describe tells what Collect collects.
 func (collector) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{requestsTotal, rulesNow, rulesetInfo, reloadsTotal, lastSuccess} {
+	for _, desc := range []*prometheus.Desc{requestsTotal, rulesNow, brokenNow, rulesetInfo, reloadsTotal, lastSuccess} {
 		descs <- desc
 	}
 }
 
 // Collect collects what is counted now.
 func (collector) Collect(metrics chan<- prometheus.Metric) {
-	rules := map[string]int{}
+	rules, broken := map[string]int{}, map[string]int{}
 	digests := map[[2]string]bool{}
 	byName := map[string]*tally{}
 	sources := map[string][]string{}
@@ -55,6 +57,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		serving := h.live.serving.Load()
 		name := h.publicName()
 		rules[name] += serving.ruleset.Len()
+		broken[name] += serving.broken.count
 		digests[[2]string{name, serving.digest}] = true
 		byName[name] = h.live.tally
 		for _, source := range h.sources {
@@ -63,6 +66,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	for name, n := range rules {
 		metrics <- prometheus.MustNewConstMetric(rulesNow, prometheus.GaugeValue, float64(n), name)
+		metrics <- prometheus.MustNewConstMetric(brokenNow, prometheus.GaugeValue, float64(broken[name]), name)
 	}
 	for labels := range digests {
 		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0], labels[1])

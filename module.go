@@ -125,9 +125,12 @@ type Handler struct {
 	logger  *zap.Logger
 	events  *caddyevents.App
 	options resolver.Options
+	site    site
 	sources []Source
-	live    *live
-	poolKey string // of live, once it is there
+	// sourceJSON are the sources as the configuration has them.
+	sourceJSON []string
+	live       *live
+	poolKey    string // of live, once it is there
 
 	cacheControl string     // the header's value, empty for none
 	shortOrigin  string     // of short URLs that are advertised, empty for the request's
@@ -147,6 +150,10 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	h.ctx, h.logger = ctx, ctx.Logger()
+	h.site = h.findSite()
+	if h.Name == "" {
+		h.logger = h.logger.With(zap.Stringer("site", h.site))
+	}
 	configuration, err := h.configuration() // as long as it is whole: Caddy drops what it loads a source from
 	if err != nil {
 		return err
@@ -187,6 +194,9 @@ func (h *Handler) Cleanup() error { return h.stop() }
 func (h *Handler) loadSources() error {
 	if len(h.SourcesRaw) == 0 {
 		return nil
+	}
+	for _, raw := range h.SourcesRaw {
+		h.sourceJSON = append(h.sourceJSON, string(raw))
 	}
 	modules, err := h.ctx.LoadModule(h, "SourcesRaw")
 	if err != nil {

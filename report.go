@@ -27,16 +27,42 @@ const namedWarnings = 20
 // namedKeys is how many keys of each kind a record of a swap names.
 const namedKeys = 10
 
-// reportLoaded logs the first ruleset of a configuration, and returns what tells of it by an event.
-func (h *Handler) reportLoaded(first *loaded) (emit func()) {
-	h.warn(first.ruleset.Warnings())
+// toldBroken is how many rules that are answered with an error are told one by one.
+const toldBroken = 1000
+
+// reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy has
+// started.
+func (h *Handler) reportLoaded(first *loaded, last *lastLoad) (later func()) {
+	h.reportBroken(first.broken)
+	h.warn(slices.DeleteFunc(slices.Clone(first.ruleset.Warnings()), resolver.Warning.IsBroken))
 	record := record{
 		{"name", h.Name},
 		{"digest", first.digest},
 		{"rules", first.ruleset.Len()},
 	}
 	h.logger.Info("rules loaded", record.fields(zap.Stringers("sources", h.sources))...)
-	return func() { h.emit(eventLoaded, record.data()) }
+	digest := first.digest // and no more of what another ruleset will replace
+	return func() {
+		h.emit(eventLoaded, record.data())
+		if last.err != nil {
+			h.reportRejected(digest, last)
+		}
+	}
+}
+
+// reportBroken tells of each rule that is answered with an error, and why.
+func (h *Handler) reportBroken(broken brokenRules) {
+	for _, err := range broken.first {
+		h.logger.Error(err.Message,
+			zap.String("name", h.Name),
+			zap.String("kind", string(kindOfBroken(err))),
+			zap.String("key", err.Key),
+			zap.String("position", err.Position.String()))
+	}
+	if more := broken.more(); more > 0 {
+		h.logger.Error("more rules are answered with an error; "+checkNamesAll,
+			zap.String("name", h.Name), zap.Int("rules", more))
+	}
 }
 
 // reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
@@ -104,13 +130,32 @@ func (r record) data() map[string]any {
 }
 
 // brokenError is the error of rules that would no longer be answered: how many, and why the first ones.
-func brokenError(d resolver.Difference) error {
-	count := "1 key"
-	if d.Broken > 1 {
-		count = fmt.Sprintf("%d keys", d.Broken)
+func brokenError(n int, first []*resolver.RuleError) error {
+	errs := []error{fmt.Errorf("%s would be answered with an error, and not as now", count(n, "key"))}
+	for _, err := range first {
+		errs = append(errs, err)
 	}
-	would := fmt.Errorf("%s would be answered with an error, and not as now", count)
-	return errors.Join(slices.Insert(d.FirstBroken, 0, would)...)
+	return errors.Join(errs...)
+}
+
+// brokenRules are rules that are answered with an error: how many, and the first ones with the reason.
+type brokenRules struct {
+	count int
+	first []*resolver.RuleError
+}
+
+// more is how many there are besides the first ones.
+func (b brokenRules) more() int { return b.count - len(b.first) }
+
+// checkNamesAll says where to read of the others.
+const checkNamesAll = "caddy shortlink check --format json names all of them"
+
+// kindOfBroken returns why a rule is answered with an error.
+func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
+	if errors.Is(err, resolver.ErrLoop) {
+		return resolver.WarnLoop
+	}
+	return resolver.WarnTooManyRedirects
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.

@@ -1,0 +1,130 @@
+package shortlink
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// predecessor is a running handler whose place a new one takes, and what it serves.
+type predecessor struct {
+	*Handler
+	serving *loaded
+}
+
+// predecessors are all that a handler takes the place of.
+type predecessors []predecessor
+
+// predecessors returns the running handlers whose place h takes: those of its name, at its site if some
+// are there or, where there are none of its name, those of its site.
+func (h *Handler) predecessors() predecessors {
+	var ofBoth, ofName, ofSite predecessors
+	running.Range(func(key, _ any) bool {
+		other := key.(*Handler)
+		p := predecessor{other, other.live.serving.Load()}
+		sameName, sameSite := h.Name != "" && other.Name == h.Name, other.site.overlaps(h.site)
+		switch {
+		case sameName && sameSite:
+			ofBoth = append(ofBoth, p)
+		case sameName:
+			ofName = append(ofName, p)
+		case sameSite:
+			ofSite = append(ofSite, p)
+		}
+		return true
+	})
+	switch {
+	case ofBoth != nil:
+		return ofBoth
+	case ofName != nil:
+		return ofName
+	}
+	return ofSite
+}
+
+// check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap. Where
+// there are none, Caddy starts or the site is new, and what can be answered is.
+func (ps predecessors) check(next *resolver.Ruleset) error {
+	var before []*resolver.Ruleset
+	for _, p := range ps {
+		before = append(before, p.serving.ruleset)
+	}
+	if before == nil {
+		return nil
+	}
+	if count, first := next.Broken(before, namedKeys, nil); count > 0 {
+		return brokenError(count, first)
+	}
+	return nil
+}
+
+// loadFirst loads the rules that a handler begins with in the place of others. If not the
+// configuration is at fault but what sources hold, it begins with the last good rules of those that a
+// predecessor has, too, and last tells what is wrong.
+func (h *Handler) loadFirst(before predecessors) (first *loaded, last *lastLoad, err error) {
+	if first, err = h.loadAfter(before, h.sources); err == nil {
+		return first, &lastLoad{time: time.Now()}, nil
+	}
+	sources, found := before.lastGood(h)
+	if !found {
+		return nil, nil, err
+	}
+	first, inConfiguration := h.loadAfter(before, sources)
+	if inConfiguration != nil {
+		return nil, nil, inConfiguration
+	}
+	var loads []*lastLoad
+	for _, p := range before {
+		loads = append(loads, p.live.last.Load())
+	}
+	return first, failedLoad(err, loads...), nil
+}
+
+// loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
+func (h *Handler) loadAfter(before predecessors, sources []Source) (*loaded, error) {
+	own := h.sources
+	h.sources = sources
+	next, err := h.load(h.ctx, nil)
+	h.sources = own
+	if err != nil {
+		return nil, err
+	}
+	return next, before.check(next.ruleset)
+}
+
+// lastGood returns a handler's sources, in the place of those that predecessors have, too, what these
+// serve of them. found tells whether there are any.
+func (ps predecessors) lastGood(h *Handler) (sources []Source, found bool) {
+	sources = slices.Clone(h.sources)
+	for i, configuration := range h.sourceJSON {
+		for _, p := range ps {
+			if at := slices.Index(p.sourceJSON, configuration); at >= 0 {
+				sources[i], found = lastGood{h.sources[i], p.serving, at}, true
+			}
+		}
+	}
+	return sources, found
+}
+
+// lastGood is a source as a running handler serves it.
+type lastGood struct {
+	Source
+	serving *loaded
+	index   int // of the source there
+}
+
+// Read passes the rules to add that serve, or that a source before this one shadows.
+func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
+	for rule := range s.serving.ruleset.RulesOf(s.index + 1) { // 0 are the inline ones
+		add(rule)
+	}
+	return s.serving.versions[s.index], nil
+}
+
+// Expectations returns those that the rules have met.
+func (s lastGood) Expectations() map[string]string { return s.serving.expected[s.index] }
+
+// Interface guards
+var _ Expecting = lastGood{}

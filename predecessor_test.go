@@ -1,0 +1,286 @@
+package shortlink_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
+	loops := filepath.Join(t.TempDir(), "loops.json")
+	write(t, loops, `{"more": "/more/x"}`)
+	const rules = "docs https://docs.example\n a /b\n b /c\n c https://c.example\n t/{x} https://t.example/{x}\n"
+	const old = "shortlink {\n" + rules + "}"
+	for name, tt := range map[string]struct{ before, after, want string }{
+		"by an inline rule": {
+			old, "shortlink {\n docs /docs/v2\n }",
+			`key "docs": loop: "/docs/v2" lies at or below the key`,
+		},
+		"beside keys that were broken before": {
+			"shortlink {\n docs https://docs.example\n ping /pong\n pong /ping\n }",
+			"shortlink {\n docs /ping\n ping /pong\n pong /ping\n }",
+			"1 key would be answered with an error, and not as now\nshortlink: key \"docs\": the rule leads into the loop ping -> pong",
+		},
+		"by an option": {
+			old, "shortlink {\n" + rules + "max_redirects 1\n }",
+			`key "a": the chain takes more than 1 `,
+		},
+		"by a template": {
+			old, "shortlink {\n docs https://docs.example\n t/{x} /t/{x}\n }",
+			`key "t/{x}": loop t/{x} -> t/{x}`,
+		},
+		"by another source": {
+			old, "shortlink {\n" + rules + "from file " + loops + "\n }",
+			`loops.json:1:2: key "more": loop: `,
+		},
+		"of a handler that moves": {
+			"handle /x/* {\n shortlink {\n name links\n a https://a.example\n }\n }\n" + old,
+			"@host host other.example\n handle @host {\n shortlink {\n name links\n a /a/x\n }\n }",
+			`shortlink links: key "a": loop`,
+		},
+		"of a handler that gets a name": {
+			old, "shortlink {\n name links\n docs /docs/v2\n }",
+			`shortlink links: key "docs": loop`,
+		},
+		"of the second handler of a site": {
+			"handle /x/* {\n shortlink {\n loop /loop\n }\n }\n" + old,
+			"handle /x/* {\n shortlink {\n loop /loop\n }\n }\n shortlink {\n docs /docs/v2\n loop /loop\n }",
+			"1 key would be answered with an error, and not as now\nshortlink: key \"docs\": loop",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, tt.before)
+			if err := s.tryToLoad(t, tt.after); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if got := s.get(t, "/docs/x").location(); got != "302 https://docs.example/x" {
+				t.Errorf("got %s", got)
+			}
+			mustDo(t, caddy.Stop())
+			s.load(t, tt.after) // nothing serves then
+		})
+	}
+}
+
+func TestAReloadMayRemoveKeysAndKeepBrokenOnes(t *testing.T) {
+	s := serve(t, "shortlink {\n docs https://docs.example\n loop /loop\n }\n respond next 299")
+	s.reload(t, "shortlink {\n loop /loop\n name links\n }\n respond next 299")
+	s.reload(t, "shortlink {\n loop /loop\n name links\n fold case\n }\n respond next 299")
+	if got := s.get(t, "/docs").status; got != 299 {
+		t.Errorf("got %d", got)
+	}
+}
+
+// A host or an address that nothing served at before is a site that starts.
+func TestASiteThatIsNewServesWhatItCanInAReload(t *testing.T) {
+	site := func(host, rule string) string {
+		return "@" + host + " host " + host + ".example\n handle @" + host + " {\n shortlink {\n a https://a.example\n " + rule + "\n }\n }\n"
+	}
+	s := serve(t, site("one", "b https://b.example"))
+	s.reload(t, site("one", "b https://b.example")+site("two", "b /b"))
+	if err := s.tryToLoad(t, site("one", "b /b")+site("two", "b /b")); err == nil || !strings.Contains(err.Error(), `key "b": loop`) {
+		t.Errorf("got %v", err)
+	}
+	s.load(t, site("one", "b /b"))
+}
+
+func TestAConfigurationThatBreaksKeysIsValidWhereNothingServes(t *testing.T) {
+	const block = "shortlink {\n docs /docs/v2\n }"
+	adapted, err := adapt("http://127.0.0.1:1 {\n" + block + "\n}")
+	mustDo(t, err)
+	var config caddy.Config
+	mustDo(t, json.Unmarshal(adapted, &config))
+	mustDo(t, caddy.Validate(&config))
+	s := serve(t, block)
+	if got := s.get(t, "/docs").status; got != 508 {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
+	for name, fault := range map[string]string{
+		"no JSON":                `{"a": `,
+		"a bad rule":             `{"a": "b", "docs": "https://new.example"}`,
+		"a loop":                 `{"a": "/a/x", "docs": "https://new.example"}`,
+		"a failed expectation":   `{"a": "https://wrong.example"}`,
+		"a loop of another rule": `{"a": "https://a.example", "docs": "/inline", "new": "/new"}`,
+		"nothing at all":         ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			expect := filepath.Join(dir, "expect.json")
+			write(t, expect, `{"/a": "https://a.example/"}`)
+			links, more := filepath.Join(dir, "links.json"), filepath.Join(dir, "more.json")
+			const good = `{"docs": "https://docs.example", "a": "https://a.example", "both": "https://both.example", "t/{x}": "https://t.example/{x}"}`
+			write(t, links, good)
+			write(t, more, `{"docs": "https://more.example", "m": "https://m.example"}`)
+			log := filepath.Join(dir, "caddy.log")
+			block := func(inline string) string {
+				return "shortlink {\n " + inline + "\n name links\n" +
+					"from file " + links + " {\n poll 1h\n expect " + expect + "\n }\n from file " + more + " {\n poll 1h\n }\n }\n respond next 299"
+			}
+			s := administer(t, logTo(log), block("both /docs"))
+			write(t, links, fault)
+			write(t, more, `{"docs": "https://more.example", "m": "https://m2.example"}`)
+			s.load(t, block("inline https://inline.example"))
+			for target, want := range map[string]string{
+				"/docs": "302 https://docs.example/", "/a": "302 https://a.example/", "/t/x": "302 https://t.example/x",
+				"/both": "302 https://both.example/", "/inline": "302 https://inline.example/", "/m": "302 https://m.example/",
+			} {
+				if got := s.get(t, target).location(); got != want {
+					t.Errorf("%s: got %s, want %s", target, got, want)
+				}
+			}
+			entry := (&liveServer{log: log}).logged(t, 1, rejected)
+			if entry["level"] != "error" || !strings.Contains(fmt.Sprint(entry["error"]), "links.json") && !strings.Contains(fmt.Sprint(entry["error"]), "expect /a") {
+				t.Errorf("the entry is %v", entry)
+			}
+			if got, exit := s.command("status"); exit != 1 || !strings.Contains(got, "\n  rejected at ") {
+				t.Errorf("the status is %s, %d", got, exit)
+			}
+			write(t, links, good)
+			if got, exit := s.command("reload"); exit != 0 {
+				t.Errorf("got %s, %d", got, exit)
+			}
+			if got := s.get(t, "/m").location(); got != "302 https://m2.example/" {
+				t.Errorf("got %s", got)
+			}
+			if got, exit := s.command("status"); exit != 0 {
+				t.Errorf("the status is %s, %d", got, exit)
+			}
+		})
+	}
+}
+
+func TestAReloadWithAFaultySourceIsRefusedWhereTheConfigurationIsAtFault(t *testing.T) {
+	s := follow(t, `{"a": "https://a.example"}`, "", "")
+	write(t, s.links, `{`)
+	const key = "minisign RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+	for _, tt := range []struct{ options, more, want string }{
+		{"", "inline /inline/x", `shortlink: key "inline": loop: `},
+		{"", "allow_hosts example.com", `links.json:1:2: key "a": the host "a.example" is not`},
+		{"", "expect /a pass", "expect /a pass: it is https://a.example/"},
+		{"", "from file " + s.links + ".none", ".none: no such file"},
+		{"format json", "", "it ends too early"}, // not the same source
+		{key, "", "its signature: "},
+	} {
+		if err := s.tryToLoad(t, s.block(tt.options, tt.more)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+}
+
+func TestFailuresLastOverAReload(t *testing.T) {
+	s := follow(t, `{"a": "https://a.example"}`, "", "name links")
+	write(t, s.links, `{`)
+	before := s.logged(t, 1, rejected)
+	s.load(t, s.block("", "name links\n status 301"))
+	if after := s.logged(t, 2, rejected); after["failing_since"] != before["failing_since"] {
+		t.Errorf("failing since %v, then since %v", before["failing_since"], after["failing_since"])
+	}
+	if got := s.get(t, "/a").location(); got != "301 https://a.example/" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
+	dir := t.TempDir()
+	links, log := filepath.Join(dir, "links.json"), filepath.Join(dir, "caddy.log")
+	write(t, links, "{\"a\": \"https://a.example\",\n\"j\": \"/j/x\", \"ping\": \"/pong\", \"pong\": \"/ping\",\n\"long\": \"/b\", \"b\": \"/a\", \"x/\": \"https://x.example\"}")
+	s := administer(t, logTo(log), "shortlink {\n from file "+links+"\n max_redirects 1\n name links\n }")
+	if got := s.get(t, "/a/b").location(); got != "302 https://a.example/b" {
+		t.Errorf("got %s", got)
+	}
+	want := []struct{ kind, key, position, reason string }{
+		{"loop", "j", ":2:1", `loop: "/j/x" lies at or below the key`},
+		{"loop", "ping", ":2:14", "loop ping -> pong -> ping: "},
+		{"loop", "pong", ":2:31", "loop ping -> pong -> ping: "},
+		{"too many redirects", "long", ":3:1", "the chain takes more than 1 "},
+	}
+	var answer struct {
+		Broken []struct{ Kind, Key, Position, Reason string }
+		Count  int `json:"broken_rules"`
+	}
+	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links", "").body), &answer))
+	status, exit := s.command("status")
+	if exit != 1 || !strings.Contains(status, "  loaded at ") || !strings.Contains(status, "\n  answered with an error: 4 rules\n    loop: "+links+":2:1: key \"j\": loop: ") {
+		t.Errorf("the status is %s, %d", status, exit)
+	}
+	content, err := os.ReadFile(log)
+	mustDo(t, err)
+	if len(answer.Broken) != len(want) || answer.Count != len(want) {
+		t.Fatalf("broken are %v", answer)
+	}
+	for i, w := range want {
+		got := answer.Broken[i]
+		if got.Kind != w.kind || got.Key != w.key || got.Position != links+w.position || !strings.HasPrefix(got.Reason, w.reason) {
+			t.Errorf("got %v, want %v", got, w)
+		}
+		if !strings.Contains(status, fmt.Sprintf("    %s: %s: key %q: %s\n", w.kind, got.Position, w.key, got.Reason)) {
+			t.Errorf("%s is not in the status %s", w.key, status)
+		}
+		entry := (&liveServer{log: log}).logged(t, 1, fmt.Sprintf(`"key":%q,"position":%q`, w.key, got.Position))
+		if entry["level"] != "error" || entry["msg"] != got.Reason || entry["kind"] != w.kind || entry["name"] != "links" {
+			t.Errorf("the entry is %v", entry)
+		}
+	}
+	if n := strings.Count(string(content), `"level":"error"`); n != len(want) || strings.Count(string(content), `"level":"warn"`) != 1 {
+		t.Errorf("the log is %s", content)
+	}
+	if got := s.scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "4" {
+		t.Errorf("the gauge is %s", got)
+	}
+	write(t, links, `{"a": "https://a.example"}`)
+	s.command("reload")
+	if got, exit := s.command("status"); exit != 0 {
+		t.Errorf("the status is %s, %d", got, exit)
+	}
+}
+
+func TestALoopThatWasRefusedIsNamedAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	links := filepath.Join(dir, "links.json")
+	write(t, links, `{"a": "https://a.example"}`)
+	const loop = `{"a": "https://a.example", "j": "/j/x"}`
+	block := "shortlink {\n from file " + links + "\n }"
+	s := administer(t, "", block)
+	write(t, links, loop)
+	if got, exit := s.command("reload"); exit != 1 || !strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
+		t.Errorf("got %s, %d", got, exit)
+	}
+	mustDo(t, caddy.Stop())
+	s.load(t, block)
+	if got, exit := s.command("status"); exit != 1 || !strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
+		t.Errorf("the status is %s, %d", got, exit)
+	}
+}
+
+func TestLogLinesOfAHandlerWithoutANameNameItsSite(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "caddy.log")
+	s := serveWith(t, logTo(log), "@host host go.example www.example\n handle @host {\n shortlink {\n loop /loop\n }\n }")
+	for _, text := range []string{"rules loaded", `"kind":"loop"`} {
+		if got, want := (&liveServer{log: log}).logged(t, 1, text)["site"], "go.example www.example "+s.addr; got != want {
+			t.Errorf("the site is %v, want %s", got, want)
+		}
+	}
+}
+
+func TestEveryLineOfAnErrorInTheStatusIsIndented(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{}`)
+	write(t, path, "{\"/a\": \"/b\",\n\"/c\": \"/d\"}")
+	s.command("reload")
+	got, _ := s.command("status")
+	for line := range strings.Lines(got) {
+		if !strings.HasPrefix(line, "links: ") && !strings.HasPrefix(line, "  ") {
+			t.Errorf("%q is not indented in %s", line, got)
+		}
+	}
+	if !strings.Contains(got, "\n    "+path+`:2:1: key "/c": `) {
+		t.Errorf("the status is %s", got)
+	}
+}
