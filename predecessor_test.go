@@ -47,6 +47,10 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 			old, "shortlink {\n name links\n docs /docs/v2\n }",
 			`shortlink links: key "docs": loop`,
 		},
+		"of one of two handlers of one name": {
+			twoNamed("https://docs.example"), twoNamed("/docs/v2"),
+			`shortlink links: key "docs": loop: "/docs/v2"`,
+		},
 		"of the second handler of a site": {
 			"handle /x/* {\n shortlink {\n loop /loop\n }\n }\n" + old,
 			"handle /x/* {\n shortlink {\n loop /loop\n }\n }\n shortlink {\n docs /docs/v2\n loop /loop\n }",
@@ -67,10 +71,16 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 	}
 }
 
+// twoNamed are two handlers of one name at two hosts, of which one has a broken key.
+func twoNamed(docs string) string {
+	const broken = "@other host other.example\n handle @other {\n shortlink {\n name links\n docs /docs/x\n }\n }\n"
+	return broken + "shortlink {\n name links\n docs " + docs + "\n }"
+}
+
 func TestAReloadMayRemoveKeysAndKeepBrokenOnes(t *testing.T) {
-	s := serve(t, "shortlink {\n docs https://docs.example\n loop /loop\n }\n respond next 299")
-	s.reload(t, "shortlink {\n loop /loop\n name links\n }\n respond next 299")
-	s.reload(t, "shortlink {\n loop /loop\n name links\n fold case\n }\n respond next 299")
+	s := serve(t, "shortlink {\n name links\n docs https://docs.example\n loop /loop\n }")
+	s.load(t, "shortlink {\n name links\n loop /loop\n }")
+	s.load(t, "shortlink {\n name links\n loop /loop\n fold case\n }\n respond next 299")
 	if got := s.get(t, "/docs").status; got != 299 {
 		t.Errorf("got %d", got)
 	}
@@ -157,7 +167,7 @@ func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
 	}
 }
 
-func TestAReloadWithAFaultySourceIsRefusedWhereTheConfigurationIsAtFault(t *testing.T) {
+func TestAFaultySourceExcusesNoFaultOfTheConfiguration(t *testing.T) {
 	s := follow(t, `{"a": "https://a.example"}`, "", "")
 	write(t, s.links, `{`)
 	const key = "minisign RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
