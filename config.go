@@ -138,10 +138,11 @@ func (s configuredSite) addresses() (addresses []string) {
 	return addresses
 }
 
-// portsOf returns the ports of the addresses that a server listens at.
-func portsOf(listen []any) (ports []string) {
+// portsOf returns the ports of the addresses that a server listens at, of those that have one.
+func portsOf[T any](listen []T) (ports []string) {
 	for _, address := range listen {
-		if parsed, err := caddy.ParseNetworkAddress(fmt.Sprint(address)); err == nil {
+		parsed, err := caddy.ParseNetworkAddress(fmt.Sprint(address))
+		if err == nil && parsed.StartPort > 0 {
 			ports = append(ports, fmt.Sprint(":", parsed.StartPort))
 		}
 	}

@@ -273,8 +273,9 @@ func TestALoopThatWasRefusedIsNamedAfterARestart(t *testing.T) {
 func TestLogLinesOfAHandlerWithoutANameNameItsSite(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "caddy.log")
 	s := serveWith(t, logTo(log), "@host host go.example www.example\n handle @host {\n shortlink {\n loop /loop\n }\n }")
+	port := s.addr[strings.LastIndex(s.addr, ":"):]
 	for _, text := range []string{"rules loaded", `"kind":"loop"`} {
-		if got, want := (&liveServer{log: log}).logged(t, 1, text)["site"], "go.example www.example "+s.addr; got != want {
+		if got, want := (&liveServer{log: log}).logged(t, 1, text)["site"], "go.example"+port+" www.example"+port; got != want {
 			t.Errorf("the site is %v, want %s", got, want)
 		}
 	}

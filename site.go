@@ -38,8 +38,12 @@ func (s *site) enter(routes caddyhttp.RouteList) {
 	}
 	var matched siteHosts
 	for _, set := range routes[i].MatcherSets {
+		before := len(matched.named)
 		for _, matcher := range set {
 			matched.addMatcher(matcher)
+		}
+		if len(matched.named) == before {
+			return // this set takes any host
 		}
 	}
 	if matched.named != nil {
@@ -57,5 +61,15 @@ func haveCommon(a, b []string) bool {
 	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
-// String returns hosts and addresses.
-func (s site) String() string { return strings.Join(slices.Concat(s.hosts, s.addresses), " ") }
+// String returns the addresses as a Caddyfile has them, or what the server listens at where these have
+// no port.
+func (s site) String() string {
+	named := configuredSite{ports: portsOf(s.addresses)}
+	for _, host := range s.hosts {
+		named.hosts = append(named.hosts, host)
+	}
+	if named.ports == nil {
+		return strings.Join(slices.Concat(s.hosts, s.addresses), " ")
+	}
+	return strings.Join(named.addresses(), " ")
+}
