@@ -104,6 +104,19 @@ const (
 	WarnLiteralStar WarningKind = "literal *"
 	// WarnLiteralBraces: the destination of a key without variables has what looks like one.
 	WarnLiteralBraces WarningKind = "literal braces"
+	// WarnLiteralVariable: what stands for a part of the path elsewhere, such as :id or $1, stands
+	// for itself.
+	WarnLiteralVariable WarningKind = "literal variable"
+	// WarnRegexp: a key looks like a regular expression.
+	WarnRegexp WarningKind = "regular expression"
+	// WarnURLKey: a key is a URL, not a path.
+	WarnURLKey WarningKind = "URL as key"
+	// WarnPunctuation: a key ends in ":", "," or ";", or a destination in "," or ";".
+	WarnPunctuation WarningKind = "punctuation at the end"
+	// WarnHostName: no client finds the host of a destination.
+	WarnHostName WarningKind = "bad host name"
+	// WarnMisspelt: a path of the site that no key answers is one letter away from a key.
+	WarnMisspelt WarningKind = "misspelt destination"
 	// WarnUnusedVariable: a template's destination does not use a variable of the key.
 	WarnUnusedVariable WarningKind = "unused variable"
 	// WarnReservedQuery: what a variable captures can add parameters to the query.

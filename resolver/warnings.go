@@ -13,12 +13,10 @@ func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
 
 // warnOfRule warns of what a rule, taken by itself, does that its author may not expect.
 func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
+	c.warnOfHabits(rule, value)
 	if strings.HasSuffix(rule.Key, "/") {
 		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and \"//\" below it, only; "+
 			"write "+strings.TrimRight(rule.Key, "/")+" to match the path and all below it")
-	}
-	if bare, star := strings.CutSuffix(rule.Key, "*"); star && (bare == "" || strings.HasSuffix(bare, "/")) {
-		c.warn(WarnLiteralStar, rule, starMessage(strings.TrimSuffix(bare, "/")))
 	}
 	if weburl.MalformedTriplet(rule.Key) >= 0 {
 		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
@@ -91,6 +89,7 @@ func (c *Compiler) warnOfChains() {
 		}
 		c.warnOfDoubleSlash(this)
 	}
+	c.warnOfMisspelt()
 }
 
 // warnOfLoop reports a loop once, and every rule that leads into it.

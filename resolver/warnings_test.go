@@ -1,7 +1,9 @@
 package resolver
 
 import (
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -307,4 +309,118 @@ func mustFindFate(t *testing.T, rules []Rule) string {
 		t.Fatal(result)
 	}
 	return destination[len("https://go.example"):]
+}
+
+func TestAPathOneLetterAwayFromAKeyIsTakenForThatKey(t *testing.T) {
+	internal := func(key, value string) Rule { return Rule{Key: key, Value: value, Position: at} }
+	page := func(key string) Rule { return Rule{Key: key, Value: "https://x.example"} }
+	for _, test := range []struct {
+		name  string
+		rules []Rule
+		meant string // what the first rule is advised to lead to; "" for no finding
+	}{
+		{"two letters in the wrong order", []Rule{internal("a", "/dcos"), page("docs")}, "/docs"},
+		{"another letter", []Rule{internal("a", "/dacs"), page("docs")}, "/docs"},
+		{"a letter too many", []Rule{internal("a", "/doccs"), page("docs")}, "/docs"},
+		{"a letter that is missing", []Rule{internal("a", "/docu"), page("docus")}, "/docus"},
+		{"the first letter", []Rule{internal("a", "/ocus"), page("docus")}, "/docus"},
+		{"another case", []Rule{internal("a", "/Docs"), page("docs")}, "/docs"},
+		{"a part of a path", []Rule{internal("a", "/en/guids/x"), page("en/guide/x")}, "/en/guide/x"},
+		{"a slash at the end", []Rule{internal("a", "/dcos/"), page("docs")}, "/docs"},
+		{"a query and a fragment", []Rule{internal("a", "/dcos?b#c"), page("docs")}, "/docs?b#c"},
+		{"an escape", []Rule{internal("a", "/b%20dcos"), page("b docs")}, "/b docs"},
+		{"a key that leads elsewhere on the site", []Rule{internal("a", "/dcos"), internal("docs", "/x")}, "/docs"},
+		{"a page of the site", []Rule{internal("a", "/about"), page("docs")}, ""},
+		{"two letters", []Rule{internal("a", "/dcso"), page("docs")}, ""},
+		{"a digit", []Rule{internal("a", "/book2"), page("book3")}, ""},
+		{"a hyphen", []Rule{internal("a", "/note-book"), page("notebook")}, ""},
+		{"a short word", []Rule{internal("a", "/doc"), page("dox")}, ""},
+		{"a short word in a long path", []Rule{internal("a", "/part-a"), page("part-b")}, ""},
+		{"a segment more", []Rule{internal("a", "/docs/e"), page("docse")}, ""},
+		{"the rule's own key", []Rule{internal("posts", "/post"), page("x")}, ""},
+		{"a key that leads to the same page", []Rule{internal("a", "/post"), internal("posts", "/post")}, ""},
+		{"a key that leads there by another", []Rule{internal("a", "/post"), internal("posts", "/b"), internal("b", "/post")}, ""},
+		{"a path that a key answers", []Rule{internal("a", "/dcos"), page("docs"), page("dcos")}, ""},
+		{"a hop on the way", []Rule{internal("a", "/b"), internal("b", "/dcos"), page("docs")}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rs := mustCompile(t, test.rules, Options{})
+			got := ""
+			for _, w := range rs.Warnings() {
+				if w.Kind == WarnMisspelt && w.Key == test.rules[0].Key {
+					got = w.Message
+				}
+			}
+			want := ""
+			if test.meant != "" {
+				path, _, _ := strings.Cut(test.rules[0].Value, "?")
+				near := strings.TrimPrefix(strings.TrimSuffix(test.meant, "?b#c"), "/")
+				want = "no key answers " + path + ", and the key " + quote(near) +
+					" is one letter away; write " + test.meant + ", unless " + path + " is a page of the site"
+			}
+			if got != want {
+				t.Errorf("%q\nwant %q", got, want)
+			}
+		})
+	}
+}
+
+func TestMisspeltPathsAreThoseThatComparingAllPairsFinds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	path := func() string {
+		path := []byte("docs/guide")
+		for range random.IntN(3) {
+			path[random.IntN(len(path))] = "dogs/x1"[random.IntN(7)]
+		}
+		return strings.Trim(string(path[random.IntN(2):]), "/")
+	}
+	found := 0
+	for range 200 {
+		rules := map[string]Rule{}
+		for range 20 {
+			rules["/"+path()] = Rule{Value: "https://x.example"}
+			rules[path()] = Rule{Value: "/" + path()}
+		}
+		var list []Rule
+		for key, rule := range rules {
+			rule.Key = strings.TrimPrefix(key, "/")
+			if _, twice := rules["/"+key]; !twice {
+				list = append(list, rule)
+			}
+		}
+		rs := mustCompile(t, list, Options{})
+		got := map[string]bool{}
+		for _, w := range rs.Warnings() {
+			got[w.Key] = got[w.Key] || w.Kind == WarnMisspelt
+		}
+		for _, rule := range list {
+			want := isMisspelt(rs, rule, list)
+			if got[rule.Key] != want {
+				t.Fatalf("%+v: %t, want %t, of %+v", rule, got[rule.Key], want, list)
+			}
+			if want {
+				found++
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d were misspelt", found)
+	}
+}
+
+// isMisspelt compares the destination of a rule with all keys.
+func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
+	end := func(path string) string {
+		destination, _ := rs.Resolve("https://go.example" + path)
+		return destination
+	}
+	if !isInternal(rule.Value) || len(rs.Chain(rule.Value[1:])) > 0 {
+		return false
+	}
+	for _, other := range all {
+		if oneLetterAway(rule.Value[1:], other.Key) && end("/"+other.Key) != "https://go.example"+rule.Value {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,210 @@
+package resolver
+
+import (
+	"regexp"
+	"strings"
+)
+
+// warnOfHabits warns of what another system's syntax leaves in a rule, where it is plain text: the
+// rule loads, and does nothing. Each message says what to write here.
+func (c *Compiler) warnOfHabits(rule Rule, value parsedValue) {
+	if kind, message := keyHabit(rule.Key); message != "" {
+		c.warn(kind, rule, message)
+	}
+	if kind, message := valueHabit(rule, value); message != "" {
+		c.warn(kind, rule, message)
+	}
+}
+
+var (
+	// regexpSign finds what stands in regular expressions and in hardly any path: an anchor in
+	// front, also with the ~ of nginx; a group with a repetition, a class or a choice; a class; .*
+	regexpSign = regexp.MustCompile(`^\^|^~\*?\^|^~\*` +
+		`|\([^()]*(?:\.[*+]|\]|\|)[^()]*\)` +
+		`|\[\^|\[\w-\w` +
+		`|\.[*+](?:[/$]|$)`)
+	// regexpBelow finds what stands for everything below a path, regexpGroup what stands for any
+	// other part of it.
+	regexpBelow = regexp.MustCompile(`(?:^|/)\(?\.[*+]\)?/?$`)
+	regexpGroup = regexp.MustCompile(`\([^()]*\)[*+]?|\[[^\]]*\][*+]?|\.[*+]`)
+	// regexpChoice finds a choice of words, of which it captures the first.
+	regexpChoice = regexp.MustCompile(`\(([^()|\[*+]+)\|[^()\[*+]*\)`)
+	// keyVariable and valueVariable find the :name of routers and the $1 of regular expressions.
+	keyVariable   = regexp.MustCompile(`(?:^|/):[A-Za-z_]\w*[*+]?|\$[1-9]\b`)
+	valueVariable = regexp.MustCompile(`[/=]:[A-Za-z_]\w*[*+]?|\$[1-9]\b`)
+)
+
+// keyHabit returns what is foreign in a key, or no message.
+func keyHabit(key string) (kind WarningKind, message string) {
+	if !strings.ContainsAny(key, "*:,;$^~([.") {
+		return "", "" // as most keys have nothing of all that
+	}
+	bare, star := strings.CutSuffix(key, "*")
+	switch {
+	case isAbsolute(key):
+		return WarnURLKey, urlKeyMessage(key)
+	case regexpSign.MatchString(key):
+		return WarnRegexp, "a key is no regular expression: it matches its own characters alone; " +
+			insteadOfRegexp(key)
+	case keyVariable.MatchString(key):
+		return WarnLiteralVariable, "the " + firstVariable(keyVariable, key) +
+			" of the key stands for itself; write " + withVariables(keyVariable, key)
+	case star && (bare == "" || strings.HasSuffix(bare, "/")):
+		return WarnLiteralStar, starMessage(strings.TrimSuffix(bare, "/"))
+	}
+	if bare := strings.TrimRight(key, ":,;"); bare != key && isGoodKey(bare) {
+		return WarnPunctuation, "the " + quote(key[len(bare):]) +
+			" at the end is part of the key, and of every path that matches it; write " + bare
+	}
+	return "", ""
+}
+
+func isGoodKey(key string) bool {
+	if !IsTemplate(key) {
+		return keyProblem(key) == ""
+	}
+	_, problem := new(options).parseTemplateKey(key)
+	return problem == ""
+}
+
+func urlKeyMessage(key string) string {
+	_, rest, _ := strings.Cut(key, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	const why = "a key is a path without scheme and host, which are those of the site; "
+	if path = strings.Trim(path, "/"); path != "" && isGoodKey(path) {
+		return why + "write " + path
+	}
+	return why + "write a key such as docs, in the site of " + host
+}
+
+// insteadOfRegexp says which key does what a regular expression is meant to do.
+func insteadOfRegexp(key string) string {
+	meant := strings.TrimLeft(strings.TrimLeft(key, "~*^ "), "/")
+	meant = strings.TrimSuffix(meant, "$")
+	if above := regexpBelow.ReplaceAllString(meant, ""); above != meant && isPlainKey(above) {
+		return "write " + above + ", which matches everything below it, too"
+	}
+	if choice := regexpChoice.ReplaceAllString(meant, "$1"); choice != meant && isPlainKey(choice) {
+		return "write a rule for each choice, such as " + choice
+	}
+	if template := withVariables(regexpGroup, meant); isPlainKey(template) {
+		return "write " + template
+	}
+	return "write the path, with variables such as {x} for what differs"
+}
+
+// isPlainKey reports whether a key is good, and has nothing of a regular expression.
+func isPlainKey(key string) bool { return isGoodKey(key) && !regexpSign.MatchString(key) }
+
+// firstVariable returns what a pattern finds first in text, without what stands in front of a
+// variable.
+func firstVariable(pattern *regexp.Regexp, text string) string {
+	return strings.TrimLeft(pattern.FindString(text), "/=")
+}
+
+// withVariables returns text with a variable for each match of a pattern.
+func withVariables(pattern *regexp.Regexp, text string) string {
+	names := []string{"x", "y", "z"}
+	return pattern.ReplaceAllStringFunc(text, func(found string) string {
+		foreign := strings.TrimLeft(found, "/=")
+		before := found[:len(found)-len(foreign)]
+		if name, ok := strings.CutPrefix(foreign, ":"); ok {
+			bare := strings.TrimRight(name, "*+")
+			if bare != name {
+				return before + "{+" + bare + "}"
+			}
+			return before + "{" + name + "}"
+		}
+		name := "x"
+		if len(names) > 0 {
+			name, names = names[0], names[1:]
+		}
+		return before + "{" + name + "}"
+	})
+}
+
+// valueHabit returns what is foreign in the value of a rule, or no message.
+func valueHabit(rule Rule, value parsedValue) (kind WarningKind, message string) {
+	text := behindHost(rule.Value)
+	if (strings.Contains(text, ":") || strings.Contains(text, "$")) && valueVariable.MatchString(text) {
+		return WarnLiteralVariable, variableMessage(rule, text)
+	}
+	if bare := strings.TrimRight(rule.Value, ",;"); bare != rule.Value && !strings.ContainsAny(bare, "?#") {
+		if _, problem := parseValue(bare); problem == "" {
+			return WarnPunctuation, "the " + quote(rule.Value[len(bare):]) +
+				" at the end is part of the destination; write " + bare
+		}
+	}
+	if problem := hostNameProblem(value.url.Host); problem != "" {
+		return WarnHostName, "no client finds the host " + value.url.Host + ": " + problem
+	}
+	return "", ""
+}
+
+// behindHost returns what follows the host of a value: path, query and fragment.
+func behindHost(value string) string {
+	if isInternal(value) {
+		return value
+	}
+	_, rest, _ := strings.Cut(value, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return rest[i:]
+	}
+	return ""
+}
+
+// variableMessage says what to write for a variable of another system in a value, of which text is
+// what follows the host.
+func variableMessage(rule Rule, text string) string {
+	variable := firstVariable(valueVariable, text)
+	why := "the " + variable + " of the destination stands for itself; "
+	if IsTemplate(rule.Key) {
+		return why + "write a variable of the key, such as " + bracesIn(rule.Key)
+	}
+	foreignKey := keyVariable.MatchString(rule.Key)
+	if bare, last := strings.CutSuffix(rule.Value, "/"+variable); last && !foreignKey && bare != "" {
+		return why + "the rest of the path is appended anyway: write " + bare
+	}
+	name := strings.TrimPrefix(withVariables(valueVariable, "/"+variable), "/")
+	key := "docs/" + name
+	if foreignKey {
+		key = withVariables(keyVariable, rule.Key)
+	}
+	return why + "write " + name + ", and a key that has this variable, such as " + key
+}
+
+// hostNameProblem says why no client finds a host by its name, and what to write; it returns "" for
+// a good name. Underscores are in no host name, but in names that resolve.
+func hostNameProblem(host string) string {
+	if host == "" || host[0] == '[' {
+		return ""
+	}
+	if len(host) > 254 {
+		return "a host name has at most 253 characters; shorten it"
+	}
+	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
+		switch {
+		case label == "":
+			return "a part between its dots is empty; write " + withoutEmptyLabels(host)
+		case len(label) > 63:
+			return "a part between dots has at most 63 characters; shorten it"
+		case label[0] == '-' || label[len(label)-1] == '-':
+			return "no part between dots begins or ends in \"-\"; remove it"
+		}
+		for i := 0; i < len(label); i++ {
+			if c := label[i]; !isHostCharacter(c) {
+				return "a host name has no " + quote(string(c)) + "; remove it"
+			}
+		}
+	}
+	return ""
+}
+
+func isHostCharacter(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
+}
+
+// withoutEmptyLabels returns a host without the dots that have nothing between them.
+func withoutEmptyLabels(host string) string {
+	return strings.Join(strings.FieldsFunc(host, func(r rune) bool { return r == '.' }), ".")
+}
