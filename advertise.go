@@ -31,9 +31,6 @@ func (h *Handler) prepareAdvertising() (err error) {
 		h.shortOrigin, err = resolver.ParseOrigin(h.Origin)
 		return err
 	}
-	if h.hosts, err = h.siteHosts(); err != nil {
-		return err
-	}
 	if h.hosts != nil && len(h.hosts.named) == 0 {
 		return errors.New("advertise: this server names no host, and what a client writes is no short URL; write advertise https://go.example, or set origin, or name the site's hosts")
 	}

@@ -309,3 +309,29 @@ func TestASwapChangesWhatIsAdvertised(t *testing.T) {
 		t.Errorf("after the edits: got %q", got)
 	}
 }
+
+func TestAHostIsMatchedAsItStandsInURLs(t *testing.T) {
+	s, err := site(t, `http://*.wild.example:PORT {
+		shortlink {
+			g /docs/guide
+			advertise
+		}
+		respond page
+	}`)
+	mustDo(t, err)
+	_, port, _ := net.SplitHostPort(s.addr)
+	for host, want := range map[string]string{
+		"a.wild.example":     "<http://a.wild.example:" + port + `/g>; rel="shortlink"`,
+		"A.Wild.example":     "<http://a.wild.example:" + port + `/g>; rel="shortlink"`,
+		"%61.wild.example":   "<http://a.wild.example:" + port + `/g>; rel="shortlink"`,
+		"a%2eb.wild.example": "",
+		"a%2Eb.wild.example": "",
+		"a%.wild.example":    "",
+	} {
+		headers := "Host: " + host + ":" + port + "\r\nConnection: close\r\n\r\n"
+		got := s.raw(t, "GET", "GET /docs/guide HTTP/1.1\r\n"+headers)
+		if link := got.header.Get("Link"); got.body != "page" || link != want {
+			t.Errorf("%s: got %q with Link %q, want %q", host, got.body, link, want)
+		}
+	}
+}

@@ -122,6 +122,9 @@ func (c *checking) checkHandler(h *configured, progress *progress) *checkReport 
 	report.Rules = ruleset.Len()
 	report.addErrors(h.checkExpectations(ruleset), "failed expectation")
 	ruleset.Check(c.hosts, progress.step, report.add)
+	for _, w := range h.clientHostWarnings(ruleset) {
+		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
+	}
 	report.sort()
 	return report
 }

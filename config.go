@@ -22,7 +22,8 @@ type configured struct {
 	name   string // that no other has: the same by which it runs
 	shares bool   // whether others have the public name, too
 	// encoded is the handler as JSON, sorted: all handlers with this form are one.
-	encoded string
+	encoded    string
+	forAnyHost bool // whether one of its sites names no host
 	// addresses are of the sites that it stands in: "go.example", "*.go.example:8080", ":443".
 	addresses []string
 	// lines are where its directive stands in a Caddyfile.
@@ -66,7 +67,7 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 	}
 	var handlers configuredHandlers
 	known := map[string]*configured{}
-	eachHandler(whole, configuredSite{}, func(object map[string]any, addresses []string) {
+	eachHandler(whole, configuredSite{}, func(object map[string]any, at configuredSite) {
 		object = maps.Clone(object)
 		delete(object, "handler")
 		b, err := json.Marshal(object)
@@ -79,7 +80,8 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}
-		c.addresses = append(c.addresses, addresses...)
+		c.addresses = append(c.addresses, at.addresses()...)
+		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 	})
 	return handlers, nil
 }
@@ -96,10 +98,19 @@ func decodeJSON(b []byte) (value any, err error) {
 type configuredSite struct {
 	hosts []any    // none for any host
 	ports []string // such as ":8080"
+	// invoked is set in a named route, which other routes invoke.
+	invoked bool
+}
+
+// isForAnyHost reports whether the site names no host.
+func (s configuredSite) isForAnyHost() bool {
+	return s.ports != nil && !s.invoked && !slices.ContainsFunc(s.hosts, func(host any) bool {
+		return !takesAnyHost(fmt.Sprint(host))
+	})
 }
 
 // eachHandler calls found with all shortlink handlers in a JSON value, which stands at a site.
-func eachHandler(value any, at configuredSite, found func(map[string]any, []string)) {
+func eachHandler(value any, at configuredSite, found func(map[string]any, configuredSite)) {
 	switch value := value.(type) {
 	case []any:
 		for _, element := range value {
@@ -107,7 +118,7 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, []stri
 		}
 	case map[string]any:
 		if value["handler"] == "shortlink" {
-			found(value, at.addresses())
+			found(value, at)
 			return
 		}
 		if listen, is := value["listen"].([]any); is {
@@ -117,7 +128,9 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, []stri
 			at.hosts = hosts
 		}
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			eachHandler(value[name], at, found)
+			within := at
+			within.invoked = at.invoked || name == "named_routes"
+			eachHandler(value[name], within, found)
 		}
 	}
 }
@@ -172,6 +185,7 @@ func (all configuredHandlers) decode(ctx caddy.Context) (good configuredHandlers
 			errs = append(errs, err)
 			continue
 		}
+		c.anyHost = c.forAnyHost
 		good = append(good, c)
 	}
 	return good, errors.Join(errs...)

@@ -143,6 +143,10 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 	h.live.last.Store(&lastLoad{time: now})
 	h.live.tally.loaded(h.sources, nil, now)
 	h.tellSources(nil)
+	if rules, _ := old.ruleset.AtSite(); rules == 0 {
+		warnings := h.clientHostWarnings(next.ruleset)
+		difference.Warnings = append(difference.Warnings, warnings...)
+	}
 	if next.digest == before && !recovered {
 		return func() { h.reportUnchanged(difference) }
 	}

@@ -134,7 +134,8 @@ type Handler struct {
 
 	cacheControl string     // the header's value, empty for none
 	shortOrigin  string     // of short URLs that are advertised, empty for the request's
-	hosts        *siteHosts // that a request's may be then
+	hosts        *siteHosts // those of the server, where no origin is configured
+	anyHost      bool       // whether requests are for any host then, as no matcher names one
 	buffers      sync.Pool  // of *[]byte: where destinations are put together
 }
 
@@ -161,6 +162,9 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.prepare(); err != nil {
 		return err
 	}
+	if err := h.findSiteHosts(); err != nil {
+		return err
+	}
 	if err := h.prepareAdvertising(); err != nil {
 		return err
 	}
@@ -173,7 +177,11 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := registerMetrics(ctx); err != nil {
 		return err
 	}
-	return h.start(configuration)
+	if err := h.start(configuration); err != nil {
+		return err
+	}
+	h.warn(h.clientHostWarnings(h.live.serving.Load().ruleset))
+	return nil
 }
 
 // prepare checks the options and makes the sources ready to be read, for which it needs h.ctx. The error lists all

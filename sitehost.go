@@ -1,6 +1,7 @@
 package shortlink
 
 import (
+	"bytes"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -9,30 +10,66 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // siteHosts are the hosts that a server's configuration names: what host matchers take, but for those that take any.
 type siteHosts struct{ named caddyhttp.MatchHost }
 
-// siteHosts returns the hosts of the server that this handler is provisioned for, nil where there is none.
-func (h *Handler) siteHosts() (*siteHosts, error) {
+// findSiteHosts finds out which hosts the server names, where those of requests count.
+func (h *Handler) findSiteHosts() (err error) {
 	server, ok := h.ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok {
-		return nil, nil
+	if !ok || h.Origin != "" {
+		return nil
 	}
+	h.anyHost = takesAnyHostNow(server)
+	h.hosts, err = h.hostsOf(server)
+	return err
+}
+
+// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
+// whatever a client writes.
+const warnClientHost resolver.WarningKind = "host of the client"
+
+// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
+func (h *Handler) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+	rules, first := ruleset.AtSite()
+	if rules == 0 || !h.anyHost {
+		return nil
+	}
+	message := "the destination is a path of this site, and its host is whatever the client " +
+		"writes, as no host matcher names one; "
+	if rules > 1 {
+		message += "so it is with " + count(rules-1, "other rule") + "; "
+	}
+	return []resolver.Warning{{
+		Kind: warnClientHost, Position: first.Position, Key: first.Key,
+		Message: message + "write origin https://go.example, or name the hosts of the site",
+	}}
+}
+
+// takesAnyHostNow reports whether the handler that a server provisions at the moment gets requests
+// for any host. Its route is the first one that still has handlers to provision.
+func takesAnyHostNow(server *caddyhttp.Server) bool {
+	routes := server.Routes
+	isNext := func(route caddyhttp.Route) bool { return route.HandlersRaw != nil }
+	if i := slices.IndexFunc(routes, isNext); i >= 0 {
+		routes = routes[i : i+1]
+	} // else it is one for errors, or a named one
+	hosts := new(siteHosts)
+	for _, route := range routes {
+		hosts.addRoute(route)
+	}
+	return len(hosts.named) == 0
+}
+
+// hostsOf returns the hosts that a server's configuration names.
+func (h *Handler) hostsOf(server *caddyhttp.Server) (*siteHosts, error) {
 	hosts := new(siteHosts)
 	for _, route := range server.Routes {
-		for _, set := range route.MatcherSets {
-			for _, matcher := range set {
-				hosts.addMatcher(matcher)
-			}
-		}
-		for _, set := range route.MatcherSetsRaw {
-			hosts.add(set["host"])
-		}
-		for _, raw := range route.HandlersRaw { // of this route; those of earlier ones are gone
-			hosts.addWithin(raw)
-		}
+		hosts.addRoute(route)
 	}
 	for _, route := range server.NamedRoutes {
 		for _, raw := range route.HandlersRaw {
@@ -42,6 +79,22 @@ func (h *Handler) siteHosts() (*siteHosts, error) {
 	slices.Sort(hosts.named)
 	hosts.named = slices.Compact(hosts.named)
 	return hosts, hosts.named.Provision(h.ctx)
+}
+
+// addRoute adds the hosts of a route's matchers and of those of its handlers, which are gone when
+// they are provisioned.
+func (s *siteHosts) addRoute(route caddyhttp.Route) {
+	for _, set := range route.MatcherSets {
+		for _, matcher := range set {
+			s.addMatcher(matcher)
+		}
+	}
+	for _, set := range route.MatcherSetsRaw {
+		s.add(set["host"])
+	}
+	for _, raw := range route.HandlersRaw {
+		s.addWithin(raw)
+	}
 }
 
 func (s *siteHosts) addMatcher(matcher any) {
@@ -70,6 +123,9 @@ func (s *siteHosts) addAll(hosts []string) {
 
 // addWithin adds the hosts of all matchers within a configuration, whatever handlers hold them.
 func (s *siteHosts) addWithin(raw json.RawMessage) {
+	if !bytes.Contains(raw, []byte(`"host"`)) {
+		return // as most have none, and some are large
+	}
 	var members map[string]json.RawMessage
 	var elements []json.RawMessage
 	switch {
@@ -102,7 +158,11 @@ func takesAnyHost(pattern string) bool {
 // isOne reports whether the host that a request is for is one of these, and its port, if it has one, that of the connection: a client
 // chooses neither then.
 func (s *siteHosts) isOne(r *http.Request) bool {
-	if ok, err := s.named.MatchWithError(r); !ok || err != nil {
+	canonical, ok := withCanonicalHost(r)
+	if !ok {
+		return false
+	}
+	if ok, err := s.named.MatchWithError(canonical); !ok || err != nil {
 		return false
 	}
 	_, port, err := net.SplitHostPort(r.Host)
@@ -115,4 +175,22 @@ func (s *siteHosts) isOne(r *http.Request) bool {
 	}
 	_, listening, err := net.SplitHostPort(local.String())
 	return err == nil && port == listening
+}
+
+// withCanonicalHost returns a request whose host is spelled as in URLs: a matcher takes a%2eb for
+// one label, which is two in a URL.
+func withCanonicalHost(r *http.Request) (canonical *http.Request, ok bool) {
+	var memory [128]byte
+	const scheme = "http"
+	origin, ok := weburl.AppendOrigin(memory[:0], scheme, r.Host)
+	if !ok {
+		return nil, false
+	}
+	host := origin[len(scheme+"://"):]
+	if strings.EqualFold(string(host), r.Host) {
+		return r, true
+	}
+	other := *r
+	other.Host = string(host)
+	return &other, true
 }

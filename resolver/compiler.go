@@ -31,6 +31,7 @@ type Compiler struct {
 	warnings []Warning
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
+	atSite   siteEnds
 	full     bool // whether the arena is
 	// stored is the memory that compiled rules take so far, in bytes.
 	stored int
@@ -318,6 +319,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		failures:  failures,
 		warnings:  c.warnings,
 		shadowed:  c.shadowed,
+		atSite:    c.atSite,
 		rules:     rules,
 	}, nil
 }

@@ -126,10 +126,12 @@ func withVariables(pattern *regexp.Regexp, text string) string {
 // valueHabit returns what is foreign in the value of a rule, or no message.
 func valueHabit(rule Rule, value parsedValue) (kind WarningKind, message string) {
 	text := behindHost(rule.Value)
-	if (strings.Contains(text, ":") || strings.Contains(text, "$")) && valueVariable.MatchString(text) {
+	foreign := strings.Contains(text, ":") || strings.Contains(text, "$")
+	if foreign && valueVariable.MatchString(text) {
 		return WarnLiteralVariable, variableMessage(rule, text)
 	}
-	if bare := strings.TrimRight(rule.Value, ",;"); bare != rule.Value && !strings.ContainsAny(bare, "?#") {
+	bare := strings.TrimRight(rule.Value, ",;")
+	if bare != rule.Value && !strings.ContainsAny(bare, "?#") {
 		if _, problem := parseValue(bare); problem == "" {
 			return WarnPunctuation, "the " + quote(rule.Value[len(bare):]) +
 				" at the end is part of the destination; write " + bare
@@ -162,7 +164,8 @@ func variableMessage(rule Rule, text string) string {
 		return why + "write a variable of the key, such as " + bracesIn(rule.Key)
 	}
 	foreignKey := keyVariable.MatchString(rule.Key)
-	if bare, last := strings.CutSuffix(rule.Value, "/"+variable); last && !foreignKey && bare != "" {
+	bare, last := strings.CutSuffix(rule.Value, "/"+variable)
+	if last && bare != "" && !foreignKey {
 		return why + "the rest of the path is appended anyway: write " + bare
 	}
 	name := strings.TrimPrefix(withVariables(valueVariable, "/"+variable), "/")

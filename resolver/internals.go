@@ -33,6 +33,9 @@ func (c *Compiler) storeInternals() []error {
 			continue
 		}
 		r := c.internalRecord(this, &failures)
+		if r.flags.has(requestOrigin) {
+			c.atSite.add(this.rule)
+		}
 		c.share(&r)
 		slot := &c.table.slots[this.slot]
 		*slot = slot.withRef(c.store(&r))

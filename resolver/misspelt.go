@@ -78,8 +78,8 @@ func (c *Compiler) leadsToPath(at ref, path string) bool {
 func misspeltMessage(this *internalRule, key string) string {
 	behind := this.value.query + this.value.fragment
 	path := strings.TrimSuffix(this.rule.Value, behind)
-	return "no key answers " + path + ", and the key " + quote(key) + " is one letter away; write /" +
-		key + behind + ", unless " + path + " is a page of the site"
+	return "no key answers " + path + ", and the key " + quote(key) + " is one letter away; " +
+		"write /" + key + behind + ", unless " + path + " is a page of the site"
 }
 
 // nearPaths are paths in which those are found that are one letter away from a key. If two paths
@@ -118,7 +118,9 @@ func (m *nearPaths) add(p *unmatchedPath) {
 	})
 }
 
-func filterBit(hash uint64) (word int, bit uint64) { return int(hash >> 48), 1 << (hash >> 42 & 63) }
+func filterBit(hash uint64) (word int, bit uint64) {
+	return int(hash >> 48), 1 << (hash >> 42 & 63)
+}
 
 // find calls found with each path that is one letter away from a key, perhaps several times.
 func (m *nearPaths) find(key string, found func(*unmatchedPath)) {

@@ -17,6 +17,7 @@ type Ruleset struct {
 	failures  []error
 	warnings  []Warning
 	shadowed  map[keyOfSource]Rule
+	atSite    siteEnds
 	rules     int
 	merger    weburl.Merger
 }
@@ -27,6 +28,22 @@ func (rs *Ruleset) Len() int { return rs.rules }
 // Warnings returns what the authors of the rules should know: those of single rules in the order in
 // which they were added, then those of chains.
 func (rs *Ruleset) Warnings() []Warning { return rs.warnings }
+
+// AtSite returns how many rules lead to paths of the site, with the origin of the request as no
+// option names one, and one of them.
+func (rs *Ruleset) AtSite() (rules int, first Rule) { return rs.atSite.rules, rs.atSite.first }
+
+// siteEnds are the rules that lead to paths of the site.
+type siteEnds struct {
+	rules int
+	first Rule
+}
+
+func (e *siteEnds) add(rule Rule) {
+	if e.rules++; e.rules == 1 {
+		e.first = rule
+	}
+}
 
 // Size returns the bytes of memory that the ruleset's rules take.
 func (rs *Ruleset) Size() int {

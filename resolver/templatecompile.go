@@ -178,6 +178,9 @@ func (c *Compiler) findTemplateFailures() {
 		}
 		captures := slices.Repeat([]string{anySegment}, len(t.names))
 		f := c.opts.follow(t.value.internalValue(t.value.pathOf(captures), captures), c.opts.statusOf(t.rule), c.nextHop)
+		if f.state == fateUnmatched && c.opts.origin == "" {
+			c.atSite.add(t.rule)
+		}
 		if !f.failed() {
 			continue
 		}

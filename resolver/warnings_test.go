@@ -312,36 +312,36 @@ func mustFindFate(t *testing.T, rules []Rule) string {
 }
 
 func TestAPathOneLetterAwayFromAKeyIsTakenForThatKey(t *testing.T) {
-	internal := func(key, value string) Rule { return Rule{Key: key, Value: value, Position: at} }
+	to := func(key, value string) Rule { return Rule{Key: key, Value: value} }
 	page := func(key string) Rule { return Rule{Key: key, Value: "https://x.example"} }
 	for _, test := range []struct {
 		name  string
 		rules []Rule
 		meant string // what the first rule is advised to lead to; "" for no finding
 	}{
-		{"two letters in the wrong order", []Rule{internal("a", "/dcos"), page("docs")}, "/docs"},
-		{"another letter", []Rule{internal("a", "/dacs"), page("docs")}, "/docs"},
-		{"a letter too many", []Rule{internal("a", "/doccs"), page("docs")}, "/docs"},
-		{"a letter that is missing", []Rule{internal("a", "/docu"), page("docus")}, "/docus"},
-		{"the first letter", []Rule{internal("a", "/ocus"), page("docus")}, "/docus"},
-		{"another case", []Rule{internal("a", "/Docs"), page("docs")}, "/docs"},
-		{"a part of a path", []Rule{internal("a", "/en/guids/x"), page("en/guide/x")}, "/en/guide/x"},
-		{"a slash at the end", []Rule{internal("a", "/dcos/"), page("docs")}, "/docs"},
-		{"a query and a fragment", []Rule{internal("a", "/dcos?b#c"), page("docs")}, "/docs?b#c"},
-		{"an escape", []Rule{internal("a", "/b%20dcos"), page("b docs")}, "/b docs"},
-		{"a key that leads elsewhere on the site", []Rule{internal("a", "/dcos"), internal("docs", "/x")}, "/docs"},
-		{"a page of the site", []Rule{internal("a", "/about"), page("docs")}, ""},
-		{"two letters", []Rule{internal("a", "/dcso"), page("docs")}, ""},
-		{"a digit", []Rule{internal("a", "/book2"), page("book3")}, ""},
-		{"a hyphen", []Rule{internal("a", "/note-book"), page("notebook")}, ""},
-		{"a short word", []Rule{internal("a", "/doc"), page("dox")}, ""},
-		{"a short word in a long path", []Rule{internal("a", "/part-a"), page("part-b")}, ""},
-		{"a segment more", []Rule{internal("a", "/docs/e"), page("docse")}, ""},
-		{"the rule's own key", []Rule{internal("posts", "/post"), page("x")}, ""},
-		{"a key that leads to the same page", []Rule{internal("a", "/post"), internal("posts", "/post")}, ""},
-		{"a key that leads there by another", []Rule{internal("a", "/post"), internal("posts", "/b"), internal("b", "/post")}, ""},
-		{"a path that a key answers", []Rule{internal("a", "/dcos"), page("docs"), page("dcos")}, ""},
-		{"a hop on the way", []Rule{internal("a", "/b"), internal("b", "/dcos"), page("docs")}, ""},
+		{"two letters in the wrong order", []Rule{to("a", "/dcos"), page("docs")}, "/docs"},
+		{"another letter", []Rule{to("a", "/dacs"), page("docs")}, "/docs"},
+		{"a letter too many", []Rule{to("a", "/doccs"), page("docs")}, "/docs"},
+		{"a letter that is missing", []Rule{to("a", "/docu"), page("docus")}, "/docus"},
+		{"the first letter", []Rule{to("a", "/ocus"), page("docus")}, "/docus"},
+		{"another case", []Rule{to("a", "/Docs"), page("docs")}, "/docs"},
+		{"a part of a path", []Rule{to("a", "/en/guids/x"), page("en/guide/x")}, "/en/guide/x"},
+		{"a slash at the end", []Rule{to("a", "/dcos/"), page("docs")}, "/docs"},
+		{"a query and a fragment", []Rule{to("a", "/dcos?b#c"), page("docs")}, "/docs?b#c"},
+		{"an escape", []Rule{to("a", "/b%20dcos"), page("b docs")}, "/b docs"},
+		{"a key that leads on", []Rule{to("a", "/dcos"), to("docs", "/x")}, "/docs"},
+		{"a page of the site", []Rule{to("a", "/about"), page("docs")}, ""},
+		{"two letters", []Rule{to("a", "/dcso"), page("docs")}, ""},
+		{"a digit", []Rule{to("a", "/book2"), page("book3")}, ""},
+		{"a hyphen", []Rule{to("a", "/note-book"), page("notebook")}, ""},
+		{"a short word", []Rule{to("a", "/doc"), page("dox")}, ""},
+		{"a short word in a long path", []Rule{to("a", "/part-a"), page("part-b")}, ""},
+		{"a segment more", []Rule{to("a", "/docs/e"), page("docse")}, ""},
+		{"the rule's own key", []Rule{to("posts", "/post"), page("x")}, ""},
+		{"a key that leads to the same page", []Rule{to("a", "/post"), to("posts", "/post")}, ""},
+		{"a chain to the page", []Rule{to("a", "/post"), to("posts", "/b"), to("b", "/post")}, ""},
+		{"a path that a key answers", []Rule{to("a", "/dcos"), page("docs"), page("dcos")}, ""},
+		{"a hop on the way", []Rule{to("a", "/b"), to("b", "/dcos"), page("docs")}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			rs := mustCompile(t, test.rules, Options{})
@@ -355,8 +355,9 @@ func TestAPathOneLetterAwayFromAKeyIsTakenForThatKey(t *testing.T) {
 			if test.meant != "" {
 				path, _, _ := strings.Cut(test.rules[0].Value, "?")
 				near := strings.TrimPrefix(strings.TrimSuffix(test.meant, "?b#c"), "/")
-				want = "no key answers " + path + ", and the key " + quote(near) +
-					" is one letter away; write " + test.meant + ", unless " + path + " is a page of the site"
+				want = "no key answers " + path + ", and the key " + quote(near) + " is one " +
+					"letter away; write " + test.meant + ", " +
+					"unless " + path + " is a page of the site"
 			}
 			if got != want {
 				t.Errorf("%q\nwant %q", got, want)
@@ -418,7 +419,8 @@ func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
 		return false
 	}
 	for _, other := range all {
-		if oneLetterAway(rule.Value[1:], other.Key) && end("/"+other.Key) != "https://go.example"+rule.Value {
+		isPage := end("/"+other.Key) == "https://go.example"+rule.Value
+		if !isPage && oneLetterAway(rule.Value[1:], other.Key) {
 			return true
 		}
 	}
