@@ -138,7 +138,7 @@ func originsOf(rules []Rule, opts Options, host string) (origins []string) {
 
 func FuzzCompile(f *testing.F) {
 	f.Add(exampleRules, "k", "/k/below", false)
-	for _, key := range []string{"", "/", "a//b", "%", "%zz/é", "a\x00", "\xff", ".", "a/..", "{x}", "a\u2028 b", "A", "a/"} {
+	for _, key := range []string{"", "/", "a//b", "%", "%zz/é", "a\x00", "\u009b", "\xff", ".", "a/..", "{x}", "a\u2028 b", "A", "a/"} {
 		f.Add("a=>/a ?b\nA=>https://\na/=>x", key, "https://x.example", true)
 	}
 	for _, value := range []string{"", "/", "//", "/a#b#c", "/a?b?c#d", "https://", "https://[", "http:x", "/\\", "/\x7f", "https:///x", "/%2e", "/é ?"} {

@@ -54,9 +54,11 @@ func forbiddenInKey(c byte) string {
 	return "a key has no \"" + string(c) + "\"; write %7B for { and %7D for }"
 }
 
+// hasControl reports whether a text holds a control character: those of ASCII, or U+0080 to U+009F,
+// which terminals obey, too, and which UTF-8 writes as C2 and the octet itself.
 func hasControl(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if s[i] < 0x20 || s[i] == 0x7F {
+		if s[i] < 0x20 || s[i] == 0x7F || s[i] == 0xC2 && i+1 < len(s) && s[i+1] < 0xA0 {
 			return true
 		}
 	}

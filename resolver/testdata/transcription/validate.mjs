@@ -2,7 +2,7 @@
 
 import { comparer } from "./keys.mjs";
 
-const control = /[\0-\x1F\x7F]/;
+const control = /[\0-\x1F\x7F-\x9F]/;
 const outerSpace = /^ | $/;
 
 // validate returns one {key, error} for each thing wrong with a ruleset, an empty list when it is valid.
