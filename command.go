@@ -7,6 +7,8 @@ import (
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
 func init() {
@@ -26,7 +28,7 @@ error, 2 for wrong usage and for input that is of no use.`,
 
 // addCommands adds the commands below "caddy shortlink".
 func addCommands(parent *cobra.Command) {
-	parent.Args = cobra.ArbitraryArgs
+	complete(parent)
 	parent.RunE = exiting(func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return parent.Help()
@@ -64,7 +66,7 @@ func complete(cmd *cobra.Command) {
 	cmd.SilenceErrors = true
 	cmd.Args = cobra.ArbitraryArgs // what they are is for the command to check
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit(cmd, fmt.Errorf("%w; see caddy shortlink %s --help", err, cmd.Name()))
+		return exit(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
 }
 
@@ -75,11 +77,15 @@ type found struct{ error }
 // errFound is for what the output tells already.
 var errFound = found{}
 
-// exiting makes a command of a function whose error says what the exit status is.
+// exiting makes a command of a function whose error says what the exit status is. All that the
+// function prints is made safe to print.
 func exiting(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
-		return exit(cmd, run(cmd, args))
+		out := printable.NewWriter(cmd.OutOrStdout())
+		cmd.SetOut(out)
+		cmd.SetErr(printable.NewWriter(cmd.ErrOrStderr()))
+		return exit(cmd, errors.Join(run(cmd, args), out.Close()))
 	}
 }
 
@@ -90,7 +96,7 @@ func exit(cmd *cobra.Command, err error) error {
 	}
 	something, is := errors.AsType[found](err)
 	if !is || something.error != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "Error:", err)
+		fmt.Fprintln(printable.NewWriter(cmd.ErrOrStderr()), "Error:", err)
 	}
 	if is {
 		return errors.New("exit status 1")

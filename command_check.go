@@ -245,7 +245,7 @@ func (c *checking) write(w io.Writer, reports []*checkReport) error {
 const shownFindings = 20
 
 // write writes the report for people: what was found, kind by kind.
-func (r *checkReport) write(w io.Writer, c colours) {
+func (r *checkReport) write(w *bufio.Writer, c colours) {
 	colour := map[resolver.Severity]int{resolver.SeverityError: red, resolver.SeverityWarning: yellow, resolver.SeverityNote: bold}
 	for from := 0; from < len(r.Findings); {
 		first := r.Findings[from]
@@ -253,7 +253,7 @@ func (r *checkReport) write(w io.Writer, c colours) {
 		for to < len(r.Findings) && r.Findings[to].Severity == first.Severity && r.Findings[to].Kind == first.Kind {
 			to++
 		}
-		fmt.Fprintln(w, c.paint(colour[first.Severity], fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from)))
+		c.heading(w, colour[first.Severity], fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from))
 		for _, f := range r.Findings[from:min(to, from+shownFindings)] {
 			fmt.Fprintln(w, "  "+f.text())
 		}

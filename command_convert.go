@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -80,7 +81,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	done, err := rulefile.Convert(out, to, &steppingReader{r, progress}, from, path)
+	done, err := rulefile.Convert(out, to, &steppingReader{r, progress}, from, printable.Text(path))
 	progress.end()
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
@@ -123,6 +124,9 @@ func writeConversion(w io.Writer, c rulefile.Conversion) {
 		for _, line := range group.lines {
 			fmt.Fprintf(w, "%s: %s\n", group.title, line)
 		}
+	}
+	for _, remark := range c.Remarks {
+		fmt.Fprintln(w, "Note:", remark+".")
 	}
 	fmt.Fprintf(w, "%d exact, %d approximated, %d refused", c.Exact, len(c.Approximated), len(c.Refused))
 	if c.Comments > 0 {

@@ -148,7 +148,7 @@ var changeTitles = [...]struct {
 }
 
 // writeChanges writes changes for people, kind by kind.
-func writeChanges(w io.Writer, changes []resolver.Change, c colours) {
+func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 	if len(changes) == 0 {
 		fmt.Fprintln(w, "Nothing changes for clients.")
 		return
@@ -163,7 +163,8 @@ func writeChanges(w io.Writer, changes []resolver.Change, c colours) {
 			}
 		}
 		if n > 0 {
-			fmt.Fprintf(w, "%s\n%s", c.paint(t.colour, fmt.Sprintf("%d %s", n, t.title)), lines.String())
+			c.heading(w, t.colour, fmt.Sprintf("%d %s", n, t.title))
+			w.WriteString(lines.String()) //nolint:errcheck // the last flush gives the first error
 		}
 	}
 }

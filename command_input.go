@@ -14,6 +14,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -254,7 +255,7 @@ func (f ruleFile) Read(
 		format = cmp.Or(f.format, rulefile.JSON)
 	}
 	counted := &reading{ctx: ctx, r: r}
-	err = readAs(counted, format, f.path, "--rules-format", add)
+	err = readAs(counted, format, printable.Text(f.path), "--rules-format", add)
 	if counted.n == 0 && err == nil {
 		return "", errEmpty
 	}

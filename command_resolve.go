@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -139,13 +140,14 @@ func (a *answers) one(url string) error {
 
 // String returns the outcome as a line for people.
 func (o outcomeJSON) String() string {
+	request := printable.Text(o.Request)
 	switch o.Outcome {
 	case resolver.Redirect.String():
-		return fmt.Sprintf("%s -> %d %s", o.Request, o.Status, o.Destination)
+		return fmt.Sprintf("%s -> %d %s", request, o.Status, o.Destination)
 	case resolver.Failed.String():
-		return fmt.Sprintf("%s -> error: %s", o.Request, o.Error)
+		return fmt.Sprintf("%s -> error: %s", request, printable.Text(o.Error))
 	}
-	return o.Request + " -> pass"
+	return request + " -> pass"
 }
 
 // insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -148,7 +149,7 @@ func (l leadsJSON) write(out *bufio.Writer, format string) error {
 		return encoder.Encode(l)
 	}
 	if len(l.Leads) == 0 {
-		fmt.Fprintf(out, "%s: no key leads there\n", l.URL)
+		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(l.URL))
 	}
 	for _, lead := range l.Leads {
 		notes := []string{"key " + lead.Key}

@@ -1,23 +1,32 @@
 package shortlink
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-// isTerminal reports whether what is written to w is seen by somebody at once.
-func isTerminal(w io.Writer) bool {
+// terminalOf returns the terminal at which somebody sees at once what is written to w, or nil.
+func terminalOf(w io.Writer) *os.File {
+	if safe, ok := w.(*printable.Writer); ok {
+		w = safe.Unwrap()
+	}
 	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	return file
 }
 
 // progress tells somebody at a terminal that long work goes on; others get nothing.
 type progress struct {
-	w     io.Writer // nil for nobody
+	w     *os.File // nil for nobody
 	what  string
 	begun time.Time
 	shown time.Time
@@ -25,11 +34,8 @@ type progress struct {
 
 // newProgress returns the progress of some work.
 func newProgress(w io.Writer, what string) *progress {
-	if !isTerminal(w) {
-		w = nil
-	}
 	now := time.Now()
-	return &progress{w: w, what: what, begun: now, shown: now}
+	return &progress{w: terminalOf(w), what: what, begun: now, shown: now}
 }
 
 // step tells how long it has taken so far, twice a second.
@@ -49,12 +55,17 @@ func (p *progress) end() {
 	}
 }
 
-// colours marks words for people at a terminal.
-type colours bool
+// colours marks headings for people at a terminal.
+type colours struct {
+	terminal *os.File // nil for no colours
+}
 
 // coloursFor returns whether output to w has colours: at a terminal, unless the environment says NO_COLOR.
 func coloursFor(w io.Writer) colours {
-	return colours(os.Getenv("NO_COLOR") == "" && isTerminal(w))
+	if os.Getenv("NO_COLOR") != "" {
+		return colours{}
+	}
+	return colours{terminalOf(w)}
 }
 
 // The colours, as terminals number them.
@@ -65,10 +76,12 @@ const (
 	bold   = 1
 )
 
-// paint returns text in a colour.
-func (c colours) paint(colour int, text string) string {
-	if !c {
-		return text
+// heading writes a line in a colour: at the terminal itself, as what passes through out has no escapes.
+func (c colours) heading(out *bufio.Writer, colour int, text string) {
+	if c.terminal == nil {
+		fmt.Fprintln(out, text)
+		return
 	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, text)
+	out.Flush() //nolint:errcheck // the last flush gives the first error
+	fmt.Fprintf(c.terminal, "\x1b[%dm%s\x1b[0m\n", colour, printable.Text(text))
 }
