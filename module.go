@@ -84,7 +84,8 @@ type Handler struct {
 	Cache caddy.Duration `json:"cache,omitempty"`
 
 	// How the queries of request and destination become one. `merge`: parameters of
-	// the request replace those of the destination, as the draft has it. `preserve`:
+	// the request replace those of the destination, as the draft has it; of several with
+	// one name only the last is kept, also where the destination has no query. `preserve`:
 	// the same without loss, every parameter as it is written. `ignore`: the request's
 	// query is dropped. Default: `merge`.
 	Query string `json:"query,omitempty"`

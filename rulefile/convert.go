@@ -3,7 +3,10 @@ package rulefile
 import (
 	"errors"
 	"io"
+	"slices"
+	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -16,6 +19,8 @@ type Conversion struct {
 	// Refused is what could not be converted, and why: lines that are no rules, and rules that the other format
 	// cannot have. They are left out.
 	Refused Errors
+	// Remarks say what the file as a whole means elsewhere and its rules cannot say.
+	Remarks []string
 	// Comments is how many comments were left out, as none are carried over.
 	Comments int
 }
@@ -29,6 +34,10 @@ func Convert(w io.Writer, to Format, r io.Reader, from Format, source string) (C
 	inWriting := Write(w, to, func(yield func(resolver.Rule) bool) {
 		stopped := false
 		inReading = Read(io.TeeReader(r, comments), from, source, func(rule resolver.Rule) {
+			if problem := hiddenIn(rule); problem != "" {
+				c.Refused.leaveOut(rule, problem)
+				return
+			}
 			c.count(rule, from, to)
 			stopped = stopped || !yield(rule)
 		})
@@ -36,8 +45,11 @@ func Convert(w io.Writer, to Format, r io.Reader, from Format, source string) (C
 	c.Comments = comments.n
 	unread, isUnread := errors.AsType[Errors](inReading)
 	unwritten, isUnwritten := errors.AsType[Errors](inWriting)
-	c.Refused = append(unread, unwritten...)
+	c.Refused = slices.Concat(unread, c.Refused, unwritten)
 	c.withoutRefused(unwritten)
+	if from == Redirects && to != Redirects && c.Exact+len(c.Approximated) > 0 {
+		c.Remarks = append(c.Remarks, queriesPass)
+	}
 	if inReading != nil && !isUnread {
 		return c, inReading
 	}
@@ -45,6 +57,19 @@ func Convert(w io.Writer, to Format, r io.Reader, from Format, source string) (C
 		return c, inWriting
 	}
 	return c, nil
+}
+
+// queriesPass is what _redirects files leave to their servers.
+const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a destination " +
+	"without a query; query merge keeps the last of each name, and query preserve all of them"
+
+// hiddenIn says why a rule is left out that a terminal would obey instead of showing it.
+func hiddenIn(rule resolver.Rule) string {
+	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
+		return ""
+	}
+	return "the key or the destination holds a control character, or one that turns the direction of text; " +
+		"remove it, or write it percent-encoded"
 }
 
 // count takes down what becomes of a rule that is written.

@@ -172,3 +172,45 @@ func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error)
 		last = e.Position
 	}
 }
+
+func convert(t *testing.T, from, to rulefile.Format, text string) (string, rulefile.Conversion) {
+	t.Helper()
+	var out strings.Builder
+	done, err := rulefile.Convert(&out, to, strings.NewReader(text), from, "file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), done
+}
+
+func TestARuleWithHiddenCharactersIsNotConverted(t *testing.T) {
+	text := "a\u202eb,/a\nb,/\u009b\nc,/c\u2069\nd\x1b,/d\n\u200ee,/e\n"
+	got, done := convert(t, rulefile.CSV, rulefile.JSON, text)
+	if got != "{\n\t\"\u200ee\": \"/e\"\n}\n" || done.Exact != 1 || len(done.Refused) != 4 {
+		t.Errorf("got %s%+v", got, done)
+	}
+	for i, refused := range done.Refused {
+		if refused.Position.Line != i+1 || !strings.HasSuffix(refused.Message, "remove it, or write it percent-encoded") {
+			t.Error(refused)
+		}
+	}
+}
+
+func TestTheQueryOfRequestsIsRemarkedWhereOthersKeepIt(t *testing.T) {
+	for _, tt := range []struct {
+		from, to rulefile.Format
+		text     string
+		remarks  int
+	}{
+		{rulefile.Redirects, rulefile.JSON, "/a /b", 1},
+		{rulefile.Redirects, rulefile.CSV, "/a /b", 1},
+		{rulefile.Redirects, rulefile.Redirects, "/a /b", 0},
+		{rulefile.Redirects, rulefile.JSON, "/a /b 200", 0},
+		{rulefile.CSV, rulefile.JSON, "a,/b", 0},
+	} {
+		_, done := convert(t, tt.from, tt.to, tt.text)
+		if len(done.Remarks) != tt.remarks || tt.remarks > 0 && !strings.Contains(done.Remarks[0], "query preserve") {
+			t.Errorf("%s to %s: %q", tt.from, tt.to, done.Remarks)
+		}
+	}
+}
