@@ -30,8 +30,8 @@ func init() {
 //	GET /shortlink/
 //	    All handlers: an object by name
 //	GET /shortlink/<name>
-//	    A handler: its number of rules, their digest, its sources, what came of the last load, and
-//	    which rules are answered with an error
+//	    A handler: its number of rules, their digest, its sources and since when one cannot be
+//	    reached, what came of the last load, and which rules are answered with an error
 //	GET /shortlink/<name>/rules
 //	    Its rules, as an object sorted by key, with the digest as ETag
 //	GET /shortlink/<name>/rules/<key>
@@ -216,8 +216,28 @@ type brokenJSON struct {
 
 // sourceInfo is what there is to know of a source.
 type sourceInfo struct {
-	Source   string `json:"source"`
-	Writable bool   `json:"writable"`
+	Source   string      `json:"source"`
+	Writable bool        `json:"writable"`
+	Outage   *outageJSON `json:"outage,omitempty"`
+}
+
+// outageJSON says since when a source cannot be read, why, and of when its rules are that serve.
+type outageJSON struct {
+	Since      time.Time `json:"since"`
+	Error      string    `json:"error"`
+	RulesOf    time.Time `json:"rules_of,omitzero"`
+	StoredCopy bool      `json:"stored_copy,omitempty"`
+}
+
+func statusOfSource(source Source, t *tally) sourceInfo {
+	writable, ok := source.(Writable)
+	info := sourceInfo{Source: source.String(), Writable: ok && writable.Writable() == nil}
+	if outage := outageOf(source); outage != nil {
+		info.Outage = &outageJSON{
+			outage.Since, outage.Err.Error(), t.lastSuccess(source), outage.StoredCopy,
+		}
+	}
+	return info
 }
 
 // loadJSON is what came of the last load of rules: "loaded", or "rejected" with the reason.
@@ -243,8 +263,7 @@ func statusOfHandler(h *Handler) handlerJSON {
 			brokenJSON{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
 	for _, source := range h.sources {
-		writable, ok := source.(Writable)
-		status.Sources = append(status.Sources, sourceInfo{source.String(), ok && writable.Writable() == nil})
+		status.Sources = append(status.Sources, statusOfSource(source, h.live.tally))
 	}
 	if last.err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected", last.err.Error(), &last.failingSince

@@ -120,6 +120,7 @@ func (c *checking) checkHandler(h *configured, progress *progress) *checkReport 
 		return report
 	}
 	report.Rules = ruleset.Len()
+	report.addCopies(h.sources)
 	report.addErrors(h.checkExpectations(ruleset), "failed expectation")
 	ruleset.Check(c.hosts, progress.step, report.add)
 	for _, w := range h.clientHostWarnings(ruleset) {
@@ -189,6 +190,17 @@ func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
 			f.Kind, f.Position, f.Key, f.Message = cmp.Or(p.kind, kind), p.at, p.key, p.message
 		}
 		r.add(f)
+	}
+}
+
+// addCopies adds warnings of sources of which a stored copy is checked.
+func (r *checkReport) addCopies(sources []Source) {
+	for _, source := range sources {
+		if note := noteOfCopy(source); note != "" {
+			f := resolver.Finding{Severity: resolver.SeverityWarning}
+			f.Kind, f.Position.Source, f.Message = "stored copy", source.String(), note
+			r.add(f)
+		}
 	}
 }
 

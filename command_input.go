@@ -100,6 +100,11 @@ func (in *input) compile(
 		h.close()
 		return nil, nil, readable(err)
 	}
+	for _, source := range h.sources {
+		if note := noteOfCopy(source); note != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "Note: source %s: %s\n", source, note)
+		}
+	}
 	return h, ruleset, nil
 }
 

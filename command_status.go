@@ -82,8 +82,8 @@ func statusCommand() *cobra.Command {
 rules they have, where these come from, what came of the last load, and which keys are answered with
 an error, and why: a loop, or too many redirects.
 
-Exit status 1 says that the last load of a handler was rejected, that there are such keys, or that
-nobody answers.`,
+Exit status 1 says that the last load of a handler was rejected, that one of its sources cannot be
+reached, that there are such keys, or that nobody answers.`,
 		Example: `  caddy shortlink status
   caddy shortlink status --name docs --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
@@ -121,7 +121,7 @@ func (r *remote) status(w io.Writer, format string) error {
 		return err
 	}
 	for _, h := range all {
-		if h.LastLoad.Error != "" || h.BrokenRules > 0 {
+		if h.isAtFault() {
 			return errFound
 		}
 	}
@@ -143,6 +143,9 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 				writable = " (writable)"
 			}
 			fmt.Fprintf(w, "  from %s%s\n", source.Source, writable)
+			if source.Outage != nil {
+				fmt.Fprintf(w, "    cannot be reached since %s\n", source.Outage)
+			}
 		}
 		fmt.Fprintf(w, "  %s at %s\n", h.LastLoad.Result, h.LastLoad.Time.Format(time.RFC3339))
 		if h.LastLoad.Error != "" {
@@ -171,6 +174,24 @@ func (h *handlerJSON) writeBroken(w io.Writer) {
 
 // indented indents the lines of a text behind its first one, as part of a list.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
+
+// isAtFault reports whether something is wrong with a handler that somebody has to see to.
+func (h handlerJSON) isAtFault() bool {
+	isOut := func(s sourceInfo) bool { return s.Outage != nil }
+	return h.LastLoad.Error != "" || h.BrokenRules > 0 || slices.ContainsFunc(h.Sources, isOut)
+}
+
+// String tells since when, which rules serve, and why.
+func (o *outageJSON) String() string {
+	rules := "the rules"
+	if o.StoredCopy {
+		rules = "a stored copy of the rules,"
+	}
+	if !o.RulesOf.IsZero() {
+		rules += " of " + o.RulesOf.Format(time.RFC3339)
+	}
+	return fmt.Sprintf("%s, serving %s: %s", o.Since.Format(time.RFC3339), rules, o.Error)
+}
 
 func reloadCommand() *cobra.Command {
 	var o online

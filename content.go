@@ -26,7 +26,8 @@ type content struct {
 	// signature and expectations return what lies beside the content; nil where that is not wanted.
 	signature, expectations func() ([]byte, error)
 
-	seen sight // the state in which the content was seen last
+	seen  sight // the state in which the content was seen last
+	reach Reachability
 }
 
 // companions lie beside the content.
@@ -40,6 +41,7 @@ func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected 
 			expected, wrong = parseExpectations(beside.expectations)
 		}
 	})
+	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))
 	if err != nil {
 		return nil, "", err // what is wrong with content that was not read to its end means nothing
@@ -49,7 +51,19 @@ func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected 
 
 // state returns what a poll compares, of the content as it is now.
 func (c *content) state(ctx context.Context) string {
-	return stateOf(c.readAll(ctx, newPacer().pause, func(*reading, companions) {}))
+	version, err := c.readAll(ctx, newPacer().pause, func(*reading, companions) {})
+	c.note(ctx, err)
+	return stateOf(version, err)
+}
+
+// note notes whether the content could be read.
+func (c *content) note(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		c.reach.Succeed()
+	case ctx.Err() == nil:
+		c.reach.Fail(err)
+	}
 }
 
 // stateOf returns what a poll compares: the version, or what keeps the content from being read.

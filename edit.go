@@ -178,6 +178,9 @@ func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := newPacer().pause
 	e.found, e.old = nowhere, nil
 	next, err := h.loadEdited(ctx, pause, e)
+	if err != nil && h.hasOutage() {
+		return refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", readable(err))
+	}
 	if inPlace := cmp.Or(e.checkRule(), h.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
@@ -216,6 +219,10 @@ func refused(err error) error {
 		return refuse(http.StatusPreconditionFailed, "%w", err)
 	case errors.Is(err, rulefile.ErrNoRule):
 		return refuse(http.StatusNotFound, "%w", err)
+	case errors.Is(err, ErrNotWritable):
+		return refuse(http.StatusConflict, "%w", err)
+	case errors.Is(err, ErrUnavailable):
+		return refuse(http.StatusServiceUnavailable, "%w", err)
 	}
 	if _, is := errors.AsType[rulefile.Errors](err); is {
 		return refuse(http.StatusUnprocessableEntity, "%w", err)

@@ -25,6 +25,9 @@ var (
 		"Loads of rules from a source, by result: loaded or rejected.", []string{"name", "source", "result"}, nil)
 	lastSuccess = prometheus.NewDesc("caddy_shortlink_last_reload_success_timestamp_seconds",
 		"When rules from a source were last loaded, in seconds since 1970.", []string{"name", "source"}, nil)
+	sourceUp = prometheus.NewDesc("caddy_shortlink_source_up",
+		"Whether a source can be read: 1, or 0 while the last good rules stand in.",
+		[]string{"name", "source"}, nil)
 )
 
 // collector collects the metrics of all handlers that run. It holds nothing itself, so that the registry of each configuration
@@ -42,7 +45,9 @@ func registerMetrics(ctx caddy.Context) error {
 
 // Describe tells what Collect collects.
 func (collector) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{requestsTotal, rulesNow, brokenNow, rulesetInfo, reloadsTotal, lastSuccess} {
+	for _, desc := range []*prometheus.Desc{
+		requestsTotal, rulesNow, brokenNow, rulesetInfo, reloadsTotal, lastSuccess, sourceUp,
+	} {
 		descs <- desc
 	}
 }
@@ -53,6 +58,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	digests := map[[2]string]bool{}
 	byName := map[string]*tally{}
 	sources := map[string][]string{}
+	up := map[[2]string]float64{} // by name and source
 	for _, h := range runningHandlers() {
 		serving := h.live.serving.Load()
 		name := h.publicName()
@@ -62,6 +68,9 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		byName[name] = h.live.tally
 		for _, source := range h.sources {
 			sources[name] = append(sources[name], sourceLabel(source))
+			if observed, ok := source.(Observed); ok {
+				noteUp(up, [2]string{name, sourceLabel(source)}, observed.Outage() == nil)
+			}
 		}
 	}
 	for name, n := range rules {
@@ -71,8 +80,21 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	for labels := range digests {
 		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0], labels[1])
 	}
+	for labels, value := range up {
+		metrics <- prometheus.MustNewConstMetric(sourceUp, prometheus.GaugeValue, value, labels[0], labels[1])
+	}
 	for name, t := range byName {
 		t.collect(sources[name], metrics)
+	}
+}
+
+// noteUp notes whether a source can be read: 1 if all that have its labels can.
+func noteUp(up map[[2]string]float64, labels [2]string, readable bool) {
+	if _, known := up[labels]; !known {
+		up[labels] = 1
+	}
+	if !readable {
+		up[labels] = 0
 	}
 }
 
@@ -93,7 +115,7 @@ func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {
 		}
 	}
 	for source, at := range t.succeeded {
-		if slices.Contains(sources, source) {
+		if slices.Contains(sources, source) && !at.IsZero() {
 			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, t.name, source)
 		}
 	}

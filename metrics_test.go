@@ -27,8 +27,9 @@ func (s *server) scrape(t *testing.T) map[string]string {
 	}
 	found := map[string]string{}
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		if name, value, _ := strings.Cut(lines.Text(), " "); strings.HasPrefix(name, "caddy_shortlink_") {
-			found[name] = value
+		end := strings.LastIndexByte(lines.Text(), ' ') // labels can hold spaces
+		if strings.HasPrefix(lines.Text(), "caddy_shortlink_") {
+			found[lines.Text()[:end]] = lines.Text()[end+1:]
 		}
 	}
 	return found

@@ -49,12 +49,21 @@ type Writable interface {
 
 	// Edit makes an edit, if the rules are still those of version, which Read has returned: otherwise it changes nothing and
 	// returns [ErrChanged]. What it has written is there as a whole; after an error it is there or not, but never in part. Other rules stay as
-	// they are. A rule that cannot be written is an error of type [rulefile.Errors].
+	// they are. A rule that cannot be written is an error of type [rulefile.Errors]; one that is
+	// [ErrNotWritable] or [ErrUnavailable] tells that none can be.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) error
 }
 
 // ErrChanged is the error of an edit of rules that have changed since they were read.
 var ErrChanged = errors.New("the source has changed since its rules were read; try again")
+
+// Errors of edits that the source does not take, whatever the rule.
+var (
+	// ErrNotWritable tells that somebody has to change that, such as the source's permissions.
+	ErrNotWritable = errors.New("the source cannot be edited")
+	// ErrUnavailable tells that it may be otherwise later.
+	ErrUnavailable = errors.New("the source cannot be edited now")
+)
 
 // Judged is a [Source] that is told what becomes of its rules, such as one that keeps the last good
 // ones for a time when it cannot be read.
@@ -62,4 +71,11 @@ type Judged interface {
 	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that was
 	// read from all sources was rejected. It returns at once.
 	Judge(err error)
+}
+
+// Observed is a [Source] that knows whether it can be read. Of such sources the admin endpoint, the
+// command status and the metrics tell an outage; [Reachability] helps to implement it.
+type Observed interface {
+	// Outage returns the outage that lasts now, or nil if the source can be read. It returns at once.
+	Outage() *Outage
 }

@@ -118,6 +118,9 @@ func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version
 // Expectations returns what the file of expectations held when the rules were read.
 func (s *FileSource) Expectations() map[string]string { return s.expected }
 
+// Outage tells since when the file cannot be read; see [Observed].
+func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }
+
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
 func (s *FileSource) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.see(version)
@@ -250,4 +253,5 @@ var (
 	_ caddyfile.Unmarshaler = (*FileSource)(nil)
 	_ Source                = (*FileSource)(nil)
 	_ Expecting             = (*FileSource)(nil)
+	_ Observed              = (*FileSource)(nil)
 )

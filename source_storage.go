@@ -117,6 +117,9 @@ func (s *StorageSource) Read(ctx context.Context, add func(resolver.Rule)) (vers
 // Expectations returns what the entry of expectations held when the rules were read.
 func (s *StorageSource) Expectations() map[string]string { return s.expected }
 
+// Outage tells since when the entry cannot be read; see [Observed].
+func (s *StorageSource) Outage() *Outage { return s.content.reach.Outage() }
+
 // Watch reads the entry again and again: not every storage knows when its entries change.
 func (s *StorageSource) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.see(version)
@@ -192,5 +195,6 @@ var (
 	_ caddyfile.Unmarshaler = (*StorageSource)(nil)
 	_ Source                = (*StorageSource)(nil)
 	_ Expecting             = (*StorageSource)(nil)
+	_ Observed              = (*StorageSource)(nil)
 	_ Writable              = (*StorageSource)(nil)
 )

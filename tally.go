@@ -22,7 +22,7 @@ type tally struct {
 
 	mu      sync.Mutex
 	reloads map[reloadLabels]uint64
-	// succeeded is when a source was last read and served.
+	// succeeded is when a source was last read and served, or when the copy was stored that stands in.
 	succeeded map[string]time.Time
 
 	// shelf is where the hits are kept, nil until a handler has started; stop ends the keeping.
@@ -62,10 +62,25 @@ func (t *tally) loaded(sources []Source, err error, now time.Time) {
 		if err != nil {
 			result = "rejected"
 		} else {
-			t.succeeded[sourceLabel(source)] = now
+			t.succeeded[sourceLabel(source)] = timeOfRules(source, now)
 		}
 		t.reloads[reloadLabels{sourceLabel(source), result}]++
 	}
+}
+
+// timeOfRules returns of when the rules are that a source has returned now.
+func timeOfRules(source Source, now time.Time) time.Time {
+	if outage := outageOf(source); outage != nil && outage.StoredCopy {
+		return outage.CopyTime
+	}
+	return now
+}
+
+// lastSuccess returns of when the rules of a source are; zero if nobody knows.
+func (t *tally) lastSuccess(source Source) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.succeeded[sourceLabel(source)]
 }
 
 // keep keeps the hits in a storage, from now on: that of the handler that has started last. It returns at once.

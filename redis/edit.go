@@ -31,7 +31,7 @@ func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) e
 		if problem := problemOf(edit, found, len(fields)); problem != nil {
 			return problem
 		}
-		_, err = tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
+		commands, err := tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
 			if found && (edit.Rule == nil || old != edit.Rule.Key) {
 				p.HDel(ctx, s.Hash, old)
 			}
@@ -40,15 +40,39 @@ func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) e
 			}
 			return nil
 		})
-		return err
+		return reasonOf(commands, err)
 	}, s.Hash)
-	switch {
-	case errors.Is(err, goredis.TxFailedErr):
-		return shortlink.ErrChanged
-	case goredis.HasErrorPrefix(err, "EXECABORT"):
-		return fmt.Errorf("%w; its user needs HSET and HDEL for edits", err)
+	return editError(err)
+}
+
+// reasonOf returns the error of the command that made a transaction fail: that of the transaction
+// itself tells only that there is one.
+func reasonOf(commands []goredis.Cmder, err error) error {
+	for _, command := range commands {
+		if reason := command.Err(); reason != nil && !goredis.IsExecAbortError(reason) {
+			return reason
+		}
 	}
 	return err
+}
+
+// editError returns what an error of an edit is for the handler: that of the rule or of its version, or
+// why the server takes no edits.
+func editError(err error) error {
+	_, ofRule := errors.AsType[rulefile.Errors](err)
+	switch {
+	case err == nil, ofRule, errors.Is(err, shortlink.ErrChanged), errors.Is(err, rulefile.ErrNoRule):
+		return err
+	case errors.Is(err, goredis.TxFailedErr):
+		return shortlink.ErrChanged
+	case goredis.IsReadOnlyError(err):
+		return fmt.Errorf("%w: it is a replica; let url name its master: %w",
+			shortlink.ErrNotWritable, err)
+	case goredis.IsPermissionError(err):
+		return fmt.Errorf("%w: the user needs HSET and HDEL for edits: %w",
+			shortlink.ErrNotWritable, err)
+	}
+	return fmt.Errorf("%w: %w", shortlink.ErrUnavailable, err)
 }
 
 // fieldOf returns the field that an edit is about.

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 	}{
 		"a rule that is not there":  {"", rulefile.Edit{Key: "nothing"}, rulefile.ErrNoRule.Error()},
 		"the last rule":             {"", rulefile.Edit{Key: "docs"}, "this is the last rule of the hash"},
-		"a user who may not":        {"edge", rulefile.Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}, "its user needs HSET and HDEL"},
+		"a user who may not":        {"edge", rulefile.Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}, "the user needs HSET and HDEL for edits: NOPERM"},
 		"the last rule, misspelled": {"", rulefile.Edit{Key: "d%6Fcs", Same: func(key string) bool { return key == "docs" }}, "this is the last rule"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,6 +80,48 @@ func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 			e.read(t.Context())
 			if err := e.source.Edit(t.Context(), e.version, tt.edit); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAServerThatTakesNoEditsSaysWhy(t *testing.T) {
+	for name, tt := range map[string]struct {
+		setUp func(t *testing.T, server *realServer)
+		want  error
+		text  string
+	}{
+		"a replica": {
+			func(t *testing.T, s *realServer) { s.do(t, "replicaof", "127.0.0.1", freePort(t)) },
+			shortlink.ErrNotWritable, "READONLY You can't write against a read only replica.",
+		},
+		"no memory": {
+			func(t *testing.T, s *realServer) { s.do(t, "config", "set", "maxmemory", "1") },
+			shortlink.ErrUnavailable, "OOM command not allowed when used memory > 'maxmemory'.",
+		},
+		"too few replicas": {
+			func(t *testing.T, s *realServer) { s.do(t, "config", "set", "min-replicas-to-write", "1") },
+			shortlink.ErrUnavailable, "NOREPLICAS Not enough good replicas to write.",
+		},
+		"a user who may not": {
+			func(t *testing.T, s *realServer) { s.do(t, "acl", "setuser", "default", "-hset") },
+			shortlink.ErrNotWritable, "NOPERM",
+		},
+		"no server": {
+			func(t *testing.T, s *realServer) { s.kill() },
+			shortlink.ErrUnavailable, "dial unix",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			server.do(t, "hset", "links", "docs", "https://docs.example")
+			e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+			e.read(t.Context())
+			tt.setUp(t, server)
+			rule := &resolver.Rule{Key: "a", Value: "/b"}
+			err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "a", Rule: rule})
+			if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
+				t.Errorf("the error is %v", err)
 			}
 		})
 	}

@@ -34,11 +34,10 @@ func (s *served) begin(version string) {
 	}
 }
 
-// outdated takes down that a Read found no server.
-func (s *served) outdated() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current = false
+// fail takes down that a Read found no server. Nothing agrees with that, so that the handler is told
+// when the server is back, also where it holds what it held before.
+func (s *served) fail() {
+	s.set("unreachable", false)
 }
 
 // nothing reports whether there is nothing yet.

@@ -74,6 +74,7 @@ type Source struct {
 	server server
 	copy   *storedCopy
 	served served
+	reach  shortlink.Reachability
 	logger *zap.Logger
 }
 
@@ -127,7 +128,7 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 	} else if s.served.nothing() {
 		rules, version, err = s.loadCopy(ctx, err)
 	} else {
-		s.served.outdated()
+		s.served.fail()
 	}
 	s.copy.read = nil
 	if err != nil {
@@ -146,9 +147,18 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 // than an old one.
 func (s *Source) Judge(err error) { s.copy.judge(err == nil) }
 
-// load reads and understands the hash.
+// Outage tells since when the server cannot be reached; see [shortlink.Observed].
+func (s *Source) Outage() *shortlink.Outage { return s.reach.Outage() }
+
+// load reads and understands the hash, and notes whether it can be read.
 func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
 	fields, err := s.fetch(ctx)
+	switch {
+	case err == nil || isRejection(err):
+		s.reach.Succeed()
+	case ctx.Err() == nil:
+		s.reach.Fail(err)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -171,6 +181,7 @@ func (s *Source) loadCopy(ctx context.Context, cause error) (rules []resolver.Ru
 	s.logger.Warn("redis cannot be read; serving the stored copy of its rules",
 		zap.Error(cause), zap.Int("rules", len(rules)), zap.Time("stored", since))
 	version = versionOf(rules)
+	s.reach.UseCopy(cause, since)
 	s.served.set(version, false)
 	return rules, version, nil
 }
@@ -189,6 +200,7 @@ func isRejection(err error) bool {
 var (
 	_ shortlink.Source   = (*Source)(nil)
 	_ shortlink.Judged   = (*Source)(nil)
+	_ shortlink.Observed = (*Source)(nil)
 	_ caddy.Provisioner  = (*Source)(nil)
 	_ caddy.CleanerUpper = (*Source)(nil)
 )

@@ -20,6 +20,9 @@ const (
 	// unheardShare is how many times as long as a reading that pause is at least: comparing a huge
 	// hash for a whole fleet is not to keep the server busy.
 	unheardShare = 100
+	// grace is how long the server may be gone before the handler reads the hash, in vain, and rejects
+	// its rules: a server that is restarted is back sooner.
+	grace = 2 * time.Second
 	// pollShare is how many times as long as a reading the pause is that follows it.
 	pollShare = 2
 )
@@ -51,7 +54,8 @@ type watch struct {
 	source  *Source
 	changed func()
 	backoff backoff
-	lost    bool      // whether it has been said that the server cannot be reached
+	lost    time.Time // since when the server cannot be reached; zero if it can be
+	told    bool      // whether the handler has been told so
 	due     time.Time // when to compare though the server has told of nothing
 }
 
@@ -151,13 +155,18 @@ func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
 	return took, nil
 }
 
-// lose says that the server cannot be reached, once.
+// lose says that the server cannot be reached: at once in the log, and to the handler when that has
+// lasted for a while.
 func (w *watch) lose(err error) {
-	if w.lost {
-		return
+	w.source.reach.Fail(err)
+	if w.lost.IsZero() {
+		w.lost = time.Now()
+		w.source.logger.Warn("redis cannot be reached; the last good rules go on serving", zap.Error(err))
 	}
-	w.lost = true
-	w.source.logger.Warn("redis cannot be reached; the last good rules go on serving", zap.Error(err))
+	if !w.told && time.Since(w.lost) >= grace {
+		w.told = true
+		w.changed()
+	}
 }
 
 // find says that the server can be reached, and how its changes are noticed.
@@ -165,12 +174,12 @@ func (w *watch) find(l *listener) {
 	w.backoff.reset()
 	logger := w.source.logger.With(zap.String("by", l.means()))
 	switch {
-	case w.lost:
+	case !w.lost.IsZero():
 		logger.Info("redis can be reached again")
 	case !l.pushes() && w.source.every == 0:
 		logger.Warn("redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
 	default:
 		logger.Info("watching redis")
 	}
-	w.lost = false
+	w.lost, w.told = time.Time{}, false
 }

@@ -1,0 +1,91 @@
+package shortlink
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Outage is a time during which a source cannot be read.
+type Outage struct {
+	// Since is when that was noticed.
+	Since time.Time
+	// Err is why, as of the last attempt.
+	Err error
+	// StoredCopy tells that the last Read returned a stored copy of the rules, and CopyTime when that
+	// was stored; zero if nobody knows.
+	StoredCopy bool
+	CopyTime   time.Time
+}
+
+// Reachability is whether a source can be read, for its method Outage; the zero value is that it can.
+// Its methods may be called concurrently.
+type Reachability struct {
+	mu     sync.Mutex
+	outage *Outage // nil for none; never changed in place
+}
+
+// Outage returns the outage that lasts now, or nil.
+func (r *Reachability) Outage() *Outage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.outage
+}
+
+// Fail notes that the source cannot be read now, and why.
+func (r *Reachability) Fail(err error) {
+	r.change(func(outage *Outage) { outage.Err = err })
+}
+
+// UseCopy notes that the source cannot be read, and why, and that a copy of a time stands in for it.
+func (r *Reachability) UseCopy(err error, stored time.Time) {
+	r.change(func(outage *Outage) {
+		outage.Err, outage.StoredCopy, outage.CopyTime = err, true, stored
+	})
+}
+
+// change changes the outage that lasts now, or a new one.
+func (r *Reachability) change(set func(*Outage)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := Outage{Since: time.Now()}
+	if r.outage != nil {
+		next = *r.outage
+	}
+	set(&next)
+	r.outage = &next
+}
+
+// Succeed notes that the source can be read.
+func (r *Reachability) Succeed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outage = nil
+}
+
+// outageOf returns the outage of a source that tells of it, or nil.
+func outageOf(source Source) *Outage {
+	if observed, ok := source.(Observed); ok {
+		return observed.Outage()
+	}
+	return nil
+}
+
+// noteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if not.
+func noteOfCopy(source Source) string {
+	outage := outageOf(source)
+	if outage == nil || !outage.StoredCopy {
+		return ""
+	}
+	of := ""
+	if !outage.CopyTime.IsZero() {
+		of = " of " + outage.CopyTime.Format(time.RFC3339)
+	}
+	return fmt.Sprintf("it cannot be reached, and a stored copy of its rules%s was read: %v", of, outage.Err)
+}
+
+// hasOutage reports whether one of the handler's sources cannot be read.
+func (h *Handler) hasOutage() bool {
+	return slices.ContainsFunc(h.sources, func(s Source) bool { return outageOf(s) != nil })
+}

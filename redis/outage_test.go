@@ -1,0 +1,77 @@
+package redis
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAnOutageOfTheServerIsToldUntilItIsBack(t *testing.T) {
+	server := startServer(t)
+	server.fill(t, 10)
+	e := startEdge(t, &Source{URL: server.url("")})
+	if outage := e.source.Outage(); outage != nil {
+		t.Fatalf("there is an outage before it: %v", outage.Err)
+	}
+	before := time.Now()
+	server.kill()
+	e.waitForLog(t, "redis cannot be reached; the last good rules go on serving")
+	outage := e.source.Outage()
+	if outage == nil || outage.Since.Before(before) || outage.StoredCopy {
+		t.Fatalf("the outage is %+v", outage)
+	}
+	e.until(t, "the rejection", 10*time.Second, func(e *edge) bool { return e.err != nil })
+	if now := e.source.Outage(); !now.Since.Equal(outage.Since) {
+		t.Errorf("it is said to have begun at %v and at %v", outage.Since, now.Since)
+	}
+	server.start(t)
+	server.fill(t, 10) // the same rules
+	e.until(t, "the end of the rejection", 20*time.Second, func(e *edge) bool { return e.err == nil })
+	if outage := e.source.Outage(); outage != nil {
+		t.Errorf("it goes on: %v", outage.Err)
+	}
+}
+
+func TestAStoredCopyIsToldAsOne(t *testing.T) {
+	server := startServer(t)
+	server.fill(t, 10)
+	storage := t.TempDir()
+	before := newEdge(t, &Source{URL: server.url("")}, storage)
+	before.read(t.Context())
+	before.watch(t)
+	before.stop()
+	server.kill()
+
+	after := newEdge(t, &Source{URL: server.url("")}, storage)
+	after.read(t.Context())
+	outage := after.source.Outage()
+	if outage == nil || !outage.StoredCopy || time.Since(outage.CopyTime) > time.Minute {
+		t.Fatalf("the outage is %+v", outage)
+	}
+	server.start(t)
+	server.fill(t, 10)
+	after.watch(t)
+	if outage := after.source.Outage(); outage != nil {
+		t.Errorf("it goes on though the server agrees with the copy: %v", outage.Err)
+	}
+}
+
+func TestTheHandlerIsToldOnceOfAnOutageThatLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEdge(t, new(Source), t.TempDir())
+		changes := 0
+		w := &watch{source: e.source, changed: func() { changes++ }}
+		w.lose(errors.New("connection refused"))
+		if changes != 0 {
+			t.Error("it is told at once, also of a server that is just restarted")
+		}
+		for range 3 {
+			time.Sleep(grace)
+			w.lose(errors.New("connection refused"))
+		}
+		if changes != 1 || e.logs.Len() != 1 {
+			t.Errorf("it is told %d times, and %d lines are logged", changes, e.logs.Len())
+		}
+	})
+}
