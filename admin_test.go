@@ -571,7 +571,7 @@ func TestAFileThatIsBeingWrittenInItsPlaceIsNotEdited(t *testing.T) {
 	defer file.Close()
 	_, err = file.WriteString("a,https://b.example\n")
 	mustDo(t, err)
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 422 || !strings.Contains(got.said(t), "it is being written") {
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 503 || !strings.Contains(got.said(t), "it is being written") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	_, err = file.WriteString("c,https://c.example\n")
