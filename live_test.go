@@ -424,6 +424,7 @@ func TestHandlersOfOneConfigurationShareARuleset(t *testing.T) {
 	s.logged(t, 1, rejected)
 	write(t, s.links, `{"a": "https://c.example"}`)
 	s.eventually(t, "/a", "301 https://c.example/")
+	s.logged(t, 2, "rules swapped") // which is told when it serves already
 	if swapped, refused := s.timesLogged(t, "rules swapped"), s.timesLogged(t, rejected); swapped != 2 || refused != 1 {
 		t.Errorf("two swaps and a rejection are logged %d times and %d times", swapped, refused)
 	}
