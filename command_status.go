@@ -190,7 +190,7 @@ func (o *outageJSON) String() string {
 	if !o.RulesOf.IsZero() {
 		rules += " of " + o.RulesOf.Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s, serving %s: %s", o.Since.Format(time.RFC3339), rules, o.Error)
+	return fmt.Sprintf("%s, serving %s: %s", o.Since.Format(time.RFC3339), rules, indented(o.Error))
 }
 
 func reloadCommand() *cobra.Command {

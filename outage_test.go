@@ -88,6 +88,21 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsBackAfterAReloadWithoutItIsLoaded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	block := "shortlink {\n name links\n from file " + file + " {\n poll 5ms\n }\n status %d\n }"
+	write(t, file, `{"a": "https://a.example"}`)
+	s := administer(t, "", fmt.Sprintf(block, 302))
+	mustDo(t, os.Remove(file))
+	s.load(t, fmt.Sprintf(block, 307))
+	s.statusUntil(t, `(?s).*cannot be reached since .*, serving the rules of .*  rejected at .*`, 1)
+	if got := s.get(t, "/a").location(); got != "307 https://a.example/" {
+		t.Errorf("got %s", got)
+	}
+	write(t, file, `{"a": "https://a.example"}`)
+	s.statusUntil(t, `(?s)links: 1 rule, .* \(writable\)\n  loaded at .*`, 0)
+}
+
 // CopySource is a source that can never be read, and has a stored copy of its rules.
 type CopySource struct{ reach shortlink.Reachability }
 

@@ -1,6 +1,7 @@
 package shortlink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -42,6 +43,14 @@ func (s *sight) see(state string) (changed bool) {
 	changed = state != s.state
 	s.state = state
 	return changed
+}
+
+// begin takes down the state that a handler before has seen, if this one has seen none: a reading that
+// failed is not forgotten.
+func (s *sight) begin(state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = cmp.Or(s.state, state)
 }
 
 // last returns the state that was seen last.

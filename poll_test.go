@@ -38,6 +38,24 @@ func TestAPollTellsOnceOfEachChange(t *testing.T) {
 	})
 }
 
+// Then the handler has begun with the rules of another one, and says that it could not load.
+func TestAReadingThatFailedBeforeThePollIsMadeUpFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var seen sight
+		seen.see("no such file")
+		seen.begin("version")
+		var told atomic.Int64
+		look := func(context.Context) string { return "version" }
+		go seen.poll(ctx, time.Second, look, func() { told.Add(1) })
+		synctest.Wait()
+		if told.Load() != 1 {
+			t.Errorf("the version from before is told %d times", told.Load())
+		}
+	})
+}
+
 // A configuration that is loaded anew takes its rules over from the one before, which read them long ago.
 func TestAPollThatIsOffLooksOnceWhenTheConfigurationIsLoaded(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -123,7 +123,7 @@ func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }
 
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
 func (s *FileSource) Watch(ctx context.Context, version string, changed func()) {
-	s.content.seen.see(version)
+	s.content.seen.begin(version)
 	watched := fileWatch{source: s}
 	s.content.seen.poll(ctx, s.every, watched.look, changed)
 }

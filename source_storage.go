@@ -122,7 +122,7 @@ func (s *StorageSource) Outage() *Outage { return s.content.reach.Outage() }
 
 // Watch reads the entry again and again: not every storage knows when its entries change.
 func (s *StorageSource) Watch(ctx context.Context, version string, changed func()) {
-	s.content.seen.see(version)
+	s.content.seen.begin(version)
 	s.content.seen.poll(ctx, s.every, s.content.state, changed)
 }
 

@@ -57,6 +57,22 @@ func TestAStoredCopyIsToldAsOne(t *testing.T) {
 	}
 }
 
+// Then the handler goes on with the rules of another one, and says that it could not load.
+func TestAServerThatWasGoneAtTheStartIsReadWhenItIsBack(t *testing.T) {
+	server := startServer(t)
+	server.fill(t, 10)
+	before := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	before.read(t.Context())
+	server.kill()
+	after := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	after.read(t.Context())
+	after.version = before.version
+	server.start(t)
+	server.fill(t, 10)
+	after.watch(t)
+	after.until(t, "the rules are read", time.Second, func(e *edge) bool { return e.err == nil })
+}
+
 func TestTheHandlerIsToldOnceOfAnOutageThatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEdge(t, new(Source), t.TempDir())

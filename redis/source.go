@@ -172,6 +172,9 @@ func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version strin
 // loadCopy reads the stored copy because the hash cannot be read; cause tells why.
 func (s *Source) loadCopy(ctx context.Context, cause error) (rules []resolver.Rule, version string, err error) {
 	rules, since, err := s.copy.load(ctx, s.String())
+	if err != nil {
+		s.served.fail()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", cause
 	}
