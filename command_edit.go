@@ -24,6 +24,7 @@ type adding struct {
 	status string
 	length int
 	digest string
+	isNew  bool // whether the key may have no rule yet
 	format string
 }
 
@@ -49,6 +50,7 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
 	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL, 16 at most")
+	cmd.Flags().BoolVar(&a.isNew, "new", false, "Replace no rule: the key must have none")
 	addIfMatch(cmd, &a.digest)
 	formatFlag(cmd, &a.format)
 	return cmd
@@ -95,7 +97,16 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 	if err != nil {
 		return err
 	}
-	response, err := r.do(http.MethodPut, path, ifMatch(digest), strings.NewReader(rulefile.JSONValue(a.rule)))
+	header := ifMatch(digest)
+	if a.isNew {
+		header.Set("If-None-Match", "*")
+	}
+	body := strings.NewReader(rulefile.JSONValue(a.rule))
+	response, err := r.do(http.MethodPut, path, header, body)
+	if a.isNew && digest == "" && hasStatus(err, http.StatusPreconditionFailed) {
+		return found{fmt.Errorf("there is a rule for the key %q; to replace it, leave --new out",
+			a.rule.Key)}
+	}
 	if err != nil {
 		return err
 	}

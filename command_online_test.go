@@ -53,7 +53,9 @@ func TestAddNamesTheRuleThatItReplaces(t *testing.T) {
 	s.says(t, replacedNote+"a https://café.example/日本😀 301\na https://a.example\n",
 		0, "add", "a", "https://a.example")
 	s.says(t, "a https://a.example\n", 0, "add", "a", "https://a.example")
-	s.says(t, "b https://a.example\n", 0, "add", "b", "https://a.example")
+	s.says(t, "b https://a.example\n", 0, "add", "--new", "b", "https://a.example")
+	s.says(t, `Error: there is a rule for the key "b"; to replace it, leave --new out`+"\n",
+		1, "add", "--new", "b", "https://b.example")
 	s.says(t, `{"created":false,"key":"a","value":"/b","was":"https://a.example"}`+"\n",
 		0, "add", "a", "/b", "--format", "json")
 }
