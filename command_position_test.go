@@ -1,0 +1,38 @@
+package shortlink
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+)
+
+func FuzzDirectivesOfACaddyfileAreFoundWithTheirPlaces(f *testing.F) {
+	f.Add("shortlink {\n\tdocs https://docs.example 301\n\tshortlink https://a.example\n}\nroot *\n")
+	f.Add("handle {\n\tshortlink /x {\n\t\t/a b\n\t\tfrom file {\n\t\t\tpoll x\n\t\t}\n\t}\n}")
+	f.Add("shortlink\nshortlink }\n} {")
+	f.Fuzz(func(t *testing.T, text string) {
+		var segment []caddyfile.Token
+		for n, line := range strings.Split(text, "\n") {
+			for _, word := range strings.Fields(line) {
+				token := caddyfile.Token{File: "Caddyfile", Line: n + 1, Text: word}
+				segment = append(segment, token)
+			}
+		}
+		last := 0
+		for _, written := range directivesOf(segment) {
+			if written.err == nil && sortedJSON(written.Handler) == "" {
+				t.Errorf("%v has no form", written.Handler)
+			}
+			if written.at.Line <= last {
+				t.Errorf("a directive at %s follows one at line %d", written.at, last)
+			}
+			last = written.at.Line
+			for _, part := range partsOf(written.err) {
+				if p := part.(problem); p.at.Line < last || p.message == "" {
+					t.Errorf("a directive at %s has the problem %#v", written.at, p)
+				}
+			}
+		}
+	})
+}
