@@ -107,7 +107,7 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	case what == "rules" && key != "":
 		return answerKey(w, r, h, withVariables(key))
 	case rest == "":
-		return allow(w, r, "GET", func() error { return writeJSON(w, statusOfHandler(h)) })
+		return allow(w, r, "GET", func() error { return writeJSON(w, named.status()) })
 	case what == "rules":
 		return allow(w, r, "GET", func() error { return listRules(w, r, h, "") })
 	case rest == "resolve":
@@ -150,6 +150,15 @@ type runningHandler struct {
 	// shares tells that others have the name, too, so that a change of the configuration can give it to another one.
 	shares bool
 	*Handler
+}
+
+// status is what there is to know of the handler; the site, where the name alone does not tell it.
+func (h *runningHandler) status() handlerJSON {
+	status := statusOfHandler(h.Handler)
+	if h.shares {
+		status.Site = h.site.String()
+	}
+	return status
 }
 
 type handlersRunning []runningHandler
@@ -197,6 +206,8 @@ func (all handlersRunning) names() []string {
 
 // handlerJSON is what there is to know of a handler.
 type handlerJSON struct {
+	// Site has the addresses of a handler whose name others have, too.
+	Site     string       `json:"site,omitempty"`
 	Rules    int          `json:"rules"`
 	Digest   string       `json:"digest"`
 	Sources  []sourceInfo `json:"sources"`
@@ -274,7 +285,7 @@ func statusOfHandler(h *Handler) handlerJSON {
 func listHandlers(w http.ResponseWriter, all handlersRunning) error {
 	handlers := map[string]handlerJSON{}
 	for _, h := range all {
-		handlers[h.name] = statusOfHandler(h.Handler)
+		handlers[h.name] = h.status()
 	}
 	return writeJSON(w, handlers)
 }

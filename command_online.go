@@ -63,7 +63,11 @@ func (o *online) find() (*remote, error) {
 		r.name = names[0]
 		return r, nil
 	}
-	return nil, fmt.Errorf("%d shortlink handlers run at %s; write --name with one of: %s", len(names), r.address, strings.Join(names, ", "))
+	for i, name := range names {
+		names[i] = all[name].label(name)
+	}
+	return nil, fmt.Errorf("%d shortlink handlers run at %s; write --name with one of: %s",
+		len(names), r.address, strings.Join(names, ", "))
 }
 
 // endpoint finds the admin endpoint.

@@ -221,6 +221,27 @@ func TestAHandlerWithoutANameHasOneNameRunningOrNot(t *testing.T) {
 	}
 }
 
+func TestHandlersThatShareANameAreToldApartBySite(t *testing.T) {
+	s := administer(t, "", `handle /a/* {
+		shortlink {
+			a https://a.example
+		}
+	}
+	shortlink {
+		b https://b.example
+	}`)
+	name := `shortlink(-2)? \(:` + s.addr[strings.LastIndex(s.addr, ":")+1:] + `\)`
+	for command, want := range map[string]string{
+		"list":   "write --name with one of: " + name + ", " + name + "\n",
+		"status": name + ": 1 rule, digest ",
+	} {
+		got, _ := s.command(command)
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s says %q, and not %s", command, got, want)
+		}
+	}
+}
+
 func TestTheAddressOfTheEndpointIsFoundInTheConfiguration(t *testing.T) {
 	s, _, _ := editable(t, "links.json", "{}")
 	elsewhere := filepath.Join(t.TempDir(), "site.caddyfile")

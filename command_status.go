@@ -136,7 +136,7 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := all[name]
-		fmt.Fprintf(w, "%s: %s, digest %s\n", name, count(h.Rules, "rule"), h.Digest)
+		fmt.Fprintf(w, "%s: %s, digest %s\n", h.label(name), count(h.Rules, "rule"), h.Digest)
 		for _, source := range h.Sources {
 			writable := ""
 			if source.Writable {
@@ -155,6 +155,14 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 		h.writeBroken(w)
 	}
 	return nil
+}
+
+// label is a name and, where that alone does not tell which handler it is, the site.
+func (h handlerJSON) label(name string) string {
+	if h.Site == "" {
+		return name
+	}
+	return name + " (" + h.Site + ")"
 }
 
 // writeBroken writes which rules are answered with an error, and why.
