@@ -22,6 +22,10 @@ func writeExplanation(w io.Writer, outcome outcomeJSON, e resolver.Explanation) 
 		t.WriteByte('\n')
 	}
 	writeEnd(&t, e)
+	if e.Near != nil {
+		rule := e.Near.Rule
+		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, at(rule.Position), e.Near.Reason)
+	}
 	if outcome.Explanation != nil {
 		writeParts(&t, *outcome.Explanation)
 	}
@@ -41,11 +45,12 @@ func writeEnd(t *strings.Builder, e resolver.Explanation) {
 	switch {
 	case e.Outcome == resolver.Failed:
 	case len(e.Walk) == 0:
-		t.WriteString("  no key is a prefix of the path\n")
+		t.WriteString("  no key matches the path\n")
 	case e.Outcome == resolver.Pass:
 		fmt.Fprintf(t, "  the destination %s is the request itself\n", e.Destination)
 	case isDestinationOfSite(e.Walk[len(e.Walk)-1].Value):
-		fmt.Fprintf(t, "  no key is a prefix of %s: it is a path of the site\n", pathOf(e.Walk[len(e.Walk)-1].Value))
+		path := pathOf(e.Walk[len(e.Walk)-1].Value)
+		fmt.Fprintf(t, "  no key matches %s: it is a path of the site\n", path)
 	}
 }
 

@@ -26,6 +26,14 @@ type explanationJSON struct {
 	Parameters []parameterJSON `json:"parameters,omitempty"`
 	Dropped    []givenJSON     `json:"dropped,omitempty"`
 	Fragment   *parameterJSON  `json:"fragment,omitempty"`
+	Near       *nearJSON       `json:"near,omitempty"`
+}
+
+// nearJSON is the rule that comes nearest to a path that no key matches, and why it does not match.
+type nearJSON struct {
+	Key      string `json:"key"`
+	Position string `json:"position,omitempty"`
+	Reason   string `json:"reason"`
 }
 
 // stepJSON is a match on the way to the destination.
@@ -110,6 +118,9 @@ func explanationOf(e resolver.Explanation) explanationJSON {
 	out.Dropped = givensOf(e, e.Dropped)
 	if e.Fragment.Value != "" {
 		out.Fragment = &parameterJSON{givenOf(e, e.Fragment.Given), givensOf(e, e.Fragment.Displaced)}
+	}
+	if near := e.Near; near != nil {
+		out.Near = &nearJSON{near.Rule.Key, near.Rule.Position.String(), near.Reason}
 	}
 	return out
 }

@@ -26,6 +26,8 @@ type Explanation struct {
 	Dropped []Given
 	// Fragment is the destination's fragment.
 	Fragment Fragment
+	// Near is the rule that comes nearest where the walk ends without a match, nil if none does.
+	Near *NearMiss
 }
 
 // Match is one step of the resolution phase (3.3).
@@ -97,7 +99,13 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	for _, step := range walk {
 		e.Walk = append(e.Walk, step.Match)
 	}
-	if len(e.Walk) == 0 || result.Outcome == Failed {
+	if result.Outcome == Failed {
+		return e
+	}
+	if end := endOfWalk(walk, &req); end != "" && (len(walk) == 0 || result.Outcome == Redirect) {
+		e.Near = rs.nearMiss(end)
+	}
+	if len(e.Walk) == 0 {
 		return e
 	}
 	if result.Outcome == Pass {
@@ -105,6 +113,18 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	}
 	rs.explainParts(&e, walk, &req)
 	return e
+}
+
+// endOfWalk returns the path that a walk ends at, "" for one that ends at an absolute destination.
+func endOfWalk(walk []step, req *Request) string {
+	if len(walk) == 0 {
+		return req.Target.Pathname
+	}
+	last := walk[len(walk)-1]
+	if !isInternal(last.Value) {
+		return ""
+	}
+	return last.next.path
 }
 
 // appendURL appends the URL of a target on the request's origin.

@@ -164,6 +164,9 @@ func oneLetterAway(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
 	}
+	if len(a) > len(b)+1 {
+		return false
+	}
 	start := 0
 	for start < len(b) && a[start] == b[start] {
 		start++

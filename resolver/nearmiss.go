@@ -1,0 +1,195 @@
+package resolver
+
+import (
+	"cmp"
+	"strings"
+)
+
+// NearMiss is the rule that comes nearest to a path that no key matches.
+type NearMiss struct {
+	Rule Rule
+	// Reason says why the key does not match.
+	Reason string
+}
+
+// nearMiss returns the rule that comes nearest to a path which no key matches, nil where none comes
+// near. It looks at all keys.
+func (rs *Ruleset) nearMiss(pathname string) *NearMiss {
+	path := strings.TrimSuffix(string(rs.opts.appendKey(nil, pathname[1:])), "/")
+	if path == "" {
+		return nil
+	}
+	var nearest candidate
+	for _, s := range rs.table.slots {
+		if s == 0 {
+			continue
+		}
+		if c := compareToKey(path, rs.table.key(s.ref()), s.isExact()); c.reason != "" {
+			c.entry = s.ref()
+			nearest.replaceBy(c)
+		}
+	}
+	for _, t := range rs.templates.all() {
+		c := rs.templates.compareTo(t, strings.Split(strings.TrimSuffix(pathname[1:], "/"), "/"))
+		c.template = t
+		nearest.replaceBy(c)
+	}
+	switch {
+	case nearest.reason == "":
+		return nil
+	case nearest.template != nil:
+		return &NearMiss{nearest.template.rule, nearest.reason}
+	}
+	return &NearMiss{rs.rule(nearest.entry), nearest.reason}
+}
+
+// candidate is a key that comes near to a path.
+type candidate struct {
+	key    string // canonical
+	reason string // "" for a key that does not come near
+	// matched is how many segments of the path match, missing how many of the key the path lacks.
+	matched, missing int
+	kind             missKind
+	entry            ref
+	template         *templateRule
+}
+
+// missKind is what lies between a path and a key; of several the first one is the smallest.
+type missKind int
+
+const (
+	missExact missKind = iota
+	missCase
+	missLetter
+	missSegments
+	missText
+)
+
+// replaceBy takes another candidate in the place of this one if that comes nearer.
+func (c *candidate) replaceBy(other candidate) {
+	nearer := cmp.Or(
+		cmp.Compare(other.matched, c.matched),
+		cmp.Compare(c.kind, other.kind),
+		cmp.Compare(c.missing, other.missing),
+		strings.Compare(c.key, other.key),
+	) > 0
+	if other.reason != "" && (nearer || c.reason == "") {
+		*c = other
+	}
+}
+
+// compareToKey compares a path with a literal key that does not match it; both are canonical.
+func compareToKey(path, key string, exact bool) candidate {
+	c := candidate{key: key}
+	isBelow := len(path) > len(key) && path[len(key)] == '/'
+	switch {
+	case isBelow && exact && strings.HasPrefix(path, key):
+		c.kind, c.reason = missExact, exactReason(path[len(key):])
+	case len(path) == len(key) && strings.EqualFold(path, key),
+		isBelow && !exact && strings.EqualFold(path[:len(key)], key):
+		c.kind, c.reason = missCase, caseReason
+	case oneLetterAway(path, key):
+		c.kind, c.reason = missLetter, "it is one letter away"
+	case len(key) > len(path) && key[len(path)] == '/' && strings.HasPrefix(key, path):
+		missing := key[len(path):]
+		c.kind, c.reason = missSegments, missingReason(missing)
+		c.missing = strings.Count(missing, "/")
+	default:
+		return candidate{}
+	}
+	c.matched = strings.Count(key, "/") + 1 - c.missing
+	return c
+}
+
+const caseReason = "letters differ in case, and fold case is not set"
+
+func exactReason(rest string) string { return "it is exact, and the path goes on with " + rest }
+
+func missingReason(missing string) string { return "the path lacks " + missing }
+
+// compareTo compares the segments of a path with a template that does not match it. What an
+// expression that spans segments takes is what the segments behind it leave.
+func (x *templateIndex) compareTo(t *templateRule, path []string) candidate {
+	c := candidate{key: t.key}
+	alike := false // whether path and key have some text in common
+	for i := range t.segments {
+		at := i
+		if t.span >= 0 && i > t.span {
+			at = max(i, len(path)-len(t.segments)+i)
+		}
+		if at >= len(path) {
+			c.missing = len(t.segments) - i
+			break
+		}
+		s := x.compareSegment(t, i, path[at])
+		alike = alike || s.alike
+		switch {
+		case s.miss == "":
+			c.matched++
+		case c.reason != "" || s.kind == missCase && !s.alike:
+			return candidate{} // this is the second miss, or another word
+		default:
+			c.kind, c.reason = s.kind, s.miss
+		}
+	}
+	isBelow := t.span < 0 && len(path) > len(t.segments)
+	switch {
+	case c.reason == "" && t.rule.Exact && isBelow:
+		c.kind, c.reason = missExact, exactReason("/"+strings.Join(path[len(t.segments):], "/"))
+	case !alike || c.missing > 0 && c.reason != "":
+		return candidate{}
+	case c.missing > 0:
+		c.kind, c.reason = missSegments, missingReason(t.textFrom(len(t.segments)-c.missing))
+	}
+	return c
+}
+
+// comparedSegment is what lies between a segment of a path and one of a template.
+type comparedSegment struct {
+	miss  string // "" for nothing
+	kind  missKind
+	alike bool // whether they have text in common
+}
+
+func (x *templateIndex) compareSegment(t *templateRule, i int, segment string) comparedSegment {
+	p := &t.segments[i]
+	if p.isLiteral() {
+		canonical := CanonicalKey(segment, x.foldCase)
+		if canonical == p.prefix {
+			return comparedSegment{alike: true}
+		}
+		return comparedSegment{caseReason, missCase, strings.EqualFold(canonical, p.prefix)}
+	}
+	if _, matches := x.matchSegment(p, segment); matches || i == t.span {
+		return comparedSegment{alike: p.literalLength() > 0}
+	}
+	miss := segment + " has not the form " + strings.TrimPrefix(t.textOf(i), "/")
+	alike := sharesText(segment, p.prefix) || sharesText(segment, p.suffix)
+	return comparedSegment{miss, missText, alike}
+}
+
+// sharesText reports whether a segment has the beginning of the text around an expression.
+func sharesText(segment, text string) bool {
+	half := text[:(len(text)+1)/2]
+	return half != "" && strings.Contains(strings.ToLower(segment), strings.ToLower(half))
+}
+
+// textFrom returns the segments of a key from the i-th one on, each with its "/".
+func (t *templateRule) textFrom(i int) string {
+	var b strings.Builder
+	for ; i < len(t.segments); i++ {
+		b.WriteString(t.textOf(i))
+	}
+	return b.String()
+}
+
+func (t *templateRule) textOf(i int) string {
+	p := &t.segments[i]
+	switch {
+	case p.isLiteral():
+		return "/" + p.prefix
+	case i == t.span:
+		return "/{+" + t.names[p.slot] + "}"
+	}
+	return "/" + p.prefix + "{" + t.names[p.slot] + "}" + p.suffix
+}
