@@ -3,6 +3,7 @@ package shortlink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -56,5 +57,18 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 				t.Errorf("it is answered with %v, and the source is read %d times", err, source.reads)
 			}
 		})
+	}
+}
+
+func TestWhyASourceTakesNoEditDecidesTheStatus(t *testing.T) {
+	for want, err := range map[int]error{
+		409: fmt.Errorf("%w: it is a replica", ErrNotWritable),
+		412: ErrChanged,
+		503: fmt.Errorf("%w: no memory", ErrUnavailable),
+	} {
+		got, is := errors.AsType[*refusal](refused(err))
+		if !is || got.status != want || got.Error() != err.Error() {
+			t.Errorf("%v is answered with %v, want %d", err, got, want)
+		}
 	}
 }

@@ -37,11 +37,7 @@ func TestAStoredCopyIsToldAsOne(t *testing.T) {
 	server := startServer(t)
 	server.fill(t, 10)
 	storage := t.TempDir()
-	before := newEdge(t, &Source{URL: server.url("")}, storage)
-	before.read(t.Context())
-	before.watch(t)
-	before.stop()
-	server.kill()
+	leaveCopy(t, server, storage)
 
 	after := newEdge(t, &Source{URL: server.url("")}, storage)
 	after.read(t.Context())

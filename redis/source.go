@@ -26,8 +26,9 @@ func init() {
 //
 // Changes are pushed by the server: by client tracking (Redis 6 and later), or by keyspace events where
 // `notify-keyspace-events` has them on for all that can happen to a hash (`KA` is enough). Where the server
-// does neither for this user, the hash is polled. The server's configuration is never changed. After each loss of the
-// connection the whole hash is compared with what is served.
+// does neither for this user, the hash is polled. The server's configuration is never changed. The whole hash is
+// compared with what is served after each loss of the connection, and every minute, since nothing tells of
+// SWAPDB; a huge one less often.
 //
 // A hash that is missing, empty or of another type, and one with a bad value, is rejected as a whole: the
 // last good rules go on serving. They do so, too, while the server cannot be reached; a copy in Caddy's

@@ -20,15 +20,22 @@ func TestWithoutServerAndCopyThereIsAnError(t *testing.T) {
 	}
 }
 
+// leaveCopy lets an edge leave a copy of what the server holds in a storage, and kills the server.
+func leaveCopy(t *testing.T, server *realServer, storage string) *edge {
+	t.Helper()
+	e := newEdge(t, &Source{URL: server.url("")}, storage)
+	e.read(t.Context())
+	e.watch(t)
+	e.stop()
+	server.kill()
+	return e
+}
+
 func TestTheStoredCopyServesUntilTheServerIsBack(t *testing.T) {
 	server := startServer(t)
 	server.do(t, "hset", "links", "docs", "/guide", "news", `{ "status": 301, "to": "https://example.com/"}`)
 	storage := t.TempDir()
-	before := newEdge(t, &Source{URL: server.url("")}, storage)
-	before.read(t.Context())
-	before.watch(t)
-	before.stop()
-	server.kill()
+	before := leaveCopy(t, server, storage)
 
 	after := newEdge(t, &Source{URL: server.url("")}, storage)
 	after.read(t.Context())
@@ -54,11 +61,7 @@ func TestAHashThatHasNotChangedSinceItWasStoredIsNotReadAgain(t *testing.T) {
 	server := startServer(t)
 	server.fill(t, 10)
 	storage := t.TempDir()
-	before := newEdge(t, &Source{URL: server.url("")}, storage)
-	before.read(t.Context())
-	before.watch(t)
-	before.stop()
-	server.kill()
+	leaveCopy(t, server, storage)
 
 	after := newEdge(t, &Source{URL: server.url("")}, storage)
 	after.read(t.Context())
