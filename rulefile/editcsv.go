@@ -101,7 +101,7 @@ func (s *lineSpot) lineSplice(content io.ReadSeeker, line string) ([]splice, err
 	if !s.found {
 		s.start, s.end = s.last, s.last
 	}
-	end, err := lineEndBefore(content, s.last)
+	end, isEnded, err := lastLineEnd(content, s.last)
 	if err != nil {
 		return nil, err
 	}
@@ -112,24 +112,19 @@ func (s *lineSpot) lineSplice(content io.ReadSeeker, line string) ([]splice, err
 	if s.found {
 		return []splice{{s.start, s.end, line + old[len(withoutLineEnd([]byte(old))):]}}, nil
 	}
-	if s.last > 0 && end == "" {
-		return []splice{{s.last, s.last, "\n" + line + "\n"}}, nil
+	if s.last > 0 && !isEnded {
+		line = end + line
 	}
-	return []splice{{s.last, s.last, line + orDefault(end)}}, nil
+	return []splice{{s.last, s.last, line + end}}, nil
 }
 
-func orDefault(end string) string {
-	if end == "" {
-		return "\n"
+// lastLineEnd returns the last line end in front of a byte, by default "\n", and whether nothing is
+// between the two.
+func lastLineEnd(content io.ReadSeeker, at int) (end string, isEnded bool, err error) {
+	text, err := textBetween(content, max(0, at-maxText-2), at)
+	i := strings.LastIndexByte(text, '\n')
+	if i > 0 && text[i-1] == '\r' {
+		return "\r\n", i == len(text)-1, err
 	}
-	return end
-}
-
-// lineEndBefore returns the line end in front of a byte, or "".
-func lineEndBefore(content io.ReadSeeker, at int) (string, error) {
-	text, err := textBetween(content, max(0, at-2), at)
-	if !strings.HasSuffix(text, "\n") {
-		return "", err
-	}
-	return text[len(withoutLineEnd([]byte(text))):], err
+	return "\n", i >= 0 && i == len(text)-1, err
 }

@@ -89,14 +89,14 @@ func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int,
 	if old >= earliest && old <= latest && old >= 0 {
 		at = old
 	}
-	end, err := lineEndBefore(content, l.last)
+	end, isEnded, err := lastLineEnd(content, l.last)
 	if err != nil {
 		return nil, err
 	}
-	if at == l.last && l.last > 0 && end == "" {
+	if at == l.last && l.last > 0 && !isEnded {
 		text = "\n" + text
 	}
-	text = strings.ReplaceAll(text, "\n", orDefault(end))
+	text = strings.ReplaceAll(text, "\n", end)
 	splices = append(splices, splice{at, at, text})
 	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	return splices, nil
