@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,7 +24,8 @@ func adapt(caddyfile string) ([]byte, error) {
 	return adapted, err
 }
 
-// Each file holds a Caddyfile and, below a line of dashes, what becomes of it: JSON, or the whole error.
+// Each file holds a Caddyfile and, below a line of dashes, what becomes of it: JSON, or
+// the whole error. There <here> is the directory of the Caddyfile.
 func TestACaddyfileBecomesTheConfigurationOrTheErrorThatIsWrittenBelowIt(t *testing.T) {
 	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
 	if err != nil || len(files) == 0 {
@@ -75,7 +77,12 @@ func adaptOrError(t *testing.T, caddyfile string) string {
 	if err := json.Indent(&indented, adapted, "", "\t"); err != nil {
 		t.Fatal(err)
 	}
-	return indented.String() + "\n"
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here = strings.Trim(strconv.Quote(here), `"`)
+	return strings.ReplaceAll(indented.String(), here, "<here>") + "\n"
 }
 
 func TestAKeyThatStandsInTheCaddyfileAndInAnImportedFileIsAnError(t *testing.T) {
@@ -92,5 +99,47 @@ func TestAKeyThatStandsInTheCaddyfileAndInAnImportedFileIsAnError(t *testing.T) 
 		if !strings.Contains(err.Error(), place) {
 			t.Errorf("the error does not name %s: %v", place, err)
 		}
+	}
+}
+
+// As those of import are; and a reload adapts it in another process, whose working directory is
+// not Caddy's.
+func TestRelativePathsAreRelativeToTheCaddyfile(t *testing.T) {
+	dir := t.TempDir()
+	mustDo(t, os.Mkdir(filepath.Join(dir, "more"), 0o700))
+	for path, content := range map[string]string{
+		"links.json":         `{"a": "https://a.example"}`,
+		"expect.json":        `{"/a": "https://a.example", "/b": "https://b.example"}`,
+		"more/sources.caddy": "from file links.json\n",
+		"more/links.json":    `{"b": "https://b.example"}`,
+	} {
+		write(t, filepath.Join(dir, path), content)
+	}
+	const caddyfile = `http://localhost {
+	shortlink {
+		from file links.json {
+			expect expect.json
+		}
+		import more/sources.caddy
+	}
+}
+`
+	filename := map[string]any{"filename": filepath.Join(dir, "Caddyfile")}
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), filename)
+	mustDo(t, err)
+	_, handler, _ := strings.Cut(string(adapted), `"handler":"shortlink",`)
+	handler, _, _ = strings.Cut(handler, `}]}`)
+	if _, err := provision(t, "{"+handler+"}]}"); err != nil {
+		t.Errorf("%s: %v", adapted, err)
+	}
+}
+
+func TestRelativePathsInJSONAreRelativeToTheWorkingDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "links.json"), `{"a": "https://a.example"}`)
+	t.Chdir(dir)
+	const config = `{"sources": [{"source": "file", "path": "links.json"}]}`
+	if _, err := provision(t, config); err != nil {
+		t.Error(err)
 	}
 }

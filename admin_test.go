@@ -564,21 +564,24 @@ func TestHandlersThatShareAFileLoseNoEdit(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsBeingWrittenInItsPlaceIsNotEdited(t *testing.T) {
+func TestAnEditWaitsForTheOneWhoWritesTheFileInItsPlace(t *testing.T) {
 	s, path, _ := editable(t, "links.csv", "a,https://a.example\n")
 	file, err := os.Create(path)
 	mustDo(t, err)
 	defer file.Close()
 	_, err = file.WriteString("a,https://b.example\n")
 	mustDo(t, err)
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 503 || !strings.Contains(got.said(t), "it is being written") {
-		t.Errorf("got %d %s", got.status, got.body)
-	}
+	edited := make(chan reply, 1)
+	go func() { edited <- s.put(t, "new", `"https://new.example"`) }()
 	_, err = file.WriteString("c,https://c.example\n")
 	mustDo(t, err)
+	if got := <-edited; got.status != 201 {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
 	content, err := os.ReadFile(path)
 	mustDo(t, err)
-	if want := "a,https://b.example\nc,https://c.example\n"; string(content) != want {
+	want := "a,https://b.example\nc,https://c.example\nnew,https://new.example\n"
+	if string(content) != want {
 		t.Errorf("the file holds %q", content)
 	}
 }

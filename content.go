@@ -22,9 +22,9 @@ type content struct {
 	format    rulefile.Format
 	publicKey *minisign.PublicKey // nil where no signature is wanted
 	// read passes the content to a function.
-	read func(func(io.Reader) error) error
+	read func(context.Context, func(io.Reader) error) error
 	// signature and expectations return what lies beside the content; nil where that is not wanted.
-	signature, expectations func() ([]byte, error)
+	signature, expectations func(context.Context) ([]byte, error)
 
 	seen  sight // the state in which the content was seen last
 	reach Reachability
@@ -61,7 +61,7 @@ func (c *content) note(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		c.reach.Succeed()
-	case ctx.Err() == nil:
+	case ctx.Err() == nil && !isUnsteady(err):
 		c.reach.Fail(err)
 	}
 }
@@ -77,12 +77,12 @@ func stateOf(version string, err error) string {
 // readAll reads the content and what lies beside it, lets use see both, and returns a digest of all: the version. An
 // error is one of reading. pause, if not nil, is called after each piece.
 func (c *content) readAll(ctx context.Context, pause func(), use func(*reading, companions)) (version string, err error) {
-	beside, err := c.readCompanions()
+	beside, err := c.readCompanions(ctx)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
-	err = c.read(func(r io.Reader) error {
+	err = c.read(ctx, func(r io.Reader) error {
 		hashed := &reading{ctx: ctx, r: io.TeeReader(r, sum), pause: pause}
 		use(hashed, beside)
 		_, err := io.Copy(io.Discard, hashed)
@@ -91,7 +91,9 @@ func (c *content) readAll(ctx context.Context, pause func(), use func(*reading, 
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(sum, "\n%q\n%q", beside.signature, beside.expectations)
+	fmt.Fprintf(sum, "\n%d\n", len(beside.signature))
+	sum.Write(beside.signature)
+	sum.Write(beside.expectations)
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
@@ -112,14 +114,14 @@ func (c *content) unchanged(ctx context.Context, version string) error {
 	return err
 }
 
-func (c *content) readCompanions() (beside companions, err error) {
+func (c *content) readCompanions(ctx context.Context) (beside companions, err error) {
 	if c.signature != nil {
-		if beside.signature, err = c.signature(); err != nil {
+		if beside.signature, err = c.signature(ctx); err != nil {
 			return beside, fmt.Errorf("its signature: %w", err)
 		}
 	}
 	if c.expectations != nil {
-		if beside.expectations, err = c.expectations(); err != nil {
+		if beside.expectations, err = c.expectations(ctx); err != nil {
 			return beside, fmt.Errorf("its expectations: %w", err)
 		}
 	}
@@ -136,9 +138,20 @@ func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) e
 		return err
 	}
 	if !signed.Verify(*c.publicKey, signature) {
-		return errors.New("its signature is none of this content by the configured key; sign it with minisign -Sm, of version 0.10 or later")
+		return c.signatureProblem(signature)
 	}
 	return nil
+}
+
+// signatureProblem says why a signature does not count.
+func (c *content) signatureProblem(text []byte) error {
+	var s minisign.Signature
+	if s.UnmarshalText(text) == nil && s.Algorithm == minisign.EdDSA && s.KeyID == c.publicKey.ID() {
+		return errors.New("its signature has minisign's old form, of the content and not of its hash; " +
+			"sign it again with minisign -Sm, of version 0.10 or later and without -l")
+	}
+	return errors.New("its signature is none of this content by the configured key; " +
+		"sign it with minisign -Sm, of version 0.10 or later")
 }
 
 // parseRules reads the rules from signed, which reads from r, to the end of the content.

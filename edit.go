@@ -176,8 +176,10 @@ func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
 // try loads the rules with the edit in them, beside those that serve.
 func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := newPacer().pause
-	e.found, e.old = nowhere, nil
 	next, err := h.loadEdited(ctx, pause, e)
+	if isUnsteady(err) {
+		return err
+	}
 	if err != nil && h.hasOutage() {
 		return refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", readable(err))
 	}

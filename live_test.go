@@ -3,6 +3,7 @@ package shortlink_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -352,6 +353,15 @@ func TestAnEntryOfTheStorageIsServedAndPickedUpWhenItChanges(t *testing.T) {
 	s.eventually(t, "/a", "302 https://new.example/")
 }
 
+// signature returns the signature of a text, as minisign writes it into a file.
+func signature(t *testing.T, text string, key minisign.PrivateKey) string {
+	t.Helper()
+	reader := minisign.NewReader(strings.NewReader(text))
+	_, err := io.Copy(io.Discard, reader)
+	mustDo(t, err)
+	return string(reader.Sign(key))
+}
+
 func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 	public, private, err := minisign.GenerateKey(nil)
 	mustDo(t, err)
@@ -360,10 +370,7 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 	dir := t.TempDir()
 	s := &liveServer{links: filepath.Join(dir, "links.json"), log: filepath.Join(dir, "caddy.log")}
 	sign := func(rules string, key minisign.PrivateKey) {
-		reader := minisign.NewReader(strings.NewReader(rules))
-		_, err := reader.Read(make([]byte, len(rules)+1))
-		mustDo(t, err)
-		write(t, s.links+".minisig", string(reader.Sign(key)))
+		write(t, s.links+".minisig", signature(t, rules, key))
 		write(t, s.links, rules)
 	}
 	sign(`{"a": "https://old.example"}`, private)
@@ -376,7 +383,8 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 	sign(evil, stranger)
 	s.logged(t, 2, "its signature is none of this content by the configured key")
 	write(t, s.links+".minisig", string(minisign.Sign(private, []byte(evil)))) // as minisign signed before 0.10: the content, not its hash
-	s.logged(t, 3, "its signature is none of this content by the configured key; sign it with minisign -Sm, of version 0.10 or later")
+	s.logged(t, 1, "its signature has minisign's old form, of the content and not of its hash; "+
+		"sign it again with minisign -Sm, of version 0.10 or later and without -l")
 	mustDo(t, os.Remove(s.links+".minisig"))
 	s.logged(t, 1, "its signature: ")
 	if got := s.get(t, "/a").location(); got != "302 https://old.example/" {

@@ -40,7 +40,33 @@ func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Rul
 	return h.compileEdited(ctx, pause, nil)
 }
 
-func (h *Handler) compileEdited(ctx context.Context, pause func(), e *edit) (*resolver.Ruleset, []string, error) {
+// longestWait is the last wait for a source that is being written. All of them are twice as long,
+// which is longer than a file has to rest to be read.
+const longestWait = 1280 * time.Millisecond
+
+// compileEdited is compileRules with an edit. Where a source is just being written, it tries again.
+func (h *Handler) compileEdited(
+	ctx context.Context, pause func(), e *edit,
+) (*resolver.Ruleset, []string, error) {
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		ruleset, versions, err := h.compileOnce(ctx, pause, e)
+		if !isUnsteady(err) || wait > longestWait {
+			return ruleset, versions, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+func (h *Handler) compileOnce(
+	ctx context.Context, pause func(), e *edit,
+) (*resolver.Ruleset, []string, error) {
+	if e != nil {
+		e.found, e.old = nowhere, nil
+	}
 	compiler, err := resolver.NewCompiler(h.options)
 	if err != nil {
 		return nil, nil, err

@@ -83,7 +83,7 @@ func TestAPollThatIsOffLooksOnceWhenTheConfigurationIsLoaded(t *testing.T) {
 // the reading, from 1.
 func flakyContent(down func(reading int) bool) *content {
 	readings := 0
-	return &content{format: rulefile.JSON, read: func(use func(io.Reader) error) error {
+	return &content{format: rulefile.JSON, read: func(_ context.Context, use func(io.Reader) error) error {
 		readings++
 		if down(readings) {
 			return errors.New("the network is down")

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 func init() {
@@ -27,9 +25,12 @@ func init() {
 // another, or reached through a symbolic link that is led elsewhere. A file that cannot be read, is half
 // written, or does not hold good rules changes nothing: the rules from before go on serving.
 type FileSource struct {
-	// The file's path. Placeholders such as `{env.HOME}` are replaced; a relative path is one from
-	// Caddy's working directory.
+	// The file's path. Placeholders such as `{env.HOME}` are replaced.
 	Path string `json:"path,omitempty"`
+
+	// The directory that relative paths of this source are relative to. A Caddyfile sets it to its
+	// own directory, as for `import`. Default: Caddy's working directory.
+	RelativeTo string `json:"relative_to,omitempty"`
 
 	// How the rules are written: `json`, `csv`, or `redirects` for the `_redirects` of Netlify and
 	// Cloudflare Pages. Default: what the file's name tells (`*.json`, `*.csv`, `*.tsv`, `_redirects`),
@@ -49,11 +50,13 @@ type FileSource struct {
 
 	content content
 	every   time.Duration
-	path    string
+	name    string   // the path as written, with placeholders replaced
+	path    string   // the path from the root
 	all     []string // the paths of the file and of what lies beside it
 	// stood is the file as it was when it was last read.
-	stood    atomic.Pointer[fs.FileInfo]
+	stood    atomic.Pointer[fileState]
 	expected Expectations
+	calls    *boundedCalls
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -67,14 +70,16 @@ func (*FileSource) CaddyModule() caddy.ModuleInfo {
 // Provision checks the options. The error lists all that is wrong with them.
 func (s *FileSource) Provision(caddy.Context) error {
 	replacer := caddy.NewReplacer()
-	s.path = replacer.ReplaceKnown(s.Path, "")
+	s.name = replacer.ReplaceKnown(s.Path, "")
 	expect := replacer.ReplaceKnown(s.Expect, "")
-	s.content.name = s.path
+	s.content.name = s.name
 	s.content.read = s.open
+	s.calls = newBoundedCalls(answerLimit)
 	var inPath, inFormat, inPoll, inKey error
-	if s.path == "" {
+	if s.name == "" {
 		inPath = errors.New("the path of the file is missing; write from file <path>")
 	}
+	s.path = s.absolute(s.name)
 	s.content.format, inFormat = formatOf(s.Format, s.path)
 	s.every, inPoll = ParsePoll(s.Poll, 2*time.Second)
 	s.content.publicKey, inKey = parsePublicKey(s.Minisign)
@@ -83,15 +88,33 @@ func (s *FileSource) Provision(caddy.Context) error {
 		s.content.signature = s.beside(s.path + ".minisig")
 	}
 	if expect != "" {
-		s.content.expectations = s.beside(expect)
+		s.content.expectations = s.beside(s.absolute(expect))
 	}
 	return errors.Join(inPath, inFormat, inPoll, inKey)
 }
 
+// absolute returns a path from the root.
+func (s *FileSource) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	path = filepath.Join(s.RelativeTo, path)
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
+}
+
 // beside returns a function that reads a file that belongs to the rules.
-func (s *FileSource) beside(path string) func() ([]byte, error) {
+func (s *FileSource) beside(path string) func(context.Context) ([]byte, error) {
 	s.all = append(s.all, path)
-	return func() ([]byte, error) { return os.ReadFile(path) }
+	return func(ctx context.Context) ([]byte, error) {
+		content, err := readRegular(ctx, s.calls, path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return content, nil
+	}
 }
 
 // parsePublicKey returns the key that is written, or nil for none.
@@ -106,8 +129,8 @@ func parsePublicKey(written string) (*minisign.PublicKey, error) {
 	return key, nil
 }
 
-// String returns the file's path.
-func (s *FileSource) String() string { return s.path }
+// String returns the file's path as it is written.
+func (s *FileSource) String() string { return s.name }
 
 // Read reads the file.
 func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
@@ -124,111 +147,62 @@ func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
 func (s *FileSource) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
+	go s.removeLeftovers(ctx)
 	watched := fileWatch{source: s}
 	s.content.seen.poll(ctx, s.every, watched.look, changed)
-}
-
-// open passes the file to use. A file that changes meanwhile is an error.
-func (s *FileSource) open(use func(io.Reader) error) error {
-	before, err := os.Stat(s.path)
-	if err != nil {
-		return plainly(err)
-	}
-	if !before.Mode().IsRegular() { // a pipe is not even opened: that would wait for its other end
-		return errors.New("it is no file, but a " + kindOfFile(before.Mode()))
-	}
-	if stood := s.stood.Load(); stood != nil && s.isBeingWritten([]fs.FileInfo{*stood}, []fs.FileInfo{before}) {
-		return errors.New("it is being written; it is read a second after its last change")
-	}
-	file, err := os.Open(s.path)
-	if err != nil {
-		return plainly(err)
-	}
-	defer file.Close()
-	if err := use(file); err != nil {
-		return plainly(err)
-	}
-	after, err := os.Stat(s.path)
-	if err != nil {
-		return plainly(err)
-	}
-	if !isUntouched(before, after) {
-		return errors.New("it changed while it was read")
-	}
-	s.stood.Store(&after)
-	return nil
-}
-
-// isUntouched reports whether a file is the same, and nobody has written to it, as far as its metadata tell.
-func isUntouched(before, after fs.FileInfo) bool {
-	return os.SameFile(before, after) && before.Size() == after.Size() && before.ModTime().Equal(after.ModTime())
-}
-
-// plainly drops the path of an error, which the source's name says already.
-func plainly(err error) error {
-	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
-		return inPath.Err
-	}
-	return err
-}
-
-func kindOfFile(mode fs.FileMode) string {
-	if mode.IsDir() {
-		return "directory"
-	}
-	return "device or pipe"
 }
 
 // fileWatch is what a watch has seen of a file.
 type fileWatch struct {
 	source *FileSource
-	// infos are the metadata of the file and of what lies beside it, nil for what is not there.
-	infos []fs.FileInfo
+	// seen are the metadata of the file and of what lies beside it, nil for what is not there.
+	seen  []*fileState
 	state string
 }
 
-// look returns the state of the file: the one before, where the metadata say that nothing has happened and no
-// reading has seen another.
+// look returns the state of the file: the one before, where the metadata say that nothing has
+// happened and no reading has seen another.
 func (w *fileWatch) look(ctx context.Context) string {
-	before, now := w.infos, make([]fs.FileInfo, len(w.source.all))
-	for i, path := range w.source.all {
-		now[i], _ = os.Stat(path)
+	now, err := callBounded(ctx, w.source.calls, w.source.statAll)
+	if err != nil {
+		w.seen = nil
+		w.source.content.note(ctx, err)
+		return stateOf("", err)
 	}
-	if w.source.isBeingWritten(before, now) {
+	before := w.seen
+	if before == nil {
+		before = make([]*fileState, len(now))
+	}
+	if w.source.isBeingWritten(before[0], now[0]) {
 		return w.source.content.seen.last()
 	}
-	w.infos = now
-	if w.state != w.source.content.seen.last() || !slices.EqualFunc(before, w.infos, sameMetadata) {
+	w.seen = now
+	if w.state != w.source.content.seen.last() || !slices.EqualFunc(before, now, sameMetadata) {
 		w.state = w.source.content.state(ctx)
 	}
 	return w.state
 }
 
-// isBeingWritten reports whether the file was written to a moment ago, unless it is known to stand there as a whole. Of a
-// format that has no end mark the first half can be taken for the whole, while the writer rests.
-func (s *FileSource) isBeingWritten(before, now []fs.FileInfo) bool {
-	if s.content.format == rulefile.JSON || now[0] == nil || time.Since(now[0].ModTime()).Abs() >= writerRests {
-		return false
+// statAll returns the metadata of the file and of what lies beside it.
+func (s *FileSource) statAll(context.Context) ([]*fileState, error) {
+	all := make([]*fileState, len(s.all))
+	for i, path := range s.all {
+		all[i], _ = stateOfFile(path)
 	}
-	if before == nil || before[0] == nil {
-		return true
-	}
-	return os.SameFile(before[0], now[0]) && !before[0].ModTime().Equal(now[0].ModTime())
+	return all, nil
 }
 
-// writerRests is how long a program that writes a file in its place is thought to rest at most before it goes on.
-const writerRests = time.Second
-
-// settleTime is how old the last change of a file has to be for its metadata to tell the next one: the clocks
-// of file systems are coarse.
+// settleTime is how old the last change of a file has to be for its metadata to tell the next one:
+// the clocks of file systems are coarse.
 const settleTime = 3 * time.Second
 
 // sameMetadata reports whether nothing has happened to a file between two looks.
-func sameMetadata(before, now fs.FileInfo) bool {
+func sameMetadata(before, now *fileState) bool {
 	if before == nil || now == nil {
 		return false // it can be missing for more than one reason
 	}
-	return isUntouched(before, now) && before.Mode() == now.Mode() && time.Since(now.ModTime()).Abs() > settleTime
+	return isUntouched(before, now) && before.Mode() == now.Mode() &&
+		time.Since(now.ModTime()).Abs() > settleTime && time.Since(now.changed).Abs() > settleTime
 }
 
 // UnmarshalCaddyfile sets up the source from what follows "from":
@@ -244,7 +218,21 @@ func (s *FileSource) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		argument: "path", value: &s.Path,
 		options: map[string]*string{"format": &s.Format, "poll": &s.Poll, "expect": &s.Expect, "minisign": &s.Minisign},
 	}
-	return block.unmarshal(d)
+	if err := block.unmarshal(d); err != nil {
+		return err
+	}
+	if !isRelative(s.Path) && !isRelative(s.Expect) {
+		return nil
+	}
+	// A reload adapts the Caddyfile in another process, whose working directory is not Caddy's.
+	directory, err := filepath.Abs(filepath.Dir(d.File()))
+	s.RelativeTo = directory
+	return err
+}
+
+// isRelative reports whether a path is relative as it is written: that of a placeholder hardly is.
+func isRelative(path string) bool {
+	return path != "" && !filepath.IsAbs(path) && !strings.HasPrefix(path, "{")
 }
 
 // Interface guards

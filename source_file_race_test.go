@@ -1,13 +1,11 @@
 package shortlink
 
 import (
+	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -26,16 +24,10 @@ func TestAFileThatIsReplacedOrWrittenToWhileItIsReadIsNotTaken(t *testing.T) {
 		"left alone": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &FileSource{Path: filepath.Join(t.TempDir(), "links.json")}
-			if err := os.WriteFile(s.Path, []byte(old), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Provision(caddy.Context{}); err != nil {
-				t.Fatal(err)
-			}
+			s := fileSource(t, "links.json", old)
 			open := s.content.read
-			s.content.read = func(use func(io.Reader) error) error {
-				return open(func(r io.Reader) error {
+			s.content.read = func(ctx context.Context, use func(io.Reader) error) error {
+				return open(ctx, func(r io.Reader) error {
 					err := use(r)
 					if meanwhile == nil {
 						return err

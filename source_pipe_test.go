@@ -3,20 +3,85 @@
 package shortlink_test
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"aead.dev/minisign"
 )
 
-// Whoever opens a pipe waits for its other end: nothing would ever be loaded again.
-func TestAPipeInThePlaceOfAFileIsRejectedAndNothingWaitsForIt(t *testing.T) {
-	s := follow(t, `{"a": "https://old.example"}`, "", "")
-	mustDo(t, syscall.Mkfifo(s.links+".pipe", 0o600))
-	mustDo(t, os.Rename(s.links+".pipe", s.links))
-	if entry := s.logged(t, 1, rejected); !strings.Contains(entry["error"].(string), "it is no file, but a device or pipe") {
-		t.Errorf("the entry is %v", entry)
+// Whoever opens a pipe waits for its other end.
+func pipe(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// A device may have no end.
+func device(path string) error { return os.Symlink("/dev/zero", path) }
+
+func huge(path string) error {
+	return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 256<<20+1))
+}
+
+func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
+	public, private, err := minisign.GenerateKey(nil)
+	mustDo(t, err)
+	const storage = "storage file_system <dir>"
+	minisig := "minisign " + public.String()
+	for name, tt := range map[string]struct {
+		file, options string
+		make          func(path string) error
+	}{
+		"the rules are a pipe":         {"links.json", "", pipe},
+		"expectations are a pipe":      {"expect.json", "expect expect.json", pipe},
+		"expectations are a device":    {"expect.json", "expect expect.json", device},
+		"expectations are huge":        {"expect.json", "expect expect.json", huge},
+		"a signature is a pipe":        {"links.json.minisig", minisig, pipe},
+		"an entry is a pipe":           {"links.json", storage, pipe},
+		"an entry is huge":             {"links.json", storage, huge},
+		"the entry of expectations is": {"expect.json", "expect expect.json\n " + storage, pipe},
+		"the entry of a signature is":  {"links.json.minisig", minisig + "\n " + storage, pipe},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			put := func(rules string) {
+				write(t, filepath.Join(dir, "expect.json"), "{}")
+				write(t, filepath.Join(dir, "links.json.minisig"), signature(t, rules, private))
+				write(t, filepath.Join(dir, "links.json"), rules)
+			}
+			put(`{"a": "https://old.example"}`)
+			from := "from file " + dir + "/links.json"
+			if strings.Contains(tt.options, "storage") {
+				from = "from storage links.json"
+			}
+			options := strings.ReplaceAll(tt.options, "<dir>", dir)
+			options = strings.Replace(options, "expect expect", "expect "+dirOf(from)+"expect", 1)
+			block := from + " {\n poll 5ms\n " + options + "\n }\n }"
+			s := &liveServer{log: filepath.Join(t.TempDir(), "caddy.log")}
+			s.server = serveWith(t, logTo(s.log), "shortlink {\n "+block)
+			path := filepath.Join(dir, tt.file)
+			mustDo(t, errors.Join(tt.make(path+".made"), os.Rename(path+".made", path)))
+			entry := s.logged(t, 1, rejected)
+			const kind, length = "it is no file, but a device or pipe", "it is longer than 256 MiB"
+			said := entry["error"].(string)
+			if !strings.Contains(said, kind) && !strings.Contains(said, length) {
+				t.Errorf("the log says %s", said)
+			}
+			mustDo(t, s.tryToLoad(t, "shortlink {\n status 301\n "+block))
+			if got := s.get(t, "/a").location(); got != "301 https://old.example/" {
+				t.Errorf("got %s", got)
+			}
+			put(`{"a": "https://new.example"}`)
+			s.eventually(t, "/a", "301 https://new.example/")
+		})
 	}
-	write(t, s.links, `{"a": "https://new.example"}`)
-	s.eventually(t, "/a", "302 https://new.example/")
+}
+
+// dirOf returns what the path of a file beside a source's begins with.
+func dirOf(from string) string {
+	path, isFile := strings.CutPrefix(from, "from file ")
+	if !isFile {
+		return ""
+	}
+	return filepath.Dir(path) + "/"
 }

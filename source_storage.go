@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -51,6 +52,7 @@ type StorageSource struct {
 	storage  certmagic.Storage
 	every    time.Duration
 	expected Expectations
+	calls    *boundedCalls
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -72,18 +74,13 @@ func (s *StorageSource) Provision(ctx caddy.Context) error {
 	s.every, inPoll = ParsePoll(s.Poll, 5*time.Second)
 	s.content.publicKey, inPublicKey = parsePublicKey(s.Minisign)
 	s.content.name = s.String()
-	s.content.read = func(use func(io.Reader) error) error {
-		b, err := s.load(ctx, s.Key)
-		if err != nil {
-			return err
-		}
-		return use(bytes.NewReader(b))
-	}
+	s.calls = newBoundedCalls(storageLimit)
+	s.content.read = s.open
 	if s.content.publicKey != nil {
-		s.content.signature = func() ([]byte, error) { return s.load(ctx, s.Key+".minisig") }
+		s.content.signature = s.beside(s.Key + ".minisig")
 	}
 	if s.Expect != "" {
-		s.content.expectations = func() ([]byte, error) { return s.load(ctx, s.Expect) }
+		s.content.expectations = s.beside(s.Expect)
 	}
 	return errors.Join(inKey, inStorage, inFormat, inPoll, inPublicKey)
 }
@@ -100,8 +97,33 @@ func (s *StorageSource) findStorage(ctx caddy.Context) (certmagic.Storage, error
 	return module.(caddy.StorageConverter).CertMagicStorage()
 }
 
+// beside returns a function that loads an entry that belongs to the rules.
+func (s *StorageSource) beside(key string) func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) { return s.load(ctx, key) }
+}
+
+// open passes the entry to use.
+func (s *StorageSource) open(ctx context.Context, use func(io.Reader) error) error {
+	b, err := s.load(ctx, s.Key)
+	if err != nil {
+		return err
+	}
+	return use(bytes.NewReader(b))
+}
+
+// storageLimit is how long a storage may take to answer, which is often one behind a network.
+const storageLimit = 10 * time.Second
+
 func (s *StorageSource) load(ctx context.Context, key string) ([]byte, error) {
-	b, err := s.storage.Load(ctx, key)
+	if files, are := s.storage.(*certmagic.FileStorage); are {
+		return readRegular(ctx, s.calls, files.Filename(key)) // Load would wait for a pipe
+	}
+	b, err := callBounded(ctx, s.calls, func(ctx context.Context) ([]byte, error) {
+		return s.storage.Load(ctx, key)
+	})
+	if err == nil && len(b) > maxBeside {
+		return nil, errTooLong
+	}
 	return b, plainly(err)
 }
 
@@ -131,13 +153,12 @@ func (s *StorageSource) Writable() error { return s.content.writable() }
 
 // Edit stores the entry with the edit made, under the storage's lock for it: servers that share it edit it one after the other.
 func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	lock := s.Key + ".edit"
-	if err := s.storage.Lock(ctx, lock); err != nil {
+	unlock, err := s.lock(ctx)
+	if err != nil {
 		return err
 	}
-	defer s.storage.Unlock(context.WithoutCancel(ctx), lock) //nolint:errcheck // it runs out by itself
+	defer unlock()
 	var old []byte
-	var err error
 	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ companions) { old, err = io.ReadAll(r) })
 	if err := errors.Join(inReading, err); err != nil {
 		return err
@@ -152,7 +173,39 @@ func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.
 	if err := edit.Verify(bytes.NewReader(old), bytes.NewReader(edited.Bytes()), s.content.format, s.String()); err != nil {
 		return err
 	}
-	return s.storage.Store(ctx, s.Key, edited.Bytes())
+	return doBounded(ctx, s.calls, func(ctx context.Context) error {
+		return s.storage.Store(ctx, s.Key, edited.Bytes())
+	})
+}
+
+// lock waits until no other server edits the entry, but not for ever.
+func (s *StorageSource) lock(ctx context.Context) (func(), error) {
+	name := s.Key + ".edit"
+	ctx, cancel := context.WithCancel(ctx) // some storages hold a lock as long as this lasts
+	unlock := func() {
+		_ = doBounded(context.WithoutCancel(ctx), s.calls, func(ctx context.Context) error {
+			return s.storage.Unlock(ctx, name) // else it runs out
+		})
+		cancel()
+	}
+	var decided atomic.Bool // whether the lock is this edit's, or nobody waits for it any more
+	err := doBounded(ctx, newBoundedCalls(lockLimit), func(context.Context) error {
+		if err := s.storage.Lock(ctx, name); err != nil {
+			return err
+		}
+		if !decided.CompareAndSwap(false, true) {
+			unlock()
+		}
+		return nil
+	})
+	if err != nil && decided.CompareAndSwap(false, true) {
+		cancel()
+		if _, late := errors.AsType[noAnswer](err); late {
+			err = beingEdited
+		}
+		return nil, err
+	}
+	return unlock, nil
 }
 
 // UnmarshalCaddyfile sets up the source from what follows "from":

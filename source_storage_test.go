@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -95,10 +94,10 @@ func TestAnEntryIsHeldToTheSignatureAndTheExpectationsInEntriesBesideIt(t *testi
 	mustDo(t, err)
 	// storeSigned stores rules with the signature of what was signed.
 	storeSigned := func(signed, rules, expect string) {
-		reader := minisign.NewReader(strings.NewReader(signed))
-		_, err := io.Copy(io.Discard, reader)
-		mustDo(t, err)
-		store(map[string]string{"links.json": rules, "links.json.minisig": string(reader.Sign(private)), "expect.json": expect}, nil)
+		store(map[string]string{
+			"links.json": rules, "expect.json": expect,
+			"links.json.minisig": signature(t, signed, private),
+		}, nil)
 	}
 	const before, evil, after = `{"a": "https://old.example"}`, `{"a": "https://evil.test"}`, `{"a": "https://new.example"}`
 	storeSigned(before, before, `{"/a": "https://old.example"}`)

@@ -1,0 +1,119 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// boundedCalls runs calls of a file system or a storage, which may take long or never return, as
+// where a network is cut. Nobody waits for them longer than the limit.
+type boundedCalls struct {
+	limit time.Duration
+	// running has a place for each call that runs. One that is waited for no longer keeps its
+	// place.
+	running chan struct{}
+}
+
+// maxRunning is how many calls of a source run at a time: so many are left behind at most.
+const maxRunning = 4
+
+func newBoundedCalls(limit time.Duration) *boundedCalls {
+	return &boundedCalls{limit: limit, running: make(chan struct{}, maxRunning)}
+}
+
+// noAnswer is the error of a call that is not waited for any longer.
+type noAnswer time.Duration
+
+// Error returns how long it has been waited for.
+func (n noAnswer) Error() string {
+	return fmt.Sprintf("no answer has come for %s", time.Duration(n))
+}
+
+// Is reports that it may be otherwise later.
+func (noAnswer) Is(target error) bool { return target == ErrUnavailable }
+
+// callBounded returns what a call returns, or an error where that takes too long. The call's
+// context ends when it is not waited for any longer.
+func callBounded[T any](
+	ctx context.Context, calls *boundedCalls, call func(context.Context) (T, error),
+) (result T, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, calls.limit, noAnswer(calls.limit))
+	defer cancel()
+	select {
+	case calls.running <- struct{}{}:
+	case <-ctx.Done():
+		return result, context.Cause(ctx)
+	}
+	type answer struct {
+		result T
+		err    error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		result, err := call(ctx)
+		<-calls.running
+		answers <- answer{result, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.result, a.err
+	case <-ctx.Done():
+		return result, context.Cause(ctx)
+	}
+}
+
+// doBounded is callBounded for what returns nothing but an error.
+func doBounded(
+	ctx context.Context, calls *boundedCalls, call func(context.Context) error,
+) error {
+	_, err := callBounded(ctx, calls, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, call(ctx)
+	})
+	return err
+}
+
+// boundedReader bounds each reading from a reader.
+type boundedReader struct {
+	ctx   context.Context
+	calls *boundedCalls
+	r     io.Reader
+	// A call that is left behind may still write into the buffer, which nobody reads any more.
+	buffer, unread []byte
+}
+
+func newBoundedReader(ctx context.Context, calls *boundedCalls, r io.Reader) *boundedReader {
+	return &boundedReader{ctx: ctx, calls: calls, r: r, buffer: make([]byte, 1<<16)}
+}
+
+// Read reads from the reader.
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if len(b.unread) == 0 {
+		read := func(context.Context) (int, error) { return b.r.Read(b.buffer) }
+		n, err := callBounded(b.ctx, b.calls, read)
+		if n == 0 {
+			return 0, err
+		}
+		b.unread = b.buffer[:n]
+	}
+	n := copy(p, b.unread)
+	b.unread = b.unread[n:]
+	return n, nil
+}
+
+// maxBeside is how long a file beside a rule file, or an entry of a storage, is at most: it is held
+// in memory as a whole, unlike a rule file.
+const maxBeside = 256 << 20
+
+var errTooLong = errors.New("it is longer than 256 MiB")
+
+// readAtMost reads to the end what is no longer than maxBeside.
+func readAtMost(r io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxBeside+1))
+	if err == nil && len(content) > maxBeside {
+		return nil, errTooLong
+	}
+	return content, err
+}

@@ -1,0 +1,149 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddyserver/certmagic"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// deaf is a storage that does not answer until it is healed.
+type deaf struct {
+	certmagic.Storage
+	healed chan struct{}
+	calls  atomic.Int64
+}
+
+func (d *deaf) Load(context.Context, string) ([]byte, error) {
+	d.calls.Add(1)
+	<-d.healed
+	return []byte("{}"), nil
+}
+
+func (d *deaf) Lock(context.Context, string) error {
+	<-d.healed
+	return nil
+}
+
+func (d *deaf) Unlock(context.Context, string) error {
+	d.calls.Add(1)
+	return nil
+}
+
+func newDeafSource() (*StorageSource, *deaf) {
+	d := &deaf{healed: make(chan struct{})}
+	s := &StorageSource{Key: "links.json", storage: d, calls: newBoundedCalls(storageLimit)}
+	s.content.format = rulefile.JSON
+	s.content.read = s.open
+	return s, d
+}
+
+func TestAStorageThatDoesNotAnswerIsAnErrorUntilItDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, storage := newDeafSource()
+		read := func() error {
+			_, err := s.Read(t.Context(), func(resolver.Rule) {})
+			return err
+		}
+		start := time.Now()
+		for range 2 * maxRunning {
+			if err := read(); !errors.As(err, new(noAnswer)) {
+				t.Fatalf("got %v", err)
+			}
+		}
+		took, left := time.Since(start), storage.calls.Load()
+		if took != 2*maxRunning*storageLimit || left != maxRunning {
+			t.Errorf("it took %s, and %d calls were left behind", took, left)
+		}
+		close(storage.healed)
+		synctest.Wait()
+		if err := read(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestALockThatComesTooLateIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, storage := newDeafSource()
+		err := s.Edit(t.Context(), "", rulefile.Edit{Key: "a"})
+		if !isUnsteady(err) {
+			t.Errorf("got %v", err)
+		}
+		close(storage.healed)
+		synctest.Wait()
+		if storage.calls.Load() != 1 {
+			t.Errorf("it was given back %d times", storage.calls.Load())
+		}
+	})
+}
+
+func TestAReaderThatStopsHalfWayEndsWithAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pipe, _ := io.Pipe()
+		half := io.MultiReader(strings.NewReader(`{"a": `), pipe)
+		r := newBoundedReader(t.Context(), newBoundedCalls(answerLimit), half)
+		start := time.Now()
+		content, err := io.ReadAll(r)
+		if string(content) != `{"a": ` || !errors.As(err, new(noAnswer)) {
+			t.Errorf("got %q, %v", content, err)
+		}
+		if took := time.Since(start); took != answerLimit {
+			t.Errorf("it took %s", took)
+		}
+		pipe.Close()
+	})
+}
+
+// restless is a source that is being written for a time.
+type restless struct {
+	Source
+	reads, until int
+}
+
+func (r *restless) String() string { return "links.csv" }
+
+func (r *restless) Read(_ context.Context, add func(resolver.Rule)) (string, error) {
+	add(resolver.Rule{Key: "a", Value: "https://a.example"})
+	if r.reads++; r.reads < r.until {
+		return "", changedWhileRead
+	}
+	return "version", nil
+}
+
+func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
+	for name, until := range map[string]int{"for a moment": 3, "for ever": 1000} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				h := &Handler{sources: []Source{&restless{until: until}}}
+				rules, _, err := h.compileRules(t.Context(), nil)
+				switch took := time.Since(start); {
+				case until == 3 && (err != nil || rules.Len() != 1):
+					t.Error(rules, err)
+				case until > 3 && (!isUnsteady(err) || took < writerRests || took > 5*time.Second):
+					t.Errorf("got %v after %s", err, took)
+				}
+			})
+		})
+	}
+}
+
+func TestAnEditThatOthersAreInTheWayOfIsWorthAnotherTry(t *testing.T) {
+	for _, err := range []error{changedWhileRead, beingWritten, beingEdited, noAnswer(answerLimit)} {
+		refusal, is := errors.AsType[*refusal](refused(err))
+		if !is || refusal.status != http.StatusServiceUnavailable {
+			t.Errorf("%v: it is %v", err, refused(err))
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package shortlink
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileTimes returns when a file was last changed in any way, and when it was made.
+func fileTimes(_ string, info fs.FileInfo) (changed, made time.Time) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		changed = time.Unix(stat.Ctimespec.Unix())
+		made = time.Unix(stat.Birthtimespec.Unix())
+	}
+	return changed, made
+}
+
+// isMountPoint is false, as files are not mounted by themselves here.
+func isMountPoint(string) bool { return false }
+
+// exchange lets two files change places, at once.
+func exchange(a, b string) error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) }

@@ -1,0 +1,187 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// answerLimit is how long a file system may take to answer.
+const answerLimit = 5 * time.Second
+
+// fileState is what the metadata of a file tell of it.
+type fileState struct {
+	fs.FileInfo
+	// changed is when anything of it was changed, and made when it was made; zero where the system
+	// does not tell.
+	changed, made time.Time
+}
+
+// stateOfFile returns the metadata of the file at a path, behind symbolic links.
+func stateOfFile(path string) (*fileState, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, plainly(err)
+	}
+	changed, made := fileTimes(path, info)
+	return &fileState{info, changed, made}, nil
+}
+
+// isSameFile reports whether both are one file. A new file may have the number of one that has been
+// removed.
+func isSameFile(a, b *fileState) bool {
+	return os.SameFile(a.FileInfo, b.FileInfo) && a.made.Equal(b.made)
+}
+
+// hasSameContent reports whether both are one file, and nobody has written to it, as far as is to
+// be seen. It may have been renamed, which is a change, too.
+func hasSameContent(before, after *fileState) bool {
+	return isSameFile(before, after) && before.Size() == after.Size() &&
+		before.ModTime().Equal(after.ModTime())
+}
+
+// isUntouched reports whether nothing at all has happened to a file, as far as is to be seen.
+func isUntouched(before, after *fileState) bool {
+	return hasSameContent(before, after) && before.changed.Equal(after.changed)
+}
+
+// unsteady is the error of a file that is being written or replaced: another try may go well.
+type unsteady string
+
+const (
+	changedWhileRead unsteady = "it changed while it was read"
+	beingWritten     unsteady = "it is being written; it is read a second after its last change"
+	beingEdited      unsteady = "another process is editing it"
+)
+
+// Error returns what is going on.
+func (u unsteady) Error() string { return string(u) }
+
+// Is reports that it may be otherwise later.
+func (unsteady) Is(target error) bool { return target == ErrUnavailable }
+
+func isUnsteady(err error) bool {
+	_, is := errors.AsType[unsteady](err)
+	return is
+}
+
+// open passes the file to use. A file that changes meanwhile is an error.
+func (s *FileSource) open(ctx context.Context, use func(io.Reader) error) error {
+	before, err := s.stat(ctx, s.path)
+	if err != nil {
+		return s.placed(err)
+	}
+	if stood := s.stood.Load(); stood != nil && s.isBeingWritten(stood, before) {
+		return beingWritten
+	}
+	open := func(context.Context) (*os.File, error) { return openRegular(s.path) }
+	file, err := callBounded(ctx, s.calls, open)
+	if err != nil {
+		return s.placed(err)
+	}
+	defer file.Close()
+	if err := use(newBoundedReader(ctx, s.calls, file)); err != nil {
+		return plainly(err)
+	}
+	after, err := s.stat(ctx, s.path)
+	if err != nil {
+		return s.placed(err)
+	}
+	if !isUntouched(before, after) {
+		return changedWhileRead
+	}
+	s.stood.Store(after)
+	return nil
+}
+
+func (s *FileSource) stat(ctx context.Context, path string) (*fileState, error) {
+	stat := func(context.Context) (*fileState, error) { return stateOfFile(path) }
+	return callBounded(ctx, s.calls, stat)
+}
+
+// placed adds the whole path to an error, where the source's name does not have it.
+func (s *FileSource) placed(err error) error {
+	if s.name == s.path {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.path, err)
+}
+
+// openRegular opens a file that is no directory, device or pipe: these may have no end, or keep
+// everybody waiting. They are not even opened, unless one takes the file's place at that very
+// moment.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = checkRegular(info)
+	}
+	if err != nil {
+		return nil, plainly(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|openAtOnce, 0)
+	if err != nil {
+		return nil, plainly(err)
+	}
+	if info, err = file.Stat(); err == nil {
+		err = checkRegular(info)
+	}
+	if err != nil {
+		return nil, errors.Join(plainly(err), file.Close())
+	}
+	return file, nil
+}
+
+func checkRegular(info fs.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return errors.New("it is no file, but a directory")
+	}
+	return errors.New("it is no file, but a device or pipe")
+}
+
+// readRegular reads a file as a whole, in bounded time.
+func readRegular(ctx context.Context, calls *boundedCalls, path string) ([]byte, error) {
+	return callBounded(ctx, calls, func(context.Context) ([]byte, error) {
+		file, err := openRegular(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		if info, err := file.Stat(); err == nil && info.Size() > maxBeside {
+			return nil, errTooLong
+		}
+		content, err := readAtMost(file)
+		return content, plainly(err)
+	})
+}
+
+// plainly drops the path of an error, which the source's name says already.
+func plainly(err error) error {
+	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
+		return inPath.Err
+	}
+	return err
+}
+
+// isBeingWritten reports whether the file was written to a moment ago, unless it is known to stand
+// there as a whole. Of a format that has no end mark the first half can be taken for the whole,
+// while the writer rests.
+func (s *FileSource) isBeingWritten(before, now *fileState) bool {
+	if s.content.format == rulefile.JSON || now == nil ||
+		time.Since(now.ModTime()).Abs() >= writerRests {
+		return false
+	}
+	return before == nil || isSameFile(before, now) && !before.ModTime().Equal(now.ModTime())
+}
+
+// writerRests is how long a program that writes a file in its place is thought to rest at most
+// before it goes on.
+const writerRests = time.Second
