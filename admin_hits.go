@@ -24,13 +24,13 @@ func listHits(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	if err != nil {
 		return err
 	}
-	others, since, err := h.live.tally.others(r.Context())
-	if err != nil {
+	tally := h.live.tally
+	list := hitList{hits: tally.hits, ruleset: h.live.serving.Load().ruleset, since: tally.hits.begun()}
+	if list.others, err = tally.keeper.others(r.Context(), list.ruleset); err != nil {
 		return fmt.Errorf("the hits of other servers cannot be read: %w", err)
 	}
-	list := hitList{handler: h, ruleset: h.live.serving.Load().ruleset, others: others, since: h.live.tally.hits.begun()}
-	if !since.IsZero() && since.Before(list.since) {
-		list.since = since
+	if list.others != nil && list.others.since.Before(list.since) {
+		list.since = list.others.since
 	}
 	if unused > 0 {
 		list.hideUsed(time.Now().Add(-unused))
@@ -53,21 +53,20 @@ func parseUnused(written string) (time.Duration, error) {
 
 // hitList is a list of hits.
 type hitList struct {
-	handler *Handler
+	hits    *hitCounters
 	ruleset *resolver.Ruleset
-	others  map[string]hit // of other servers
+	others  *otherHits // nil for none
 	since   time.Time
 	// used are the numbers of the rules that are left out; nil where none are.
 	used []bool
 	note string
 }
 
-// of returns the hits of a rule.
-func (l *hitList) of(rule resolver.Rule) hit {
-	m := l.handler.live.tally.hits.of(rule.Key)
+// of returns the hits of the rule with a number.
+func (l *hitList) of(number int) hitCount {
+	m := l.hits.of(l.ruleset.KeyOf(number))
 	if l.others != nil {
-		n, _ := l.ruleset.NumberOf(rule.Key)
-		m = m.and(l.others[l.ruleset.KeyOf(n)])
+		m = m.plus(l.others.counts[number])
 	}
 	return m
 }
@@ -83,7 +82,7 @@ func (l *hitList) hideUsed(cutoff time.Time) {
 		if !ok {
 			continue
 		}
-		if m := l.of(rule); m.count == 0 || m.time().Before(cutoff) {
+		if m := l.of(n); m.count == 0 || m.time().Before(cutoff) {
 			continue
 		}
 		for _, met := range l.ruleset.Chain(rule.Key) {
@@ -103,16 +102,15 @@ func (l *hitList) write(w *bufio.Writer) error {
 	w.WriteString("\"hits\":{")
 	separator := "\n"
 	for rule := range l.ruleset.RulesBelow("", newPacer().pause) {
-		if l.used != nil {
-			if n, _ := l.ruleset.NumberOf(rule.Key); l.used[n] {
-				continue
-			}
+		n, _ := l.ruleset.NumberOf(rule.Key)
+		if l.used != nil && l.used[n] {
+			continue
 		}
 		key, err := json.Marshal(rule.Key)
 		if err != nil {
 			return err
 		}
-		value, err := json.Marshal(hitJSONOf(l.of(rule)))
+		value, err := json.Marshal(hitJSONOf(l.of(n)))
 		if err != nil {
 			return err
 		}
@@ -123,7 +121,7 @@ func (l *hitList) write(w *bufio.Writer) error {
 	return w.Flush()
 }
 
-func hitJSONOf(m hit) hitJSON {
+func hitJSONOf(m hitCount) hitJSON {
 	if m.count == 0 {
 		return hitJSON{}
 	}

@@ -12,39 +12,49 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// hits are how often the rules of the handlers of one name have redirected, and when last, by key. Counting is free of
-// locks: each live ruleset has a word for each of its rules. All else takes its time.
-type hits struct {
-	// stamp is what the words of rules that are hit now have above their count: see word.
-	stamp atomic.Uint64
-
-	mu    sync.Mutex
-	since time.Time  // when counting began
-	sets  []*counted // of the live rulesets
-	late  []*counted // of rulesets that do not serve any more, but that requests may still hold
-	// gone are the hits of keys that no live ruleset has, by canonical key.
-	gone    map[string]hit
-	unsaved bool // whether gone has changed since all were saved
+// hitCounters count how often the rules of the handlers of one name have redirected, and when last.
+// A request takes an atomic operation on one word, and no lock. Everything else may take its time.
+type hitCounters struct {
+	mu     sync.Mutex
+	since  time.Time // when counting began
+	minute uint32    // the current one
+	// rulesets are those that serve, and those whose counts are being moved, as they serve no more.
+	rulesets []*rulesetCounters
+	// unserved are the counts of keys that no serving ruleset has, by canonical key.
+	unserved        map[string]hitCount
+	unservedChanged bool // since all was saved
 }
 
-// hit is how often a rule has redirected, and in which minute last.
-type hit struct {
+// hitCount is how often a rule has redirected, and in which minute last.
+type hitCount struct {
 	count  uint64
 	minute uint32
 }
 
-// counted are the hits of the rules of one ruleset, by their numbers.
-type counted struct {
-	ruleset *resolver.Ruleset
-	words   []atomic.Uint64
-	stamp   *atomic.Uint64
+// rulesetCounters count the hits of one ruleset. Each rule has a word, by its number:
+//
+//	 63          40 39       38          0
+//	+--------------+---------+------------+
+//	| last minute  | changed | count      |
+//	+--------------+---------+------------+
+//	|<------ stamp --------->|
+//
+// changed is set in words that have changed since all counts were saved.
+type rulesetCounters struct {
+	counters *hitCounters
+	ruleset  *resolver.Ruleset
+	words    []atomic.Uint64
+	stamp    atomic.Uint64 // of words that are counted up now
+	retired  bool          // under the lock of counters: nothing is added to the words any more
 }
 
-// A word holds, from its lowest bits on, a count, whether that has changed since all was saved, and the minute of the last hit.
 const (
 	countBits = 39
 	countMask = 1<<countBits - 1
 	changed   = 1 << countBits
+	// moved is the stamp of a word whose count has been moved. No other word has it: the last
+	// minute there is, unchanged.
+	moved = (1<<24 - 1) << 1
 )
 
 // epoch is minute 0. There are minutes until 2051.
@@ -52,191 +62,254 @@ var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func minuteOf(t time.Time) uint32 { return uint32(t.Sub(epoch) / time.Minute) }
 
-func (m hit) time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
+func (m hitCount) time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
 
 func stampOf(minute uint32) uint64 { return uint64(minute)<<1 | 1 }
 
-func hitOf(word uint64) hit { return hit{word & countMask, uint32(word >> (countBits + 1))} }
-
-func (m hit) word() uint64 {
-	return min(m.count, countMask) | changed | uint64(m.minute)<<(countBits+1)
+func countOf(word uint64) hitCount {
+	return hitCount{word & countMask, uint32(word >> (countBits + 1))}
 }
 
-// and returns what two counts of a rule make together.
-func (m hit) and(other hit) hit {
-	return hit{m.count + other.count, max(m.minute, other.minute)}
+// word returns the count as a word that has changed.
+func (m hitCount) word() uint64 { return min(m.count, countMask) | stampOf(m.minute)<<countBits }
+
+// plus adds up two counts of a rule.
+func (m hitCount) plus(other hitCount) hitCount {
+	return hitCount{m.count + other.count, max(m.minute, other.minute)}
 }
 
-func newHits(now time.Time) *hits {
-	h := &hits{since: now.UTC().Truncate(time.Second), gone: map[string]hit{}}
-	h.tick(now)
-	return h
+func newHitCounters(now time.Time) *hitCounters {
+	return &hitCounters{
+		since:    now.UTC().Truncate(time.Second),
+		minute:   minuteOf(now),
+		unserved: map[string]hitCount{},
+	}
 }
 
 // begun returns when counting began.
-func (h *hits) begun() time.Time {
+func (h *hitCounters) begun() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.since
 }
 
-// tick sets the coarse clock.
-func (h *hits) tick(now time.Time) { h.stamp.Store(stampOf(minuteOf(now))) }
+// tick sets the clock. It also forgets keys that have not been served for long, if they are many.
+func (h *hitCounters) tick(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.minute = minuteOf(now)
+	for _, c := range h.rulesets {
+		c.stamp.Store(stampOf(h.minute))
+	}
+	h.forgetOldest()
+}
 
-// hit counts a hit of the rule with a number.
-func (c *counted) hit(number int) {
-	word, stamp := &c.words[number], c.stamp.Load()
-	for now := word.Add(1); now>>countBits != stamp; now = word.Load() {
-		if word.CompareAndSwap(now, now&countMask|stamp<<countBits) {
+// count counts a hit of the rule with a number.
+func (c *rulesetCounters) count(number int) {
+	stamp := c.stamp.Load()
+	if now := c.words[number].Add(1); now>>countBits != stamp {
+		c.restamp(number, now, stamp)
+	}
+}
+
+// restamp gives a word, whose count is right, its stamp, or moves the hit after those before it.
+func (c *rulesetCounters) restamp(number int, now, stamp uint64) {
+	if now>>countBits == moved {
+		c.counters.countLate(c, number, 1)
+		return
+	}
+	for word := &c.words[number]; !word.CompareAndSwap(now, now&countMask|stamp<<countBits); {
+		now = word.Load()
+		switch now >> countBits {
+		case stamp:
+			return
+		case moved: // with this hit
+			c.counters.countLate(c, number, 0)
 			return
 		}
 	}
 }
 
-// add adds hits to the rule with a number.
-func (c *counted) add(number int, m hit) {
+// add adds to the count of the rule with a number.
+func (c *rulesetCounters) add(number int, m hitCount) {
 	word := &c.words[number]
 	for {
 		old := word.Load()
-		if word.CompareAndSwap(old, hitOf(old).and(m).word()) {
+		if word.CompareAndSwap(old, countOf(old).plus(m).word()) {
 			return
 		}
 	}
 }
 
-// begin begins to count the hits of a ruleset, with those that its keys had before.
-func (h *hits) begin(ruleset *resolver.Ruleset) *counted {
+// begin begins to count the hits of a ruleset, with the counts that its keys have had before.
+func (h *hitCounters) begin(ruleset *resolver.Ruleset) *rulesetCounters {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	c := &counted{ruleset: ruleset, words: make([]atomic.Uint64, ruleset.Numbers()), stamp: &h.stamp}
-	h.sets = append(h.sets, c)
-	for key, m := range h.gone {
+	words := make([]atomic.Uint64, ruleset.Numbers())
+	c := &rulesetCounters{counters: h, ruleset: ruleset, words: words}
+	c.stamp.Store(stampOf(h.minute))
+	h.rulesets = append(h.rulesets, c)
+	for key, m := range h.unserved {
 		if n, ok := ruleset.NumberOf(key); ok {
 			c.add(n, m)
-			delete(h.gone, key)
+			delete(h.unserved, key)
 		}
 	}
 	return c
 }
 
-// lateness is how long a request can hold a ruleset that does not serve any more and still be counted: it holds it for microseconds. Only those that
-// wait for something else while their configuration is unloaded are not counted.
-const lateness = 200 * time.Millisecond
+// movedAtOnce is how many words are moved before others get the lock.
+const movedAtOnce = 256
 
-// end gives the hits of a ruleset, which does not serve any more, to the others: those that it has, and, soon after, those that
-// late requests have added.
-func (h *hits) end(c *counted, pause func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sets = slices.DeleteFunc(h.sets, func(other *counted) bool { return other == c })
-	h.giveOn(c, pause)
-	h.late = append(h.late, c)
-	time.AfterFunc(lateness, func() { h.settle(c) })
-}
-
-// settle gives on what late requests have counted with an old ruleset, or with all of them if none is named, and lets go of it.
-func (h *hits) settle(named ...*counted) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.late = slices.DeleteFunc(h.late, func(c *counted) bool {
-		if len(named) > 0 && !slices.Contains(named, c) {
-			return false
-		}
-		h.giveOn(c, nil)
-		return true
-	})
-}
-
-// giveOn empties the words of a ruleset into those of others that have the keys, or into gone.
-func (h *hits) giveOn(c *counted, pause func()) {
-	for n := range c.words {
-		if pause != nil && n%256 == 0 {
+// retire moves the counts of a ruleset that serves no more to those that have its keys. Requests that
+// still hold it move what they count themselves.
+func (h *hitCounters) retire(c *rulesetCounters, pause func()) {
+	for from := 0; from < len(c.words); from += movedAtOnce {
+		h.move(c, from, min(from+movedAtOnce, len(c.words)))
+		if pause != nil {
 			pause()
 		}
-		if c.words[n].Load() == 0 {
-			continue
-		}
-		h.give(c.ruleset.KeyOf(n), hitOf(c.words[n].Swap(0)))
 	}
-	h.forgetOldest()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rulesets = slices.DeleteFunc(h.rulesets, func(other *rulesetCounters) bool { return other == c })
 }
 
-// give adds hits to those of a canonical key.
-func (h *hits) give(key string, m hit) {
-	for _, c := range h.sets {
+// move moves the counts of the rules with some numbers.
+func (h *hitCounters) move(c *rulesetCounters, from, to int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.retired = true
+	for n := from; n < to; n++ {
+		if word := c.words[n].Swap(moved << countBits); word != 0 {
+			h.add(c.ruleset.KeyOf(n), countOf(word))
+		}
+	}
+}
+
+// countLate adds to the count of a rule whose word has been moved, and sets its minute.
+func (h *hitCounters) countLate(c *rulesetCounters, number int, hits uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.add(c.ruleset.KeyOf(number), hitCount{hits, h.minute})
+}
+
+// add adds to the count of a canonical key.
+func (h *hitCounters) add(key string, m hitCount) {
+	for _, c := range h.rulesets {
+		if c.retired {
+			continue
+		}
 		if n, ok := c.ruleset.NumberOf(key); ok {
 			c.add(n, m)
 			return
 		}
 	}
 	key = strings.Clone(key) // so that no ruleset is kept for it
-	h.gone[key] = h.gone[key].and(m)
-	h.unsaved = true
+	h.unserved[key] = h.unserved[key].plus(m)
+	h.unservedChanged = true
 }
 
-// mostGone is how many keys that no ruleset has any more are remembered.
-const mostGone = 100_000
+// mostUnserved is how many keys are remembered that no ruleset has.
+const mostUnserved = 100_000
 
-// forgetOldest forgets the keys that are gone and were hit long ago, if there are too many.
-func (h *hits) forgetOldest() {
-	if len(h.gone) <= mostGone {
+// forgetOldest forgets the keys that no ruleset has and that were hit longest ago, if they are many.
+func (h *hitCounters) forgetOldest() {
+	if len(h.unserved) <= mostUnserved {
 		return
 	}
-	oldest := slices.SortedFunc(maps.Keys(h.gone), func(a, b string) int { return cmp.Compare(h.gone[a].minute, h.gone[b].minute) })
-	for _, key := range oldest[:len(oldest)-mostGone*9/10] {
-		delete(h.gone, key)
+	oldest := slices.SortedFunc(maps.Keys(h.unserved), func(a, b string) int {
+		return cmp.Compare(h.unserved[a].minute, h.unserved[b].minute)
+	})
+	for _, key := range oldest[:len(oldest)-mostUnserved*9/10] {
+		delete(h.unserved, key)
 	}
 }
 
-// of returns the hits of a key.
-func (h *hits) of(key string) (m hit) {
+// of returns the count of a canonical key.
+func (h *hitCounters) of(key string) hitCount {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, c := range h.sets {
-		if n, ok := c.ruleset.NumberOf(key); ok {
-			m = m.and(hitOf(c.words[n].Load()))
-		}
-	}
-	return m
+	var sum hitSum
+	h.sumUp(&sum, h.rulesets, key, false)
+	return sum.hitCount
 }
 
-// each passes the hits of all keys to yield, by canonical key, and whether they have changed since all were saved; with save they
-// are being saved now.
-func (h *hits) each(save bool, yield func(key string, m hit, changed bool)) {
+// each passes the counts of all keys to yield, by canonical key, and whether they have changed since
+// all was saved. With save they are being saved.
+func (h *hitCounters) each(save bool, yield func(key string, m hitCount, isChanged bool)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sets) == 1 {
-		h.sets[0].each(save, yield)
-	} else { // they may have keys in common
-		type sum struct {
-			hit
-			changed bool
-		}
-		sums := map[string]sum{}
-		for _, c := range h.sets {
-			c.each(save, func(key string, m hit, changed bool) {
-				sums[key] = sum{sums[key].and(m), sums[key].changed || changed}
-			})
-		}
-		for key, s := range sums {
-			yield(key, s.hit, s.changed)
+	for i, c := range h.rulesets {
+		others := h.rulesets[i+1:]
+		for n := range c.words {
+			if len(others) == 0 && c.words[n].Load() == 0 {
+				continue
+			}
+			key := c.ruleset.KeyOf(n)
+			if key == "" || haveKey(h.rulesets[:i], key) {
+				continue
+			}
+			var sum hitSum
+			sum.add(c.read(n, save))
+			if h.sumUp(&sum, others, key, save); sum.count > 0 {
+				yield(key, sum.hitCount, sum.changed)
+			}
 		}
 	}
-	for key, m := range h.gone {
-		yield(key, m, h.unsaved)
+	for key, m := range h.unserved {
+		if !haveKey(h.rulesets, key) { // which has been passed
+			yield(key, m, h.unservedChanged)
+		}
 	}
-	h.unsaved = h.unsaved && !save
+	h.unservedChanged = h.unservedChanged && !save
 }
 
-func (c *counted) each(save bool, yield func(key string, m hit, changed bool)) {
-	for n := range c.words {
-		word := c.words[n].Load()
-		if word == 0 {
-			continue
+// hitSum adds up the counts of a key.
+type hitSum struct {
+	hitCount
+	changed bool
+}
+
+func (s *hitSum) add(word uint64) {
+	s.hitCount, s.changed = s.plus(countOf(word)), s.changed || word&changed != 0
+}
+
+// sumUp adds what rulesets have counted for a canonical key, and what was counted before they served.
+func (h *hitCounters) sumUp(sum *hitSum, rulesets []*rulesetCounters, key string, save bool) {
+	for _, c := range rulesets {
+		if n, ok := c.number(key); ok {
+			sum.add(c.read(n, save))
 		}
-		if save {
-			word = c.words[n].And(^uint64(changed))
-		}
-		yield(c.ruleset.KeyOf(n), hitOf(word), word&changed != 0)
 	}
+	if m, ok := h.unserved[key]; ok {
+		sum.hitCount, sum.changed = sum.plus(m), sum.changed || h.unservedChanged
+	}
+}
+
+// read returns the word of a rule, 0 if it has been moved. With save it is unchanged from now on.
+func (c *rulesetCounters) read(number int, save bool) uint64 {
+	word := c.words[number].Load()
+	if word>>countBits == moved {
+		return 0
+	}
+	if save {
+		word = c.words[number].And(^uint64(changed)) // which returns what it was
+	}
+	return word
+}
+
+// number returns the number of the rule that has exactly this canonical key: another ruleset of the
+// name may fold the case of letters.
+func (c *rulesetCounters) number(key string) (number int, ok bool) {
+	number, ok = c.ruleset.NumberOf(key)
+	return number, ok && c.ruleset.KeyOf(number) == key
+}
+
+// haveKey reports whether one of the rulesets has a canonical key.
+func haveKey(rulesets []*rulesetCounters, key string) bool {
+	return slices.ContainsFunc(rulesets, func(c *rulesetCounters) bool {
+		_, ok := c.number(key)
+		return ok
+	})
 }

@@ -1,128 +1,74 @@
 package shortlink
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"reflect"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// hitStore keeps the hits of handlers of one name in Caddy's storage. There each server has two entries: "all", and "changes", which holds what
-// has changed since. They belong together if they have the same generation. Counts are totals, and not
-// what has been added, so that it does no harm to read them twice: whenever the server is gone between two writes, what was
-// written last is whole.
+// hitStore keeps the hits of handlers of one name in a storage. There each server has two entries:
+// "all", and "changes", which holds what has changed since. They belong together if they have the
+// same generation. Counts are totals, and not what has been added, so that it does no harm to read
+// them twice: whenever the server is gone between two writes, what was written last is whole.
 type hitStore struct {
-	*shelf
+	storage certmagic.Storage
+	logger  *zap.Logger
 	// prefix is what the entries of all servers begin with, server the name of this one.
 	prefix, server string
 
 	restored   bool
-	generation int64  // of the entry "all", which no other has had; 0 if it is not there or not up to date
+	generation int64  // of the entry "all", which no other has had; 0 if it is out of date
 	written    uint64 // a sum over what the entry "changes" holds
 }
 
-func newHitStore(name, server string) *hitStore {
-	return &hitStore{prefix: "shortlink/hits/" + name, server: server}
+func newHitStore(name, server string, storage certmagic.Storage, logger *zap.Logger) *hitStore {
+	return &hitStore{storage: storage, logger: logger, prefix: "shortlink/hits/" + name, server: server}
 }
 
 // use lets the hits be stored here from now on: all of them, where it is another storage than before.
-func (s *hitStore) use(where *shelf) {
-	if s.shelf != nil && !reflect.DeepEqual(s.storage, where.storage) {
+func (s *hitStore) use(storage certmagic.Storage, logger *zap.Logger) {
+	if !reflect.DeepEqual(s.storage, storage) {
 		s.generation = 0
 	}
-	s.shelf = where
+	s.storage, s.logger = storage, logger
 }
 
 func (s *hitStore) entry(server, name string) string { return path.Join(s.prefix, server, name) }
 
-// hitFile is what an entry holds.
-type hitFile struct {
-	generation int64
-	since      time.Time
-	hits       map[string]hit
+// storedHits are what a server has stored.
+type storedHits struct {
+	all     *hitEntry
+	changes *hitEntry // of the same generation, or nil
 }
 
-// The first line of an entry has its generation and since when hits are counted, the last one the number of the keys, each of which has
-// a line between them.
-const (
-	hitFileHeader = "shortlink hits 1 %d %s\n"
-	hitFileEnd    = "end %d\n"
-)
-
-// hitFileWriter puts an entry together.
-type hitFileWriter struct {
-	text []byte
-	keys int
-}
-
-func newHitFileWriter(generation int64, since time.Time) *hitFileWriter {
-	return &hitFileWriter{text: fmt.Appendf(nil, hitFileHeader, generation, since.Format(time.RFC3339))}
-}
-
-func (w *hitFileWriter) add(key string, m hit) {
-	w.text = append(append(w.text, key...), ' ')
-	w.text = append(strconv.AppendUint(w.text, m.count, 10), ' ')
-	w.text = append(strconv.AppendUint(w.text, uint64(m.minute), 10), '\n')
-	w.keys++
-}
-
-// end returns the whole entry.
-func (w *hitFileWriter) end() []byte { return fmt.Appendf(w.text, hitFileEnd, w.keys) }
-
-// decodeHitFile reads the form of an entry.
-func decodeHitFile(b []byte) (*hitFile, error) {
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	lines.Buffer(nil, 1<<20)
-	f := &hitFile{hits: map[string]hit{}}
-	var since string
-	lines.Scan()
-	if _, err := fmt.Sscanf(lines.Text()+"\n", hitFileHeader, &f.generation, &since); err != nil {
-		return nil, fmt.Errorf("its first line is %q", lines.Text())
+// each passes the counts of all keys to yield.
+func (s *storedHits) each(yield func(key string, m hitCount)) {
+	newer := map[string]bool{}
+	if s.changes != nil {
+		s.changes.each(func(key string, m hitCount) {
+			newer[key] = true
+			yield(key, m)
+		})
 	}
-	var err error
-	if f.since, err = time.Parse(time.RFC3339, since); err != nil {
-		return nil, err
-	}
-	for lines.Scan() {
-		key, m, ok := parseHitLine(lines.Text())
-		if !ok {
-			return f, checkHitFileEnd(lines.Text(), len(f.hits))
+	s.all.each(func(key string, m hitCount) {
+		if !newer[key] {
+			yield(key, m)
 		}
-		f.hits[key] = m
-	}
-	return nil, errors.New("it ends too early")
+	})
 }
 
-// checkHitFileEnd reports whether a line is the last one of an entry with so many keys.
-func checkHitFileEnd(line string, keys int) error {
-	if line != strings.TrimSuffix(fmt.Sprintf(hitFileEnd, keys), "\n") {
-		return fmt.Errorf("behind %d keys it goes on with %q", keys, line)
-	}
-	return nil
-}
-
-func parseHitLine(line string) (key string, m hit, ok bool) {
-	key, numbers, _ := strings.Cut(line, " ")
-	count, minute, _ := strings.Cut(numbers, " ")
-	var inCount, inMinute error
-	m.count, inCount = strconv.ParseUint(count, 10, 64)
-	at, inMinute := strconv.ParseUint(minute, 10, 32)
-	m.minute = uint32(at)
-	return key, m, inCount == nil && inMinute == nil && key != ""
-}
-
-// load reads what a server has written, and returns nil where there is nothing. An entry that cannot be read is an error of type
-// [*unreadableHits].
-func (s *hitStore) load(ctx context.Context, server string) (*hitFile, error) {
+// load reads what a server has stored, and returns nil where there is nothing. An entry that cannot
+// be understood is an error of type [*unreadableHits].
+func (s *hitStore) load(ctx context.Context, server string) (*storedHits, error) {
 	all, err := s.loadEntry(ctx, server, "all")
 	if err != nil || all == nil {
 		return nil, err
@@ -131,16 +77,14 @@ func (s *hitStore) load(ctx context.Context, server string) (*hitFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changes != nil && changes.generation == all.generation {
-		for key, m := range changes.hits {
-			all.hits[key] = m
-		}
+	if changes != nil && changes.generation != all.generation {
+		changes = nil
 	}
-	return all, nil
+	return &storedHits{all, changes}, nil
 }
 
 // loadEntry reads an entry, and returns nil where there is none.
-func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitFile, error) {
+func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitEntry, error) {
 	key := s.entry(server, name)
 	b, err := s.storage.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,11 +93,11 @@ func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitFile
 	if err != nil {
 		return nil, err
 	}
-	f, err := decodeHitFile(b)
+	e, err := parseHitEntry(b)
 	if err != nil {
 		return nil, &unreadableHits{key, b, err}
 	}
-	return f, nil
+	return e, nil
 }
 
 // unreadableHits is an entry that holds something else than hits.
@@ -173,71 +117,79 @@ func (s *hitStore) putAside(ctx context.Context, e *unreadableHits) error {
 	return errors.Join(s.storage.Store(ctx, aside, e.content), s.storage.Delete(ctx, e.entry))
 }
 
-// restore adds what this server has stored before to the hits.
-func (s *hitStore) restore(ctx context.Context, h *hits) error {
+// restore adds what this server has stored before to the hits, once.
+func (s *hitStore) restore(ctx context.Context, h *hitCounters) error {
 	if s.restored {
 		return nil
 	}
-	f, err := s.load(ctx, s.server)
+	stored, err := s.load(ctx, s.server)
 	if unreadable, is := errors.AsType[*unreadableHits](err); is {
-		f, err = nil, s.putAside(ctx, unreadable)
+		stored, err = nil, s.putAside(ctx, unreadable)
 	}
 	if err != nil {
 		return err
 	}
 	s.restored = true
-	if f == nil {
+	if stored == nil {
 		return nil
 	}
-	s.generation = f.generation
+	s.generation = stored.all.generation
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.since = f.since
-	for key, m := range f.hits {
-		h.give(key, m)
-	}
+	h.since = stored.all.since
+	stored.each(h.add)
 	return nil
 }
 
-// save stores what has changed since all was stored or, if that is much, or if whole is set, all.
-func (s *hitStore) save(ctx context.Context, h *hits, whole bool) error {
-	if !s.restored {
-		return errors.New("what is stored has not been read yet, and must not be lost")
+// hitState says how much of hits there is to store.
+type hitState struct {
+	keys, changed int
+	sum           uint64 // over what has changed since all was stored: another one after each hit
+}
+
+func (s *hitState) add(m hitCount, isChanged bool) {
+	s.keys++
+	if isChanged {
+		s.changed++
+		s.sum += m.word()
 	}
-	keys, changed, sum := 0, 0, uint64(0)
-	h.each(false, func(_ string, m hit, isChanged bool) {
-		keys++
-		if isChanged {
-			changed++
-			sum += m.word()
-		}
-	})
-	switch {
-	case keys == 0 || sum == s.written && s.generation != 0:
-		return nil // nothing has happened
-	case whole || s.generation == 0 || changed > keys/2:
+}
+
+// isStored reports whether there is nothing to store.
+func (s *hitStore) isStored(h *hitCounters) bool { return s.has(stateOfHits(h)) }
+
+func (s *hitStore) has(now hitState) bool {
+	return now.keys == 0 || now.sum == s.written && s.generation != 0
+}
+
+func stateOfHits(h *hitCounters) (now hitState) {
+	h.each(false, func(_ string, m hitCount, isChanged bool) { now.add(m, isChanged) })
+	return now
+}
+
+// save adds what was stored before, if that has not been done yet. Then it stores what has changed
+// since all was stored or, if that is much, all.
+func (s *hitStore) save(ctx context.Context, h *hitCounters) error {
+	if err := s.restore(ctx, h); err != nil { // which must not be overwritten
+		return err
+	}
+	now := stateOfHits(h)
+	if s.has(now) {
+		return nil
+	}
+	if s.generation == 0 || now.changed > now.keys/2 {
 		return s.saveAll(ctx, h)
 	}
-	changes := newHitFileWriter(s.generation, h.begun())
-	h.each(false, func(key string, m hit, isChanged bool) {
-		if isChanged {
-			changes.add(key, m)
-		}
-	})
-	err := s.storage.Store(ctx, s.entry(s.server, "changes"), changes.end())
-	if err == nil {
-		s.written = sum
-	}
-	return err
+	return s.saveChanges(ctx, h)
 }
 
 // saveAll stores all. Changes of another generation do not count any more.
-func (s *hitStore) saveAll(ctx context.Context, h *hits) error {
+func (s *hitStore) saveAll(ctx context.Context, h *hitCounters) error {
 	s.generation, s.written = 0, 0
 	generation := time.Now().UnixNano()
-	all := newHitFileWriter(generation, h.begun())
-	h.each(true, func(key string, m hit, _ bool) { all.add(key, m) })
-	if err := s.storage.Store(ctx, s.entry(s.server, "all"), all.end()); err != nil {
+	w := newHitEntryWriter(generation, h.begun())
+	h.each(true, func(key string, m hitCount, _ bool) { w.add(key, m) })
+	if err := s.storage.Store(ctx, s.entry(s.server, "all"), w.end()); err != nil {
 		return err
 	}
 	s.generation = generation
@@ -248,35 +200,80 @@ func (s *hitStore) saveAll(ctx context.Context, h *hits) error {
 	return err
 }
 
-// others returns the hits of the other servers that share the storage, added up, and since when they are counted.
-func (s *hitStore) others(ctx context.Context) (sum map[string]hit, since time.Time, err error) {
+// saveChanges stores what has changed since all was stored.
+func (s *hitStore) saveChanges(ctx context.Context, h *hitCounters) error {
+	w := newHitEntryWriter(s.generation, h.begun())
+	var now hitState
+	h.each(false, func(key string, m hitCount, isChanged bool) {
+		now.add(m, isChanged)
+		if isChanged {
+			w.add(key, m)
+		}
+	})
+	err := s.storage.Store(ctx, s.entry(s.server, "changes"), w.end())
+	if err == nil {
+		s.written = now.sum
+	}
+	return err
+}
+
+// otherHits are those of other servers that share a storage, added up.
+type otherHits struct {
+	ruleset *resolver.Ruleset
+	counts  []hitCount // by the numbers of the ruleset's rules
+	since   time.Time  // when the first of them began
+	read    time.Time
+}
+
+// others adds up what the other servers have stored. It returns nil where there are none.
+func (s *hitStore) others(ctx context.Context, ruleset *resolver.Ruleset) (*otherHits, error) {
 	entries, err := s.storage.List(ctx, s.prefix, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, time.Time{}, err
+		return nil, err
 	}
-	sum = map[string]hit{}
+	var sum *otherHits
 	for _, entry := range entries {
-		server := path.Base(entry)
-		if server == s.server {
-			continue
-		}
-		f, err := s.load(ctx, server)
-		if unreadable, is := errors.AsType[*unreadableHits](err); is {
-			s.logger.Warn("the hits of another server cannot be read", zap.Error(unreadable)) // perhaps it is of another version
-			continue
-		}
+		stored, err := s.loadOther(ctx, path.Base(entry))
 		if err != nil {
-			return nil, time.Time{}, err
+			return nil, err
 		}
-		if f == nil {
+		if stored == nil {
 			continue
 		}
-		if since.IsZero() || f.since.Before(since) {
-			since = f.since
+		if sum == nil {
+			counts := make([]hitCount, ruleset.Numbers())
+			sum = &otherHits{ruleset: ruleset, counts: counts, since: stored.all.since}
 		}
-		for key, m := range f.hits {
-			sum[key] = sum[key].and(m)
-		}
+		sum.add(stored)
 	}
-	return sum, since, nil
+	if sum != nil {
+		sum.read = time.Now()
+	}
+	return sum, nil
+}
+
+// add adds what one server has stored.
+func (o *otherHits) add(stored *storedHits) {
+	if stored.all.since.Before(o.since) {
+		o.since = stored.all.since
+	}
+	stored.each(func(key string, m hitCount) {
+		if n, ok := o.ruleset.NumberOf(key); ok {
+			o.counts[n] = o.counts[n].plus(m)
+		}
+	})
+}
+
+// loadOther reads what another server has stored. It returns nil for this one, and where there is
+// nothing that this version understands.
+func (s *hitStore) loadOther(ctx context.Context, server string) (*storedHits, error) {
+	if server == s.server {
+		return nil, nil
+	}
+	stored, err := s.load(ctx, server)
+	if unreadable, is := errors.AsType[*unreadableHits](err); is {
+		s.logger.Warn("the hits of another server cannot be read", zap.Error(unreadable))
+		return nil, nil
+	}
+	return stored, err
 }

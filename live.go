@@ -50,7 +50,7 @@ type loaded struct {
 	versions []string       // of the sources
 	expected []Expectations // of the sources
 	broken   brokenRules
-	counted  *counted // its hits; nil before it serves
+	counted  *rulesetCounters // its hits; nil before it serves
 }
 
 // lastLoad is what came of the last load of rules.
@@ -88,10 +88,13 @@ func newLive(name string, first *loaded, last *lastLoad) (*live, error) {
 	return l, nil
 }
 
-// Destruct gives on what has been counted.
+// Destruct leaves what has been counted to the other handlers of the name, or has it stored with the
+// last of them.
 func (l *live) Destruct() error {
-	l.tally.hits.end(l.serving.Load().counted, nil)
-	_, err := tallies.Delete(l.tally.name)
+	last, err := tallies.Delete(l.tally.name)
+	if !last {
+		l.tally.hits.retire(l.serving.Load().counted, nil)
+	}
 	return err
 }
 
@@ -132,7 +135,7 @@ func (h *Handler) start(configuration string) error {
 	h.onceStarted(func() {
 		h.live.handler.Store(h)
 		running.Store(h, nil)
-		h.live.tally.keep(h.ctx.Storage(), h.logger)
+		h.live.tally.keeper.keepIn(h.ctx, h.ctx.Storage(), h.logger)
 		go h.run(report)
 	})
 	return nil

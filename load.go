@@ -162,9 +162,9 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 	before, recovered := old.digest, h.live.last.Load().err != nil
 	next.counted = h.live.tally.hits.begin(next.ruleset)
 	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
-	h.live.tally.hits.end(old.counted, newPacer().pause)
+	h.live.tally.hits.retire(old.counted, newPacer().pause)
 	if isLarge(old.ruleset) {
-		time.AfterFunc(2*lateness, runtime.GC) // the collector would wait until as much again has been left behind
+		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
 	}
 	h.live.last.Store(&lastLoad{time: now})
 	h.live.tally.loaded(h.sources, nil, now)
@@ -178,6 +178,9 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 	}
 	return func() { h.reportSwapped(before, next, difference) }
 }
+
+// lettingGo is how long it takes at most until nobody holds a ruleset that serves no more.
+const lettingGo = 400 * time.Millisecond
 
 // reject leaves the ruleset that serves where it is, and returns what reports why.
 func (h *Handler) reject(err error) (report func()) {

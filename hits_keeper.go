@@ -1,0 +1,185 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// hitKeeper keeps the hits of handlers of one name in Caddy's storage, over reloads of its
+// configuration.
+type hitKeeper struct {
+	name string
+	hits *hitCounters
+
+	// place is where hits are kept, nil until a handler has started.
+	place   atomic.Pointer[hitPlace]
+	saveNow chan struct{} // holds a value when a configuration has ended
+	begin   sync.Once
+	stop    context.CancelFunc
+	ended   sync.WaitGroup
+
+	reading chan struct{}           // holds a value while hits of other servers are read
+	latest  weak.Pointer[otherHits] // that were read last, as long as they are listed
+}
+
+// hitPlace is the storage of a configuration. Its context outlasts the configuration by lastSave.
+type hitPlace struct {
+	ctx     context.Context
+	storage certmagic.Storage
+	logger  *zap.Logger
+}
+
+func newHitKeeper(name string, hits *hitCounters) *hitKeeper {
+	return &hitKeeper{
+		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),
+	}
+}
+
+const (
+	// saveInterval is how often hits are stored, if there are new ones.
+	saveInterval = time.Minute
+	// lastSave is how long storing the last hits may take, of all names together.
+	lastSave = 10 * time.Second
+	// othersTime is how long reading the hits of other servers may take.
+	othersTime = time.Minute
+	// othersFresh is for how long what has been read of them is good enough: they store once a minute.
+	othersFresh = 10 * time.Second
+)
+
+var (
+	errLastSave = errors.New("it is 10s since the configuration has ended")
+	errOthers   = errors.New("it has been waited for for a minute")
+)
+
+// keepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When that
+// ends the hits are stored, of all names at once: perhaps Caddy stops. It returns at once.
+func (k *hitKeeper) keepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		time.AfterFunc(lastSave, func() { cancel(errLastSave) })
+		select {
+		case k.saveNow <- struct{}{}:
+		default:
+		}
+	})
+	k.place.Store(&hitPlace{longer, awaitedStorage{storage}, logger})
+	k.begin.Do(func() {
+		running, stop := context.WithCancel(context.Background())
+		k.stop = stop
+		k.ended.Go(func() { k.tick(running) })
+		k.ended.Go(func() { k.keep(running) })
+	})
+}
+
+// tick sets the clock of the hits.
+func (k *hitKeeper) tick(ctx context.Context) {
+	ticks := time.NewTicker(time.Minute)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticks.C:
+			k.hits.tick(now)
+		}
+	}
+}
+
+// keep reads the hits that were stored before, and stores them every minute, when a configuration
+// ends, and in the end.
+func (k *hitKeeper) keep(ctx context.Context) {
+	store, err := k.store(k.place.Load().ctx)
+	if err != nil {
+		k.place.Load().logger.Error("hits are not kept over restarts, as this server has no name", zap.Error(err))
+		return
+	}
+	ticks := time.NewTicker(saveInterval)
+	defer ticks.Stop()
+	stored := time.Now()
+	for ctx.Err() == nil {
+		place := k.place.Load()
+		err := k.save(store, place)
+		if err == nil {
+			stored = time.Now()
+		} else if ctx.Err() == nil {
+			place.logger.Error("hits are not stored; trying again",
+				zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
+		}
+		select {
+		case <-ctx.Done():
+		case <-k.saveNow:
+		case <-ticks.C:
+		}
+	}
+	place := k.place.Load()
+	if err := k.save(store, place); err != nil && !store.isStored(k.hits) {
+		place.logger.Error("hits are lost, as they could not be stored before the end",
+			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
+	}
+}
+
+// save stores what has changed.
+func (k *hitKeeper) save(store *hitStore, place *hitPlace) error {
+	slow := time.AfterFunc(saveInterval, func() {
+		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
+			zap.String("name", k.name))
+	})
+	defer slow.Stop()
+	store.use(place.storage, place.logger)
+	return store.save(place.ctx, k.hits)
+}
+
+// store returns the entries of this server.
+func (k *hitKeeper) store(ctx context.Context) (*hitStore, error) {
+	server, err := await(ctx, caddy.InstanceID)
+	if err != nil {
+		return nil, err
+	}
+	place := k.place.Load()
+	return newHitStore(k.name, server.String(), place.storage, place.logger), nil
+}
+
+// others returns what other servers that share the storage have counted, by the numbers of a
+// ruleset's rules; nil where there are none. Those who ask at once get the same.
+func (k *hitKeeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*otherHits, error) {
+	if k.place.Load() == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
+	defer cancel()
+	select {
+	case k.reading <- struct{}{}:
+		defer func() { <-k.reading }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if o := k.latest.Value(); o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
+		return o, nil
+	}
+	store, err := k.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, err := store.others(ctx, ruleset)
+	k.latest = weak.Make(o)
+	return o, err
+}
+
+// end stores the last hits. It waits for that no longer than lastSave after the configuration has ended
+// in which they were counted.
+func (k *hitKeeper) end() {
+	if k.stop != nil {
+		k.stop()
+		k.ended.Wait()
+	}
+}
