@@ -1,7 +1,6 @@
 package shortlink
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -14,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -80,11 +80,22 @@ func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return nil
 	}
-	status := http.StatusInternalServerError
 	if refused, ok := errors.AsType[*refusal](err); ok {
-		status = refused.status
+		answerRefusal(w, refused.status, err)
+		return nil
 	}
-	return caddy.APIError{HTTPStatus: status, Err: err}
+	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
+}
+
+// answerRefusal answers and logs a refusal as Caddy does, which would write the "->" in a loop as an
+// escape, though.
+func answerRefusal(w http.ResponseWriter, status int, refused error) {
+	caddy.Log().Named("admin.api").Error("request error",
+		zap.Error(refused), zap.Int("status_code", status))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	answer := map[string]string{"error": refused.Error()}
+	newJSONEncoder(w).Encode(answer) //nolint:errcheck // whoever asked has gone
 }
 
 // answer answers a request that asks for something there is.
@@ -293,9 +304,7 @@ func listHandlers(w http.ResponseWriter, all handlersRunning) error {
 // writeJSON answers with a value.
 func writeJSON(w http.ResponseWriter, value any) error {
 	w.Header().Set("Content-Type", "application/json")
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
+	return newJSONEncoder(w).Encode(value)
 }
 
 // listRules answers with the rules for a key and below it, or with all.

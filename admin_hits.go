@@ -2,7 +2,6 @@ package shortlink
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -106,11 +105,11 @@ func (l *hitList) write(w *bufio.Writer) error {
 		if l.used != nil && l.used[n] {
 			continue
 		}
-		key, err := json.Marshal(rule.Key)
+		key, err := jsonOf(rule.Key)
 		if err != nil {
 			return err
 		}
-		value, err := json.Marshal(hitJSONOf(l.of(n)))
+		value, err := jsonOf(hitJSONOf(l.of(n)))
 		if err != nil {
 			return err
 		}

@@ -186,6 +186,7 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 	}{
 		"a bad destination":         {"PUT", "x", `"example.com"`, nil, 422, `the destination "example.com" is neither`},
 		"a loop":                    {"PUT", "b", `"/a"`, nil, 422, "would be answered with an error"},
+		"a loop, which is named":    {"PUT", "b", `"/a"`, nil, 422, "a -> b -> a"},
 		"a number":                  {"PUT", "home/x", `5`, nil, 400, `the value of "home/x" is 5`},
 		"a member too many":         {"PUT", "x", `{"to": "/y", "host": "z"}`, nil, 400, `has a member "host"`},
 		"thousands of members":      {"PUT", "x", `{"to": "/y"` + strings.Repeat(`,"z":1`, 40_000) + `}`, nil, 400, "(9901 more)"},
@@ -215,7 +216,7 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 			s, path, _ := editable(t, "links.json", content)
 			before := s.ask(t, "GET", "links", "").body
 			got := s.ask(t, tt.method, "links/rules/"+tt.key, tt.body, tt.header...)
-			if got.status != tt.status || !strings.Contains(got.said(t), tt.want) {
+			if got.status != tt.status || !strings.Contains(got.said(t), tt.want) || strings.Contains(got.body, `\u003`) {
 				t.Errorf("got %d %s", got.status, got.body)
 			}
 			now, err := os.ReadFile(path)

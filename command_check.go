@@ -3,7 +3,6 @@ package shortlink
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -239,8 +238,7 @@ func (r *checkReport) sort() {
 func (c *checking) write(w io.Writer, reports []*checkReport) error {
 	out := bufio.NewWriter(w)
 	if c.format == formatJSON {
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
+		encoder := newJSONEncoder(out)
 		encoder.SetIndent("", "\t")
 		if err := encoder.Encode(map[string]any{"handlers": reports}); err != nil {
 			return err

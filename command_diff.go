@@ -3,7 +3,6 @@ package shortlink
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,8 +121,7 @@ func isCaddyfileName(path string) bool {
 func (d *diffing) write(w io.Writer, changes []resolver.Change) error {
 	out := bufio.NewWriter(w)
 	if d.format == formatJSON {
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
+		encoder := newJSONEncoder(out)
 		for _, c := range changes {
 			if err := encoder.Encode(changeOf(c)); err != nil {
 				return err

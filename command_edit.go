@@ -139,8 +139,7 @@ func ifMatch(digest string) http.Header {
 // tell tells the rule that there is now; was is the one that it has replaced, if any.
 func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 	if a.format == formatJSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
+		encoder := newJSONEncoder(w)
 		value := json.RawMessage(rulefile.JSONValue(a.rule))
 		answer := map[string]any{"key": a.rule.Key, "value": value, "created": created}
 		if was != nil {

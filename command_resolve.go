@@ -2,7 +2,6 @@ package shortlink
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -127,9 +126,7 @@ func (a *answers) one(url string) error {
 	outcome, explanation := outcomeOfURL(a.ruleset, url, a.origin, a.explain)
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {
-		encoder := json.NewEncoder(a.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(outcome)
+		return newJSONEncoder(a.out).Encode(outcome)
 	}
 	_, err := fmt.Fprintln(a.out, outcome)
 	if err == nil && a.explain {

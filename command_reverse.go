@@ -3,7 +3,6 @@ package shortlink
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -144,9 +143,7 @@ func originsOfSite(url, site string, hosts []string) []string {
 // write writes the ways to a URL: as an object on a line, or as lines for people.
 func (l leadsJSON) write(out *bufio.Writer, format string) error {
 	if format == formatJSON {
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(l)
+		return newJSONEncoder(out).Encode(l)
 	}
 	if len(l.Leads) == 0 {
 		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(l.URL))

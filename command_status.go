@@ -130,9 +130,7 @@ func (r *remote) status(w io.Writer, format string) error {
 
 func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 	if format == formatJSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(all)
+		return newJSONEncoder(w).Encode(all)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := all[name]
