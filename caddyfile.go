@@ -309,6 +309,13 @@ func isDestination(word string) bool {
 	return strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "/")
 }
 
+// needsRule reports whether a Caddyfile takes a rule's line for something else without "rule" in
+// front. "import" is Caddy's own word.
+func needsRule(rule resolver.Rule) bool {
+	taken := append(optionNames(), "rule", "import")
+	return slices.Contains(taken, rule.Key) || isMisspeltOrigin([]string{rule.Key, rule.Value})
+}
+
 // setOption takes in a line that is an option.
 func (p *directive) setOption(opt option, l line) {
 	if first, twice := p.given[opt.name]; twice {

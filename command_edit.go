@@ -154,6 +154,9 @@ func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 // ruleLine returns a rule as a line of a Caddyfile would have it.
 func ruleLine(rule resolver.Rule) string {
 	line := rule.Key + " " + rule.Value
+	if needsRule(rule) {
+		line = "rule " + line
+	}
 	if rule.Status != 0 {
 		line += fmt.Sprint(" ", rule.Status)
 	}
