@@ -150,6 +150,10 @@ func (p *directive) add(l line) {
 		p.report(l.at, "%s is no option; for the option write: origin %s; for a key named %s write: rule %s %s", name, l.words[1], name, name, l.words[1])
 		return
 	}
+	if rule, is := ruleOfAnotherFormat(l.words); is {
+		p.report(l.at, "%q is written as in another format; write: %s", strings.Join(l.words, " "), ruleLine(rule))
+		return
+	}
 	if len(l.words) < 2 || !strings.ContainsAny(l.words[1], "/.:") {
 		p.reportNoRule(name, l)
 		return
@@ -254,6 +258,22 @@ func (p *directive) reportNoRule(name string, l line) {
 		return
 	}
 	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule, strings.Join(optionNames(), ", "))
+}
+
+// ruleOfAnotherFormat returns the rule that a line would be but for the punctuation of JSON, or of
+// other formats, which stands between key and destination and behind it.
+func ruleOfAnotherFormat(words []string) (rule resolver.Rule, is bool) {
+	separators := []string{":", "=", "->", "=>"}
+	switch {
+	case len(words) > 2 && slices.Contains(separators, words[1]):
+		rule = resolver.Rule{Key: words[0], Value: strings.TrimRight(words[2], ",;")}
+	case len(words) > 1 && strings.HasPrefix(words[1], `:"`):
+		rule = resolver.Rule{Key: words[0], Value: strings.Trim(words[1], `:",;`)}
+	default:
+		return rule, false
+	}
+	_, err := resolver.Compile([]resolver.Rule{rule}, resolver.Options{})
+	return rule, err == nil
 }
 
 // addRule takes in a line that begins with a key and a destination.

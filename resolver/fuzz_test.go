@@ -186,3 +186,25 @@ func acceptedTogetherAsAlone(t *testing.T, rules []Rule, opts Options) {
 		}
 	}
 }
+
+// What an error suggests in the place of a bad value is good.
+func FuzzSuggestion(f *testing.F) {
+	for _, value := range []string{":8080", "'https://a.example'", "https//a", "a..b:1/x", "..\\a", "x:y", "<a>", "a b?c?d", "'", "http:"} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		_, problem := parseValue(value)
+		_, suggestion, found := strings.Cut(problem, "; write ")
+		if !found || strings.ContainsAny(value, " ;\u00a0\u2003") {
+			return
+		}
+		for _, word := range strings.Fields(suggestion) {
+			if !isAbsolute(word) && !isInternal(word) {
+				continue
+			}
+			if _, problem := parseValue(word); problem != "" {
+				t.Errorf("%q is bad, and so is %q: %s", value, word, problem)
+			}
+		}
+	})
+}

@@ -35,13 +35,6 @@ func keyProblem(key string) string {
 	return ""
 }
 
-func insteadOfSlash(key string) string {
-	if bare := strings.TrimLeft(key, "/"); bare != "" {
-		return "write " + bare
-	}
-	return "\"/\" itself cannot be a shortlink"
-}
-
 func forbiddenInKey(c byte) string {
 	switch c {
 	case '?':

@@ -106,13 +106,16 @@ func parseTemplate(text string) (parts []templatePart, problem string) {
 func appendExpression(parts []templatePart, expression string) (_ []templatePart, problem string) {
 	template, err := uritemplate.Parse(expression)
 	if malformed, is := errors.AsType[*uritemplate.SyntaxError](err); is {
+		if problem = regexpProblem(expression); problem != "" {
+			return nil, problem
+		}
 		return nil, "the expression " + expression + ": " + malformed.Message
 	}
 	e := template.Parts()[0].Expression
 	operator := e.Operator
 	for i, v := range e.Variables {
 		if v.Prefix > 0 || v.Explode {
-			return nil, "the expression " + expression + " has a modifier, which rules have none of; write {" + v.Name + "}, or {+" + v.Name + "} for several segments"
+			return nil, modifierProblem(expression, v.Name, "a modifier, which rules have none of")
 		}
 		before := string(operator.Separator())
 		if first := operator.First(); i == 0 {

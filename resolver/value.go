@@ -62,44 +62,6 @@ func valueProblem(value string) string {
 	return "the destination " + quote(value) + " is neither a URL that begins with http:// or https:// nor a path that begins with /; " + insteadOf(value)
 }
 
-// insteadOf guesses what the author of a value that is neither URL nor path meant.
-func insteadOf(value string) string {
-	path := strings.ReplaceAll(value, `\`, "/")
-	scheme, rest, found := strings.Cut(path, ":")
-	switch scheme = strings.ToLower(scheme); {
-	case found && (scheme == "http" || scheme == "https"):
-		return "write " + scheme + "://" + strings.TrimLeft(rest, "/")
-	case found && isSchemeName(scheme) && !startsWithDigit(rest):
-		return "other schemes are not redirected to"
-	case found || strings.IndexByte(firstSegment(path), '.') > 0 && firstSegment(path) != "..":
-		return "write https://" + path + " or /" + path
-	}
-	return "write /" + withoutLeadingDots(path)
-}
-
-func isSchemeName(s string) bool {
-	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
-}
-
-func startsWithDigit(s string) bool { return s != "" && '0' <= s[0] && s[0] <= '9' }
-
-func firstSegment(path string) string {
-	segment, _, _ := strings.Cut(path, "/")
-	return segment
-}
-
-// withoutLeadingDots cuts off the empty segments, "." and ".." that a relative path begins with.
-func withoutLeadingDots(path string) string {
-	for {
-		switch segment, rest, _ := strings.Cut(path, "/"); {
-		case path != "" && (segment == "" || segment == "." || segment == ".."):
-			path = rest
-		default:
-			return path
-		}
-	}
-}
-
 // parseAbsolute parses an absolute destination, or says what is wrong with it.
 func parseAbsolute(value string) (u weburl.URL, problem string) {
 	u, err := weburl.Parse(value)
@@ -130,7 +92,7 @@ func parseInternal(value string) (v internalValue, problem string) {
 	path, query := cutBefore(path, '?')
 	switch {
 	case strings.HasPrefix(value, "//"):
-		return v, "an internal destination begins with one \"/\"; write https:" + value + " for another host, or " + oneSlash(value) + " for a path of this one"
+		return v, "an internal destination begins with one \"/\"; " + insteadOfTwoSlashes(value)
 	case strings.Contains(path, `\`):
 		return v, `the path of an internal destination has no "\"; write "/", or %5C for a backslash`
 	case hasDotSegment(path):
@@ -153,5 +115,3 @@ func cutBefore(s string, c byte) (before, from string) {
 	}
 	return s, ""
 }
-
-func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }

@@ -1,0 +1,149 @@
+package resolver
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/uritemplate"
+)
+
+// An error of a rule says what to write instead. Whatever it suggests is good itself.
+
+// insteadOf says what the author of a value that is neither URL nor path may write.
+func insteadOf(value string) string {
+	bare := withoutMarks(value)
+	suggested := goodValues(meantBy(bare))
+	switch {
+	case strings.HasPrefix(bare, ":") && len(suggested) == 1:
+		return "write the host, too, as in " + suggested[0]
+	case len(suggested) > 0:
+		return "write " + strings.Join(suggested, " or ")
+	case hasOtherScheme(bare):
+		return "other schemes are not redirected to"
+	}
+	return "write a URL like https://example.com/docs or a path like /docs"
+}
+
+// goodValues returns those of values that are good.
+func goodValues(values []string) []string {
+	return slices.DeleteFunc(values, func(value string) bool {
+		_, problem := parseValue(value)
+		return problem != ""
+	})
+}
+
+// meantBy guesses which value a text is meant for.
+func meantBy(text string) []string {
+	path := strings.ReplaceAll(text, `\`, "/")
+	first, _, _ := strings.Cut(path, "/")
+	scheme, rest := cutScheme(path)
+	switch {
+	case text == "" || isAbsolute(text) || isInternal(text):
+		return []string{text}
+	case scheme != "":
+		return []string{scheme + "://" + strings.TrimLeft(rest, ":/")}
+	case hasOtherScheme(path):
+		return nil
+	case strings.HasPrefix(path, ":"):
+		return []string{"https://localhost" + path}
+	case strings.Contains(path, ":") || strings.IndexByte(first, '.') > 0 && first != "..":
+		return []string{"https://" + path, "/" + path}
+	}
+	return []string{"/" + withoutLeadingDots(path)}
+}
+
+// cutScheme cuts off http or https, however it is written, where a ":" or "//" follows.
+func cutScheme(text string) (scheme, rest string) {
+	for _, scheme := range []string{"https", "http"} {
+		if len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme) {
+			continue
+		}
+		rest := text[len(scheme):]
+		if strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "//") {
+			return scheme, rest
+		}
+	}
+	return "", text
+}
+
+// hasOtherScheme reports whether a text looks like a URL of another scheme, and not like a host with
+// its port.
+func hasOtherScheme(text string) bool {
+	scheme, rest, found := strings.Cut(strings.ToLower(text), ":")
+	isName := scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") == ""
+	isOther := isName && scheme != "http" && scheme != "https"
+	startsWithDigit := rest != "" && '0' <= rest[0] && rest[0] <= '9'
+	return found && isOther && !startsWithDigit
+}
+
+// withoutMarks returns a text without the punctuation of other languages around it: quotation marks
+// of any kind, and the comma or semicolon behind them.
+func withoutMarks(text string) string {
+	const opening, closing = "'\"`<“‘„«", "'\"`>”’“»"
+	text = strings.TrimRight(text, ",; ")
+	if bare := strings.TrimLeft(text, opening); bare != text {
+		return strings.TrimRight(bare, closing)
+	}
+	return text
+}
+
+// withoutLeadingDots cuts off the empty segments, "." and ".." that a relative path begins with.
+func withoutLeadingDots(path string) string {
+	for {
+		switch segment, rest, _ := strings.Cut(path, "/"); {
+		case path != "" && (segment == "" || segment == "." || segment == ".."):
+			path = rest
+		default:
+			return path
+		}
+	}
+}
+
+// insteadOfTwoSlashes says what the author of a value that begins with "//" may write.
+func insteadOfTwoSlashes(value string) string {
+	bare := strings.TrimLeft(value, "/")
+	var suggested []string
+	for _, good := range goodValues([]string{"https://" + bare, "/" + bare}) {
+		if isInternal(good) {
+			good += " for a path of this one"
+		} else {
+			good += " for another host"
+		}
+		suggested = append(suggested, good)
+	}
+	if suggested == nil {
+		return "remove the others"
+	}
+	return "write " + strings.Join(suggested, ", or ")
+}
+
+// insteadOfSlash says what the author of a key with a leading "/" may write.
+func insteadOfSlash(key string) string {
+	switch bare := strings.TrimLeft(key, "/"); {
+	case bare == "":
+		return "\"/\" itself cannot be a shortlink"
+	case keyProblem(bare) != "":
+		return "remove it"
+	default:
+		return "write " + bare
+	}
+}
+
+// regexpProblem says of an expression that does not parse that it is a regular expression, where it
+// looks like one of those that other systems have behind a variable's name; else it returns "".
+func regexpProblem(expression string) string {
+	name, pattern, found := strings.Cut(strings.Trim(expression, "{}"), ":")
+	if !found || strings.Trim(pattern, "0123456789") == "" {
+		return ""
+	}
+	if _, err := uritemplate.Parse("{" + name + "}"); err != nil || strings.ContainsAny(name, "+#./;?&,") {
+		name = "name"
+	}
+	return modifierProblem(expression, name, "a regular expression, and there are none in rules")
+}
+
+// modifierProblem says what a variable has that rules do not, and what to write instead.
+func modifierProblem(expression, name, what string) string {
+	return "the expression " + expression + " has " + what +
+		"; write {" + name + "}, or {+" + name + "} for several segments"
+}
