@@ -25,6 +25,7 @@ type content struct {
 	read func(context.Context, func(io.Reader) error) error
 	// signature and expectations return what lies beside the content; nil where that is not wanted.
 	signature, expectations func(context.Context) ([]byte, error)
+	expectName              string // of what holds the expectations
 
 	seen  sight // the state in which the content was seen last
 	reach Reachability
@@ -34,17 +35,17 @@ type content struct {
 type companions struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
-func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected Expectations, version string, err error) {
+func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected placedExpectations, version string, err error) {
 	var wrong error
 	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
-			expected, wrong = parseExpectations(beside.expectations)
+			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
 	})
 	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))
 	if err != nil {
-		return nil, "", err // what is wrong with content that was not read to its end means nothing
+		return placedExpectations{}, "", err // what is wrong with content that was not read to its end means nothing
 	}
 	return expected, version, wrong
 }
@@ -169,24 +170,29 @@ func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rul
 // errEmpty is the error of content that has been emptied, which is hardly ever meant.
 var errEmpty = errors.New("it is empty; a file without rules is written {}, in the format json")
 
-// parseExpectations reads a JSON object from request path to expectation.
-func parseExpectations(b []byte) (Expectations, error) {
+// parseExpectations reads a JSON object from request path to expectation, of a file or entry of a
+// name.
+func parseExpectations(b []byte, name string) (expected placedExpectations, err error) {
 	if b == nil {
-		return nil, nil
+		return expected, nil
 	}
-	expected := Expectations{}
+	expected = placedExpectations{Expectations{}, make(map[string]resolver.Position)}
 	var wrong []error
-	err := rulefile.ReadJSON(bytes.NewReader(b), "", func(entry resolver.Rule) {
-		if _, known := expected[entry.Key]; known {
-			wrong = append(wrong, fmt.Errorf("%s: the request path %q stands twice", entry.Position, entry.Key))
+	report := func(entry resolver.Rule, what string) {
+		message := fmt.Sprintf("the request path %q %s", entry.Key, what)
+		wrong = append(wrong, problem{at: entry.Position, message: message})
+	}
+	err = rulefile.ReadJSON(bytes.NewReader(b), name, func(entry resolver.Rule) {
+		if _, known := expected.at[entry.Key]; known {
+			report(entry, "stands twice")
 		}
 		if entry.Status != 0 || entry.Exact || entry.Unlisted {
-			wrong = append(wrong, fmt.Errorf("%s: the request path %q has more than one word for what is expected: a destination, pass or error", entry.Position, entry.Key))
+			report(entry, "has more than one word for what is expected: a destination, pass or error")
 		}
-		expected[entry.Key] = entry.Value
+		expected.Expectations[entry.Key], expected.at[entry.Key] = entry.Value, entry.Position
 	})
 	if err = errors.Join(err, errors.Join(wrong...), expected.problems()); err != nil {
-		return nil, fmt.Errorf("its expectations: %w", err)
+		return placedExpectations{}, fmt.Errorf("its expectations: %w", err)
 	}
 	return expected, nil
 }

@@ -22,24 +22,43 @@ func (h *Handler) siteOrigin() string { return cmp.Or(h.Origin, standIn) }
 // standIn is the origin of requests in expectations, where none is configured.
 const standIn = "http://localhost"
 
+// placedExpectations are expectations, and where in a file or entry each stands; those of a
+// configuration have no place.
+type placedExpectations struct {
+	Expectations
+	at map[string]resolver.Position
+}
+
+// placing is an [Expecting] that knows where its expectations stand.
+type placing interface {
+	placedExpectations() placedExpectations
+}
+
 // problems returns what is wrong with the expectations themselves.
-func (e Expectations) problems() error {
+func (e Expectations) problems() error { return placedExpectations{Expectations: e}.problems() }
+
+func (e placedExpectations) problems() error {
 	var errs []error
-	for _, path := range slices.Sorted(maps.Keys(e)) {
+	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
 		if !strings.HasPrefix(path, "/") {
-			errs = append(errs, fmt.Errorf("expect %s: the first word is the path of a request; write /%s", path, path))
+			errs = append(errs, e.problem(path, "expect %s: the first word is the path of a request; write /%s", path, path))
 		}
-		if want := e[path]; want != "pass" && want != "error" && !isDestination(want) {
-			errs = append(errs, fmt.Errorf("expect %s: a request is expected to lead to a destination, which begins with https://, http:// or /, to pass, or to be an error; not %q", path, want))
+		if want := e.Expectations[path]; want != "pass" && want != "error" && !isDestination(want) {
+			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a destination, which begins with https://, http:// or /, to pass, or to be an error; not %q", path, want))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// problem returns an error about the expectation of a path.
+func (e placedExpectations) problem(path, format string, args ...any) error {
+	return problem{at: e.at[path], message: fmt.Sprintf(format, args...)}
+}
+
 // checkExpectations lets a ruleset pass the expectations of the handler and of its sources. The
 // error lists all that fail.
 func (h *Handler) checkExpectations(ruleset *resolver.Ruleset) error {
-	errs := []error{h.Expect.check(ruleset, h.Origin)}
+	errs := []error{placedExpectations{Expectations: h.Expect}.check(ruleset, h.Origin)}
 	for _, expected := range h.expectationsOfSources() {
 		errs = append(errs, expected.check(ruleset, h.Origin))
 	}
@@ -47,17 +66,20 @@ func (h *Handler) checkExpectations(ruleset *resolver.Ruleset) error {
 }
 
 // expectationsOfSources returns what each source expects, as of its last reading.
-func (h *Handler) expectationsOfSources() []Expectations {
-	all := make([]Expectations, len(h.sources))
+func (h *Handler) expectationsOfSources() []placedExpectations {
+	all := make([]placedExpectations, len(h.sources))
 	for i, source := range h.sources {
-		if expecting, ok := source.(Expecting); ok {
-			all[i] = expecting.Expectations()
+		switch source := source.(type) {
+		case placing:
+			all[i] = source.placedExpectations()
+		case Expecting:
+			all[i].Expectations = source.Expectations()
 		}
 	}
 	return all
 }
 
-func (e Expectations) check(ruleset *resolver.Ruleset, origin string) error {
+func (e placedExpectations) check(ruleset *resolver.Ruleset, origin string) error {
 	if err := e.problems(); err != nil {
 		return err
 	}
@@ -65,10 +87,11 @@ func (e Expectations) check(ruleset *resolver.Ruleset, origin string) error {
 		origin = standIn
 	}
 	var errs []error
-	for _, path := range slices.Sorted(maps.Keys(e)) {
+	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
+		expected := e.Expectations[path]
 		destination, result := ruleset.Resolve(strings.TrimSuffix(origin, "/") + path)
-		if got, want := outcomeOf(destination, result), wanted(e[path], origin); got != want {
-			errs = append(errs, fmt.Errorf("expect %s %s: it is %s", path, e[path], described(got, result)))
+		if got, want := outcomeOf(destination, result), wanted(expected, origin); got != want {
+			errs = append(errs, e.problem(path, "expect %s %s: it is %s", path, expected, described(got, result)))
 		}
 	}
 	return errors.Join(errs...)

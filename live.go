@@ -47,8 +47,8 @@ type loaded struct {
 	ruleset  *resolver.Ruleset
 	reverse  *resolver.Reverse // of what is advertised, nil where nothing is
 	digest   string
-	versions []string       // of the sources
-	expected []Expectations // of the sources
+	versions []string             // of the sources
+	expected []placedExpectations // of the sources
 	broken   brokenRules
 	counted  *rulesetCounters // its hits; nil before it serves
 }

@@ -55,7 +55,7 @@ type FileSource struct {
 	all     []string // the paths of the file and of what lies beside it
 	// stood is the file as it was when it was last read.
 	stood    atomic.Pointer[fileState]
-	expected Expectations
+	expected placedExpectations
 	calls    *boundedCalls
 }
 
@@ -88,7 +88,7 @@ func (s *FileSource) Provision(caddy.Context) error {
 		s.content.signature = s.beside(s.path + ".minisig")
 	}
 	if expect != "" {
-		s.content.expectations = s.beside(s.absolute(expect))
+		s.content.expectations, s.content.expectName = s.beside(s.absolute(expect)), expect
 	}
 	return errors.Join(inPath, inFormat, inPoll, inKey)
 }
@@ -139,7 +139,9 @@ func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version
 }
 
 // Expectations returns what the file of expectations held when the rules were read.
-func (s *FileSource) Expectations() map[string]string { return s.expected }
+func (s *FileSource) Expectations() map[string]string { return s.expected.Expectations }
+
+func (s *FileSource) placedExpectations() placedExpectations { return s.expected }
 
 // Outage tells since when the file cannot be read; see [Observed].
 func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }

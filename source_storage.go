@@ -51,7 +51,7 @@ type StorageSource struct {
 	content  content
 	storage  certmagic.Storage
 	every    time.Duration
-	expected Expectations
+	expected placedExpectations
 	calls    *boundedCalls
 }
 
@@ -80,7 +80,7 @@ func (s *StorageSource) Provision(ctx caddy.Context) error {
 		s.content.signature = s.beside(s.Key + ".minisig")
 	}
 	if s.Expect != "" {
-		s.content.expectations = s.beside(s.Expect)
+		s.content.expectations, s.content.expectName = s.beside(s.Expect), s.Expect
 	}
 	return errors.Join(inKey, inStorage, inFormat, inPoll, inPublicKey)
 }
@@ -137,7 +137,9 @@ func (s *StorageSource) Read(ctx context.Context, add func(resolver.Rule)) (vers
 }
 
 // Expectations returns what the entry of expectations held when the rules were read.
-func (s *StorageSource) Expectations() map[string]string { return s.expected }
+func (s *StorageSource) Expectations() map[string]string { return s.expected.Expectations }
+
+func (s *StorageSource) placedExpectations() placedExpectations { return s.expected }
 
 // Outage tells since when the entry cannot be read; see [Observed].
 func (s *StorageSource) Outage() *Outage { return s.content.reach.Outage() }
