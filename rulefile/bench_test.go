@@ -26,9 +26,8 @@ func benchRules(n int) iter.Seq[resolver.Rule] {
 	}
 }
 
-func BenchmarkReadJSON(b *testing.B)      { benchmarkRead(b, rulefile.JSON) }
-func BenchmarkReadCSV(b *testing.B)       { benchmarkRead(b, rulefile.CSV) }
-func BenchmarkReadRedirects(b *testing.B) { benchmarkRead(b, rulefile.Redirects) }
+func BenchmarkReadJSON(b *testing.B) { benchmarkRead(b, rulefile.JSON) }
+func BenchmarkReadCSV(b *testing.B)  { benchmarkRead(b, rulefile.CSV) }
 
 func benchmarkRead(b *testing.B, format rulefile.Format) {
 	for _, n := range benchSizes {

@@ -394,6 +394,7 @@ func FuzzRedirects(f *testing.F) {
 	f.Add("/* /b\n/:a /b/:a\nhttps://x/* /:splat\n/a b=c /d 200 Country=de\n")
 	f.Add("/a /b\n/a/c /d\n/a/* /b/:splat\n/a/e /f\n/ab /b")
 	f.Add("//a/ //b\n/c/* /:splat?d\n/e:f /g")
+	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n/:x/:y-a/c /d\n/x\u202e /\u009b\n/p1-x-s /b")
 	f.Add("/a/:b/c-:d /:d?e=:b\n/a/:b/* /f/:splat\n/:g/h /i\n/j-* /k/:splat\n/o/* /p")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := read(rulefile.Redirects, text)
