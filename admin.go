@@ -1,6 +1,7 @@
 package shortlink
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"mime"
@@ -57,13 +58,16 @@ func init() {
 // serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
 // since they had this digest, with `If-None-Match: *` if the key has a rule, and with `If-Match: *`
 // if it has none. A key is written as in the path of a URL.
-type Admin struct{}
+type Admin struct {
+	// reversing holds a value while a request is answered that needs much memory for a long list.
+	reversing chan struct{}
+}
 
 // CaddyModule returns the module's ID and constructor.
 func (*Admin) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "admin.api.shortlink",
-		New: func() caddy.Module { return new(Admin) },
+		New: func() caddy.Module { return &Admin{make(chan struct{}, 1)} },
 	}
 }
 
@@ -124,7 +128,7 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	case rest == "resolve":
 		return allow(w, r, "GET", func() error { return resolveURL(w, r, h) })
 	case rest == "reverse":
-		return allow(w, r, "GET", func() error { return reverseURL(w, r, h) })
+		return allow(w, r, "GET", func() error { return a.reverseURL(w, r, h) })
 	case rest == "hits":
 		return allow(w, r, "GET", func() error { return listHits(w, r, h) })
 	case rest == "reload":
@@ -337,8 +341,8 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	return writeJSON(w, outcome)
 }
 
-// reverseURL answers which keys lead to a URL.
-func reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
+// reverseURL answers which keys lead to a URL, to one request at a time.
+func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
@@ -351,7 +355,16 @@ func reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
 	if err != nil {
 		return refuse(http.StatusBadRequest, "%w", err)
 	}
-	return writeJSON(w, leads)
+	select {
+	case a.reversing <- struct{}{}:
+		defer func() { <-a.reversing }()
+	case <-r.Context().Done():
+		return errGone
+	}
+	w.Header().Set("Content-Type", "application/json")
+	out := bufio.NewWriter(w)
+	_, err = leads.write(out, formatJSON)
+	return errors.Join(err, out.Flush())
 }
 
 // reloadNow reads the sources, and answers what came of it.

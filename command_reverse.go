@@ -2,9 +2,11 @@ package shortlink
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,10 +72,11 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 		if err != nil {
 			return err
 		}
-		nothing = nothing || len(leads.Leads) == 0
-		if err := leads.write(out, r.format); err != nil {
+		n, err := leads.write(out, r.format)
+		if err != nil {
 			return err
 		}
+		nothing = nothing || n == 0
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -84,10 +87,10 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	return nil
 }
 
-// leadsJSON are the ways to a URL, for programs.
-type leadsJSON struct {
-	URL   string     `json:"url"`
-	Leads []leadJSON `json:"leads"`
+// leadsToURL are the ways to a URL.
+type leadsToURL struct {
+	url string
+	all iter.Seq[leadJSON] // which may be millions
 }
 
 // leadJSON is a way to a URL: what to ask for, the key that matches that, and where it leads.
@@ -99,27 +102,43 @@ type leadJSON struct {
 	Position    string `json:"position,omitempty"`
 }
 
-// leadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts that it has.
-func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool, pause func()) (leadsJSON, error) {
-	leads := leadsJSON{URL: url, Leads: []leadJSON{}}
-	seen := map[string]bool{}
-	for _, origin := range originsOfSite(url, site, hosts) {
+// leadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts
+// that it has.
+func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool, pause func()) (leadsToURL, error) {
+	origins := originsOfSite(url, site, hosts)
+	var requests []resolver.Request
+	for _, origin := range origins {
 		request, err := resolver.ParseRequest(absolute(url, origin))
 		if err != nil {
-			return leadsJSON{}, fmt.Errorf("%w%s", err, cmp.Or(insteadOfURL(url), ", nor with /"))
+			return leadsToURL{}, fmt.Errorf("%w%s", err, cmp.Or(insteadOfURL(url), ", nor with /"))
 		}
-		for _, lead := range ruleset.LeadsTo(request, origin, below, pause) {
-			if !seen[lead.Path] {
-				seen[lead.Path] = true
-				destination := lead.Destination
-				if origin == standIn { // which nobody has written
-					destination = strings.TrimPrefix(destination, standIn)
+		requests = append(requests, request)
+	}
+	return leadsToURL{url, func(yield func(leadJSON) bool) {
+		seen := map[string]bool{}
+		for i, origin := range origins {
+			for lead := range ruleset.LeadsTo(requests[i], origin, below, pause) {
+				if seen[lead.Path] {
+					continue
 				}
-				leads.Leads = append(leads.Leads, leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, lead.Rule.Position.String()})
+				if i < len(origins)-1 {
+					seen[lead.Path] = true
+				}
+				if !yield(leadOf(lead, origin)) {
+					return
+				}
 			}
 		}
+	}}, nil
+}
+
+func leadOf(lead resolver.Lead, origin string) leadJSON {
+	destination := lead.Destination
+	if origin == standIn { // which nobody has written
+		destination = strings.TrimPrefix(destination, standIn)
 	}
-	return leads, nil
+	position := lead.Rule.Position.String()
+	return leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
 }
 
 // originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of the site's hosts, and for a path all.
@@ -140,15 +159,13 @@ func originsOfSite(url, site string, hosts []string) []string {
 	return origins
 }
 
-// write writes the ways to a URL: as an object on a line, or as lines for people.
-func (l leadsJSON) write(out *bufio.Writer, format string) error {
+// write writes the ways, as an object on a line or as lines for people, and returns how many there are.
+func (l leadsToURL) write(out *bufio.Writer, format string) (n int, err error) {
 	if format == formatJSON {
-		return newJSONEncoder(out).Encode(l)
+		return l.writeJSON(out)
 	}
-	if len(l.Leads) == 0 {
-		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(l.URL))
-	}
-	for _, lead := range l.Leads {
+	for lead := range l.all {
+		n++
 		notes := []string{"key " + lead.Key}
 		if lead.Position != "" {
 			notes = append(notes, lead.Position)
@@ -158,5 +175,37 @@ func (l leadsJSON) write(out *bufio.Writer, format string) error {
 		}
 		fmt.Fprintf(out, "%s -> %s (%s)\n", lead.Path, lead.Destination, strings.Join(notes, ", "))
 	}
-	return nil
+	if n == 0 {
+		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(l.url))
+	}
+	return n, nil
+}
+
+// writeJSON writes the ways one by one, so that there is never more than one of them as JSON.
+func (l leadsToURL) writeJSON(out *bufio.Writer) (n int, err error) {
+	var encoded bytes.Buffer
+	encoder := newJSONEncoder(&encoded)
+	write := func(before string, value any) error {
+		encoded.Reset()
+		if err := encoder.Encode(value); err != nil {
+			return err
+		}
+		out.WriteString(before)
+		_, err := out.Write(bytes.TrimSuffix(encoded.Bytes(), []byte("\n")))
+		return err
+	}
+	if err := write(`{"url":`, l.url); err != nil {
+		return 0, err
+	}
+	out.WriteString(`,"leads":[`)
+	separator := ""
+	for lead := range l.all {
+		if err := write(separator, lead); err != nil {
+			return n, err
+		}
+		separator = ","
+		n++
+	}
+	_, err = out.WriteString("]}\n")
+	return n, err
 }

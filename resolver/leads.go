@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -18,10 +19,11 @@ type Lead struct {
 	Destination string
 }
 
-// LeadsTo returns the ways to a URL, one for each rule that has any, unlisted ones among them, the shortest first. The URL is compared in canonical form, and its fragment where
-// it has one. With below the rules count that lead to it or to something below it, whatever query and fragment they add. site is the
+// LeadsTo finds the ways to a URL, one for each rule that has any, unlisted ones among them, the shortest
+// first. The URL is compared in canonical form, and its fragment where it has one. With below the rules
+// count that lead to it or to something below it, whatever query and fragment they add. site is the
 // origin that keys are asked for at. pause, if not nil, is called after every few hundred rules.
-func (rs *Ruleset) LeadsTo(url Request, site string, below bool, pause func()) []Lead {
+func (rs *Ruleset) LeadsTo(url Request, site string, below bool, pause func()) iter.Seq[Lead] {
 	l := leads{ruleset: rs, below: below, target: url.Target}
 	l.origin, _ = weburl.AppendOrigin(nil, url.Scheme, url.Host)
 	l.path = weburl.AppendCanonicalPath(nil, url.Target.Pathname)
@@ -31,8 +33,15 @@ func (rs *Ruleset) LeadsTo(url Request, site string, below bool, pause func()) [
 		pauseAfter(n, pause)
 		l.addTemplate(t)
 	}
-	slices.SortFunc(l.found, func(a, b Lead) int { return compareShort(a.Path, b.Path) })
-	return l.found
+	slices.SortFunc(l.found, func(a, b way) int { return compareShort(a.shown, b.shown) })
+	return func(yield func(Lead) bool) {
+		for n, w := range l.found {
+			pauseAfter(n, pause)
+			if !yield(l.lead(w)) {
+				return
+			}
+		}
+	}
 }
 
 // leads are the ways to a URL that have been found.
@@ -43,7 +52,42 @@ type leads struct {
 	origin, path []byte
 	target       weburl.Target
 	request      Request // for a key
-	found        []Lead
+	found        []way   // of which there may be millions
+}
+
+// way is a [Lead] in short.
+type way struct {
+	path, shown string        // path is empty where a request for it would need values
+	at          ref           // the rule's entry, or
+	template    *templateRule // the template
+}
+
+func (l *leads) rule(w way) Rule {
+	if w.template != nil {
+		return w.template.rule
+	}
+	return l.ruleset.rule(w.at)
+}
+
+func (l *leads) lead(w way) Lead {
+	var destination string
+	if w.path == "" {
+		sampled, _ := l.ruleset.sampleDestination(w.template)
+		destination, _, _ = strings.Cut(sampled, "#")
+	} else {
+		destination, _ = l.follow(w.path)
+	}
+	if w.template != nil {
+		destination = w.template.named(destination)
+	}
+	return Lead{w.shown, l.rule(w), destination}
+}
+
+// follow returns where a request for a path leads.
+func (l *leads) follow(path string) (destination string, result Result) {
+	l.request.Target.Pathname = path
+	appended, result := l.ruleset.AppendDestination(nil, &l.request)
+	return string(appended), result
 }
 
 // add adds the way that the rule of an entry is: its key, or something below that.
@@ -51,19 +95,18 @@ func (l *leads) add(at ref) {
 	var r record
 	r.decode(&l.ruleset.table.arena, l.ruleset.table.arena.bytes(at))
 	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key)) // in which folded triplets are in upper case again
-	rule := r.rule(l.ruleset.sources)
-	if l.try(key, key, rule) || r.flags.has(failed) {
-		return
+	if w := (way{path: key, shown: key, at: at}); !l.try(w) && !r.flags.has(failed) {
+		_, base := cutOrigin(r.base)
+		l.tryBelow(w, base)
 	}
-	_, base := cutOrigin(r.base)
-	l.tryBelow(key, key, base, rule)
 }
 
 // tryBelow adds the way that something below a key is, whose destination has a path above the URL's.
-func (l *leads) tryBelow(key, shown, destination string, rule Rule) {
+func (l *leads) tryBelow(w way, destination string) {
 	above := strings.TrimSuffix(string(weburl.AppendCanonicalPath(nil, destination)), "/")
 	if rest, ok := strings.CutPrefix(string(l.path), above); ok && strings.HasPrefix(rest, "/") {
-		l.try(key+rest, shown+rest, rule)
+		w.path, w.shown = w.path+rest, w.shown+rest
+		l.try(w)
 	}
 }
 
@@ -83,33 +126,31 @@ func (l *leads) addTemplate(t *templateRule) {
 			values[slot] = cmp.Or(values[slot], sampleValue(slot)) // of which there is nothing in the URL
 		}
 		path := string(t.appendKey([]byte("/"), &values)) + left
-		if l.try(path, t.asKey(path), t.rule) {
+		if l.try(way{path: path, shown: t.asKey(path), template: t}) {
 			return
 		}
 	}
-	if l.try(t.samplePath(), "/"+t.rule.Key, t.rule) {
+	whole := way{path: t.samplePath(), shown: "/" + t.rule.Key, template: t}
+	if l.try(whole) {
 		return
 	}
 	if origin, _ := cutOrigin(sampled); l.below && origin == string(l.origin) && reversed.reaches(strings.Split(string(l.path), "/")) {
-		l.found = append(l.found, Lead{"/" + t.rule.Key, t.rule, t.named(sampled)})
+		whole.path = ""
+		l.found = append(l.found, whole)
 		return
 	}
 	if len(reversed.path) == 1 { // no variable is in the path
-		l.tryBelow(t.samplePath(), "/"+t.rule.Key, reversed.path[0].literal, t.rule)
+		l.tryBelow(whole, reversed.path[0].literal)
 	}
 }
 
-// try adds a way if a request for the path is of the rule, and leads to the URL.
-func (l *leads) try(path, shown string, rule Rule) bool {
-	l.request.Target.Pathname = path
-	destination, result := l.ruleset.AppendDestination(nil, &l.request)
-	if result.Outcome != Redirect || result.Key != rule.Key || !l.isMeant(string(destination)) {
+// try adds a way if a request for its path is of its rule, and leads to the URL.
+func (l *leads) try(w way) bool {
+	destination, result := l.follow(w.path)
+	if result.Outcome != Redirect || result.Key != l.rule(w).Key || !l.isMeant(destination) {
 		return false
 	}
-	if t := l.ruleset.template(result.Rule); t != nil {
-		destination = []byte(t.named(string(destination)))
-	}
-	l.found = append(l.found, Lead{shown, rule, string(destination)})
+	l.found = append(l.found, w)
 	return true
 }
 

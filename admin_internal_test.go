@@ -1,0 +1,31 @@
+package shortlink
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// One such list takes hundreds of megabytes where there are millions of rules.
+func TestTheAdminEndpointSearchesBackwardsForOneClientAtATime(t *testing.T) {
+	h := &Handler{live: new(live)}
+	h.live.serving.Store(&loaded{ruleset: rulesetOf(t, "a")})
+	a := new(Admin).CaddyModule().New().(*Admin)
+	a.reversing <- struct{}{} // for another client
+	ctx, leave := context.WithCancel(t.Context())
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(ctx, "GET", "/shortlink/links/reverse?url=https://example.com", nil)
+	answer := make(chan error)
+	go func() { answer <- a.reverseURL(w, r, h) }()
+	leave()
+	if err := <-answer; !errors.Is(err, errGone) || w.Body.Len() > 0 {
+		t.Errorf("who has not waited gets %v and %s", err, w.Body)
+	}
+	<-a.reversing
+	r = r.WithContext(t.Context())
+	if err := a.reverseURL(w, r, h); err != nil || !strings.Contains(w.Body.String(), `"path":"/a"`) {
+		t.Errorf("who has waited gets %v and %s", err, w.Body)
+	}
+}
