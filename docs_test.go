@@ -1,0 +1,346 @@
+package shortlink_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink"
+	_ "github.com/caddy-shortlink/shortlink/redis" // whose examples are in the docs
+)
+
+// Every fenced block of the README and of docs is an example that runs. Its info string says how:
+//
+//	caddyfile             a whole Caddyfile, served; the tables behind it say what it answers
+//	caddyfile shortlink   lines of a shortlink block, loaded; with "adapt" only adapted
+//	caddyfile grammar     the form of the directive, whose options have to be there
+//	json handler          a handler in Caddy's JSON, loaded
+//	json FILE, csv FILE   a file beside the examples behind it
+//	console               commands and what they print, to the letter
+//	sh, dockerfile        what a test cannot run; commands of ours have the flags that are used
+//	go                    code of an Example function
+type document struct {
+	name  string
+	parts []part
+}
+
+// part is a fenced block or a table.
+type part struct {
+	line int
+	info []string   // of a block
+	text string     // of a block
+	rows [][]string // of a table, with its header
+}
+
+func readDocument(t *testing.T, name string) document {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	mustDo(t, err)
+	doc := document{name: name}
+	lines := strings.Split(string(text), "\n")
+	for i := 0; i < len(lines); i++ {
+		switch begin := i; {
+		case strings.HasPrefix(lines[i], "```"):
+			var block []string
+			for i++; i < len(lines) && lines[i] != "```"; i++ {
+				block = append(block, lines[i])
+			}
+			info := strings.Fields(strings.TrimPrefix(lines[begin], "```"))
+			if len(info) == 0 {
+				t.Fatalf("%s:%d: a block does not say what it is", name, begin+1)
+			}
+			doc.parts = append(doc.parts, part{line: begin + 1, info: info, text: strings.Join(block, "\n") + "\n"})
+		case strings.HasPrefix(lines[i], "|"):
+			var rows [][]string
+			for ; i < len(lines) && strings.HasPrefix(lines[i], "|"); i++ {
+				cells := strings.Split(strings.Trim(lines[i], "|"), " | ")
+				rows = append(rows, cells)
+			}
+			i--
+			doc.parts = append(doc.parts, part{line: begin + 1, rows: rows})
+		}
+	}
+	return doc
+}
+
+func TestEveryExampleOfTheDocsRuns(t *testing.T) {
+	names, err := filepath.Glob("docs/*.md")
+	mustDo(t, err)
+	for _, name := range append(names, "README.md", "CONTRIBUTING.md", "SECURITY.md", "xcaddy.md") {
+		doc := readDocument(t, name)
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+			example, err := os.ReadFile("Caddyfile.example")
+			mustDo(t, err)
+			goExamples := allGoExamples(t)
+			t.Chdir(storageDir(t))
+			mustDo(t, os.WriteFile("Caddyfile.example", example, 0o600))
+			r := &exampleRunner{goExamples: goExamples}
+			t.Cleanup(func() { caddy.Stop() })
+			for _, part := range doc.parts {
+				r.run(t, fmt.Sprintf("%s:%d", name, part.line), part)
+			}
+			r.served(t)
+		})
+	}
+}
+
+// exampleRunner runs the examples of a page, one after the other.
+type exampleRunner struct {
+	goExamples string
+	server     *server // of the last Caddyfile
+	from       string  // where that stands
+	asked      int     // how many requests it has been sent
+}
+
+func (r *exampleRunner) run(t *testing.T, at string, p part) {
+	t.Helper()
+	if p.rows != nil {
+		r.askAll(t, at, p.rows)
+		return
+	}
+	switch kind := strings.Join(p.info, " "); {
+	case kind == "caddyfile":
+		r.served(t)
+		r.from, r.asked = at, 0
+		r.load(t, at, p.text)
+	case kind == "caddyfile shortlink":
+		r.load(t, at, "http://localhost:8080 {\n\tshortlink {\n\t\t"+strings.ReplaceAll(p.text, "\n", "\n\t\t")+"\n\t}\n}\n")
+		r.from = ""
+	case kind == "caddyfile shortlink adapt":
+		if _, err := adapt("http://localhost {\nshortlink {\n" + p.text + "}\n}\n"); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+	case kind == "caddyfile grammar":
+		checkGrammar(t, at, p.text)
+	case kind == "json handler":
+		loadHandler(t, at, p.text)
+		r.from = ""
+	case kind == "console":
+		replayed := replayConsole(t, at, p.text)
+		if replayed != p.text {
+			t.Errorf("%s: got\n%s\nwant\n%s", at, replayed, p.text)
+		}
+	case kind == "sh":
+		checkShell(t, at, p.text)
+	case kind == "dockerfile":
+	case p.info[0] == "go":
+		checkGo(t, at, p.text, r.goExamples)
+	case len(p.info) == 2 && filepath.IsLocal(p.info[1]):
+		mustDo(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
+		mustDo(t, os.WriteFile(p.info[1], []byte(p.text), 0o600))
+	default:
+		t.Errorf("%s: %q is no kind of example", at, kind)
+	}
+}
+
+// served reports a Caddyfile that no table asks anything.
+func (r *exampleRunner) served(t *testing.T) {
+	t.Helper()
+	if r.from != "" && r.asked == 0 {
+		t.Errorf("%s: no table says what this answers", r.from)
+	}
+}
+
+// siteAddresses are the addresses in front of a site's block.
+var siteAddresses = regexp.MustCompile(`(?m)^([^\s({&][^{\n]*) \{$`)
+
+// load serves a Caddyfile whose sites are moved to a port of the test's.
+func (r *exampleRunner) load(t *testing.T, at, config string) {
+	t.Helper()
+	r.server = &server{addr: freeAddress(t)}
+	_, port, _ := net.SplitHostPort(r.server.addr)
+	moved := siteAddresses.ReplaceAllStringFunc(config, func(addresses string) string {
+		var out []string
+		for address := range strings.SplitSeq(strings.TrimSuffix(addresses, " {"), ", ") {
+			host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
+			out = append(out, "http://"+host+":"+port)
+		}
+		return strings.Join(out, ", ") + " {"
+	})
+	adapted, err := adapt("{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " + storageDir(t) +
+		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n}\n" + moved)
+	if err == nil {
+		err = caddy.Load(adapted, true)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", at, err)
+	}
+}
+
+// codeSpans are the words in backquotes.
+var codeSpans = regexp.MustCompile("`([^`]*)`")
+
+// askAll sends the requests of a table, if it is one of requests.
+func (r *exampleRunner) askAll(t *testing.T, at string, rows [][]string) {
+	t.Helper()
+	heading := strings.TrimSpace(rows[0][0])
+	if len(rows[0]) < 2 || heading != "request" && heading != "page" || strings.Contains(rows[0][1], "answer") != (heading == "request") ||
+		!strings.HasPrefix(codeOf(rows[2][0]), "/") && !strings.HasPrefix(codeOf(rows[2][0]), "http") {
+		return
+	}
+	for _, row := range rows[2:] {
+		r.asked++
+		asked := codeSpans.FindAllStringSubmatch(row[0], -1)
+		var header []string
+		for _, line := range asked[1:] {
+			header = append(header, line[1])
+		}
+		got := r.ask(t, asked[0][1], header...)
+		want, body := answerOf(row[1])
+		if heading == "page" {
+			want = "200 " + want
+			link := strings.TrimSuffix(strings.TrimPrefix(got.header.Get("Link"), "<http://localhost:8080"), `>; rel="shortlink"`)
+			if actual := strings.TrimSpace("200 " + link); actual != strings.TrimSpace(want) {
+				t.Errorf("%s: %s: got %q, want %q", at, row[0], actual, want)
+			}
+		} else if got.location() != want || body != "" && strings.TrimSpace(got.body) != body {
+			t.Errorf("%s: %s: got %q with the body %q, want %q %s", at, row[0], got.location(), got.body, want, body)
+		}
+	}
+}
+
+func codeOf(cell string) string {
+	if span := codeSpans.FindStringSubmatch(cell); span != nil {
+		return span[1]
+	}
+	return ""
+}
+
+// answerOf returns what a cell says of an answer: status and Location, and a body.
+func answerOf(cell string) (answer, body string) {
+	spans := codeSpans.FindAllStringSubmatch(cell, 2)
+	if spans == nil {
+		return "", ""
+	}
+	if len(spans) > 1 && strings.Contains(cell, "` with the body `") {
+		body = spans[1][1]
+	}
+	return spans[0][1], body
+}
+
+// ask sends a request: for a path, or for a URL of a host.
+func (r *exampleRunner) ask(t *testing.T, target string, header ...string) reply {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(r.server.addr)
+	host := "localhost"
+	if rest, is := strings.CutPrefix(target, "http://"); is {
+		host, target, _ = strings.Cut(rest, "/")
+		target = "/" + target
+	}
+	got := r.server.raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: "+host+":"+port+"\r\n"+lines(header)+"Connection: close\r\n\r\n")
+	for _, values := range got.header {
+		for i := range values {
+			values[i] = strings.ReplaceAll(strings.ReplaceAll(values[i], "localhost:"+port, "localhost:8080"), ":"+port, "")
+		}
+	}
+	return got
+}
+
+// checkGrammar checks that the options of the grammar are those of the directive.
+func checkGrammar(t *testing.T, at, text string) {
+	t.Helper()
+	_, err := adapt("http://localhost {\nshortlink {\nno_such_option x y\n}\n}\n")
+	if err == nil {
+		t.Fatal("an unknown option is taken")
+	}
+	for option := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
+		name, _, _ := strings.Cut(strings.TrimSpace(option), " ")
+		if name != "shortlink" && name != "}" && name != "<key>" && name != "rule" && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: the directive names no option %s: %v", at, name, err)
+		}
+	}
+}
+
+func loadHandler(t *testing.T, at, text string) {
+	t.Helper()
+	config := map[string]any{
+		"admin": map[string]any{"disabled": true},
+		"apps": map[string]any{"http": map[string]any{"servers": map[string]any{"example": map[string]any{
+			"listen": []string{freeAddress(t)},
+			"routes": []any{map[string]any{"handle": []json.RawMessage{json.RawMessage(text)}}},
+		}}}},
+	}
+	encoded, err := json.Marshal(config)
+	if err == nil {
+		err = caddy.Load(encoded, true)
+	}
+	if err != nil {
+		t.Errorf("%s: %v", at, err)
+	}
+}
+
+// replayConsole types the commands of a transcript again, and returns the transcript as it is now.
+func replayConsole(t *testing.T, at, text string) string {
+	t.Helper()
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		typed, is := strings.CutPrefix(line, "$ ")
+		if !is {
+			continue
+		}
+		command, is := strings.CutPrefix(strings.TrimSpace(typed), "caddy shortlink ")
+		if !is {
+			t.Errorf("%s: only commands of caddy shortlink can be run", at)
+			continue
+		}
+		output, _ := shortlink.Run(append([]string{"shortlink"}, strings.Fields(command)...), "")
+		out.WriteString(line + output)
+	}
+	return out.String()
+}
+
+// checkShell checks that the commands of ours that a script uses have the flags that it gives them.
+func checkShell(t *testing.T, at, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		_, command, is := strings.Cut(line, "caddy shortlink ")
+		if !is || strings.HasPrefix(command, "#") {
+			continue
+		}
+		command, _, _ = strings.Cut(command, " > ")
+		words := strings.Fields(command)
+		help, status := shortlink.Run([]string{"shortlink", words[0], "--help"}, "")
+		if status != 0 {
+			t.Errorf("%s: there is no command %s", at, words[0])
+		}
+		for _, word := range words[1:] {
+			if flag, _, _ := strings.Cut(word, "="); strings.HasPrefix(flag, "--") && !strings.Contains(help, flag+" ") {
+				t.Errorf("%s: %s has no flag %s", at, words[0], flag)
+			}
+		}
+	}
+}
+
+// allGoExamples returns the text of the Example functions of the libraries, without its white space.
+func allGoExamples(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range []string{"*/example_test.go", "*_test.go"} {
+		files, err := filepath.Glob(pattern)
+		mustDo(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			mustDo(t, err)
+			all.WriteString(strings.Join(strings.Fields(string(text)), " "))
+		}
+	}
+	return all.String()
+}
+
+// checkGo checks that code is that of an Example function, which the compiler and go test check.
+func checkGo(t *testing.T, at, text, examples string) {
+	t.Helper()
+	if strings.HasPrefix(text, "package main") {
+		return // the program of xcaddy.md, which cmd/caddy is
+	}
+	if !strings.Contains(examples, strings.Join(strings.Fields(text), " ")) {
+		t.Errorf("%s: no Example function has this code", at)
+	}
+}
