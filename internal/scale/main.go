@@ -3,10 +3,10 @@
 // ./cmd/caddy, pins server and load to a processor each, talks to the loopback alone, and prints
 // Markdown. It needs Linux, Go and taskset (util-linux).
 //
-//	go run ./scale -scenario startup -rules 1000000
-//	go run ./scale -scenario swap -rules 1000000
-//	go run ./scale -scenario throughput -rounds 5
-//	go run ./scale -scenario redis -rules 1000000
+//	go run ./internal/scale -scenario startup -rules 1000000
+//	go run ./internal/scale -scenario swap -rules 1000000
+//	go run ./internal/scale -scenario throughput -rounds 5
+//	go run ./internal/scale -scenario redis -rules 1000000
 //
 // The last of them needs redis-server, too.
 package main
