@@ -25,6 +25,7 @@ import (
 //	json FILE, csv FILE   a file beside the examples behind it
 //	console               commands and what they print, to the letter
 //	sh, dockerfile        what a test cannot run; commands of ours have the flags that are used
+//	text diagram          a picture
 //	go                    code of an Example function
 type document struct {
 	name  string
@@ -129,7 +130,7 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 		}
 	case kind == "sh":
 		checkShell(t, at, p.text)
-	case kind == "dockerfile":
+	case kind == "dockerfile", kind == "text diagram":
 	case p.info[0] == "go":
 		checkGo(t, at, p.text, r.goExamples)
 	case len(p.info) == 2 && filepath.IsLocal(p.info[1]):

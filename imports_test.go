@@ -1,0 +1,72 @@
+package shortlink_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/caddy-shortlink/shortlink"
+
+// mayImport says which packages of the module each one may import: all of its own row.
+var mayImport = map[string][]string{
+	"weburl":           nil,
+	"uritemplate":      nil,
+	"resolver":         {"weburl", "uritemplate"},
+	"rulefile":         {"resolver", "weburl", "uritemplate"},
+	"source":           {"rulefile", "resolver", "weburl"},
+	"internal/hits":    {"resolver"},
+	"internal/live":    {"source", "internal/hits", "rulefile", "resolver", "weburl"},
+	"internal/admin":   {"internal/live", "internal/hits", "source", "rulefile", "resolver", "weburl"},
+	"internal/command": {"internal/admin", "internal/live", "internal/hits", "source", "rulefile", "resolver", "weburl"},
+	"redis":            {"source", "rulefile", "resolver"},
+	".": {"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver",
+		"weburl"},
+	"internal/scale": {"redis", "source", "rulefile", "resolver"},
+	"cmd/caddy":      {".", "redis"},
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			strings.Contains(path, "testdata") {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		allowed, known := mayImport[dir]
+		if !known {
+			t.Errorf("%s: the package %s has no row in this test", path, dir)
+		}
+		seen[dir] = true
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			below, ours := strings.CutPrefix(imported, modulePath)
+			below = strings.TrimPrefix(below, "/")
+			if below == "" {
+				below = "."
+			}
+			if ours && !slices.Contains(allowed, below) {
+				t.Errorf("%s imports %s, which is not below it", path, imported)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := range mayImport {
+		if !seen[dir] {
+			t.Errorf("there is no package %s", dir)
+		}
+	}
+}
