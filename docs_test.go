@@ -22,6 +22,7 @@ import (
 //	caddyfile shortlink   lines of a shortlink block, loaded; with "adapt" only adapted
 //	caddyfile grammar     the form of the directive, whose options have to be there
 //	json handler          a handler in Caddy's JSON, loaded
+//	json source           a source in Caddy's JSON, read by the module that it names
 //	json FILE, csv FILE   a file beside the examples behind it
 //	console               commands and what they print, to the letter
 //	sh, dockerfile        what a test cannot run; commands of ours have the flags that are used
@@ -123,6 +124,8 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 	case kind == "json handler":
 		loadHandler(t, at, p.text)
 		r.from = ""
+	case kind == "json source":
+		checkSource(t, at, p.text)
 	case kind == "console":
 		replayed := replayConsole(t, at, p.text)
 		if replayed != p.text {
@@ -273,6 +276,23 @@ func loadHandler(t *testing.T, at, text string) {
 		err = caddy.Load(encoded, true)
 	}
 	if err != nil {
+		t.Errorf("%s: %v", at, err)
+	}
+}
+
+// checkSource checks that a source's members are those of its module.
+func checkSource(t *testing.T, at, text string) {
+	t.Helper()
+	var members map[string]json.RawMessage
+	mustDo(t, json.Unmarshal([]byte(text), &members))
+	var name string
+	mustDo(t, json.Unmarshal(members["source"], &name))
+	delete(members, "source")
+	module, err := caddy.GetModule("http.shortlink.sources." + name)
+	mustDo(t, err)
+	rest, err := json.Marshal(members)
+	mustDo(t, err)
+	if err := caddy.StrictUnmarshalJSON(rest, module.New()); err != nil {
 		t.Errorf("%s: %v", at, err)
 	}
 }
