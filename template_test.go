@@ -7,19 +7,6 @@ import (
 	"testing"
 )
 
-// chapter returns a chapter of the README.
-func chapter(t *testing.T, heading string) string {
-	t.Helper()
-	readme, err := os.ReadFile("README.md")
-	mustDo(t, err)
-	_, text, found := strings.Cut(string(readme), "\n## "+heading+"\n")
-	if !found {
-		t.Fatalf("the README has no chapter %s", heading)
-	}
-	text, _, _ = strings.Cut(text, "\n## ")
-	return text
-}
-
 // blockOf returns the block of the directive in a site of a Caddyfile.
 func blockOf(t *testing.T, text string) string {
 	t.Helper()
@@ -31,46 +18,7 @@ func blockOf(t *testing.T, text string) string {
 	return block
 }
 
-func TestThePagesOfTheREADMETellTheShortURLsThatItSays(t *testing.T) {
-	text := chapter(t, "Advertise")
-	s, err := site(t, "http://localhost:PORT {\n"+blockOf(t, text)+"\n}")
-	mustDo(t, err)
-	rows := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| (?:`([^`]*)`|none: .*) \\|$").FindAllStringSubmatch(text, -1)
-	if len(rows) < 6 {
-		t.Fatalf("%d pages", len(rows))
-	}
-	_, port, _ := strings.Cut(s.addr, ":")
-	for _, row := range rows {
-		want := ""
-		if row[2] != "" {
-			want = "<http://localhost:" + port + row[2] + `>; rel="shortlink"`
-		}
-		got := s.raw(t, "HEAD", "HEAD "+row[1]+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
-		if got.status != 200 || got.header.Get("Link") != want {
-			t.Errorf("%s: got %d with Link %q, want %q", row[1], got.status, got.header.Get("Link"), want)
-		}
-	}
-}
-
-func TestTheTemplatesOfTheREADMEGoWhereItSays(t *testing.T) {
-	text := chapter(t, "Templates")
-	s := serve(t, blockOf(t, text))
-	rows := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| (?:`([^`]*)`|nowhere: .*) \\|$").FindAllStringSubmatch(text, -1)
-	if len(rows) < 8 {
-		t.Fatalf("%d requests", len(rows))
-	}
-	for _, row := range rows {
-		want := "404"
-		if row[2] != "" {
-			want = "302 " + row[2]
-		}
-		if got := s.get(t, row[1]).location(); got != want {
-			t.Errorf("%s: got %s, want %s", row[1], got, want)
-		}
-	}
-}
-
-func TestTheTemplateThatMatchesBestAnswersAsTheREADMESays(t *testing.T) {
+func TestTheTemplateThatMatchesBestAnswers(t *testing.T) {
 	s := serve(t, `shortlink {
 		{name} https://name.example/{name}
 		v{name} https://v.example/{name}
