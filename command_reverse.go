@@ -2,7 +2,6 @@ package shortlink
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -183,24 +182,18 @@ func (l leadsToURL) write(out *bufio.Writer, format string) (n int, err error) {
 
 // writeJSON writes the ways one by one, so that there is never more than one of them as JSON.
 func (l leadsToURL) writeJSON(out *bufio.Writer) (n int, err error) {
-	var encoded bytes.Buffer
-	encoder := newJSONEncoder(&encoded)
-	write := func(before string, value any) error {
-		encoded.Reset()
-		if err := encoder.Encode(value); err != nil {
-			return err
-		}
-		out.WriteString(before)
-		_, err := out.Write(bytes.TrimSuffix(encoded.Bytes(), []byte("\n")))
-		return err
-	}
-	if err := write(`{"url":`, l.url); err != nil {
+	url, err := jsonOf(l.url)
+	if err != nil {
 		return 0, err
 	}
-	out.WriteString(`,"leads":[`)
+	fmt.Fprintf(out, `{"url":%s,"leads":[`, url)
 	separator := ""
 	for lead := range l.all {
-		if err := write(separator, lead); err != nil {
+		value, err := jsonOf(lead)
+		if err != nil {
+			return n, err
+		}
+		if _, err := fmt.Fprintf(out, "%s%s", separator, value); err != nil {
 			return n, err
 		}
 		separator = ","
