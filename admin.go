@@ -91,8 +91,8 @@ func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
 }
 
-// answerRefusal answers and logs a refusal as Caddy does, which would write the "->" in a loop as an
-// escape, though.
+// answerRefusal answers and logs a refusal as Caddy does, which would write the "->" in a loop as
+// an escape, though.
 func answerRefusal(w http.ResponseWriter, status int, refused error) {
 	caddy.Log().Named("admin.api").Error("request error",
 		zap.Error(refused), zap.Int("status_code", status))

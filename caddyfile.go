@@ -151,7 +151,8 @@ func (p *directive) add(l line) {
 		return
 	}
 	if rule, is := ruleOfAnotherFormat(l.words); is {
-		p.report(l.at, "%q is written as in another format; write: %s", strings.Join(l.words, " "), ruleLine(rule))
+		p.report(l.at, "%q is written as in another format; write: %s",
+			strings.Join(l.words, " "), ruleLine(rule))
 		return
 	}
 	if len(l.words) < 2 || !strings.ContainsAny(l.words[1], "/.:") {

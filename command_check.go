@@ -263,7 +263,8 @@ func (r *checkReport) write(w *bufio.Writer, c colours) {
 		for to < len(r.Findings) && r.Findings[to].Severity == first.Severity && r.Findings[to].Kind == first.Kind {
 			to++
 		}
-		c.heading(w, colour[first.Severity], fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from))
+		title := fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from)
+		c.heading(w, colour[first.Severity], title)
 		for _, f := range r.Findings[from:min(to, from+shownFindings)] {
 			fmt.Fprintln(w, "  "+f.text())
 		}

@@ -30,35 +30,45 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 		mustDo(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
-	good := file("good.json", "{\"a\u202e\": \"/b\u2066?q=\u202e#\u202e\", \"b\u2066\": \"https://b.example/\u202e\", \"t/{x}\": \"/b/{x}\u2067\"}")
-	other := file("other.json", "{\"a\u202e\": \"/c\u2066?q=\u202e#\u202e\", \"loop\u202e\": \"/loop\u202e/x\"}")
-	bad := file("bad.json", `{"a\u001b": "/\u009b", "\u009b": 5, "b": {"to": "x\u001b", "\u001b\u202e": 1}}`)
+	good := file("good.json", `{"a\u202e": "/b\u2066?q=\u202e#\u202e", "b\u2066": "https://b.example/\u202e",
+		"t/{x}": "/b/{x}\u2067"}`)
+	other := file("other.json", `{"a\u202e": "/c\u2066?q=\u202e#\u202e", "loop\u202e": "/loop\u202e/x"}`)
+	bad := file("bad.json", `{"a\u001b": "/\u009b", "\u009b": 5,
+		"b": {"to": "x\u001b", "\u001b\u202e": 1}}`)
 	csv := file("bad.csv", "key,to,"+hostile+"\na"+hostile+",/b"+hostile+"\nc\u009b,/d,\u202e\n")
-	redirects := file("_redirects", "/"+hostile+" /b\n/c\u009b /d\u202e\n/e f"+hostile+"=1 /g\n/h /i "+hostile+"\n/j /k\n")
-	caddyfile := file("Caddyfile", "http://localhost {\n shortlink {\n  a\u202e https://b.example/\u202e\n }\n}")
-	broken := file("Caddyfile.bad", "http://localhost {\n shortlink {\n  a\u009b\x1b https:/b.example/\u202e\n \x1b\n status \x1b\n }\n}")
+	redirects := file("_redirects", "/"+hostile+" /b\n/c\u009b /d\u202e\n/e f"+hostile+"=1 /g\n"+
+		"/h /i "+hostile+"\n/j /k\n")
+	site := func(lines string) string { return "http://localhost {\n shortlink {\n" + lines + " }\n}" }
+	caddyfile := file("Caddyfile", site("a\u202e https://b.example/\u202e\n"))
+	broken := file("Caddyfile.bad", site("a\u009b\x1b https:/b.example/\u202e\n\x1b\nstatus \x1b\n"))
 	for _, args := range [][]string{
-		{"resolve", "--rules", good, "--explain", "/a%E2%80%AE/x" + hostile, "/t/y" + hostile, "https://\x1b" + hostile, "/nothing"},
-		{"resolve", "--rules", good, "--explain", "--format", "json", "/a%E2%80%AE/x" + hostile, "\u009b"},
+		{"resolve", "--rules", good, "--explain", "/a%E2%80%AE/x" + hostile, "/t/y" + hostile},
+		{"resolve", "--rules", good, "--explain", "https://\x1b" + hostile, "/nothing"},
+		{"resolve", "--rules", good, "--explain", "--format", "json", "/a%E2%80%AE" + hostile},
 		{"resolve", "--rules", good, "--explain", "-"},
 		{"resolve", "--config", caddyfile, "--explain", "/a%E2%80%AE"},
 		{"reverse", "--rules", good, "/b", "https://b.example/\u202e", "/nothing" + hostile},
 		{"reverse", "--rules", good, "--below", "https://b.example/" + hostile, "--format", "json"},
 		{"reverse", "--rules", good, hostile},
 		{"check", "--rules", good}, {"check", "--rules", good, "--format", "json"},
-		{"check", "--rules", other}, {"check", "--rules", bad}, {"check", "--rules", bad, "--format", "json"},
-		{"check", "--rules", csv}, {"check", "--rules", redirects}, {"check", "--config", caddyfile},
+		{"check", "--rules", other}, {"check", "--rules", bad},
+		{"check", "--rules", bad, "--format", "json"},
+		{"check", "--rules", csv}, {"check", "--rules", redirects},
+		{"check", "--config", caddyfile},
 		{"check", "--config", broken}, {"check", "--config", broken, "--format", "json"},
 		{"check", "--rules", good, "--host", hostile},
 		{"check", "--rules", filepath.Join(dir, "missing"+hostile)},
-		{"diff", good, other}, {"diff", good, other, "--format", "json"}, {"diff", good, bad}, {"diff", caddyfile, good},
-		{"convert", "--to", "csv", good}, {"convert", "--to", "json", good}, {"convert", "--to", "redirects", good},
-		{"convert", "--to", "json", bad}, {"convert", "--to", "json", csv}, {"convert", "--to", "csv", redirects},
+		{"diff", good, other}, {"diff", good, other, "--format", "json"}, {"diff", good, bad},
+		{"diff", caddyfile, good},
+		{"convert", "--to", "csv", good}, {"convert", "--to", "json", good},
+		{"convert", "--to", "redirects", good}, {"convert", "--to", "json", bad},
+		{"convert", "--to", "json", csv}, {"convert", "--to", "csv", redirects},
 		{"convert", "--to", "json", redirects}, {"convert", "--to", hostile, redirects},
 		{"check", "--" + hostile}, {"--" + hostile}, {hostile}, {"hits", "--unused", hostile},
 		{"status", "--address", "localhost:1", hostile}, {"status", "--address", hostile},
 	} {
-		output, _ := shortlink.Run(append([]string{"shortlink"}, args...), "/a"+hostile+"\n"+hostile+"\n/b\n")
+		stdin := "/a" + hostile + "\n" + hostile + "\n/b\n"
+		output, _ := shortlink.Run(append([]string{"shortlink"}, args...), stdin)
 		isSafe(t, output, args)
 		if !strings.Contains(output, "\n") {
 			t.Errorf("%q prints %q", args, output)
@@ -67,12 +77,16 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 }
 
 func TestNoCommandForARunningCaddyPrintsWhatATerminalObeys(t *testing.T) {
-	s, _, _ := editable(t, "links.json", "{\"a\u202e\": \"/b\u2066?q=\u202e#\u202e\", \"b\": \"https://b.example/\u202e\"}")
+	s, _, _ := editable(t, "links.json",
+		`{"a\u202e": "/b\u2066?q=\u202e#\u202e", "b": "https://b.example/\u202e"}`)
 	for _, args := range [][]string{
-		{"list"}, {"list", "--format", "json"}, {"hits"}, {"hits", "--format", "json"}, {"status"}, {"reload"},
-		{"add", "c\u202e", "https://c.example/\u202e"}, {"add", "c\u202e", "https://d.example/\u202e"},
-		{"add", "c\u202e", "https://e.example/\u202e", "--format", "json"}, {"add", "d", "\x1b\u009b"},
-		{"add", "\x1b\u009b", "https://e.example/"}, {"remove", "c\u202e"}, {"remove", "c\u202e\x1b"},
+		{"list"}, {"list", "--format", "json"}, {"hits"}, {"hits", "--format", "json"},
+		{"status"}, {"reload"},
+		{"add", "c\u202e", "https://c.example/\u202e"},
+		{"add", "c\u202e", "https://d.example/\u202e"},
+		{"add", "c\u202e", "https://e.example/\u202e", "--format", "json"},
+		{"add", "d", "\x1b\u009b"}, {"add", "\x1b\u009b", "https://e.example/"},
+		{"remove", "c\u202e"}, {"remove", "c\u202e\x1b"},
 		{"list", "--name", "\x1b\u009b"}, {"add", "https://f.example/\u202e"},
 	} {
 		output, _ := s.command(args...)

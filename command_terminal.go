@@ -76,7 +76,8 @@ const (
 	bold   = 1
 )
 
-// heading writes a line in a colour: at the terminal itself, as what passes through out has no escapes.
+// heading writes a line in a colour: at the terminal itself, as what passes through out has no
+// escapes.
 func (c colours) heading(out *bufio.Writer, colour int, text string) {
 	if c.terminal == nil {
 		fmt.Fprintln(out, text)

@@ -35,7 +35,9 @@ type content struct {
 type companions struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
-func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected placedExpectations, version string, err error) {
+func (c *content) rules(
+	ctx context.Context, add func(resolver.Rule),
+) (expected placedExpectations, version string, err error) {
 	var wrong error
 	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
@@ -45,7 +47,8 @@ func (c *content) rules(ctx context.Context, add func(resolver.Rule)) (expected 
 	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))
 	if err != nil {
-		return placedExpectations{}, "", err // what is wrong with content that was not read to its end means nothing
+		// What is wrong with content that was not read to its end means nothing.
+		return placedExpectations{}, "", err
 	}
 	return expected, version, wrong
 }
@@ -187,7 +190,8 @@ func parseExpectations(b []byte, name string) (expected placedExpectations, err 
 			report(entry, "stands twice")
 		}
 		if entry.Status != 0 || entry.Exact || entry.Unlisted {
-			report(entry, "has more than one word for what is expected: a destination, pass or error")
+			report(entry, "has more than one word for what is expected: a destination, pass or "+
+				"error")
 		}
 		expected.Expectations[entry.Key], expected.at[entry.Key] = entry.Value, entry.Position
 	})

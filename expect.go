@@ -41,10 +41,13 @@ func (e placedExpectations) problems() error {
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
 		if !strings.HasPrefix(path, "/") {
-			errs = append(errs, e.problem(path, "expect %s: the first word is the path of a request; write /%s", path, path))
+			errs = append(errs, e.problem(path,
+				"expect %s: the first word is the path of a request; write /%s", path, path))
 		}
 		if want := e.Expectations[path]; want != "pass" && want != "error" && !isDestination(want) {
-			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a destination, which begins with https://, http:// or /, to pass, or to be an error; not %q", path, want))
+			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a "+
+				"destination, which begins with https://, http:// or /, to pass, or to be an "+
+				"error; not %q", path, want))
 		}
 	}
 	return errors.Join(errs...)
@@ -91,7 +94,8 @@ func (e placedExpectations) check(ruleset *resolver.Ruleset, origin string) erro
 		expected := e.Expectations[path]
 		destination, result := ruleset.Resolve(strings.TrimSuffix(origin, "/") + path)
 		if got, want := outcomeOf(destination, result), wanted(expected, origin); got != want {
-			errs = append(errs, e.problem(path, "expect %s %s: it is %s", path, expected, described(got, result)))
+			errs = append(errs, e.problem(path,
+				"expect %s %s: it is %s", path, expected, described(got, result)))
 		}
 	}
 	return errors.Join(errs...)

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// newJSONEncoder returns an encoder to w that leaves "&", "<" and ">" as they are: nobody embeds its
-// answers in HTML, and people read them.
+// newJSONEncoder returns an encoder to w that leaves "&", "<" and ">" as they are: nobody embeds
+// its answers in HTML, and people read them.
 func newJSONEncoder(w io.Writer) *json.Encoder {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -66,8 +66,8 @@ func cutScheme(text string) (scheme, rest string) {
 	return "", text
 }
 
-// hasOtherScheme reports whether a text looks like a URL of another scheme, and not like a host with
-// its port.
+// hasOtherScheme reports whether a text looks like a URL of another scheme, and not like a host
+// with its port.
 func hasOtherScheme(text string) bool {
 	scheme, rest, found := strings.Cut(strings.ToLower(text), ":")
 	isName := scheme != "" && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") == ""
@@ -136,7 +136,8 @@ func regexpProblem(expression string) string {
 	if !found || strings.Trim(pattern, "0123456789") == "" {
 		return ""
 	}
-	if _, err := uritemplate.Parse("{" + name + "}"); err != nil || strings.ContainsAny(name, "+#./;?&,") {
+	_, err := uritemplate.Parse("{" + name + "}")
+	if err != nil || strings.ContainsAny(name, "+#./;?&,") {
 		name = "name"
 	}
 	return modifierProblem(expression, name, "a regular expression, and there are none in rules")

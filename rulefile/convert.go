@@ -60,16 +60,17 @@ func Convert(w io.Writer, to Format, r io.Reader, from Format, source string) (C
 }
 
 // queriesPass is what _redirects files leave to their servers.
-const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a destination " +
-	"without a query; query merge keeps the last of each name, and query preserve all of them"
+const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a " +
+	"destination without a query; query merge keeps the last of each name, and query preserve " +
+	"all of them"
 
 // hiddenIn says why a rule is left out that a terminal would obey instead of showing it.
 func hiddenIn(rule resolver.Rule) string {
 	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
 		return ""
 	}
-	return "the key or the destination holds a control character, or one that turns the direction of text; " +
-		"remove it, or write it percent-encoded"
+	return "the key or the destination holds a control character, or one that turns the " +
+		"direction of text; remove it, or write it percent-encoded"
 }
 
 // count takes down what becomes of a rule that is written.

@@ -77,7 +77,12 @@ func TestReadCSVReadsLinesOfAnyLengthHoweverSlowlyTheyArrive(t *testing.T) {
 }
 
 func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
-	const removeIt = "; remove it, or put a field that holds a comma into quotation marks"
+	const (
+		inSix    = `csv:1:25: a row has 5 columns (key, destination, status, exact, unlisted), and "x"`
+		inFour   = `csv:2:7: the header has 3 columns (key, destination, status), and "x"`
+		inTwo    = `csv:2:7: the header has 2 columns (key, destination), and "x"`
+		removeIt = "; remove it, or put a field that holds a comma into quotation marks"
+	)
 	tests := map[string]struct{ text, want string }{
 		"one column":                  {"gh", "csv:1:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them"},
 		"another separator":           {"a;/b\nb,/c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a semicolon between them"},
@@ -92,9 +97,9 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 		"another word for exact":      {"a,/b,301,yes", `csv:1:10: this column holds the word exact, or nothing, not "yes"`},
 		"unlisted in exact's place":   {"a,/b,301,unlisted", `csv:1:10: this column holds the word exact, or nothing, not "unlisted"`},
 		"exact in unlisted's place":   {"a,/b,,,exact", `csv:1:8: this column holds the word unlisted, or nothing, not "exact"`},
-		"too many columns":            {"a,/b,301,exact,unlisted,x", `csv:1:25: a row has 5 columns (key, destination, status, exact, unlisted), and "x" stands in column 6` + removeIt},
-		"more than the header names":  {"key,to,code\na,/b,,x\n", `csv:2:7: the header has 3 columns (key, destination, status), and "x" stands in column 4` + removeIt},
-		"much more than that":         {"key,to\na,/b,,x,,y\n", `csv:2:7: the header has 2 columns (key, destination), and "x" stands in column 4` + removeIt},
+		"too many columns":            {"a,/b,301,exact,unlisted,x", inSix + " stands in column 6" + removeIt},
+		"more than the header names":  {"key,to,code\na,/b,,x\n", inFour + " stands in column 4" + removeIt},
+		"much more than that":         {"key,to\na,/b,,x,,y\n", inTwo + " stands in column 4" + removeIt},
 		"a field without a name":      {"key,,to\na,note,/b", `csv:2:3: this column holds nothing, not "note"`},
 		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"; the columns are key, destination, status, exact, unlisted\ncsv:1:23: there is no column \"notes\"; the columns are key, destination, status, exact, unlisted"},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},

@@ -85,7 +85,8 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 		switch {
 		case !known:
 			column = unknownColumn
-			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s", quote(field), namesOf(csvColumns[:]))
+			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
+				quote(field), namesOf(csvColumns[:]))
 		case column != noColumn && slices.Contains(c.columns, column):
 			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two", field, column.name())
 		}

@@ -107,7 +107,8 @@ func FuzzEdit(f *testing.F) {
 	f.Add("key;to\na;/x\r\nb;/y", uint8(1), "b", "/z", uint16(0), false, true)
 	f.Add("# c\n/a/b /x\n/a/* /y/:splat 302\n", uint8(2), "a/c", "/z", uint16(302), true, false)
 	f.Add("/a /y/\n/a/* /y/:splat\n", uint8(2), "a", "/z/", uint16(302), false, false)
-	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n", uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false)
+	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n",
+		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false)
 	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false)
 	formats := []Format{JSON, CSV, Redirects}
 	f.Fuzz(func(t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool) {

@@ -81,6 +81,7 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 }
 
 func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
+	const members = `; the members are "to", "status", "exact" and "unlisted"`
 	tests := map[string]struct{ text, want string }{
 		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array`},
 		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
@@ -99,27 +100,29 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
 		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact" and "unlisted"`},
 		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact" and "unlisted"`},
-		"an unknown member twice":     {`{"a": {"x": 1, "x": 2, "to": "/b"}}`, "links.json:1:8: the value of \"a\" has a member \"x\"; the members are \"to\", \"status\", \"exact\" and \"unlisted\"\nlinks.json:1:16: the value of \"a\" has a member \"x\"; the members are \"to\", \"status\", \"exact\" and \"unlisted\""},
-		"a member twice":              {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" stands twice in the value of "a"`},
-		"a status in quotes":          {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not "301"`},
-		"a status of no redirect":     {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 200`},
-		"a status of zero":            {`{"a": {"to": "/b", "status": 0}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 0`},
-		"a fraction for a status":     {`{"a": {"to": "/b", "status": 301.5}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 301.5`},
-		"a number for exact":          {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" in the value of "a" takes true or false, not 1`},
-		"an object for unlisted":      {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" in the value of "a" takes true or false, not an object`},
-		"null for to":                 {`{"a": {"to": null}}`, `links.json:1:14: "to" in the value of "a" takes a string, not null`},
-		"Latin-1":                     {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
-		"a missing colon":             {`{"a" "/b"}`, `links.json:1:6: this is no JSON: in front of this a ":" is missing`},
-		"a missing value":             {`{"a": }`, `links.json:1:7: this is no JSON: in front of this a value is missing`},
-		"a missing member":            {`{"a": {"to": , "exact": true}}`, `links.json:1:14: this is no JSON: in front of this a value is missing`},
-		"a number for a key":          {`{1: "/b"}`, `links.json:1:2: this is no JSON: a name in quotation marks belongs here, not 1`},
-		"a comma without a rule":      {`{, "a": "/b"}`, `links.json:1:2: this is no JSON: a name in quotation marks belongs here, not ","`},
-		"a value cut off":             {"{\"a\": tr", `links.json:1:7: this is no JSON: "tr" is no value; text stands in quotation marks`},
-		"a number with a zero first":  {`{"a": {"to": "/b", "status": 0301}}`, `links.json:1:30: this is no JSON: "0301" is no value; text stands in quotation marks`},
-		"an unknown escape":           {`{"a": "\docs"}`, `links.json:1:7: this is no JSON: the string has an escape that there is none of; for a backslash write \\`},
-		"a line end in a string":      {"{\"a\": \"/b\n}", `links.json:1:7: this is no JSON: the string does not end on its line, or holds a control character; escape it, such as a tab as \t`},
-		"a word for a status":         {`{"a": {"to": "/b", "status": true}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not true`},
-		"half a surrogate pair":       {`{"\ud83d": "/b"}`, `links.json:1:2: this string is no Unicode text: save the file as UTF-8`},
+		"an unknown member twice": {`{"a": {"x": 1, "x": 2, "to": "/b"}}`,
+			"links.json:1:8: the value of \"a\" has a member \"x\"" + members + "\n" +
+				"links.json:1:16: the value of \"a\" has a member \"x\"" + members},
+		"a member twice":             {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" stands twice in the value of "a"`},
+		"a status in quotes":         {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not "301"`},
+		"a status of no redirect":    {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 200`},
+		"a status of zero":           {`{"a": {"to": "/b", "status": 0}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 0`},
+		"a fraction for a status":    {`{"a": {"to": "/b", "status": 301.5}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 301.5`},
+		"a number for exact":         {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" in the value of "a" takes true or false, not 1`},
+		"an object for unlisted":     {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" in the value of "a" takes true or false, not an object`},
+		"null for to":                {`{"a": {"to": null}}`, `links.json:1:14: "to" in the value of "a" takes a string, not null`},
+		"Latin-1":                    {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
+		"a missing colon":            {`{"a" "/b"}`, `links.json:1:6: this is no JSON: in front of this a ":" is missing`},
+		"a missing value":            {`{"a": }`, `links.json:1:7: this is no JSON: in front of this a value is missing`},
+		"a missing member":           {`{"a": {"to": , "exact": true}}`, `links.json:1:14: this is no JSON: in front of this a value is missing`},
+		"a number for a key":         {`{1: "/b"}`, `links.json:1:2: this is no JSON: a name in quotation marks belongs here, not 1`},
+		"a comma without a rule":     {`{, "a": "/b"}`, `links.json:1:2: this is no JSON: a name in quotation marks belongs here, not ","`},
+		"a value cut off":            {"{\"a\": tr", `links.json:1:7: this is no JSON: "tr" is no value; text stands in quotation marks`},
+		"a number with a zero first": {`{"a": {"to": "/b", "status": 0301}}`, `links.json:1:30: this is no JSON: "0301" is no value; text stands in quotation marks`},
+		"an unknown escape":          {`{"a": "\docs"}`, `links.json:1:7: this is no JSON: the string has an escape that there is none of; for a backslash write \\`},
+		"a line end in a string":     {"{\"a\": \"/b\n}", `links.json:1:7: this is no JSON: the string does not end on its line, or holds a control character; escape it, such as a tab as \t`},
+		"a word for a status":        {`{"a": {"to": "/b", "status": true}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not true`},
+		"half a surrogate pair":      {`{"\ud83d": "/b"}`, `links.json:1:2: this string is no Unicode text: save the file as UTF-8`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

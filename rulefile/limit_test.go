@@ -72,7 +72,8 @@ func TestReadingEndsAfterTenThousandErrors(t *testing.T) {
 }
 
 func TestAnErrorNamesALongKeyByItsBeginning(t *testing.T) {
-	text := `{"` + strings.Repeat("k", 100_000) + `": {` + strings.Repeat(`"`+strings.Repeat("m", 300)+`":1,`, 100) + `"to": "/b"}}`
+	key, member := strings.Repeat("k", 100_000), strings.Repeat("m", 300)
+	text := `{"` + key + `": {` + strings.Repeat(`"`+member+`":1,`, 100) + `"to": "/b"}}`
 	err := Read(strings.NewReader(text), JSON, "links", func(resolver.Rule) {})
 	if err == nil || len(err.Error()) > 100*1000 || !strings.Contains(err.Error(), `kk"…`) {
 		t.Errorf("an error of %d bytes", len(err.Error()))

@@ -64,8 +64,8 @@ func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
 }
 
-// quote returns a text in quotation marks, and of a long one its beginning: an error is not to be longer
-// than the line that it is about, however often it names a key.
+// quote returns a text in quotation marks, and of a long one its beginning: an error is not to be
+// longer than the line that it is about, however often it names a key.
 func quote(text string) string {
 	const most = 200
 	if len(text) > most {

@@ -168,7 +168,8 @@ func (c *csvReader) checkRest(row []string) {
 		}
 		c.errs.add(c.fieldPosition(i), "%s has %d columns (%s), and %s stands in column %d; "+
 			"remove it, or put a field that holds %s into quotation marks",
-			of, len(c.columns), namesOf(c.columns), quote(row[i]), i+1, separatorName(c.fields.Comma))
+			of, len(c.columns), namesOf(c.columns),
+			quote(row[i]), i+1, separatorName(c.fields.Comma))
 		return
 	}
 }

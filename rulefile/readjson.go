@@ -185,8 +185,8 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	case '{':
 		return start, j.readObject(rule, value.at)
 	}
-	j.errs.add(value.at, `the value of %s is %s: write the destination as a string, or as an object {"to": "…"}`,
-		quote(rule.Key), kindOf(value))
+	j.errs.add(value.at, "the value of %s is %s: write the destination as a string, or as an "+
+		`object {"to": "…"}`, quote(rule.Key), kindOf(value))
 	return start, j.skip(value)
 }
 
@@ -236,12 +236,13 @@ func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
 		rule.Unlisted, ok = truth(value)
 		want = "true or false"
 	default:
-		j.errs.add(name.at, `the value of %s has a member %s; the members are "to", "status", "exact" and "unlisted"`,
-			quote(rule.Key), quote(name.text))
+		j.errs.add(name.at, "the value of %s has a member %s; the members are "+
+			`"to", "status", "exact" and "unlisted"`, quote(rule.Key), quote(name.text))
 		return j.skip(value)
 	}
 	if !ok {
-		j.errs.add(value.at, "%q in the value of %s takes %s, not %s", name.text, quote(rule.Key), want, kindOf(value))
+		j.errs.add(value.at, "%q in the value of %s takes %s, not %s",
+			name.text, quote(rule.Key), want, kindOf(value))
 	}
 	return j.skip(value)
 }

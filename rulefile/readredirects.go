@@ -103,8 +103,9 @@ func (f *redirectsFile) next(lines *lineReader) (string, error) {
 }
 
 // tooManyForms is what is wrong with a file whose lines cannot be compared in reasonable time.
-const tooManyForms = "the lines up to this one have placeholders in so many different places of their " +
-	"segments that comparing them takes too long; move some of them into another file, and reading ends here"
+const tooManyForms = "the lines up to this one have placeholders in so many different places of " +
+	"their segments that comparing them takes too long; move some of them into another file, and " +
+	"reading ends here"
 
 // add takes in a line.
 func (f *redirectsFile) add(text string, at resolver.Position) {
@@ -153,8 +154,9 @@ func (f *redirectsFile) refuseBetter(added keyedRule) (refused bool) {
 	first, refused := f.index.firstOutdone(added.key)
 	if refused {
 		path, _ := added.key.overlap(first.key)
-		f.errs.add(added.rule.Position, "a request for %s gets to the line at %s, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two",
-			path, first.at)
+		f.errs.add(added.rule.Position, "a request for %s gets to the line at %s, which comes first, "+
+			"where a rule of this line would be the better match; put this line in front of that "+
+			"one, or remove one of the two", path, first.at)
 	}
 	return refused
 }
@@ -168,7 +170,8 @@ func (f *redirectsFile) append(added keyedRule) {
 	}
 }
 
-// takerOf returns the rule that takes all below a path where the key lies: that with the longest key.
+// takerOf returns the rule that takes all below a path where the key lies: that with the longest
+// key.
 func (f *redirectsFile) takerOf(key string) (i int, taken bool) {
 	longest := 0
 	for length, hash := range hashesAbove(key, f.seed) {

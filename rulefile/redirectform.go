@@ -8,8 +8,8 @@ import (
 )
 
 // redirectForm is what keys of a _redirects file have in common but for their texts: how long those
-// around their expressions are, and whether longer paths match. Two forms decide which of their keys
-// precede the others, and which parts of the texts are equal if a path matches both:
+// around their expressions are, and whether longer paths match. Two forms decide which of their
+// keys precede the others, and which parts of the texts are equal if a path matches both:
 //
 //	blog-{x}/a      begins with "bl", and the second segment is "a"
 //	bl{x}/{y}       begins with "bl", and the second segment is anything
@@ -43,8 +43,8 @@ type overlapTable struct {
 	byTexts map[uint64]int
 }
 
-// place is what two keys have to have in common in a segment: all of it, or so many bytes at its start
-// and at its end.
+// place is what two keys have to have in common in a segment: all of it, or so many bytes at its
+// start and at its end.
 type place struct {
 	whole      bool
 	start, end int
@@ -64,8 +64,8 @@ func newRedirectIndex(seed maphash.Seed) redirectIndex {
 	return redirectIndex{seed: seed, byName: make(map[string]*redirectForm)}
 }
 
-// tooMuch reports whether the work has got out of proportion to the number of lines, as only hundreds
-// of forms make it.
+// tooMuch reports whether the work has got out of proportion to the number of lines, as only
+// hundreds of forms make it.
 func (x *redirectIndex) tooMuch() bool {
 	const anyFile, eachLine = 1 << 20, 64
 	return x.work > anyFile+eachLine*x.lines
@@ -80,8 +80,8 @@ func (x *redirectIndex) add(k keyedRule) {
 	form.keys = append(form.keys, placedKey{k.key, k.rule.Position})
 }
 
-// firstOutdone returns the first key, by its line, that the given one precedes for a path that matches
-// both.
+// firstOutdone returns the first key, by its line, that the given one precedes for a path that
+// matches both.
 func (x *redirectIndex) firstOutdone(key redirectKey) (first placedKey, ok bool) {
 	x.lines++
 	for _, other := range x.formOf(key).outdone {
@@ -167,8 +167,8 @@ func (o outdoneForm) find(key redirectKey, seed maphash.Seed) (placedKey, bool) 
 	return o.form.keys[i], both
 }
 
-// sumOf returns a hash of what a key has in some places. It reports false where a segment is so short
-// that those at its start and at its end overlap.
+// sumOf returns a hash of what a key has in some places. It reports false where a segment is so
+// short that those at its start and at its end overlap.
 func sumOf(key redirectKey, places []place, seed maphash.Seed) (sum uint64, ok bool) {
 	var h maphash.Hash
 	h.SetSeed(seed)

@@ -158,5 +158,6 @@ func conditionProblem(text string) string {
 	if name, _, ok := strings.Cut(text, "="); ok {
 		return "a rule has no condition " + name + "; use Caddy's redir with a matcher"
 	}
-	return "nothing follows the status but conditions, which a rule does not have; remove " + quote(text)
+	return "nothing follows the status but conditions, which a rule does not have; remove " +
+		quote(text)
 }

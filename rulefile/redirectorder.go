@@ -69,8 +69,8 @@ func longestFirst(rules []resolver.Rule) []resolver.Rule {
 	return rules
 }
 
-// lastBelow returns, for the hash of each key of a rule that takes all below its path, the index of the
-// last rule below.
+// lastBelow returns, for the hash of each key of a rule that takes all below its path, the index of
+// the last rule below.
 func lastBelow(rules []resolver.Rule, seed maphash.Seed) map[uint64]int {
 	last := make(map[uint64]int)
 	for _, rule := range rules {

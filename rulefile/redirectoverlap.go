@@ -44,8 +44,8 @@ func common(a, b []string, belowA, belowB bool) (path []string, ok bool) {
 	return append(path, example(rest)...), meetAtEnd(a, b, belowA, belowB)
 }
 
-// meetAtEnd is common for what is left of two keys where one has ended or comes to an expression that
-// spans segments.
+// meetAtEnd is common for what is left of two keys where one has ended or comes to an expression
+// that spans segments.
 func meetAtEnd(a, b []string, belowA, belowB bool) bool {
 	switch {
 	case len(a) == 0:

@@ -1,9 +1,10 @@
 // Package printable makes text safe to print, whoever wrote it.
 //
 // A control character in a key, a URL or the name of a file can move the cursor, change what stands
-// there already, or make a terminal answer; one that overrides the direction of text lets it read as
-// another. Both are written as escapes, \u001b and \u202e, which also mean the same in a JSON string.
-// A byte that is no Unicode text is written like \x9b, as some terminals take it for a control character.
+// there already, or make a terminal answer; one that overrides the direction of text lets it read
+// as another. Both are written as escapes, \u001b and \u202e, which also mean the same in a JSON
+// string. A byte that is no Unicode text is written like \x9b, as some terminals take it for a
+// control character.
 //
 // [Text] is for one line, [Writer] for output of many. The package imports nothing of this module.
 package printable
