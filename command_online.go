@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
@@ -118,7 +120,10 @@ func (r *remote) rulePath(key string) (string, error) {
 	if key == "" {
 		return r.path("rules"), nil
 	}
-	if strings.HasPrefix(key, "/") {
+	if !utf8.ValidString(key) {
+		return "", fmt.Errorf("the key %q is no UTF-8 text; write its bytes percent-encoded, such as %%9B", key)
+	}
+	if strings.HasPrefix(key, "/") || strings.ContainsFunc(key, unicode.IsControl) {
 		_, err := resolver.Compile([]resolver.Rule{{Key: key, Value: "/"}}, resolver.Options{})
 		return "", err
 	}

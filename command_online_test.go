@@ -96,6 +96,10 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"add --name links /docs https://docs.example", `key "/docs": a key has no leading "/"; write docs`},
 		{"list --name links /docs", `key "/docs": a key has no leading "/"; write docs`},
+		{"add --name links q\x1bx https://k.example", `key "q\x1bx": a key has no control characters; ` +
+			"remove them, or write them percent-encoded"},
+		{"add --name links r\x9bx https://k.example", `the key "r\x9bx" is no UTF-8 text; write its bytes ` +
+			"percent-encoded, such as %9B"},
 		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
 			`permanent or temporary, not "200"`},
 		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +

@@ -123,8 +123,8 @@ func selfLoopMessage(this *internalRule) string {
 	if this.remaining == "" || this.remaining == "/" { // an exact key has these paths, too
 		return message + "lead the rule elsewhere, or remove it"
 	}
-	return message + "write the destination as a URL with the site's own host, or mark the rule exact where only " +
-		"/" + this.rule.Key + " itself is to be redirected"
+	return message + "mark the rule exact, so that it takes /" + this.rule.Key +
+		" alone, or lead it to a path outside of /" + this.rule.Key
 }
 
 func tooManyMessage(limit int) string {

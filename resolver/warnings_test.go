@@ -179,8 +179,8 @@ func TestALoopOfOneRuleIsExplainedWithWhatToWriteInstead(t *testing.T) {
 		{
 			"a destination below the key", Rule{Key: "docs", Value: "/docs/v2", Position: at},
 			where + `"docs": loop: "/docs/v2" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
-				`so its requests are answered with an error; write the destination as a URL with the site's own host, ` +
-				`or mark the rule exact where only /docs itself is to be redirected`,
+				`so its requests are answered with an error; mark the rule exact, ` +
+				`so that it takes /docs alone, or lead it to a path outside of /docs`,
 		},
 		{
 			"the key itself", Rule{Key: "docs", Value: "/docs?a", Position: at},
