@@ -1,26 +1,31 @@
 package shortlink_test
 
 import (
-	"encoding/json"
-	"errors"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/vectors"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
+// golangRules returns golang.org's redirects from key to destination.
+func golangRules(t *testing.T) map[string]string {
+	t.Helper()
+	rows, err := vectors.Read("testdata/rulesets/golang.json")
+	mustDo(t, err)
+	rules := map[string]string{}
+	for _, row := range rows {
+		var key, destination string
+		mustDo(t, row.Scan(&key, &destination))
+		rules[key] = destination
+	}
+	return rules
+}
+
 func TestEveryRedirectOfGolangOrgIsAnswered(t *testing.T) {
-	content, err := os.ReadFile("../shared/testdata/rulesets/golang.json")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("the public rulesets are not beside this checkout (../shared/testdata)")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rules map[string]string
-	if err := json.Unmarshal(content, &rules); err != nil {
-		t.Fatal(err)
-	}
+	rules := golangRules(t)
 	var block strings.Builder
 	for key, value := range rules {
 		block.WriteString("rule \"" + key + "\" \"" + value + "\"\n")
@@ -37,6 +42,32 @@ func TestEveryRedirectOfGolangOrgIsAnswered(t *testing.T) {
 		want := "302 " + plainDestination(rules, key, "http://"+s.addr)
 		if got := read(t, response).location(); got != want {
 			t.Errorf("/%s: got %s, want %s", key, got, want)
+		}
+	}
+}
+
+func TestRealRulesAreWarnedOfForGoodReasonsAlone(t *testing.T) {
+	var golang, babel []resolver.Rule
+	for key, value := range golangRules(t) {
+		golang = append(golang, resolver.Rule{Key: key, Value: value})
+	}
+	rows, err := vectors.Read("testdata/rulesets/babel.json")
+	mustDo(t, err)
+	for _, row := range rows {
+		var path, destination, status string
+		mustDo(t, row.Scan(&path, &destination, &status))
+		line := strings.NewReader(path + " " + destination + " " + status)
+		_ = rulefile.ReadRedirects(line, "", func(rule resolver.Rule) { // of which some are refused
+			babel = append(babel, rule)
+		})
+	}
+	for _, rules := range [][]resolver.Rule{golang, babel} {
+		ruleset, err := resolver.Compile(rules, resolver.Options{})
+		mustDo(t, err)
+		for _, w := range ruleset.Warnings() {
+			if w.Kind != resolver.WarnMeetsKey && w.Kind != resolver.WarnUnusedVariable {
+				t.Error(w)
+			}
 		}
 	}
 }

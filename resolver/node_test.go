@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,48 @@ func TestNodeFindsEveryConformanceVectorToHoldForTheTranscription(t *testing.T) 
 		t.Fatalf("%v\n%s", err, output)
 	}
 	t.Logf("%s", output)
+}
+
+func TestTheRunnerForOthersAgreesWithTheTranscription(t *testing.T) {
+	const function = "testdata/transcription/function.mjs"
+	output, err := exec.Command(nodeBinary(t), runner, function).CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(output), "vectors agree\n") {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}
+
+const runner = "testdata/conformance/run.mjs"
+
+func TestTheRunnerForOthersTellsWhatDiffersByReading(t *testing.T) {
+	node, module := nodeBinary(t), t.TempDir()+"/others.mjs"
+	const functions = `
+export async function passes(url, ruleset) { ruleset.x = "changed"; return url; }
+export function fails() { throw new Error("no"); }
+export const other = 1;`
+	if err := os.WriteFile(module, []byte(functions), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		exit int
+		want string // a regular expression
+	}{
+		{[]string{module, "passes"}, 1, `^54 of \d+ vectors agree\n` +
+			`differences: R1 \d+, R3 \d+, .*section 3\.6\.5 1\n\nR1\n  .*\n    request  https?:.*\n    ruleset  \{.*\n` +
+			`    expected https?:.*\n    answer   https?:`},
+		{[]string{module, "fails"}, 1, `^48 of \d+ vectors agree\n`},
+		{[]string{module}, 2, `has several functions; write one of these behind it: fails, passes\n$`},
+		{[]string{module, "other"}, 2, `^.* has no function other; write one of these`},
+		{[]string{"nowhere.mjs"}, 2, `^nowhere.mjs: `},
+		{nil, 2, `^write: node run.mjs MODULE \[EXPORT\]\n$`},
+	} {
+		cmd := exec.Command(node, append([]string{runner}, test.args...)...)
+		output, _ := cmd.CombinedOutput()
+		exit := cmd.ProcessState.ExitCode()
+		if exit != test.exit || !regexp.MustCompile(test.want).Match(output) {
+			t.Errorf("%q: exit status %d\n%s", test.args, exit, output)
+		}
+	}
 }
 
 func TestNodeAnswersRandomRequestsUnderTheTranscriptionAsTheCompiledRulesetDoes(t *testing.T) {

@@ -1,12 +1,11 @@
 package rulefile_test
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/vectors"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -221,30 +220,41 @@ func TestReadRedirectsRefusesWhatHasNoEquivalentAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestReadRedirectsReadsTheRedirectsOfBabel(t *testing.T) {
-	file, err := os.Open("../../shared/testdata/rulesets/babel._redirects")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("the public rulesets are not beside this checkout (../shared/testdata)")
-	}
+// babelRedirects returns the _redirects of babeljs.io, line by line.
+func babelRedirects(t *testing.T) string {
+	t.Helper()
+	rows, err := vectors.Read("../testdata/rulesets/babel.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	var text strings.Builder
+	for _, row := range rows {
+		var path, destination, status string
+		if err := row.Scan(&path, &destination, &status); err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(strings.TrimSpace(path+" "+destination+" "+status) + "\n")
+	}
+	return text.String()
+}
+
+func TestReadRedirectsReadsTheRedirectsOfBabel(t *testing.T) {
 	var rules []resolver.Rule
 	prefixes := 0
-	err = rulefile.ReadRedirects(file, "babel", func(rule resolver.Rule) {
+	lines := strings.NewReader(babelRedirects(t))
+	err := rulefile.ReadRedirects(lines, "babel", func(rule resolver.Rule) {
 		rules = append(rules, rule)
 		if !rule.Exact {
 			prefixes++
 		}
 	})
-	const want = `babel:4:27: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
-babel:6:31: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
-babel:9:1: a rule has no host; write the path alone, into a file for that host's site
-babel:10:1: a rule has no host; write the path alone, into a file for that host's site
-babel:49:37: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line
-babel:97:1: a request for /docs/plugins/transform-es2015-constants gets to the line at babel:62:1, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two
-babel:158:81: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host`
+	const want = `babel:1:27: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+babel:2:31: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+babel:3:1: a rule has no host; write the path alone, into a file for that host's site
+babel:4:1: a rule has no host; write the path alone, into a file for that host's site
+babel:38:12: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line
+babel:78:1: a request for /docs/plugins/transform-es2015-constants gets to the line at babel:50:1, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two
+babel:127:81: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host`
 	if errorText(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

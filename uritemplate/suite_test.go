@@ -4,20 +4,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/vectors"
 )
 
-// shared returns a file of the public test suites, which lie beside the project.
-func shared(t *testing.T, name string) []byte {
+// readRows returns the rows of a table of vectors in testdata.
+func readRows(t *testing.T, name string) []vectors.Row {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("../../shared/testdata", name))
+	rows, err := vectors.Read(filepath.Join("testdata", name))
 	if err != nil {
-		t.Skip("the public test suites do not lie beside the project: ", err)
+		t.Fatal(err)
 	}
-	return content
+	return rows
 }
 
 // valueOf returns the value that JSON stands for; objects keep their order.
@@ -75,36 +76,31 @@ type suiteCase struct {
 // officialSuite returns all cases.
 func officialSuite(t *testing.T) (cases []suiteCase) {
 	t.Helper()
-	for _, file := range []string{"spec-examples", "spec-examples-by-section", "extended-tests", "negative-tests"} {
-		var groups map[string]struct {
-			Variables map[string]json.RawMessage
-			Testcases [][2]json.RawMessage
-		}
-		if err := json.Unmarshal(shared(t, "uritemplate-test/"+file+".json"), &groups); err != nil {
+	for _, row := range readRows(t, "official.json") {
+		var c suiteCase
+		var variables map[string]json.RawMessage
+		var want json.RawMessage
+		if err := row.Scan(&c.template, &variables, &want); err != nil {
 			t.Fatal(err)
 		}
-		for _, group := range groups {
-			values := map[string]Value{}
-			for name, raw := range group.Variables {
-				values[name] = valueOf(t, raw)
-			}
-			for _, testcase := range group.Testcases {
-				c := suiteCase{values: values}
-				if err := json.Unmarshal(testcase[0], &c.template); err != nil {
-					t.Fatal(err)
-				}
-				if string(testcase[1]) != "false" && json.Unmarshal(testcase[1], &c.want) != nil {
-					var one string
-					if err := json.Unmarshal(testcase[1], &one); err != nil {
-						t.Fatal(err)
-					}
-					c.want = []string{one}
-				}
-				cases = append(cases, c)
+		c.values = valuesOf(t, variables)
+		if json.Unmarshal(want, &c.want) != nil {
+			c.want = []string{""}
+			if err := json.Unmarshal(want, &c.want[0]); err != nil {
+				t.Fatal(err)
 			}
 		}
+		cases = append(cases, c)
 	}
 	return cases
+}
+
+func valuesOf(t *testing.T, variables map[string]json.RawMessage) map[string]Value {
+	values := map[string]Value{}
+	for name, raw := range variables {
+		values[name] = valueOf(t, raw)
+	}
+	return values
 }
 
 func TestTheOfficialSuiteExpandsAsItSays(t *testing.T) {

@@ -2,7 +2,6 @@ package weburl
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -49,84 +48,66 @@ func TestEquivalentURLsHaveOneCanonicalFormAndOthersNot(t *testing.T) {
 	}
 }
 
-// publicCases are vectors of RFC 3986 and its implementations.
-type publicCases struct {
-	Normalize []struct {
-		Input      string
-		Normalized string `json:"rfc3986_normalized"`
-		WHATWG     string `json:"whatwg"`
-	}
-	Classes []struct {
-		Equivalent    []string
-		NotEquivalent []string `json:"not_equivalent"`
-	} `json:"equivalence_classes"`
-	Traps []struct {
-		Input, Expected string
-		Unchanged       bool `json:"must_be_left_unchanged"`
-	} `json:"percent_traps"`
-}
-
-func readPublicCases(t *testing.T) (cases publicCases) {
+// eachPublicCase calls check with the vectors of RFC 3986 and its implementations, and returns how
+// many there are of each kind.
+func eachPublicCase(t *testing.T, check func(kind, first, second string)) map[string]int {
 	t.Helper()
-	content, err := os.ReadFile("../../shared/testdata/rfc3986-cases.json")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("the vectors of RFC 3986 are not beside this checkout (../shared/testdata)")
+	count := map[string]int{}
+	for _, row := range readRows(t, "rfc3986.json") {
+		var kind, first, second string
+		if err := row.Scan(&kind, &first, &second); err != nil {
+			t.Fatal(err)
+		}
+		count[kind]++
+		check(kind, first, second)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(content, &cases); err != nil {
-		t.Fatal(err)
-	}
-	return cases
+	return count
 }
 
 // Hosts and ports are the URL Standard's, and queries stay as they are written, so the paths are compared, and whether input and normal form
 // are one page.
 func TestTheCanonicalPathIsTheNormalFormOfRFC3986(t *testing.T) {
 	checked := 0
-	for _, c := range readPublicCases(t).Normalize {
-		u, err := Parse(c.Input)
-		if err != nil {
-			continue // of another scheme
+	eachPublicCase(t, func(kind, input, normalized string) {
+		u, err := Parse(input)
+		if kind != "normal form" || err != nil {
+			return // of another scheme
 		}
-		normal, err := Parse(c.Normalized)
+		normal, err := Parse(normalized)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checked++
 		u.Query, normal.Query = "", ""
 		if got := u.Canonical(); got.Path != normal.Path || got != normal.Canonical() {
-			t.Errorf("%s is %s, not %s", c.Input, got.Href(), c.Normalized)
+			t.Errorf("%s is %s, not %s", input, got.Href(), normalized)
 		}
-	}
+	})
 	if checked < 50 {
 		t.Errorf("%d vectors", checked)
 	}
 }
 
 func TestThePublicClassesOfEquivalenceAndTrapsHold(t *testing.T) {
-	cases := readPublicCases(t)
-	for _, class := range cases.Classes {
-		for _, url := range class.Equivalent {
-			if strings.HasPrefix(strings.ToLower(url), "http") && canonicalHref(t, url) != canonicalHref(t, class.Equivalent[0]) {
-				t.Errorf("%s differs from %s", url, class.Equivalent[0])
+	count := eachPublicCase(t, func(kind, first, second string) {
+		switch kind {
+		case "same":
+			isHTTP := strings.HasPrefix(strings.ToLower(first), "http")
+			if isHTTP && canonicalHref(t, first) != canonicalHref(t, second) {
+				t.Errorf("%s differs from %s", second, first)
+			}
+		case "other":
+			if canonicalHref(t, first) == canonicalHref(t, second) {
+				t.Errorf("%s is the same as %s", second, first)
+			}
+		case "path":
+			if got := string(AppendCanonicalPath(nil, first)); got != second {
+				t.Errorf("%s becomes %s, not %s", first, got, second)
 			}
 		}
-		for i, url := range class.NotEquivalent {
-			if i > 0 && canonicalHref(t, url) == canonicalHref(t, class.NotEquivalent[0]) {
-				t.Errorf("%s is the same as %s", url, class.NotEquivalent[0])
-			}
-		}
-	}
-	for _, trap := range cases.Traps {
-		want := trap.Expected
-		if trap.Unchanged {
-			want = trap.Input
-		}
-		if got := string(AppendCanonicalPath(nil, trap.Input)); got != want {
-			t.Errorf("%s becomes %s, not %s", trap.Input, got, want)
-		}
+	})
+	if count["same"] == 0 || count["other"] == 0 || count["path"] == 0 {
+		t.Errorf("there are %v", count)
 	}
 }
 
