@@ -24,6 +24,9 @@ var mayImport = map[string][]string{
 	"redis":              {".", "rulefile", "resolver"},
 	"cmd/caddy":          {".", "redis"},
 	"internal/scale":     nil,
+
+	"internal/vectors":          nil,
+	"internal/vectors/generate": {"internal/vectors"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {
