@@ -68,6 +68,8 @@ func FuzzResolve(f *testing.F) {
 		f.Add(uint64(0), exampleRules, request)
 		f.Add(uint64(2), "a=>/a\nb=>/c\nc=>/b", request)
 	}
+	f.Add(uint64(0), "t{x}=>/{x}{x}\nt{y}t=>/t{y}{y}t", "tttttttt")
+	f.Add(uint64(0), "{+x}=>/{+x}/{+x}", "a/b")
 	for seed := range uint64(40) {
 		r := newRandom(seed)
 		f.Add(seed, exampleRules, strings.TrimPrefix(r.mutated(r.requestURL(r.ruleset(r.options()))), "https://go.example/"))

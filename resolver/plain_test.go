@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -9,9 +10,21 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
+// errGivesUp is what plainResolve says where it would take too long.
+var errGivesUp = errors.New("the plain algorithm gives up")
+
+// plainEffort is how many characters the plain algorithm may still look at: some templates make the
+// path longer at each hop.
+type plainEffort int
+
+func (e *plainEffort) spend(n int) bool {
+	*e -= plainEffort(n)
+	return *e >= 0
+}
+
 // plainResolve is the draft's pseudocode (3.5) with the readings, as plain as can be: no index,
 // nothing worked out before. What it answers for valid rules is what the compiled ruleset has to
-// answer.
+// answer, unless it gives up.
 func plainResolve(requestURL string, rules []Rule, opts Options) (destination string, result Result) {
 	request, err := weburl.Parse(requestURL)
 	if err != nil {
@@ -24,6 +37,7 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 	pathname, relativePathname := request.Path, ""
 	initialQuery, initialHash := "", ""
 	var taken []Rule
+	effort := plainEffort(200_000)
 	for redirectCount := 0; redirectCount <= limit; redirectCount++ {
 		if i := strings.LastIndex(pathname, "#"); i >= 0 {
 			if initialHash == "" {
@@ -37,7 +51,10 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 			}
 			pathname = pathname[:i]
 		}
-		rule, remaining, captured, found := plainMatchAny(pathname, rules, opts)
+		rule, remaining, captured, found := plainMatchAny(pathname, rules, opts, &effort)
+		if !effort.spend(len(pathname)) {
+			return "", Result{Outcome: Failed, Err: errGivesUp}
+		}
 		if !found && len(taken) == 0 {
 			return "", Result{Outcome: Pass}
 		}
@@ -94,10 +111,12 @@ func plainArrive(request weburl.URL, assembled string, taken []Rule, opts Option
 
 func plainParts(u weburl.URL) string { return u.Origin() + u.Path + u.Search() + u.Hash() }
 
-func plainMatchAny(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, captured []string, found bool) {
+func plainMatchAny(pathname string, rules []Rule, opts Options, effort *plainEffort) (
+	rule Rule, remaining string, captured []string, found bool,
+) {
 	for _, rule := range rules {
 		if strings.Contains(rule.Key, "{") {
-			return plainTemplateMatch(pathname, rules, opts)
+			return plainTemplateMatch(pathname, rules, opts, effort)
 		}
 	}
 	rule, remaining, found = plainMatch(pathname, rules, opts)
@@ -265,8 +284,12 @@ func plainWithout(query string, names map[string]bool) string {
 	return strings.Join(kept, "&")
 }
 
-// plainUnsafe decodes again and again until nothing changes (R14).
+// plainUnsafe decodes again and again until nothing changes (R14). As they are, dots in front of or
+// behind other text are none of its concern.
 func plainUnsafe(path string) bool {
+	if !strings.Contains(path, "%") {
+		return false
+	}
 	for before := ""; before != path; {
 		before = path
 		for i := 0; i+2 < len(path); i++ {

@@ -14,6 +14,9 @@ func sameAnswer(t *testing.T, rules []Rule, opts Options, request string) {
 	}
 	got, result := rs.Resolve(request)
 	want, plain := plainResolve(request, rules, opts)
+	if plain.Err == errGivesUp {
+		return
+	}
 	if result.Outcome == Failed && plain.Outcome == Failed && errors.Is(result.Err, plain.Err) {
 		result.Err = plain.Err
 	}

@@ -47,7 +47,12 @@ type plainWay struct {
 }
 
 // plainWays returns all ways in which segments of a key match segments of a path.
-func plainWays(key []plainSegment, path []string, values map[string]string, opts Options) (ways []plainWay) {
+func plainWays(key []plainSegment, path []string, values map[string]string, opts Options, effort *plainEffort) (
+	ways []plainWay,
+) {
+	if !effort.spend(len(path)) {
+		return nil
+	}
 	if len(key) == 0 {
 		remaining := ""
 		if len(path) > 0 {
@@ -63,14 +68,15 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 		if key[0].name != "" {
 			extended[key[0].name] = value
 		}
-		for _, way := range plainWays(key[1:], rest, extended, opts) {
+		for _, way := range plainWays(key[1:], rest, extended, opts, effort) {
 			way.length += length
 			ways = append(ways, way)
 		}
 	}
 	if key[0].spans {
 		for n := 1; n <= len(path); n++ {
-			if value := strings.Join(path[:n], "/"); value != "" && (n < len(path) || len(key) > 1 || path[n-1] != "") {
+			value := strings.Join(path[:n], "/")
+			if effort.spend(len(value)) && value != "" && (n < len(path) || len(key) > 1 || path[n-1] != "") {
 				with(value, path[n:], 0)
 			}
 		}
@@ -87,7 +93,7 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 	}
 	for start := 0; start <= min(3*len(key[0].prefix), len(path[0])); start++ {
 		for end := max(start+1, len(path[0])-3*len(key[0].suffix)); end <= len(path[0]); end++ {
-			if plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix && !plainCuts(path[0], start) && !plainCuts(path[0], end) {
+			if effort.spend(len(path[0])) && plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix && !plainCuts(path[0], start) && !plainCuts(path[0], end) {
 				with(path[0][start:end], path[1:], 1)
 			}
 		}
@@ -106,14 +112,16 @@ func plainCuts(segment string, at int) bool {
 }
 
 // plainTemplateMatch is plainMatch for rules among which there are templates: the rule has its captures in place.
-func plainTemplateMatch(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, captured []string, found bool) {
+func plainTemplateMatch(pathname string, rules []Rule, opts Options, effort *plainEffort) (
+	rule Rule, remaining string, captured []string, found bool,
+) {
 	var best *plainWay
 	if len(pathname) < 2 {
 		return rule, "", nil, false
 	}
 	for _, rule := range rules {
 		segments := plainSegments(rule.Key, opts)
-		for _, way := range plainWays(segments, strings.Split(pathname[1:], "/"), nil, opts) {
+		for _, way := range plainWays(segments, strings.Split(pathname[1:], "/"), nil, opts, effort) {
 			if rule.Exact && way.remaining != "" && way.remaining != "/" {
 				continue
 			}
@@ -176,7 +184,8 @@ func plainBetter(a, b plainWay) bool {
 	for i := 0; order == 0 && i < min(len(a.segments), len(b.segments)); i++ {
 		order = cmp.Compare(b.segments[i].weight(), a.segments[i].weight())
 	}
-	return order < 0
+	alphabetical := strings.Compare(CanonicalKey(a.rule.Key, false), CanonicalKey(b.rule.Key, false))
+	return cmp.Or(order, cmp.Compare(len(a.segments), len(b.segments)), alphabetical) < 0
 }
 
 // templateRules are random rules, most of them templates, that can be compiled together.
@@ -217,6 +226,61 @@ func templateRules(r *rand.Rand) []Rule {
 		}
 	}
 	return rules
+}
+
+// manyTemplateRules are random templates with more in common than others, so many that each way to
+// choose among them is taken.
+func manyTemplateRules(r *rand.Rand) []Rule {
+	var rules []Rule
+	segments := []string{"a", "b", "c", "", "{x}", "{y}", "v{z}", "{w}v", "aa{u}", "{t}bb", "v{s}v", "{q}a", "b{o}"}
+	for i := range 200 {
+		var key []string
+		span := r.IntN(5)
+		for place := range 1 + r.IntN(5) {
+			if place == span {
+				key = append(key, "{+p}")
+			} else {
+				key = append(key, segments[r.IntN(len(segments))])
+			}
+		}
+		written := strings.Join(key, "/")
+		if strings.HasPrefix(written, "/") || !IsTemplate(written) {
+			continue
+		}
+		rules = append(rules, Rule{Key: written, Value: fmt.Sprint("https://x.example/", i), Exact: r.IntN(4) == 0})
+	}
+	return validTogether(rules)
+}
+
+// validTogether returns those of some templates that have a key and variables of their own.
+func validTogether(rules []Rule) (valid []Rule) {
+	keys := map[string]bool{}
+	for _, rule := range rules {
+		key := CanonicalKey(rule.Key, false)
+		if _, err := Compile([]Rule{rule}, Options{}); err == nil && !keys[key] {
+			keys[key] = true
+			valid = append(valid, rule)
+		}
+	}
+	return valid
+}
+
+func TestManyTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
+	texts := []string{"a", "b", "c", "", "v1", "1v", "aab", "abb", "%61", "vv", "d", "va", "v%76", "%"}
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		rules := manyTemplateRules(r)
+		for range 25 {
+			var path string
+			for range 1 + r.IntN(7) {
+				path += "/" + texts[r.IntN(len(texts))]
+			}
+			sameAnswer(t, rules, Options{}, "https://go.example"+path)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
 }
 
 func isAmbiguous(rs *Ruleset) bool {
