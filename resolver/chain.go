@@ -80,7 +80,7 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 // nextInChain returns the rule with an internal redirect that follows rule i, or settles the fate of rule i where none does.
 func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this := &c.table.internals[i]
-	found, _, template := lookup(&c.table, c.templates, this.value.path)
+	found, _, template := lookup(&c.table, c.templates, &splitPath{text: this.value.path}, unlimitedWork())
 	this.remaining = found.remaining
 	switch {
 	case template.rule != nil:
@@ -96,7 +96,8 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 // followTemplate is the fate of a rule whose value matches a template, from which on each value has a fate of its own.
 func (c *Compiler) followTemplate(this *internalRule) fate {
 	own := c.opts.statusOf(this.rule)
-	f := c.opts.follow(this.value, own, c.nextHop)
+	walk := c.walker(this.value.path, *unlimitedWork())
+	f := walk.follow(fate{query: this.value.query, fragment: this.value.fragment}, own)
 	if f.failed() {
 		f.inCycle = f.cycle != nil && slices.Contains(f.cycle.Cycle, this.rule.Key)
 		return f

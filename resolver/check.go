@@ -120,9 +120,9 @@ func (c *checker) checkTemplateQuery(t *templateRule) {
 	if !t.value.hasQuery {
 		return
 	}
-	samples := make([]string, len(t.names))
+	samples := make([]capture, len(t.names))
 	for slot := range samples {
-		samples[slot] = strings.Replace(sampleValue(slot), ":", "", 1)
+		samples[slot].text = strings.Replace(sampleValue(slot), ":", "", 1)
 	}
 	written := t.value.queryOf(samples)
 	c.query = c.ruleset.opts.appendConstantQuery(c.query[:0], &c.ruleset.merger, written, "")
@@ -131,7 +131,7 @@ func (c *checker) checkTemplateQuery(t *templateRule) {
 	}
 	named := func(query string) string {
 		for slot, name := range t.names {
-			query = strings.ReplaceAll(query, samples[slot], "{"+name+"}")
+			query = strings.ReplaceAll(query, samples[slot].text, "{"+name+"}")
 		}
 		return query
 	}

@@ -271,7 +271,7 @@ func (c *Compiler) tooLarge() error {
 // enter notes a rule that is to get a place in the table.
 func (c *Compiler) enter(key string, at ref, exact bool) {
 	hash, depth := keyHash(c.table.seed, key)
-	c.table.noteDepth(depth)
+	c.table.noteKey(len(key), depth)
 	c.added.add(addedRule{hash, newSlot(hash, at, exact)})
 }
 
@@ -290,7 +290,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		return nil, c.ruleErrors()
 	}
 	if c.templates != nil {
-		c.templates.sort()
+		c.templates.build()
 	}
 	c.findFates()
 	c.findTemplateFailures()

@@ -15,9 +15,8 @@ import (
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
 	found, encoded := rs.table.match(req.Target.Pathname)
 	if rs.templates != nil {
-		m := rs.templates.match(req.Target.Pathname)
-		if m.rule != nil && m.beats(found, &rs.table) {
-			return rs.appendTemplate(dst, &m, req)
+		if end, result, ok := rs.appendByTemplate(dst, found, req); ok {
+			return end, result
 		}
 	}
 	if found.ref == 0 {

@@ -135,23 +135,36 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the walk ends, meets a rule with the same value again, or has taken as many as there may be.
+// walk takes the steps of 3.3 until the walk ends, meets a rule with the same value again, or has taken
+// as many as there may be.
 func (rs *Ruleset) walk(pathname string) []step {
 	type state struct{ key, value string }
 	var steps []step
 	met := map[state]bool{}
+	w := rs.walker(splitPath{text: pathname}, work{left: requestWork})
+	var f fate
 	for {
-		step, ok := rs.step(pathname)
-		if !ok {
+		next := w.look()
+		if len(steps) == 0 && next.template.rule == nil {
+			w.work = *unlimitedWork() // as the chains of literal keys are worked out before
+		}
+		if w.work.isSpent() || next.isNone() {
 			return steps
 		}
+		step := rs.stepOf(w.at.text, &next)
 		steps = append(steps, step)
 		this := state{step.Rule.Key, step.Value}
-		if !isInternal(step.Value) || met[this] || len(steps) > rs.opts.maxRedirects || len(step.next.path) > maxDestination {
+		isLast := !isInternal(step.Value) || met[this] || len(steps) > rs.opts.maxRedirects
+		if isLast || len(step.next.path) > maxDestination {
 			return steps
 		}
 		met[this] = true
-		pathname = step.next.path
+		w.spare, w.memory = expansion{}, nil // as steps keep parts of their paths
+		h := w.take(&next, &f)
+		if h.err != nil {
+			return steps
+		}
+		f.embed(&h)
 	}
 }
 

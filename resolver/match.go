@@ -23,7 +23,10 @@ func (t *table) match(pathname string) (match, []byte) {
 	if len(pathname) < 2 {
 		return match{}, nil // R4
 	}
-	path := pathname[1:]
+	all := pathname[1:]
+	// No key is longer, also where each octet is percent-encoded; two more show whether an exact key
+	// takes the rest.
+	path := all[:min(len(all), len("%XX")*t.maxLength+2)]
 	var found prefix
 	var record []byte
 	if !t.foldCase && strings.IndexByte(path, '%') < 0 {
@@ -37,7 +40,7 @@ func (t *table) match(pathname string) (match, []byte) {
 	case found.slot.isExact():
 		return match{ref: found.slot.ref(), at: uint32(found.at)}, record
 	}
-	return match{ref: found.slot.ref(), at: uint32(found.at), remaining: path[found.end:]}, record
+	return match{ref: found.slot.ref(), at: uint32(found.at), remaining: all[found.end:]}, record
 }
 
 // longestCanonical finds what longest finds, but by the canonical forms of the candidates, each
@@ -76,6 +79,16 @@ func (t *table) reach(path string) string {
 		end += i + 1
 	}
 	return path[:end]
+}
+
+// lookupWork is what it takes to look a pathname up.
+func (t *table) lookupWork(pathname string) int {
+	n := min(len(pathname), len("%XX")*t.maxLength)
+	depth := min(t.maxDepth, n)
+	if t.foldCase || strings.IndexByte(pathname[:n], '%') >= 0 {
+		return hopWork + 4*depth + textWork(n)
+	}
+	return hopWork + 4*depth + copyWork(n)
 }
 
 func (t *table) folded(path []byte) []byte {

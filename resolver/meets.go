@@ -15,7 +15,9 @@ func (c *Compiler) findMetKeys() map[int]ref {
 	}
 	met := map[int]ref{}
 	for _, end := range ends {
-		if next, _, template := lookup(&c.table, c.templates, end.path); template.rule == nil && next.ref != 0 {
+		path := splitPath{text: end.path}
+		next, _, template := lookup(&c.table, c.templates, &path, unlimitedWork())
+		if template.rule == nil && next.ref != 0 {
 			met[end.rule] = next.ref
 		}
 	}

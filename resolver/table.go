@@ -13,9 +13,10 @@ type table struct {
 	seed      uint64
 	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
 	// key can equal are not looked up.
-	depths   uint64
-	maxDepth int
-	foldCase bool
+	depths    uint64
+	maxDepth  int
+	maxLength int // of keys, in bytes
+	foldCase  bool
 }
 
 // slot is an entry: 31 bits of the key's hash, whether the key is exact, and a ref. 0 is an empty
@@ -106,8 +107,9 @@ func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	return at, true
 }
 
-// noteDepth lets paths be looked up to the depth of a key.
-func (t *table) noteDepth(depth int) {
+// noteKey lets paths be looked up to the length and the depth of a key.
+func (t *table) noteKey(length, depth int) {
+	t.maxLength = max(t.maxLength, length)
 	t.depths |= depthBit(depth)
 	t.maxDepth = max(t.maxDepth, depth)
 }

@@ -38,9 +38,15 @@ type templateRule struct {
 type segmentPattern struct {
 	prefix, suffix string // canonical
 	slot           int    // of the expression's variable, -1 for none
+	literal        uint32 // the number of literal text among that of all keys, 0 for none
 }
 
 func (p *segmentPattern) isLiteral() bool { return p.slot < 0 }
+
+// isLike reports whether two segments match the same.
+func (p *segmentPattern) isLike(other *segmentPattern) bool {
+	return p.isLiteral() == other.isLiteral() && p.prefix == other.prefix && p.suffix == other.suffix
+}
 
 // literalLength is how much of a segment is settled.
 func (p *segmentPattern) literalLength() int { return len(p.prefix) + len(p.suffix) }
@@ -54,6 +60,15 @@ func compareTemplates(a, b *templateRule) int {
 		}
 	}
 	return cmp.Or(cmp.Compare(len(a.segments), len(b.segments)), strings.Compare(a.key, b.key))
+}
+
+// ownSegments is how many segments of a path the key takes by itself: what spans segments does not
+// count.
+func (t *templateRule) ownSegments() int {
+	if t.span >= 0 {
+		return len(t.segments) - 1
+	}
+	return len(t.segments)
 }
 
 // weight is what the i-th segment counts among those of other templates.

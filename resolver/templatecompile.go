@@ -29,7 +29,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 		return
 	}
 	c.inSource[t.key] = rule
-	there := c.templates.add(t)
+	there := c.templates.byKey[t.key]
 	switch {
 	case there == nil:
 		t.number = len(c.templates.rules)
@@ -176,8 +176,9 @@ func (c *Compiler) findTemplateFailures() {
 		if !t.value.internal {
 			continue
 		}
-		captures := slices.Repeat([]string{anySegment}, len(t.names))
-		f := c.opts.follow(t.value.internalValue(t.value.pathOf(captures), captures), c.opts.statusOf(t.rule), c.nextHop)
+		captures := slices.Repeat([]capture{{text: anySegment}}, len(t.names))
+		walk := c.walker(t.value.pathOf(captures), work{left: requestWork})
+		f := walk.follow(fate{}, c.opts.statusOf(t.rule))
 		if f.state == fateUnmatched && c.opts.origin == "" {
 			c.atSite.add(t.rule)
 		}
@@ -195,19 +196,22 @@ func (c *Compiler) findTemplateFailures() {
 	}
 }
 
-// nextHop takes a step of 3.3 among rules that are still to be compiled.
-func (c *Compiler) nextHop(pathname string) (hop, bool) {
-	found, encoded, template := lookup(&c.table, c.templates, pathname)
-	switch {
-	case template.rule != nil:
-		return c.opts.templateHop(&template, &c.merger), true
-	case found.ref == 0:
-		return hop{}, false
-	case found.ref&internalRef != 0:
+// walker returns a walker among rules that are still to be compiled.
+func (c *Compiler) walker(at string, w work) walker {
+	return walker{
+		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
+		literalHop: c.literalHop, work: w, at: splitPath{text: at},
+	}
+}
+
+// literalHop is the hop that a rule of the table is.
+func (c *Compiler) literalHop(found match, encoded []byte) (h hop, next internalValue) {
+	if found.ref&internalRef != 0 {
 		this := c.internal(found.ref)
-		return hop{key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining, internal: true, next: this.value}, true
+		h = hop{key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining, internal: true}
+		return h, this.value
 	}
 	var r record
 	r.decodeAnswer(&c.table.arena, encoded)
-	return hop{status: r.status, remaining: found.remaining, base: r.base, search: r.query, fragment: r.fragment}, true
+	return hop{status: r.status, remaining: found.remaining, base: r.base, search: r.query, fragment: r.fragment}, next
 }

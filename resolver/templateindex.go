@@ -8,86 +8,180 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// templateIndex finds the template that a path matches best. It is a tree of segments: a path is compared with those parts of it alone that it
-// can match, each once.
+// templateIndex finds the template that a path matches best. It is a tree of segments: a path is
+// compared with those parts of it alone that it can match, each once.
 type templateIndex struct {
 	rules    []*templateRule
 	byKey    map[string]*templateRule
-	root     templateNode
+	root     *templateNode
 	foldCase bool
+	// literals are the literal segments of keys; longest is how long the longest of them is with each
+	// octet percent-encoded.
+	literals literalTable
+	longest  int
 }
+
+// emptySegment is the number of the literal segment "".
+const emptySegment = 1
 
 // templateNode is what keys have behind the same first segments.
 type templateNode struct {
-	literals map[string]*templateNode
+	run      []segmentPattern // what all of them have next
+	rule     *templateRule    // whose key ends behind the run
+	literals map[uint32]*templateNode
 	patterns patternEdges
-	span     *templateNode // what keys have behind an expression that spans segments
-	rule     *templateRule // whose key ends here
+	span     *templateSpan
+	// deepest is how many segments the longest key has, and first the order of the best one; spans
+	// tells whether one has an expression that spans segments.
+	deepest, first int
+	spans          bool
 }
 
-// templateMatch is the best match among templates.
-type templateMatch struct {
+// templateFound is the best match among templates. It holds nothing of the path, so that a path that
+// only rules of the table match need not outlive the search.
+type templateFound struct {
 	rule *templateRule // nil for none
-	// segments is how many segments of the path the key's own ones take.
-	segments  int
+	// segments is how many segments of the path the key's own ones take, of which the last one ends
+	// in front of the to-th of the path's; 0 stands for what has not been counted.
+	segments, to int
+	end          int // in the path's text
+	leaves       int
+}
+
+// templateMatch is a match with what it takes of a path, and leaves of it.
+type templateMatch struct {
+	templateFound
 	remaining string
-	captures  []string
+	captures  []capture
 }
 
-// add adds a rule, and returns the one that is there already with the same segments.
-func (x *templateIndex) add(t *templateRule) (there *templateRule) {
-	node := &x.root
-	for i := range t.segments {
-		node = node.child(&t.segments[i], i == t.span)
-	}
-	if node.rule != nil {
-		return node.rule
-	}
-	node.rule = t
-	return nil
+// capture is what a variable takes of a path.
+type capture struct {
+	text     string
+	from, to int  // the segments that it is, 0 for what has not been counted
+	isPart   bool // of one segment
+	facts    facts
 }
 
-// child returns the node behind a segment, which it makes if there is none.
-func (n *templateNode) child(p *segmentPattern, spans bool) *templateNode {
-	switch {
-	case spans:
-		if n.span == nil {
-			n.span = &templateNode{}
-		}
-		return n.span
-	case !p.isLiteral():
-		return n.patterns.edge(p)
-	case n.literals == nil:
-		n.literals = map[string]*templateNode{}
-	}
-	if n.literals[p.prefix] == nil {
-		n.literals[p.prefix] = &templateNode{}
-	}
-	return n.literals[p.prefix]
-}
-
-// sort finds out which templates are better than others.
-func (x *templateIndex) sort() {
+// build makes the tree, and finds out which templates are better than others.
+func (x *templateIndex) build() {
 	sorted := slices.SortedFunc(slices.Values(x.rules), compareTemplates)
+	numbers := map[string]uint32{"": emptySegment}
 	for i, t := range sorted {
 		t.order = i
+		if t.span >= 0 {
+			// These come first, as low numbers are found faster.
+			x.numberPatterns(t.segments[t.span:], numbers)
+		}
+	}
+	for _, t := range sorted {
+		x.numberPatterns(t.segments, numbers)
+	}
+	x.literals = newLiteralTable(numbers)
+	for _, t := range sorted {
+		t.value.number(x)
+	}
+	x.root = x.node(sorted, 0)
+}
+
+// numberPatterns gives the literal segments of a key their numbers.
+func (x *templateIndex) numberPatterns(patterns []segmentPattern, numbers map[string]uint32) {
+	for i := range patterns {
+		p := &patterns[i]
+		if !p.isLiteral() {
+			continue
+		}
+		if numbers[p.prefix] == 0 {
+			numbers[p.prefix] = uint32(len(numbers) + 1)
+			x.longest = max(x.longest, len("%XX")*len(p.prefix))
+		}
+		p.literal = numbers[p.prefix]
 	}
 }
 
-// match returns the best match of a pathname.
-func (x *templateIndex) match(pathname string) templateMatch {
-	if len(pathname) < 2 {
-		return templateMatch{}
+// node returns what keys, the best one first, have behind their first segments, which are the same.
+func (x *templateIndex) node(rules []*templateRule, from int) *templateNode {
+	n := &templateNode{first: rules[0].order}
+	end := sameUpTo(rules, from)
+	n.run = rules[0].segments[from:end]
+	groups := templateGroups{}
+	for _, t := range rules {
+		n.deepest = max(n.deepest, t.ownSegments())
+		n.spans = n.spans || t.span >= 0
+		if end == len(t.segments) {
+			n.rule = t
+			continue
+		}
+		groups.add(t, end)
 	}
-	s := templateSearch{index: x, path: pathname[1:]}
-	s.visit(&x.root, 0, 0)
-	if s.best.rule != nil {
-		s.best.captures = x.capture(s.best.rule, s.path, s.best.remaining)
-		if s.best.rule.rule.Exact {
-			s.best.remaining = "" // one slash, which is not appended
+	for number, rules := range groups.literals {
+		if n.literals == nil {
+			n.literals = make(map[uint32]*templateNode, len(groups.literals))
+		}
+		n.literals[number] = x.node(rules, end+1)
+	}
+	for _, text := range groups.texts {
+		rules := groups.patterns[text]
+		n.patterns.add(&patternEdge{rules[0].segments[end], x.node(rules, end+1)})
+	}
+	if len(groups.spans) > 0 {
+		n.span = newTemplateSpan(groups.spans, end)
+	}
+	return n
+}
+
+// templateGroups are templates by their segment at a place.
+type templateGroups struct {
+	literals map[uint32][]*templateRule
+	patterns map[patternText][]*templateRule
+	texts    []patternText // of the patterns, in the order in which they came
+	spans    []*templateRule
+}
+
+// add adds a template that has a segment at a place.
+func (g *templateGroups) add(t *templateRule, at int) {
+	switch p := &t.segments[at]; {
+	case at == t.span:
+		g.spans = append(g.spans, t)
+	case p.isLiteral():
+		if g.literals == nil {
+			g.literals = map[uint32][]*templateRule{}
+		}
+		g.literals[p.literal] = append(g.literals[p.literal], t)
+	default:
+		text := patternText{p.prefix, p.suffix}
+		if g.patterns[text] == nil {
+			g.texts = append(g.texts, text)
+		}
+		if g.patterns == nil {
+			g.patterns = map[patternText][]*templateRule{}
+		}
+		g.patterns[text] = append(g.patterns[text], t)
+	}
+}
+
+// sameUpTo returns where keys whose segments are the same up to a place begin to differ, or where
+// the first of them ends or has an expression that spans segments.
+func sameUpTo(rules []*templateRule, from int) int {
+	for end := from; ; end++ {
+		for _, t := range rules {
+			ends := end == len(t.segments) || end == t.span
+			if ends || !t.segments[end].isLike(&rules[0].segments[end]) {
+				return end
+			}
 		}
 	}
-	return s.best
+}
+
+// search finds the best match of a path.
+func (x *templateIndex) search(p *splitPath, w *work, best *templateFound) {
+	if len(p.text) < 2 {
+		return // R4
+	}
+	s := templateSearch{index: x, path: p, work: w, best: best}
+	if s.visit(x.root, 0); w.isSpent() {
+		*best = templateFound{}
+	}
 }
 
 // all returns the templates in the order in which they were added.
@@ -121,95 +215,211 @@ func (x *templateIndex) below(above string) []*templateRule {
 // templateSearch looks for the best match of a path.
 type templateSearch struct {
 	index *templateIndex
-	path  string
-	best  templateMatch
+	path  *splitPath
+	work  *work
+	best  *templateFound
 }
 
-// visit looks at what keys have behind their first segments, which the path has up to start.
-func (s *templateSearch) visit(n *templateNode, segments, start int) {
-	if n.rule != nil {
-		s.offer(n.rule, segments, s.remaining(start))
-	}
-	if start > len(s.path) {
+// visit looks at what keys have behind their first segments, which match those of the path up to
+// the one at a place.
+func (s *templateSearch) visit(n *templateNode, at int) {
+	if !s.work.do(visitWork) || s.hasBetter(n) {
 		return
 	}
-	segment, _, _ := strings.Cut(s.path[start:], "/")
-	next := start + len(segment) + 1
-	if len(n.literals) > 0 || n.patterns.areMany() {
-		canonical := s.canonical(segment)
-		if child := n.literals[canonical]; child != nil {
-			s.visit(child, segments+1, next)
-		}
-		if n.patterns.areMany() {
-			if weburl.MalformedTriplet(segment) >= 0 {
-				canonical = s.index.canonicalUnits(segment)
-			}
-			for child := range n.patterns.among(canonical) {
-				s.visitPattern(child, segment, segments, next)
-			}
-			s.visitSpan(n.span, segments, start)
+	for i := range n.run {
+		if !s.matches(&n.run[i], at) {
 			return
 		}
+		at++
 	}
-	for _, edge := range n.patterns.all {
-		s.visitPattern(edge, segment, segments, next)
+	if n.rule != nil {
+		s.offer(n.rule, at, at, s.path.start(at)-1)
 	}
-	s.visitSpan(n.span, segments, start)
+	if !s.path.has(at) {
+		return
+	}
+	if len(n.literals) > 0 {
+		if child := n.literals[s.literal(at)]; child != nil {
+			s.visit(child, at+1)
+		}
+	}
+	s.visitPatterns(&n.patterns, at)
+	if n.span != nil {
+		s.visitSpan(n.span, at)
+	}
 }
 
-// remaining returns what is left of the path where a key ends in front of start.
-func (s *templateSearch) remaining(start int) string {
-	if start == 0 || start > len(s.path) {
-		return ""
+// visitPatterns looks behind those segments with an expression that match the path's one at a place.
+func (s *templateSearch) visitPatterns(edges *patternEdges, at int) {
+	if !edges.areMany() {
+		for _, edge := range edges.all {
+			s.visitPattern(edge, at)
+		}
+		return
 	}
-	return s.path[start-1:] // with the "/" in front
+	canonical := s.canonical(edges, at)
+	s.work.do(len(edges.lengths))
+	for _, length := range edges.lengths {
+		if length.sum() >= len(canonical) {
+			continue
+		}
+		if !s.work.do(4*compareWork + length.sum()) {
+			return
+		}
+		if edge := edges.among(length, canonical); edge != nil {
+			s.visitPattern(edge, at)
+		}
+	}
 }
 
-// canonical returns the form of a segment that keys have.
-func (s *templateSearch) canonical(segment string) string {
+// hasBetter reports whether no key below a node can be better than the best match so far. Without
+// expressions that span segments, keys of as many segments leave as much of the path.
+func (s *templateSearch) hasBetter(n *templateNode) bool {
+	if s.best.rule == nil || n.deepest > s.best.segments {
+		return false
+	}
+	return n.deepest < s.best.segments || !n.spans && n.first > s.best.rule.order
+}
+
+// matches reports whether the path has a segment at a place that matches one of a key.
+func (s *templateSearch) matches(p *segmentPattern, at int) bool {
+	if !s.work.do(compareWork) || !s.path.has(at) {
+		return false
+	}
+	if p.isLiteral() {
+		return s.literal(at) == p.literal
+	}
+	segment := s.path.segment(at)
+	if p.literalLength() == 0 {
+		return segment != ""
+	}
+	s.work.do(s.index.textWork(segment, p.literalLength()))
+	_, ok := s.index.matchSegment(p, segment)
+	return ok
+}
+
+// literal returns the number of the segment at a place among the literal ones of keys, 0 for none.
+func (s *templateSearch) literal(at int) uint32 {
+	found := &s.path.segments[at]
+	if found.facts&isNumbered == 0 {
+		s.index.number(found, s.path.segment(at), s.work)
+	}
+	return found.literal
+}
+
+// numberAll gives all segments of a path their numbers.
+func (x *templateIndex) numberAll(p *splitPath, w *work) {
+	if p.isNumbered {
+		return
+	}
+	start := 1
+	for i := range p.segments {
+		s := &p.segments[i]
+		x.number(s, p.text[start:start+int(s.length)], w)
+		start += int(s.length) + 1
+	}
+	p.isNumbered = true
+}
+
+// number gives a segment its number among the literal ones of keys, unless it has it.
+func (x *templateIndex) number(s *segment, text string, w *work) {
+	if s.facts&isNumbered != 0 {
+		return
+	}
+	s.facts |= isNumbered
+	switch {
+	case text == "":
+		s.literal = emptySegment
+	case len(text) <= x.longest:
+		s.literal = x.literalOf(text, w)
+	}
+	w.do(1)
+}
+
+// literalOf returns the number of a segment among the literal ones of keys, 0 for none.
+func (x *templateIndex) literalOf(segment string, w *work) uint32 {
+	if !x.foldCase && strings.IndexByte(segment, '%') < 0 {
+		w.do(numberWork + copyWork(len(segment)))
+		return x.literals.find(segment)
+	}
+	w.do(numberWork + textWork(len(segment)))
+	var memory [128]byte
+	o := options{foldCase: x.foldCase}
+	return x.literals.find(text(o.appendKey(memory[:0], segment)))
+}
+
+// textWork is what it takes to compare so many octets of a segment.
+func (x *templateIndex) textWork(segment string, n int) int {
+	n = min(n, len(segment))
+	if x.foldCase || strings.IndexByte(segment, '%') >= 0 {
+		return textWork(n)
+	}
+	return copyWork(n)
+}
+
+// canonical returns the segment at a place, each octet in its canonical form: of a long one so much
+// of its beginning and end as edges have text.
+func (s *templateSearch) canonical(edges *patternEdges, at int) string {
+	segment := s.path.segment(at)
 	if strings.IndexByte(segment, '%') < 0 && !s.index.foldCase {
 		return segment
 	}
-	return CanonicalKey(segment, s.index.foldCase)
+	most := len("%XX") * (edges.longest.prefix + edges.longest.suffix + 1)
+	s.work.do(2 * textWork(min(len(segment), most)))
+	if len(segment) <= most {
+		return s.index.canonicalUnits(segment)
+	}
+	front, back := 0, len(segment)
+	for range edges.longest.prefix + 1 {
+		front += nextUnit(segment[front:])
+	}
+	for range edges.longest.suffix {
+		back -= lastUnit(segment[:back])
+	}
+	return s.index.canonicalUnits(segment[:front]) + s.index.canonicalUnits(segment[back:])
 }
 
-// visitPattern looks behind a segment with an expression, if the path's segment has the text around it.
-func (s *templateSearch) visitPattern(edge *patternEdge, segment string, segments, next int) {
-	if _, ok := s.index.matchSegment(&edge.pattern, segment); ok {
-		s.visit(&edge.node, segments+1, next)
-	}
-}
-
-// visitSpan looks at what keys have behind an expression that spans segments, the first of which begins at start: all the rest of the
-// path but for a "/" at its end, or what is in front of each "/". The last one at which a key matches leaves least of the path.
-func (s *templateSearch) visitSpan(n *templateNode, segments, start int) {
-	if n == nil {
-		return
-	}
-	if rest := strings.TrimSuffix(s.path[min(start, len(s.path)):], "/"); n.rule != nil && rest != "" {
-		s.offer(n.rule, segments, s.path[start+len(rest):])
-	}
-	if len(n.literals) == 0 && len(n.patterns.all) == 0 {
-		return
-	}
-	for at := strings.LastIndexByte(s.path, '/'); at > start; at = strings.LastIndexByte(s.path[:at], '/') {
-		s.visit(n, segments, at+1)
+// visitPattern looks behind a segment with an expression, if the path's segment has the text around
+// it.
+func (s *templateSearch) visitPattern(edge *patternEdge, at int) {
+	if s.matches(&edge.pattern, at) {
+		s.visit(edge.node, at+1)
 	}
 }
 
-// offer takes a match if it is better than the best one so far: longer, or of those as long one that takes more of the path, or of those
-// that take as much the better template.
-func (s *templateSearch) offer(rule *templateRule, segments int, remaining string) {
-	if rule.rule.Exact && remaining != "" && remaining != "/" {
-		return
+// visitSpan looks at what keys have from an expression on that spans segments, whose first one is
+// at a place: all the rest of the path but for a "/" at its end, or what is in front of more text.
+func (s *templateSearch) visitSpan(n *templateSpan, at int) {
+	start := s.path.start(at)
+	rest := strings.TrimSuffix(s.path.text[start:], "/")
+	if n.rule != nil && rest != "" {
+		s.offer(n.rule, at, 0, start+len(rest))
+	}
+	if len(n.tails) > 0 {
+		s.visitTails(n, at)
+	}
+}
+
+// offer takes a match that ends at a place of the path if it is better than the best one so far:
+// longer, or of those as long one that takes more of the path, or of those that take as much the
+// better template. It reports whether it is a match at all.
+func (s *templateSearch) offer(rule *templateRule, segments, to, end int) bool {
+	leaves := leaves(s.path.text[end:])
+	if rule.rule.Exact && leaves > 0 {
+		return false
 	}
 	if best := s.best.rule; best != nil {
-		worse := cmp.Or(cmp.Compare(s.best.segments, segments), cmp.Compare(leaves(remaining), leaves(s.best.remaining)), cmp.Compare(rule.order, best.order)) > 0
+		worse := cmp.Or(
+			cmp.Compare(s.best.segments, segments),
+			cmp.Compare(leaves, s.best.leaves),
+			cmp.Compare(rule.order, best.order),
+		) > 0
 		if worse {
-			return
+			return true
 		}
 	}
-	s.best = templateMatch{rule: rule, segments: segments, remaining: remaining}
+	*s.best = templateFound{rule, segments, to, end, leaves}
+	return true
 }
 
 // matchSegment reports whether a segment of a path has the text around an expression, and returns what that captures, as the path spells it.
@@ -222,18 +432,20 @@ func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (capture
 	return segment[start:max(start, end)], ok && end > start
 }
 
-// cutPrefix reports whether a segment begins with canonical text, however it is spelled, and where that ends.
+// cutPrefix reports whether a segment begins with canonical text, however it is spelled, and where
+// that ends.
 func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
 	if strings.HasPrefix(segment, prefix) && !isWithinTriplet(segment, len(prefix)) {
 		return len(prefix), true
 	}
+	var memory [3]byte
 	for prefix != "" {
 		unit := nextUnit(segment[end:])
 		if unit == 0 {
 			return 0, false
 		}
-		canonical := x.canonicalUnit(segment[end : end+unit])
-		if !strings.HasPrefix(prefix, canonical) {
+		canonical := x.appendUnit(memory[:0], segment[end:end+unit])
+		if !strings.HasPrefix(prefix, text(canonical)) {
 			return 0, false
 		}
 		prefix, end = prefix[len(canonical):], end+unit
@@ -241,43 +453,48 @@ func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
 	return end, true
 }
 
-// cutSuffix reports whether a segment ends in canonical text, however it is spelled, and where that begins.
+// cutSuffix reports whether a segment ends in canonical text, however it is spelled, and where that
+// begins.
 func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
-	if start = len(segment) - len(suffix); strings.HasSuffix(segment, suffix) && !isWithinTriplet(segment, start) {
+	start = len(segment) - len(suffix)
+	if strings.HasSuffix(segment, suffix) && !isWithinTriplet(segment, start) {
 		return start, true
 	}
+	var memory [3]byte
 	for start = len(segment); suffix != "" && start > 0; {
-		unit := 1
-		if _, ok := weburl.Triplet(segment, max(0, start-3)); ok && start >= 3 {
-			unit = 3
-		}
-		canonical := x.canonicalUnit(segment[start-unit : start])
-		rest, ok := strings.CutSuffix(suffix, canonical)
-		if !ok {
+		unit := lastUnit(segment[:start])
+		canonical := x.appendUnit(memory[:0], segment[start-unit:start])
+		if !strings.HasSuffix(suffix, text(canonical)) {
 			return 0, false
 		}
-		suffix, start = rest, start-unit
+		suffix, start = suffix[:len(suffix)-len(canonical)], start-unit
 	}
 	return start, suffix == ""
 }
 
-// canonicalUnit returns the canonical form of what stands for one octet.
-func (x *templateIndex) canonicalUnit(unit string) string {
-	if len(unit) == 1 && !x.foldCase {
-		return unit
+// appendUnit appends the canonical form of what stands for one octet.
+func (x *templateIndex) appendUnit(dst []byte, unit string) []byte {
+	start := len(dst)
+	dst = append(dst, unit...)
+	if len(unit) == 3 {
+		dst = dst[:start+len(weburl.NormalizeTriplets(dst[start:]))]
 	}
-	return CanonicalKey(unit, x.foldCase)
+	if x.foldCase {
+		foldCase(dst[start:])
+	}
+	return dst
 }
 
-// canonicalUnits returns the form of a segment in which each octet is canonical by itself, also where a "%" is none's.
+// canonicalUnits returns the form of a segment in which each octet is canonical by itself, also
+// where a "%" is none's.
 func (x *templateIndex) canonicalUnits(segment string) string {
-	var b strings.Builder
+	canonical := make([]byte, 0, len(segment))
 	for at := 0; at < len(segment); {
 		unit := nextUnit(segment[at:])
-		b.WriteString(x.canonicalUnit(segment[at : at+unit]))
+		canonical = x.appendUnit(canonical, segment[at:at+unit])
 		at += unit
 	}
-	return b.String()
+	return text(canonical)
 }
 
 // isWithinTriplet reports whether a place in a path is between the characters of a triplet.
@@ -290,6 +507,14 @@ func isWithinTriplet(path string, at int) bool {
 	return false
 }
 
+// lastUnit returns the length of what stands for the last octet of a path, or 0 if it is empty.
+func lastUnit(path string) int {
+	if n := len(path); n >= 3 && nextUnit(path[n-3:]) == 3 {
+		return 3
+	}
+	return min(1, len(path))
+}
+
 // nextUnit returns the length of what stands for one octet of a path, or 0 at its end.
 func nextUnit(path string) int {
 	if _, ok := weburl.Triplet(path, 0); ok {
@@ -298,38 +523,70 @@ func nextUnit(path string) int {
 	return min(1, len(path))
 }
 
-// capture returns what the expressions of a key take of a path that it matches, by slot.
-func (x *templateIndex) capture(t *templateRule, path, remaining string) []string {
-	captures := make([]string, len(t.names))
-	path = path[:len(path)-len(remaining)]
-	segments := t.segments
-	if t.span >= 0 {
-		segments = segments[:t.span]
+// match returns what a match takes of a path, and leaves of it. The path's text is given apart, so
+// that the path need not outlive the call as captures of its text do.
+func (x *templateIndex) match(found templateFound, text string, p *splitPath) templateMatch {
+	t := found.rule
+	m := templateMatch{templateFound: found, captures: make([]capture, len(t.names))}
+	if !t.rule.Exact {
+		m.remaining = text[found.end:] // of which an exact key leaves a slash that is not appended
 	}
-	path = x.captureSegments(segments, path, captures)
 	if t.span < 0 {
-		return captures
+		x.capture(t.segments, 0, text, p, m.captures)
+		return m
 	}
-	tail := t.segments[t.span+1:]
-	end := len(path)
-	for range tail {
-		end = strings.LastIndexByte(path[:end], '/')
+	x.capture(t.segments[:t.span], 0, text, p, m.captures)
+	span := capture{from: t.span}
+	start, end := p.start(t.span), found.end
+	if found.to > 0 {
+		tail := t.segments[t.span+1:]
+		span.to = found.to - len(tail)
+		x.capture(tail, span.to, text, p, m.captures)
+		end = p.start(span.to) - 1
 	}
-	captures[t.segments[t.span].slot] = path[:end]
-	if len(tail) > 0 {
-		x.captureSegments(tail, path[end+1:], captures)
-	}
-	return captures
+	span.text = text[start:end]
+	m.captures[t.segments[t.span].slot] = span
+	return m
 }
 
-// captureSegments captures the expressions of segments, and returns the path behind them.
-func (x *templateIndex) captureSegments(segments []segmentPattern, path string, captures []string) (rest string) {
-	for i := range segments {
-		var segment string
-		segment, path, _ = strings.Cut(path, "/")
-		if p := &segments[i]; !p.isLiteral() {
-			captures[p.slot], _ = x.matchSegment(p, segment)
+// capture captures the expressions of segments of a key that match those of a path from one at a
+// place on.
+func (x *templateIndex) capture(
+	patterns []segmentPattern, at int, text string, p *splitPath, captures []capture,
+) {
+	for i := range patterns {
+		pattern := &patterns[i]
+		if pattern.isLiteral() {
+			continue
+		}
+		start := p.start(at + i)
+		segment := text[start : start+int(p.segments[at+i].length)]
+		taken, _ := x.matchSegment(pattern, segment)
+		captures[pattern.slot] = capture{
+			text: taken, from: at + i, to: at + i + 1, isPart: len(taken) < len(segment),
 		}
 	}
-	return path
+}
+
+// examine finds out what is known of a capture that is a part of a segment.
+func (c *capture) examine(p *splitPath, w *work) {
+	if c.facts = p.segments[c.from].facts & ofParts; c.facts&isExamined == 0 {
+		c.facts = examine(c.text)
+		w.do(examineWork(c.text, c.facts))
+		return
+	}
+	if c.facts&isShallow == 0 {
+		w.do(pathWork(c.text))
+	}
+	c.facts |= safety(c.text, c.facts)
+}
+
+// count finds out which segments a capture is that takes all the rest of a path, which is split.
+func (c *capture) count(p *splitPath) {
+	if c.to > 0 {
+		return
+	}
+	if c.to = len(p.segments); p.start(c.from)+len(c.text) < len(p.text) {
+		c.to-- // the empty one behind the "/" at its end
+	}
 }

@@ -103,11 +103,15 @@ func (rs *Ruleset) sampleAnswers(pathname string, t *templateRule) KeyAnswers {
 
 // sampleAnswer is the answer to a request for a pathname.
 func (rs *Ruleset) sampleAnswer(pathname string) Answer {
-	found, encoded, template := lookup(&rs.table, rs.templates, pathname)
+	p, w := splitPath{text: pathname}, work{left: requestWork}
+	found, encoded, template := lookup(&rs.table, rs.templates, &p, &w)
+	if w.isSpent() {
+		return Answer{Outcome: Failed, Err: ErrTooManyRedirects}
+	}
 	if template.rule == nil {
 		return rs.answerFor(found, encoded, found.remaining, "")
 	}
-	r, err := rs.recordOf(&template)
+	r, err := rs.recordOf(&template, pathname, p.segments, &w)
 	if err != nil {
 		return Answer{Outcome: Failed, Err: err}
 	}

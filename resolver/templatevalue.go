@@ -25,6 +25,10 @@ type valuePiece struct {
 	literal  string
 	slot     int // -1 for none
 	operator uritemplate.Operator
+	// segments are those of the literal text, with a "/" in front of it, in the path of an internal
+	// value.
+	segments []segment
+	common   facts // that they have
 }
 
 // marker stands for a capture while a value is parsed as a URL. It is of no use in one, and comes out percent-encoded in paths.
@@ -64,7 +68,7 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 		captures = append(captures, valuePiece{slot: slot, operator: operator})
 	}
 	if v, parsed, problem = assembleValue(marked.String(), captures); problem == "" {
-		v.unsafeText = unsafePath(v.pathOf(slices.Repeat([]string{"x"}, len(names))), nil)
+		v.unsafeText = unsafePath(v.pathOf(slices.Repeat([]capture{{text: "x"}}, len(names))), nil)
 	}
 	return v, parsed, problem
 }
@@ -111,32 +115,51 @@ func assembleValue(marked string, captures []valuePiece) (v templateValue, parse
 }
 
 // appendPieces appends pieces with captures in their places: raw, and encoded where the operator may not emit them.
-func appendPieces(dst []byte, pieces []valuePiece, captures []string) []byte {
+func appendPieces(dst []byte, pieces []valuePiece, captures []capture) []byte {
 	for i := range pieces {
 		dst = append(dst, pieces[i].literal...)
 		if pieces[i].slot >= 0 {
-			dst = pieces[i].operator.AppendRaw(dst, captures[pieces[i].slot])
+			dst = pieces[i].operator.AppendRaw(dst, captures[pieces[i].slot].text)
 		}
 	}
 	return dst
 }
 
 // pathOf returns the path with captures in their places.
-func (v *templateValue) pathOf(captures []string) string {
+func (v *templateValue) pathOf(captures []capture) string {
 	return string(appendPieces(make([]byte, 0, 128), v.path, captures))
 }
 
 // isTooLong reports whether captures would make the value longer than destinations are: they can stand in it again and again.
-func (v *templateValue) isTooLong(captures []string) bool {
+func (v *templateValue) isTooLong(captures []capture) bool {
 	n := 0
 	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
 		for i := range pieces {
 			if n += len(pieces[i].literal); pieces[i].slot >= 0 {
-				n += len(captures[pieces[i].slot])
+				n += len(captures[pieces[i].slot].text)
 			}
 		}
 	}
 	return n > maxDestination
+}
+
+// number takes the literal text of an internal value's path apart, and gives its segments the
+// numbers that they have among those of keys.
+func (v *templateValue) number(x *templateIndex) {
+	if !v.internal {
+		return
+	}
+	for i := range v.path {
+		literal := splitPath{text: v.path[i].literal}
+		if i > 0 {
+			literal.text = "/" + literal.text
+		}
+		w := unlimitedWork()
+		literal.examine(0, literal.split(w), w)
+		x.numberAll(&literal, w)
+		v.path[i].common = literal.common
+		v.path[i].segments = literal.segments
+	}
 }
 
 // uses reports whether the value has a capture.
@@ -152,7 +175,7 @@ func (v *templateValue) uses(slot int) bool {
 }
 
 // internalValue returns the internal redirect with a path that has its captures, which it can begin with "//", as a pathname can.
-func (v *templateValue) internalValue(path string, captures []string) internalValue {
+func (v *templateValue) internalValue(path string, captures []capture) internalValue {
 	value := internalValue{path: path, fragment: v.fragmentOf(captures)}
 	if v.hasQuery {
 		value.query = "?" + v.queryOf(captures)
@@ -161,11 +184,11 @@ func (v *templateValue) internalValue(path string, captures []string) internalVa
 }
 
 // queryOf returns the query with captures in their places, and fragmentOf the fragment, with its "#".
-func (v *templateValue) queryOf(captures []string) string {
+func (v *templateValue) queryOf(captures []capture) string {
 	return string(weburl.AppendEncoded(nil, string(appendPieces(nil, v.query, captures)), weburl.QuerySet))
 }
 
-func (v *templateValue) fragmentOf(captures []string) string {
+func (v *templateValue) fragmentOf(captures []capture) string {
 	if !v.hasFragment {
 		return ""
 	}

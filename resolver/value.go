@@ -88,8 +88,7 @@ type internalValue struct {
 
 // parseInternal takes an internal redirect apart, or says what is wrong with it (R10, R11).
 func parseInternal(value string) (v internalValue, problem string) {
-	path, fragment := cutBefore(value, '#')
-	path, query := cutBefore(path, '?')
+	path, query, fragment := cutInternal(value)
 	switch {
 	case strings.HasPrefix(value, "//"):
 		return v, "an internal destination begins with one \"/\"; " + insteadOfTwoSlashes(value)
@@ -104,8 +103,20 @@ func parseInternal(value string) (v internalValue, problem string) {
 	case strings.Count(query, "?") > 1:
 		return v, "an internal destination has one \"?\" before its \"#\" at the most, as the last one is taken; for the others write %3F"
 	}
-	encoded := weburl.AppendEncoded(nil, path, weburl.PathSet)
-	return internalValue{path: string(encoded), query: query, fragment: fragment}, ""
+	return newInternalValue(value), ""
+}
+
+// newInternalValue takes a good internal redirect apart.
+func newInternalValue(value string) internalValue {
+	path, query, fragment := cutInternal(value)
+	encoded := weburl.AppendEncoded(make([]byte, 0, len(path)), path, weburl.PathSet)
+	return internalValue{path: text(encoded), query: query, fragment: fragment}
+}
+
+func cutInternal(value string) (path, query, fragment string) {
+	path, fragment = cutBefore(value, '#')
+	path, query = cutBefore(path, '?')
+	return path, query, fragment
 }
 
 // cutBefore cuts s before the first c.

@@ -78,13 +78,13 @@ func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	if len(s)-i < 3 || s[i] != '%' {
 		return 0, false
 	}
-	high, ok1 := unhex(s[i+1])
-	low, ok2 := unhex(s[i+2])
+	high, ok1 := HexDigit(s[i+1])
+	low, ok2 := HexDigit(s[i+2])
 	return high<<4 | low, ok1 && ok2
 }
 
-// unhex gives the value of a hex digit of either case.
-func unhex(b byte) (digit byte, ok bool) {
+// HexDigit gives the value of a hex digit of either case.
+func HexDigit(b byte) (digit byte, ok bool) {
 	digit = hexDigits[b]
 	return digit, digit < 16
 }

@@ -59,7 +59,7 @@ func parseIPv4Number(s string) (number uint64, ok bool) {
 		s, base = s[1:], 8
 	}
 	for i := range len(s) {
-		digit, ok := unhex(s[i])
+		digit, ok := HexDigit(s[i])
 		if !ok || uint64(digit) >= base {
 			return 0, false
 		}
