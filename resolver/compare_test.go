@@ -154,7 +154,7 @@ func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
 	after := mustCompile(t, rules, Options{MaxRedirects: &one})
 	count, first := after.Broken(nil, 10, nil)
 	want := map[string]string{
-		"Docs":  "write the destination as a URL",
+		"Docs":  "mark the rule exact, so that it takes /Docs alone",
 		"ping":  "loop ping -> pong -> ping: ",
 		"pong":  "loop ping -> pong -> ping: ",
 		"in":    "leads into the loop ping -> pong -> ping",
