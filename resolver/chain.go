@@ -80,7 +80,8 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 // nextInChain returns the rule with an internal redirect that follows rule i, or settles the fate of rule i where none does.
 func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this := &c.table.internals[i]
-	found, _, template := lookup(&c.table, c.templates, &splitPath{text: this.value.path}, unlimitedWork())
+	path := splitPath{text: this.value.path}
+	found, _, template := lookup(&c.table, c.templates, &path, unlimitedWork())
 	this.remaining = found.remaining
 	switch {
 	case template.rule != nil:

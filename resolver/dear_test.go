@@ -73,7 +73,10 @@ func dearRequests(n int) []dearRequest {
 	nearTail := keysTo("https://x.example", "{+x}/b"+strings.Repeat("/a", 61))
 	renamed := numberedChain("v%d/{+x}", "/v%d/{+x}")
 	part := numberedChain("v%d-{x}", "/v%d-{x}")
-	olds := strings.Repeat("/old", 256)
+	versions := keysTo("https://x.example", "{+x}/v{n}/b")
+	turned := []Rule{{Key: "{a}/{b}/{+c}", Value: "/{b}/{+c}/{a}"}}
+	literals := append(numberedChain("v%d/{+x}", "/k%d"), literalChain(n)...)
+	olds, edits := strings.Repeat("/old", 256), strings.Repeat("/edit", 256)
 	return []dearRequest{
 		{"moved", moved, filled(n, "/", "old/", "")},
 		{"moved, short segments", short, filled(n, strings.Repeat("/o", 256), "/a", "")},
@@ -88,22 +91,23 @@ func dearRequests(n int) []dearRequest {
 		{"text behind", edit, filled(n, "/x", "/edit", "")},
 		{"README", slices.Concat(moved, readmeTemplates), filled(n, "/", "old/", "")},
 		{"README, edit", slices.Concat(moved, readmeTemplates), filled(n, olds, "/xedit/edi", "/edit")},
-		{"61 behind", slices.Concat(tail, edit), filled(n, "/p", "/a", strings.Repeat("/edit", 256))},
-		{"61 behind, escapes", slices.Concat(tail, edit), filled(n, "/p", "/%61", strings.Repeat("/edit", 256))},
-		{"variables behind", append(keysTo("https://x.example", "{+x}/v{n}/b"), moved...), filled(n, olds, "/v1/v", "")},
-		{"turned", []Rule{{Key: "{a}/{b}/{+c}", Value: "/{b}/{+c}/{a}"}}, filled(n, "/aa/bb", "/b/c", "")},
-		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n, "", "/b", "")},
+		{"61 behind", slices.Concat(tail, edit), filled(n, "/p", "/a", edits)},
+		{"61 behind, escapes", slices.Concat(tail, edit), filled(n, "/p", "/%61", edits)},
+		{"variables behind", append(versions, moved...), filled(n, olds, "/v1/v", "")},
+		{"turned", turned, filled(n, "/aa/bb", "/b/c", "")},
+		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*MaxRedirects, "", "/b", "")},
 		{"doubled", []Rule{{Key: "{+x}", Value: "/{+x}/{+x}"}}, filled(n, "", "/b", "")},
 		{"part renamed", part, filled(n, "/v0-", "a", "")},
 		{"part renamed, escapes", part, filled(n, "/v0-", "%20", "")},
 		{"part renamed, escaped twice", part, filled(n, "/v0-", "%2541", "")},
 		{"part renamed, reserved", numberedChain("v%d:{x}", "/v%d:{x}"), filled(n, "/v0:", "a", "")},
 		{"remaining", numberedChain("v%d/{x}", "/v%d/{x}/r"), filled(n, "/v0/x", "/a", "")},
-		{"literal keys", append(numberedChain("v%d/{+x}", "/k%d"), literalChain(n)...), filled(n, "/v0", "/a", "")},
+		{"literal keys", literals, filled(n, "/v0", "/a", "")},
 		{"1,024 templates", append(binaryKeys(10), moved...), filled(n, olds, "/a", "")},
 		{"4,096 templates", append(binaryKeys(12), moved...), filled(n, olds, "/a", "")},
 		{"1,000 of 64 segments", append(numberedKeys(999, func(i int) string {
-			return strings.Repeat("a", i%31) + "{x}" + strings.Repeat("a", i/31) + manyVariables(62) + fmt.Sprint("/z", i)
+			return strings.Repeat("a", i%31) + "{x}" + strings.Repeat("a", i/31) +
+				manyVariables(62) + fmt.Sprint("/z", i)
 		}), moved...), filled(n, olds, "/"+strings.Repeat("a", 80), "")},
 		{"1,000 with 61 behind", append(numberedKeys(999, func(i int) string {
 			return "{+x}" + manyVariables(60) + fmt.Sprint("/z", i)
@@ -141,7 +145,8 @@ func literalChain(n int) []Rule {
 	return rules
 }
 
-// spend resolves a pathname that a template matches, if one does, and returns what is left of the work.
+// spend resolves a pathname that a template matches, if one does, and returns what is left of the
+// work.
 func spend(rs *Ruleset, pathname string, units int) (left int) {
 	p, w := splitPath{text: pathname}, work{left: units}
 	if _, _, template := lookup(&rs.table, rs.templates, &p, &w); template.rule != nil {
@@ -183,7 +188,8 @@ func TestAChainThatBeginsWithALiteralKeyHasNoBudget(t *testing.T) {
 	if _, result := rs.Resolve("https://go.example" + far); result.Err != ErrTooManyRedirects {
 		t.Errorf("the path by itself: %+v", result)
 	}
-	if destination, result := rs.Resolve("https://go.example/start"); result.Hops != 201 || len(destination) < 16000 {
+	destination, result := rs.Resolve("https://go.example/start")
+	if result.Hops != 201 || len(destination) < 16000 {
 		t.Errorf("the key: %d bytes, %+v", len(destination), result)
 	}
 }

@@ -135,8 +135,8 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the walk ends, meets a rule with the same value again, or has taken
-// as many as there may be.
+// walk takes the steps of 3.3 until the walk ends, meets a rule with the same value again, or has
+// taken as many as there may be.
 func (rs *Ruleset) walk(pathname string) []step {
 	type state struct{ key, value string }
 	var steps []step

@@ -11,7 +11,8 @@ import (
 
 // Why a request is answered with an error. Result.Err is one of these under errors.Is.
 var (
-	// ErrTooManyRedirects is the error of 3.3.3. A loop is one, too.
+	// ErrTooManyRedirects is the error of 3.3.3. A loop is one, too, and a chain of templates that
+	// takes more work than a request has (R9).
 	ErrTooManyRedirects = errors.New("too many internal redirects")
 	// ErrLoop says that the redirects are too many because they never end.
 	ErrLoop = errors.New("loop")

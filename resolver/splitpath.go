@@ -99,22 +99,21 @@ func safety(text string, found facts) (safe facts) {
 	switch {
 	case found&isShallow == 0:
 		return deepSafety(text)
+	case text != "" && text[0] != '.' || strings.Trim(text, ".") != "":
+		return isSafe | isSolid
 	case text == "." || text == "..":
 		return 0
-	case strings.Trim(text, ".") == "":
-		return isSafe
 	}
-	return isSafe | isSolid
+	return isSafe
 }
 
 // deepSafety is the safety of a text that has to be decoded.
 func deepSafety(text string) (safe facts) {
 	var memory [128]byte
-	d := decoder{begun: memory[:0]}
-	if weburl.IsDotSegment(text) || !d.decode(text) {
+	switch passes, joins := decodeFully(text, memory[:0]); {
+	case !passes || weburl.IsDotSegment(text):
 		return 0
-	}
-	if d.isSolid() {
+	case joins:
 		return isSafe | isSolid
 	}
 	return isSafe
@@ -136,13 +135,11 @@ func (p *splitPath) has(i int) bool {
 	return true
 }
 
-// add adds a segment. Other than append it lets memory that the caller has on its stack stay there.
+// add adds a segment.
 func (p *splitPath) add(s segment) {
 	n := len(p.segments)
 	if n == cap(p.segments) {
-		grown := make([]segment, n, 2*n+16)
-		copy(grown, p.segments)
-		p.segments = grown
+		p.grow(2*n + 16)
 	}
 	p.segments = p.segments[:n+1]
 	p.segments[n] = s
@@ -156,17 +153,33 @@ func (p *splitPath) split(w *work) int {
 		return found
 	}
 	rest := p.text[start:]
-	segments := make([]segment, found, found+strings.Count(rest, "/")+1)
-	copy(segments, p.segments)
-	for length := 0; length >= 0; {
-		if length = strings.IndexByte(rest, '/'); length >= 0 {
-			segments = append(segments, segment{length: uint32(length)})
-			rest = rest[length+1:]
-		}
+	n := found + strings.Count(rest, "/") + 1
+	if n > cap(p.segments) {
+		p.grow(n)
 	}
-	p.segments = append(segments, segment{length: uint32(len(rest))})
-	w.do(splitWork * (len(p.segments) - found))
-	return len(p.segments)
+	p.segments = p.segments[:n]
+	for i := found; i < n-1; i++ {
+		length := 8
+		if len(rest) >= 8 {
+			length = firstSlash(load64(rest)) // which is fast where segments are short
+		}
+		if length == 8 {
+			length = strings.IndexByte(rest, '/')
+		}
+		p.segments[i] = segment{length: uint32(length)}
+		rest = rest[length+1:]
+	}
+	p.segments[n-1] = segment{length: uint32(len(rest))}
+	w.do(splitWork * (n - found))
+	return n
+}
+
+// grow makes room for n segments. Other than append it lets memory that the caller has on its stack
+// stay there.
+func (p *splitPath) grow(n int) {
+	grown := make([]segment, len(p.segments), n)
+	copy(grown, p.segments)
+	p.segments = grown
 }
 
 // start returns where the i-th segment begins, which is behind the text where there are i of them.
@@ -204,7 +217,9 @@ func (p *splitPath) examine(from, to int, w *work) {
 	start := p.start(from)
 	for i := from; i < to; i++ {
 		s := &p.segments[i]
-		if s.facts&isExamined == 0 {
+		if s.length == 0 {
+			s.facts |= ofEmpty
+		} else if s.facts&isExamined == 0 {
 			text := p.text[start : start+int(s.length)]
 			s.facts |= examine(text)
 			w.do(examineWork(text, s.facts))

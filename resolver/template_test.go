@@ -47,9 +47,9 @@ type plainWay struct {
 }
 
 // plainWays returns all ways in which segments of a key match segments of a path.
-func plainWays(key []plainSegment, path []string, values map[string]string, opts Options, effort *plainEffort) (
-	ways []plainWay,
-) {
+func plainWays(
+	key []plainSegment, path []string, values map[string]string, opts Options, effort *plainEffort,
+) (ways []plainWay) {
 	if !effort.spend(len(path)) {
 		return nil
 	}
@@ -76,7 +76,8 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 	if key[0].spans {
 		for n := 1; n <= len(path); n++ {
 			value := strings.Join(path[:n], "/")
-			if effort.spend(len(value)) && value != "" && (n < len(path) || len(key) > 1 || path[n-1] != "") {
+			isAll := n == len(path) && len(key) == 1
+			if effort.spend(len(value)) && value != "" && !(isAll && path[n-1] == "") {
 				with(value, path[n:], 0)
 			}
 		}
@@ -93,7 +94,11 @@ func plainWays(key []plainSegment, path []string, values map[string]string, opts
 	}
 	for start := 0; start <= min(3*len(key[0].prefix), len(path[0])); start++ {
 		for end := max(start+1, len(path[0])-3*len(key[0].suffix)); end <= len(path[0]); end++ {
-			if effort.spend(len(path[0])) && plainKey(path[0][:start], opts) == key[0].prefix && plainKey(path[0][end:], opts) == key[0].suffix && !plainCuts(path[0], start) && !plainCuts(path[0], end) {
+			if !effort.spend(len(path[0])) || plainCuts(path[0], start) || plainCuts(path[0], end) {
+				continue
+			}
+			before, after := plainKey(path[0][:start], opts), plainKey(path[0][end:], opts)
+			if before == key[0].prefix && after == key[0].suffix {
 				with(path[0][start:end], path[1:], 1)
 			}
 		}
@@ -232,7 +237,9 @@ func templateRules(r *rand.Rand) []Rule {
 // choose among them is taken.
 func manyTemplateRules(r *rand.Rand) []Rule {
 	var rules []Rule
-	segments := []string{"a", "b", "c", "", "{x}", "{y}", "v{z}", "{w}v", "aa{u}", "{t}bb", "v{s}v", "{q}a", "b{o}"}
+	segments := []string{
+		"a", "b", "c", "", "{x}", "{y}", "v{z}", "{w}v", "aa{u}", "{t}bb", "v{s}v", "{q}a", "b{o}",
+	}
 	for i := range 200 {
 		var key []string
 		span := r.IntN(5)
@@ -247,7 +254,8 @@ func manyTemplateRules(r *rand.Rand) []Rule {
 		if strings.HasPrefix(written, "/") || !IsTemplate(written) {
 			continue
 		}
-		rules = append(rules, Rule{Key: written, Value: fmt.Sprint("https://x.example/", i), Exact: r.IntN(4) == 0})
+		value := fmt.Sprint("https://x.example/", i)
+		rules = append(rules, Rule{Key: written, Value: value, Exact: r.IntN(4) == 0})
 	}
 	return validTogether(rules)
 }

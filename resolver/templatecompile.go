@@ -208,10 +208,17 @@ func (c *Compiler) walker(at string, w work) walker {
 func (c *Compiler) literalHop(found match, encoded []byte) (h hop, next internalValue) {
 	if found.ref&internalRef != 0 {
 		this := c.internal(found.ref)
-		h = hop{key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining, internal: true}
+		h = hop{
+			key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining,
+			internal: true,
+		}
 		return h, this.value
 	}
 	var r record
 	r.decodeAnswer(&c.table.arena, encoded)
-	return hop{status: r.status, remaining: found.remaining, base: r.base, search: r.query, fragment: r.fragment}, next
+	h = hop{
+		status: r.status, remaining: found.remaining,
+		base: r.base, search: r.query, fragment: r.fragment,
+	}
+	return h, next
 }

@@ -28,7 +28,8 @@ const emptySegment = 1
 type templateNode struct {
 	run      []segmentPattern // what all of them have next
 	rule     *templateRule    // whose key ends behind the run
-	literals map[uint32]*templateNode
+	literals numberTable      // of the nodes behind literal segments, from 1 on
+	nodes    []*templateNode
 	patterns patternEdges
 	span     *templateSpan
 	// deepest is how many segments the longest key has, and first the order of the best one; spans
@@ -37,8 +38,8 @@ type templateNode struct {
 	spans          bool
 }
 
-// templateFound is the best match among templates. It holds nothing of the path, so that a path that
-// only rules of the table match need not outlive the search.
+// templateFound is the best match among templates. It holds nothing of the path, so that a path
+// that only rules of the table match need not outlive the search.
 type templateFound struct {
 	rule *templateRule // nil for none
 	// segments is how many segments of the path the key's own ones take, of which the last one ends
@@ -114,11 +115,8 @@ func (x *templateIndex) node(rules []*templateRule, from int) *templateNode {
 		}
 		groups.add(t, end)
 	}
-	for number, rules := range groups.literals {
-		if n.literals == nil {
-			n.literals = make(map[uint32]*templateNode, len(groups.literals))
-		}
-		n.literals[number] = x.node(rules, end+1)
+	if len(groups.literals) > 0 {
+		n.addLiterals(x, groups.literals, end+1)
 	}
 	for _, text := range groups.texts {
 		rules := groups.patterns[text]
@@ -128,6 +126,16 @@ func (x *templateIndex) node(rules []*templateRule, from int) *templateNode {
 		n.span = newTemplateSpan(groups.spans, end)
 	}
 	return n
+}
+
+// addLiterals adds what keys have behind their literal segments.
+func (n *templateNode) addLiterals(x *templateIndex, rules map[uint32][]*templateRule, at int) {
+	behind := make(map[uint32]uint64, len(rules))
+	for number, rules := range rules {
+		n.nodes = append(n.nodes, x.node(rules, at))
+		behind[number] = uint64(len(n.nodes))
+	}
+	n.literals = newNumberTable(behind, 0)
 }
 
 // templateGroups are templates by their segment at a place.
@@ -238,9 +246,9 @@ func (s *templateSearch) visit(n *templateNode, at int) {
 	if !s.path.has(at) {
 		return
 	}
-	if len(n.literals) > 0 {
-		if child := n.literals[s.literal(at)]; child != nil {
-			s.visit(child, at+1)
+	if len(n.nodes) > 0 {
+		if behind := n.literals.find(s.literal(at)); behind > 0 {
+			s.visit(n.nodes[behind-1], at+1)
 		}
 	}
 	s.visitPatterns(&n.patterns, at)
@@ -249,7 +257,8 @@ func (s *templateSearch) visit(n *templateNode, at int) {
 	}
 }
 
-// visitPatterns looks behind those segments with an expression that match the path's one at a place.
+// visitPatterns looks behind those segments with an expression that match the path's one at a
+// place.
 func (s *templateSearch) visitPatterns(edges *patternEdges, at int) {
 	if !edges.areMany() {
 		for _, edge := range edges.all {
@@ -315,25 +324,32 @@ func (x *templateIndex) numberAll(p *splitPath, w *work) {
 	start := 1
 	for i := range p.segments {
 		s := &p.segments[i]
-		x.number(s, p.text[start:start+int(s.length)], w)
+		switch end := start + int(s.length); {
+		case s.length == 0:
+			s.literal, s.facts = emptySegment, s.facts|isNumbered
+		case s.length <= shortText && !x.foldCase:
+			w.do(compareWork)
+			key := shortKey(p.text, start, end)
+			if hasPercent(key) {
+				x.number(s, p.text[start:end], w)
+			} else {
+				s.literal, s.facts = x.literals.findShort(key), s.facts|isNumbered
+			}
+		default:
+			x.number(s, p.text[start:end], w)
+		}
 		start += int(s.length) + 1
 	}
 	p.isNumbered = true
+	w.do(len(p.segments))
 }
 
 // number gives a segment its number among the literal ones of keys, unless it has it.
 func (x *templateIndex) number(s *segment, text string, w *work) {
-	if s.facts&isNumbered != 0 {
-		return
-	}
-	s.facts |= isNumbered
-	switch {
-	case text == "":
-		s.literal = emptySegment
-	case len(text) <= x.longest:
+	if s.facts&isNumbered == 0 && len(text) <= x.longest {
 		s.literal = x.literalOf(text, w)
 	}
-	w.do(1)
+	s.facts |= isNumbered
 }
 
 // literalOf returns the number of a segment among the literal ones of keys, 0 for none.

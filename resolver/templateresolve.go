@@ -7,10 +7,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// lookup finds the rule that a pathname matches best: one of the table, or a template. Where the work
-// is spent it finds nothing.
-func lookup(t *table, templates *templateIndex, p *splitPath, w *work) (found match, encoded []byte, template templateMatch) {
-	w.do(t.lookupWork(p.text))
+// lookup finds the rule that a pathname matches best: one of the table, or a template. Where the
+// work is spent, what it finds is not to be used.
+func lookup(t *table, templates *templateIndex, p *splitPath, w *work) (
+	found match, encoded []byte, template templateMatch,
+) {
 	if len(t.slots) > 0 {
 		found, encoded = t.match(p.text)
 	}
@@ -41,14 +42,16 @@ func leaves(remaining string) int {
 	return len(remaining)
 }
 
-// appendByTemplate resolves a request as AppendDestination does, if a template matches it better than
-// the rule of the table that was found. There is an error, too, if it takes too much to see that.
-func (rs *Ruleset) appendByTemplate(dst []byte, found match, req *Request) (end []byte, result Result, ok bool) {
-	var memory [16]segment
+// appendByTemplate resolves a request as AppendDestination does, if a template matches it better
+// than the rule of the table that was found. There is an error, too, if it takes too much to see
+// that.
+func (rs *Ruleset) appendByTemplate(dst []byte, found match, req *Request) (
+	end []byte, result Result, ok bool,
+) {
+	var memory [8]segment
 	path := req.Target.Pathname
 	p := splitPath{text: path, segments: memory[:0]}
 	w := work{left: requestWork}
-	w.do(rs.table.lookupWork(path))
 	var best templateFound
 	rs.templates.search(&p, &w, &best)
 	switch {
@@ -63,8 +66,11 @@ func (rs *Ruleset) appendByTemplate(dst []byte, found match, req *Request) (end 
 }
 
 // appendTemplate resolves a request that a template matches.
-func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, segments []segment, req *Request, w *work) ([]byte, Result) {
-	result := Result{Outcome: Redirect, Key: m.rule.rule.Key, Rule: len(rs.table.slots) + m.rule.number}
+func (rs *Ruleset) appendTemplate(
+	dst []byte, m *templateMatch, segments []segment, req *Request, w *work,
+) ([]byte, Result) {
+	number := len(rs.table.slots) + m.rule.number
+	result := Result{Outcome: Redirect, Key: m.rule.rule.Key, Rule: number}
 	r, err := rs.recordOf(m, req.Target.Pathname, segments, w)
 	if err != nil {
 		return dst, result.failed(err)
@@ -80,9 +86,11 @@ func (rs *Ruleset) appendTemplate(dst []byte, m *templateMatch, segments []segme
 	return end, result
 }
 
-// recordOf returns the record that a template is for its captures of a path, of which some segments
-// are known.
-func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *work) (r record, err error) {
+// recordOf returns the record that a template is for its captures of a path, of which some
+// segments are known.
+func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *work) (
+	r record, err error,
+) {
 	if !m.rule.value.internal {
 		h := rs.opts.lastTemplateHop(m, &rs.merger)
 		return record{base: h.base, query: h.search, fragment: h.fragment, status: h.status}, h.err
@@ -141,20 +149,22 @@ type step struct {
 	next internalValue
 }
 
-// stepOf returns the step that has been looked up for a pathname: the rule, and its value with captures
-// in their places.
+// stepOf returns the step that has been looked up for a pathname: the rule, and its value with
+// captures in their places.
 func (rs *Ruleset) stepOf(pathname string, l *lookedUp) step {
+	m := Match{Pathname: pathname}
 	if l.template.rule == nil {
 		rule := rs.rule(l.literal.ref)
-		s := step{Match: Match{Pathname: pathname, Rule: rule, Value: rule.Value, Remaining: l.literal.remaining}}
-		if isInternal(rule.Value) {
-			s.next = newInternalValue(rule.Value)
+		m.Rule, m.Value, m.Remaining = rule, rule.Value, l.literal.remaining
+		if !isInternal(rule.Value) {
+			return step{Match: m}
 		}
-		return s
+		return step{m, newInternalValue(rule.Value)}
 	}
 	t, captures := l.template.rule, l.template.captures
 	next := t.value.internalValue(t.value.pathOf(captures), captures)
-	m := Match{Pathname: pathname, Rule: t.rule, Value: t.value.origin + next.path + next.query + next.fragment, Remaining: l.template.remaining}
+	m.Rule, m.Remaining = t.rule, l.template.remaining
+	m.Value = t.value.origin + next.path + next.query + next.fragment
 	for slot, name := range t.names {
 		m.Captures = append(m.Captures, Capture{name, captures[slot].text})
 	}

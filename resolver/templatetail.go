@@ -185,36 +185,41 @@ func (s *templateSearch) scan(x *templateTails, at int) {
 	if s.work.isSpent() || s.best.rule != nil && s.best.segments > x.longest {
 		return
 	}
-	segments := s.path.segments
 	first := at + 1
-	if segments[at].length == 0 {
+	if s.path.segments[at].length == 0 {
 		first++ // as the expression takes something
 	}
-	places := x.accept.places
-	mask, last, ends, texts := uint32(len(places)-1), x.last, x.ends, x.texts
+	if first >= len(s.path.segments) {
+		return
+	}
+	segments := s.path.segments[first:]
+	places, last, ends, texts := x.accept.places, x.last, x.ends, x.texts
 	state, live, steps := uint64(0), x.first, 0
 	i := len(segments) - 1
-	for ; i >= first && live != 0; i-- {
+	for ; i >= 0; i-- {
 		number := segments[i].literal
 		if state == 0 && ends>>(number&63)&1 == 0 {
 			continue
 		}
 		steps++
-		place := &places[number&mask]
+		place := &places[int(number)&(len(places)-1)]
 		accept := place.value
 		if place.number != number {
 			accept = x.accept.find(number)
 		}
 		begun := state<<1 | last
 		state = begun & accept
-		if begun&texts != 0 {
-			state |= s.matchTexts(x, begun&texts, i)
+		if begun&texts|state&live == 0 {
+			continue
 		}
-		if state&live != 0 {
-			live = s.offerTails(x, state&live, live, at, i)
+		if begun&texts != 0 {
+			state |= s.matchTexts(x, begun&texts, first+i)
+		}
+		if live = s.offerTails(x, state&live, live, at, first+i); live == 0 {
+			break
 		}
 	}
-	s.work.do(scanWork*(len(segments)-1-i) + 2*scanWork*steps)
+	s.work.do(scanWork*(len(segments)-i) + 2*scanWork*steps)
 }
 
 // matchTexts returns those of the bits of expressions with text around them that take a segment.

@@ -137,7 +137,10 @@ func (l *lookedUp) isNone() bool { return l.literal.ref == 0 && l.template.rule 
 
 // look finds the rule that matches where the walk is.
 func (w *walker) look() (l lookedUp) {
-	w.work.isLong = w.hops > 0 && len(w.at.text) > longPath
+	if w.hops > 0 {
+		w.work.isLong = len(w.at.text) > longPath
+		w.work.do(w.table.lookupWork(w.at.text))
+	}
 	l.literal, l.encoded, l.template = lookup(w.table, w.templates, &w.at, &w.work)
 	return l
 }
@@ -215,8 +218,8 @@ func (w *walker) isUnsafe(m *templateMatch) bool {
 	return false
 }
 
-// isUnsafeCapture is R14 for a capture of the path where the walk is. What it finds out of a part of
-// a segment it keeps.
+// isUnsafeCapture is R14 for a capture of the path where the walk is. What it finds out of a part
+// of a segment it keeps.
 func (w *walker) isUnsafeCapture(c *capture) bool {
 	var memory [128]byte
 	switch {

@@ -14,21 +14,9 @@ func unsafePath(path string, scratch []byte) bool {
 		// A pathname holds neither dot segments, "\" nor control characters as such.
 		return false
 	}
-	d := decoder{begun: scratch[len(scratch):]}
-	return !d.decode(path)
+	isSafe, _ := decodeFully(path, scratch)
+	return !isSafe
 }
-
-// decoder reads a text that is percent-decoded until nothing changes. A triplet is decoded as soon
-// as its last digit is there; the octet may be the last digit of another one, so that triplets that
-// have begun are kept, of each its first digit, or noDigit. Other octets need not be.
-type decoder struct {
-	begun []byte
-	// last is what of the last segment counts, and first of the first one, if isCut into several.
-	last, first dots
-	isCut       bool
-}
-
-const noDigit = 0xFF
 
 // dots are how many dots a segment is, if it is nothing else.
 type dots uint8
@@ -38,9 +26,18 @@ const (
 	noClimb dots = 3 // more dots, or something else
 )
 
-// decode reads a text, and reports whether R14 lets it pass.
-func (d *decoder) decode(text string) (isSafe bool) {
-	begun, last := d.begun, d.last
+const noDigit = 0xFF
+
+// decodeFully decodes a text until nothing changes, and reports whether R14 lets it pass. isSolid
+// tells that text which is joined to it changes nothing that it decodes to, and makes no ".."
+// segment with it.
+//
+// A triplet is decoded as soon as its last digit is there; the octet may be the last digit of
+// another one, so that triplets that have begun are kept behind the end of scratch, of each its
+// first digit, or noDigit. Other octets need not be.
+func decodeFully(text string, scratch []byte) (isSafe, isSolid bool) {
+	begun := scratch[len(scratch):]
+	last, least := dots(0), noClimb // of the last segment, and of any in front of it
 text:
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -71,24 +68,15 @@ text:
 			last = min(last+1, noClimb)
 		case c == '/' || c == '\\':
 			if last == climbs {
-				return false
+				return false, false
 			}
-			if !d.isCut {
-				d.first, d.isCut = last, true
-			}
-			last = 0
+			least, last = min(least, last), 0
 		case c < 0x20 || c == 0x7F:
-			return false
+			return false, false
 		default:
 			last = noClimb
 		}
 	}
-	d.begun, d.last = begun, last
-	return len(begun) > 0 || last != climbs
-}
-
-// isSolid reports whether text that is joined to the text that has been read changes nothing that
-// decodes to, and makes no ".." segment with it.
-func (d *decoder) isSolid() bool {
-	return len(d.begun) == 0 && d.last == noClimb && (!d.isCut || d.first == noClimb)
+	isSolid = len(begun) == 0 && least == noClimb && last == noClimb
+	return len(begun) > 0 || last != climbs, isSolid
 }

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// work is what may still be spent on a request. It counts what is looked at, and so comes to the same
-// on every machine and in every front end. A unit stands for some third of a nanosecond.
+// work is what may still be spent on a request. It counts what is looked at, and so comes to the
+// same on every machine and in every front end. A unit stands for some third of a nanosecond.
 type work struct {
 	left int
 	// isLong tells that a chain has come to a path of more than longPath bytes. What is done there
-	// counts several times: it takes longer, as less of it stays in the processor's fastest memory, and
-	// only chains of shorter paths have to pass.
+	// counts several times: less of it stays in the processor's fastest memory, and only chains of
+	// shorter paths have to pass.
 	isLong bool
 }
 
 const (
 	longPath = 2304 // 2 KiB, and something for what chains add
-	longRate = 5
+	longRate = 10
 )
 
 // requestWork is the budget of a request whose first rule is a template (R9). It is a round number
