@@ -234,6 +234,26 @@ func TestWhatIsCapturedIsCheckedBehindEveryHop(t *testing.T) {
 	}
 }
 
+func TestWhatCapturesMakeOfTextIsCheckedAtEveryHop(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "dot/a{x}", Value: "/in/.{x}"},
+		{Key: "digit/{x}", Value: "/in/%2{x}"},
+		{Key: "behind/{x}", Value: "/in/{x}e"},
+		{Key: "two/{x}/{y}", Value: "/in/{x}{+y}"},
+		{Key: "in/{z}", Value: "https://x.example/"},
+	}, Options{})
+	for path, want := range map[string]error{
+		"/dot/a.": ErrUnsafePath, "/dot/ab": nil, "/dot/a%2e": ErrUnsafePath, "/dot/a.b": nil,
+		"/digit/e.": ErrUnsafePath, "/digit/0.": nil, "/digit/e": ErrUnsafePath, "/digit/ea": nil,
+		"/behind/.%252": ErrUnsafePath, "/behind/a%252": nil, "/behind/.%251": ErrUnsafePath,
+		"/two/%252/e.": ErrUnsafePath, "/two/%252/a.": nil, "/two/%25/2e%252e": ErrUnsafePath,
+	} {
+		if _, result := rs.Resolve("https://go.example" + path); result.Err != want {
+			t.Errorf("%s: %v, want %v", path, result.Err, want)
+		}
+	}
+}
+
 func TestTextOfADestinationThatIsUnsafeInRequestsIsItsAuthorsAffair(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "f/{x}", Value: "https://x.example/a%252F..%252Fb/{x}"}}, Options{})
 	if destination, _ := rs.Resolve("https://go.example/f/c"); destination != "https://x.example/a%252F..%252Fb/c" {
