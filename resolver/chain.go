@@ -1,6 +1,9 @@
 package resolver
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // fate is what becomes of every request that a rule with an internal redirect matches: after the
 // first match the pathname is the rule's value and no longer depends on the request.
@@ -96,9 +99,8 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 
 // followTemplate is the fate of a rule whose value matches a template, from which on each value has a fate of its own.
 func (c *Compiler) followTemplate(this *internalRule) fate {
-	own := c.opts.statusOf(this.rule)
-	walk := c.walker(this.value.path, *unlimitedWork())
-	f := walk.follow(fate{query: this.value.query, fragment: this.value.fragment}, own)
+	begin := fate{query: this.value.query, fragment: this.value.fragment}
+	f := c.walk(this.rule, this.value.path, begin, math.MaxInt)
 	if f.failed() {
 		f.inCycle = f.cycle != nil && slices.Contains(f.cycle.Cycle, this.rule.Key)
 		return f

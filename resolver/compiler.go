@@ -39,9 +39,10 @@ type Compiler struct {
 	shared map[string]ref
 	// made are long queries and fragments of chains, by what they are made of.
 	made map[embedded]queryAndFragment
-	// written is the text of all rules, derived what chains have made of it: both in bytes.
-	written, derived int
-	pause            func()
+	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked is
+	// the work that chains through templates took.
+	written, derived, worked int
+	pause                    func()
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger

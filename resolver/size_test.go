@@ -57,6 +57,21 @@ func TestChainsThatMakeFarMoreThanIsWrittenAreErrors(t *testing.T) {
 	}
 }
 
+func TestChainsThatTakeFarMoreWorkThanIsWrittenAreErrors(t *testing.T) {
+	rules := numberedChain("g%d/{+x}", "/g%d/{+x}")
+	for i := range 13 {
+		rules[i].Value += "/{+x}"
+	}
+	for i := range 4000 {
+		rules = append(rules, Rule{Key: fmt.Sprint("a", i), Value: fmt.Sprint("/g0/b/c/", i)})
+	}
+	_, err := Compile(rules, Options{})
+	e, ok := errors.AsType[*RuleError](err)
+	if !ok || !errors.Is(err, ErrTooLarge) || !strings.Contains(e.Message, "make its chain shorter") {
+		t.Errorf("%.200v", err)
+	}
+}
+
 func TestRulesTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 	var rules []Rule
 	for i := range 10_000 {

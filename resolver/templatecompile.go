@@ -177,8 +177,7 @@ func (c *Compiler) findTemplateFailures() {
 			continue
 		}
 		captures := slices.Repeat([]capture{{text: anySegment}}, len(t.names))
-		walk := c.walker(t.value.pathOf(captures), work{left: requestWork})
-		f := walk.follow(fate{}, c.opts.statusOf(t.rule))
+		f := c.walk(t.rule, t.value.pathOf(captures), fate{}, requestWork)
 		if f.state == fateUnmatched && c.opts.origin == "" {
 			c.atSite.add(t.rule)
 		}
@@ -196,12 +195,24 @@ func (c *Compiler) findTemplateFailures() {
 	}
 }
 
-// walker returns a walker among rules that are still to be compiled.
-func (c *Compiler) walker(at string, w work) walker {
-	return walker{
+// walk follows the chain of a rule through templates, from the path that the rule leads to, with as
+// much work as it may take. The chains of all rules have a budget together, so that compiling costs
+// what the rules are worth: those beyond it are errors.
+func (c *Compiler) walk(rule Rule, at string, begin fate, most int) fate {
+	const always, times = 5000 * requestWork, requestWork / 100
+	left := always + times*c.written - c.worked
+	w := walker{
 		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
-		literalHop: c.literalHop, work: w, at: splitPath{text: at},
+		literalHop: c.literalHop, work: work{left: min(left, most)}, at: splitPath{text: at},
 	}
+	before := w.work.left
+	f := w.follow(begin, c.opts.statusOf(rule))
+	c.worked += before - w.work.left
+	if w.work.isSpent() && before == left {
+		c.fail(rule, ErrTooLarge, "the chains of templates up to this rule take too much work for rules of "+
+			strconv.Itoa(c.written)+" bytes; lead the rule to a URL, or make its chain shorter")
+	}
+	return f
 }
 
 // literalHop is the hop that a rule of the table is.
