@@ -199,7 +199,7 @@ func (c *Compiler) findTemplateFailures() {
 // much work as it may take. The chains of all rules have a budget together, so that compiling costs
 // what the rules are worth: those beyond it are errors.
 func (c *Compiler) walk(rule Rule, at string, begin fate, most int) fate {
-	const always, times = 5000 * requestWork, requestWork / 100
+	const always, times = 2000 * requestWork, requestWork / 200
 	left := always + times*c.written - c.worked
 	w := walker{
 		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
