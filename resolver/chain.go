@@ -1,14 +1,14 @@
 package resolver
 
 import (
-	"math"
-	"slices"
+	"cmp"
+	"strings"
 )
 
-// fate is what becomes of every request that a rule with an internal redirect matches: after the
-// first match the pathname is the rule's value and no longer depends on the request.
-type fate struct {
-	state fateState
+// chainEnd is the outcome of a chain: what the steps from a rule with an internal redirect on come
+// to. After the first step the path is the rule's value and no longer depends on the request.
+type chainEnd struct {
+	state endState
 	// hops are the internal redirects taken.
 	hops int
 	// base is the absolute destination without its query and fragment, or the last path, which no
@@ -28,193 +28,150 @@ type fate struct {
 	refusal error
 }
 
-type fateState uint8
+type endState uint8
 
 const (
-	fateUnknown fateState = iota
-	fateBeingFound
-	fateAbsolute
-	fateUnmatched
-	fateLoop
-	fateTooManyRedirects
-	fateRefused
+	endUnknown endState = iota
+	endBeingFound
+	endAbsolute
+	endUnmatched
+	endLoop
+	endTooManyRedirects
+	endRefused
 )
 
-// findFates works out what becomes of every internal redirect. Each rule is visited once.
-func (c *Compiler) findFates() {
-	var chain []int
-	for i := range c.table.internals {
-		pauseAfter(i, c.pause)
-		if c.table.internals[i].slot >= 0 && c.table.internals[i].fate.state == fateUnknown {
-			chain = c.followChain(chain[:0], i)
-		}
-	}
+// newChain returns a chain of one step, which is an internal redirect.
+func newChain(first *step) chainEnd {
+	e := chainEnd{state: endUnmatched, allPermanent: true}
+	e.add(first)
+	return e
 }
 
-// followChain follows the chain from rule i until a fate is known, and then goes back. The stack of
-// rules is kept in chain, whose memory is used again.
-func (c *Compiler) followChain(chain []int, i int) []int {
-	for {
-		chain = append(chain, i)
-		this := i
-		c.table.internals[this].fate.state = fateBeingFound
-		var ends bool
-		if i, ends = c.nextInChain(this); ends {
-			break
-		}
-		internals := c.table.internals
-		if state := internals[i].fate.state; state == fateBeingFound {
-			c.closeLoop(chain, i)
-			break
-		} else if state != fateUnknown {
-			internals[this].fate = c.hop(&internals[this], &internals[i])
-			break
-		}
+// add puts a step behind a chain, but for what the step appends.
+func (e *chainEnd) add(next *step) {
+	e.addStatus(next.status)
+	if next.internal {
+		e.hops++
+		e.query, e.fragment = cmp.Or(e.query, next.query), cmp.Or(e.fragment, next.fragment)
+		return
 	}
-	internals := c.table.internals
-	for at := len(chain) - 2; at >= 0; at-- {
-		if this := &internals[chain[at]]; this.fate.state == fateBeingFound {
-			this.fate = c.hop(this, &internals[chain[at+1]])
-		}
-	}
-	return chain
+	e.state = endAbsolute
+	e.base, e.search, e.destinationFragment = next.base, next.query, next.fragment
 }
 
-// nextInChain returns the rule with an internal redirect that follows rule i, or settles the fate of rule i where none does.
-func (c *Compiler) nextInChain(i int) (next int, ends bool) {
-	this := &c.table.internals[i]
-	path := splitPath{text: this.value.path}
-	found, _, template := lookup(&c.table, c.templates, &path, unlimitedWork())
-	this.remaining = found.remaining
-	switch {
-	case template.rule != nil:
-		this.fate = c.followTemplate(this)
-		return 0, true
-	case found.ref&internalRef == 0:
-		this.fate = c.lastHop(this, found.ref)
-		return 0, true
-	}
-	return int(found.ref &^ internalRef), false
+// precede puts a step in front of a chain, but for what it appends.
+func (e *chainEnd) precede(first *step) {
+	e.addStatus(first.status)
+	e.hops++
+	e.query, e.fragment = cmp.Or(first.query, e.query), cmp.Or(first.fragment, e.fragment)
 }
 
-// followTemplate is the fate of a rule whose value matches a template, from which on each value has a fate of its own.
-func (c *Compiler) followTemplate(this *internalRule) fate {
-	begin := fate{query: this.value.query, fragment: this.value.fragment}
-	f := c.walk(this.rule, this.value.path, begin, math.MaxInt)
-	if f.failed() {
-		f.inCycle = f.cycle != nil && slices.Contains(f.cycle.Cycle, this.rule.Key)
-		return f
-	}
-	return c.withOwnStatus(f, this)
-}
-
-// lastHop is the fate of a rule whose value no internal redirect follows: an absolute destination, or nothing.
-func (c *Compiler) lastHop(this *internalRule, next ref) fate {
-	f := fate{
-		state:        fateUnmatched,
-		hops:         1,
-		base:         this.value.path,
-		appended:     this.remaining,
-		query:        this.value.query,
-		fragment:     this.value.fragment,
-		allPermanent: true,
-	}
-	if next != 0 {
-		c.endAtAbsolute(&f, next)
-	}
-	return c.withOwnStatus(f, this)
-}
-
-// endAtAbsolute ends a chain at the absolute destination that its last value matches.
-func (c *Compiler) endAtAbsolute(f *fate, next ref) {
-	var r record
-	r.decodeAnswer(&c.table.arena, c.table.arena.bytes(next))
-	f.state = fateAbsolute
-	f.base, f.search, f.destinationFragment = r.base, r.query, r.fragment
-	f.allPermanent = isPermanent(r.status)
-	f.anyPreserving = isPreserving(r.status)
-}
-
-// hop is the fate of a rule whose value another internal redirect follows.
-func (c *Compiler) hop(this, next *internalRule) fate {
-	f := next.fate
-	if f.failed() {
-		// Nothing of it is needed any more, and what is appended would grow without bounds.
-		return fate{state: f.state, cycle: f.cycle}
-	}
-	f.hops++
-	if f.appended != "" && this.remaining != "" && !c.derive(this.rule, len(f.appended)+len(this.remaining)) {
-		return fate{state: fateTooManyRedirects}
-	}
-	f.appended += this.remaining
-	if this.value.query != "" {
-		f.query = this.value.query
-	}
-	if this.value.fragment != "" {
-		f.fragment = this.value.fragment
-	}
-	return c.withOwnStatus(f, this)
-}
-
-// withOwnStatus adds the status of a rule to the fate of its chain, and applies the limits.
-func (c *Compiler) withOwnStatus(f fate, this *internalRule) fate {
-	status := c.opts.statusOf(this.rule)
-	f.allPermanent = f.allPermanent && isPermanent(status)
-	f.anyPreserving = f.anyPreserving || isPreserving(status)
-	switch {
-	case f.hops > c.opts.maxRedirects:
-		f.state = fateTooManyRedirects
-	case len(f.base)+len(f.appended) > maxDestination:
-		c.fail(this.rule, ErrInvalidValue, "the chain appends so much that its destination is longer than 65535 bytes; lead the rule elsewhere")
-		f.state = fateTooManyRedirects
-	}
-	return f
+func (e *chainEnd) addStatus(status int) {
+	e.allPermanent = e.allPermanent && isPermanent(status)
+	e.anyPreserving = e.anyPreserving || isPreserving(status)
 }
 
 // failed reports whether requests are answered with an error.
-func (f *fate) failed() bool { return f.state >= fateLoop }
+func (e *chainEnd) failed() bool { return e.state >= endLoop }
 
 // err returns the error that they are answered with.
-func (f *fate) err() error {
-	switch f.state {
-	case fateLoop:
-		return f.cycle
-	case fateRefused:
-		return f.refusal
+func (e *chainEnd) err() error {
+	switch e.state {
+	case endLoop:
+		return e.cycle
+	case endRefused:
+		return e.refusal
 	}
 	return ErrTooManyRedirects
-}
-
-// closeLoop settles the rules of a loop. It begins at rule first, where the last rule of the chain
-// leads.
-func (c *Compiler) closeLoop(chain []int, first int) {
-	start := len(chain) - 1
-	for chain[start] != first {
-		start--
-	}
-	loop := &LoopError{}
-	for _, i := range chain[start:] {
-		loop.Cycle = append(loop.Cycle, c.table.internals[i].rule.Key)
-	}
-	for _, i := range chain[start:] {
-		c.table.internals[i].fate = fate{state: fateLoop, cycle: loop, inCycle: true}
-	}
 }
 
 func isPermanent(status int) bool  { return status == 301 || status == 308 }
 func isPreserving(status int) bool { return status == 307 || status == 308 }
 
 // status combines the statuses along the chain of a rule.
-func (f *fate) status(own int) int {
+func (e *chainEnd) status(own int) int {
 	switch {
 	case own == 303:
 		return 303
-	case f.allPermanent && f.anyPreserving:
+	case e.allPermanent && e.anyPreserving:
 		return 308
-	case f.allPermanent:
+	case e.allPermanent:
 		return 301
-	case f.anyPreserving:
+	case e.anyPreserving:
 		return 307
 	}
 	return 302
 }
+
+// follow follows a chain that has led to where the stepper is, to its end.
+func (s *stepper) follow(chain chainEnd) chainEnd {
+	loop := loopFinder{at: strings.Clone(s.at.text)}
+	var appended prepended
+	for {
+		switch {
+		case chain.hops > s.opts.maxRedirects || s.work.isSpent():
+			return chainEnd{state: endTooManyRedirects}
+		case appended.length() > maxDestination:
+			return chainEnd{state: endRefused, refusal: ErrTooLong}
+		}
+		next, ok := s.step(&chain)
+		switch {
+		case s.work.isSpent():
+			return chainEnd{state: endTooManyRedirects}
+		case !ok:
+			chain.base, chain.appended = strings.Clone(s.at.text), appended.String()
+			return chain
+		case next.err != nil:
+			return chainEnd{state: endRefused, refusal: next.err}
+		}
+		appended.prepend(next.remaining)
+		if chain.add(&next); !next.internal {
+			chain.appended = appended.String()
+			return chain
+		}
+		if cycle := loop.closes(next.key, s.at.text); cycle != nil {
+			return chainEnd{state: endLoop, cycle: cycle}
+		}
+	}
+}
+
+// loopFinder finds out that a chain goes round, by Brent's algorithm: it compares each path with one
+// that was met before, which is moved on at each power of two.
+type loopFinder struct {
+	at    string
+	limit int
+	keys  []string // of the steps from there
+}
+
+// closes returns the loop, if a step by a key to a path ends one.
+func (l *loopFinder) closes(key, path string) *LoopError {
+	if l.keys = append(l.keys, key); path == l.at {
+		return &LoopError{Cycle: l.keys}
+	}
+	if len(l.keys) > l.limit {
+		l.at, l.keys, l.limit = strings.Clone(path), l.keys[:0], 2*l.limit+1
+	}
+	return nil
+}
+
+// prepended is text that grows at its beginning.
+type prepended struct {
+	memory []byte
+	free   int // bytes of the memory in front of the text
+}
+
+func (p *prepended) prepend(s string) {
+	if len(s) > p.free {
+		grown := make([]byte, 2*len(p.memory)+len(s))
+		free := len(grown) - p.length()
+		copy(grown[free:], p.memory[p.free:])
+		p.memory, p.free = grown, free
+	}
+	p.free -= len(s)
+	copy(p.memory[p.free:], s)
+}
+
+func (p *prepended) length() int { return len(p.memory) - p.free }
+
+// String returns the text.
+func (p *prepended) String() string { return string(p.memory[p.free:]) }

@@ -184,7 +184,7 @@ func (c *checker) checkLost(rule Rule) {
 		if !isInternal(step.Rule.Value) {
 			return
 		}
-		path = step.next
+		path = step.next()
 		if query && path.query != "" {
 			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value has a query; write all of it there")
 		}

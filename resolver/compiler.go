@@ -293,7 +293,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.templates != nil {
 		c.templates.build()
 	}
-	c.findFates()
+	c.findChainEnds()
 	c.findTemplateFailures()
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()

@@ -149,8 +149,8 @@ func literalChain(n int) []Rule {
 // work.
 func spend(rs *Ruleset, pathname string, units int) (left int) {
 	p, w := splitPath{text: pathname}, work{left: units}
-	if _, _, template := lookup(&rs.table, rs.templates, &p, &w); template.rule != nil {
-		rs.recordOf(&template, pathname, p.segments, &w)
+	if m := lookUp(&rs.table, rs.templates, &p, &w); m.template.rule != nil {
+		rs.recordOf(&m.template, pathname, p.segments, &w)
 	}
 	return w.left
 }
@@ -226,7 +226,7 @@ func cheapEnough(t *testing.T, rs *Ruleset, rules []Rule, pathname string) {
 		most = 1024 // as what is escaped again and again may be decoded several times at each hop
 	}
 	for _, step := range rs.walk(pathname) {
-		longest = max(longest, len(step.Pathname), len(step.next.path))
+		longest = max(longest, len(step.Pathname), len(step.next().path))
 	}
 	if left < 0 && longest <= most {
 		t.Errorf("rules %+v, request %q: %d units are missing", rules, pathname, -left)

@@ -15,7 +15,7 @@ type Explanation struct {
 	// Walk holds the matches in their order: the rule that the request matched, then for each
 	// internal redirect the rule that its value matched, until one leads to an absolute
 	// destination, no key matches, or the walk meets a rule again.
-	Walk []Match
+	Walk []Step
 	// Origin says where scheme and host of the destination come from.
 	Origin Source
 	// Appended is the path that was appended to the last value's, "" for none (R6).
@@ -30,8 +30,8 @@ type Explanation struct {
 	Near *NearMiss
 }
 
-// Match is one step of the resolution phase (3.3).
-type Match struct {
+// Step is one step of the resolution phase (3.3), with all that there is to say of it.
+type Step struct {
 	// Pathname is what was looked up, Rule the rule whose key is the longest that it begins with.
 	Pathname string
 	Rule     Rule
@@ -95,14 +95,12 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 		Request:     string(appendURL(nil, &req, &req.Target)),
 		Destination: string(appended),
 	}
-	walk := rs.walk(req.Target.Pathname)
-	for _, step := range walk {
-		e.Walk = append(e.Walk, step.Match)
-	}
+	e.Walk = rs.walk(req.Target.Pathname)
 	if result.Outcome == Failed {
 		return e
 	}
-	if end := endOfWalk(walk, &req); end != "" && (len(walk) == 0 || result.Outcome == Redirect) {
+	end := endOfWalk(e.Walk, &req)
+	if end != "" && (len(e.Walk) == 0 || result.Outcome == Redirect) {
 		e.Near = rs.nearMiss(end)
 	}
 	if len(e.Walk) == 0 {
@@ -111,12 +109,12 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	if result.Outcome == Pass {
 		e.Destination = string(appendURL(nil, &req, req.asked()))
 	}
-	rs.explainParts(&e, walk, &req)
+	rs.explainParts(&e, &req)
 	return e
 }
 
 // endOfWalk returns the path that a walk ends at, "" for one that ends at an absolute destination.
-func endOfWalk(walk []step, req *Request) string {
+func endOfWalk(walk []Step, req *Request) string {
 	if len(walk) == 0 {
 		return req.Target.Pathname
 	}
@@ -124,7 +122,7 @@ func endOfWalk(walk []step, req *Request) string {
 	if !isInternal(last.Value) {
 		return ""
 	}
-	return last.next.path
+	return last.next().path
 }
 
 // appendURL appends the URL of a target on the request's origin.
@@ -135,42 +133,60 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the walk ends, meets a rule with the same value again, or has
+// walk takes the steps of 3.3 until the chain ends, meets a rule with the same value again, or has
 // taken as many as there may be.
-func (rs *Ruleset) walk(pathname string) []step {
+func (rs *Ruleset) walk(pathname string) []Step {
 	type state struct{ key, value string }
-	var steps []step
+	var steps []Step
 	met := map[state]bool{}
-	w := rs.walker(splitPath{text: pathname}, work{left: requestWork})
-	var f fate
+	s := rs.stepper(splitPath{text: pathname}, work{left: requestWork})
+	var chain chainEnd
 	for {
-		next := w.look()
-		if len(steps) == 0 && next.template.rule == nil {
-			w.work = *unlimitedWork() // as the chains of literal keys are worked out before
-		}
-		if w.work.isSpent() || next.isNone() {
+		s.spare, s.memory = expansion{}, nil // as steps keep parts of their paths
+		from := s.at.text
+		next, ok := s.step(&chain)
+		if !ok {
 			return steps
 		}
-		step := rs.stepOf(w.at.text, &next)
-		steps = append(steps, step)
-		this := state{step.Rule.Key, step.Value}
-		isLast := !isInternal(step.Value) || met[this] || len(steps) > rs.opts.maxRedirects
-		if isLast || len(step.next.path) > maxDestination {
+		this := rs.describe(from, &s.matched)
+		if steps = append(steps, this); len(steps) == 1 && s.matched.template.rule == nil {
+			s.work = *unlimitedWork() // as the chains of literal keys are worked out before
+		}
+		again := state{this.Rule.Key, this.Value}
+		isLast := !next.internal || met[again] || len(steps) > rs.opts.maxRedirects
+		if isLast || next.err != nil || len(s.at.text) > maxDestination {
 			return steps
 		}
-		met[this] = true
-		w.spare, w.memory = expansion{}, nil // as steps keep parts of their paths
-		h := w.take(&next, &f)
-		if h.err != nil {
-			return steps
-		}
-		f.embed(&h)
+		met[again] = true
+		chain.add(&next)
 	}
 }
 
+// describe returns the step that a match is, with the rule, and its value with captures.
+func (rs *Ruleset) describe(pathname string, m *match) Step {
+	if m.template.rule == nil {
+		rule := rs.rule(m.literal.ref)
+		return Step{
+			Pathname: pathname, Rule: rule, Value: rule.Value, Remaining: m.literal.remaining,
+		}
+	}
+	t := m.template.rule
+	step := Step{
+		Pathname: pathname, Rule: t.rule, Value: t.value.textOf(m.template.captures),
+		Remaining: m.template.remaining,
+	}
+	for slot, name := range t.names {
+		step.Captures = append(step.Captures, Capture{name, m.template.captures[slot].text})
+	}
+	return step
+}
+
+// next returns where the step leads, if that is a path.
+func (s *Step) next() internalValue { return newInternalValue(s.Value) }
+
 // explainParts says where the parts of the destination come from.
-func (rs *Ruleset) explainParts(e *Explanation, walk []step, req *Request) {
-	parts := rs.partsOf(walk)
+func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
+	parts := rs.partsOf(e.Walk)
 	e.Origin = parts.origin
 	for _, step := range e.Walk {
 		e.Appended = step.Remaining + e.Appended
@@ -188,22 +204,22 @@ type parts struct {
 
 // partsOf collects what the values of a walk hold: of embedded queries and fragments the first
 // ones, as 3.3.2 does.
-func (rs *Ruleset) partsOf(walk []step) parts {
+func (rs *Ruleset) partsOf(walk []Step) parts {
 	p := parts{origin: Source{Kind: FromRequest}}
 	if rs.opts.origin != "" {
 		p.origin.Kind = FromOption
 	}
-	for step, match := range walk {
-		if !isInternal(match.Value) {
-			from := Source{Kind: FromDestination, Step: step}
-			u, _ := parseAbsolute(match.Value)
+	for i := range walk {
+		if !isInternal(walk[i].Value) {
+			from := Source{Kind: FromDestination, Step: i}
+			u, _ := parseAbsolute(walk[i].Value)
 			p.origin = from
 			p.destinationQuery = Given{Value: u.Search(), From: from}
 			p.destinationFragment = Given{Value: u.Hash(), From: from}
 			return p
 		}
-		from := Source{Kind: FromEmbedded, Step: step}
-		value := match.next
+		from := Source{Kind: FromEmbedded, Step: i}
+		value := walk[i].next()
 		if p.query.Value == "" {
 			p.query = Given{Value: value.query, From: from}
 		}

@@ -28,7 +28,7 @@ func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 		{Key: "guide", Value: "https://docs.example/g", Position: Position{Source: "links.json", Line: 3, Column: 3}},
 	}
 	e := explain(t, rules, Options{}, "https://go.example/docs/x")
-	want := []Match{
+	want := []Step{
 		{Pathname: "/docs/x", Rule: rules[0], Value: rules[0].Value, Remaining: "/x"},
 		{Pathname: "/guide/start", Rule: rules[1], Value: rules[1].Value, Remaining: "/start"},
 	}

@@ -15,7 +15,7 @@ type internalRule struct {
 	slot   int // its place in the table, or shadowed
 	// remaining is what remains of the value's path behind the key that it matches.
 	remaining string
-	fate      fate
+	end       chainEnd
 }
 
 func (c *Compiler) internal(at ref) *internalRule {
@@ -43,9 +43,9 @@ func (c *Compiler) storeInternals() []error {
 	return failures.all
 }
 
-// internalRecord returns the record of a rule with an internal redirect, whose fate is known.
+// internalRecord returns the record of a rule with an internal redirect, whose chain is known.
 func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error]) record {
-	f := &this.fate
+	f := &this.end
 	r := record{
 		key:       this.key,
 		hops:      uint8(min(f.hops, MaxRedirects)),
@@ -71,7 +71,7 @@ type queryAndFragment struct{ query, fragment string }
 // setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for all
 // chains that have the same.
 func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
-	f := &this.fate
+	f := &this.end
 	from := embedded{f.search, f.query, f.fragment}
 	if made, known := c.made[from]; known {
 		r.query, r.fragment = made.query, made.fragment
@@ -95,18 +95,18 @@ func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
 }
 
 // destinationOf fills in the destination that a chain ends at.
-func (o *options) destinationOf(r *record, f *fate, m *weburl.Merger) {
+func (o *options) destinationOf(r *record, f *chainEnd, m *weburl.Merger) {
 	o.setBase(r, f)
 	o.setQueryAndFragment(r, f, m)
 }
 
 // setBase fills in origin and path.
-func (o *options) setBase(r *record, f *fate) {
+func (o *options) setBase(r *record, f *chainEnd) {
 	r.base = f.base
-	if f.state == fateUnmatched {
+	if f.state == endUnmatched {
 		r.base = o.origin + f.base
 	}
-	if f.state == fateUnmatched && o.origin == "" {
+	if f.state == endUnmatched && o.origin == "" {
 		r.flags |= requestOrigin
 	}
 	if f.appended != "" {
@@ -115,7 +115,7 @@ func (o *options) setBase(r *record, f *fate) {
 	}
 }
 
-func (o *options) setQueryAndFragment(r *record, f *fate, m *weburl.Merger) {
+func (o *options) setQueryAndFragment(r *record, f *chainEnd, m *weburl.Merger) {
 	if r.query = f.search; f.query != "" {
 		r.query = string(o.appendConstantQuery(nil, m, f.search, strings.TrimPrefix(f.query, "?")))
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// match is what longest-prefix matching finds (3.3.1).
-type match struct {
+// literalMatch is what longest-prefix matching finds in the table (3.3.1).
+type literalMatch struct {
 	ref ref
 	at  uint32 // its slot's place
 	// remaining is the remaining path, as the pathname spells it (R3); always empty for an exact
@@ -19,9 +19,9 @@ type match struct {
 // match finds the longest key that pathname begins with; ref is 0 where there is none. It returns
 // the key's record, too, which is nil for a rule with an internal redirect until the ruleset is
 // compiled. pathname begins with "/" and is percent-encoded with the path set.
-func (t *table) match(pathname string) (match, []byte) {
+func (t *table) match(pathname string) (literalMatch, []byte) {
 	if len(pathname) < 2 {
-		return match{}, nil // R4
+		return literalMatch{}, nil // R4
 	}
 	all := pathname[1:]
 	// No key is longer, also where each octet is percent-encoded; two more show whether an exact key
@@ -36,11 +36,11 @@ func (t *table) match(pathname string) (match, []byte) {
 	}
 	switch {
 	case found.slot == 0:
-		return match{}, nil
+		return literalMatch{}, nil
 	case found.slot.isExact():
-		return match{ref: found.slot.ref(), at: uint32(found.at)}, record
+		return literalMatch{ref: found.slot.ref(), at: uint32(found.at)}, record
 	}
-	return match{ref: found.slot.ref(), at: uint32(found.at), remaining: all[found.end:]}, record
+	return literalMatch{ref: found.slot.ref(), at: uint32(found.at), remaining: all[found.end:]}, record
 }
 
 // longestCanonical finds what longest finds, but by the canonical forms of the candidates, each

@@ -16,9 +16,9 @@ func (c *Compiler) findMetKeys() map[int]ref {
 	met := map[int]ref{}
 	for _, end := range ends {
 		path := splitPath{text: end.path}
-		next, _, template := lookup(&c.table, c.templates, &path, unlimitedWork())
-		if template.rule == nil && next.ref != 0 {
-			met[end.rule] = next.ref
+		next := lookUp(&c.table, c.templates, &path, unlimitedWork())
+		if next.template.rule == nil && next.literal.ref != 0 {
+			met[end.rule] = next.literal.ref
 		}
 	}
 	c.findKeysBelow(ends, met)
@@ -35,8 +35,8 @@ func (c *Compiler) unmatchedEnds() []unmatchedEnd {
 	var ends []unmatchedEnd
 	for i := range c.table.internals {
 		this := &c.table.internals[i]
-		if this.slot != shadowed && this.fate.state == fateUnmatched {
-			path := appendAtSeam([]byte(this.fate.base), this.fate.appended)
+		if this.slot != shadowed && this.end.state == endUnmatched {
+			path := appendAtSeam([]byte(this.end.base), this.end.appended)
 			ends = append(ends, unmatchedEnd{rule: i, path: string(path)})
 		}
 	}

@@ -43,7 +43,7 @@ func (c *Compiler) unmatchedPaths() *nearPaths {
 	for i := range c.table.internals {
 		pauseAfter(i, c.pause)
 		this := &c.table.internals[i]
-		if this.slot == shadowed || this.fate.state != fateUnmatched || this.fate.hops > 1 {
+		if this.slot == shadowed || this.end.state != endUnmatched || this.end.hops > 1 {
 			continue
 		}
 		path := c.endOf(this)
@@ -61,7 +61,7 @@ func (c *Compiler) unmatchedPaths() *nearPaths {
 
 // endOf returns the path that a chain without a match ends at, in the form of keys.
 func (c *Compiler) endOf(this *internalRule) string {
-	path := appendAtSeam([]byte(this.fate.base), this.fate.appended)
+	path := appendAtSeam([]byte(this.end.base), this.end.appended)
 	return strings.TrimSuffix(string(c.opts.appendKey(nil, string(path[1:]))), "/")
 }
 
@@ -72,7 +72,7 @@ func (c *Compiler) leadsToPath(at ref, path string) bool {
 		return false
 	}
 	this := c.internal(at)
-	return this.fate.state == fateUnmatched && c.endOf(this) == path
+	return this.end.state == endUnmatched && c.endOf(this) == path
 }
 
 func misspeltMessage(this *internalRule, key string) string {

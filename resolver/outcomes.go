@@ -195,15 +195,15 @@ func (rs *Ruleset) answersFor(written string) KeyAnswers {
 }
 
 // ruleFor is the longest-prefix match of a pathname.
-func (rs *Ruleset) ruleFor(pathname string) (match, []byte) {
+func (rs *Ruleset) ruleFor(pathname string) (literalMatch, []byte) {
 	if len(rs.table.slots) == 0 {
-		return match{}, nil
+		return literalMatch{}, nil
 	}
 	return rs.table.match(pathname)
 }
 
 // answerFor is the answer of the rule that was found, if any.
-func (rs *Ruleset) answerFor(found match, encoded []byte, remaining, below string) Answer {
+func (rs *Ruleset) answerFor(found literalMatch, encoded []byte, remaining, below string) Answer {
 	if found.ref == 0 {
 		return Answer{Outcome: Pass}
 	}

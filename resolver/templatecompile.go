@@ -177,14 +177,15 @@ func (c *Compiler) findTemplateFailures() {
 			continue
 		}
 		captures := slices.Repeat([]capture{{text: anySegment}}, len(t.names))
-		f := c.walk(t.rule, t.value.pathOf(captures), fate{}, requestWork)
-		if f.state == fateUnmatched && c.opts.origin == "" {
+		first := step{status: c.opts.statusOf(t.rule), internal: true}
+		end := c.follow(t.rule, t.value.pathOf(captures), newChain(&first), requestWork)
+		if end.state == endUnmatched && c.opts.origin == "" {
 			c.atSite.add(t.rule)
 		}
-		if !f.failed() {
+		if !end.failed() {
 			continue
 		}
-		t.failure = f.err()
+		t.failure = end.err()
 		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+
 			internalRedirects(c.opts.maxRedirects)+", for every value that no other key takes: "+
 			"its requests are answered with an error; lead the rule elsewhere"
@@ -193,43 +194,4 @@ func (c *Compiler) findTemplateFailures() {
 		}
 		c.warn(kind, t.rule, message)
 	}
-}
-
-// walk follows the chain of a rule through templates, from the path that the rule leads to, with as
-// much work as it may take. The chains of all rules have a budget together, so that compiling costs
-// what the rules are worth: those beyond it are errors.
-func (c *Compiler) walk(rule Rule, at string, begin fate, most int) fate {
-	const always, times = 2000 * requestWork, requestWork / 200
-	left := always + times*c.written - c.worked
-	w := walker{
-		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
-		literalHop: c.literalHop, work: work{left: min(left, most)}, at: splitPath{text: at},
-	}
-	before := w.work.left
-	f := w.follow(begin, c.opts.statusOf(rule))
-	c.worked += before - w.work.left
-	if w.work.isSpent() && before == left {
-		c.fail(rule, ErrTooLarge, "the chains of templates up to this rule take too much work for rules of "+
-			strconv.Itoa(c.written)+" bytes; lead the rule to a URL, or make its chain shorter")
-	}
-	return f
-}
-
-// literalHop is the hop that a rule of the table is.
-func (c *Compiler) literalHop(found match, encoded []byte) (h hop, next internalValue) {
-	if found.ref&internalRef != 0 {
-		this := c.internal(found.ref)
-		h = hop{
-			key: this.rule.Key, status: c.opts.statusOf(this.rule), remaining: found.remaining,
-			internal: true,
-		}
-		return h, this.value
-	}
-	var r record
-	r.decodeAnswer(&c.table.arena, encoded)
-	h = hop{
-		status: r.status, remaining: found.remaining,
-		base: r.base, search: r.query, fragment: r.fragment,
-	}
-	return h, next
 }

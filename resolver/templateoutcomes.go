@@ -104,16 +104,16 @@ func (rs *Ruleset) sampleAnswers(pathname string, t *templateRule) KeyAnswers {
 // sampleAnswer is the answer to a request for a pathname.
 func (rs *Ruleset) sampleAnswer(pathname string) Answer {
 	p, w := splitPath{text: pathname}, work{left: requestWork}
-	found, encoded, template := lookup(&rs.table, rs.templates, &p, &w)
+	m := lookUp(&rs.table, rs.templates, &p, &w)
 	if w.isSpent() {
 		return Answer{Outcome: Failed, Err: ErrTooManyRedirects}
 	}
-	if template.rule == nil {
-		return rs.answerFor(found, encoded, found.remaining, "")
+	if m.template.rule == nil {
+		return rs.answerFor(m.literal, m.encoded, m.literal.remaining, "")
 	}
-	r, err := rs.recordOf(&template, pathname, p.segments, &w)
+	r, err := rs.recordOf(&m.template, pathname, p.segments, &w)
 	if err != nil {
 		return Answer{Outcome: Failed, Err: err}
 	}
-	return rs.answer(&r, template.remaining, "")
+	return rs.answer(&r, m.template.remaining, "")
 }

@@ -3,30 +3,23 @@ package resolver
 import (
 	"slices"
 	"strings"
-
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// lookup finds the rule that a pathname matches best: one of the table, or a template. Where the
-// work is spent, what it finds is not to be used.
-func lookup(t *table, templates *templateIndex, p *splitPath, w *work) (
-	found match, encoded []byte, template templateMatch,
-) {
-	if len(t.slots) > 0 {
-		found, encoded = t.match(p.text)
-	}
-	if templates == nil {
-		return found, encoded, template
-	}
+// matchBetter finds the template that a pathname matches better than what of the table it matches.
+// The pathname is given apart from its segments, so that these need not outlive the call.
+func (x *templateIndex) matchBetter(
+	than literalMatch, t *table, pathname string, p *splitPath, w *work,
+) (m templateMatch, ok bool) {
 	var best templateFound
-	if templates.search(p, w, &best); best.rule != nil && best.beats(found, t) {
-		template = templates.match(best, p.text, p)
+	if x.search(p, w, &best); best.rule == nil || !best.precedes(than, t) {
+		return m, false
 	}
-	return found, encoded, template
+	return x.match(best, pathname, p), true
 }
 
-// beats reports whether a template matches better than a literal key: it is longer, or takes more of the path.
-func (m *templateFound) beats(found match, t *table) bool {
+// precedes reports whether a template matches better than a literal key: it is longer, or takes more
+// of the path.
+func (m *templateFound) precedes(found literalMatch, t *table) bool {
 	if found.ref == 0 {
 		return true
 	}
@@ -45,22 +38,20 @@ func leaves(remaining string) int {
 // appendByTemplate resolves a request as AppendDestination does, if a template matches it better
 // than the rule of the table that was found. There is an error, too, if it takes too much to see
 // that.
-func (rs *Ruleset) appendByTemplate(dst []byte, found match, req *Request) (
+func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request) (
 	end []byte, result Result, ok bool,
 ) {
 	var memory [8]segment
 	path := req.Target.Pathname
 	p := splitPath{text: path, segments: memory[:0]}
 	w := work{left: requestWork}
-	var best templateFound
-	rs.templates.search(&p, &w, &best)
+	m, ok := rs.templates.matchBetter(found, &rs.table, path, &p, &w)
 	switch {
 	case w.isSpent():
 		return dst, Result{}.failed(ErrTooManyRedirects), true
-	case best.rule == nil || !best.beats(found, &rs.table):
+	case !ok:
 		return dst, Result{}, false
 	}
-	m := rs.templates.match(best, path, &p)
 	end, result = rs.appendTemplate(dst, &m, p.segments, req, &w)
 	return end, result, true
 }
@@ -92,81 +83,36 @@ func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *w
 	r record, err error,
 ) {
 	if !m.rule.value.internal {
-		h := rs.opts.lastTemplateHop(m, &rs.merger)
-		return record{base: h.base, query: h.search, fragment: h.fragment, status: h.status}, h.err
+		last := rs.opts.lastTemplateStep(m, &rs.merger)
+		return record{
+			base: last.base, query: last.query, fragment: last.fragment, status: last.status,
+		}, last.err
 	}
-	walk := rs.walker(splitPath{text: path, segments: slices.Clone(known)}, *w)
-	f, err := walk.followTemplate(m)
-	*w = walk.work
+	s := rs.stepper(splitPath{text: path, segments: slices.Clone(known)}, *w)
+	end, err := s.followTemplate(m)
+	*w = s.work
 	switch {
 	case err != nil:
 		return r, err
-	case len(f.base)+len(f.appended)+len(m.remaining) > maxDestination:
+	case len(end.base)+len(end.appended)+len(m.remaining) > maxDestination:
 		return r, ErrTooLong
 	}
-	r.hops, r.status = uint8(min(f.hops, MaxRedirects)), f.status(rs.opts.statusOf(m.rule.rule))
-	rs.opts.destinationOf(&r, &f, &rs.merger)
+	r.hops = uint8(min(end.hops, MaxRedirects))
+	r.status = end.status(rs.opts.statusOf(m.rule.rule))
+	rs.opts.destinationOf(&r, &end, &rs.merger)
 	return r, nil
 }
 
-// lastTemplateHop is the hop to the URL that a template leads to for its captures.
-func (o *options) lastTemplateHop(m *templateMatch, merger *weburl.Merger) hop {
-	v := &m.rule.value
-	h := hop{key: m.rule.rule.Key, status: o.statusOf(m.rule.rule), remaining: m.remaining}
-	if v.isTooLong(m.captures) {
-		h.err = ErrTooLong
-		return h
+// followTemplate follows the chain of a template with an internal destination, which matches where
+// the stepper is.
+func (s *stepper) followTemplate(m *templateMatch) (chainEnd, error) {
+	first := s.take(&match{template: *m}, &chainEnd{})
+	if first.err != nil {
+		return chainEnd{}, first.err
 	}
-	path := v.pathOf(m.captures)
-	if m.isUnsafe(path) {
-		h.err = ErrUnsafePath
-		return h
+	end := s.follow(newChain(&first))
+	if end.failed() {
+		return end, end.err()
 	}
-	h.base, h.fragment = v.origin+path, v.fragmentOf(m.captures)
-	if v.hasQuery {
-		h.search = string(o.appendConstantQuery(nil, merger, v.queryOf(m.captures), ""))
-	}
-	return h
-}
-
-// isUnsafe is R14, for captures, too, and for the path that they make together with the text around them.
-func (m *templateMatch) isUnsafe(path string) bool {
-	var memory [128]byte
-	if unsafePath(m.remaining, memory[:0]) || hasDotSegment(path) {
-		return true
-	}
-	for i := range m.captures {
-		if unsafePath(m.captures[i].text, memory[:0]) {
-			return true
-		}
-	}
-	return !m.rule.value.unsafeText && unsafePath(path, memory[:0])
-}
-
-// step is a step of 3.3, and where an internal redirect leads next.
-type step struct {
-	Match
-	next internalValue
-}
-
-// stepOf returns the step that has been looked up for a pathname: the rule, and its value with
-// captures in their places.
-func (rs *Ruleset) stepOf(pathname string, l *lookedUp) step {
-	m := Match{Pathname: pathname}
-	if l.template.rule == nil {
-		rule := rs.rule(l.literal.ref)
-		m.Rule, m.Value, m.Remaining = rule, rule.Value, l.literal.remaining
-		if !isInternal(rule.Value) {
-			return step{Match: m}
-		}
-		return step{m, newInternalValue(rule.Value)}
-	}
-	t, captures := l.template.rule, l.template.captures
-	next := t.value.internalValue(t.value.pathOf(captures), captures)
-	m.Rule, m.Remaining = t.rule, l.template.remaining
-	m.Value = t.value.origin + next.path + next.query + next.fragment
-	for slot, name := range t.names {
-		m.Captures = append(m.Captures, Capture{name, captures[slot].text})
-	}
-	return step{m, next}
+	return end, nil
 }

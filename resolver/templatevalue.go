@@ -174,13 +174,13 @@ func (v *templateValue) uses(slot int) bool {
 	return false
 }
 
-// internalValue returns the internal redirect with a path that has its captures, which it can begin with "//", as a pathname can.
-func (v *templateValue) internalValue(path string, captures []capture) internalValue {
-	value := internalValue{path: path, fragment: v.fragmentOf(captures)}
+// textOf returns the value with captures in their places.
+func (v *templateValue) textOf(captures []capture) string {
+	text := v.origin + v.pathOf(captures)
 	if v.hasQuery {
-		value.query = "?" + v.queryOf(captures)
+		text += "?" + v.queryOf(captures)
 	}
-	return value
+	return text + v.fragmentOf(captures)
 }
 
 // queryOf returns the query with captures in their places, and fragmentOf the fragment, with its "#".

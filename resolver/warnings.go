@@ -75,11 +75,11 @@ func (c *Compiler) warnOfChains() {
 		if this.slot == shadowed {
 			continue
 		}
-		switch this.fate.state {
-		case fateLoop:
+		switch this.end.state {
+		case endLoop:
 			c.warnOfLoop(this, reported)
 			continue
-		case fateTooManyRedirects:
+		case endTooManyRedirects:
 			c.warn(WarnTooManyRedirects, this.rule, tooManyMessage(c.opts.maxRedirects))
 			continue
 		}
@@ -94,9 +94,9 @@ func (c *Compiler) warnOfChains() {
 
 // warnOfLoop reports a loop once, and every rule that leads into it.
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
-	loop := this.fate.cycle
+	loop := this.end.cycle
 	w := Warning{Kind: WarnLoop, Position: this.rule.Position, Key: this.rule.Key, Cycle: loop.Cycle}
-	if !this.fate.inCycle {
+	if !this.end.inCycle {
 		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are answered with an error; break the loop"
 		c.warnings = append(c.warnings, w)
 		return
@@ -141,7 +141,7 @@ func internalRedirects(n int) string {
 }
 
 func meetsKeyMessage(this *internalRule, key string) string {
-	return "clients are redirected to " + this.fate.base + this.fate.appended + ", and at or below it the key " + quote(key) +
+	return "clients are redirected to " + this.end.base + this.end.appended + ", and at or below it the key " + quote(key) +
 		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant"
 }
 

@@ -290,7 +290,7 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 			}
 			want := ""
 			if test.met != "" {
-				fate := mustFindFate(t, test.rules)
+				fate := mustFindChainEnd(t, test.rules)
 				want = `clients are redirected to ` + fate + `, and at or below it the key ` + quote(test.met) +
 					` redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`
 			}
@@ -301,8 +301,8 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 	}
 }
 
-// mustFindFate returns the path to which a request for the first rule's key is redirected.
-func mustFindFate(t *testing.T, rules []Rule) string {
+// mustFindChainEnd returns the path to which a request for the first rule's key is redirected.
+func mustFindChainEnd(t *testing.T, rules []Rule) string {
 	t.Helper()
 	destination, result := mustCompile(t, rules, Options{}).Resolve("https://go.example/" + rules[0].Key)
 	if result.Outcome != Redirect {

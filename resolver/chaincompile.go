@@ -1,0 +1,165 @@
+package resolver
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// findChainEnds works out what every internal redirect comes to. Each rule is visited once.
+func (c *Compiler) findChainEnds() {
+	var chain []int
+	for i := range c.table.internals {
+		pauseAfter(i, c.pause)
+		if this := &c.table.internals[i]; this.slot >= 0 && this.end.state == endUnknown {
+			chain = c.followChain(chain[:0], i)
+		}
+	}
+}
+
+// followChain follows the chain from rule i until its end is known, and then goes back. The stack of
+// rules is kept in chain, whose memory is used again.
+func (c *Compiler) followChain(chain []int, i int) []int {
+	for {
+		chain = append(chain, i)
+		this := i
+		c.table.internals[this].end.state = endBeingFound
+		var ends bool
+		if i, ends = c.nextInChain(this); ends {
+			break
+		}
+		internals := c.table.internals
+		if state := internals[i].end.state; state == endBeingFound {
+			c.closeLoop(chain, i)
+			break
+		} else if state != endUnknown {
+			internals[this].end = c.endBefore(&internals[this], &internals[i])
+			break
+		}
+	}
+	internals := c.table.internals
+	for at := len(chain) - 2; at >= 0; at-- {
+		if this := &internals[chain[at]]; this.end.state == endBeingFound {
+			this.end = c.endBefore(this, &internals[chain[at+1]])
+		}
+	}
+	return chain
+}
+
+// nextInChain returns the rule with an internal redirect that follows rule i, or settles what rule i
+// comes to where none does.
+func (c *Compiler) nextInChain(i int) (next int, ends bool) {
+	this := &c.table.internals[i]
+	path := splitPath{text: this.value.path}
+	found := lookUp(&c.table, c.templates, &path, unlimitedWork())
+	this.remaining = found.literal.remaining
+	switch {
+	case found.template.rule != nil:
+		this.end = c.endBehindTemplate(this)
+		return 0, true
+	case found.literal.ref&internalRef == 0:
+		this.end = c.lastEnd(this, &found)
+		return 0, true
+	}
+	return int(found.literal.ref &^ internalRef), false
+}
+
+// endBehindTemplate is what a rule comes to whose value matches a template, from which on each value
+// has an end of its own.
+func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
+	first := c.stepOf(this)
+	end := c.follow(this.rule, this.value.path, newChain(&first), math.MaxInt)
+	if end.failed() {
+		end.inCycle = end.cycle != nil && slices.Contains(end.cycle.Cycle, this.rule.Key)
+		return end
+	}
+	return c.limited(end, this)
+}
+
+// stepOf is the step that a rule is, of whose key nothing remains.
+func (c *Compiler) stepOf(this *internalRule) step {
+	return step{
+		key: this.rule.Key, status: c.opts.statusOf(this.rule), internal: true,
+		query: this.value.query, fragment: this.value.fragment,
+	}
+}
+
+// lastEnd is what a rule comes to whose value no internal redirect follows: an absolute destination,
+// or nothing.
+func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
+	first := c.stepOf(this)
+	end := newChain(&first)
+	end.base, end.appended = this.value.path, this.remaining
+	if !found.isNone() {
+		last, _ := literalStep(&c.opts, &c.table, found)
+		end.add(&last)
+	}
+	return c.limited(end, this)
+}
+
+// endBefore is what a rule comes to whose value another internal redirect follows.
+func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
+	end := next.end
+	if end.failed() {
+		// Nothing of it is needed any more, and what is appended would grow without bounds.
+		return chainEnd{state: end.state, cycle: end.cycle}
+	}
+	made := len(end.appended) + len(this.remaining)
+	if end.appended != "" && this.remaining != "" && !c.derive(this.rule, made) {
+		return chainEnd{state: endTooManyRedirects}
+	}
+	end.appended += this.remaining
+	first := c.stepOf(this)
+	end.precede(&first)
+	return c.limited(end, this)
+}
+
+// limited applies the limits to what a rule comes to.
+func (c *Compiler) limited(end chainEnd, this *internalRule) chainEnd {
+	switch {
+	case end.hops > c.opts.maxRedirects:
+		end.state = endTooManyRedirects
+	case len(end.base)+len(end.appended) > maxDestination:
+		c.fail(this.rule, ErrInvalidValue, "the chain appends so much that its destination is "+
+			"longer than 65535 bytes; lead the rule elsewhere")
+		end.state = endTooManyRedirects
+	}
+	return end
+}
+
+// closeLoop settles the rules of a loop. It begins at rule first, where the last rule of the chain
+// leads.
+func (c *Compiler) closeLoop(chain []int, first int) {
+	start := len(chain) - 1
+	for chain[start] != first {
+		start--
+	}
+	loop := &LoopError{}
+	for _, i := range chain[start:] {
+		loop.Cycle = append(loop.Cycle, c.table.internals[i].rule.Key)
+	}
+	for _, i := range chain[start:] {
+		c.table.internals[i].end = chainEnd{state: endLoop, cycle: loop, inCycle: true}
+	}
+}
+
+// follow follows the chain of a rule through templates, from the path that the rule leads to, with
+// as much work as it may take. The chains of all rules have a budget together, so that compiling
+// costs what the rules are worth: those beyond it are errors.
+func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int) chainEnd {
+	const always, times = 2000 * requestWork, requestWork / 200
+	left := always + times*c.written - c.worked
+	s := stepper{
+		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
+		work: work{left: min(left, most)}, at: splitPath{text: at},
+	}
+	before := s.work.left
+	end := s.follow(chain)
+	c.worked += before - s.work.left
+	if s.work.isSpent() && before == left {
+		c.fail(rule, ErrTooLarge, "the chains of templates up to this rule take too much work for "+
+			"rules of "+strconv.Itoa(c.written)+
+			" bytes; lead the rule to a URL, or make its chain shorter")
+	}
+	return end
+}
