@@ -73,7 +73,7 @@ func writeParts(t *strings.Builder, e explanationJSON) {
 		fmt.Fprintf(t, "  path: %s is appended\n", e.Appended)
 	}
 	for _, p := range e.Parameters {
-		fmt.Fprintf(t, "  query: %s=%s from %s%s\n", p.Name, p.Value, p.From, displaced(p.Displaced))
+		fmt.Fprintf(t, "  query: %s from %s%s\n", p.text, p.From, displaced(p.Displaced))
 	}
 	for _, d := range e.Dropped {
 		fmt.Fprintf(t, "  query: %s=%s of %s is ignored\n", d.Name, d.Value, d.From)

@@ -65,6 +65,8 @@ type givenJSON struct {
 type parameterJSON struct {
 	givenJSON
 	Displaced []givenJSON `json:"displaced,omitempty"`
+
+	text string // the parameter as it stands
 }
 
 // outcomeOfURL resolves a URL, and explains it if that is asked for. A path is one of origin.
@@ -113,11 +115,15 @@ func explanationOf(e resolver.Explanation) explanationJSON {
 	}
 	out.Appended = e.Appended
 	for _, p := range e.Parameters {
-		out.Parameters = append(out.Parameters, parameterJSON{givenOf(e, p.Given), givensOf(e, p.Displaced)})
+		out.Parameters = append(out.Parameters, parameterJSON{
+			givenOf(e, p.Given), givensOf(e, p.Displaced), p.String(),
+		})
 	}
 	out.Dropped = givensOf(e, e.Dropped)
 	if e.Fragment.Value != "" {
-		out.Fragment = &parameterJSON{givenOf(e, e.Fragment.Given), givensOf(e, e.Fragment.Displaced)}
+		out.Fragment = &parameterJSON{
+			givenJSON: givenOf(e, e.Fragment.Given), Displaced: givensOf(e, e.Fragment.Displaced),
+		}
 	}
 	if near := e.Near; near != nil {
 		out.Near = &nearJSON{near.Rule.Key, near.Rule.Position.String(), near.Reason}

@@ -265,8 +265,21 @@ func (c *Compiler) derive(rule Rule, bytes int) bool {
 
 // tooLarge returns the error of rules that take too much memory.
 func (c *Compiler) tooLarge() error {
-	return fmt.Errorf("%w: compiled they take more than %d bytes; allow more with max_size, or serve them by several handlers",
-		ErrTooLarge, c.opts.maxSize)
+	return fmt.Errorf("%w: compiled they take more than %s; allow more with max_size, or serve them "+
+		"by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
+}
+
+// sizeText returns a number of bytes, exactly, in the largest unit of which it is a multiple.
+func sizeText(bytes int64) string {
+	for _, unit := range [...]struct {
+		name  string
+		bytes int64
+	}{{"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"kB", 1e3}} {
+		if bytes%unit.bytes == 0 {
+			return strconv.FormatInt(bytes/unit.bytes, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
 }
 
 // enter notes a rule that is to get a place in the table.

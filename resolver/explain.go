@@ -1,6 +1,8 @@
 package resolver
 
 import (
+	"strings"
+
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -77,6 +79,16 @@ type Parameter struct {
 	// Displaced are the values of the same name that gave way to this one, in the order in which
 	// they did.
 	Displaced []Given
+	// Bare tells that the parameter has no value and stands in the destination without a "=".
+	Bare bool
+}
+
+// String returns the parameter as NAME=VALUE, or as NAME where it is bare.
+func (p Parameter) String() string {
+	if p.Bare {
+		return p.Name
+	}
+	return p.Name + "=" + p.Value
 }
 
 // Fragment is the fragment of a destination, with its "#"; empty for none.
@@ -248,11 +260,15 @@ func explainFragment(byPrecedence ...Given) Fragment {
 // explainQuery combines the queries pair by pair (3.4.2), and keeps what gives way.
 func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
 	own := explainedQuery{preserve: rs.opts.query == QueryPreserve}
-	own.add(p.destinationQuery)
+	for _, parameter := range p.destinationQuery.parameters() {
+		own.add(parameter)
+	}
 	own.combine(p.query, nil)
 	request := Given{Value: search, From: Source{Kind: FromRequest}}
 	if rs.opts.query == QueryIgnore {
-		e.Dropped = request.parameters()
+		for _, p := range request.parameters() {
+			e.Dropped = append(e.Dropped, p.Given)
+		}
 	} else {
 		own.combine(request, rs.opts.protected)
 	}
@@ -260,10 +276,16 @@ func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
 }
 
 // parameters returns the query parameters of a query.
-func (g Given) parameters() []Given {
-	var all []Given
+func (g Given) parameters() []Parameter {
+	var all []Parameter
+	written := strings.TrimPrefix(g.Value, "?")
 	for _, p := range weburl.ParseParams(g.Value) {
-		all = append(all, Given{Name: p.Name, Value: p.Value, From: g.From})
+		_, _, rest, _ := weburl.NextPiece(written)
+		all = append(all, Parameter{
+			Given: Given{Name: p.Name, Value: p.Value, From: g.From},
+			Bare:  !strings.Contains(written[:len(written)-len(rest)], "="),
+		})
+		written = rest
 	}
 	return all
 }
@@ -274,26 +296,24 @@ type explainedQuery struct {
 	parameters []Parameter
 }
 
-func (q *explainedQuery) add(query Given) {
-	for _, given := range query.parameters() {
-		q.parameters = append(q.parameters, Parameter{Given: given})
-	}
+// add adds a parameter. The modes that do not preserve a query write a "=" behind every name.
+func (q *explainedQuery) add(p Parameter) {
+	p.Bare = p.Bare && q.preserve
+	q.parameters = append(q.parameters, p)
 }
 
 // combine adds a query of higher precedence. Of its parameters with protected names only those are
 // added that are not there yet.
 func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
 	before := len(q.parameters)
-	for _, given := range over.parameters() {
-		switch first := q.findFrom(0, given.Name); {
-		case 0 <= first && first < before && protected.Has(given.Name):
-			q.parameters[first].Displaced = append(q.parameters[first].Displaced, given)
-		case q.preserve:
-			q.parameters = append(q.parameters, Parameter{Given: given})
-		case first < 0:
-			q.parameters = append(q.parameters, Parameter{Given: given})
+	for _, p := range over.parameters() {
+		switch first := q.findFrom(0, p.Name); {
+		case 0 <= first && first < before && protected.Has(p.Name):
+			q.parameters[first].Displaced = append(q.parameters[first].Displaced, p.Given)
+		case q.preserve || first < 0:
+			q.add(p)
 		default:
-			q.set(first, given)
+			q.set(first, p.Given)
 		}
 	}
 	if q.preserve {

@@ -145,3 +145,19 @@ func paramsOf(parameters []Parameter) string {
 	}
 	return params.String()
 }
+
+func TestAParameterWithoutAValueIsExplainedAsItStands(t *testing.T) {
+	rules := []Rule{{Key: "a", Value: "https://example.com?flag&&x=&y=z"}}
+	for mode, want := range map[QueryMode]string{
+		QueryPreserve: "flag x= y=z g h=", QueryMerge: "flag= x= y=z g= h=",
+	} {
+		e := explain(t, rules, Options{Query: mode}, "https://go.example/a?g&h=")
+		var got []string
+		for _, p := range e.Parameters {
+			got = append(got, p.String())
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: got %s, want %s", mode, got, want)
+		}
+	}
+}

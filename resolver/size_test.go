@@ -116,3 +116,19 @@ func TestWhatARequestMakesTooLongIsAnError(t *testing.T) {
 		t.Errorf("the longest: %v", result.Err)
 	}
 }
+
+func TestAMaxSizeIsReportedAsPeopleWriteIt(t *testing.T) {
+	for size, want := range map[int64]string{
+		1000: "1kB", 1001: "1001 bytes", 1 << 10: "1KiB", 3 << 20: "3MiB", 1536 << 20: "1536MiB",
+		500e6: "500MB", 2 << 30: "2GiB", 4e9: "4GB", 3: "3 bytes",
+	} {
+		if got := sizeText(size); got != want {
+			t.Errorf("%d: got %s, want %s", size, got, want)
+		}
+	}
+	templates := []Rule{{Key: "a/{x}", Value: "/b/{x}"}}
+	_, err := Compile(templates, Options{MaxSize: 1 << 10})
+	if err == nil || !strings.Contains(err.Error(), "take more than 1KiB; allow more with max_size") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -58,7 +58,7 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 			return v, parsed, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)"
 		}
 		if !reachesPath(marked.String()) {
-			return v, parsed, "an expression stands in the scheme or the host of the destination, which no request may choose; put a \"/\" in front of it"
+			return v, parsed, variableInHost
 		}
 		marked.WriteString(marker)
 		operator := uritemplate.Simple
@@ -73,13 +73,18 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 	return v, parsed, problem
 }
 
-// reachesPath reports whether a value that begins so is past its host.
+const variableInHost = "an expression stands in the scheme or the host of the destination, which " +
+	"no request may choose; name the host in full: variables may stand in the path, the query and " +
+	"the fragment"
+
+// reachesPath reports whether a value that begins so is past its host. Slashes in front of the host
+// do not count, however many (URL Standard, special authority ignore slashes state).
 func reachesPath(start string) bool {
 	if isInternal(start) {
 		return true
 	}
 	_, rest, ok := strings.Cut(start, "://")
-	return ok && strings.ContainsAny(rest, "/?#")
+	return ok && strings.ContainsAny(strings.TrimLeft(rest, `/\`), "/?#")
 }
 
 // assembleValue parses a value with markers, and puts captures in their places.

@@ -22,7 +22,7 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
 	}
 	if braces := bracesIn(rule.Value); braces != "" && !IsTemplate(rule.Key) {
-		c.warn(WarnLiteralBraces, rule, "the destination's "+braces+" stands for itself, as the key has no variables; write it into the key, too, or %7B for { and %7D for }")
+		c.warn(WarnLiteralBraces, rule, literalBracesMessage(rule.Value, braces))
 	}
 	if value.url.Username != "" || value.url.Password != "" {
 		c.warn(WarnUserinfo, rule, "the user name and password of the destination are dropped, as a destination has none; remove them")
@@ -42,6 +42,17 @@ func bracesIn(value string) string {
 		return "{" + name + "}"
 	}
 	return ""
+}
+
+// literalBracesMessage says what the first braces of a value mean. In a host they are no remedy in a
+// template, either, nor are their percent-encoded forms.
+func literalBracesMessage(value, braces string) string {
+	message := "the destination's " + braces + " stands for itself, "
+	if start, _, _ := strings.Cut(value, braces); !reachesPath(start) {
+		return message + "and no variable may stand in front of its path; name the host in full"
+	}
+	return message + "as the key has no variables; " +
+		"write it into the key, too, or %7B for { and %7D for }"
 }
 
 func starMessage(bare string) string {

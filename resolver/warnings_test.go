@@ -426,3 +426,15 @@ func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
 	}
 	return false
 }
+
+func TestBracesInAHostAreToldToGiveWayToItsName(t *testing.T) {
+	const want = `"a": the destination's {x} stands for itself, and no variable may stand in front of ` +
+		`its path; name the host in full`
+	for _, value := range []string{"https://{x}.example", "https://{x}.example/{y}?z"} {
+		found := warnings(t, []Rule{{Key: "a", Value: value, Position: at}}, Options{})
+		isMeant := func(w Warning) bool { return w.Kind == WarnLiteralBraces }
+		if i := slices.IndexFunc(found, isMeant); i < 0 || found[i].String() != where+want {
+			t.Errorf("%s: got %v", value, found)
+		}
+	}
+}
