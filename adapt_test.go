@@ -143,3 +143,20 @@ func TestRelativePathsInJSONAreRelativeToTheWorkingDirectory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAPlaceholderIsReportedByTheShorthandThatStandsThere(t *testing.T) {
+	const why = " is not replaced here, as rules are worked out when they are loaded"
+	for written, want := range map[string]string{
+		"{path.0}":            "the placeholder {path.0} (in full {http.request.uri.path.0})" + why,
+		"{path}":              "the placeholder {path} (in full {http.request.uri.path})" + why,
+		"{labels.1}":          "the placeholder {labels.1} (in full {http.request.host.labels.1})" + why,
+		"{env.HOME}":          "the placeholder {env.HOME}" + why,
+		"{http.request.x.y}":  "the placeholder {http.request.x.y}" + why,
+		"{http.shortlink.no}": "the placeholder {http.shortlink.no}" + why,
+	} {
+		_, err := adapt("go.example {\n shortlink {\n a https://a.example/" + written + "\n }\n}")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", written, err)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (p *directive) add(l line) {
 	}
 	for _, word := range l.words {
 		if placeholder := findPlaceholder(word); placeholder != "" {
-			p.report(l.at, "%s", placeholderMessage(placeholder))
+			p.report(l.at, "%s", placeholderMessage(withShorthand(placeholder)))
 			return
 		}
 	}
@@ -181,6 +181,25 @@ func restoreVariables(words []string) {
 }
 
 var expression = regexp.MustCompile(`\{[^{}]*\}`)
+
+// withShorthand returns a placeholder, and the shorthand that Caddy replaces by it, if there is one:
+// nobody can tell which of the two a line had.
+func withShorthand(placeholder string) string {
+	short := httpcaddyfile.WasReplacedPlaceholderShorthand(placeholder)
+	shorthands := httpcaddyfile.NewShorthandReplacer()
+	for rest := placeholder; short == ""; {
+		_, behind, found := strings.Cut(rest, ".")
+		if !found {
+			return placeholder
+		}
+		rest = behind
+		segment := caddyfile.Segment{{Text: "{" + rest}}
+		if shorthands.ApplyToSegment(&segment); segment[0].Text == placeholder {
+			short = "{" + rest
+		}
+	}
+	return short + " (in full " + placeholder + ")"
+}
 
 // addSource takes in a source, which reads what follows its name, and its block, itself.
 func (p *directive) addSource(d *caddyfile.Dispenser) {

@@ -7,6 +7,7 @@ import (
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
@@ -66,7 +67,8 @@ func complete(cmd *cobra.Command) {
 	cmd.SilenceErrors = true
 	cmd.Args = cobra.ArbitraryArgs // what they are is for the command to check
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		message := printable.Text(err.Error())
+		return exit(cmd, fmt.Errorf("%s; see %s --help", message, cmd.CommandPath()))
 	})
 }
 
@@ -96,7 +98,8 @@ func exit(cmd *cobra.Command, err error) error {
 	}
 	something, is := errors.AsType[found](err)
 	if !is || something.error != nil {
-		fmt.Fprintln(printable.NewWriter(cmd.ErrOrStderr()), "Error:", err)
+		text := printableWords(cmd, err.Error())
+		fmt.Fprintln(printable.NewWriter(cmd.ErrOrStderr()), "Error:", text)
 	}
 	if is {
 		return errors.New("exit status 1")
@@ -104,6 +107,25 @@ func exit(cmd *cobra.Command, err error) error {
 	const wrongUsage = 2
 	status := func(caddycmd.Flags) (int, error) { return wrongUsage, nil }
 	return caddycmd.WrapCommandFuncForCobra(status)(cmd, nil)
+}
+
+// printableWords returns a text of many lines in which the words of a command, such as the names of
+// files, are on one line each.
+func printableWords(cmd *cobra.Command, text string) string {
+	words := cmd.Flags().Args()
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if list, is := flag.Value.(pflag.SliceValue); is {
+			words = append(words, list.GetSlice()...)
+		} else {
+			words = append(words, flag.Value.String())
+		}
+	})
+	for _, word := range words {
+		if word != "" {
+			text = strings.ReplaceAll(text, word, printable.Text(word))
+		}
+	}
+	return text
 }
 
 // Error returns the message.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -92,6 +93,9 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 		path := cmp.Or(c.input.config, defaultConfig)
 		report := newCheckReport(path)
 		report.addErrors(inDirectives(bad.error, path), "configuration")
+		for i, f := range report.Findings { // Caddy's own messages name the file
+			report.Findings[i].Message = strings.ReplaceAll(f.Message, path, printable.Text(path))
+		}
 		report.sort()
 		return []*checkReport{report}, nil
 	}
@@ -273,14 +277,14 @@ func (r *checkReport) write(w *bufio.Writer, c colours) {
 		}
 		from = to
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.label, count(r.Rules, "rule"),
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", printable.Text(r.label), count(r.Rules, "rule"),
 		count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
 }
 
 func (f findingJSON) text() string {
 	var b strings.Builder
 	if f.Position != "" {
-		b.WriteString(f.Position + ": ")
+		b.WriteString(printable.Text(f.Position) + ": ")
 	}
 	if f.Key != "" {
 		fmt.Fprintf(&b, "key %q: ", f.Key)

@@ -3,6 +3,7 @@ package shortlink_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -91,5 +92,51 @@ func TestNoCommandForARunningCaddyPrintsWhatATerminalObeys(t *testing.T) {
 	} {
 		output, _ := s.command(args...)
 		isSafe(t, output, args)
+	}
+}
+
+// A name with a line end would let what stands behind it pass for a line of the output.
+func TestNamesOfFilesAreOnTheLineOfWhatIsSaidOfThem(t *testing.T) {
+	const forged = "x\nforged"
+	dir := filepath.Join(t.TempDir(), forged)
+	mustDo(t, os.Mkdir(dir, 0o700))
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		mustDo(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	site := func(lines string) string { return "http://localhost {\n shortlink {\n" + lines + " }\n}" }
+	missing := filepath.Join(dir, forged+".json")
+	good, bad := file("good.json", `{"a": "/b", "b*": "/b"}`), file("bad.json", `{"a": "b"}`)
+	caddyfile := file("Caddyfile", site("a /b\n b* /c\n"))
+	broken := file("Caddyfile.bad", site("a b/\n status 1\n"))
+	noCaddyfile := file("Caddyfile.none", "{{{\n")
+	forgedLine := regexp.MustCompile(`(?m)^\s*forged`)
+	quoted := `"` + missing + `"`
+	fromFile := file("Caddyfile.from", site("from file "+quoted+"\n"))
+	twice := file("Caddyfile.twice", site("a /b\n")+"\n"+site("a /c\n"))
+	for _, args := range [][]string{
+		{"check", "--rules", missing}, {"check", "--config", missing}, {"check", missing},
+		{"check", "--rules", good}, {"check", "--rules", bad}, {"check", "--rules", caddyfile},
+		{"check", "--config", caddyfile}, {"check", "--config", broken},
+		{"check", "--config", noCaddyfile}, {"check", "--config", fromFile},
+		{"check", "--config", caddyfile, "--adapter", forged},
+		{"check", "--config", noCaddyfile, "--adapter", "caddyfile"},
+		{"check", "--config", twice}, {"resolve", "--config", twice, "/a"},
+		{"check", "--rules", good, "--host", forged}, {"check", "--" + forged}, {forged},
+		{"resolve", "--rules", missing, "/a"}, {"resolve", "--rules", bad, "/a"},
+		{"resolve", "--rules", good, "--explain", "/a"},
+		{"resolve", "--config", caddyfile, "--explain", "/a"},
+		{"reverse", "--rules", missing, "/a"}, {"reverse", "--config", missing, "/a"},
+		{"diff", missing, good}, {"diff", good, bad}, {"diff", good, caddyfile},
+		{"diff", noCaddyfile, good}, {"convert", "--to", "csv", missing},
+		{"convert", "--to", "csv", bad}, {"convert", "--to", "csv", "--from", "json", dir + "/" + forged},
+		{"list", "--config", missing}, {"status", "--config", noCaddyfile},
+		{"status", "--address", forged},
+	} {
+		output, _ := shortlink.Run(append([]string{"shortlink"}, args...), "")
+		if !strings.Contains(output, "\n") || forgedLine.MatchString(output) {
+			t.Errorf("%q prints %s", args, output)
+		}
 	}
 }

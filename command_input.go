@@ -177,7 +177,7 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 			return nil, "", err
 		}
 	}
-	config, path, _, err = caddycmd.LoadConfig(in.config, in.adapter)
+	config, path, _, err = caddycmd.LoadConfig(in.config, printable.Text(in.adapter))
 	if err != nil {
 		return nil, "", badConfiguration{err}
 	}
@@ -243,8 +243,8 @@ func (in *input) readsStdin() bool {
 	return slices.Contains(in.rules, standardInput) || in.config == standardInput
 }
 
-// String returns the path.
-func (f ruleFile) String() string { return f.path }
+// String returns the path, on one line.
+func (f ruleFile) String() string { return printable.Text(f.path) }
 
 // Read reads the rules.
 func (f ruleFile) Read(
@@ -260,7 +260,7 @@ func (f ruleFile) Read(
 		format = cmp.Or(f.format, rulefile.JSON)
 	}
 	counted := &reading{ctx: ctx, r: r}
-	err = readAs(counted, format, printable.Text(f.path), "--rules-format", add)
+	err = readAs(counted, format, f.String(), "--rules-format", add)
 	if counted.n == 0 && err == nil {
 		return "", errEmpty
 	}

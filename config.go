@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -306,7 +307,7 @@ func (all configuredHandlers) list() string {
 func (c *configured) label() string {
 	places := slices.Clone(c.addresses)
 	for _, line := range c.lines {
-		places = append(places, line.String())
+		places = append(places, printable.Text(line.String()))
 	}
 	if len(places) == 0 {
 		return c.name

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -35,7 +36,7 @@ func writeExplanation(w io.Writer, outcome outcomeJSON, e resolver.Explanation) 
 
 func at(p resolver.Position) string {
 	if where := p.String(); where != "" {
-		return " (" + where + ")"
+		return " (" + printable.Text(where) + ")"
 	}
 	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -72,7 +73,7 @@ func (s *FileSource) Provision(caddy.Context) error {
 	replacer := caddy.NewReplacer()
 	s.name = replacer.ReplaceKnown(s.Path, "")
 	expect := replacer.ReplaceKnown(s.Expect, "")
-	s.content.name = s.name
+	s.content.name = printable.Text(s.name)
 	s.content.read = s.open
 	s.calls = newBoundedCalls(answerLimit)
 	var inPath, inFormat, inPoll, inKey error
@@ -111,7 +112,7 @@ func (s *FileSource) beside(path string) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) {
 		content, err := readRegular(ctx, s.calls, path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", printable.Text(path), err)
 		}
 		return content, nil
 	}
@@ -129,8 +130,8 @@ func parsePublicKey(written string) (*minisign.PublicKey, error) {
 	return key, nil
 }
 
-// String returns the file's path as it is written.
-func (s *FileSource) String() string { return s.name }
+// String returns the file's path as it is written, on one line.
+func (s *FileSource) String() string { return s.content.name }
 
 // Read reads the file.
 func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -110,7 +111,7 @@ func (s *FileSource) placed(err error) error {
 	if s.name == s.path {
 		return err
 	}
-	return fmt.Errorf("%s: %w", s.path, err)
+	return fmt.Errorf("%s: %w", printable.Text(s.path), err)
 }
 
 // openRegular opens a file that is no directory, device or pipe: these may have no end, or keep
