@@ -102,6 +102,7 @@ func (l *live) Destruct() error {
 // one that is read and compiled now. A ruleset that cannot serve is an error.
 func (h *Handler) start(configuration string) error {
 	before := h.predecessors()
+	before.continueOutages(h)
 	var report func() // what there is to tell once Caddy has started
 	value, adopted, err := rulesets.LoadOrNew(configuration, func() (caddy.Destructor, error) {
 		first, last, err := h.loadFirst(before)

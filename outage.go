@@ -33,6 +33,13 @@ func (r *Reachability) Outage() *Outage {
 	return r.outage
 }
 
+// Continue takes over an outage that another source has noted, before this one has noted anything.
+func (r *Reachability) Continue(outage *Outage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outage = outage
+}
+
 // Fail notes that the source cannot be read now, and why.
 func (r *Reachability) Fail(err error) {
 	r.change(func(outage *Outage) { outage.Err = err })
@@ -70,6 +77,36 @@ func outageOf(source Source) *Outage {
 		return observed.Outage()
 	}
 	return nil
+}
+
+// continueOutages lets the sources of a handler continue the outages of the same sources of those
+// whose place it takes.
+func (ps predecessors) continueOutages(h *Handler) {
+	for i, source := range h.sources {
+		continuing, ok := source.(Continuing)
+		if !ok {
+			continue
+		}
+		if outage := ps.firstOutage(h.sourceJSON[i]); outage != nil {
+			continuing.ContinueOutage(outage)
+		}
+	}
+}
+
+// firstOutage returns the outage of a source that began first, or nil. Of those that share a
+// ruleset the handler knows it that follows the sources.
+func (ps predecessors) firstOutage(configuration string) (first *Outage) {
+	for _, p := range ps {
+		at := slices.Index(p.sourceJSON, configuration)
+		if at < 0 {
+			continue
+		}
+		outage := outageOf(p.live.handler.Load().sources[at])
+		if outage != nil && (first == nil || outage.Since.Before(first.Since)) {
+			first = outage
+		}
+	}
+	return first
 }
 
 // noteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if not.

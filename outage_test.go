@@ -167,3 +167,44 @@ func TestCheckAndResolveSayThatTheyReadAStoredCopy(t *testing.T) {
 		t.Errorf("resolve says %q, %d", got, exit)
 	}
 }
+
+func TestAnOutageLastsSinceItsFirstMomentOverReloads(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	block := func(more string) string {
+		return "shortlink {\n name links\n from file " + file + " {\n poll 5ms\n }\n " + more + "\n }"
+	}
+	const rules, unreachable = `{"a": "https://a.example"}`, `(?s).*cannot be reached.*rejected at .*`
+	write(t, file, rules)
+	s := administer(t, "", block(""))
+	since := func() (outage, failing time.Time) {
+		t.Helper()
+		var status struct {
+			Sources []struct{ Outage *struct{ Since time.Time } }
+			Load    struct {
+				Since time.Time `json:"failing_since"`
+			} `json:"last_load"`
+		}
+		mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links", "").body), &status))
+		if status.Sources[0].Outage == nil {
+			t.Fatal("no outage is told")
+		}
+		return status.Sources[0].Outage.Since, status.Load.Since
+	}
+	mustDo(t, os.Remove(file))
+	s.statusUntil(t, unreachable, 1)
+	outage, failing := since()
+	for _, more := range []string{"status 307", "status 307", "status 308", "inline /x"} {
+		s.load(t, block(more))
+		if now, stillFailing := since(); !now.Equal(outage) || !stillFailing.Equal(failing) {
+			t.Errorf("%s: an outage since %s is one since %s, and rejections since %s are some since %s",
+				more, outage, now, failing, stillFailing)
+		}
+	}
+	write(t, file, rules)
+	s.statusUntil(t, `(?s)links: 2 rules, .* \(writable\)\n  loaded at .*`, 0)
+	mustDo(t, os.Remove(file))
+	s.statusUntil(t, unreachable, 1)
+	if now, _ := since(); !now.After(outage) {
+		t.Errorf("the second outage is one since %s, too", now)
+	}
+}

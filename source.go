@@ -79,3 +79,13 @@ type Observed interface {
 	// Outage returns the outage that lasts now, or nil if the source can be read. It returns at once.
 	Outage() *Outage
 }
+
+// Continuing is an [Observed] source that takes over an outage when a configuration is loaded, so
+// that it lasts since it began.
+type Continuing interface {
+	Observed
+
+	// ContinueOutage tells of the outage of the source with the same options in the configuration
+	// before. It is called at most once, ahead of Read and Watch; these find out whether it lasts.
+	ContinueOutage(outage *Outage)
+}

@@ -147,6 +147,9 @@ func (s *FileSource) placedExpectations() placedExpectations { return s.expected
 // Outage tells since when the file cannot be read; see [Observed].
 func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }
 
+// ContinueOutage takes over an outage; see [Continuing].
+func (s *FileSource) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
+
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
 func (s *FileSource) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
@@ -244,5 +247,5 @@ var (
 	_ caddyfile.Unmarshaler = (*FileSource)(nil)
 	_ Source                = (*FileSource)(nil)
 	_ Expecting             = (*FileSource)(nil)
-	_ Observed              = (*FileSource)(nil)
+	_ Continuing            = (*FileSource)(nil)
 )

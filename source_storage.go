@@ -144,6 +144,9 @@ func (s *StorageSource) placedExpectations() placedExpectations { return s.expec
 // Outage tells since when the entry cannot be read; see [Observed].
 func (s *StorageSource) Outage() *Outage { return s.content.reach.Outage() }
 
+// ContinueOutage takes over an outage; see [Continuing].
+func (s *StorageSource) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
+
 // Watch reads the entry again and again: not every storage knows when its entries change.
 func (s *StorageSource) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
@@ -250,6 +253,6 @@ var (
 	_ caddyfile.Unmarshaler = (*StorageSource)(nil)
 	_ Source                = (*StorageSource)(nil)
 	_ Expecting             = (*StorageSource)(nil)
-	_ Observed              = (*StorageSource)(nil)
+	_ Continuing            = (*StorageSource)(nil)
 	_ Writable              = (*StorageSource)(nil)
 )

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink"
 )
 
 func TestAnOutageOfTheServerIsToldUntilItIsBack(t *testing.T) {
@@ -50,6 +52,25 @@ func TestAStoredCopyIsToldAsOne(t *testing.T) {
 	after.watch(t)
 	if outage := after.source.Outage(); outage != nil {
 		t.Errorf("it goes on though the server agrees with the copy: %v", outage.Err)
+	}
+}
+
+func TestAnOutageFromBeforeAReloadLastsUntilTheServerIsRead(t *testing.T) {
+	server := startServer(t)
+	server.fill(t, 10)
+	server.kill()
+	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	before := shortlink.Outage{Since: time.Now().Add(-time.Hour), Err: errors.New("cut off")}
+	e.source.ContinueOutage(&before)
+	e.read(t.Context())
+	if now := e.source.Outage(); !now.Since.Equal(before.Since) || now.Err.Error() == "cut off" {
+		t.Errorf("it lasts since %s: %v", now.Since, now.Err)
+	}
+	server.start(t)
+	server.fill(t, 10)
+	e.read(t.Context())
+	if now := e.source.Outage(); now != nil {
+		t.Errorf("it lasts though the server was read: %v", now.Err)
 	}
 }
 

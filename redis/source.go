@@ -151,6 +151,9 @@ func (s *Source) Judge(err error) { s.copy.judge(err == nil) }
 // Outage tells since when the server cannot be reached; see [shortlink.Observed].
 func (s *Source) Outage() *shortlink.Outage { return s.reach.Outage() }
 
+// ContinueOutage takes over an outage; see [shortlink.Continuing].
+func (s *Source) ContinueOutage(outage *shortlink.Outage) { s.reach.Continue(outage) }
+
 // load reads and understands the hash, and notes whether it can be read.
 func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
 	fields, err := s.fetch(ctx)
@@ -202,9 +205,9 @@ func isRejection(err error) bool {
 
 // Interface guards
 var (
-	_ shortlink.Source   = (*Source)(nil)
-	_ shortlink.Judged   = (*Source)(nil)
-	_ shortlink.Observed = (*Source)(nil)
-	_ caddy.Provisioner  = (*Source)(nil)
-	_ caddy.CleanerUpper = (*Source)(nil)
+	_ shortlink.Source     = (*Source)(nil)
+	_ shortlink.Judged     = (*Source)(nil)
+	_ shortlink.Continuing = (*Source)(nil)
+	_ caddy.Provisioner    = (*Source)(nil)
+	_ caddy.CleanerUpper   = (*Source)(nil)
 )
