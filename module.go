@@ -161,7 +161,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.prepare(); err != nil {
-		return err
+		return h.inSite(err)
 	}
 	if err := h.findSiteHosts(); err != nil {
 		return err
@@ -179,10 +179,18 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.start(configuration); err != nil {
-		return err
+		return h.inSite(err)
 	}
 	h.warn(h.clientHostWarnings(h.live.serving.Load().ruleset))
 	return nil
+}
+
+// inSite returns an error that names the handler's site, where no name tells it from others.
+func (h *Handler) inSite(err error) error {
+	if site := h.site.String(); h.Name == "" && site != "" {
+		return fmt.Errorf("site %s: %w", site, err)
+	}
+	return err
 }
 
 // prepare checks the options and makes the sources ready to be read, for which it needs h.ctx. The error lists all

@@ -295,3 +295,22 @@ func TestEveryLineOfAnErrorInTheStatusIsIndented(t *testing.T) {
 		t.Errorf("the status is %s", got)
 	}
 }
+
+func TestARefusedReloadNamesTheHandlerOrItsSiteAndTheKey(t *testing.T) {
+	const host = "@host host go.example\n handle @host {\n shortlink {\n "
+	s := serve(t, host+"a https://a.example\n }\n }")
+	site := "site go.example" + s.addr[strings.LastIndex(s.addr, ":"):] + ": "
+	for block, want := range map[string]string{
+		"a /a/x":              site + "1 key would be answered with an error, and not as now\nshortlink: key \"a\": loop",
+		"from file none.json": site + "source none.json: ",
+		"name n\n a /a/x":     "shortlink n: key \"a\": loop",
+	} {
+		err := s.tryToLoad(t, host+block+"\n }\n }")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if named := strings.Contains(fmt.Sprint(err), site); named != strings.Contains(want, site) {
+			t.Errorf("the site is named in %v", err)
+		}
+	}
+}
