@@ -182,8 +182,8 @@ func restoreVariables(words []string) {
 
 var expression = regexp.MustCompile(`\{[^{}]*\}`)
 
-// withShorthand returns a placeholder, and the shorthand that Caddy replaces by it, if there is one:
-// nobody can tell which of the two a line had.
+// withShorthand returns a placeholder, and the shorthand that Caddy replaces by it, if there is
+// one: nobody can tell which of the two a line had.
 func withShorthand(placeholder string) string {
 	short := httpcaddyfile.WasReplacedPlaceholderShorthand(placeholder)
 	shorthands := httpcaddyfile.NewShorthandReplacer()

@@ -35,7 +35,8 @@ handlers, or of files: errors, which keep them from serving; loops, circles that
 clients would go round in, and expectations that fail, which are errors, too;
 warnings of what their authors may not expect; and notes of what could be better.
 
---host names a host of the site, so that destinations on it are followed, too.
+--host names a host of the site, so that destinations on it are followed, too. The hosts
+of a configuration's site count where all its requests reach the handler as they are.
 
 With --format json the output is one object: handlers, each with name, rules, the
 numbers of errors, warnings and notes, and findings: severity, kind, position,
@@ -125,7 +126,7 @@ func (c *checking) checkHandler(h *configured, progress *progress) *checkReport 
 	report.Rules = ruleset.Len()
 	report.addCopies(h.sources)
 	report.addErrors(h.checkExpectations(ruleset), "failed expectation")
-	ruleset.Check(c.hosts, progress.step, report.add)
+	ruleset.Check(slices.Concat(c.hosts, h.origins), progress.step, report.add)
 	for _, w := range h.clientHostWarnings(ruleset) {
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}

@@ -27,6 +27,9 @@ type configured struct {
 	forAnyHost bool // whether one of its sites names no host
 	// addresses are of the sites that it stands in: "go.example", "*.go.example:8080", ":443".
 	addresses []string
+	// origins are those of its sites whose requests all reach it as clients send them, as
+	// [resolver.Ruleset.Check] takes them.
+	origins []string
 	// lines are where its directive stands in a Caddyfile.
 	lines []resolver.Position
 }
@@ -82,6 +85,7 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 			handlers = append(handlers, c)
 		}
 		c.addresses = append(c.addresses, at.addresses()...)
+		c.origins = append(c.origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 	})
 	return handlers, nil
@@ -101,6 +105,9 @@ type configuredSite struct {
 	ports []string // such as ":8080"
 	// invoked is set in a named route, which other routes invoke.
 	invoked bool
+	// partial is set where some requests may not arrive, or not as clients send them: behind a
+	// matcher of more than hosts, or a rewrite.
+	partial bool
 }
 
 // isForAnyHost reports whether the site names no host.
@@ -116,6 +123,7 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, config
 	case []any:
 		for _, element := range value {
 			eachHandler(element, at, found)
+			at.partial = at.partial || takesRequests(element)
 		}
 	case map[string]any:
 		if value["handler"] == "shortlink" {
@@ -128,8 +136,10 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, config
 		if hosts := hostsOf(value["match"]); hosts != nil {
 			at.hosts = hosts
 		}
+		at.partial = at.partial || matchesMoreThanHosts(value["match"])
 		for _, name := range slices.Sorted(maps.Keys(value)) {
 			within := at
+			within.partial = at.partial || name == "named_routes" || name == "errors"
 			within.invoked = at.invoked || name == "named_routes"
 			eachHandler(value[name], within, found)
 		}
@@ -150,6 +160,58 @@ func (s configuredSite) addresses() (addresses []string) {
 		}
 	}
 	return addresses
+}
+
+// origins returns the origins that the site answers for, without the scheme where the port does not
+// tell it; none where it sees a part of their requests alone.
+func (s configuredSite) origins() (origins []string) {
+	if s.partial {
+		return nil
+	}
+	schemes := map[string]string{":80": "http://", ":443": "https://"}
+	for _, port := range s.ports {
+		one := configuredSite{hosts: s.hosts, ports: []string{port}}
+		for _, address := range one.addresses() {
+			if !strings.HasPrefix(address, ":") && !strings.ContainsAny(address, "*{") {
+				origins = append(origins, schemes[port]+address)
+			}
+		}
+	}
+	return origins
+}
+
+// takesRequests reports whether a route or a handler may keep requests from those behind it, or
+// rewrite them.
+func takesRequests(element any) bool {
+	route, _ := element.(map[string]any)
+	return matchesMoreThanHosts(route["match"]) || hostsOf(route["match"]) == nil && rewrites(element)
+}
+
+// matchesMoreThanHosts reports whether one of a route's matchers is not for hosts.
+func matchesMoreThanHosts(matchers any) bool {
+	sets, _ := matchers.([]any)
+	return slices.ContainsFunc(sets, func(set any) bool {
+		members, _ := set.(map[string]any)
+		_, ofHosts := members["host"]
+		return len(members) > 1 || !ofHosts
+	})
+}
+
+// rewrites reports whether there is a handler in a JSON value that rewrites requests.
+func rewrites(value any) bool {
+	switch value := value.(type) {
+	case []any:
+		return slices.ContainsFunc(value, rewrites)
+	case map[string]any:
+		switch value["handler"] {
+		case "rewrite":
+			return true
+		case "shortlink":
+			return false
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), rewrites)
+	}
+	return false
 }
 
 // portsOf returns the ports of the addresses that a server listens at, of those that have one.

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,9 @@ type Finding struct {
 // Check reports everything that can be known of a ruleset, in no particular order: its warnings,
 // and what only a look at each rule shows. It follows rules and redirects as they are compiled,
 // and takes no samples. hosts are names of the served site, as they stand in URLs, besides that of
-// the origin, with their ports where these are not the default ones; a redirect to one of them comes back to these rules. pause, if not nil, is called
-// after every few hundred rules.
+// the origin, with their ports where these are not the default ones, and with a scheme (as in
+// "http://go.example") where the site has that one alone; a redirect to one of them comes back to
+// these rules. pause, if not nil, is called after every few hundred rules.
 func (rs *Ruleset) Check(hosts []string, pause func(), report func(Finding)) {
 	c := checker{ruleset: rs, report: report, site: newSite(rs, hosts), circles: map[string]bool{}}
 	rs.eachEntry(pause, c.checkRule)
@@ -282,28 +284,44 @@ func (c *checker) redirected(url string) (next string, ok bool) {
 // site knows which URLs these rules answer.
 type site struct {
 	origin string   // of the requests that are made up
-	hosts  []string // with their ports, as they stand in URLs
+	hosts  []string // with their ports, as they stand in URLs, or origins
 }
 
 func newSite(rs *Ruleset, hosts []string) site {
 	s := site{origin: rs.opts.origin}
 	for _, host := range hosts {
-		if u, err := weburl.Parse("https://" + host); err == nil {
+		written, ofOneScheme := host, strings.Contains(host, "://")
+		if !ofOneScheme {
+			written = "https://" + host
+		}
+		u, err := weburl.Parse(written)
+		if err != nil {
+			continue
+		}
+		if ofOneScheme {
+			s.hosts = append(s.hosts, u.Origin())
+		} else {
 			s.hosts = append(s.hosts, hostOf(u.Origin()))
 		}
+		s.origin = cmp.Or(s.origin, u.Origin())
 	}
-	if s.origin == "" && len(s.hosts) > 0 {
-		s.origin = "https://" + s.hosts[0]
+	if rs.opts.origin != "" || len(s.hosts) == 0 {
+		s.origin = cmp.Or(s.origin, "http://localhost")
+		s.hosts = append(s.hosts, hostOf(s.origin))
 	}
-	if s.origin == "" {
-		s.origin = "http://localhost"
-	}
-	s.hosts = append(s.hosts, hostOf(s.origin))
 	return s
 }
 
 // has reports whether a URL, as the URL Standard spells it, is one of the site.
-func (s *site) has(url string) bool { return slices.Contains(s.hosts, hostOf(url)) }
+func (s *site) has(url string) bool {
+	scheme, _, isAbsolute := strings.Cut(url, "://")
+	if !isAbsolute {
+		return false
+	}
+	host := hostOf(url)
+	origin := url[:len(scheme)+len("://")+len(host)]
+	return slices.Contains(s.hosts, host) || slices.Contains(s.hosts, origin)
+}
 
 // hostOf returns the host of a URL, with the port if it has one.
 func hostOf(url string) string {

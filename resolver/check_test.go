@@ -201,3 +201,25 @@ func goesRound(rs *Ruleset, url string) bool {
 	}
 	return true
 }
+
+func TestAHostWithASchemeIsOfTheSiteForThatSchemeAlone(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "up", Value: "https://go.example/up/x"},
+		{Key: "round", Value: "http://go.example/round/x"},
+	}, Options{})
+	for host, want := range map[string]string{
+		"go.example": "round up", "http://go.example": "round", "https://go.example": "up",
+		"http://go.example:8080": "", "": "",
+	} {
+		var keys []string
+		rs.Check([]string{host}, nil, func(f Finding) {
+			if f.Kind == FindCircle {
+				keys = append(keys, f.Key)
+			}
+		})
+		slices.Sort(keys)
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("%q: got circles of %q, want %q", host, got, want)
+		}
+	}
+}

@@ -44,8 +44,8 @@ func bracesIn(value string) string {
 	return ""
 }
 
-// literalBracesMessage says what the first braces of a value mean. In a host they are no remedy in a
-// template, either, nor are their percent-encoded forms.
+// literalBracesMessage says what the first braces of a value mean. For those in a host neither a
+// variable nor a percent-encoded brace is a remedy.
 func literalBracesMessage(value, braces string) string {
 	message := "the destination's " + braces + " stands for itself, "
 	if start, _, _ := strings.Cut(value, braces); !reachesPath(start) {

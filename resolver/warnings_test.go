@@ -428,8 +428,8 @@ func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
 }
 
 func TestBracesInAHostAreToldToGiveWayToItsName(t *testing.T) {
-	const want = `"a": the destination's {x} stands for itself, and no variable may stand in front of ` +
-		`its path; name the host in full`
+	const want = `"a": the destination's {x} stands for itself, and no variable may stand in ` +
+		`front of its path; name the host in full`
 	for _, value := range []string{"https://{x}.example", "https://{x}.example/{y}?z"} {
 		found := warnings(t, []Rule{{Key: "a", Value: value, Position: at}}, Options{})
 		isMeant := func(w Warning) bool { return w.Kind == WarnLiteralBraces }
