@@ -301,7 +301,7 @@ func TestARefusedReloadNamesTheHandlerOrItsSiteAndTheKey(t *testing.T) {
 	s := serve(t, host+"a https://a.example\n }\n }")
 	site := "site go.example" + s.addr[strings.LastIndex(s.addr, ":"):] + ": "
 	for block, want := range map[string]string{
-		"a /a/x":              site + "1 key would be answered with an error, and not as now\n" +
+		"a /a/x": site + "1 key would be answered with an error, and not as now\n" +
 			"shortlink: key \"a\": loop",
 		"from file none.json": site + "source none.json: ",
 		"name n\n a /a/x":     "shortlink n: key \"a\": loop",
