@@ -15,8 +15,8 @@ func CanonicalKey(key string, fold bool) string {
 
 func (o *options) canonicalKey(key string) string {
 	if IsTemplate(key) {
-		if t, problem := o.parseTemplateKey(key); problem == "" {
-			return t.key
+		if p, problem := o.parsePattern(key); problem == "" {
+			return p.key
 		}
 	}
 	return string(o.appendKey(nil, key))

@@ -18,8 +18,7 @@ type Compiler struct {
 	opts      options
 	table     table
 	templates *templateIndex // nil for none
-	// shapes are the templates that nothing but the text around their variables tells apart, by where that is.
-	shapes map[string]map[string][]*templateRule
+	patterns  *PatternIndex  // of the templates, to find those that nothing tells apart
 	// inSource are the templates of the source that rules are added from.
 	inSource map[string]Rule
 	// added are the rules with literal keys in their order.

@@ -63,7 +63,7 @@ func isGoodKey(key string) bool {
 	if !IsTemplate(key) {
 		return keyProblem(key) == ""
 	}
-	_, problem := new(options).parseTemplateKey(key)
+	_, problem := new(options).parsePattern(key)
 	return problem == ""
 }
 

@@ -3,12 +3,9 @@ package resolver
 import (
 	"cmp"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/uritemplate"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // Templates are rules whose keys hold expressions. They are an extension of the draft: a pathname never holds a "{", so
@@ -16,71 +13,21 @@ import (
 
 // templateRule is a rule whose key is a template.
 type templateRule struct {
+	Pattern
 	rule   Rule
 	source int
-	// key is the canonical key: its literal text canonical, and its variables numbered from 1 on, as their names mean nothing outside the
-	// rule.
-	key string
-	// segments are those of the key, of which span, if it is not -1, takes several of a path's.
-	segments []segmentPattern
-	span     int
-	names    []string // of the variables, by slot
-	value    templateValue
-	number   int
-	// order is the rule's place among all templates, of which a better one comes first where matches are equally long and leave
-	// equally much of a path.
+	value  templateValue
+	number int
+	// order is the rule's place among all templates. The better one comes first, among those whose
+	// matches are equally long and leave equally much of a path.
 	order int
 	// failure is what the chain ends in for all values that no other key takes, nil if it arrives.
 	failure error
 }
 
-// segmentPattern is a segment of a key: literal text, or an expression with literal text around it.
-type segmentPattern struct {
-	prefix, suffix string // canonical
-	slot           int    // of the expression's variable, -1 for none
-	literal        uint32 // the number of literal text among that of all keys, 0 for none
-}
-
-func (p *segmentPattern) isLiteral() bool { return p.slot < 0 }
-
-// isLike reports whether two segments match the same.
-func (p *segmentPattern) isLike(other *segmentPattern) bool {
-	return p.isLiteral() == other.isLiteral() && p.prefix == other.prefix && p.suffix == other.suffix
-}
-
-// literalLength is how much of a segment is settled.
-func (p *segmentPattern) literalLength() int { return len(p.prefix) + len(p.suffix) }
-
-// compareTemplates puts the better one of two templates first: segment by segment, literal ones beat expressions, more literal text
-// beats less, and what spans segments comes last.
+// compareTemplates puts the better one of two templates first, as far as their segments decide.
 func compareTemplates(a, b *templateRule) int {
-	for i := range min(len(a.segments), len(b.segments)) {
-		if c := cmp.Compare(b.weight(i), a.weight(i)); c != 0 {
-			return c
-		}
-	}
-	return cmp.Or(cmp.Compare(len(a.segments), len(b.segments)), strings.Compare(a.key, b.key))
-}
-
-// ownSegments is how many segments of a path the key takes by itself: what spans segments does not
-// count.
-func (t *templateRule) ownSegments() int {
-	if t.span >= 0 {
-		return len(t.segments) - 1
-	}
-	return len(t.segments)
-}
-
-// weight is what the i-th segment counts among those of other templates.
-func (t *templateRule) weight(i int) int {
-	p := &t.segments[i]
-	switch {
-	case p.isLiteral():
-		return maxKey + 2
-	case i == t.span:
-		return 0
-	}
-	return 1 + p.literalLength()
+	return cmp.Or(a.compareSegments(&b.Pattern), strings.Compare(a.key, b.key))
 }
 
 // IsTemplate reports whether a key is a template: it has a brace, which no other key may have.
@@ -147,77 +94,6 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 		parts = append(parts, templatePart{name: v.Name, reserved: operator.AllowsReserved()})
 	}
 	return parts, ""
-}
-
-// maxSegments is how many segments a template has at most: what {+x} takes is found by comparing the segments behind it with the path's, place by
-// place.
-const maxSegments = 64
-
-// parseTemplateKey parses a key, or says what is wrong with it and what to write instead.
-func (o *options) parseTemplateKey(key string) (t templateRule, problem string) {
-	if len(key) > maxKey {
-		return t, keyProblem(key)
-	}
-	parts, problem := parseTemplate(key)
-	switch {
-	case problem != "":
-	case strings.Count(key, "/")+strings.Count(key, ",") >= maxSegments:
-		problem = "a key with variables has at most " + strconv.Itoa(maxSegments) + " segments"
-	default:
-		problem = templateKeyProblem(key)
-	}
-	if problem != "" {
-		return t, problem
-	}
-	t.span = -1
-	current := segmentPattern{slot: -1}
-	var canonical strings.Builder
-	for _, part := range parts {
-		if part.name == "" {
-			literal := string(o.appendKey(nil, part.literal))
-			canonical.WriteString(literal)
-			segments := strings.Split(literal, "/")
-			for i, segment := range segments {
-				if i > 0 {
-					t.segments = append(t.segments, current)
-					current = segmentPattern{slot: -1}
-				}
-				if current.slot < 0 {
-					current.prefix += segment
-				} else {
-					current.suffix += segment
-				}
-			}
-			continue
-		}
-		switch {
-		case current.slot >= 0:
-			return t, "a segment of a key has one expression at most, as nothing would settle which of two takes what"
-		case slices.Contains(t.names, part.name):
-			return t, "the variable " + part.name + " stands twice in the key; give one of them another name"
-		case part.reserved && t.span >= 0:
-			return t, "a key has one expression that spans segments at most, as nothing would settle which of two takes what"
-		case part.reserved:
-			t.span = len(t.segments)
-		}
-		current.slot = len(t.names)
-		t.names = append(t.names, part.name)
-		canonical.WriteByte('{')
-		if part.reserved {
-			canonical.WriteByte('+')
-		}
-		canonical.WriteString(strconv.Itoa(len(t.names)))
-		canonical.WriteByte('}')
-	}
-	t.segments = append(t.segments, current)
-	if slices.ContainsFunc(t.segments, func(p segmentPattern) bool { return p.isLiteral() && weburl.IsDotSegment(p.prefix) }) {
-		return t, keyProblem("..")
-	}
-	if t.span >= 0 && t.segments[t.span].literalLength() > 0 {
-		return t, "an expression that spans segments stands for whole ones; put a \"/\" on both sides of it"
-	}
-	t.key = canonical.String()
-	return t, ""
 }
 
 // templateKeyProblem says what is wrong with the text of a key whose expressions are good.

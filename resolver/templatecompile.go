@@ -2,8 +2,6 @@ package resolver
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
@@ -22,7 +20,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	if c.templates == nil {
 		c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
-		c.shapes, c.inSource = map[string]map[string][]*templateRule{}, map[string]Rule{}
+		c.patterns, c.inSource = newPatternIndex(areTied), map[string]Rule{}
 	}
 	if twin, twice := c.inSource[t.key]; twice {
 		c.failDuplicate(c.added.n, twin, rule)
@@ -49,7 +47,8 @@ func templateSize(rule Rule) int { return 1024 + 8*(len(rule.Key)+len(rule.Value
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
 func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
-	key, problem := c.opts.parseTemplateKey(rule.Key)
+	key, problem := c.opts.parsePattern(rule.Key)
+	key.exact = rule.Exact
 	if problem != "" {
 		c.fail(rule, ErrInvalidKey, problem)
 		if _, problem = parseValue(rule.Value); problem != "" {
@@ -57,14 +56,15 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 		}
 		return nil, value
 	}
-	key.value, value, problem = parseTemplateValue(rule.Value, key.names)
+	t = &templateRule{Pattern: key}
+	t.value, value, problem = parseTemplateValue(rule.Value, t.names)
 	switch {
 	case problem != "":
 		c.fail(rule, ErrInvalidValue, problem)
-	case !key.value.internal && !c.opts.hostAllowed(key.value.host):
-		c.fail(rule, ErrHostNotAllowed, hostProblem(key.value.host))
+	case !t.value.internal && !c.opts.hostAllowed(t.value.host):
+		c.fail(rule, ErrHostNotAllowed, hostProblem(t.value.host))
 	}
-	return &key, value
+	return t, value
 }
 
 // warnOfTemplate warns of what a template does that its author may not expect.
@@ -77,33 +77,25 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 	if name := t.reservedInQuery(); name != "" {
 		c.warn(WarnReservedQuery, t.rule, "{+"+name+"} in the query lets values add parameters, as it leaves & and = as they are; write {"+name+"}")
 	}
-	shape, lengths := t.shape()
-	compared := 0
-	for others, alike := range c.shapes[shape] {
-		if others == lengths {
-			continue // what has as much text in the same places, and is not equal, has nothing in common
-		}
-		if compared += len(alike); compared > mostCompared {
-			break
-		}
-		if other, path := firstThatMatches(alike, t); other != nil {
-			c.warn(WarnAmbiguous, t.rule, "the path /"+path+" matches the key "+
-				quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with nothing "+
-				"to choose by; the rule answers whose key comes first in alphabetical order")
-			break
-		}
+	c.warnOfTie(t)
+}
+
+// warnOfTie warns of a template that matches a path of an earlier one which is as good.
+func (c *Compiler) warnOfTie(t *templateRule) {
+	if c.patterns.IsSpent() {
+		return
 	}
-	if c.shapes[shape] == nil {
-		c.shapes[shape] = map[string][]*templateRule{}
+	if n, path, tied := c.patterns.First(&t.Pattern); tied {
+		other := c.templates.rules[n]
+		c.warn(WarnAmbiguous, t.rule, "the path "+path+" matches the key "+
+			quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with nothing "+
+			"to choose by; the rule answers whose key comes first in alphabetical order")
 	}
-	c.shapes[shape][lengths] = append(c.shapes[shape][lengths], t)
+	c.patterns.Add(&t.Pattern, t.number)
 }
 
 // rankOf returns the precedence of a template's source.
 func (c *Compiler) rankOf(t *templateRule) int { return c.sources.all[t.source].rank }
-
-// mostCompared is how many others a template is compared with at most.
-const mostCompared = 1000
 
 // reservedInQuery returns a variable that stands in the query with its reserved characters, or "".
 func (t *templateRule) reservedInQuery() string {
@@ -113,60 +105,6 @@ func (t *templateRule) reservedInQuery() string {
 		}
 	}
 	return ""
-}
-
-// firstThatMatches returns the first template that matches a path which t matches, too.
-func firstThatMatches(templates []*templateRule, t *templateRule) (other *templateRule, path string) {
-	for _, other := range templates {
-		if path, ok := bothMatch(other, t); ok {
-			return other, path
-		}
-	}
-	return nil, ""
-}
-
-// shape says which segments of a key are literal, and with which text, and how much text the others have; lengths, where they have it.
-func (t *templateRule) shape() (shape, lengths string) {
-	var literal, around strings.Builder
-	for i := range t.segments {
-		p := &t.segments[i]
-		if p.isLiteral() {
-			literal.WriteString("/" + p.prefix)
-			continue
-		}
-		literal.WriteString("/{" + strconv.Itoa(t.weight(i)))
-		around.WriteString("/" + strconv.Itoa(len(p.prefix)))
-	}
-	return literal.String(), around.String()
-}
-
-// bothMatch returns a path that two templates match which are alike in what is literal and in how much of them is, if there is
-// one: nothing tells which one matches better.
-func bothMatch(a, b *templateRule) (path string, ok bool) {
-	segments := make([]string, len(a.segments))
-	for i := range a.segments {
-		p, q := &a.segments[i], &b.segments[i]
-		beginning, ok := common(p.prefix, q.prefix, true)
-		end, okToo := common(p.suffix, q.suffix, false)
-		if !ok || !okToo {
-			return "", false
-		}
-		if segments[i] = beginning; !p.isLiteral() {
-			segments[i] += "x" + end
-		}
-	}
-	return strings.Join(segments, "/"), true
-}
-
-// common returns the longer of two texts if the other is its beginning, or its end.
-func common(a, b string, beginning bool) (longer string, ok bool) {
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	if beginning {
-		return a, a[:len(b)] == b
-	}
-	return a, a[len(a)-len(b):] == b
 }
 
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables stand for, as long as no other key takes

@@ -2,9 +2,13 @@ package rulefile_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -43,6 +47,49 @@ func benchmarkRead(b *testing.B, format rulefile.Format) {
 				err := rulefile.Read(bytes.NewReader(file.Bytes()), format, "links", func(resolver.Rule) { rules++ })
 				if err != nil || rules != n {
 					b.Fatalf("%d rules, %v", rules, err)
+				}
+			}
+		})
+	}
+}
+
+// benchRedirects are kinds of lines of a _redirects file, with a number for "#".
+var benchRedirects = map[string][]string{
+	"plain":                       {"/a# https://to.example/#"},
+	"placeholder-first":           {"/:x/a# https://to.example/:x"},
+	"placeholder-last":            {"/a#/:x https://to.example/:x"},
+	"splat":                       {"/a#/* https://to.example/:splat"},
+	"splat-to-one-place":          {"/a#/* https://to.example/#"},
+	"splat-within":                {"/a#-* https://to.example/:splat"},
+	"placeholders":                {"/:x/:y/b# https://to.example/:y"},
+	"placeholder-first-and-plain": {"/:x/a# https://to.example/:x", "/b#/c https://to.example/#"},
+	"plain-and-placeholder-first": {"/b#/c https://to.example/#", "/:x/a# https://to.example/:x"},
+	"splat-before-placeholders": {
+		"/a#/* https://to.example/#", "/:x/:y/b# https://to.example/:y",
+	},
+	"all": {
+		"/:x/:y/b# https://to.example/:y", "/:x/a# https://to.example/:x",
+		"/c#/:x https://to.example/:x", "/d#/* https://to.example/:splat",
+		"/e#-* https://to.example/:splat", "/f# https://to.example/#",
+	},
+}
+
+// BenchmarkReadRedirects reads 10,000 lines of each kind.
+func BenchmarkReadRedirects(b *testing.B) {
+	for _, name := range slices.Sorted(maps.Keys(benchRedirects)) {
+		var file strings.Builder
+		for _, kind := range benchRedirects[name] {
+			for i := range 10_000 {
+				file.WriteString(strings.ReplaceAll(kind, "#", strconv.Itoa(i)) + "\n")
+			}
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				lines := strings.NewReader(file.String())
+				err := rulefile.ReadRedirects(lines, "redirects", func(resolver.Rule) {})
+				if _, refused := errors.AsType[rulefile.Errors](err); err != nil && !refused {
+					b.Fatal(err)
 				}
 			}
 		})

@@ -49,7 +49,7 @@ type redirectLines struct {
 // redirectSpan is a line that is a rule, and where in the file it stands.
 type redirectSpan struct {
 	key        string
-	segments   redirectKey
+	pattern    resolver.Pattern
 	start, end int
 }
 
@@ -65,7 +65,7 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 		}
 		rules, _ := newRedirectLine(text, lines.position(0)).rules()
 		for _, rule := range rules {
-			spans.all = append(spans.all, redirectSpan{rule.Key, newRedirectKey(rule), lines.start, lines.end})
+			spans.all = append(spans.all, redirectSpan{rule.Key, resolver.PatternOf(rule), lines.start, lines.end})
 		}
 	}
 }
@@ -73,12 +73,12 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 // insert adds the lines of a rule to splices, which remove the old ones, the last of them at old.
 func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string) ([]splice, error) {
 	earliest, latest := 0, l.last
-	key := newRedirectKey(rule)
+	pattern := resolver.PatternOf(rule)
 	for _, line := range l.all {
-		if _, both := key.overlap(line.segments); !both {
+		if _, both := pattern.Overlap(&line.pattern); !both {
 			continue
 		}
-		switch order := key.compare(line.segments); {
+		switch order := pattern.Compare(&line.pattern); {
 		case order > 0:
 			earliest = line.end
 		case order < 0:

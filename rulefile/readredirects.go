@@ -62,7 +62,8 @@ type redirectsFile struct {
 	byKey map[string]int // index in rules, by canonical key
 	seed  maphash.Seed
 	wide  map[uint64]bool // the hashes of the keys that take all below their paths
-	index redirectIndex
+	// index finds the lines that a line precedes here, and not there.
+	index *resolver.PatternIndex
 	errs  Errors
 }
 
@@ -72,7 +73,7 @@ func newRedirectsFile() *redirectsFile {
 		byKey: make(map[string]int),
 		seed:  seed,
 		wide:  make(map[uint64]bool),
-		index: newRedirectIndex(seed),
+		index: resolver.NewPatternIndex(),
 	}
 }
 
@@ -96,7 +97,7 @@ func (f *redirectsFile) next(lines *lineReader) (string, error) {
 	}
 	line := string(text)
 	f.add(line, lines.position(0))
-	if f.index.tooMuch() {
+	if f.index.IsSpent() {
 		return "", &Error{lines.position(1), tooManyForms}
 	}
 	return line, nil
@@ -116,7 +117,7 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 	}
 	for i, rule := range rules {
 		keyed := newKeyedRule(rule)
-		_, twice := f.byKey[keyed.key.text]
+		_, twice := f.byKey[keyed.pattern.Key()]
 		if isPartOf := i < len(rules)-1; isPartOf && twice {
 			continue // an earlier line has the path itself, and this one all below it
 		}
@@ -127,19 +128,20 @@ func (f *redirectsFile) add(text string, at resolver.Position) {
 }
 
 // addRule takes in a rule, and reports whether requests get to it.
-func (f *redirectsFile) addRule(added keyedRule) bool {
-	rule := added.rule
-	first, twice := f.byKey[added.key.text]
-	switch taker, taken := f.takerOf(added.key.text); {
+func (f *redirectsFile) addRule(added *keyedRule) bool {
+	rule, key := added.rule, added.pattern.Key()
+	first, twice := f.byKey[key]
+	switch taker, taken := f.takerOf(key); {
 	case taken:
-		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and takes all below its path; put this line in front of it, or remove one of the two",
+		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and "+
+			"takes all below its path; put this line in front of it, or remove one of the two",
 			f.rules[taker].Position)
 	case twice && !rule.Exact && f.rules[first].Exact:
 		f.widen(first, added)
 		return true
 	case twice:
-		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and has the same path; remove one of the two",
-			f.rules[first].Position)
+		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and "+
+			"has the same path; remove one of the two", f.rules[first].Position)
 	case f.refuseBetter(added):
 	default:
 		f.append(added)
@@ -148,25 +150,25 @@ func (f *redirectsFile) addRule(added keyedRule) bool {
 	return false
 }
 
-// refuseBetter reports a rule some of whose paths match an earlier one, too, if it would win here and cannot there: one of the two is a
-// template.
-func (f *redirectsFile) refuseBetter(added keyedRule) (refused bool) {
-	first, refused := f.index.firstOutdone(added.key)
+// refuseBetter reports a rule some of whose paths match an earlier one, too, if it would win here
+// and cannot there: one of the two is a template.
+func (f *redirectsFile) refuseBetter(added *keyedRule) (refused bool) {
+	first, path, refused := f.index.First(&added.pattern)
 	if refused {
-		path, _ := added.key.overlap(first.key)
 		f.errs.add(added.rule.Position, "a request for %s gets to the line at %s, which comes first, "+
 			"where a rule of this line would be the better match; put this line in front of that "+
-			"one, or remove one of the two", path, first.at)
+			"one, or remove one of the two", path, f.rules[first].Position)
 	}
 	return refused
 }
 
-func (f *redirectsFile) append(added keyedRule) {
-	f.byKey[added.key.text] = len(f.rules)
+func (f *redirectsFile) append(added *keyedRule) {
+	key := added.pattern.Key()
+	f.index.Add(&added.pattern, len(f.rules))
+	f.byKey[key] = len(f.rules)
 	f.rules = append(f.rules, added.rule)
-	f.index.add(added)
 	if !added.rule.Exact {
-		f.wide[maphash.String(f.seed, added.key.text)] = true
+		f.wide[maphash.String(f.seed, key)] = true
 	}
 }
 
@@ -187,14 +189,16 @@ func (f *redirectsFile) takerOf(key string) (i int, taken bool) {
 }
 
 // widen makes one rule of an exact one, the i-th, and of that for all below its path.
-func (f *redirectsFile) widen(i int, added keyedRule) {
+func (f *redirectsFile) widen(i int, added *keyedRule) {
 	path, below := f.rules[i], &added.rule
-	if path.Status != below.Status || path.Value != below.Value && path.Value != withSlash(below.Value) {
-		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: let the path and all below it lead to the same place, or remove one of the two lines",
+	isSame := path.Value == below.Value || path.Value == withSlash(below.Value)
+	if path.Status != below.Status || !isSame {
+		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: "+
+			"let the path and all below it lead to the same place, or remove one of the two lines",
 			below.Key, path.Position)
 		return
 	}
-	f.rules[i] = resolver.Rule{}
+	f.rules[i] = resolver.Rule{Position: path.Position}
 	below.Value = path.Value
 	f.append(added)
 }
@@ -206,4 +210,14 @@ func (f *redirectsFile) each(add func(resolver.Rule)) {
 			add(rule)
 		}
 	}
+}
+
+// keyedRule is a rule with its key taken apart.
+type keyedRule struct {
+	pattern resolver.Pattern
+	rule    resolver.Rule
+}
+
+func newKeyedRule(rule resolver.Rule) *keyedRule {
+	return &keyedRule{resolver.PatternOf(rule), rule}
 }

@@ -37,11 +37,11 @@ func hashesAbove(key string, seed maphash.Seed) iter.Seq2[int, uint64] {
 // below comes later, behind the last of which it moves. With templates among them all are put in order.
 func longestFirst(rules []resolver.Rule) []resolver.Rule {
 	if slices.ContainsFunc(rules, func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }) {
-		keyed := make([]keyedRule, len(rules))
+		keyed := make([]*keyedRule, len(rules))
 		for i, rule := range rules {
 			keyed[i] = newKeyedRule(rule)
 		}
-		slices.SortStableFunc(keyed, func(a, b keyedRule) int { return a.key.compare(b.key) })
+		slices.SortStableFunc(keyed, func(a, b *keyedRule) int { return a.pattern.Compare(&b.pattern) })
 		for i := range keyed {
 			rules[i] = keyed[i].rule
 		}

@@ -1,0 +1,182 @@
+package resolver
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// randomKey returns a key of few texts, so that many paths match several of them.
+func randomKey(r random, ends ...string) Rule {
+	key := r.one("a", "ab", "{x}", "a{x}", "{x}b", "a{x}b", "aab")
+	if r.IntN(2) == 0 {
+		key += "/" + r.one("a", "ab", "{y}", "a{y}", "{y}b")
+	}
+	return Rule{Key: key + r.one(ends...), Exact: r.IntN(2) == 0}
+}
+
+// shortPaths are all paths of up to four segments of a few texts.
+func shortPaths() (paths []string) {
+	longest := []string{""}
+	for range 4 {
+		var longer []string
+		for _, path := range longest {
+			for _, segment := range []string{"a", "ab", "aab", "axb", "c", "x"} {
+				longer = append(longer, path+"/"+segment)
+			}
+		}
+		longest = longer
+		paths = append(paths, longer...)
+	}
+	return paths
+}
+
+func TestAKeyOverlapsThoseThatMatchAPathOfIt(t *testing.T) {
+	r := newRandom(5)
+	paths := shortPaths()
+	found, none := 0, 0
+	for range 150 {
+		a := randomKey(r, "", "", "/c", "/{+s}", "/{+s}/c", "/{+s}/a{z}/c")
+		b := randomKey(r, "", "", "/c", "/{+s}", "/{+s}/c", "/{+s}/{z}b")
+		if r.IntN(8) == 0 {
+			a.Key = "{+s}/" + r.one("a", "ab", "{z}b", "a/c")
+		}
+		pattern, other := PatternOf(a), PatternOf(b)
+		path, ok := pattern.Overlap(&other)
+		matchesA, matchesB := matcherOf(t, a), matcherOf(t, b)
+		if ok && !(matchesA(path) && matchesB(path)) {
+			t.Fatalf("%v and %v do not match %s both", a, b, path)
+		}
+		both := func(path string) bool { return matchesA(path) && matchesB(path) }
+		if i := slices.IndexFunc(paths, both); i >= 0 && !ok {
+			t.Fatalf("%v and %v match %s both", a, b, paths[i])
+		}
+		if ok {
+			found++
+		} else {
+			none++
+		}
+	}
+	if found < 40 || none < 40 {
+		t.Errorf("%d overlap, %d do not", found, none)
+	}
+}
+
+// matcherOf returns a function that reports whether a rule answers for a path.
+func matcherOf(t *testing.T, rule Rule) func(path string) bool {
+	rule.Value = "https://to.example"
+	rs := mustCompile(t, []Rule{rule}, Options{})
+	return func(path string) bool {
+		_, result := rs.Resolve("https://go.example" + path)
+		return result.Outcome == Redirect
+	}
+}
+
+func TestOfKeysThatOverlapThePrecedingOneAnswers(t *testing.T) {
+	r := newRandom(6)
+	compared := 0
+	for range 4000 {
+		rules := []Rule{randomKey(r, "", "/c", "/{+s}"), randomKey(r, "", "/c", "/{+s}")}
+		a, b := PatternOf(rules[0]), PatternOf(rules[1])
+		path, both := a.Overlap(&b)
+		order := a.Compare(&b)
+		if !both || a.Key() == b.Key() || order == 0 {
+			continue
+		}
+		compared++
+		want := "https://0.example"
+		if order > 0 {
+			want = "https://1.example"
+		}
+		rules[0].Value, rules[1].Value = "https://0.example", "https://1.example"
+		got, _ := mustCompile(t, rules, Options{}).Resolve("https://go.example" + path)
+		if !strings.HasPrefix(got, want) {
+			t.Fatalf("%v: %s leads to %s, not to %s", rules, path, got, want)
+		}
+	}
+	if compared < 1000 {
+		t.Errorf("only %d were compared", compared)
+	}
+}
+
+func TestTheIndexFindsTheKeyThatComparingAllWouldFind(t *testing.T) {
+	r := random{rand.New(rand.NewPCG(7, 11))}
+	found := 0
+	for range 3000 {
+		index := NewPatternIndex()
+		var earlier []Pattern
+		for range 12 {
+			p := PatternOf(randomKey(r, "", "", "/c", "/{+splat}"))
+			want := slices.IndexFunc(earlier, func(e Pattern) bool {
+				_, both := p.Overlap(&e)
+				return both && (p.IsTemplate() || e.IsTemplate()) && p.Compare(&e) < 0
+			})
+			got, path, ok := index.First(&p)
+			if ok != (want >= 0) || ok && got != want {
+				t.Fatalf("%v behind %v: number %d (%t), not %d", p, earlier, got, ok, want)
+			}
+			if !ok {
+				index.Add(&p, len(earlier))
+				earlier = append(earlier, p)
+				continue
+			}
+			if common, _ := p.Overlap(&earlier[want]); path != common {
+				t.Fatalf("%v and %v: the path %s, not %s", p, earlier[want], path, common)
+			}
+			found++
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d were found", found)
+	}
+}
+
+func TestAKeyIsLookedUpInAFewStepsHoweverManyThereAre(t *testing.T) {
+	const n = 3000
+	for name, kinds := range map[string][2]Rule{
+		"ends of segments before plain paths": {{Key: "p#-{s}"}, {Key: "x#", Exact: true}},
+		"plain paths before ends of segments": {{Key: "x#", Exact: true}, {Key: "p#-{s}"}},
+		"ends of segments before others":      {{Key: "p#-{s}"}, {Key: "q#-{s}"}},
+		"starts of segments before others":    {{Key: "{x}-s#", Exact: true}, {Key: "{x}-r#", Exact: true}},
+		"starts of segments before paths":     {{Key: "{x}-s#", Exact: true}, {Key: "x#", Exact: true}},
+		"plain paths before placeholders":     {{Key: "b#/c", Exact: true}, {Key: "{x}/a#", Exact: true}},
+		"placeholders before plain paths":     {{Key: "{x}/a#", Exact: true}, {Key: "b#/c", Exact: true}},
+		"placeholders in another place":       {{Key: "b#/{x}/d", Exact: true}, {Key: "{x}/c#/d", Exact: true}},
+		"all below paths, before others":      {{Key: "b#"}, {Key: "{x}-a#/c", Exact: true}},
+		"below which others differ":           {{Key: "b#/zz"}, {Key: "{x}/c/a#", Exact: true}},
+		"one place for all below a path":      {{Key: "b#/{+s}"}, {Key: "{x}-a#/c", Exact: true}},
+		"keys that are preceded":              {{Key: "b#/{+s}"}, {Key: "{x}/{y}/a#", Exact: true}},
+		"keys that overlap":                   {{Key: "{x}/a#", Exact: true}, {Key: "b#/{+s}"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			index := NewPatternIndex()
+			for number := range 2 * n {
+				rule := kinds[number/n]
+				rule.Key = strings.ReplaceAll(rule.Key, "#", strconv.Itoa(number%n))
+				p := PatternOf(rule)
+				if _, _, ok := index.First(&p); !ok {
+					index.Add(&p, number)
+				}
+			}
+			if steps := index.work / index.keys; steps > 20 {
+				t.Errorf("%d steps a key", steps)
+			}
+		})
+	}
+}
+
+func TestAnIndexOfTooManyFormsIsSpent(t *testing.T) {
+	index := NewPatternIndex()
+	for i := range 2000 {
+		first, second := strings.Repeat("p", i/40), strings.Repeat("q", i%40)
+		p := PatternOf(Rule{Key: fmt.Sprintf("%s{x}/%s{y}", first, second)})
+		index.First(&p)
+		index.Add(&p, i)
+	}
+	if !index.IsSpent() {
+		t.Errorf("%d steps for %d keys", index.work, index.keys)
+	}
+}

@@ -1,0 +1,154 @@
+package resolver
+
+import "strings"
+
+// Overlap returns a path that matches both keys, if there is one. It is an example: an expression
+// that no literal text decides stands for "x".
+func (p *Pattern) Overlap(other *Pattern) (path string, ok bool) {
+	return p.overlap(other, false)
+}
+
+// overlap is Overlap; whole asks for a path of which neither key leaves anything.
+func (p *Pattern) overlap(other *Pattern, whole bool) (path string, ok bool) {
+	a, b := p.rest(), other.rest()
+	a.exact, b.exact = a.exact || whole, b.exact || whole
+	var segments []string
+	for a.hasOwn() && b.hasOwn() {
+		segment, fits := commonSegment(&a.segments[0], &b.segments[0])
+		if !fits {
+			return "", false
+		}
+		segments = append(segments, segment)
+		a, b = a.behindFirst(), b.behindFirst()
+	}
+	if !a.spans() && b.spans() {
+		a, b = b, a
+	}
+	end, ok := a.meet(b)
+	return "/" + strings.Join(append(segments, end...), "/"), ok
+}
+
+// patternRest is what is left of a pattern behind some of its segments.
+type patternRest struct {
+	segments []segmentPattern
+	span     int
+	exact    bool
+}
+
+func (p *Pattern) rest() patternRest { return patternRest{p.segments, p.span, p.exact} }
+
+// hasOwn reports whether a segment comes next that stands for one of a path's.
+func (r patternRest) hasOwn() bool { return len(r.segments) > 0 && !r.spans() }
+
+// spans reports whether an expression that spans segments comes next.
+func (r patternRest) spans() bool { return r.span == 0 }
+
+func (r patternRest) behindFirst() patternRest {
+	return patternRest{r.segments[1:], r.span - 1, r.exact}
+}
+
+// meet returns segments that match what is left of two keys, of which only the first may begin with
+// an expression that spans segments where one alone does.
+func (r patternRest) meet(other patternRest) (segments []string, ok bool) {
+	switch {
+	case len(r.segments) == 0:
+		return examples(other.segments), !r.exact || len(other.segments) == 0
+	case len(other.segments) == 0:
+		return examples(r.segments), !other.exact
+	case other.span < 0:
+		return meetSpan(r, other)
+	}
+	// Both have an expression that spans segments: each takes what the other one has in front.
+	front := examples(other.segments[:other.span+1])
+	end, ok := meetAtEnd(r.segments[1:], other.segments[other.span+1:], r.exact, other.exact)
+	return append(front, end...), ok
+}
+
+// meetAtEnd is meet for what two keys have behind their expressions that span segments.
+func meetAtEnd(a, b []segmentPattern, exactA, exactB bool) (segments []string, ok bool) {
+	if len(a) < len(b) {
+		a, b, exactA, exactB = b, a, exactB, exactA
+	}
+	first := len(a) - len(b)
+	end, fits := commonSegments(a[first:], b)
+	switch {
+	case fits:
+		return append(examples(a[:first]), end...), true
+	case !exactA:
+		return append(examples(a), examples(b)...), true
+	}
+	return append(examples(b), examples(a)...), !exactB
+}
+
+// meetSpan is meet for an expression that spans segments, and segments without one.
+func meetSpan(span, other patternRest) (segments []string, ok bool) {
+	tail, own := span.segments[1:], other.segments
+	if !other.exact && len(tail) > 0 {
+		return append(examples(own), examples(tail)...), true
+	}
+	last := len(own) - len(tail) // where the tail begins at the latest
+	first := last
+	if !span.exact {
+		first = min(1, last)
+	}
+	for at := max(first, 1); at <= last; at++ {
+		if common, fits := commonSegments(own[at:at+len(tail)], tail); fits {
+			segments = append(examples(own[:at]), common...)
+			return append(segments, examples(own[at+len(tail):])...), true
+		}
+	}
+	return nil, false
+}
+
+// commonSegments returns segments that match two keys of as many, without any that spans several.
+func commonSegments(a, b []segmentPattern) (segments []string, ok bool) {
+	for i := range a {
+		segment, fits := commonSegment(&a[i], &b[i])
+		if !fits {
+			return nil, false
+		}
+		segments = append(segments, segment)
+	}
+	return segments, true
+}
+
+// commonSegment returns a segment that matches two, neither of which spans several.
+func commonSegment(a, b *segmentPattern) (segment string, ok bool) {
+	if a.isLiteral() {
+		a, b = b, a
+	}
+	switch {
+	case a.isLiteral():
+		return a.prefix, a.prefix == b.prefix
+	case b.isLiteral():
+		return b.prefix, a.isAround(b.prefix)
+	}
+	prefix, suffix := longer(a.prefix, b.prefix), longer(a.suffix, b.suffix)
+	segment = prefix + "x" + suffix
+	return segment, a.isAround(segment) && b.isAround(segment)
+}
+
+// isAround reports whether a canonical segment has the text around the expression.
+func (s *segmentPattern) isAround(segment string) bool {
+	return len(segment) > s.literalLength() &&
+		strings.HasPrefix(segment, s.prefix) && strings.HasSuffix(segment, s.suffix)
+}
+
+func longer(a, b string) string {
+	if len(a) > len(b) {
+		return a
+	}
+	return b
+}
+
+// examples returns segments that match those of a key.
+func examples(patterns []segmentPattern) []string {
+	segments := make([]string, len(patterns))
+	for i := range patterns {
+		p := &patterns[i]
+		if segments[i] = p.prefix; !p.isLiteral() {
+			segments[i] += "x" + p.suffix
+		}
+	}
+	return segments
+}
