@@ -23,7 +23,7 @@ func logAccess(r *http.Request, entry zapcore.ObjectMarshaler) {
 // MarshalLogObject writes what became of a request.
 func (a *answer) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
 	encoder.AddString("key", a.result.Key)
-	encoder.AddString("destination", a.destination)
+	encoder.AddString("destination", a.result.Destination)
 	encoder.AddInt("hops", a.result.Hops)
 	encoder.AddString("outcome", a.result.Outcome.String())
 	return nil

@@ -328,7 +328,7 @@ func listRules(w http.ResponseWriter, r *http.Request, h *Handler, key string) e
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return rulefile.WriteJSON(w, serving.ruleset.RulesBelow(key, newPacer().pause))
+	return rulefile.WriteJSON(w, serving.ruleset.RulesBelow(key))
 }
 
 // resolveURL answers where a URL leads, and why.
@@ -351,7 +351,7 @@ func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) e
 	if below != "" && below != "true" && below != "false" {
 		return refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := leadsTo(h.live.serving.Load().ruleset, target, h.siteOrigin(), query["host"], below == "true", newPacer().pause)
+	leads, err := leadsTo(h.live.serving.Load().ruleset, target, h.siteOrigin(), query["host"], below == "true")
 	if err != nil {
 		return refuse(http.StatusBadRequest, "%w", err)
 	}

@@ -100,7 +100,7 @@ func (l *hitList) write(w *bufio.Writer) error {
 	}
 	w.WriteString("\"hits\":{")
 	separator := "\n"
-	for rule := range l.ruleset.RulesBelow("", newPacer().pause) {
+	for rule := range l.ruleset.RulesBelow("") {
 		n, _ := l.ruleset.NumberOf(rule.Key)
 		if l.used != nil && l.used[n] {
 			continue

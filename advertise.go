@@ -47,8 +47,8 @@ func (a *Advertise) origin() (string, error) {
 }
 
 // pass lets the next handler answer a request, and advertises the short URL of the page that it is for.
-func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, page *resolver.Request, reverse *resolver.Reverse) error {
-	link := h.shortlink(r, page, reverse)
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, page *resolver.Request, rules *resolver.Ruleset) error {
+	link := h.shortlink(r, page, rules)
 	if link == "" {
 		return next.ServeHTTP(w, r)
 	}
@@ -63,9 +63,9 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Ha
 }
 
 // shortlink returns the header for a page, "" for none.
-func (h *Handler) shortlink(r *http.Request, page *resolver.Request, reverse *resolver.Reverse) string {
+func (h *Handler) shortlink(r *http.Request, page *resolver.Request, rules *resolver.Ruleset) string {
 	switch {
-	case reverse == nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
+	case h.Advertise == nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return ""
 	case page.Target.Pathname == "" || page.Asked.Pathname != "": // a rewritten path is no page of the client's
 		return ""
@@ -76,7 +76,7 @@ func (h *Handler) shortlink(r *http.Request, page *resolver.Request, reverse *re
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	url, ok := reverse.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
+	url, ok := rules.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
 	link := ""
 	if ok {
 		link = string(url) + `>; rel="shortlink"`

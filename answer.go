@@ -9,8 +9,7 @@ import (
 // answer is what the handler says to a request that it does not pass on. It is
 // allocated once for each, with all that headers and placeholders refer to.
 type answer struct {
-	result      resolver.Result
-	destination string
+	result resolver.Result
 	// location and cacheControl are header values; the response and the handlers
 	// around it may change them, so they are nobody else's.
 	location, cacheControl [1]string
@@ -48,11 +47,10 @@ func (h *Handler) answer(destination []byte, result resolver.Result) *answer {
 	case resolver.Failed:
 		return &answer{result: result}
 	}
-	url := string(destination)
+	result.Destination = string(destination)
 	return &answer{
 		result:       result,
-		destination:  url,
-		location:     [1]string{url},
+		location:     [1]string{result.Destination},
 		cacheControl: [1]string{h.cacheControl},
 	}
 }

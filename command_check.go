@@ -126,7 +126,7 @@ func (c *checking) checkHandler(h *configured, progress *progress) *checkReport 
 	report.Rules = ruleset.Len()
 	report.addCopies(h.sources)
 	report.addErrors(h.checkExpectations(ruleset), "failed expectation")
-	ruleset.Check(slices.Concat(c.hosts, h.origins), progress.step, report.add)
+	ruleset.Check(slices.Concat(c.hosts, h.origins), report.add)
 	for _, w := range h.clientHostWarnings(ruleset) {
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}

@@ -73,7 +73,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var changes []resolver.Change
-	resolver.CompareAnswers(before, after, progress.step, func(c resolver.Change) { changes = append(changes, c) })
+	resolver.CompareResults(before, after, func(c resolver.Change) { changes = append(changes, c) })
 	slices.SortFunc(changes, func(a, b resolver.Change) int { return cmp.Compare(a.Rule.Key, b.Rule.Key) })
 	progress.end()
 	if err := d.write(cmd.OutOrStdout(), changes); err != nil {
@@ -170,7 +170,7 @@ func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 // writeChange writes what changes for a key: for itself, and for what is below it where that is not the same.
 func writeChange(w io.Writer, c resolver.Change) {
 	before, after := c.Before, c.After
-	keyChanges, belowChanges := !before.Key.SameFor(after.Key), !before.Below.SameFor(after.Below)
+	keyChanges, belowChanges := !before.Key.SameForClients(after.Key), !before.Below.SameForClients(after.Below)
 	if keyChanges || !belowChanges {
 		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, at(c.Rule.Position), answerText(before.Key), answerText(after.Key))
 	}
@@ -180,11 +180,11 @@ func writeChange(w io.Writer, c resolver.Change) {
 }
 
 // sameKind reports whether what is below a key gets an answer of the same kind as the key.
-func sameKind(k resolver.KeyAnswers) bool {
+func sameKind(k resolver.KeyResults) bool {
 	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
 }
 
-func answerText(a resolver.Answer) string {
+func answerText(a resolver.Result) string {
 	switch a.Outcome {
 	case resolver.Redirect:
 		return fmt.Sprintf("%d %s", a.Status, a.Destination)
@@ -222,11 +222,11 @@ func changeOf(c resolver.Change) changeJSON {
 	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), keyAnswersOf(c.Before), keyAnswersOf(c.After)}
 }
 
-func keyAnswersOf(k resolver.KeyAnswers) keyAnswersJSON {
+func keyAnswersOf(k resolver.KeyResults) keyAnswersJSON {
 	return keyAnswersJSON{answerOf(k.Key), answerOf(k.Slash), answerOf(k.Below)}
 }
 
-func answerOf(a resolver.Answer) answerJSON {
+func answerOf(a resolver.Result) answerJSON {
 	out := answerJSON{Outcome: a.Outcome.String(), Destination: a.Destination, Status: a.Status}
 	if a.Err != nil {
 		out.Error = a.Err.Error()

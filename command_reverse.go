@@ -67,7 +67,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
-		leads, err := leadsTo(ruleset, url, h.siteOrigin(), r.hosts, r.below, nil)
+		leads, err := leadsTo(ruleset, url, h.siteOrigin(), r.hosts, r.below)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ type leadJSON struct {
 
 // leadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts
 // that it has.
-func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool, pause func()) (leadsToURL, error) {
+func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (leadsToURL, error) {
 	origins := originsOfSite(url, site, hosts)
 	var requests []resolver.Request
 	for _, origin := range origins {
@@ -116,7 +116,7 @@ func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	return leadsToURL{url, func(yield func(leadJSON) bool) {
 		seen := map[string]bool{}
 		for i, origin := range origins {
-			for lead := range ruleset.LeadsTo(requests[i], origin, below, pause) {
+			for lead := range ruleset.LeadsTo(requests[i], origin, below) {
 				if seen[lead.Path] {
 					continue
 				}

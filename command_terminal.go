@@ -48,11 +48,12 @@ func (p *progress) step() {
 	fmt.Fprintf(p.w, "\r%s: %.1f s", p.what, p.shown.Sub(p.begun).Seconds())
 }
 
-// end clears what has been told.
+// end clears what has been told, and tells nothing more.
 func (p *progress) end() {
 	if p.w != nil && p.shown != p.begun {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
+	p.w = nil
 }
 
 // colours marks headings for people at a terminal.

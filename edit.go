@@ -192,7 +192,7 @@ func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	if e.conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
 		return refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
 	}
-	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys, pause); difference.Broken > 0 {
+	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys); difference.Broken > 0 {
 		return refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference.Broken, difference.FirstBroken))
 	}
 	return nil

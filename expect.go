@@ -92,8 +92,8 @@ func (e placedExpectations) check(ruleset *resolver.Ruleset, origin string) erro
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
 		expected := e.Expectations[path]
-		destination, result := ruleset.Resolve(strings.TrimSuffix(origin, "/") + path)
-		if got, want := outcomeOf(destination, result), wanted(expected, origin); got != want {
+		result := ruleset.Resolve(strings.TrimSuffix(origin, "/") + path)
+		if got, want := outcomeOf(result), wanted(expected, origin); got != want {
 			errs = append(errs, e.problem(path,
 				"expect %s %s: it is %s", path, expected, described(got, result)))
 		}
@@ -102,9 +102,9 @@ func (e placedExpectations) check(ruleset *resolver.Ruleset, origin string) erro
 }
 
 // outcomeOf is what an expectation would say of a result.
-func outcomeOf(destination string, result resolver.Result) string {
+func outcomeOf(result resolver.Result) string {
 	if result.Outcome == resolver.Redirect {
-		return destination
+		return result.Destination
 	}
 	return result.Outcome.String()
 }

@@ -458,7 +458,7 @@ func TestUnusedRulesAreThoseThatNobodyHasNeededForSoLong(t *testing.T) {
 			l := hitList{hits: hits, ruleset: rs, since: hits.begun()}
 			l.hideUsed(tt.cutoff)
 			var got []string
-			for rule := range rs.RulesBelow("", nil) {
+			for rule := range rs.RulesBelow("") {
 				if n, _ := rs.NumberOf(rule.Key); !l.used[n] {
 					got = append(got, rule.Key)
 				}

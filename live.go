@@ -45,7 +45,6 @@ type live struct {
 // loaded is a ruleset that has been read, compiled and tested.
 type loaded struct {
 	ruleset  *resolver.Ruleset
-	reverse  *resolver.Reverse // of what is advertised, nil where nothing is
 	digest   string
 	versions []string             // of the sources
 	expected []placedExpectations // of the sources

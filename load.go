@@ -19,25 +19,28 @@ func (h *Handler) load(ctx context.Context, pause func()) (*loaded, error) {
 
 // loadEdited is load with an edit, if there is one, that the sources do not hold yet.
 func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
-	ruleset, versions, err := h.compileEdited(ctx, pause, e)
+	options := h.options
+	options.Digest = true
+	options.Reverse = h.Advertise != nil && e == nil // an edit is only tried
+	options.Pause = pause
+	ruleset, versions, err := h.compileEdited(ctx, options, e)
 	if err != nil {
 		return nil, err
 	}
 	if err := h.checkExpectations(ruleset); err != nil {
 		return nil, err
 	}
-	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(pause), versions: versions}
+	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(), versions: versions}
 	next.expected = h.expectationsOfSources()
-	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken, pause)
-	if h.Advertise != nil && e == nil { // an edit is only tried
-		next.reverse = ruleset.Reverse(pause)
-	}
+	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken)
 	return next, nil
 }
 
 // compileRules reads all rules and compiles them. It returns the sources' versions, too.
 func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
-	return h.compileEdited(ctx, pause, nil)
+	options := h.options
+	options.Pause = pause
+	return h.compileEdited(ctx, options, nil)
 }
 
 // longestWait is the last wait for a source that is being written. All of them are twice as long,
@@ -46,10 +49,10 @@ const longestWait = 1280 * time.Millisecond
 
 // compileEdited is compileRules with an edit. Where a source is just being written, it tries again.
 func (h *Handler) compileEdited(
-	ctx context.Context, pause func(), e *edit,
+	ctx context.Context, options resolver.Options, e *edit,
 ) (*resolver.Ruleset, []string, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		ruleset, versions, err := h.compileOnce(ctx, pause, e)
+		ruleset, versions, err := h.compileOnce(ctx, options, e)
 		if !isUnsteady(err) || wait > longestWait {
 			return ruleset, versions, err
 		}
@@ -62,21 +65,20 @@ func (h *Handler) compileEdited(
 }
 
 func (h *Handler) compileOnce(
-	ctx context.Context, pause func(), e *edit,
+	ctx context.Context, options resolver.Options, e *edit,
 ) (*resolver.Ruleset, []string, error) {
 	if e != nil {
 		e.found, e.old = nowhere, nil
 	}
-	compiler, err := resolver.NewCompiler(h.options)
+	compiler, err := resolver.NewCompiler(options)
 	if err != nil {
 		return nil, nil, err
 	}
-	compiler.SetPause(pause)
 	for rule := range h.Rules.from(h.source()) {
 		rule, _ = e.in(inline, rule)
 		compiler.Add(rule)
 	}
-	versions, inSources := h.readSources(ctx, compiler, pause, e)
+	versions, inSources := h.readSources(ctx, compiler, options.Pause, e)
 	if e != nil {
 		e.versions = versions
 	}
@@ -149,7 +151,7 @@ func (h *Handler) loadLocked() (report func()) {
 	if err != nil {
 		return h.reject(err)
 	}
-	difference := resolver.Compare(h.live.serving.Load().ruleset, next.ruleset, namedKeys, pause)
+	difference := resolver.Compare(h.live.serving.Load().ruleset, next.ruleset, namedKeys)
 	if difference.Broken > 0 {
 		return h.reject(brokenError(difference.Broken, difference.FirstBroken))
 	}

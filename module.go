@@ -324,7 +324,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	case a == nil:
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
-		return h.pass(w, r, next, &request, serving.reverse)
+		return h.pass(w, r, next, &request, serving.ruleset)
 	case err != nil:
 		logAccess(r, a)
 		publish(repl, a.placeholder)

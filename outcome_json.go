@@ -85,7 +85,8 @@ func outcomeOfURL(ruleset *resolver.Ruleset, written, origin string, explain boo
 		out.Explanation = &explanation
 	} else {
 		appended, result := ruleset.AppendDestination(nil, &req)
-		e = resolver.Explanation{Result: result, Destination: string(appended)}
+		result.Destination = string(appended)
+		e = resolver.Explanation{Result: result}
 	}
 	out.Outcome, out.Key = e.Outcome.String(), e.Key
 	switch e.Outcome {

@@ -25,7 +25,7 @@ func (a *answer) placeholder(name string) (any, bool) {
 	case placeholderKey:
 		return a.result.Key, true
 	case placeholderDestination:
-		return a.destination, true
+		return a.result.Destination, true
 	case placeholderHops:
 		return a.result.Hops, true
 	case placeholderOutcome:

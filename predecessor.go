@@ -54,7 +54,7 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 	if before == nil {
 		return nil
 	}
-	if count, first := next.Broken(before, namedKeys, nil); count > 0 {
+	if count, first := next.Broken(before, namedKeys); count > 0 {
 		return brokenError(count, first)
 	}
 	return nil
@@ -86,7 +86,7 @@ func (h *Handler) loadFirst(before predecessors) (first *loaded, last *lastLoad,
 func (h *Handler) loadAfter(before predecessors, sources []Source) (*loaded, error) {
 	own := h.sources
 	h.sources = sources
-	next, err := h.load(h.ctx, nil)
+	next, err := h.load(h.ctx, newPacer().pause)
 	h.sources = own
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import "slices"
 // too long, and whose keys are not answered so in any of the rulesets before, whatever options these
 // have: how many there are, and the first of them by position, with the reason and what to write
 // instead. The kind of each is a [*LoopError] or [ErrTooManyRedirects]. most limits how many are
-// named. pause, if not nil, is called after every few hundred rules, to let others run.
-func (rs *Ruleset) Broken(before []*Ruleset, most int, pause func()) (count int, first []*RuleError) {
+// named.
+func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*RuleError) {
 	broken := firstKeys{most: most}
 	add := func(rule Rule) {
 		fails := func(old *Ruleset) bool { return old.failureOf(rule.Key) != nil }
@@ -16,7 +16,7 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int, pause func()) (count int,
 		}
 	}
 	if len(rs.failures) > 0 { // else there is nothing to look for
-		rs.eachEntry(pause, func(at ref) {
+		rs.eachEntry(func(at ref) {
 			if rs.failureAt(at) != nil {
 				add(rs.rule(at))
 			}
@@ -33,7 +33,7 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int, pause func()) (count int,
 // failureOf returns the error that requests for a key are answered with by its own rule, if there is one.
 func (rs *Ruleset) failureOf(key string) error {
 	canonical := rs.opts.canonicalKey(key)
-	if t := rs.templates.of(canonical); t != nil {
+	if t := rs.templates.byCanonicalKey(canonical); t != nil {
 		return t.failure
 	}
 	if at := rs.entryOf(canonical); at != 0 {

@@ -10,7 +10,7 @@ import (
 func (c *Compiler) findChainEnds() {
 	var chain []int
 	for i := range c.table.internals {
-		pauseAfter(i, c.pause)
+		c.opts.pauseAfter(i)
 		if this := &c.table.internals[i]; this.slot >= 0 && this.end.state == endUnknown {
 			chain = c.followChain(chain[:0], i)
 		}

@@ -47,14 +47,17 @@ type Finding struct {
 }
 
 // Check reports everything that can be known of a ruleset, in no particular order: its warnings,
-// and what only a look at each rule shows. It follows rules and redirects as they are compiled,
-// and takes no samples. hosts are names of the served site, as they stand in URLs, besides that of
-// the origin, with their ports where these are not the default ones, and with a scheme (as in
-// "http://go.example") where the site has that one alone; a redirect to one of them comes back to
-// these rules. pause, if not nil, is called after every few hundred rules.
-func (rs *Ruleset) Check(hosts []string, pause func(), report func(Finding)) {
+// and what only a look at each rule shows. It follows rules and redirects as they are compiled.
+// Templates are sampled: with values that no other key takes, so that what becomes of a value that
+// another key does take is told of that key alone. Circles are looked for from three samples of each
+// rule, namely its key, the key with a slash, and something below it.
+//
+// hosts are names of the served site, as they stand in URLs, besides that of the origin, with their
+// ports where these are not the default ones, and with a scheme (as in "http://go.example") where
+// the site has that one alone; a redirect to one of them comes back to these rules.
+func (rs *Ruleset) Check(hosts []string, report func(Finding)) {
 	c := checker{ruleset: rs, report: report, site: newSite(rs, hosts), circles: map[string]bool{}}
-	rs.eachEntry(pause, c.checkRule)
+	rs.eachEntry(c.checkRule)
 	for _, t := range rs.templates.all() {
 		c.checkTemplate(t)
 	}
@@ -92,12 +95,12 @@ func (c *checker) checkRule(at ref) {
 		return
 	}
 	if r.hops > 1 {
-		c.foundChain(rule, c.ruleset.answer(&r, "", ""))
+		c.foundChain(rule, c.ruleset.resultOf(r, ""))
 	}
 	if r.hops > 0 {
 		c.checkLost(rule)
 	}
-	c.checkCircle(rule, "/"+r.key, r.base, r.flags.has(requestOrigin), &templateRule{})
+	c.checkCircle(rule, sample{path: "/" + r.key}, r.base, r.flags.has(requestOrigin))
 }
 
 // checkTemplate looks at a rule whose key is a template, with values that no other key takes.
@@ -108,13 +111,13 @@ func (c *checker) checkTemplate(t *templateRule) {
 	if t.failure != nil {
 		return
 	}
-	path := t.samplePath()
+	s := t.sample()
 	c.checkTemplateQuery(t)
-	if answer := c.ruleset.sampleAnswer(path); answer.Outcome == Redirect && answer.Hops > 1 {
-		answer.Destination = t.named(answer.Destination)
-		c.foundChain(t.rule, answer)
+	if result := c.ruleset.resultFor(s.path, ""); result.Outcome == Redirect && result.Hops > 1 {
+		result.Destination = s.named(result.Destination)
+		c.foundChain(t.rule, result)
 	}
-	c.checkCircle(t.rule, path, t.value.origin, t.value.internal, t)
+	c.checkCircle(t.rule, s, t.value.origin, t.value.internal)
 }
 
 // checkTemplateQuery is checkQuery with sample values.
@@ -150,7 +153,7 @@ func warningOf(kind WarningKind, rule Rule, message string) Warning {
 	return Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message}
 }
 
-func (c *checker) foundChain(rule Rule, direct Answer) {
+func (c *checker) foundChain(rule Rule, direct Result) {
 	c.report(Finding{
 		Warning: warningOf(FindChain, rule, "the chain has "+internalRedirects(direct.Hops)+
 			"; in the end it leads to "+direct.Destination),
@@ -196,10 +199,11 @@ func (c *checker) checkLost(rule Rule) {
 	}
 }
 
-// checkCircle reports a rule whose clients never arrive. Three requests stand for all: the key, the key with a slash, and
-// something below it. For if the URLs of any circle are stripped of the shortest path that one of its rules appends, they are a
-// circle, too, in which that rule is asked for one of the three. t is the template whose sample path it is, if it is one.
-func (c *checker) checkCircle(rule Rule, path, destination string, onSite bool, t *templateRule) {
+// checkCircle reports a rule whose clients never arrive. Three requests stand for all: its sample,
+// the sample with a slash, and something below it. For if the URLs of any circle are stripped of the
+// shortest path that one of its rules appends, they are a circle, too, in which that rule is asked
+// for one of the three.
+func (c *checker) checkCircle(rule Rule, s sample, destination string, onSite bool) {
 	if !onSite && !c.site.has(destination) {
 		return
 	}
@@ -208,21 +212,21 @@ func (c *checker) checkCircle(rule Rule, path, destination string, onSite bool, 
 		below = below[:2]
 	}
 	for _, behind := range below {
-		urls := c.follow(c.site.origin + path + behind)
+		urls := c.follow(c.site.origin + s.path + behind)
 		if urls == nil {
 			continue
 		}
 		for i, url := range urls {
-			urls[i] = t.named(url)
+			urls[i] = s.named(url)
 		}
 		c.circles[rule.Key] = true
-		c.report(Finding{Warning: warningOf(FindCircle, rule, circleMessage(urls)), Severity: SeverityError, URLs: urls})
+		c.report(Finding{
+			Warning:  warningOf(FindCircle, rule, circleMessage(urls)),
+			Severity: SeverityError, URLs: urls,
+		})
 		return
 	}
 }
-
-// anySegment stands for a segment that no key has: it is U+FFFF, which is no character.
-const anySegment = "%EF%BF%BF"
 
 func circleMessage(urls []string) string {
 	if urls[0] == urls[len(urls)-1] {

@@ -14,7 +14,7 @@ import (
 // findings returns what is found, by position.
 func findings(rs *Ruleset, hosts ...string) []Finding {
 	var all []Finding
-	rs.Check(hosts, nil, func(f Finding) { all = append(all, f) })
+	rs.Check(hosts, func(f Finding) { all = append(all, f) })
 	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Kind, b.Kind))
 	})
@@ -142,14 +142,14 @@ func TestCheckFindsEveryCircleAndNoOther(t *testing.T) {
 		}
 		rs := mustCompile(t, list, Options{})
 		found := false
-		rs.Check([]string{"go.example"}, nil, func(f Finding) {
+		rs.Check([]string{"go.example"}, func(f Finding) {
 			if f.Kind != FindCircle {
 				return
 			}
 			found = true
 			for i, url := range f.URLs[1:] {
 				any := func(url string) string { return strings.ReplaceAll(url, Below, "/any") }
-				if got, _ := rs.Resolve(any(f.URLs[i])); got != any(url) {
+				if got, _ := resolve(rs, any(f.URLs[i])); got != any(url) {
 					t.Fatalf("%v: the finding %v is no way, as %s leads to %s", list, f.URLs, f.URLs[i], got)
 				}
 			}
@@ -193,7 +193,7 @@ func paths(segments []string, depth int) []string {
 // goesRound reports whether a client has no end of redirects on the site.
 func goesRound(rs *Ruleset, url string) bool {
 	for range clientRedirects + 1 {
-		destination, result := rs.Resolve(url)
+		destination, result := resolve(rs, url)
 		if result.Outcome != Redirect {
 			return false
 		}

@@ -19,14 +19,13 @@ type Difference struct {
 }
 
 // Compare returns what changes from before to after; before may be nil, for a ruleset without
-// rules. most limits how many keys of each kind are named. pause, if not nil, is called after every
-// few hundred rules, to let others run.
-func Compare(before, after *Ruleset, most int, pause func()) Difference {
+// rules. most limits how many keys of each kind are named.
+func Compare(before, after *Ruleset, most int) Difference {
 	if before == nil {
 		before = &Ruleset{}
 	}
 	added, removed, changed := firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}
-	after.eachEntry(pause, func(at ref) {
+	after.eachEntry(func(at ref) {
 		old := before.entryOf(after.table.key(at))
 		rule := after.rule(at)
 		switch {
@@ -47,13 +46,13 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 		}
 	})
 	if before.rules > after.rules-added.count { // else there is nothing to look for
-		before.eachEntry(pause, func(at ref) {
+		before.eachEntry(func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {
 				removed.add(before.rule(at))
 			}
 		})
 	}
-	broken, firstBroken := after.Broken([]*Ruleset{before}, most, pause)
+	broken, firstBroken := after.Broken([]*Ruleset{before}, most)
 	return Difference{
 		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken,
 		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(),
@@ -62,12 +61,13 @@ func Compare(before, after *Ruleset, most int, pause func()) Difference {
 	}
 }
 
-func (rs *Ruleset) eachEntry(pause func(), do func(ref)) {
+// eachEntry calls do with the entries of all rules in the table, and pauses.
+func (rs *Ruleset) eachEntry(do func(ref)) {
 	for n, s := range rs.table.slots {
 		if s != 0 {
 			do(s.ref())
 		}
-		pauseAfter(n, pause)
+		rs.opts.pauseAfter(n)
 	}
 }
 

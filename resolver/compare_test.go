@@ -21,10 +21,17 @@ func TestEqualContentHasEqualDigestsWhateverOrderAndPosition(t *testing.T) {
 	for i := range other {
 		other[i].Position = Position{Source: "other", Line: i + 1}
 	}
-	first, second := mustCompile(t, rules, Options{}).Digest(nil), mustCompile(t, other, Options{}).Digest(nil)
+	first, second := digestOf(t, rules, Options{}), digestOf(t, other, Options{})
 	if first != second || len(first) != 64 {
 		t.Errorf("digests %s and %s", first, second)
 	}
+}
+
+// digestOf returns the digest of rules.
+func digestOf(t *testing.T, rules []Rule, opts Options) string {
+	t.Helper()
+	opts.Digest = true
+	return mustCompile(t, rules, opts).Digest()
 }
 
 func TestEveryDifferenceInContentOrOptionsChangesTheDigest(t *testing.T) {
@@ -58,7 +65,7 @@ func TestEveryDifferenceInContentOrOptionsChangesTheDigest(t *testing.T) {
 	}
 	seen := map[string]string{}
 	for _, set := range sets {
-		digest := mustCompile(t, set.rules, set.opts).Digest(nil)
+		digest := digestOf(t, set.rules, set.opts)
 		if other, ok := seen[digest]; ok {
 			t.Errorf("%s and %s have one digest", set.what, other)
 		}
@@ -81,7 +88,7 @@ func TestAComparisonNamesWhatIsAddedRemovedChangedAndBroken(t *testing.T) {
 		{Key: "new", Value: "/new-loop", Position: at(6)},
 		{Key: "new-loop", Value: "/new", Position: at(5)},
 	}, Options{})
-	got := Compare(before, after, 10, nil)
+	got := Compare(before, after, 10)
 	if len(got.Warnings) != 1 || got.Warnings[0].Kind != WarnLoop {
 		t.Errorf("warnings %v", got.Warnings)
 	}
@@ -110,7 +117,7 @@ func TestAComparisonNamesWhatIsAddedRemovedChangedAndBroken(t *testing.T) {
 
 func TestAComparisonWithNoRulesetAddsEverything(t *testing.T) {
 	after := mustCompile(t, benchRules(100), Options{})
-	got := Compare(nil, after, 3, nil)
+	got := Compare(nil, after, 3)
 	if want := []string{benchKey(0), benchKey(1), benchKey(2)}; got.Added != 100 || !reflect.DeepEqual(got.FirstAdded, want) {
 		t.Errorf("difference %+v", got)
 	}
@@ -119,11 +126,10 @@ func TestAComparisonWithNoRulesetAddsEverything(t *testing.T) {
 func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 	pauses := 0
 	pause := func() { pauses++ }
-	c, err := NewCompiler(Options{})
+	c, err := NewCompiler(Options{Pause: pause})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetPause(pause)
 	for i := range 10 * pauseEvery {
 		c.Add(Rule{Key: fmt.Sprint(i), Value: "https://example.com"})
 	}
@@ -131,7 +137,7 @@ func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, work := range []func(){func() {}, func() { rs.Digest(pause) }, func() { Compare(rs, rs, 1, pause) }} {
+	for _, work := range []func(){func() {}, func() { rs.makeDigest() }, func() { newReverseIndex(rs) }, func() { Compare(rs, rs, 1) }} {
 		work()
 		if pauses < 10 {
 			t.Errorf("%d pauses", pauses)
@@ -152,7 +158,7 @@ func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
 	}
 	one := 1
 	after := mustCompile(t, rules, Options{MaxRedirects: &one})
-	count, first := after.Broken(nil, 10, nil)
+	count, first := after.Broken(nil, 10)
 	want := map[string]string{
 		"Docs":  "mark the rule exact, so that it takes /Docs alone",
 		"ping":  "loop ping -> pong -> ping: ",
@@ -170,10 +176,10 @@ func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
 		}
 	}
 	folded := mustCompile(t, rules, Options{FoldCase: true})
-	if count, first := after.Broken([]*Ruleset{{}, folded}, 10, nil); count != 1 || first[0].Key != "long" {
+	if count, first := after.Broken([]*Ruleset{{}, folded}, 10); count != 1 || first[0].Key != "long" {
 		t.Errorf("after the same rules without a limit %d are broken: %v", count, first)
 	}
-	if count, first := after.Broken(nil, 2, nil); count != len(want) || len(first) != 2 {
+	if count, first := after.Broken(nil, 2); count != len(want) || len(first) != 2 {
 		t.Errorf("%d are broken, and %d named", count, len(first))
 	}
 }

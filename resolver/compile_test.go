@@ -216,7 +216,7 @@ s:4: key "a": the key stands already at s:1; remove one of the two rules`
 
 func TestKeysThatFoldTogetherAreTwoKeysWithoutFolding(t *testing.T) {
 	rules := []Rule{{Key: "A", Value: "https://x.example/1"}, {Key: "a", Value: "https://x.example/2"}}
-	if got, _ := mustCompile(t, rules, Options{}).Resolve("https://go.example/a"); got != "https://x.example/2" {
+	if got, _ := resolve(mustCompile(t, rules, Options{}), "https://go.example/a"); got != "https://x.example/2" {
 		t.Errorf("a leads to %q", got)
 	}
 }
@@ -230,7 +230,7 @@ func TestTheLongestDestinationIsTakenAndALongerOneIsNot(t *testing.T) {
 	rules := []Rule{{Key: "a", Value: "https://x.example/1"}, {Key: "b", Value: long}, {Key: "c", Value: "/b"}, {Key: "d", Value: "https://x.example/2"}}
 	rs := mustCompile(t, rules, Options{})
 	for key, want := range map[string]string{"a": "https://x.example/1", "b": long, "c": long, "d": "https://x.example/2"} {
-		if got, _ := rs.Resolve("https://go.example/" + key); got != want {
+		if got, _ := resolve(rs, "https://go.example/"+key); got != want {
 			t.Errorf("%s leads to %d bytes, want %d", key, len(got), len(want))
 		}
 	}
@@ -249,7 +249,7 @@ func TestAChainThatAppendsTooMuchIsAnError(t *testing.T) {
 func TestTheLongestKeyIsTaken(t *testing.T) {
 	key := strings.Repeat("a", maxKey)
 	rs := mustCompile(t, []Rule{{Key: key, Value: "https://x.example"}}, Options{})
-	if got, _ := rs.Resolve("https://go.example/" + key); got != "https://x.example/" {
+	if got, _ := resolve(rs, "https://go.example/"+key); got != "https://x.example/" {
 		t.Errorf("it leads to %q", got)
 	}
 }
@@ -287,7 +287,7 @@ func TestRulesStopWhenNobodyWantsMore(t *testing.T) {
 func TestAnEmptyRulesetLetsEverythingPass(t *testing.T) {
 	rs := mustCompile(t, nil, Options{})
 	for _, request := range []string{"https://go.example", "https://go.example/a/b", "https://go.example/%61?b#c"} {
-		if destination, result := rs.Resolve(request); destination != "" || result != (Result{}) {
+		if destination, result := resolve(rs, request); destination != "" || result != (Result{}) {
 			t.Errorf("%s: %q %+v", request, destination, result)
 		}
 	}
@@ -295,7 +295,7 @@ func TestAnEmptyRulesetLetsEverythingPass(t *testing.T) {
 
 func TestARequestThatIsNoURLIsAnError(t *testing.T) {
 	rs := mustCompile(t, nil, Options{})
-	if destination, result := rs.Resolve("go.example/a"); destination != "" || result.Outcome != Failed || result.Err == nil {
+	if destination, result := resolve(rs, "go.example/a"); destination != "" || result.Outcome != Failed || result.Err == nil {
 		t.Errorf("%q %+v", destination, result)
 	}
 }

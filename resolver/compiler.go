@@ -41,7 +41,6 @@ type Compiler struct {
 	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked is
 	// the work that chains through templates took.
 	written, derived, worked int
-	pause                    func()
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger
@@ -288,9 +287,6 @@ func (c *Compiler) enter(key string, at ref, exact bool) {
 	c.added.add(addedRule{hash, newSlot(hash, at, exact)})
 }
 
-// SetPause lets Compile call pause after every few hundred rules, to let others run.
-func (c *Compiler) SetPause(pause func()) { c.pause = pause }
-
 // Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds everything
 // that is wrong with them (of more than 10,000 errors that many), in the order in which they were
 // added, or it is ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
@@ -319,12 +315,12 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full || int64(c.stored) > c.opts.maxSize {
 		return nil, c.tooLarge()
 	}
-	c.table.internals, c.shared, c.made = nil, nil, nil
+	c.table.internals, c.shared, c.made, c.added = nil, nil, nil, addedRules{}
 	c.table.arena.trim()
 	if c.templates != nil {
 		rules += len(c.templates.rules)
 	}
-	return &Ruleset{
+	rs := &Ruleset{
 		table:     c.table,
 		templates: c.templates,
 		opts:      c.opts,
@@ -334,7 +330,14 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		shadowed:  c.shadowed,
 		atSite:    c.atSite,
 		rules:     rules,
-	}, nil
+	}
+	if rs.opts.digest {
+		rs.digest = rs.makeDigest()
+	}
+	if rs.opts.reverse {
+		rs.reverse = newReverseIndex(rs)
+	}
+	return rs, nil
 }
 
 // ruleErrors returns the errors in the order of their rules. Those of duplicate keys were found

@@ -17,14 +17,14 @@ func TestARulesetAnswersManyAtOnceAsItAnswersOne(t *testing.T) {
 	}
 	want := make([]string, len(requests))
 	for i, request := range requests {
-		want[i] = fmt.Sprint(rs.Resolve(request))
+		want[i] = fmt.Sprint(resolve(rs, request))
 	}
 	var group sync.WaitGroup
 	for worker := range 8 {
 		group.Go(func() {
 			for i := range 2 * len(requests) {
 				at := (i*7 + worker) % len(requests)
-				if got := fmt.Sprint(rs.Resolve(requests[at])); got != want[at] {
+				if got := fmt.Sprint(resolve(rs, requests[at])); got != want[at] {
 					t.Errorf("%s: %s, want %s", requests[at], got, want[at])
 				}
 			}

@@ -241,7 +241,7 @@ func (v vector) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	destination, result := rs.Resolve(*v.Request)
+	destination, result := resolve(rs, *v.Request)
 	if result.Outcome.String() != v.Expect.Outcome {
 		t.Fatalf("outcome %v (%v) with destination %q, want %s", result.Outcome, result.Err, destination, v.Expect.Outcome)
 	}

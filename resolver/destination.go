@@ -41,11 +41,6 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	return end, result
 }
 
-// failed turns a result into an error.
-func (r Result) failed(err error) Result {
-	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
-}
-
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The
 // error is ErrNoOrigin where the request's origin is needed and there is none (R2), or ErrTooLong
 // (R10).

@@ -9,35 +9,28 @@ import (
 	"strconv"
 )
 
-// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine,
-// whatever the order and position of the rules: the rules that serve, as they are written, and the
-// options under which they were compiled. It tells contents apart; it is no signature. pause, if
-// not nil, is called after every few hundred rules, to let others run.
-func (rs *Ruleset) Digest(pause func()) string {
+// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine, or ""
+// where the options do not ask for them. Content is the rules that serve, as they are written, in
+// any order and position, and the options under which they were compiled. A digest tells contents
+// apart; it is no signature.
+func (rs *Ruleset) Digest() string { return rs.digest }
+
+// makeDigest makes the digest.
+func (rs *Ruleset) makeDigest() string {
 	var sum rulesSum
 	var encoded []byte
-	rs.eachEntry(pause, func(at ref) {
-		rule := rs.rule(at)
+	add := func(rule Rule) {
 		encoded = appendContent(encoded[:0], &rule)
 		sum.add(sha256.Sum256(encoded))
-	})
+	}
+	rs.eachEntry(func(at ref) { add(rs.rule(at)) })
 	for _, t := range rs.templates.all() {
-		encoded = appendContent(encoded[:0], &t.rule)
-		sum.add(sha256.Sum256(encoded))
+		add(t.rule)
 	}
 	whole := sha256.New()
 	fmt.Fprintf(whole, "%s\n%d\n", rs.opts.content, rs.rules)
 	whole.Write(sum.bytes())
 	return hex.EncodeToString(whole.Sum(nil))
-}
-
-// pauseEvery is the number of rules between two pauses: some tens of microseconds of work.
-const pauseEvery = 256
-
-func pauseAfter(n int, pause func()) {
-	if pause != nil && n%pauseEvery == pauseEvery-1 {
-		pause()
-	}
 }
 
 // appendContent appends what a rule says, each part behind its length.

@@ -9,11 +9,11 @@
 //
 // Rules whose keys are templates are an extension of the draft. What they lead to depends on the
 // request: a chain through one is walked when the request comes, with a budget of work, unless it
-// begins at a literal key, and so has no captures but its own.
-// Their expressions are those of package uritemplate; they are matched by an index, as thousands of them are matched with the beginning of a
-// path at once, where that package matches one with a whole URI.
+// begins at a literal key, and so has no captures but its own. Their expressions are those of
+// package uritemplate; they are matched by an index, as thousands of them are matched with the
+// beginning of a path at once, where that package matches one with a whole URI.
 //
-// A [Reverse] finds for a page the short URLs that lead to it, and proves them.
+// [Ruleset.AppendShortURL] finds for a page the short URL that leads to it, and proves it.
 //
 // Where the draft contradicts itself, is silent or would be unsafe, the package follows the
 // numbered readings R1 to R18, which the README of the project lists under "Conformance", each with

@@ -22,8 +22,8 @@ func Example() {
 		"https://go.example/docs/api/users?page=2",
 		"https://go.example/colors",
 	} {
-		destination, result := rules.Resolve(request)
-		fmt.Println(result.Outcome, destination, result.Key, result.Hops)
+		result := rules.Resolve(request)
+		fmt.Println(result.Outcome, result.Destination, result.Key, result.Hops)
 	}
 	// Output:
 	// redirect https://github.com/ietf/guidelines github 0
@@ -99,7 +99,7 @@ func Example_liveSwap() {
 		live.Store(compiled)
 	}
 	show := func() {
-		destination, _ := live.Load().Resolve("https://go.example/talk")
+		destination := live.Load().Resolve("https://go.example/talk").Destination
 		fmt.Println(destination)
 	}
 

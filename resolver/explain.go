@@ -6,14 +6,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Explanation is a result, and why it is so.
+// Explanation is a result, and why it is so. Its destination is there, too, where it is the request
+// itself, so that the outcome is to pass.
 type Explanation struct {
 	Result
 	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string
-	// Destination is the destination, also where it is the request itself; empty where there is
-	// none.
-	Destination string
 	// Walk holds the matches in their order: the rule that the request matched, then for each
 	// internal redirect the rule that its value matched, until one leads to an absolute
 	// destination, no key matches, or the walk meets a rule again.
@@ -102,11 +100,8 @@ type Fragment struct {
 // by rule and is meant for people, not for serving.
 func (rs *Ruleset) Explain(req Request) Explanation {
 	appended, result := rs.AppendDestination(nil, &req)
-	e := Explanation{
-		Result:      result,
-		Request:     string(appendURL(nil, &req, &req.Target)),
-		Destination: string(appended),
-	}
+	result.Destination = string(appended)
+	e := Explanation{Result: result, Request: string(appendURL(nil, &req, &req.Target))}
 	e.Walk = rs.walk(req.Target.Pathname)
 	if result.Outcome == Failed {
 		return e

@@ -27,7 +27,7 @@ func (c *Compiler) internal(at ref) *internalRule {
 func (c *Compiler) storeInternals() []error {
 	var failures numbered[error]
 	for i := range c.table.internals {
-		pauseAfter(i, c.pause)
+		c.opts.pauseAfter(i)
 		this := &c.table.internals[i]
 		if this.slot == shadowed {
 			continue

@@ -22,21 +22,21 @@ type Lead struct {
 // LeadsTo finds the ways to a URL, one for each rule that has any, unlisted ones among them, the shortest
 // first. The URL is compared in canonical form, and its fragment where it has one. With below the rules
 // count that lead to it or to something below it, whatever query and fragment they add. site is the
-// origin that keys are asked for at. pause, if not nil, is called after every few hundred rules.
-func (rs *Ruleset) LeadsTo(url Request, site string, below bool, pause func()) iter.Seq[Lead] {
+// origin that keys are asked for at.
+func (rs *Ruleset) LeadsTo(url Request, site string, below bool) iter.Seq[Lead] {
 	l := leads{ruleset: rs, below: below, target: url.Target}
 	l.origin, _ = weburl.AppendOrigin(nil, url.Scheme, url.Host)
 	l.path = weburl.AppendCanonicalPath(nil, url.Target.Pathname)
 	l.request.Scheme, l.request.Host, _ = strings.Cut(site, "://")
-	rs.eachEntry(pause, l.add)
+	rs.eachEntry(l.add)
 	for n, t := range rs.templates.all() {
-		pauseAfter(n, pause)
+		rs.opts.pauseAfter(n)
 		l.addTemplate(t)
 	}
 	slices.SortFunc(l.found, func(a, b way) int { return compareShort(a.shown, b.shown) })
 	return func(yield func(Lead) bool) {
 		for n, w := range l.found {
-			pauseAfter(n, pause)
+			rs.opts.pauseAfter(n)
 			if !yield(l.lead(w)) {
 				return
 			}
@@ -78,7 +78,7 @@ func (l *leads) lead(w way) Lead {
 		destination, _ = l.follow(w.path)
 	}
 	if w.template != nil {
-		destination = w.template.named(destination)
+		destination = (&sample{template: w.template}).named(destination)
 	}
 	return Lead{w.shown, l.rule(w), destination}
 }
@@ -130,7 +130,7 @@ func (l *leads) addTemplate(t *templateRule) {
 			return
 		}
 	}
-	whole := way{path: t.samplePath(), shown: "/" + t.rule.Key, template: t}
+	whole := way{path: t.sample().path, shown: "/" + t.rule.Key, template: t}
 	if l.try(whole) {
 		return
 	}
@@ -166,4 +166,16 @@ func (l *leads) isMeant(destination string) bool {
 		return path == string(l.path) || path == above || strings.HasPrefix(path, above+"/")
 	}
 	return path == string(l.path) && u.Search() == l.target.Search && (l.target.Hash == "" || u.Hash() == l.target.Hash)
+}
+
+// asKey puts the expressions of the key in the place of sample values in a path of a request.
+func (t *templateRule) asKey(path string) string {
+	for slot, name := range t.names {
+		expression := "{" + name + "}"
+		if t.span >= 0 && t.segments[t.span].slot == slot {
+			expression = "{+" + name + "}"
+		}
+		path = strings.ReplaceAll(path, sampleValue(slot), expression)
+	}
+	return path
 }

@@ -64,7 +64,7 @@ func TestEveryKeyThatLeadsToAURLIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for lead := range rs.LeadsTo(request, "https://go.example", test.below, nil) {
+		for lead := range rs.LeadsTo(request, "https://go.example", test.below) {
 			got = append(got, lead.Path)
 		}
 		if !slices.Equal(got, test.want) {

@@ -55,7 +55,7 @@ func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 		waiting[path] = append(waiting[path], end.rule)
 	}
 	for n, rule := range c.added.all() {
-		pauseAfter(n, c.pause)
+		c.opts.pauseAfter(n)
 		if len(waiting) == 0 {
 			return
 		}

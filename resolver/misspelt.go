@@ -10,7 +10,7 @@ func (c *Compiler) warnOfMisspelt() {
 		return
 	}
 	for n, rule := range c.added.all() {
-		pauseAfter(n, c.pause)
+		c.opts.pauseAfter(n)
 		at := rule.slot.ref()
 		m.find(c.table.key(at), func(p *unmatchedPath) {
 			if p.near == 0 && !c.leadsToPath(at, p.path) {
@@ -41,7 +41,7 @@ func (c *Compiler) unmatchedPaths() *nearPaths {
 	m := &nearPaths{base: c.table.seed | 1, last: map[uint64]int32{}}
 	known := map[string]*unmatchedPath{}
 	for i := range c.table.internals {
-		pauseAfter(i, c.pause)
+		c.opts.pauseAfter(i)
 		this := &c.table.internals[i]
 		if this.slot == shadowed || this.end.state != endUnmatched || this.end.hops > 1 {
 			continue

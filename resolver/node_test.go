@@ -278,7 +278,7 @@ func ours(c comparison) (a answer) {
 		return answer{Invalid: invalidities(invalid)}
 	}
 	for _, request := range c.requests {
-		destination, result := rs.Resolve(request)
+		destination, result := resolve(rs, request)
 		r := resultOfRequest{Outcome: result.Outcome.String(), Destination: destination, Key: result.Key, Hops: result.Hops, Status: result.Status}
 		if result.Err != nil {
 			r.Error = nameOfError(result.Err)

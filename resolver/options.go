@@ -42,6 +42,13 @@ type Options struct {
 	// MaxSize is how many bytes of memory the compiled rules may take; 0 stands for
 	// [DefaultMaxSize].
 	MaxSize int64
+
+	// Digest makes the digest of the rules, and Reverse the index of what leads where, both while
+	// the rules are compiled.
+	Digest, Reverse bool
+	// Pause, if not nil, is called after every few hundred rules, to let others run: by Compile, and
+	// by what looks at all rules of the ruleset later. It has to be safe for concurrent use.
+	Pause func()
 }
 
 // QueryMode says how query parameters of several sources are combined.
@@ -104,12 +111,18 @@ type options struct {
 	hosts        []hostPattern
 	origin       string
 	maxSize      int64
-	content      string // all of it, for digests
+	content      string // what of it rulesets are told apart by, for digests
+	digest       bool
+	reverse      bool
+	pause        func()
 }
 
 // checkOptions returns the options, or all that is wrong with them.
 func checkOptions(opts Options) (options, error) {
-	c := optionChecker{checked: options{query: opts.Query, foldCase: opts.FoldCase}}
+	c := optionChecker{checked: options{
+		query: opts.Query, foldCase: opts.FoldCase,
+		digest: opts.Digest, reverse: opts.Reverse, pause: opts.Pause,
+	}}
 	c.status(opts.Status)
 	c.query(opts.Query)
 	c.protect(opts.Protect)
@@ -229,4 +242,14 @@ func (o *options) statusOf(rule Rule) int {
 		return rule.Status
 	}
 	return o.status
+}
+
+// pauseEvery is the number of rules between two pauses: some tens of microseconds of work.
+const pauseEvery = 256
+
+// pauseAfter pauses after the n-th rule, if it is time to.
+func (o *options) pauseAfter(n int) {
+	if o.pause != nil && n%pauseEvery == pauseEvery-1 {
+		o.pause()
+	}
 }

@@ -113,7 +113,7 @@ func TestTheOriginOptionIsTheOriginOfInternalDestinationsAlone(t *testing.T) {
 		"http://other.example:8080/in/a": "https://go.example/x/a",
 		"http://other.example/out":       "https://x.example/",
 	} {
-		if got, _ := rs.Resolve(request); got != want {
+		if got, _ := resolve(rs, request); got != want {
 			t.Errorf("%s leads to %q, want %q", request, got, want)
 		}
 	}

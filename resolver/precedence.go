@@ -34,7 +34,7 @@ func (c *Compiler) fillTable() int {
 	c.table.makeSlots(c.added.n)
 	rules := 0
 	for n, added := range c.added.all() {
-		pauseAfter(n, c.pause)
+		c.opts.pauseAfter(n)
 		at, inserted := c.table.insert(added.hash, added.slot)
 		if inserted {
 			rules++

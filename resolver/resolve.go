@@ -100,8 +100,24 @@ type Result struct {
 	Hops int
 	// Status is the redirect's status code.
 	Status int
+	// Destination is where a redirect leads. [Ruleset.AppendDestination] leaves it empty.
+	Destination string
 	// Err is set when the outcome is an error.
 	Err error
+}
+
+// SameForClients reports whether clients can tell no difference between two results. They do not see
+// how many internal redirects a destination took, nor which keys a loop has.
+func (r Result) SameForClients(other Result) bool {
+	return r.Outcome == other.Outcome && r.Destination == other.Destination &&
+		r.Status == other.Status &&
+		errors.Is(r.Err, ErrLoop) == errors.Is(other.Err, ErrLoop) &&
+		errors.Is(r.Err, ErrUnsafePath) == errors.Is(other.Err, ErrUnsafePath)
+}
+
+// failed turns a result into an error.
+func (r Result) failed(err error) Result {
+	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
 // NewRequest takes a request apart as a server has it: scheme, which is http or https, the host and
@@ -130,13 +146,14 @@ func ParseRequest(requestURL string) (Request, error) {
 	}, nil
 }
 
-// Resolve resolves a Request URL. It returns the destination, which is empty unless the outcome is
-// a redirect; an invalid URL is an error of type [*weburl.ParseError] in the result.
-func (rs *Ruleset) Resolve(requestURL string) (destination string, result Result) {
+// Resolve resolves a Request URL. An invalid URL is an error of type [*weburl.ParseError] in the
+// result.
+func (rs *Ruleset) Resolve(requestURL string) Result {
 	req, err := ParseRequest(requestURL)
 	if err != nil {
-		return "", Result{Outcome: Failed, Err: err}
+		return Result{Outcome: Failed, Err: err}
 	}
-	appended, result := rs.AppendDestination(nil, &req)
-	return string(appended), result
+	destination, result := rs.AppendDestination(nil, &req)
+	result.Destination = string(destination)
+	return result
 }

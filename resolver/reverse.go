@@ -10,12 +10,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Reverse finds for a page the short URLs that lead to it. It is built of a ruleset once, and safe for concurrent use.
+// reverseIndex finds for a page the keys that lead to it. Rules that are unlisted are left out.
 //
-// A key can lead to a page in three ways: its destination is the page; its destination lies above the page, and the rest of the
-// path is appended; or it is a template. What is found so is a candidate: it is a short URL only if it leads to the page when it is
-// resolved.
-type Reverse struct {
+// A key can lead to a page in three ways: its destination is the page; its destination lies above
+// the page, and the rest of the path is appended; or it is a template. What is found so is a
+// candidate: it is a short URL only if it leads to the page when it is resolved.
+type reverseIndex struct {
 	ruleset *Ruleset
 	// heads are the first rules with a destination, by its hash; next are those that follow each. Rules have the numbers of Result
 	// plus 1, and 0 is none. The better short URL comes first.
@@ -30,10 +30,8 @@ type Reverse struct {
 	searches          sync.Pool // of *reverseSearch
 }
 
-// Reverse returns the index of what leads where. Rules that are unlisted are left out. pause, if not nil, is called after every few
-// hundred rules.
-func (rs *Ruleset) Reverse(pause func()) *Reverse {
-	x := &Reverse{
+func newReverseIndex(rs *Ruleset) *reverseIndex {
+	x := &reverseIndex{
 		ruleset: rs, heads: make(map[uint64]uint32, rs.rules), next: make([]uint32, len(rs.table.slots)+1),
 		templates: map[pageHash][]*reverseTemplate{}, origins: map[string]bool{},
 	}
@@ -41,11 +39,11 @@ func (rs *Ruleset) Reverse(pause func()) *Reverse {
 		if s != 0 {
 			x.add(n, s.ref())
 		}
-		pauseAfter(n, pause)
+		rs.opts.pauseAfter(n)
 	}
-	x.sort(pause)
+	x.sort()
 	for n, t := range rs.templates.all() {
-		pauseAfter(n, pause)
+		rs.opts.pauseAfter(n)
 		if !t.rule.Unlisted {
 			x.addTemplate(t)
 		}
@@ -54,7 +52,7 @@ func (rs *Ruleset) Reverse(pause func()) *Reverse {
 }
 
 // add adds the rule in a slot, if a page can be its destination: fragments are not sent to servers, so that no page has one.
-func (x *Reverse) add(n int, at ref) {
+func (x *reverseIndex) add(n int, at ref) {
 	var r record
 	r.decodeAnswer(&x.ruleset.table.arena, x.ruleset.table.arena.bytes(at))
 	if r.flags.has(failed) || r.flags.has(unlisted) || r.fragment != "" {
@@ -71,7 +69,7 @@ func (x *Reverse) add(n int, at ref) {
 	x.slashed = x.slashed || bytes.HasSuffix(canonical, []byte("/"))
 }
 
-func (x *Reverse) noteOrigin(origin string) {
+func (x *reverseIndex) noteOrigin(origin string) {
 	if origin == "" {
 		x.internal = true
 	} else if !x.origins[origin] {
@@ -80,12 +78,12 @@ func (x *Reverse) noteOrigin(origin string) {
 }
 
 // sort puts the better short URL first where several rules have one destination.
-func (x *Reverse) sort(pause func()) {
+func (x *reverseIndex) sort() {
 	n := 0
 	var rules []uint32
 	for hash, first := range x.heads {
 		n++
-		pauseAfter(n, pause)
+		x.ruleset.opts.pauseAfter(n)
 		if x.next[first] == 0 {
 			continue
 		}
@@ -105,7 +103,7 @@ func (x *Reverse) sort(pause func()) {
 }
 
 // key returns the canonical key of a rule.
-func (x *Reverse) key(number uint32) string {
+func (x *reverseIndex) key(number uint32) string {
 	return x.ruleset.table.key(x.ruleset.table.slots[number-1].ref())
 }
 

@@ -24,7 +24,8 @@ func pageOf(t testing.TB, url string) *Request {
 // shortURL returns the best short URL of a page, "" for none.
 func shortURL(t testing.TB, rs *Ruleset, page, short string) string {
 	t.Helper()
-	url, ok := rs.Reverse(nil).AppendShortURL(nil, pageOf(t, page), short)
+	rs.reverse = newReverseIndex(rs)
+	url, ok := rs.AppendShortURL(nil, pageOf(t, page), short)
 	if ok != (len(url) > 0) {
 		t.Errorf("%s: %q, %v", page, url, ok)
 	}
@@ -107,10 +108,10 @@ func TestAPageHasTheShortURLThatIsProvedToLeadToIt(t *testing.T) {
 		{"a page without a host", []Rule{{Key: "a", Value: "/page"}}, "", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rs := mustCompile(t, test.rules, Options{})
+			rs := mustCompile(t, test.rules, Options{Reverse: true})
 			if test.page == "" {
 				page, _ := NewRequest("https", "", "/page")
-				if url, ok := rs.Reverse(nil).AppendShortURL(nil, &page, test.short); ok {
+				if url, ok := rs.AppendShortURL(nil, &page, test.short); ok {
 					t.Errorf("got %s", url)
 				}
 				return
@@ -219,11 +220,11 @@ func TestTheBestShortURLIsFoundForRandomRulesetsAndPages(t *testing.T) {
 	found, none := 0, 0
 	for seed := range uint64(3000) {
 		rules, opts, pages := reversible(seed)
+		opts.Reverse = true
 		rs, err := Compile(rules, opts)
 		if err != nil {
 			continue
 		}
-		x := rs.Reverse(nil)
 		for i, url := range pages {
 			if strings.HasPrefix(url, "/") {
 				url = "https://go.example" + url
@@ -235,7 +236,7 @@ func TestTheBestShortURLIsFoundForRandomRulesetsAndPages(t *testing.T) {
 			page.OverHTTP, page.Target.Hash = true, ""
 			short := []string{"", "https://go.example", "https://s.example"}[i%3]
 			want := plainShortURL(rs, &page, short)
-			if url, _ := x.AppendShortURL(nil, &page, short); string(url) != want {
+			if url, _ := rs.AppendShortURL(nil, &page, short); string(url) != want {
 				t.Fatalf("seed %d\nrules %+v\noptions %+v\npage %s\ngot  %q\nwant %q", seed, rules, opts, pages[i], url, want)
 			}
 			if want == "" {
@@ -259,6 +260,7 @@ func FuzzShortURL(f *testing.F) {
 			return
 		}
 		rules, opts := fuzzedRuleset(seed, text)
+		opts.Reverse = true
 		rs := mustCompile(t, rules, opts)
 		page, ok := NewRequest("https", "go.example", target)
 		if !ok {
@@ -268,7 +270,7 @@ func FuzzShortURL(f *testing.F) {
 		if u, err := weburl.Parse(short); err != nil || u.Origin() != short || !isPlainOrigin([]byte(short)) {
 			short = ""
 		}
-		url, ok := rs.Reverse(nil).AppendShortURL(nil, &page, short)
+		url, ok := rs.AppendShortURL(nil, &page, short)
 		if !ok {
 			return
 		}
@@ -295,13 +297,15 @@ func FuzzShortURL(f *testing.F) {
 }
 
 func TestAPageWithoutAShortURLCostsNoAllocation(t *testing.T) {
-	x := mustCompile(t, append(benchRules(1000), Rule{Key: "s/{id}", Value: "https://www.example.com/story/{id}"}, Rule{Key: "h", Value: "/"}), Options{}).Reverse(nil)
+	rules := append(benchRules(1000),
+		Rule{Key: "s/{id}", Value: "https://www.example.com/story/{id}"}, Rule{Key: "h", Value: "/"})
+	rs := mustCompile(t, rules, Options{Reverse: true})
 	for _, target := range []string{"/docs/guide/install", "/story/17/a?b=c", "/caf%C3%A9", "/"} {
 		page, _ := NewRequest("https", "www.example.com", target)
 		page.OverHTTP = true
 		dst := make([]byte, 0, 256)
 		if n := testing.AllocsPerRun(100, func() {
-			if _, ok := x.AppendShortURL(dst, &page, "https://go.example"); ok {
+			if _, ok := rs.AppendShortURL(dst, &page, "https://go.example"); ok {
 				t.Error(target)
 			}
 		}); n > 0 {
@@ -311,14 +315,15 @@ func TestAPageWithoutAShortURLCostsNoAllocation(t *testing.T) {
 }
 
 func TestManyAskForShortURLsAtOnce(t *testing.T) {
-	x := mustCompile(t, []Rule{{Key: "a", Value: "/page"}, {Key: "s/{x}", Value: "/story/{x}"}}, Options{}).Reverse(nil)
+	rules := []Rule{{Key: "a", Value: "/page"}, {Key: "s/{x}", Value: "/story/{x}"}}
+	rs := mustCompile(t, rules, Options{Reverse: true})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for i := range 500 {
 				n := strconv.Itoa(i)
 				for target, want := range map[string]string{"/page/" + n: "https://go.example/a/" + n, "/story/" + n: "https://go.example/s/" + n, "/none/" + n: ""} {
-					if url, _ := x.AppendShortURL(nil, pageOf(t, "https://go.example"+target), ""); string(url) != want {
+					if url, _ := rs.AppendShortURL(nil, pageOf(t, "https://go.example"+target), ""); string(url) != want {
 						t.Errorf("%s: got %q", target, url)
 					}
 				}
@@ -335,19 +340,18 @@ func BenchmarkReverse(b *testing.B) {
 		for i := range 1000 {
 			rules[r.IntN(n)].Value = "https://www.example.com/docs/page" + strings.Repeat("x", i%30)
 		}
-		rs := mustCompile(b, rules, Options{})
+		rs := mustCompile(b, rules, Options{Reverse: true})
 		b.Run("rules="+strconv.Itoa(n)+"/build", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				rs.Reverse(nil)
+				newReverseIndex(rs)
 			}
 		})
-		x := rs.Reverse(nil)
 		var one []Rule // page to which many keys lead, and not to what is below it
 		for i := range n {
 			one = append(one, Rule{Key: benchKey(i), Value: "https://www.example.com/docs", Exact: i%2 == 0}, Rule{Key: benchKey(i) + "/%2F", Value: "/"})
 		}
-		manyKeys := mustCompile(b, one, Options{}).Reverse(nil)
+		manyKeys := mustCompile(b, one, Options{Reverse: true})
 		dst := make([]byte, 0, 256)
 		hostile, _ := NewRequest("https", "www.example.com", "/docs/"+strings.Repeat("%2F", 5300))
 		b.Run("rules="+strconv.Itoa(n)+"/hostile", func(b *testing.B) {
@@ -362,7 +366,7 @@ func BenchmarkReverse(b *testing.B) {
 			b.Run("rules="+strconv.Itoa(n)+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					x.AppendShortURL(dst, &page, "https://go.example")
+					rs.AppendShortURL(dst, &page, "https://go.example")
 				}
 			})
 		}

@@ -8,12 +8,20 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// AppendShortURL appends the best short URL of a page to dst: fewest octets, then fewest segments, then in alphabetical order. ok is false
-// where there is none: a URL that leads to exactly this page when it is resolved by the same rules, which has no characters that have to be
-// escaped in a header, and which is shorter than the page's where a part of that is in it. Of templates that is the shortest one that the page's own spelling of values gives. page is a request that passes. short is the
-// origin of short URLs, as the URL Standard serialises it, "" for that of the page. Nothing is allocated where there is
-// none, and the page's path has 512 bytes at most.
-func (x *Reverse) AppendShortURL(dst []byte, page *Request, short string) (url []byte, ok bool) {
+// AppendShortURL appends the best short URL of a page to dst: fewest octets, then fewest segments,
+// then in alphabetical order. ok is false where there is none, and where the options do not ask for
+// [Options.Reverse]. page is a request that passes. short is the origin of short URLs, as the URL
+// Standard serialises it, "" for that of the page.
+//
+// A short URL leads to exactly this page when it is resolved by the same rules, has no characters
+// that have to be escaped in a header, and is shorter than the page's where a part of that is in it.
+// Of templates it is the shortest one that the page's own spelling of values gives. Nothing is
+// allocated where there is none, and the page's path has 512 bytes at most.
+func (rs *Ruleset) AppendShortURL(dst []byte, page *Request, short string) (url []byte, ok bool) {
+	x := rs.reverse
+	if x == nil {
+		return dst, false
+	}
 	s, _ := x.searches.Get().(*reverseSearch)
 	if s == nil {
 		s = &reverseSearch{index: x}
@@ -39,7 +47,7 @@ func (x *Reverse) AppendShortURL(dst []byte, page *Request, short string) (url [
 
 // reverseSearch looks for the best short URL of a page.
 type reverseSearch struct {
-	index *Reverse
+	index *reverseIndex
 	// page is what has to be led to: origin, canonical path, and query with its "?".
 	origin, path []byte
 	search       string

@@ -25,7 +25,7 @@ type reversePiece struct {
 type captured [maxSegments]string
 
 // addTemplate adds a template, if a page can be its destination.
-func (x *Reverse) addTemplate(t *templateRule) {
+func (x *reverseIndex) addTemplate(t *templateRule) {
 	destination, ok := x.ruleset.sampleDestination(t)
 	if !ok || strings.Contains(destination, "#") {
 		return
@@ -45,8 +45,8 @@ func (x *Reverse) addTemplate(t *templateRule) {
 
 // sampleDestination returns where sample values lead: so the rest of a chain is known, too.
 func (rs *Ruleset) sampleDestination(t *templateRule) (destination string, ok bool) {
-	answer := rs.sampleAnswer(t.samplePath())
-	return answer.Destination, answer.Outcome == Redirect
+	result := rs.resultFor(t.sample().path, "")
+	return result.Destination, result.Outcome == Redirect
 }
 
 // reversed returns a template the other way round; sampled is the path and query that sample values lead to.

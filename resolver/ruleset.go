@@ -19,6 +19,8 @@ type Ruleset struct {
 	shadowed  map[keyOfSource]Rule
 	atSite    siteEnds
 	rules     int
+	digest    string
+	reverse   *reverseIndex // nil for none
 	merger    weburl.Merger
 }
 
@@ -95,13 +97,13 @@ func (rs *Ruleset) rankAt(at ref) int {
 	return rs.sources[r.position.source].rank
 }
 
-// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, sorted by their canonical
-// keys. pause, if not nil, is called after every few hundred rules.
-func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
+// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, sorted
+// by their canonical keys.
+func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		above := rs.opts.canonicalKey(key)
 		var found []ref
-		rs.eachEntry(pause, func(at ref) {
+		rs.eachEntry(func(at ref) {
 			if canonical := rs.table.key(at); above == "" || canonical == above || strings.HasPrefix(canonical, above+"/") {
 				found = append(found, at)
 			}
@@ -109,12 +111,12 @@ func (rs *Ruleset) RulesBelow(key string, pause func()) iter.Seq[Rule] {
 		n := 0
 		slices.SortFunc(found, func(a, b ref) int {
 			n++
-			pauseAfter(n, pause)
+			rs.opts.pauseAfter(n)
 			return strings.Compare(rs.table.key(a), rs.table.key(b))
 		})
 		templates := rs.templates.below(above)
 		for n, at := range found {
-			pauseAfter(n, pause)
+			rs.opts.pauseAfter(n)
 			for len(templates) > 0 && templates[0].key < rs.table.key(at) {
 				if !yield(templates[0].rule) {
 					return
@@ -172,7 +174,7 @@ func (rs *Ruleset) KeyOf(number int) string {
 // NumberOf returns the number of the rule that has a key, in any spelling of it.
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
-	if t := rs.templates.of(canonical); t != nil {
+	if t := rs.templates.byCanonicalKey(canonical); t != nil {
 		return len(rs.table.slots) + t.number, true
 	}
 	entry, number := rs.find(canonical)

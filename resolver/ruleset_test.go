@@ -15,7 +15,7 @@ func TestEveryRuleHasANumberOfItsOwn(t *testing.T) {
 			t.Fatalf("%s has the number %d, which is that of %+v", rule.Key, n, got)
 		}
 		seen[n] = true
-		if _, result := rs.Resolve("https://go.example/" + rule.Key); result.Rule != n {
+		if _, result := resolve(rs, "https://go.example/"+rule.Key); result.Rule != n {
 			t.Fatalf("%s has the number %d, and the result says %d", rule.Key, n, result.Rule)
 		}
 	}
@@ -35,7 +35,7 @@ func TestRulesAreListedByKeyAndBelowOne(t *testing.T) {
 		"doc":    nil,
 	} {
 		var got []string
-		for rule := range rs.RulesBelow(key, nil) {
+		for rule := range rs.RulesBelow(key) {
 			got = append(got, rule.Key)
 		}
 		if !slices.Equal(got, want) {

@@ -56,7 +56,7 @@ func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := rs.Resolve("https://go.example/a"); got != first {
+			if got, _ := resolve(rs, "https://go.example/a"); got != first {
 				t.Errorf("a leads to %q, want %q", got, first)
 			}
 			warnings := rs.Warnings()
@@ -80,7 +80,7 @@ func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
 			t.Error(w)
 		}
 	}
-	if got, result := rs.Resolve("https://go.example/b"); got != "https://x.example/" || result.Hops != 1 {
+	if got, result := resolve(rs, "https://go.example/b"); got != "https://x.example/" || result.Hops != 1 {
 		t.Errorf("b leads to %q %+v", got, result)
 	}
 }

@@ -200,8 +200,8 @@ func (x *templateIndex) all() []*templateRule {
 	return x.rules
 }
 
-// of returns the template with a canonical key, or nil.
-func (x *templateIndex) of(key string) *templateRule {
+// byCanonicalKey returns the template with a canonical key, or nil.
+func (x *templateIndex) byCanonicalKey(key string) *templateRule {
 	if x == nil {
 		return nil
 	}

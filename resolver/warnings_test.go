@@ -221,7 +221,7 @@ func TestWhatTheWarningOfASelfLoopAdvisesEndsIt(t *testing.T) {
 		{Key: "docs", Value: "/docs/v2", Exact: true},
 	} {
 		rs := mustCompile(t, []Rule{rule}, Options{})
-		destination, result := rs.Resolve("https://go.example/docs")
+		destination, result := resolve(rs, "https://go.example/docs")
 		if destination != "https://go.example/docs/v2" || len(rs.Warnings()) > 0 && rule.Exact {
 			t.Errorf("%+v leads to %q %+v with %q", rule, destination, result, rs.Warnings())
 		}
@@ -304,7 +304,7 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 // mustFindChainEnd returns the path to which a request for the first rule's key is redirected.
 func mustFindChainEnd(t *testing.T, rules []Rule) string {
 	t.Helper()
-	destination, result := mustCompile(t, rules, Options{}).Resolve("https://go.example/" + rules[0].Key)
+	destination, result := resolve(mustCompile(t, rules, Options{}), "https://go.example/"+rules[0].Key)
 	if result.Outcome != Redirect {
 		t.Fatal(result)
 	}
@@ -412,7 +412,7 @@ func TestMisspeltPathsAreThoseThatComparingAllPairsFinds(t *testing.T) {
 // isMisspelt compares the destination of a rule with all keys.
 func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
 	end := func(path string) string {
-		destination, _ := rs.Resolve("https://go.example" + path)
+		destination, _ := resolve(rs, "https://go.example"+path)
 		return destination
 	}
 	if !isInternal(rule.Value) || len(rs.Chain(rule.Value[1:])) > 0 {

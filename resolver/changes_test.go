@@ -9,19 +9,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// changes returns what CompareAnswers reports, by key.
+// changes returns what CompareResults reports, by key.
 func changes(before, after *Ruleset) map[string]Change {
 	found := map[string]Change{}
-	CompareAnswers(before, after, nil, func(c Change) { found[c.Rule.Key] = c })
+	CompareResults(before, after, func(c Change) { found[c.Rule.Key] = c })
 	return found
 }
 
 // summaryOf says in one line what changes for a key.
 func summaryOf(c Change) string {
-	return fmt.Sprintf("%s %s -> %s", c.Kind, answerText(c.Before.Key), answerText(c.After.Key))
+	return fmt.Sprintf("%s %s -> %s", c.Kind, resultText(c.Before.Key), resultText(c.After.Key))
 }
 
-func answerText(a Answer) string {
+func resultText(a Result) string {
 	switch a.Outcome {
 	case Redirect:
 		return fmt.Sprint(a.Status, " ", a.Destination)
@@ -129,7 +129,7 @@ func TestWhatLiesBelowAKeyIsComparedForItself(t *testing.T) {
 	before := mustCompile(t, []Rule{{Key: "a", Value: "https://a.example?x=1#top"}}, Options{})
 	after := mustCompile(t, []Rule{{Key: "a", Value: "https://a.example?x=1#top", Exact: true}}, Options{})
 	change := changes(before, after)["a"]
-	if !change.Before.Key.SameFor(change.After.Key) {
+	if !change.Before.Key.SameForClients(change.After.Key) {
 		t.Errorf("the key itself: %+v", change)
 	}
 	if got := change.Before.Below.Destination; got != "https://a.example/…?x=1#top" || change.After.Below.Outcome != Pass {
@@ -195,16 +195,14 @@ func (r random) edit(rules []Rule, opts Options) []Rule {
 
 // asked is a request without query and fragment, and not for the host of any destination, so that
 // nothing is the request itself (R15).
-func asked(rs *Ruleset, pathname string) (key string, answer Answer) {
+func asked(rs *Ruleset, pathname string) (key string, result Result) {
 	request, ok := NewRequest("https", "client.example", pathname)
 	if !ok {
 		panic(pathname)
 	}
 	destination, result := rs.AppendDestination(nil, &request)
-	if result.Outcome != Redirect {
-		result.Status = 0
-	}
-	return result.Key, Answer{result.Outcome, string(destination), result.Status, result.Hops, result.Err}
+	result.Destination = string(destination)
+	return result.Key, result
 }
 
 func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Change, requestURL string) {
@@ -215,7 +213,7 @@ func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Cha
 	}
 	keyBefore, was := asked(before, request.Target.Pathname)
 	keyAfter, is := asked(after, request.Target.Pathname)
-	if was.SameFor(is) {
+	if was.SameForClients(is) {
 		return
 	}
 	for _, change := range reported {
@@ -237,7 +235,7 @@ func checkWitness(t *testing.T, before, after *Ruleset, change Change) {
 	for _, path := range []string{"", "/", "/none"} {
 		_, was := asked(before, "/"+change.Rule.Key+path)
 		_, is := asked(after, "/"+change.Rule.Key+path)
-		if !was.SameFor(is) {
+		if !was.SameForClients(is) {
 			return
 		}
 	}
@@ -246,7 +244,7 @@ func checkWitness(t *testing.T, before, after *Ruleset, change Change) {
 	}
 }
 
-func BenchmarkCompareAnswers(b *testing.B) {
+func BenchmarkCompareResults(b *testing.B) {
 	rules := benchRules(1_000_000)
 	before := mustCompile(b, rules, Options{})
 	for i := range 1000 {
@@ -255,7 +253,7 @@ func BenchmarkCompareAnswers(b *testing.B) {
 	after := mustCompile(b, rules, Options{})
 	for b.Loop() {
 		n := 0
-		CompareAnswers(before, after, nil, func(Change) { n++ })
+		CompareResults(before, after, func(Change) { n++ })
 		if n != 1000 {
 			b.Fatal(n)
 		}

@@ -1,0 +1,138 @@
+package resolver
+
+import "cmp"
+
+// ChangeKind says why clients of a key get something else.
+type ChangeKind string
+
+const (
+	// ChangeAdded: the key is new.
+	ChangeAdded ChangeKind = "added"
+	// ChangeRemoved: the key is gone.
+	ChangeRemoved ChangeKind = "removed"
+	// ChangeEdited: the key's own rule says something else.
+	ChangeEdited ChangeKind = "changed"
+	// ChangeAffected: the key's own rule is the same, but what its chain, or a shorter key, leads to
+	// is not.
+	ChangeAffected ChangeKind = "affected"
+)
+
+// Change is what changes for the clients of a key.
+type Change struct {
+	Kind ChangeKind
+	// Rule is the key's rule in the new ruleset or, where it is removed, in the old one.
+	Rule Rule
+	// Before and After are what clients get.
+	Before, After KeyResults
+}
+
+// CompareResults reports, in no particular order, what changes for clients from before to after:
+// every key that is added or removed, and every other key for which, or below which, requests get
+// something else. A URL whose result changes has one of these keys for its longest prefix, before or
+// after; where the options for queries or for the case of letters differ, these tell more.
+//
+// It compares the compiled rules. Every request for a key, or for what is below it, gets what one of
+// three samples gets: the key, the key with a slash, and something below it. A template is sampled
+// with values that no other key takes; where it leads to another key for some, that key's change is
+// one of its own. Memory is taken for a change only while it is reported.
+func CompareResults(before, after *Ruleset, report func(Change)) {
+	c := resultComparison{before: before, after: after, report: report}
+	after.eachEntry(c.compareEntry)
+	before.eachEntry(c.compareRemoved)
+	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
+		t := cmp.Or(now, old)
+		c.compare(kind, t.rule, t.sample())
+	})
+}
+
+// resultComparison compares two rulesets key by key.
+type resultComparison struct {
+	before, after *Ruleset
+	report        func(Change)
+	scratch       []byte
+}
+
+// compareEntry reports what changes for an entry of the ruleset after.
+func (c *resultComparison) compareEntry(at ref) {
+	var now, old record
+	now.decode(&c.after.table.arena, c.after.table.arena.bytes(at))
+	was := c.counterpart(c.before, &now)
+	if was == 0 {
+		c.compareLiteral(ChangeAdded, now.rule(c.after.sources))
+		return
+	}
+	old.decode(&c.before.table.arena, c.before.table.arena.bytes(was))
+	if c.same(&old, &now) {
+		return
+	}
+	rule := now.rule(c.after.sources)
+	if sameContent(rule, old.rule(c.before.sources)) {
+		c.compareLiteral(ChangeAffected, rule)
+	} else {
+		c.compareLiteral(ChangeEdited, rule)
+	}
+}
+
+// compareRemoved reports what changes for an entry of the ruleset before that the other one does not
+// have.
+func (c *resultComparison) compareRemoved(at ref) {
+	var old record
+	old.decode(&c.before.table.arena, c.before.table.arena.bytes(at))
+	if c.counterpart(c.after, &old) == 0 {
+		c.compareLiteral(ChangeRemoved, old.rule(c.before.sources))
+	}
+}
+
+// counterpart returns the entry that a ruleset has for the key of another one's record, or 0. Key
+// and record need not have the same form, as one of the two may fold the case of letters.
+func (c *resultComparison) counterpart(in *Ruleset, r *record) ref {
+	if c.before.opts.foldCase == c.after.opts.foldCase {
+		return in.entryOf(r.key)
+	}
+	c.scratch = in.opts.appendKey(c.scratch[:0], r.spelledKey())
+	return in.entryOf(string(c.scratch))
+}
+
+// same reports whether two records of one key answer every request in the same way. Below an exact
+// key another rule answers, so that the records do not tell.
+func (c *resultComparison) same(old, now *record) bool {
+	const telling = requestOrigin | joined | failed | exactKey
+	return !old.flags.has(exactKey|failed) && old.flags&telling == now.flags&telling &&
+		old.base == now.base && old.query == now.query && old.fragment == now.fragment && old.status == now.status
+}
+
+func (c *resultComparison) compareLiteral(kind ChangeKind, rule Rule) {
+	c.compare(kind, rule, sampleOf(rule.Key))
+}
+
+// compare reports a change of a rule, unless it is none for clients.
+func (c *resultComparison) compare(kind ChangeKind, rule Rule, s sample) {
+	change := Change{
+		Kind: kind, Rule: rule, Before: c.before.resultsFor(s), After: c.after.resultsFor(s),
+	}
+	isOther := kind == ChangeAdded || kind == ChangeRemoved
+	if isOther || !change.Before.sameForClients(change.After) {
+		c.report(change)
+	}
+}
+
+// eachTemplate calls do with the templates of two rulesets, nil for one that only the other has.
+// Those that are the same rule in both are affected at most.
+func eachTemplate(before, after *Ruleset, do func(kind ChangeKind, old, now *templateRule)) {
+	for _, now := range after.templates.all() {
+		old := before.templates.byCanonicalKey(now.key)
+		switch {
+		case old == nil:
+			do(ChangeAdded, nil, now)
+		case sameContent(old.rule, now.rule):
+			do(ChangeAffected, old, now)
+		default:
+			do(ChangeEdited, old, now)
+		}
+	}
+	for _, old := range before.templates.all() {
+		if after.templates.byCanonicalKey(old.key) == nil {
+			do(ChangeRemoved, old, nil)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package resolver
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// sample is a path that a key matches, with values for its variables that no other key takes. What
+// a ruleset answers to it stands for all requests for the key.
+type sample struct {
+	path     string
+	template *templateRule // nil for a key without variables
+}
+
+// anySegment stands for a segment that no key has: it is U+FFFF, which is no character.
+const anySegment = "%EF%BF%BF"
+
+// Below stands for any path below a key.
+const Below = "/…"
+
+// sampleOf returns the sample of a key without variables.
+func sampleOf(key string) sample {
+	return sample{path: "/" + string(weburl.AppendCanonicalPath(nil, key))}
+}
+
+// sample returns the sample of a template.
+func (t *templateRule) sample() sample {
+	var b strings.Builder
+	for _, p := range t.segments {
+		b.WriteString("/" + p.prefix)
+		if !p.isLiteral() {
+			b.WriteString(sampleValue(p.slot) + p.suffix)
+		}
+	}
+	return sample{b.String(), t}
+}
+
+// sampleValue stands for a value of the variable in a slot. It has a reserved character, so that it
+// comes out of {x} in another spelling than out of {+x}.
+func sampleValue(slot int) string { return anySegment + strconv.Itoa(slot) + ":" + anySegment }
+
+// sampleSpellings returns how a sample value comes out of {+x} and of {x}.
+func sampleSpellings(slot int) [2]string {
+	reserved := sampleValue(slot)
+	return [2]string{reserved, strings.Replace(reserved, ":", "%3A", 1)}
+}
+
+// named puts the names of variables in the place of sample values in a URL, and Below in that of a
+// segment below the key.
+func (s *sample) named(url string) string {
+	if s.template != nil {
+		for slot, name := range s.template.names {
+			spellings := sampleSpellings(slot)
+			url = strings.ReplaceAll(url, spellings[0], "{+"+name+"}")
+			url = strings.ReplaceAll(url, spellings[1], "{"+name+"}")
+		}
+	}
+	return strings.ReplaceAll(url, "/"+anySegment, Below)
+}
+
+// KeyResults are what requests for a key and for what lies below it get, where no longer key has
+// them: one that is added or removed is a change of its own.
+type KeyResults struct {
+	// Key is for the key itself, Slash for the key with a slash behind it, and Below for
+	// everything else below it: its destination ends in [Below], in front of query and fragment.
+	Key, Slash, Below Result
+}
+
+// sameForClients reports whether clients can tell no difference.
+func (k KeyResults) sameForClients(other KeyResults) bool {
+	return k.Key.SameForClients(other.Key) && k.Slash.SameForClients(other.Slash) &&
+		k.Below.SameForClients(other.Below)
+}
+
+// resultsFor returns what a ruleset says to the three requests that stand for all of a key's.
+func (rs *Ruleset) resultsFor(s sample) KeyResults {
+	k := KeyResults{
+		Key:   rs.resultFor(s.path, ""),
+		Slash: rs.resultFor(s.path+"/", ""),
+		Below: rs.resultFor(s.path+"/"+anySegment, ""),
+	}
+	if s.template == nil && rs.entryOf(string(rs.opts.appendKey(nil, s.path[1:]+"/"))) != 0 {
+		k.Slash = rs.resultFor(s.path, "/") // as the longer key has that
+	}
+	for _, result := range [...]*Result{&k.Key, &k.Slash, &k.Below} {
+		result.Destination = s.named(result.Destination)
+	}
+	return k
+}
+
+// resultFor returns what the rule says that a pathname matches, if something is behind it. Where the
+// origin is the request's own, the destination is a path.
+func (rs *Ruleset) resultFor(pathname, behind string) Result {
+	p, w := splitPath{text: pathname}, work{left: requestWork}
+	m := lookUp(&rs.table, rs.templates, &p, &w)
+	var r record
+	switch t := m.template.rule; {
+	case w.isSpent():
+		return Result{}.failed(ErrTooManyRedirects)
+	case m.isNone():
+		return Result{}
+	case t != nil:
+		var err error
+		if r, err = rs.recordOf(&m.template, pathname, p.segments, &w); err != nil {
+			return Result{}.failed(err)
+		}
+		return rs.resultOf(r, m.template.remaining+behind)
+	}
+	if r.decodeAnswer(&rs.table.arena, m.encoded); r.flags.has(exactKey) {
+		behind = ""
+	}
+	return rs.resultOf(r, m.literal.remaining+behind)
+}
+
+// resultOf returns what a rule says to a request of which something remains behind the key.
+func (rs *Ruleset) resultOf(r record, remaining string) Result {
+	switch {
+	case unsafePath(remaining, nil):
+		return Result{}.failed(ErrUnsafePath)
+	case r.flags.has(failed):
+		return Result{}.failed(rs.failures[r.failure()])
+	}
+	r.flags &^= requestOrigin
+	destination, _, err := rs.appendDestination(nil, &r, remaining, &Request{})
+	if err != nil {
+		return Result{}.failed(err)
+	}
+	return Result{
+		Outcome: Redirect, Destination: string(destination), Status: r.status, Hops: int(r.hops),
+	}
+}
