@@ -212,7 +212,7 @@ func TestAHostWithASchemeIsOfTheSiteForThatSchemeAlone(t *testing.T) {
 		"http://go.example:8080": "", "": "",
 	} {
 		var keys []string
-		rs.Check([]string{host}, nil, func(f Finding) {
+		rs.Check([]string{host}, func(f Finding) {
 			if f.Kind == FindCircle {
 				keys = append(keys, f.Key)
 			}

@@ -70,7 +70,7 @@ func matcherOf(t *testing.T, rule Rule) func(path string) bool {
 	rule.Value = "https://to.example"
 	rs := mustCompile(t, []Rule{rule}, Options{})
 	return func(path string) bool {
-		_, result := rs.Resolve("https://go.example" + path)
+		_, result := resolve(rs, "https://go.example"+path)
 		return result.Outcome == Redirect
 	}
 }
@@ -92,7 +92,7 @@ func TestOfKeysThatOverlapThePrecedingOneAnswers(t *testing.T) {
 			want = "https://1.example"
 		}
 		rules[0].Value, rules[1].Value = "https://0.example", "https://1.example"
-		got, _ := mustCompile(t, rules, Options{}).Resolve("https://go.example" + path)
+		got, _ := resolve(mustCompile(t, rules, Options{}), "https://go.example"+path)
 		if !strings.HasPrefix(got, want) {
 			t.Fatalf("%v: %s leads to %s, not to %s", rules, path, got, want)
 		}
