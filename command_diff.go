@@ -32,7 +32,8 @@ func diffCommand() *cobra.Command {
 who follow the links: keys that are added and removed, keys whose own rule says
 something else, and keys that lead elsewhere although their own rule is the same,
 since a rule further along their chain is another, or a shorter key has them.
-It compares the compiled rules, not samples. "-" is standard input.
+It compares the compiled rules. Of a key with variables it says what happens to values
+that no other key takes. "-" is standard input.
 
 With --format json each change is an object on a line of its own.
 

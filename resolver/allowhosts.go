@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -11,25 +12,25 @@ import (
 type hostPattern []string
 
 // parseHostPattern parses one of Options.AllowHosts, or says what is wrong with it.
-func parseHostPattern(pattern string) (parsed hostPattern, problem string) {
+func parseHostPattern(pattern string) (parsed hostPattern, err error) {
 	const advice = "; write a host like example.com, or *.example.com for one label before it"
 	if strings.ContainsAny(pattern, "/?#@") {
-		return nil, quote(pattern) + " is more than a host" + advice
+		return nil, errors.New(quote(pattern) + " is more than a host" + advice)
 	}
 	host, err := weburl.ParseHost(pattern)
 	if err != nil {
-		return nil, quote(pattern) + " is not a host: " + reasonOf(err) + advice
+		return nil, errors.New(quote(pattern) + " is not a host: " + reasonOf(err) + advice)
 	}
 	parsed = strings.Split(host, ".")
 	for _, label := range parsed {
 		if label != "*" && strings.Contains(label, "*") {
-			return nil, quote(pattern) + " has a \"*\" that is not a whole label" + advice
+			return nil, errors.New(quote(pattern) + " has a \"*\" that is not a whole label" + advice)
 		}
 	}
 	if len(parsed) == 1 && parsed[0] == "*" {
-		return nil, "\"*\" stands for one label only; to allow every host leave the option out"
+		return nil, errors.New("\"*\" stands for one label only; to allow every host leave the option out")
 	}
-	return parsed, ""
+	return parsed, nil
 }
 
 func (p hostPattern) matches(host string) bool {
@@ -47,6 +48,6 @@ func (o *options) hostAllowed(host string) bool {
 	return len(o.hosts) == 0
 }
 
-func hostProblem(host string) string {
+func hostMessage(host string) string {
 	return "the host " + quote(host) + " is not one of allow_hosts; add it there, or lead the rule elsewhere"
 }

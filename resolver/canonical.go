@@ -15,7 +15,7 @@ func CanonicalKey(key string, fold bool) string {
 
 func (o *options) canonicalKey(key string) string {
 	if IsTemplate(key) {
-		if p, problem := o.parsePattern(key); problem == "" {
+		if p, err := o.parsePattern(key); err == nil {
 			return p.key
 		}
 	}

@@ -133,9 +133,9 @@ func (c *Compiler) Add(rule Rule) {
 		c.addTemplate(rule)
 		return
 	}
-	value, problem := parseValue(rule.Value)
+	value, err := parseValue(rule.Value)
 	before := c.wrong
-	goodKey := c.check(rule, value, problem)
+	goodKey := c.check(rule, value, err)
 	bad := c.wrong > before
 	if !goodKey || bad && c.wrong > maxErrors {
 		return
@@ -154,21 +154,21 @@ func (c *Compiler) Add(rule Rule) {
 }
 
 // check reports everything that is wrong with a rule by itself, and returns whether its key is
-// good.
-func (c *Compiler) check(rule Rule, value parsedValue, valueProblem string) (goodKey bool) {
-	inKey := keyProblem(rule.Key)
-	if inKey != "" {
-		c.fail(rule, ErrInvalidKey, inKey)
+// good. inValue is what is wrong with its value, if anything is.
+func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey bool) {
+	inKey := checkKey(rule.Key)
+	if inKey != nil {
+		c.fail(rule, ErrInvalidKey, inKey.Error())
 	}
-	if valueProblem != "" {
-		c.fail(rule, ErrInvalidValue, valueProblem)
+	if inValue != nil {
+		c.fail(rule, ErrInvalidValue, inValue.Error())
 	} else if !value.internal && !c.opts.hostAllowed(value.url.Host) {
-		c.fail(rule, ErrHostNotAllowed, hostProblem(value.url.Host))
+		c.fail(rule, ErrHostNotAllowed, hostMessage(value.url.Host))
 	}
 	if rule.Status != 0 && !ValidStatus(rule.Status) {
-		c.fail(rule, ErrInvalidStatus, statusProblem(rule.Status))
+		c.fail(rule, ErrInvalidStatus, statusMessage(rule.Status))
 	}
-	return inKey == ""
+	return inKey == nil
 }
 
 func (c *Compiler) fail(rule Rule, kind error, message string) {

@@ -195,8 +195,11 @@ func FuzzSuggestion(f *testing.F) {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		_, problem := parseValue(value)
-		_, suggestion, found := strings.Cut(problem, "; write ")
+		_, err := parseValue(value)
+		if err == nil {
+			return
+		}
+		_, suggestion, found := strings.Cut(err.Error(), "; write ")
 		if !found || strings.ContainsAny(value, " ;\u00a0\u2003") {
 			return
 		}
@@ -204,8 +207,8 @@ func FuzzSuggestion(f *testing.F) {
 			if !isAbsolute(word) && !isInternal(word) {
 				continue
 			}
-			if _, problem := parseValue(word); problem != "" {
-				t.Errorf("%q is bad, and so is %q: %s", value, word, problem)
+			if _, err := parseValue(word); err != nil {
+				t.Errorf("%q is bad, and so is %q: %s", value, word, err)
 			}
 		}
 	})

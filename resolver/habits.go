@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 )
@@ -61,10 +62,10 @@ func keyHabit(key string) (kind WarningKind, message string) {
 
 func isGoodKey(key string) bool {
 	if !IsTemplate(key) {
-		return keyProblem(key) == ""
+		return checkKey(key) == nil
 	}
-	_, problem := new(options).parsePattern(key)
-	return problem == ""
+	_, err := new(options).parsePattern(key)
+	return err == nil
 }
 
 func urlKeyMessage(key string) string {
@@ -132,13 +133,13 @@ func valueHabit(rule Rule, value parsedValue) (kind WarningKind, message string)
 	}
 	bare := strings.TrimRight(rule.Value, ",;")
 	if bare != rule.Value && !strings.ContainsAny(bare, "?#") {
-		if _, problem := parseValue(bare); problem == "" {
+		if _, err := parseValue(bare); err == nil {
 			return WarnPunctuation, "the " + quote(rule.Value[len(bare):]) +
 				" at the end is part of the destination; write " + bare
 		}
 	}
-	if problem := hostNameProblem(value.url.Host); problem != "" {
-		return WarnHostName, "no client finds the host " + value.url.Host + ": " + problem
+	if err := checkHostName(value.url.Host); err != nil {
+		return WarnHostName, "no client finds the host " + value.url.Host + ": " + err.Error()
 	}
 	return "", ""
 }
@@ -176,31 +177,31 @@ func variableMessage(rule Rule, text string) string {
 	return why + "write " + name + ", and a key that has this variable, such as " + key
 }
 
-// hostNameProblem says why no client finds a host by its name, and what to write; it returns "" for
+// checkHostName says why no client finds a host by its name, and what to write; it returns nil for
 // a good name. Underscores are in no host name, but in names that resolve.
-func hostNameProblem(host string) string {
+func checkHostName(host string) error {
 	if host == "" || host[0] == '[' {
-		return ""
+		return nil
 	}
 	if len(host) > 254 {
-		return "a host name has at most 253 characters; shorten it"
+		return errors.New("a host name has at most 253 characters; shorten it")
 	}
 	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
 		switch {
 		case label == "":
-			return "a part between its dots is empty; write " + withoutEmptyLabels(host)
+			return errors.New("a part between its dots is empty; write " + withoutEmptyLabels(host))
 		case len(label) > 63:
-			return "a part between dots has at most 63 characters; shorten it"
+			return errors.New("a part between dots has at most 63 characters; shorten it")
 		case label[0] == '-' || label[len(label)-1] == '-':
-			return "no part between dots begins or ends in \"-\"; remove it"
+			return errors.New("no part between dots begins or ends in \"-\"; remove it")
 		}
 		for i := 0; i < len(label); i++ {
 			if c := label[i]; !isHostCharacter(c) {
-				return "a host name has no " + quote(string(c)) + "; remove it"
+				return errors.New("a host name has no " + quote(string(c)) + "; remove it")
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 func isHostCharacter(c byte) bool {

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,30 +10,30 @@ import (
 // maxKey is the length of the longest key, in bytes.
 const maxKey = 1<<16 - 1
 
-// keyProblem says what is wrong with a key and what to write instead (R5); it returns "" for a good
+// checkKey says what is wrong with a key and what to write instead (R5); it returns nil for a good
 // key.
-func keyProblem(key string) string {
+func checkKey(key string) error {
 	switch {
 	case key == "":
-		return "a key is not empty; \"/\" itself cannot be a shortlink"
+		return errors.New("a key is not empty; \"/\" itself cannot be a shortlink")
 	case key[0] == '/':
-		return "a key has no leading \"/\"; " + insteadOfSlash(key)
+		return errors.New("a key has no leading \"/\"; " + insteadOfSlash(key))
 	case len(key) > maxKey:
-		return "the key is longer than 65535 bytes, which no request line holds; shorten it"
+		return errors.New("the key is longer than 65535 bytes, which no request line holds; shorten it")
 	case !utf8.ValidString(key):
-		return "the key is not valid UTF-8; write its bytes percent-encoded"
+		return errors.New("the key is not valid UTF-8; write its bytes percent-encoded")
 	case hasControl(key):
-		return "a key has no control characters; remove them, or write them percent-encoded"
+		return errors.New("a key has no control characters; remove them, or write them percent-encoded")
 	case key[0] == ' ' || key[len(key)-1] == ' ':
-		return "a key has no leading or trailing space; remove it, or write %20"
+		return errors.New("a key has no leading or trailing space; remove it, or write %20")
 	}
 	if i := strings.IndexAny(key, `?#\{}`); i >= 0 {
-		return forbiddenInKey(key[i])
+		return errors.New(forbiddenInKey(key[i]))
 	}
 	if hasDotSegment(key) {
-		return "a key has no segment \".\" or \"..\", however it is spelled, as a URL's path never has one; leave it out"
+		return errors.New("a key has no segment \".\" or \"..\", however it is spelled, as a URL's path never has one; leave it out")
 	}
-	return ""
+	return nil
 }
 
 func forbiddenInKey(c byte) string {

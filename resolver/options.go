@@ -97,7 +97,7 @@ func ValidStatus(code int) bool {
 	return false
 }
 
-func statusProblem(code int) string {
+func statusMessage(code int) string {
 	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)
 }
 
@@ -145,11 +145,9 @@ type optionChecker struct {
 	errs    OptionErrors
 }
 
-// fail reports what is wrong with an option, unless that is nothing.
-func (c *optionChecker) fail(option, problem string) {
-	if problem != "" {
-		c.errs = append(c.errs, &OptionError{Option: option, Message: problem})
-	}
+// fail reports what is wrong with an option.
+func (c *optionChecker) fail(option, message string) {
+	c.errs = append(c.errs, &OptionError{Option: option, Message: message})
 }
 
 func (c *optionChecker) status(code int) {
@@ -157,7 +155,7 @@ func (c *optionChecker) status(code int) {
 	if code == 0 {
 		c.checked.status = DefaultStatus
 	} else if !ValidStatus(code) {
-		c.fail("status", statusProblem(code))
+		c.fail("status", statusMessage(code))
 	}
 }
 
@@ -186,8 +184,10 @@ func (c *optionChecker) maxRedirects(limit *int) {
 
 func (c *optionChecker) allowHosts(patterns []string) {
 	for _, pattern := range patterns {
-		host, problem := parseHostPattern(pattern)
-		c.fail("allow_hosts", problem)
+		host, err := parseHostPattern(pattern)
+		if err != nil {
+			c.fail("allow_hosts", err.Error())
+		}
 		c.checked.hosts = append(c.checked.hosts, host)
 	}
 }
@@ -196,8 +196,10 @@ func (c *optionChecker) origin(written string) {
 	if written == "" {
 		return
 	}
-	origin, problem := parseOrigin(written)
-	c.fail("origin", problem)
+	origin, err := parseOrigin(written)
+	if err != nil {
+		c.fail("origin", err.Error())
+	}
 	c.checked.origin = origin
 }
 
@@ -210,30 +212,29 @@ func (c *optionChecker) maxSize(bytes int64) {
 
 // ParseOrigin returns the origin that a URL without anything else names, as the URL Standard serialises it. The error says what to write instead.
 func ParseOrigin(s string) (origin string, err error) {
-	origin, problem := parseOrigin(s)
-	if problem == "" && !isPlainOrigin([]byte(origin)) {
-		problem = quote(s) + " has a host with characters that hosts do not have"
+	if origin, err = parseOrigin(s); err != nil {
+		return "", err
 	}
-	if problem != "" {
-		return "", errors.New(problem)
+	if !isPlainOrigin([]byte(origin)) {
+		return "", errors.New(quote(s) + " has a host with characters that hosts do not have")
 	}
 	return origin, nil
 }
 
 // parseOrigin returns the origin that a URL without anything else names.
-func parseOrigin(s string) (origin, problem string) {
+func parseOrigin(s string) (origin string, err error) {
 	const advice = "; write scheme and host alone, like https://go.example"
 	if !isAbsolute(s) {
-		return "", quote(s) + " does not begin with http:// or https://" + advice
+		return "", errors.New(quote(s) + " does not begin with http:// or https://" + advice)
 	}
 	u, err := weburl.Parse(s)
 	if err != nil {
-		return "", quote(s) + " is not a URL: " + reasonOf(err) + advice
+		return "", errors.New(quote(s) + " is not a URL: " + reasonOf(err) + advice)
 	}
 	if u.Username != "" || u.Password != "" || u.Path != "/" || u.HasQuery || u.HasFragment {
-		return "", quote(s) + " holds more than an origin" + advice
+		return "", errors.New(quote(s) + " holds more than an origin" + advice)
 	}
-	return u.Origin(), ""
+	return u.Origin(), nil
 }
 
 // statusOf returns the status of a rule by itself, without its chain.

@@ -2,6 +2,8 @@ package resolver
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +31,7 @@ type Pattern struct {
 func PatternOf(rule Rule) Pattern {
 	var o options
 	if IsTemplate(rule.Key) {
-		if p, problem := o.parsePattern(rule.Key); problem == "" {
+		if p, err := o.parsePattern(rule.Key); err == nil {
 			p.exact = rule.Exact
 			return p
 		}
@@ -128,31 +130,31 @@ const maxSegments = 64
 
 // parsePattern takes the key of a template apart, or says what is wrong with it and what to write
 // instead.
-func (o *options) parsePattern(key string) (p Pattern, problem string) {
+func (o *options) parsePattern(key string) (p Pattern, err error) {
 	if len(key) > maxKey {
-		return p, keyProblem(key)
+		return p, checkKey(key)
 	}
-	parts, problem := parseTemplate(key)
+	parts, err := parseTemplate(key)
 	switch {
-	case problem != "":
+	case err != nil:
 	case strings.Count(key, "/")+strings.Count(key, ",") >= maxSegments:
-		problem = "a key with variables has at most " + strconv.Itoa(maxSegments) + " segments"
+		err = fmt.Errorf("a key with variables has at most %d segments", maxSegments)
 	default:
-		problem = templateKeyProblem(key)
+		err = checkTemplateKey(key)
 	}
-	if problem != "" {
-		return p, problem
+	if err != nil {
+		return p, err
 	}
 	b := patternBuilder{Pattern: newPattern()}
 	for _, part := range parts {
 		if part.name == "" {
 			b.addText(string(o.appendKey(nil, part.literal)))
-		} else if problem := b.addVariable(part); problem != "" {
-			return p, problem
+		} else if err := b.addVariable(part); err != nil {
+			return p, err
 		}
 	}
 	b.endSegment()
-	return b.Pattern, b.problem()
+	return b.Pattern, b.check()
 }
 
 // patternBuilder makes a pattern of the parts of a key.
@@ -179,17 +181,17 @@ func (b *patternBuilder) addText(text string) {
 }
 
 // addVariable adds an expression, or says why there cannot be one.
-func (b *patternBuilder) addVariable(part templatePart) (problem string) {
+func (b *patternBuilder) addVariable(part templatePart) error {
 	switch {
 	case b.current.slot > 0:
-		return "a segment of a key has one expression at most, as nothing would settle which of " +
-			"two takes what"
+		return errors.New("a segment of a key has one expression at most, as nothing would settle which of " +
+			"two takes what")
 	case slices.Contains(b.names, part.name):
-		return "the variable " + part.name + " stands twice in the key; give one of them another " +
-			"name"
+		return errors.New("the variable " + part.name + " stands twice in the key; give one of them another " +
+			"name")
 	case part.reserved && b.span >= 0:
-		return "a key has one expression that spans segments at most, as nothing would settle " +
-			"which of two takes what"
+		return errors.New("a key has one expression that spans segments at most, as nothing would settle " +
+			"which of two takes what")
 	}
 	b.names = append(b.names, part.name)
 	b.current.slot = len(b.names)
@@ -198,7 +200,7 @@ func (b *patternBuilder) addVariable(part templatePart) (problem string) {
 		b.span, operator = len(b.segments), "+"
 	}
 	b.key += "{" + operator + strconv.Itoa(len(b.names)) + "}"
-	return ""
+	return nil
 }
 
 func (b *patternBuilder) endSegment() {
@@ -207,15 +209,15 @@ func (b *patternBuilder) endSegment() {
 	b.current = segmentPattern{}
 }
 
-// problem says what is wrong with a key all parts of which are good.
-func (b *patternBuilder) problem() string {
+// check says what is wrong with a key all parts of which are good.
+func (b *patternBuilder) check() error {
 	isDots := func(s segmentPattern) bool { return s.isLiteral() && weburl.IsDotSegment(s.prefix) }
 	if slices.ContainsFunc(b.segments, isDots) {
-		return keyProblem("..")
+		return checkKey("..")
 	}
 	if b.span >= 0 && b.segments[b.span].literalLength() > 0 {
-		return "an expression that spans segments stands for whole ones; put a \"/\" on both " +
-			"sides of it"
+		return errors.New("an expression that spans segments stands for whole ones; put a \"/\" on both " +
+			"sides of it")
 	}
-	return ""
+	return nil
 }

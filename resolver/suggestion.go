@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -27,8 +28,8 @@ func insteadOf(value string) string {
 // goodValues returns those of values that are good.
 func goodValues(values []string) []string {
 	return slices.DeleteFunc(values, func(value string) bool {
-		_, problem := parseValue(value)
-		return problem != ""
+		_, err := parseValue(value)
+		return err != nil
 	})
 }
 
@@ -122,29 +123,29 @@ func insteadOfSlash(key string) string {
 	switch bare := strings.TrimLeft(key, "/"); {
 	case bare == "":
 		return "\"/\" itself cannot be a shortlink"
-	case keyProblem(bare) != "":
+	case checkKey(bare) != nil:
 		return "remove it"
 	default:
 		return "write " + bare
 	}
 }
 
-// regexpProblem says of an expression that does not parse that it is a regular expression, where it
-// looks like one of those that other systems have behind a variable's name; else it returns "".
-func regexpProblem(expression string) string {
+// regexpError says of an expression that does not parse that it is a regular expression, where it
+// looks like one of those that other systems have behind a variable's name; else it returns nil.
+func regexpError(expression string) error {
 	name, pattern, found := strings.Cut(strings.Trim(expression, "{}"), ":")
 	if !found || strings.Trim(pattern, "0123456789") == "" {
-		return ""
+		return nil
 	}
 	_, err := uritemplate.Parse("{" + name + "}")
 	if err != nil || strings.ContainsAny(name, "+#./;?&,") {
 		name = "name"
 	}
-	return modifierProblem(expression, name, "a regular expression, and there are none in rules")
+	return modifierError(expression, name, "a regular expression, and there are none in rules")
 }
 
-// modifierProblem says what a variable has that rules do not, and what to write instead.
-func modifierProblem(expression, name, what string) string {
-	return "the expression " + expression + " has " + what +
-		"; write {" + name + "}, or {+" + name + "} for several segments"
+// modifierError says what a variable has that rules do not, and what to write instead.
+func modifierError(expression, name, what string) error {
+	return errors.New("the expression " + expression + " has " + what +
+		"; write {" + name + "}, or {+" + name + "} for several segments")
 }

@@ -42,42 +42,42 @@ type templatePart struct {
 }
 
 // parseTemplate takes a key or value apart, or says what is wrong with it. Literal text is left as it is written.
-func parseTemplate(text string) (parts []templatePart, problem string) {
+func parseTemplate(text string) (parts []templatePart, err error) {
 	for rest := text; rest != ""; {
 		open := strings.IndexAny(rest, "{}")
 		if open < 0 {
-			return append(parts, templatePart{literal: rest}), ""
+			return append(parts, templatePart{literal: rest}), nil
 		}
 		end := strings.IndexByte(rest[open:], '}')
 		if rest[open] == '}' || end < 0 {
-			return nil, "a \"" + rest[open:open+1] + "\" is without its partner; write %7B for { and %7D for }, or a variable like {name}"
+			return nil, errors.New("a \"" + rest[open:open+1] + "\" is without its partner; write %7B for { and %7D for }, or a variable like {name}")
 		}
 		if open > 0 {
 			parts = append(parts, templatePart{literal: rest[:open]})
 		}
 		expression := rest[open : open+end+1]
-		if parts, problem = appendExpression(parts, expression); problem != "" {
-			return nil, problem
+		if parts, err = appendExpression(parts, expression); err != nil {
+			return nil, err
 		}
 		rest = rest[open+end+1:]
 	}
-	return parts, ""
+	return parts, nil
 }
 
 // appendExpression appends the parts of an expression.
-func appendExpression(parts []templatePart, expression string) (_ []templatePart, problem string) {
+func appendExpression(parts []templatePart, expression string) (_ []templatePart, err error) {
 	template, err := uritemplate.Parse(expression)
 	if malformed, is := errors.AsType[*uritemplate.SyntaxError](err); is {
-		if problem = regexpProblem(expression); problem != "" {
-			return nil, problem
+		if err = regexpError(expression); err != nil {
+			return nil, err
 		}
-		return nil, "the expression " + expression + ": " + malformed.Message
+		return nil, errors.New("the expression " + expression + ": " + malformed.Message)
 	}
 	e := template.Parts()[0].Expression
 	operator := e.Operator
 	for i, v := range e.Variables {
 		if v.Prefix > 0 || v.Explode {
-			return nil, modifierProblem(expression, v.Name, "a modifier, which rules have none of")
+			return nil, modifierError(expression, v.Name, "a modifier, which rules have none of")
 		}
 		before := string(operator.Separator())
 		if first := operator.First(); i == 0 {
@@ -93,25 +93,25 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 		}
 		parts = append(parts, templatePart{name: v.Name, reserved: operator.AllowsReserved()})
 	}
-	return parts, ""
+	return parts, nil
 }
 
-// templateKeyProblem says what is wrong with the text of a key whose expressions are good.
-func templateKeyProblem(key string) string {
+// checkTemplateKey says what is wrong with the text of a key whose expressions are good.
+func checkTemplateKey(key string) error {
 	for rest := key; ; {
 		_, expression, found := strings.Cut(rest, "{")
 		if !found {
 			break
 		}
 		if strings.IndexByte("?&#.;", expression[0]) >= 0 {
-			return "the expression {" + expression[:1] + "…} has no place in a key, which is compared with the path alone; a key has {name}, {+name} and {/name}"
+			return errors.New("the expression {" + expression[:1] + "…} has no place in a key, which is compared with the path alone; a key has {name}, {+name} and {/name}")
 		}
 		rest = expression
 	}
 	if key[0] == '/' || strings.HasPrefix(key, "{/") {
-		return "a key has no leading \"/\"; write " + withoutLeadingSlash(key)
+		return errors.New("a key has no leading \"/\"; write " + withoutLeadingSlash(key))
 	}
-	return keyProblem(withoutExpressions(key))
+	return checkKey(withoutExpressions(key))
 }
 
 // withoutExpressions returns a key with a letter in the place of each expression.

@@ -11,7 +11,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 	before := c.wrong
 	t, parsed := c.parseTemplateRule(rule)
 	if rule.Status != 0 && !ValidStatus(rule.Status) {
-		c.fail(rule, ErrInvalidStatus, statusProblem(rule.Status))
+		c.fail(rule, ErrInvalidStatus, statusMessage(rule.Status))
 	}
 	if c.wrong > before {
 		return
@@ -47,22 +47,22 @@ func templateSize(rule Rule) int { return 1024 + 8*(len(rule.Key)+len(rule.Value
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
 func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
-	key, problem := c.opts.parsePattern(rule.Key)
+	key, err := c.opts.parsePattern(rule.Key)
 	key.exact = rule.Exact
-	if problem != "" {
-		c.fail(rule, ErrInvalidKey, problem)
-		if _, problem = parseValue(rule.Value); problem != "" {
-			c.fail(rule, ErrInvalidValue, problem)
+	if err != nil {
+		c.fail(rule, ErrInvalidKey, err.Error())
+		if _, err = parseValue(rule.Value); err != nil {
+			c.fail(rule, ErrInvalidValue, err.Error())
 		}
 		return nil, value
 	}
 	t = &templateRule{Pattern: key}
-	t.value, value, problem = parseTemplateValue(rule.Value, t.names)
+	t.value, value, err = parseTemplateValue(rule.Value, t.names)
 	switch {
-	case problem != "":
-		c.fail(rule, ErrInvalidValue, problem)
+	case err != nil:
+		c.fail(rule, ErrInvalidValue, err.Error())
 	case !t.value.internal && !c.opts.hostAllowed(t.value.host):
-		c.fail(rule, ErrHostNotAllowed, hostProblem(t.value.host))
+		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
 	}
 	return t, value
 }

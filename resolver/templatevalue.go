@@ -1,6 +1,8 @@
 package resolver
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,13 +40,13 @@ const (
 )
 
 // parseTemplateValue parses a value with the variables of a key, or says what is wrong with it.
-func parseTemplateValue(value string, names []string) (v templateValue, parsed parsedValue, problem string) {
-	parts, problem := parseTemplate(value)
-	if problem != "" {
-		return v, parsed, "the destination: " + problem
+func parseTemplateValue(value string, names []string) (v templateValue, parsed parsedValue, err error) {
+	parts, err := parseTemplate(value)
+	if err != nil {
+		return v, parsed, fmt.Errorf("the destination: %w", err)
 	}
 	if strings.Contains(value, marker) || strings.Contains(strings.ToUpper(value), encodedMarker) {
-		return v, parsed, "the destination holds the character U+E000, which means nothing; remove it"
+		return v, parsed, errors.New("the destination holds the character U+E000, which means nothing; remove it")
 	}
 	var marked strings.Builder
 	var captures []valuePiece
@@ -55,10 +57,10 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 		}
 		slot := slices.Index(names, part.name)
 		if slot < 0 {
-			return v, parsed, "the key has no variable " + part.name + "; it has " + strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)"
+			return v, parsed, errors.New("the key has no variable " + part.name + "; it has " + strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)")
 		}
 		if !reachesPath(marked.String()) {
-			return v, parsed, variableInHost
+			return v, parsed, errors.New(variableInHost)
 		}
 		marked.WriteString(marker)
 		operator := uritemplate.Simple
@@ -67,10 +69,10 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 		}
 		captures = append(captures, valuePiece{slot: slot, operator: operator})
 	}
-	if v, parsed, problem = assembleValue(marked.String(), captures); problem == "" {
+	if v, parsed, err = assembleValue(marked.String(), captures); err == nil {
 		v.unsafeText = unsafePath(v.pathOf(slices.Repeat([]capture{{text: "x"}}, len(names))), nil)
 	}
-	return v, parsed, problem
+	return v, parsed, err
 }
 
 const variableInHost = "an expression stands in the scheme or the host of the destination, which " +
@@ -88,10 +90,10 @@ func reachesPath(start string) bool {
 }
 
 // assembleValue parses a value with markers, and puts captures in their places.
-func assembleValue(marked string, captures []valuePiece) (v templateValue, parsed parsedValue, problem string) {
-	parsed, problem = parseValue(marked)
-	if problem != "" {
-		return v, parsed, strings.ReplaceAll(problem, marker, "{…}")
+func assembleValue(marked string, captures []valuePiece) (v templateValue, parsed parsedValue, err error) {
+	parsed, err = parseValue(marked)
+	if err != nil {
+		return v, parsed, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
 	}
 	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
@@ -114,9 +116,9 @@ func assembleValue(marked string, captures []valuePiece) (v templateValue, parse
 		}
 	}
 	if len(captures) > 0 {
-		return v, parsed, "an expression stands in a \"..\" or \".\" segment of the destination; remove it"
+		return v, parsed, errors.New("an expression stands in a \"..\" or \".\" segment of the destination; remove it")
 	}
-	return v, parsed, ""
+	return v, parsed, nil
 }
 
 // appendPieces appends pieces with captures in their places: raw, and encoded where the operator may not emit them.

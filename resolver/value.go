@@ -29,46 +29,45 @@ type parsedValue struct {
 }
 
 // parseValue parses a value, or says what is wrong with it and what to write instead.
-func parseValue(value string) (parsed parsedValue, problem string) {
-	if problem = valueProblem(value); problem != "" {
-		return parsed, problem
+func parseValue(value string) (parsed parsedValue, err error) {
+	if err = checkValue(value); err != nil {
+		return parsed, err
 	}
 	parsed.internal = isInternal(value)
 	if parsed.internal {
-		parsed.path, problem = parseInternal(value)
+		parsed.path, err = parseInternal(value)
 	} else {
-		parsed.url, problem = parseAbsolute(value)
+		parsed.url, err = parseAbsolute(value)
 	}
-	return parsed, problem
+	return parsed, err
 }
 
-// valueProblem says what is wrong with a value of either kind; it returns "" where the kind's own
+// checkValue says what is wrong with a value of either kind; it returns nil where the kind's own
 // parser has to decide.
-func valueProblem(value string) string {
+func checkValue(value string) error {
 	switch {
 	case value == "":
-		return "a destination is not empty; write a URL like https://example.com/docs or a path like /docs"
+		return errors.New("a destination is not empty; write a URL like https://example.com/docs or a path like /docs")
 	case len(value) > maxDestination:
-		return "the destination is longer than 65535 bytes, which no server takes; shorten it"
+		return errors.New("the destination is longer than 65535 bytes, which no server takes; shorten it")
 	case !utf8.ValidString(value):
-		return "the destination is not valid UTF-8; write its bytes percent-encoded"
+		return errors.New("the destination is not valid UTF-8; write its bytes percent-encoded")
 	case hasControl(value):
-		return "a destination has no control characters; remove them, or write them percent-encoded"
+		return errors.New("a destination has no control characters; remove them, or write them percent-encoded")
 	case value[0] == ' ' || value[len(value)-1] == ' ':
-		return "a destination has no leading or trailing space; remove it, or write %20"
+		return errors.New("a destination has no leading or trailing space; remove it, or write %20")
 	case isInternal(value) || isAbsolute(value):
-		return ""
+		return nil
 	}
-	return "the destination " + quote(value) + " is neither a URL that begins with http:// or https:// nor a path that begins with /; " + insteadOf(value)
+	return errors.New("the destination " + quote(value) + " is neither a URL that begins with http:// or https:// nor a path that begins with /; " + insteadOf(value))
 }
 
 // parseAbsolute parses an absolute destination, or says what is wrong with it.
-func parseAbsolute(value string) (u weburl.URL, problem string) {
-	u, err := weburl.Parse(value)
-	if err == nil {
-		return u, ""
+func parseAbsolute(value string) (u weburl.URL, err error) {
+	if u, err = weburl.Parse(value); err != nil {
+		err = errors.New("the destination " + quote(value) + " is not a URL: " + reasonOf(err))
 	}
-	return u, "the destination " + quote(value) + " is not a URL: " + reasonOf(err)
+	return u, err
 }
 
 // reasonOf returns what is wrong with a URL or a host, without repeating it.
@@ -87,23 +86,23 @@ type internalValue struct {
 }
 
 // parseInternal takes an internal redirect apart, or says what is wrong with it (R10, R11).
-func parseInternal(value string) (v internalValue, problem string) {
+func parseInternal(value string) (v internalValue, err error) {
 	path, query, fragment := cutInternal(value)
 	switch {
 	case strings.HasPrefix(value, "//"):
-		return v, "an internal destination begins with one \"/\"; " + insteadOfTwoSlashes(value)
+		return v, errors.New("an internal destination begins with one \"/\"; " + insteadOfTwoSlashes(value))
 	case strings.Contains(path, `\`):
-		return v, `the path of an internal destination has no "\"; write "/", or %5C for a backslash`
+		return v, errors.New(`the path of an internal destination has no "\"; write "/", or %5C for a backslash`)
 	case hasDotSegment(path):
-		return v, "the path of an internal destination has no segment \".\" or \"..\", however it is spelled; write the path that it leads to"
+		return v, errors.New("the path of an internal destination has no segment \".\" or \"..\", however it is spelled; write the path that it leads to")
 	case strings.HasSuffix(path, " "):
-		return v, "the path of an internal destination does not end in a space; remove it, or write %20"
+		return v, errors.New("the path of an internal destination does not end in a space; remove it, or write %20")
 	case strings.Count(fragment, "#") > 1:
-		return v, "an internal destination has one \"#\" at the most, as the last one is taken; for the others write %23"
+		return v, errors.New("an internal destination has one \"#\" at the most, as the last one is taken; for the others write %23")
 	case strings.Count(query, "?") > 1:
-		return v, "an internal destination has one \"?\" before its \"#\" at the most, as the last one is taken; for the others write %3F"
+		return v, errors.New("an internal destination has one \"?\" before its \"#\" at the most, as the last one is taken; for the others write %3F")
 	}
-	return newInternalValue(value), ""
+	return newInternalValue(value), nil
 }
 
 // newInternalValue takes a good internal redirect apart.
