@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -96,14 +97,6 @@ type line struct {
 func readLine(d *caddyfile.Dispenser) line {
 	at := resolver.Position{Source: d.File(), Line: d.Line()}
 	return line{at, append([]string{d.Val()}, d.RemainingArgs()...)}
-}
-
-// skipBlock passes over a block, if one opens here.
-func skipBlock(d *caddyfile.Dispenser) (skipped bool) {
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		skipped = true
-	}
-	return skipped
 }
 
 // directive is what is known of a directive while it is read.
@@ -225,7 +218,7 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 // reportNoSource reports a line that begins with "from" and then has the words, the first of which names no source.
 func (p *directive) reportNoSource(at resolver.Position, words []string) {
 	hint := ""
-	if isDestination(words[0]) {
+	if resolver.IsDestination(words[0]) {
 		hint = "; for a key named from write: rule from " + strings.Join(words, " ")
 	}
 	var names []string
@@ -239,7 +232,7 @@ func (p *directive) reportNoSource(at resolver.Position, words []string) {
 func (p *directive) addExpectation(l line) {
 	if len(l.words) != 3 {
 		hint := ""
-		if len(l.words) == 2 && isDestination(l.words[1]) {
+		if len(l.words) == 2 && resolver.IsDestination(l.words[1]) {
 			hint = "; for a key named expect write: rule expect " + l.words[1]
 		}
 		p.report(l.at, "expect takes the path of a request and what is expected of it, a destination, pass or error%s", hint)
@@ -344,11 +337,6 @@ func isMisspeltOrigin(words []string) bool {
 	return len(name) == 0 && missing <= 1
 }
 
-// isDestination reports whether a word is meant as a destination.
-func isDestination(word string) bool {
-	return strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "/")
-}
-
 // needsRule reports whether a Caddyfile takes a rule's line for something else without "rule" in
 // front. "import" is Caddy's own word.
 func needsRule(rule resolver.Rule) bool {
@@ -397,6 +385,42 @@ func (p *directive) err() error {
 		return cmp.Or(cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line))
 	})
 	return p.problems
+}
+
+// problemOfSource returns the problem that a source tells, which stands at a place or in the lines
+// below it. A message can begin with its own place.
+func problemOfSource(at resolver.Position, message string) problem {
+	place, rest, _ := strings.Cut(strings.TrimPrefix(message, at.Source+":"), ": ")
+	line, err := strconv.Atoi(place)
+	if err != nil {
+		return problem{at: at, message: message, placed: true}
+	}
+	at.Line = line
+	return problem{at: at, message: rest}
+}
+
+// problems are all the problems of a directive.
+type problems []problem
+
+// Error lists the problems, a line for each.
+func (p problems) Error() string {
+	lines := make([]string, 0, len(p)+1)
+	if len(p) > 1 {
+		lines = append(lines, fmt.Sprintf("%d errors", len(p)))
+	}
+	for _, problem := range p {
+		lines = append(lines, problem.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the problems.
+func (p problems) Unwrap() []error {
+	errs := make([]error, len(p))
+	for i, problem := range p {
+		errs[i] = problem
+	}
+	return errs
 }
 
 // Interface guards

@@ -133,8 +133,8 @@ func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 
 func leadOf(lead resolver.Lead, origin string) leadJSON {
 	destination := lead.Destination
-	if origin == standIn { // which nobody has written
-		destination = strings.TrimPrefix(destination, standIn)
+	if origin == standInOrigin { // which nobody has written
+		destination = strings.TrimPrefix(destination, standInOrigin)
 	}
 	position := lead.Rule.Position.String()
 	return leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
@@ -152,7 +152,7 @@ func originsOfSite(url, site string, hosts []string) []string {
 			}
 		}
 	}
-	if len(origins) == 0 || site != standIn {
+	if len(origins) == 0 || site != standInOrigin {
 		origins = append(origins, site)
 	}
 	return origins

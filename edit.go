@@ -289,3 +289,8 @@ func valueText(rule *resolver.Rule) string {
 	}
 	return rulefile.JSONValue(*rule)
 }
+
+// hasOutage reports whether one of the handler's sources cannot be read.
+func (h *Handler) hasOutage() bool {
+	return slices.ContainsFunc(h.sources, func(s Source) bool { return outageOf(s) != nil })
+}

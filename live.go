@@ -18,9 +18,6 @@ var rulesets = caddy.NewUsagePool()
 // ruleset that is just being read.
 var running sync.Map
 
-// fileEdits are the locks of files that are being edited, by path: several handlers can have rules from one.
-var fileEdits sync.Map
-
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 

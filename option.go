@@ -145,7 +145,7 @@ func (o option) misuse(args []string) string {
 	}
 	understood, err := o.try(args)
 	hint := ""
-	if isDestination(args[0]) {
+	if resolver.IsDestination(args[0]) {
 		hint = fmt.Sprintf("; for a key named %s write: rule %s %s", o.name, o.name, strings.Join(args, " "))
 	}
 	switch {

@@ -2,7 +2,6 @@ package shortlink
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -120,9 +119,4 @@ func noteOfCopy(source Source) string {
 		of = " of " + outage.CopyTime.Format(time.RFC3339)
 	}
 	return fmt.Sprintf("it cannot be reached, and a stored copy of its rules%s was read: %v", of, outage.Err)
-}
-
-// hasOutage reports whether one of the handler's sources cannot be read.
-func (h *Handler) hasOutage() bool {
-	return slices.ContainsFunc(h.sources, func(s Source) bool { return outageOf(s) != nil })
 }

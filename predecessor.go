@@ -124,9 +124,9 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 }
 
 // Expectations returns those that the rules have met.
-func (s lastGood) Expectations() map[string]string { return s.placedExpectations().Expectations }
+func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
 
-func (s lastGood) placedExpectations() placedExpectations { return s.serving.expected[s.index] }
+func (s lastGood) PlacedExpectations() placedExpectations { return s.serving.expected[s.index] }
 
 // Interface guards
 var _ Expecting = lastGood{}

@@ -100,3 +100,11 @@ func (b *sourceBlock) optionNames() []string {
 	names := slices.Collect(maps.Keys(b.options))
 	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(b.modules))))
 }
+
+// skipBlock passes over a block, if one opens here.
+func skipBlock(d *caddyfile.Dispenser) (skipped bool) {
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		skipped = true
+	}
+	return skipped
+}

@@ -142,7 +142,7 @@ func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version
 // Expectations returns what the file of expectations held when the rules were read.
 func (s *FileSource) Expectations() map[string]string { return s.expected.Expectations }
 
-func (s *FileSource) placedExpectations() placedExpectations { return s.expected }
+func (s *FileSource) PlacedExpectations() placedExpectations { return s.expected }
 
 // Outage tells since when the file cannot be read; see [Observed].
 func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }

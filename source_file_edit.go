@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -109,6 +110,10 @@ func putInPlace(edited, path string, old *fileState, exchange func(a, b string) 
 	}
 	return err
 }
+
+// fileEdits are the locks of files that are being edited, by path: several handlers can have rules
+// from one.
+var fileEdits sync.Map
 
 // lockLimit is how long an edit waits for others. Caddy's file storage takes ten seconds to see
 // that the one who holds a lock has been killed.

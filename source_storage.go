@@ -139,7 +139,7 @@ func (s *StorageSource) Read(ctx context.Context, add func(resolver.Rule)) (vers
 // Expectations returns what the entry of expectations held when the rules were read.
 func (s *StorageSource) Expectations() map[string]string { return s.expected.Expectations }
 
-func (s *StorageSource) placedExpectations() placedExpectations { return s.expected }
+func (s *StorageSource) PlacedExpectations() placedExpectations { return s.expected }
 
 // Outage tells since when the entry cannot be read; see [Observed].
 func (s *StorageSource) Outage() *Outage { return s.content.reach.Outage() }

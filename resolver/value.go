@@ -12,6 +12,10 @@ import (
 // 2, R10).
 func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
 
+// IsDestination reports whether a word is meant as a destination, absolute or internal: whether it
+// begins with https://, http:// or /.
+func IsDestination(word string) bool { return isInternal(word) || isAbsolute(word) }
+
 // isAbsolute reports whether a value is an absolute destination, if it is a good one at all
 // (section 2, R10).
 func isAbsolute(value string) bool {

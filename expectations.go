@@ -1,0 +1,109 @@
+package shortlink
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Expectations are tests that a ruleset has to pass before it serves: what is expected by
+// request path. It is a destination, "pass" or "error". A destination that is a path is one of this site.
+type Expectations map[string]string
+
+// siteOrigin returns the origin of what is a path of the site: the one that is configured, or one
+// that stands in for it.
+func siteOrigin(configured string) string { return cmp.Or(configured, standInOrigin) }
+
+const standInOrigin = "http://localhost"
+
+// placedExpectations are expectations, and where in a file or entry each stands; those of a
+// configuration have no place.
+type placedExpectations struct {
+	Expectations
+	at map[string]resolver.Position
+}
+
+// placing is an [Expecting] that knows where its expectations stand.
+type placing interface {
+	PlacedExpectations() placedExpectations
+}
+
+// problems returns what is wrong with the expectations themselves.
+func (e Expectations) problems() error { return placedExpectations{Expectations: e}.problems() }
+
+func (e placedExpectations) problems() error {
+	var errs []error
+	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
+		if !strings.HasPrefix(path, "/") {
+			errs = append(errs, e.problem(path,
+				"expect %s: the first word is the path of a request; write /%s", path, path))
+		}
+		if want := e.Expectations[path]; want != "pass" && want != "error" && !resolver.IsDestination(want) {
+			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a "+
+				"destination, which begins with https://, http:// or /, to pass, or to be an "+
+				"error; not %q", path, want))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// problem returns an error about the expectation of a path.
+func (e placedExpectations) problem(path, format string, args ...any) error {
+	return problem{at: e.at[path], message: fmt.Sprintf(format, args...)}
+}
+
+func (e placedExpectations) check(ruleset *resolver.Ruleset, origin string) error {
+	if err := e.problems(); err != nil {
+		return err
+	}
+	origin = siteOrigin(origin)
+	var errs []error
+	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
+		expected := e.Expectations[path]
+		result := ruleset.Resolve(strings.TrimSuffix(origin, "/") + path)
+		if got, want := outcomeOf(result), wanted(expected, origin); got != want {
+			errs = append(errs, e.problem(path,
+				"expect %s %s: it is %s", path, expected, described(got, result)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// outcomeOf is what an expectation would say of a result.
+func outcomeOf(result resolver.Result) string {
+	if result.Outcome == resolver.Redirect {
+		return result.Destination
+	}
+	return result.Outcome.String()
+}
+
+// wanted spells an expected destination as the resolver spells destinations.
+func wanted(expected, origin string) string {
+	if expected == "pass" || expected == "error" {
+		return expected
+	}
+	if strings.HasPrefix(expected, "/") {
+		expected = strings.TrimSuffix(origin, "/") + expected
+	}
+	u, err := weburl.Parse(expected)
+	if err != nil {
+		return expected
+	}
+	return u.Href()
+}
+
+func described(got string, result resolver.Result) string {
+	switch {
+	case result.Err != nil:
+		return fmt.Sprintf("the error %q, by the key %q", result.Err, result.Key)
+	case result.Key != "":
+		return fmt.Sprintf("%s, by the key %q", got, result.Key)
+	}
+	return got
+}
