@@ -11,6 +11,7 @@ import (
 
 	"aead.dev/minisign"
 
+	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -55,7 +56,7 @@ func (c *content) rules(
 
 // state returns what a poll compares, of the content as it is now.
 func (c *content) state(ctx context.Context) string {
-	version, err := c.readAll(ctx, newPacer().pause, func(*reading, companions) {})
+	version, err := c.readAll(ctx, pace.New().Pause, func(*reading, companions) {})
 	c.note(ctx, err)
 	return stateOf(version, err)
 }

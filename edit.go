@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -175,7 +176,7 @@ func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
 
 // try loads the rules with the edit in them, beside those that serve.
 func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
-	pause := newPacer().pause
+	pause := pace.New().Pause
 	next, err := h.loadEdited(ctx, pause, e)
 	if isUnsteady(err) {
 		return err

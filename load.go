@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -143,7 +144,7 @@ func (h *Handler) loadLocked() (report func()) {
 	if len(h.sources) == 0 {
 		return nil // inline rules change with the configuration alone
 	}
-	pause := newPacer().pause
+	pause := pace.New().Pause
 	next, err := h.load(h.ctx, pause)
 	if h.ctx.Err() != nil {
 		return nil
@@ -164,7 +165,7 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 	before, recovered := old.digest, h.live.last.Load().err != nil
 	next.counted = h.live.tally.hits.begin(next.ruleset)
 	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
-	h.live.tally.hits.retire(old.counted, newPacer().pause)
+	h.live.tally.hits.retire(old.counted, pace.New().Pause)
 	if isLarge(old.ruleset) {
 		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
 	}

@@ -1,0 +1,31 @@
+// Package pace lets requests run while rules are loaded: long work pauses for a moment every
+// millisecond. It imports nothing of the module, and whatever loads rules may import it.
+package pace
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Pacer divides work into short turns, with a rest after each. A rest is a sleep, since only an idle
+// processor looks at the network at once. Several goroutines can share it.
+type Pacer struct {
+	made time.Time
+	turn atomic.Int64 // when it began, in nanoseconds since then
+}
+
+const (
+	turnTime = time.Millisecond
+	restTime = 50 * time.Microsecond
+)
+
+// New returns a pacer whose first turn begins now.
+func New() *Pacer { return &Pacer{made: time.Now()} }
+
+// Pause rests when the turn is over. Work calls it again and again.
+func (p *Pacer) Pause() {
+	if time.Since(p.made)-time.Duration(p.turn.Load()) >= turnTime {
+		time.Sleep(restTime)
+		p.turn.Store(int64(time.Since(p.made)))
+	}
+}
