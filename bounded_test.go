@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -77,7 +76,7 @@ func TestALockThatComesTooLateIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, storage := newDeafSource()
 		err := s.Edit(t.Context(), "", rulefile.Edit{Key: "a"})
-		if !isUnsteady(err) {
+		if !errors.Is(err, ErrBeingWritten) {
 			t.Errorf("got %v", err)
 		}
 		close(storage.healed)
@@ -105,45 +104,10 @@ func TestAReaderThatStopsHalfWayEndsWithAnError(t *testing.T) {
 	})
 }
 
-// restless is a source that is being written for a time.
-type restless struct {
-	Source
-	reads, until int
-}
-
-func (r *restless) String() string { return "links.csv" }
-
-func (r *restless) Read(_ context.Context, add func(resolver.Rule)) (string, error) {
-	add(resolver.Rule{Key: "a", Value: "https://a.example"})
-	if r.reads++; r.reads < r.until {
-		return "", changedWhileRead
-	}
-	return "version", nil
-}
-
-func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
-	for name, until := range map[string]int{"for a moment": 3, "for ever": 1000} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				h := &Handler{sources: []Source{&restless{until: until}}}
-				rules, _, err := h.compileRules(t.Context(), nil)
-				switch took := time.Since(start); {
-				case until == 3 && (err != nil || rules.Len() != 1):
-					t.Error(rules, err)
-				case until > 3 && (!isUnsteady(err) || took < writerRests || took > 5*time.Second):
-					t.Errorf("got %v after %s", err, took)
-				}
-			})
-		})
-	}
-}
-
-func TestAnEditThatOthersAreInTheWayOfIsWorthAnotherTry(t *testing.T) {
+func TestWhatOthersAreInTheWayOfIsWorthAnotherTry(t *testing.T) {
 	for _, err := range []error{changedWhileRead, beingWritten, beingEdited, noAnswer(answerLimit)} {
-		refusal, is := errors.AsType[*refusal](refused(err))
-		if !is || refusal.status != http.StatusServiceUnavailable {
-			t.Errorf("%v: it is %v", err, refused(err))
+		if !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%v: the source is said to be available", err)
 		}
 	}
 }

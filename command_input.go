@@ -1,7 +1,6 @@
 package shortlink
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -165,7 +163,9 @@ func (in *input) handlerOfRules(stdin io.Reader) *Handler {
 	h := new(Handler)
 	h.ctx = caddy.Context{Context: context.Background()}
 	for _, path := range in.rules {
-		h.sources = append(h.sources, ruleFile{path, rulefile.Format(in.format), stdin})
+		h.sources = append(h.sources, ruleFile{
+			path: path, format: rulefile.Format(in.format), stdin: stdin,
+		})
 	}
 	return h
 }
@@ -225,16 +225,6 @@ func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error)
 	return ctx, closeAll, nil
 }
 
-// ruleFile is a source that reads rules from a file as commands do: pipes, too, once.
-type ruleFile struct {
-	path   string          // standardInput for stdin
-	format rulefile.Format // where the path does not tell it; empty for JSON
-	stdin  io.Reader
-}
-
-// standardInput is the path of standard input.
-const standardInput = "-"
-
 // errStdinTwice is the error of a command that would have to read standard input for two things.
 var errStdinTwice = errors.New("standard input can be read once; write a file for the other one")
 
@@ -242,39 +232,3 @@ var errStdinTwice = errors.New("standard input can be read once; write a file fo
 func (in *input) readsStdin() bool {
 	return slices.Contains(in.rules, standardInput) || in.config == standardInput
 }
-
-// String returns the path, on one line.
-func (f ruleFile) String() string { return printable.Text(f.path) }
-
-// Read reads the rules.
-func (f ruleFile) Read(
-	ctx context.Context, add func(resolver.Rule),
-) (version string, err error) {
-	r, err := f.open()
-	if err != nil {
-		return "", plainly(err)
-	}
-	defer r.Close()
-	format, told := rulefile.FormatOf(f.path)
-	if !told {
-		format = cmp.Or(f.format, rulefile.JSON)
-	}
-	counted := &reading{ctx: ctx, r: r}
-	err = readAs(counted, format, f.String(), "--rules-format", add)
-	if counted.n == 0 && err == nil {
-		return "", errEmpty
-	}
-	return "", err
-}
-
-func (f ruleFile) open() (io.ReadCloser, error) {
-	if f.path == standardInput {
-		return io.NopCloser(f.stdin), nil
-	}
-	return os.Open(f.path)
-}
-
-// Watch does nothing: a command reads its rules once.
-func (ruleFile) Watch(context.Context, string, func()) {}
-
-var _ Source = ruleFile{}

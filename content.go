@@ -66,7 +66,7 @@ func (c *content) note(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		c.reach.Succeed()
-	case ctx.Err() == nil && !isUnsteady(err):
+	case ctx.Err() == nil && !errors.Is(err, ErrBeingWritten):
 		c.reach.Fail(err)
 	}
 }

@@ -178,7 +178,7 @@ func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
 func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := pace.New().Pause
 	next, err := h.loadEdited(ctx, pause, e)
-	if isUnsteady(err) {
+	if errors.Is(err, ErrBeingWritten) {
 		return err
 	}
 	if err != nil && h.hasOutage() {

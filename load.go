@@ -54,7 +54,7 @@ func (h *Handler) compileEdited(
 ) (*resolver.Ruleset, []string, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		ruleset, versions, err := h.compileOnce(ctx, options, e)
-		if !isUnsteady(err) || wait > longestWait {
+		if !errors.Is(err, ErrBeingWritten) || wait > longestWait {
 			return ruleset, versions, err
 		}
 		select {

@@ -65,6 +65,10 @@ var (
 	ErrUnavailable = errors.New("the source cannot be edited now")
 )
 
+// ErrBeingWritten is the error of a source that is just being written: another try, a moment later,
+// may go well.
+var ErrBeingWritten = errors.New("the source is being written")
+
 // Judged is a [Source] that is told what becomes of its rules, such as one that keeps the last good
 // ones for a time when it cannot be read.
 type Judged interface {

@@ -63,7 +63,7 @@ func (s *FileSource) Edit(ctx context.Context, version string, edit rulefile.Edi
 	if err != nil {
 		return err
 	}
-	if err := s.content.unchanged(ctx, version); isUnsteady(err) {
+	if err := s.content.unchanged(ctx, version); errors.Is(err, ErrBeingWritten) {
 		return ErrChanged
 	} else if err != nil {
 		return err

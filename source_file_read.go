@@ -64,12 +64,9 @@ const (
 // Error returns what is going on.
 func (u unsteady) Error() string { return string(u) }
 
-// Is reports that it may be otherwise later.
-func (unsteady) Is(target error) bool { return target == ErrUnavailable }
-
-func isUnsteady(err error) bool {
-	_, is := errors.AsType[unsteady](err)
-	return is
+// Is reports that another try may go well.
+func (unsteady) Is(target error) bool {
+	return target == ErrBeingWritten || target == ErrUnavailable
 }
 
 // open passes the file to use. A file that changes meanwhile is an error.

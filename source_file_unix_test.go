@@ -60,14 +60,14 @@ func editAgainAndAgain(t *testing.T, path string) {
 		rule := &resolver.Rule{Key: key, Value: "https://a.example"}
 		for {
 			version, err := s.Read(t.Context(), ignoreRule)
-			if isUnsteady(err) {
+			if errors.Is(err, ErrBeingWritten) {
 				continue
 			}
 			must(t, err)
 			if err = s.Edit(t.Context(), version, rulefile.Edit{Key: key, Rule: rule}); err == nil {
 				break
 			}
-			if !errors.Is(err, ErrChanged) && !isUnsteady(err) {
+			if !errors.Is(err, ErrChanged) && !errors.Is(err, ErrBeingWritten) {
 				t.Fatal(err)
 			}
 		}
