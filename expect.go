@@ -23,12 +23,7 @@ func (h *Handler) checkExpectations(ruleset *resolver.Ruleset) error {
 func (h *Handler) expectationsOfSources() []placedExpectations {
 	all := make([]placedExpectations, len(h.sources))
 	for i, source := range h.sources {
-		switch source := source.(type) {
-		case placing:
-			all[i] = source.PlacedExpectations()
-		case Expecting:
-			all[i].Expectations = source.Expectations()
-		}
+		all[i] = expectationsOf(source)
 	}
 	return all
 }

@@ -34,6 +34,17 @@ type placing interface {
 	PlacedExpectations() placedExpectations
 }
 
+// expectationsOf returns what a source expects, as of its last reading.
+func expectationsOf(source Source) (expected placedExpectations) {
+	switch source := source.(type) {
+	case placing:
+		return source.PlacedExpectations()
+	case Expecting:
+		expected.Expectations = source.Expectations()
+	}
+	return expected
+}
+
 // problems returns what is wrong with the expectations themselves.
 func (e Expectations) problems() error { return placedExpectations{Expectations: e}.problems() }
 
