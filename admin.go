@@ -255,12 +255,12 @@ type outageJSON struct {
 	StoredCopy bool      `json:"stored_copy,omitempty"`
 }
 
-func statusOfSource(source Source, t *tally) sourceInfo {
-	writable, ok := source.(Writable)
-	info := sourceInfo{Source: source.String(), Writable: ok && writable.Writable() == nil}
-	if outage := outageOf(source); outage != nil {
+func statusOfSource(from Source, t *tally) sourceInfo {
+	writable, ok := from.(Writable)
+	info := sourceInfo{Source: from.String(), Writable: ok && writable.Writable() == nil}
+	if outage := outageOf(from); outage != nil {
 		info.Outage = &outageJSON{
-			outage.Since, outage.Err.Error(), t.lastSuccess(source), outage.StoredCopy,
+			outage.Since, outage.Err.Error(), t.lastSuccess(from), outage.StoredCopy,
 		}
 	}
 	return info
@@ -288,8 +288,8 @@ func statusOfHandler(h *Handler) handlerJSON {
 		status.Broken = append(status.Broken,
 			brokenJSON{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
-	for _, source := range h.sources {
-		status.Sources = append(status.Sources, statusOfSource(source, h.live.tally))
+	for _, from := range h.sources {
+		status.Sources = append(status.Sources, statusOfSource(from, h.live.tally))
 	}
 	if last.err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected", last.err.Error(), &last.failingSince

@@ -199,10 +199,10 @@ func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
 
 // addCopies adds warnings of sources of which a stored copy is checked.
 func (r *checkReport) addCopies(sources []Source) {
-	for _, source := range sources {
-		if note := noteOfCopy(source); note != "" {
+	for _, from := range sources {
+		if note := noteOfCopy(from); note != "" {
 			f := resolver.Finding{Severity: resolver.SeverityWarning}
-			f.Kind, f.Position.Source, f.Message = "stored copy", source.String(), note
+			f.Kind, f.Position.Source, f.Message = "stored copy", from.String(), note
 			r.add(f)
 		}
 	}

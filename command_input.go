@@ -98,9 +98,9 @@ func (in *input) compile(
 		h.close()
 		return nil, nil, readable(err)
 	}
-	for _, source := range h.sources {
-		if note := noteOfCopy(source); note != "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "Note: source %s: %s\n", source, note)
+	for _, from := range h.sources {
+		if note := noteOfCopy(from); note != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "Note: source %s: %s\n", from, note)
 		}
 	}
 	return h, ruleset, nil

@@ -135,14 +135,14 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := all[name]
 		fmt.Fprintf(w, "%s: %s, digest %s\n", h.label(name), count(h.Rules, "rule"), h.Digest)
-		for _, source := range h.Sources {
+		for _, from := range h.Sources {
 			writable := ""
-			if source.Writable {
+			if from.Writable {
 				writable = " (writable)"
 			}
-			fmt.Fprintf(w, "  from %s%s\n", source.Source, writable)
-			if source.Outage != nil {
-				fmt.Fprintf(w, "    cannot be reached since %s\n", source.Outage)
+			fmt.Fprintf(w, "  from %s%s\n", from.Source, writable)
+			if from.Outage != nil {
+				fmt.Fprintf(w, "    cannot be reached since %s\n", from.Outage)
 			}
 		}
 		fmt.Fprintf(w, "  %s at %s\n", h.LastLoad.Result, h.LastLoad.Time.Format(time.RFC3339))

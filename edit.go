@@ -75,21 +75,21 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 	if err := e.checkTags(before.digest); err != nil {
 		return nil, err
 	}
-	source, err := h.firstWritable(e)
+	into, err := h.firstWritable(e)
 	if err != nil {
 		return nil, err
 	}
 	e.same = h.sameAs(e.key)
-	err = h.tryAndWrite(ctx, e, before, source)
+	err = h.tryAndWrite(ctx, e, before, into)
 	for try := 1; try < editTries && !e.conditions.areOfRules() && errors.Is(err, ErrChanged); try++ {
-		err = h.tryAndWrite(ctx, e, before, source)
+		err = h.tryAndWrite(ctx, e, before, into)
 	}
 	if err != nil {
 		return h.loadIfChanged(e, before), refused(err)
 	}
 	h.logger.Info("rule edited",
 		zap.String("name", h.Name), zap.String("remote", e.remote), zap.String("key", e.key),
-		zap.Stringer("source", source), zap.String("was", valueText(e.old)), zap.String("is", valueText(e.rule)),
+		zap.Stringer("source", into), zap.String("was", valueText(e.old)), zap.String("is", valueText(e.rule)),
 		zap.String("old_digest", before.digest))
 	report = h.loadLocked()
 	if last := h.live.last.Load(); last.err != nil {
@@ -101,14 +101,14 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 // firstWritable returns the source that the edit goes into.
 func (h *Handler) firstWritable(e *edit) (Writable, error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
-	for i, source := range h.sources {
-		writable, ok := source.(Writable)
+	for i, from := range h.sources {
+		writable, ok := from.(Writable)
 		if !ok {
-			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", source))
+			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", from))
 			continue
 		}
 		if err := writable.Writable(); err != nil {
-			reasons = append(reasons, fmt.Sprintf("source %s: %v", source, err))
+			reasons = append(reasons, fmt.Sprintf("source %s: %v", from, err))
 			continue
 		}
 		e.into = i
@@ -121,11 +121,11 @@ func (h *Handler) firstWritable(e *edit) (Writable, error) {
 const editTries = 5
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
-func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, source Writable) error {
+func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, into Writable) error {
 	if err := h.try(h.ctx, e, before); err != nil { // also where the client goes: no source is to blame
 		return err
 	}
-	return source.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
+	return into.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
 }
 
 // errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
@@ -250,14 +250,14 @@ func (e *edit) inFile(status int) rulefile.Edit {
 }
 
 // in takes in a rule that was read from a source. It returns the rule that takes its place, and whether there is one.
-func (e *edit) in(source int, rule resolver.Rule) (resolver.Rule, bool) {
+func (e *edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true
 	}
 	if e.found == nowhere {
-		e.found = source
+		e.found = from
 	}
-	if source != e.into {
+	if from != e.into {
 		return rule, true
 	}
 	if e.old == nil {
@@ -274,12 +274,12 @@ func (e *edit) in(source int, rule resolver.Rule) (resolver.Rule, bool) {
 }
 
 // added returns the rule that the edit adds to a source which has been read to its end, if it adds one.
-func (e *edit) added(source Source, i int) (resolver.Rule, bool) {
+func (e *edit) added(from Source, i int) (resolver.Rule, bool) {
 	if e == nil || i != e.into || e.rule == nil || e.old != nil {
 		return resolver.Rule{}, false
 	}
 	rule := *e.rule
-	rule.Position = resolver.Position{Source: source.String()}
+	rule.Position = resolver.Position{Source: from.String()}
 	return rule, true
 }
 

@@ -22,8 +22,8 @@ func (h *Handler) checkExpectations(ruleset *resolver.Ruleset) error {
 // expectationsOfSources returns what each source expects, as of its last reading.
 func (h *Handler) expectationsOfSources() []placedExpectations {
 	all := make([]placedExpectations, len(h.sources))
-	for i, source := range h.sources {
-		all[i] = expectationsOf(source)
+	for i, from := range h.sources {
+		all[i] = expectationsOf(from)
 	}
 	return all
 }

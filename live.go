@@ -176,8 +176,8 @@ func (h *Handler) watch() <-chan struct{} {
 		default: // a change is waiting already, and will see this one
 		}
 	}
-	for i, source := range h.sources {
-		go source.Watch(h.ctx, versions[i], changed)
+	for i, from := range h.sources {
+		go from.Watch(h.ctx, versions[i], changed)
 	}
 	return changes
 }

@@ -102,18 +102,18 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 			runtime.GC()
 		}
 	}
-	for i, source := range h.sources {
+	for i, from := range h.sources {
 		compiler.NextSource()
-		version, err := source.Read(ctx, func(rule resolver.Rule) {
+		version, err := from.Read(ctx, func(rule resolver.Rule) {
 			if rule, keep := e.in(i, rule); keep {
 				add(rule)
 			}
 		})
-		if rule, ok := e.added(source, i); ok {
+		if rule, ok := e.added(from, i); ok {
 			add(rule)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", source, err))
+			errs = append(errs, fmt.Errorf("source %s: %w", from, err))
 		}
 		versions = append(versions, version)
 	}
@@ -198,8 +198,8 @@ func (h *Handler) reject(err error) (report func()) {
 // tellSources tells those sources that want to know what became of what they returned last: nil stands
 // for rules that serve.
 func (h *Handler) tellSources(err error) {
-	for _, source := range h.sources {
-		if judged, ok := source.(Judged); ok {
+	for _, from := range h.sources {
+		if judged, ok := from.(Judged); ok {
 			judged.Judge(err)
 		}
 	}

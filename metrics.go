@@ -66,10 +66,10 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		broken[name] += serving.broken.count
 		digests[[2]string{name, serving.digest}] = true
 		byName[name] = h.live.tally
-		for _, source := range h.sources {
-			sources[name] = append(sources[name], sourceLabel(source))
-			if observed, ok := source.(Observed); ok {
-				noteUp(up, [2]string{name, sourceLabel(source)}, observed.Outage() == nil)
+		for _, from := range h.sources {
+			sources[name] = append(sources[name], sourceLabel(from))
+			if observed, ok := from.(Observed); ok {
+				noteUp(up, [2]string{name, sourceLabel(from)}, observed.Outage() == nil)
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func noteUp(up map[[2]string]float64, labels [2]string, readable bool) {
 }
 
 // sourceLabel is the label of a source: a path need not be Unicode text, which a label has to be.
-func sourceLabel(source Source) string { return strings.ToValidUTF8(source.String(), "\uFFFD") }
+func sourceLabel(from Source) string { return strings.ToValidUTF8(from.String(), "\uFFFD") }
 
 // collect collects what is counted of handlers of one name, which have these sources.
 func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {
@@ -114,9 +114,9 @@ func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {
 			metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n), t.name, labels.source, labels.result)
 		}
 	}
-	for source, at := range t.succeeded {
-		if slices.Contains(sources, source) && !at.IsZero() {
-			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, t.name, source)
+	for from, at := range t.succeeded {
+		if slices.Contains(sources, from) && !at.IsZero() {
+			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, t.name, from)
 		}
 	}
 }

@@ -220,11 +220,11 @@ func (h *Handler) loadSources() error {
 		return err
 	}
 	for i, module := range modules.([]any) {
-		source, ok := module.(Source)
+		from, ok := module.(Source)
 		if !ok {
 			return fmt.Errorf("sources: number %d is a %T, which is no shortlink.Source", i+1, module)
 		}
-		h.sources = append(h.sources, source)
+		h.sources = append(h.sources, from)
 	}
 	return nil
 }

@@ -47,30 +47,30 @@ func (t *tally) count(result *resolver.Result, c *rulesetCounters) {
 func (t *tally) loaded(sources []Source, err error, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, source := range sources {
+	for _, from := range sources {
 		result := "loaded"
 		if err != nil {
 			result = "rejected"
 		} else {
-			t.succeeded[sourceLabel(source)] = timeOfRules(source, now)
+			t.succeeded[sourceLabel(from)] = timeOfRules(from, now)
 		}
-		t.reloads[reloadLabels{sourceLabel(source), result}]++
+		t.reloads[reloadLabels{sourceLabel(from), result}]++
 	}
 }
 
 // timeOfRules returns of when the rules are that a source has returned now.
-func timeOfRules(source Source, now time.Time) time.Time {
-	if outage := outageOf(source); outage != nil && outage.StoredCopy {
+func timeOfRules(from Source, now time.Time) time.Time {
+	if outage := outageOf(from); outage != nil && outage.StoredCopy {
 		return outage.CopyTime
 	}
 	return now
 }
 
 // lastSuccess returns of when the rules of a source are; zero if nobody knows.
-func (t *tally) lastSuccess(source Source) time.Time {
+func (t *tally) lastSuccess(from Source) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.succeeded[sourceLabel(source)]
+	return t.succeeded[sourceLabel(from)]
 }
 
 // Destruct stores all hits when the last handler of the name is gone.
