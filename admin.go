@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 func init() {
@@ -255,10 +256,10 @@ type outageJSON struct {
 	StoredCopy bool      `json:"stored_copy,omitempty"`
 }
 
-func statusOfSource(from Source, t *tally) sourceInfo {
-	writable, ok := from.(Writable)
+func statusOfSource(from source.Source, t *tally) sourceInfo {
+	writable, ok := from.(source.Writable)
 	info := sourceInfo{Source: from.String(), Writable: ok && writable.Writable() == nil}
-	if outage := outageOf(from); outage != nil {
+	if outage := source.OutageOf(from); outage != nil {
 		info.Outage = &outageJSON{
 			outage.Since, outage.Err.Error(), t.lastSuccess(from), outage.StoredCopy,
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 func init() {
@@ -77,7 +78,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			continue
 		}
 		l := readLine(d)
-		if skipBlock(d) {
+		if source.SkipBlock(d) {
 			p.report(l.at, "rules and options have no block")
 			continue
 		}
@@ -108,13 +109,13 @@ type directive struct {
 }
 
 func (p *directive) report(at resolver.Position, format string, args ...any) {
-	p.problems = append(p.problems, problem{at: at, message: fmt.Sprintf(format, args...)})
+	p.problems = append(p.problems, source.Problem{At: at, Message: fmt.Sprintf(format, args...)})
 }
 
 // reportRule reports something about the rule of a key.
 func (p *directive) reportRule(rule resolver.Rule, format string, args ...any) {
 	p.problems = append(p.problems,
-		problem{at: rule.Position, key: rule.Key, message: fmt.Sprintf(format, args...)})
+		source.Problem{At: rule.Position, Key: rule.Key, Message: fmt.Sprintf(format, args...)})
 }
 
 // add takes in a line: an option or a rule.
@@ -201,7 +202,7 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 	name := d.Val()
 	if _, err := caddy.GetModule(sourceNamespace + "." + name); err != nil || !hasName {
 		l := readLine(d)
-		skipBlock(d)
+		source.SkipBlock(d)
 		p.reportNoSource(at, l.words)
 		return
 	}
@@ -243,12 +244,12 @@ func (p *directive) addExpectation(l line) {
 		p.report(l.at, "expect %s stands twice", path)
 		return
 	}
-	if err := (Expectations{path: want}).problems(); err != nil {
+	if err := (source.Expectations{path: want}).Problems(); err != nil {
 		p.report(l.at, "%v", err)
 		return
 	}
 	if p.handler.Expect == nil {
-		p.handler.Expect = Expectations{}
+		p.handler.Expect = source.Expectations{}
 	}
 	p.handler.Expect[path] = want
 }
@@ -367,8 +368,8 @@ func (p *directive) compile() {
 	}
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {
-			p.problems = append(p.problems, problem{
-				at: e.Position, kind: resolver.WarningKind(e.Kind.Error()), key: e.Key, message: e.Message,
+			p.problems = append(p.problems, source.Problem{
+				At: e.Position, Kind: resolver.WarningKind(e.Kind.Error()), Key: e.Key, Message: e.Message,
 			})
 		}
 	} else if err != nil {
@@ -381,26 +382,26 @@ func (p *directive) err() error {
 	if len(p.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.problems, func(a, b problem) int {
-		return cmp.Or(cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line))
+	slices.SortStableFunc(p.problems, func(a, b source.Problem) int {
+		return cmp.Or(cmp.Compare(a.At.Source, b.At.Source), cmp.Compare(a.At.Line, b.At.Line))
 	})
 	return p.problems
 }
 
 // problemOfSource returns the problem that a source tells, which stands at a place or in the lines
 // below it. A message can begin with its own place.
-func problemOfSource(at resolver.Position, message string) problem {
+func problemOfSource(at resolver.Position, message string) source.Problem {
 	place, rest, _ := strings.Cut(strings.TrimPrefix(message, at.Source+":"), ": ")
 	line, err := strconv.Atoi(place)
 	if err != nil {
-		return problem{at: at, message: message, placed: true}
+		return source.Problem{At: at, Message: message, Placed: true}
 	}
 	at.Line = line
-	return problem{at: at, message: rest}
+	return source.Problem{At: at, Message: rest}
 }
 
-// problems are all the problems of a directive.
-type problems []problem
+// Problems are all the problems of a directive.
+type problems []source.Problem
 
 // Error lists the problems, a line for each.
 func (p problems) Error() string {

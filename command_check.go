@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -87,7 +88,7 @@ func checkHosts(hosts []string) error {
 	return nil
 }
 
-// check checks all handlers that are meant.
+// Check checks all handlers that are meant.
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open(cmd.InOrStdin())
 	if bad, is := errors.AsType[badConfiguration](err); is {
@@ -190,17 +191,17 @@ func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
 		if inFile, ok := err.(*rulefile.Error); ok {
 			f.Kind, f.Position, f.Message = "unreadable", inFile.Position, inFile.Message
 		}
-		if p, ok := err.(problem); ok {
-			f.Kind, f.Position, f.Key, f.Message = cmp.Or(p.kind, kind), p.at, p.key, p.message
+		if p, ok := err.(source.Problem); ok {
+			f.Kind, f.Position, f.Key, f.Message = cmp.Or(p.Kind, kind), p.At, p.Key, p.Message
 		}
 		r.add(f)
 	}
 }
 
 // addCopies adds warnings of sources of which a stored copy is checked.
-func (r *checkReport) addCopies(sources []Source) {
+func (r *checkReport) addCopies(sources []source.Source) {
 	for _, from := range sources {
-		if note := noteOfCopy(from); note != "" {
+		if note := source.NoteOfCopy(from); note != "" {
 			f := resolver.Finding{Severity: resolver.SeverityWarning}
 			f.Kind, f.Position.Source, f.Message = "stored copy", from.String(), note
 			r.add(f)

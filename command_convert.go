@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // converting is what "caddy shortlink convert" is asked to do.
@@ -55,7 +56,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return errors.New("convert takes one file at most")
 	}
-	path := standardInput
+	path := source.StandardInput
 	if len(args) == 1 {
 		path = args[0]
 	}
@@ -68,7 +69,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	r := cmd.InOrStdin()
-	if path != standardInput {
+	if path != source.StandardInput {
 		file, err := os.Open(path)
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // diffing is what "caddy shortlink diff" is asked to do.
@@ -57,7 +58,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if len(args) != 2 {
 		return errors.New("diff takes two files: the old rules and the new ones")
 	}
-	if args[0] == standardInput && args[1] == args[0] {
+	if args[0] == source.StandardInput && args[1] == args[0] {
 		return errStdinTwice
 	}
 	if err := checkRulesFormat(d.rulesFormat, args); err != nil {

@@ -13,8 +13,10 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // input says where a command has its rules from: a configuration of Caddy, or files of rules.
@@ -99,7 +101,7 @@ func (in *input) compile(
 		return nil, nil, readable(err)
 	}
 	for _, from := range h.sources {
-		if note := noteOfCopy(from); note != "" {
+		if note := source.NoteOfCopy(from); note != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "Note: source %s: %s\n", from, note)
 		}
 	}
@@ -145,8 +147,8 @@ func (in *input) checkRules() error {
 		return errors.New("--rules stands in the place of --config, --adapter and --name; " +
 			"write one or the other")
 	}
-	if i := slices.Index(in.rules, standardInput); i >= 0 &&
-		slices.Contains(in.rules[i+1:], standardInput) {
+	if i := slices.Index(in.rules, source.StandardInput); i >= 0 &&
+		slices.Contains(in.rules[i+1:], source.StandardInput) {
 		return errStdinTwice
 	}
 	for _, path := range in.rules {
@@ -163,8 +165,8 @@ func (in *input) handlerOfRules(stdin io.Reader) *Handler {
 	h := new(Handler)
 	h.ctx = caddy.Context{Context: context.Background()}
 	for _, path := range in.rules {
-		h.sources = append(h.sources, ruleFile{
-			path: path, format: rulefile.Format(in.format), stdin: stdin,
+		h.sources = append(h.sources, source.Once{
+			Path: path, Format: rulefile.Format(in.format), Stdin: stdin,
 		})
 	}
 	return h
@@ -172,7 +174,7 @@ func (in *input) handlerOfRules(stdin io.Reader) *Handler {
 
 // loadConfig returns the configuration as JSON, and the path of the file that it was written in.
 func (in *input) loadConfig() (config []byte, path string, err error) {
-	if in.config != "" && in.config != standardInput {
+	if in.config != "" && in.config != source.StandardInput {
 		if _, err := os.Stat(in.config); err != nil {
 			return nil, "", err
 		}
@@ -230,5 +232,5 @@ var errStdinTwice = errors.New("standard input can be read once; write a file fo
 
 // readsStdin reports whether rules are read from standard input.
 func (in *input) readsStdin() bool {
-	return slices.Contains(in.rules, standardInput) || in.config == standardInput
+	return slices.Contains(in.rules, source.StandardInput) || in.config == source.StandardInput
 }

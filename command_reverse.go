@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -133,8 +134,8 @@ func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 
 func leadOf(lead resolver.Lead, origin string) leadJSON {
 	destination := lead.Destination
-	if origin == standInOrigin { // which nobody has written
-		destination = strings.TrimPrefix(destination, standInOrigin)
+	if origin == source.StandInOrigin { // which nobody has written
+		destination = strings.TrimPrefix(destination, source.StandInOrigin)
 	}
 	position := lead.Rule.Position.String()
 	return leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
@@ -152,7 +153,7 @@ func originsOfSite(url, site string, hosts []string) []string {
 			}
 		}
 	}
-	if len(origins) == 0 || site != standInOrigin {
+	if len(origins) == 0 || site != source.StandInOrigin {
 		origins = append(origins, site)
 	}
 	return origins

@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // edit is a change of one rule of a live ruleset, on its way into the first source that can be written to.
@@ -81,7 +82,7 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 	}
 	e.same = h.sameAs(e.key)
 	err = h.tryAndWrite(ctx, e, before, into)
-	for try := 1; try < editTries && !e.conditions.areOfRules() && errors.Is(err, ErrChanged); try++ {
+	for try := 1; try < editTries && !e.conditions.areOfRules() && errors.Is(err, source.ErrChanged); try++ {
 		err = h.tryAndWrite(ctx, e, before, into)
 	}
 	if err != nil {
@@ -99,10 +100,10 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 }
 
 // firstWritable returns the source that the edit goes into.
-func (h *Handler) firstWritable(e *edit) (Writable, error) {
+func (h *Handler) firstWritable(e *edit) (source.Writable, error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
 	for i, from := range h.sources {
-		writable, ok := from.(Writable)
+		writable, ok := from.(source.Writable)
 		if !ok {
 			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", from))
 			continue
@@ -121,7 +122,7 @@ func (h *Handler) firstWritable(e *edit) (Writable, error) {
 const editTries = 5
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
-func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, into Writable) error {
+func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, into source.Writable) error {
 	if err := h.try(h.ctx, e, before); err != nil { // also where the client goes: no source is to blame
 		return err
 	}
@@ -178,7 +179,7 @@ func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
 func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := pace.New().Pause
 	next, err := h.loadEdited(ctx, pause, e)
-	if errors.Is(err, ErrBeingWritten) {
+	if errors.Is(err, source.ErrBeingWritten) {
 		return err
 	}
 	if err != nil && h.hasOutage() {
@@ -218,13 +219,13 @@ func refused(err error) error {
 	switch {
 	case isRefusal(err):
 		return err
-	case errors.Is(err, ErrChanged):
+	case errors.Is(err, source.ErrChanged):
 		return refuse(http.StatusPreconditionFailed, "%w", err)
 	case errors.Is(err, rulefile.ErrNoRule):
 		return refuse(http.StatusNotFound, "%w", err)
-	case errors.Is(err, ErrNotWritable):
+	case errors.Is(err, source.ErrNotWritable):
 		return refuse(http.StatusConflict, "%w", err)
-	case errors.Is(err, ErrUnavailable):
+	case errors.Is(err, source.ErrUnavailable):
 		return refuse(http.StatusServiceUnavailable, "%w", err)
 	}
 	if _, is := errors.AsType[rulefile.Errors](err); is {
@@ -274,7 +275,7 @@ func (e *edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
 }
 
 // added returns the rule that the edit adds to a source which has been read to its end, if it adds one.
-func (e *edit) added(from Source, i int) (resolver.Rule, bool) {
+func (e *edit) added(from source.Source, i int) (resolver.Rule, bool) {
 	if e == nil || i != e.into || e.rule == nil || e.old != nil {
 		return resolver.Rule{}, false
 	}
@@ -293,5 +294,5 @@ func valueText(rule *resolver.Rule) string {
 
 // hasOutage reports whether one of the handler's sources cannot be read.
 func (h *Handler) hasOutage() bool {
-	return slices.ContainsFunc(h.sources, func(s Source) bool { return outageOf(s) != nil })
+	return slices.ContainsFunc(h.sources, func(s source.Source) bool { return source.OutageOf(s) != nil })
 }

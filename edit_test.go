@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // countedSource is a source without rules that counts how often it is read.
@@ -42,9 +43,9 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			source := new(countedSource)
+			counted := new(countedSource)
 			h := &Handler{
-				ctx: caddy.Context{Context: t.Context()}, logger: zap.NewNop(), sources: []Source{source},
+				ctx: caddy.Context{Context: t.Context()}, logger: zap.NewNop(), sources: []source.Source{counted},
 				live: new(live),
 			}
 			h.live.loading.Lock() // by another edit
@@ -53,8 +54,8 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			go func() { answer <- ask(ctx, h) }()
 			leave()
 			h.live.loading.Unlock()
-			if err := <-answer; !errors.Is(err, errGone) || source.reads > 0 {
-				t.Errorf("it is answered with %v, and the source is read %d times", err, source.reads)
+			if err := <-answer; !errors.Is(err, errGone) || counted.reads > 0 {
+				t.Errorf("it is answered with %v, and the source is read %d times", err, counted.reads)
 			}
 		})
 	}
@@ -62,9 +63,9 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 
 func TestWhyASourceTakesNoEditDecidesTheStatus(t *testing.T) {
 	for want, err := range map[int]error{
-		409: fmt.Errorf("%w: it is a replica", ErrNotWritable),
-		412: ErrChanged,
-		503: fmt.Errorf("%w: no memory", ErrUnavailable),
+		409: fmt.Errorf("%w: it is a replica", source.ErrNotWritable),
+		412: source.ErrChanged,
+		503: fmt.Errorf("%w: no memory", source.ErrUnavailable),
 	} {
 		got, is := errors.AsType[*refusal](refused(err))
 		if !is || got.status != want || got.Error() != err.Error() {

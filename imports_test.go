@@ -20,8 +20,10 @@ var mayImport = map[string][]string{
 	"internal/printable": nil,
 	"resolver":           {"weburl", "uritemplate"},
 	"rulefile":           {"resolver", "weburl", "internal/printable"},
-	".":                  {"rulefile", "resolver", "weburl", "internal/printable"},
-	"redis":              {".", "rulefile", "resolver"},
+	"internal/pace":      nil,
+	"source":             {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
+	".":                  {"source", "rulefile", "resolver", "weburl", "internal/printable", "internal/pace"},
+	"redis":              {"source", "rulefile", "resolver"},
 	"cmd/caddy":          {".", "redis"},
 	"internal/scale":     nil,
 

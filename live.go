@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // rulesets are the live rulesets of all handlers, by configuration. A reload of Caddy's configuration
@@ -43,8 +44,8 @@ type live struct {
 type loaded struct {
 	ruleset  *resolver.Ruleset
 	digest   string
-	versions []string             // of the sources
-	expected []placedExpectations // of the sources
+	versions []string                    // of the sources
+	expected []source.PlacedExpectations // of the sources
 	broken   brokenRules
 	counted  *rulesetCounters // its hits; nil before it serves
 }

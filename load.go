@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
@@ -54,7 +55,7 @@ func (h *Handler) compileEdited(
 ) (*resolver.Ruleset, []string, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		ruleset, versions, err := h.compileOnce(ctx, options, e)
-		if !errors.Is(err, ErrBeingWritten) || wait > longestWait {
+		if !errors.Is(err, source.ErrBeingWritten) || wait > longestWait {
 			return ruleset, versions, err
 		}
 		select {
@@ -199,7 +200,7 @@ func (h *Handler) reject(err error) (report func()) {
 // for rules that serve.
 func (h *Handler) tellSources(err error) {
 	for _, from := range h.sources {
-		if judged, ok := from.(Judged); ok {
+		if judged, ok := from.(source.Judged); ok {
 			judged.Judge(err)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // restless is a source that is being written for a time.
 type restless struct {
-	Source
+	source.Source
 	reads, until int
 }
 
@@ -22,7 +23,7 @@ func (r *restless) String() string { return "links.csv" }
 func (r *restless) Read(_ context.Context, add func(resolver.Rule)) (string, error) {
 	add(resolver.Rule{Key: "a", Value: "https://a.example"})
 	if r.reads++; r.reads < r.until {
-		return "", ErrBeingWritten
+		return "", source.ErrBeingWritten
 	}
 	return "version", nil
 }
@@ -32,12 +33,12 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				h := &Handler{sources: []Source{&restless{until: until}}}
+				h := &Handler{sources: []source.Source{&restless{until: until}}}
 				rules, _, err := h.compileRules(t.Context(), nil)
 				switch took := time.Since(start); {
 				case until == 3 && (err != nil || rules.Len() != 1):
 					t.Error(rules, err)
-				case until > 3 && (!errors.Is(err, ErrBeingWritten) || took < time.Second || took > 5*time.Second):
+				case until > 3 && (!errors.Is(err, source.ErrBeingWritten) || took < time.Second || took > 5*time.Second):
 					t.Errorf("got %v after %s", err, took)
 				}
 			})
@@ -46,7 +47,7 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 }
 
 func TestAnEditOfASourceThatIsOutIsWorthAnotherTry(t *testing.T) {
-	refusal, is := errors.AsType[*refusal](refused(ErrUnavailable))
+	refusal, is := errors.AsType[*refusal](refused(source.ErrUnavailable))
 	if !is || refusal.status != http.StatusServiceUnavailable {
 		t.Errorf("it is %v", refusal)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // The metrics. Handlers of one name count together. No label holds what a client sent.
@@ -68,7 +69,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		byName[name] = h.live.tally
 		for _, from := range h.sources {
 			sources[name] = append(sources[name], sourceLabel(from))
-			if observed, ok := from.(Observed); ok {
+			if observed, ok := from.(source.Observed); ok {
 				noteUp(up, [2]string{name, sourceLabel(from)}, observed.Outage() == nil)
 			}
 		}
@@ -99,7 +100,7 @@ func noteUp(up map[[2]string]float64, labels [2]string, readable bool) {
 }
 
 // sourceLabel is the label of a source: a path need not be Unicode text, which a label has to be.
-func sourceLabel(from Source) string { return strings.ToValidUTF8(from.String(), "\uFFFD") }
+func sourceLabel(from source.Source) string { return strings.ToValidUTF8(from.String(), "\uFFFD") }
 
 // collect collects what is counted of handlers of one name, which have these sources.
 func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {

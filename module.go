@@ -24,6 +24,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 func init() {
@@ -112,7 +113,7 @@ type Handler struct {
 
 	// Tests that the rules have to pass before they serve, when the configuration is loaded and before every
 	// swap: an object from request path to what is expected, a destination, `pass` or `error`. Default: none.
-	Expect Expectations `json:"expect,omitempty"`
+	Expect source.Expectations `json:"expect,omitempty"`
 
 	// Lets pages tell their own short URL: successful answers to GET and HEAD requests that pass through get a header
 	// `Link: <https://go.example/k>; rel="shortlink"` where a key leads to exactly this page. An empty object is enough. Default: none.
@@ -127,7 +128,7 @@ type Handler struct {
 	events  *caddyevents.App
 	options resolver.Options
 	site    site
-	sources []Source
+	sources []source.Source
 	// sourceJSON are the sources as the configuration has them.
 	sourceJSON []string
 	live       *live
@@ -220,7 +221,7 @@ func (h *Handler) loadSources() error {
 		return err
 	}
 	for i, module := range modules.([]any) {
-		from, ok := module.(Source)
+		from, ok := module.(source.Source)
 		if !ok {
 			return fmt.Errorf("sources: number %d is a %T, which is no shortlink.Source", i+1, module)
 		}
@@ -235,7 +236,7 @@ func (h *Handler) checkOptions() error {
 	options, inText := h.resolverOptions()
 	_, inOptions := resolver.NewCompiler(options)
 	h.options = options
-	return errors.Join(inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.problems())
+	return errors.Join(inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.Problems())
 }
 
 // configuration is a digest of what handlers that can share a live ruleset have in common: all of it.

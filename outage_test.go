@@ -17,6 +17,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // statusUntil repeats the command status until what it says matches, with an exit status.
@@ -104,7 +105,7 @@ func TestAFileThatIsBackAfterAReloadWithoutItIsLoaded(t *testing.T) {
 }
 
 // CopySource is a source that can never be read, and has a stored copy of its rules.
-type CopySource struct{ reach shortlink.Reachability }
+type CopySource struct{ reach source.Reachability }
 
 var stored = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
@@ -129,7 +130,7 @@ func (s *CopySource) Read(_ context.Context, add func(resolver.Rule)) (string, e
 
 func (*CopySource) Watch(ctx context.Context, _ string, _ func()) { <-ctx.Done() }
 
-func (s *CopySource) Outage() *shortlink.Outage { return s.reach.Outage() }
+func (s *CopySource) Outage() *source.Outage { return s.reach.Outage() }
 
 func TestAStoredCopyIsSaidToServe(t *testing.T) {
 	s := administer(t, "", "shortlink {\n name links\n from test_copy\n }")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // predecessor is a running handler whose place a new one takes, and what it serves.
@@ -44,7 +45,7 @@ func (h *Handler) predecessors() predecessors {
 	return ofSite
 }
 
-// check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap. Where
+// Check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap. Where
 // there are none, Caddy starts or the site is new, and what can be answered is.
 func (ps predecessors) check(next *resolver.Ruleset) error {
 	var before []*resolver.Ruleset
@@ -83,7 +84,7 @@ func (h *Handler) loadFirst(before predecessors) (first *loaded, last *lastLoad,
 }
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
-func (h *Handler) loadAfter(before predecessors, sources []Source) (*loaded, error) {
+func (h *Handler) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
 	own := h.sources
 	h.sources = sources
 	next, err := h.load(h.ctx, newPacer().pause)
@@ -94,9 +95,39 @@ func (h *Handler) loadAfter(before predecessors, sources []Source) (*loaded, err
 	return next, before.check(next.ruleset)
 }
 
+// continueOutages lets the sources of a handler continue the outages of the same sources of those
+// whose place it takes.
+func (ps predecessors) continueOutages(h *Handler) {
+	for i, from := range h.sources {
+		continuing, ok := from.(source.Continuing)
+		if !ok {
+			continue
+		}
+		if outage := ps.firstOutage(h.sourceJSON[i]); outage != nil {
+			continuing.ContinueOutage(outage)
+		}
+	}
+}
+
+// firstOutage returns the outage of a source that began first, or nil. Of those that share a
+// ruleset the handler knows it that follows the sources.
+func (ps predecessors) firstOutage(configuration string) (first *source.Outage) {
+	for _, p := range ps {
+		at := slices.Index(p.sourceJSON, configuration)
+		if at < 0 {
+			continue
+		}
+		outage := source.OutageOf(p.live.handler.Load().sources[at])
+		if outage != nil && (first == nil || outage.Since.Before(first.Since)) {
+			first = outage
+		}
+	}
+	return first
+}
+
 // lastGood returns a handler's sources, in the place of those that predecessors have, too, what these
 // serve of them. found tells whether there are any.
-func (ps predecessors) lastGood(h *Handler) (sources []Source, found bool) {
+func (ps predecessors) lastGood(h *Handler) (sources []source.Source, found bool) {
 	sources = slices.Clone(h.sources)
 	for i, configuration := range h.sourceJSON {
 		for _, p := range ps {
@@ -110,7 +141,7 @@ func (ps predecessors) lastGood(h *Handler) (sources []Source, found bool) {
 
 // lastGood is a source as a running handler serves it.
 type lastGood struct {
-	Source
+	source.Source
 	serving *loaded
 	index   int // of the source there
 }
@@ -126,7 +157,7 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 // Expectations returns those that the rules have met.
 func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
 
-func (s lastGood) PlacedExpectations() placedExpectations { return s.serving.expected[s.index] }
+func (s lastGood) PlacedExpectations() source.PlacedExpectations { return s.serving.expected[s.index] }
 
 // Interface guards
-var _ Expecting = lastGood{}
+var _ source.Expecting = lastGood{}

@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-shortlink/shortlink"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // gate is a source whose first reading goes through, and whose later ones last until the configuration is unloaded.
@@ -56,7 +56,7 @@ func (*gate) Watch(ctx context.Context, _ string, changed func()) {
 	}
 }
 
-var _ shortlink.Source = (*gate)(nil)
+var _ source.Source = (*gate)(nil)
 
 // The new configuration takes the rules over, and watches once the old one has let go of them: what the old
 // one was reading is no failure.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // Rules are rules that stand in the configuration itself. In JSON they are an object
@@ -51,7 +52,7 @@ func (rules Rules) checkPlaceholders() error {
 	for _, rule := range rules {
 		placeholder := cmp.Or(findPlaceholder(rule.Key), findPlaceholder(rule.Value))
 		if placeholder != "" {
-			errs = append(errs, problem{key: rule.Key, message: placeholderMessage(placeholder)})
+			errs = append(errs, source.Problem{Key: rule.Key, Message: placeholderMessage(placeholder)})
 		}
 	}
 	return errors.Join(errs...)

@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // write writes a file as careful programs do: whole, and in the place of the old one at once.
@@ -113,22 +114,22 @@ func TestAFileOfLinesThatIsWrittenSlowlyInPlaceIsTakenWhenItIsWhole(t *testing.T
 
 func TestAFileThatHasChangedSinceItWasReadIsNotEdited(t *testing.T) {
 	dir := t.TempDir()
-	for name, source := range map[string]shortlink.Writable{
-		"a file":          &shortlink.FileSource{Path: dir + "/links.json"},
-		"a storage entry": &shortlink.StorageSource{Key: "links.json", StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, dir))},
+	for name, from := range map[string]source.Writable{
+		"a file":          &source.File{Path: dir + "/links.json"},
+		"a storage entry": &source.Storage{Key: "links.json", StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, dir))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, dir+"/links.json", `{"a": "https://a.example"}`)
 			ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
 			defer cancel()
-			mustDo(t, source.(caddy.Provisioner).Provision(ctx))
-			version, err := source.Read(ctx, func(resolver.Rule) {})
+			mustDo(t, from.(caddy.Provisioner).Provision(ctx))
+			version, err := from.Read(ctx, func(resolver.Rule) {})
 			mustDo(t, err)
 			const theirs = `{"a": "https://theirs.example"}`
 			write(t, dir+"/links.json", theirs)
-			err = source.Edit(ctx, version, rulefile.Edit{Key: "a"})
+			err = from.Edit(ctx, version, rulefile.Edit{Key: "a"})
 			content, _ := os.ReadFile(dir + "/links.json")
-			if !errors.Is(err, shortlink.ErrChanged) || string(content) != theirs {
+			if !errors.Is(err, source.ErrChanged) || string(content) != theirs {
 				t.Errorf("got %v, and it holds %s", err, content)
 			}
 		})
@@ -187,8 +188,8 @@ func TestTheJSONOfSourcesIsReadAsItWasWritten(t *testing.T) {
 		config string
 		source any
 	}{
-		"file":    {`{"path":"links.csv","format":"csv","poll":"10s","expect":"expect.json","minisign":"RWQ"}`, new(shortlink.FileSource)},
-		"storage": {`{"key":"links","storage":{"module":"file_system"},"format":"json","poll":"off","expect":"expect","minisign":"RWQ"}`, new(shortlink.StorageSource)},
+		"file":    {`{"path":"links.csv","format":"csv","poll":"10s","expect":"expect.json","minisign":"RWQ"}`, new(source.File)},
+		"storage": {`{"key":"links","storage":{"module":"file_system"},"format":"json","poll":"off","expect":"expect","minisign":"RWQ"}`, new(source.Storage)},
 		"handler": {`{"sources":[{"source":"file","path":"links.json"},{"source":"storage","key":"links"}],"expect":{"/a":"pass"}}`, new(shortlink.Handler)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // tally is what is counted of all handlers of one name. It is there as long as one of them is, and so goes on over reloads of
@@ -44,7 +45,7 @@ func (t *tally) count(result *resolver.Result, c *rulesetCounters) {
 }
 
 // loaded takes down what came of reading sources.
-func (t *tally) loaded(sources []Source, err error, now time.Time) {
+func (t *tally) loaded(sources []source.Source, err error, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, from := range sources {
@@ -59,15 +60,15 @@ func (t *tally) loaded(sources []Source, err error, now time.Time) {
 }
 
 // timeOfRules returns of when the rules are that a source has returned now.
-func timeOfRules(from Source, now time.Time) time.Time {
-	if outage := outageOf(from); outage != nil && outage.StoredCopy {
+func timeOfRules(from source.Source, now time.Time) time.Time {
+	if outage := source.OutageOf(from); outage != nil && outage.StoredCopy {
 		return outage.CopyTime
 	}
 	return now
 }
 
 // lastSuccess returns of when the rules of a source are; zero if nobody knows.
-func (t *tally) lastSuccess(from Source) time.Time {
+func (t *tally) lastSuccess(from source.Source) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.succeeded[sourceLabel(from)]

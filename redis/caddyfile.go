@@ -5,7 +5,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // UnmarshalCaddyfile sets up the source from what follows "from" in a shortlink directive:
@@ -18,62 +18,36 @@ import (
 //		poll <interval|off>
 //	}
 //
-// What the options mean stands at the fields of [Source]. The error names the line.
+// What the options mean stands at the fields of [Source]. The error lists everything that is wrong,
+// each with its line.
 func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the source's name
-	if !d.AllArgs(&s.Hash) {
-		return d.Err("redis takes the name of a hash; other options stand in its block")
-	}
-	given := make(map[string]bool)
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if given[d.Val()] {
-			return d.Errf("%s is given twice", d.Val())
-		}
-		given[d.Val()] = true
-		if err := s.unmarshalOption(d); err != nil {
-			return err
-		}
-	}
-	return nil
+	block := source.Block{Argument: "the name of a hash", Value: &s.Hash, Options: []source.BlockOption{
+		{
+			Name: "url", Takes: "takes a URL such as redis://user:password@host:6379/0",
+			Words: []*string{&s.URL}, Check: s.checkURL,
+		},
+		{
+			Name: "cluster", Takes: "stands alone; " +
+				"more nodes stand in the url: redis://host1:6379?addr=host2:6379",
+			Flag: &s.Cluster,
+		},
+		{Name: "tls_ca", Takes: "takes a PEM file of certificates", Words: []*string{&s.TLSCA}},
+		{
+			Name: "tls_cert", Takes: "takes two PEM files: a certificate, and its private key",
+			Words: []*string{&s.TLSCert, &s.TLSKey},
+		},
+		source.PollOption(&s.Poll),
+	}}
+	return block.Unmarshal(d)
 }
 
-// unmarshalOption reads one line of the block.
-func (s *Source) unmarshalOption(d *caddyfile.Dispenser) error {
-	switch d.Val() {
-	case "url":
-		if !d.AllArgs(&s.URL) {
-			return d.Err("url takes a URL such as redis://user:password@host:6379/0")
-		}
-		if strings.HasPrefix(s.URL, "{") { // a placeholder, known when Caddy starts
-			return nil
-		}
-		if err := checkScheme(s.URL); err != nil {
-			return d.WrapErr(err)
-		}
-	case "cluster":
-		if d.NextArg() {
-			return d.Err("cluster stands alone; more nodes stand in the url: redis://host1:6379?addr=host2:6379")
-		}
-		s.Cluster = true
-	case "tls_ca":
-		if !d.AllArgs(&s.TLSCA) {
-			return d.Err("tls_ca takes a PEM file of certificates")
-		}
-	case "tls_cert":
-		if !d.AllArgs(&s.TLSCert, &s.TLSKey) {
-			return d.Err("tls_cert takes two PEM files: a certificate, and its private key")
-		}
-	case "poll":
-		if !d.AllArgs(&s.Poll) {
-			return d.Err("poll takes a duration of at least 1ms, such as 2s, or off")
-		}
-		if _, err := shortlink.ParsePoll(s.Poll, defaultPoll); err != nil {
-			return d.WrapErr(err)
-		}
-	default:
-		return d.Errf("redis has no option %q; the options are url, cluster, tls_ca, tls_cert and poll", d.Val())
+// checkURL checks what the URL begins with, if it is no placeholder, which is known when Caddy
+// starts.
+func (s *Source) checkURL() error {
+	if strings.HasPrefix(s.URL, "{") {
+		return nil
 	}
-	return nil
+	return checkScheme(s.URL)
 }
 
 // Interface guards

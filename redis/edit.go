@@ -7,9 +7,9 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/caddy-shortlink/shortlink"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // Writable returns nil: what the user of the URL may do, the server knows.
@@ -25,7 +25,7 @@ func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) e
 		}
 		rules, err := parseRules(fields, s.String())
 		if err != nil || versionOf(rules) != version {
-			return shortlink.ErrChanged
+			return source.ErrChanged
 		}
 		old, found := fieldOf(fields, edit)
 		if problem := problemOf(edit, found, len(fields)); problem != nil {
@@ -61,18 +61,18 @@ func reasonOf(commands []goredis.Cmder, err error) error {
 func editError(err error) error {
 	_, ofRule := errors.AsType[rulefile.Errors](err)
 	switch {
-	case err == nil, ofRule, errors.Is(err, shortlink.ErrChanged), errors.Is(err, rulefile.ErrNoRule):
+	case err == nil, ofRule, errors.Is(err, source.ErrChanged), errors.Is(err, rulefile.ErrNoRule):
 		return err
 	case errors.Is(err, goredis.TxFailedErr):
-		return shortlink.ErrChanged
+		return source.ErrChanged
 	case goredis.IsReadOnlyError(err):
 		return fmt.Errorf("%w: it is a replica; let url name its master: %w",
-			shortlink.ErrNotWritable, err)
+			source.ErrNotWritable, err)
 	case goredis.IsPermissionError(err):
 		return fmt.Errorf("%w: the user needs HSET and HDEL for edits: %w",
-			shortlink.ErrNotWritable, err)
+			source.ErrNotWritable, err)
 	}
-	return fmt.Errorf("%w: %w", shortlink.ErrUnavailable, err)
+	return fmt.Errorf("%w: %w", source.ErrUnavailable, err)
 }
 
 // fieldOf returns the field that an edit is about.
@@ -107,4 +107,4 @@ func valueOf(rule resolver.Rule) string {
 }
 
 // Interface guard
-var _ shortlink.Writable = (*Source)(nil)
+var _ source.Writable = (*Source)(nil)

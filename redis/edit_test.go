@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // value returns the value of a field of the hash links, "" for none.
@@ -56,7 +56,7 @@ func TestAnEditOfAHashThatHasChangedChangesNothing(t *testing.T) {
 	e.read(t.Context())
 	server.do(t, "hset", "links", "other", "https://other.example")
 	err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "docs"})
-	if !errors.Is(err, shortlink.ErrChanged) || server.value(t, "docs") == "" {
+	if !errors.Is(err, source.ErrChanged) || server.value(t, "docs") == "" {
 		t.Errorf("got %v, and docs is %q", err, server.value(t, "docs"))
 	}
 }
@@ -93,23 +93,23 @@ func TestAServerThatTakesNoEditsSaysWhy(t *testing.T) {
 	}{
 		"a replica": {
 			func(t *testing.T, s *realServer) { s.do(t, "replicaof", "127.0.0.1", freePort(t)) },
-			shortlink.ErrNotWritable, "READONLY You can't write against a read only replica.",
+			source.ErrNotWritable, "READONLY You can't write against a read only replica.",
 		},
 		"no memory": {
 			func(t *testing.T, s *realServer) { s.do(t, "config", "set", "maxmemory", "1") },
-			shortlink.ErrUnavailable, "OOM command not allowed when used memory > 'maxmemory'.",
+			source.ErrUnavailable, "OOM command not allowed when used memory > 'maxmemory'.",
 		},
 		"too few replicas": {
 			func(t *testing.T, s *realServer) { s.do(t, "config", "set", "min-replicas-to-write", "1") },
-			shortlink.ErrUnavailable, "NOREPLICAS Not enough good replicas to write.",
+			source.ErrUnavailable, "NOREPLICAS Not enough good replicas to write.",
 		},
 		"a user who may not": {
 			func(t *testing.T, s *realServer) { s.do(t, "acl", "setuser", "default", "-hset") },
-			shortlink.ErrNotWritable, "NOPERM",
+			source.ErrNotWritable, "NOPERM",
 		},
 		"no server": {
 			func(t *testing.T, s *realServer) { s.kill() },
-			shortlink.ErrUnavailable, "dial unix",
+			source.ErrUnavailable, "dial unix",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

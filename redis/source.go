@@ -12,8 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/caddy-shortlink/shortlink"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 func init() {
@@ -75,7 +75,7 @@ type Source struct {
 	server server
 	copy   *storedCopy
 	served served
-	reach  shortlink.Reachability
+	reach  source.Reachability
 	logger *zap.Logger
 }
 
@@ -96,7 +96,7 @@ func (s *Source) Provision(ctx caddy.Context) error {
 		return errors.New("redis: the name of the hash is missing")
 	}
 	var err error
-	if s.every, err = shortlink.ParsePoll(s.Poll, defaultPoll); err != nil {
+	if s.every, err = source.ParsePoll(s.Poll, defaultPoll); err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
@@ -115,7 +115,7 @@ func (s *Source) Cleanup() error {
 // String returns the source's name: redis and the name of the hash.
 func (s *Source) String() string { return "redis " + s.Hash }
 
-// Read passes the rules of the hash to add, sorted by key; see [shortlink.Source]. It is an error if the hash
+// Read passes the rules of the hash to add, sorted by key; see [source.Source]. It is an error if the hash
 // is missing, empty or of another type. A [rulefile.Errors] lists all values that are neither
 // a string nor an object as [rulefile.ReadJSON] reads them.
 //
@@ -148,11 +148,11 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 // than an old one.
 func (s *Source) Judge(err error) { s.copy.judge(err == nil) }
 
-// Outage tells since when the server cannot be reached; see [shortlink.Observed].
-func (s *Source) Outage() *shortlink.Outage { return s.reach.Outage() }
+// Outage tells since when the server cannot be reached; see [source.Observed].
+func (s *Source) Outage() *source.Outage { return s.reach.Outage() }
 
-// ContinueOutage takes over an outage; see [shortlink.Continuing].
-func (s *Source) ContinueOutage(outage *shortlink.Outage) { s.reach.Continue(outage) }
+// ContinueOutage takes over an outage; see [source.Continuing].
+func (s *Source) ContinueOutage(outage *source.Outage) { s.reach.Continue(outage) }
 
 // load reads and understands the hash, and notes whether it can be read.
 func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
@@ -205,9 +205,9 @@ func isRejection(err error) bool {
 
 // Interface guards
 var (
-	_ shortlink.Source     = (*Source)(nil)
-	_ shortlink.Judged     = (*Source)(nil)
-	_ shortlink.Continuing = (*Source)(nil)
-	_ caddy.Provisioner    = (*Source)(nil)
-	_ caddy.CleanerUpper   = (*Source)(nil)
+	_ source.Source      = (*Source)(nil)
+	_ source.Judged      = (*Source)(nil)
+	_ source.Continuing  = (*Source)(nil)
+	_ caddy.Provisioner  = (*Source)(nil)
+	_ caddy.CleanerUpper = (*Source)(nil)
 )

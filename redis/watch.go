@@ -27,7 +27,7 @@ const (
 	pollShare = 2
 )
 
-// Watch calls changed when the hash may have changed; see [shortlink.Source]. It listens to the server, or polls where that
+// Watch calls changed when the hash may have changed; see [source.Source]. It listens to the server, or polls where that
 // pushes nothing. After each loss of the connection it compares the whole hash with what is served. While the server
 // cannot be reached it tries again and again, with growing pauses. It stores the rules that Read returned and that serve.
 func (s *Source) Watch(ctx context.Context, version string, changed func()) {

@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"fmt"
@@ -70,47 +70,17 @@ func (r *Reachability) Succeed() {
 	r.outage = nil
 }
 
-// outageOf returns the outage of a source that tells of it, or nil.
-func outageOf(source Source) *Outage {
+// OutageOf returns the outage of a source that tells of it, or nil.
+func OutageOf(source Source) *Outage {
 	if observed, ok := source.(Observed); ok {
 		return observed.Outage()
 	}
 	return nil
 }
 
-// continueOutages lets the sources of a handler continue the outages of the same sources of those
-// whose place it takes.
-func (ps predecessors) continueOutages(h *Handler) {
-	for i, source := range h.sources {
-		continuing, ok := source.(Continuing)
-		if !ok {
-			continue
-		}
-		if outage := ps.firstOutage(h.sourceJSON[i]); outage != nil {
-			continuing.ContinueOutage(outage)
-		}
-	}
-}
-
-// firstOutage returns the outage of a source that began first, or nil. Of those that share a
-// ruleset the handler knows it that follows the sources.
-func (ps predecessors) firstOutage(configuration string) (first *Outage) {
-	for _, p := range ps {
-		at := slices.Index(p.sourceJSON, configuration)
-		if at < 0 {
-			continue
-		}
-		outage := outageOf(p.live.handler.Load().sources[at])
-		if outage != nil && (first == nil || outage.Since.Before(first.Since)) {
-			first = outage
-		}
-	}
-	return first
-}
-
-// noteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if not.
-func noteOfCopy(source Source) string {
-	outage := outageOf(source)
+// NoteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if not.
+func NoteOfCopy(source Source) string {
+	outage := OutageOf(source)
 	if outage == nil || !outage.StoredCopy {
 		return ""
 	}

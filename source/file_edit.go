@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // Writable returns why the file cannot be edited, or nil. A file that cannot be read now may be
 // edited later.
-func (s *FileSource) Writable() error {
+func (s *File) Writable() error {
 	if err := s.content.writable(); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func checkReplaceable(path string) error {
 // link leads to. It has the format, the layout and the permissions of the old one, and its owner if
 // Caddy may give it away. Of several that edit the file at once, in this process and others, each
 // waits for the ones before.
-func (s *FileSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+func (s *File) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
 	path, err := filepath.EvalSymlinks(s.path)
 	if err != nil {
 		return plainly(err)
@@ -143,7 +143,7 @@ const editedMark = ".edit-"
 
 // removeLeftovers removes the edited copies that processes have left which were killed. Where it
 // cannot, they do no harm.
-func (s *FileSource) removeLeftovers(ctx context.Context) {
+func (s *File) removeLeftovers(ctx context.Context) {
 	path, err := filepath.EvalSymlinks(s.path)
 	if err != nil {
 		return
@@ -164,7 +164,7 @@ func (s *FileSource) removeLeftovers(ctx context.Context) {
 }
 
 // editedCopy writes the file with the edit made beside it, and returns the copy's path.
-func (s *FileSource) editedCopy(path string, old *fileState, edit rulefile.Edit) (string, error) {
+func (s *File) editedCopy(path string, old *fileState, edit rulefile.Edit) (string, error) {
 	content, err := openRegular(path)
 	if err != nil {
 		return "", err
@@ -187,7 +187,7 @@ func (s *FileSource) editedCopy(path string, old *fileState, edit rulefile.Edit)
 }
 
 // write writes the old file with the edit made, and reads back what it has written.
-func (s *FileSource) write(edited, old *os.File, edit rulefile.Edit) error {
+func (s *File) write(edited, old *os.File, edit rulefile.Edit) error {
 	if err := edit.Apply(edited, old, s.content.format, s.name); err != nil {
 		return err
 	}
@@ -203,4 +203,4 @@ func (s *FileSource) write(edited, old *os.File, edit rulefile.Edit) error {
 }
 
 // Interface guard
-var _ Writable = (*FileSource)(nil)
+var _ Writable = (*File)(nil)

@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"context"
@@ -39,9 +39,9 @@ func (d *deaf) Unlock(context.Context, string) error {
 	return nil
 }
 
-func newDeafSource() (*StorageSource, *deaf) {
+func newDeafSource() (*Storage, *deaf) {
 	d := &deaf{healed: make(chan struct{})}
-	s := &StorageSource{Key: "links.json", storage: d, calls: newBoundedCalls(storageLimit)}
+	s := &Storage{Key: "links.json", storage: d, calls: newBoundedCalls(storageLimit)}
 	s.content.format = rulefile.JSON
 	s.content.read = s.open
 	return s, d

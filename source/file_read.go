@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"context"
@@ -70,7 +70,7 @@ func (unsteady) Is(target error) bool {
 }
 
 // open passes the file to use. A file that changes meanwhile is an error.
-func (s *FileSource) open(ctx context.Context, use func(io.Reader) error) error {
+func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	before, err := s.stat(ctx, s.path)
 	if err != nil {
 		return s.placed(err)
@@ -98,13 +98,13 @@ func (s *FileSource) open(ctx context.Context, use func(io.Reader) error) error 
 	return nil
 }
 
-func (s *FileSource) stat(ctx context.Context, path string) (*fileState, error) {
+func (s *File) stat(ctx context.Context, path string) (*fileState, error) {
 	stat := func(context.Context) (*fileState, error) { return stateOfFile(path) }
 	return callBounded(ctx, s.calls, stat)
 }
 
 // placed adds the whole path to an error, where the source's name does not have it.
-func (s *FileSource) placed(err error) error {
+func (s *File) placed(err error) error {
 	if s.name == s.path {
 		return err
 	}
@@ -172,7 +172,7 @@ func plainly(err error) error {
 // isBeingWritten reports whether the file was written to a moment ago, unless it is known to stand
 // there as a whole. Of a format that has no end mark the first half can be taken for the whole,
 // while the writer rests.
-func (s *FileSource) isBeingWritten(before, now *fileState) bool {
+func (s *File) isBeingWritten(before, now *fileState) bool {
 	if s.content.format == rulefile.JSON || now == nil ||
 		time.Since(now.ModTime()).Abs() >= writerRests {
 		return false

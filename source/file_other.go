@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package shortlink
+package source
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"bytes"
@@ -32,13 +32,29 @@ type content struct {
 	reach Reachability
 }
 
+// contentOptions are the options in the Caddyfile of a source of such content, by where they go.
+func contentOptions(format, poll, expect, publicKey *string) []BlockOption {
+	return []BlockOption{
+		{Name: "format", Words: []*string{format}, Check: func() error {
+			_, err := rulefile.ParseFormat(*format)
+			return err
+		}},
+		PollOption(poll),
+		{Name: "expect", Words: []*string{expect}},
+		{Name: "minisign", Words: []*string{publicKey}, Check: func() error {
+			_, err := parsePublicKey(*publicKey)
+			return err
+		}},
+	}
+}
+
 // companions lie beside the content.
 type companions struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
 func (c *content) rules(
 	ctx context.Context, add func(resolver.Rule),
-) (expected placedExpectations, version string, err error) {
+) (expected PlacedExpectations, version string, err error) {
 	var wrong error
 	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
@@ -49,7 +65,7 @@ func (c *content) rules(
 	c.seen.see(stateOf(version, err))
 	if err != nil {
 		// What is wrong with content that was not read to its end means nothing.
-		return placedExpectations{}, "", err
+		return PlacedExpectations{}, "", err
 	}
 	return expected, version, wrong
 }
@@ -176,15 +192,15 @@ var errEmpty = errors.New("it is empty; a file without rules is written {}, in t
 
 // parseExpectations reads a JSON object from request path to expectation, of a file or entry of a
 // name.
-func parseExpectations(b []byte, name string) (expected placedExpectations, err error) {
+func parseExpectations(b []byte, name string) (expected PlacedExpectations, err error) {
 	if b == nil {
 		return expected, nil
 	}
-	expected = placedExpectations{Expectations{}, make(map[string]resolver.Position)}
+	expected = PlacedExpectations{Expectations{}, make(map[string]resolver.Position)}
 	var wrong []error
 	report := func(entry resolver.Rule, what string) {
 		message := fmt.Sprintf("the request path %q %s", entry.Key, what)
-		wrong = append(wrong, problem{at: entry.Position, message: message})
+		wrong = append(wrong, Problem{At: entry.Position, Message: message})
 	}
 	err = rulefile.ReadJSON(bytes.NewReader(b), name, func(entry resolver.Rule) {
 		if _, known := expected.at[entry.Key]; known {
@@ -197,7 +213,7 @@ func parseExpectations(b []byte, name string) (expected placedExpectations, err 
 		expected.Expectations[entry.Key], expected.at[entry.Key] = entry.Value, entry.Position
 	})
 	if err = errors.Join(err, errors.Join(wrong...), expected.problems()); err != nil {
-		return placedExpectations{}, fmt.Errorf("its expectations: %w", err)
+		return PlacedExpectations{}, fmt.Errorf("its expectations: %w", err)
 	}
 	return expected, nil
 }

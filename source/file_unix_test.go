@@ -1,6 +1,6 @@
 //go:build unix
 
-package shortlink
+package source
 
 import (
 	"errors"
@@ -53,7 +53,7 @@ func TestEditsOfSeveralProcessesAreAllKept(t *testing.T) {
 
 // editAgainAndAgain adds rules to a file, each as often as it takes.
 func editAgainAndAgain(t *testing.T, path string) {
-	s := &FileSource{Path: path}
+	s := &File{Path: path}
 	must(t, s.Provision(caddy.Context{}))
 	for i := range editsOfEach {
 		key := fmt.Sprintf("%d-%d", os.Getpid(), i)

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package shortlink
+package source
 
 import (
 	"context"

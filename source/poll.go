@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"cmp"
@@ -9,6 +9,18 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 )
+
+// pollTakes is what the option takes.
+const pollTakes = "takes a duration of at least 1ms, such as 2s, or off"
+
+// PollOption is the option poll of a source's block, whose word goes to written.
+func PollOption(written *string) BlockOption {
+	check := func() error {
+		_, err := ParsePoll(*written, 0)
+		return err
+	}
+	return BlockOption{Name: "poll", Takes: pollTakes, Words: []*string{written}, Check: check}
+}
 
 // pollOff is what is written for a source that is read only when the configuration is loaded.
 const pollOff = "off"
@@ -24,7 +36,7 @@ func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	}
 	every, err := caddy.ParseDuration(written)
 	if err != nil || every < time.Millisecond {
-		return 0, fmt.Errorf("poll takes a duration of at least 1ms, such as 2s, or off, not %q", written)
+		return 0, fmt.Errorf("poll %s, not %q", pollTakes, written)
 	}
 	return every, nil
 }

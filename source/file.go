@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"context"
@@ -19,13 +19,13 @@ import (
 )
 
 func init() {
-	caddy.RegisterModule(new(FileSource))
+	caddy.RegisterModule(new(File))
 }
 
-// FileSource reads rules from a file, and again when the file changes: edited in place, replaced by
+// File reads rules from a file, and again when the file changes: edited in place, replaced by
 // another, or reached through a symbolic link that is led elsewhere. A file that cannot be read, is half
 // written, or does not hold good rules changes nothing: the rules from before go on serving.
-type FileSource struct {
+type File struct {
 	// The file's path. Placeholders such as `{env.HOME}` are replaced.
 	Path string `json:"path,omitempty"`
 
@@ -56,20 +56,20 @@ type FileSource struct {
 	all     []string // the paths of the file and of what lies beside it
 	// stood is the file as it was when it was last read.
 	stood    atomic.Pointer[fileState]
-	expected placedExpectations
+	expected PlacedExpectations
 	calls    *boundedCalls
 }
 
 // CaddyModule returns the module's ID and constructor.
-func (*FileSource) CaddyModule() caddy.ModuleInfo {
+func (*File) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "http.shortlink.sources.file",
-		New: func() caddy.Module { return new(FileSource) },
+		New: func() caddy.Module { return new(File) },
 	}
 }
 
 // Provision checks the options. The error lists all that is wrong with them.
-func (s *FileSource) Provision(caddy.Context) error {
+func (s *File) Provision(caddy.Context) error {
 	replacer := caddy.NewReplacer()
 	s.name = replacer.ReplaceKnown(s.Path, "")
 	expect := replacer.ReplaceKnown(s.Expect, "")
@@ -95,7 +95,7 @@ func (s *FileSource) Provision(caddy.Context) error {
 }
 
 // absolute returns a path from the root.
-func (s *FileSource) absolute(path string) string {
+func (s *File) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -107,7 +107,7 @@ func (s *FileSource) absolute(path string) string {
 }
 
 // beside returns a function that reads a file that belongs to the rules.
-func (s *FileSource) beside(path string) func(context.Context) ([]byte, error) {
+func (s *File) beside(path string) func(context.Context) ([]byte, error) {
 	s.all = append(s.all, path)
 	return func(ctx context.Context) ([]byte, error) {
 		content, err := readRegular(ctx, s.calls, path)
@@ -131,27 +131,27 @@ func parsePublicKey(written string) (*minisign.PublicKey, error) {
 }
 
 // String returns the file's path as it is written, on one line.
-func (s *FileSource) String() string { return s.content.name }
+func (s *File) String() string { return s.content.name }
 
 // Read reads the file.
-func (s *FileSource) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
+func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	s.expected, version, err = s.content.rules(ctx, add)
 	return version, err
 }
 
 // Expectations returns what the file of expectations held when the rules were read.
-func (s *FileSource) Expectations() map[string]string { return s.expected.Expectations }
+func (s *File) Expectations() map[string]string { return s.expected.Expectations }
 
-func (s *FileSource) PlacedExpectations() placedExpectations { return s.expected }
+func (s *File) PlacedExpectations() PlacedExpectations { return s.expected }
 
 // Outage tells since when the file cannot be read; see [Observed].
-func (s *FileSource) Outage() *Outage { return s.content.reach.Outage() }
+func (s *File) Outage() *Outage { return s.content.reach.Outage() }
 
 // ContinueOutage takes over an outage; see [Continuing].
-func (s *FileSource) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
+func (s *File) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
 
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
-func (s *FileSource) Watch(ctx context.Context, version string, changed func()) {
+func (s *File) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
 	go s.removeLeftovers(ctx)
 	watched := fileWatch{source: s}
@@ -160,7 +160,7 @@ func (s *FileSource) Watch(ctx context.Context, version string, changed func()) 
 
 // fileWatch is what a watch has seen of a file.
 type fileWatch struct {
-	source *FileSource
+	source *File
 	// seen are the metadata of the file and of what lies beside it, nil for what is not there.
 	seen  []*fileState
 	state string
@@ -190,7 +190,7 @@ func (w *fileWatch) look(ctx context.Context) string {
 }
 
 // statAll returns the metadata of the file and of what lies beside it.
-func (s *FileSource) statAll(context.Context) ([]*fileState, error) {
+func (s *File) statAll(context.Context) ([]*fileState, error) {
 	all := make([]*fileState, len(s.all))
 	for i, path := range s.all {
 		all[i], _ = stateOfFile(path)
@@ -219,12 +219,9 @@ func sameMetadata(before, now *fileState) bool {
 //		expect <path>
 //		minisign <public_key>
 //	}
-func (s *FileSource) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := sourceBlock{
-		argument: "path", value: &s.Path,
-		options: map[string]*string{"format": &s.Format, "poll": &s.Poll, "expect": &s.Expect, "minisign": &s.Minisign},
-	}
-	if err := block.unmarshal(d); err != nil {
+func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	block := Block{Argument: "one path", Value: &s.Path, Options: s.options()}
+	if err := block.Unmarshal(d); err != nil {
 		return err
 	}
 	if !isRelative(s.Path) && !isRelative(s.Expect) {
@@ -236,6 +233,11 @@ func (s *FileSource) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return err
 }
 
+// options are the options of the source's block.
+func (s *File) options() []BlockOption {
+	return contentOptions(&s.Format, &s.Poll, &s.Expect, &s.Minisign)
+}
+
 // isRelative reports whether a path is relative as it is written: that of a placeholder hardly is.
 func isRelative(path string) bool {
 	return path != "" && !filepath.IsAbs(path) && !strings.HasPrefix(path, "{")
@@ -243,9 +245,9 @@ func isRelative(path string) bool {
 
 // Interface guards
 var (
-	_ caddy.Provisioner     = (*FileSource)(nil)
-	_ caddyfile.Unmarshaler = (*FileSource)(nil)
-	_ Source                = (*FileSource)(nil)
-	_ Expecting             = (*FileSource)(nil)
-	_ Continuing            = (*FileSource)(nil)
+	_ caddy.Provisioner     = (*File)(nil)
+	_ caddyfile.Unmarshaler = (*File)(nil)
+	_ Source                = (*File)(nil)
+	_ Expecting             = (*File)(nil)
+	_ Continuing            = (*File)(nil)
 )

@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"bytes"
@@ -20,13 +20,13 @@ import (
 )
 
 func init() {
-	caddy.RegisterModule(new(StorageSource))
+	caddy.RegisterModule(new(Storage))
 }
 
-// StorageSource reads rules from an entry of Caddy's storage, which every Caddy of a fleet may share,
+// Storage reads rules from an entry of Caddy's storage, which every Caddy of a fleet may share,
 // and again when the entry changes. An entry that is missing, or does not hold good rules, changes
 // nothing: the rules from before go on serving.
-type StorageSource struct {
+type Storage struct {
 	// The entry's key, such as `shortlink/links.json`.
 	Key string `json:"key,omitempty"`
 
@@ -51,20 +51,20 @@ type StorageSource struct {
 	content  content
 	storage  certmagic.Storage
 	every    time.Duration
-	expected placedExpectations
+	expected PlacedExpectations
 	calls    *boundedCalls
 }
 
 // CaddyModule returns the module's ID and constructor.
-func (*StorageSource) CaddyModule() caddy.ModuleInfo {
+func (*Storage) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "http.shortlink.sources.storage",
-		New: func() caddy.Module { return new(StorageSource) },
+		New: func() caddy.Module { return new(Storage) },
 	}
 }
 
 // Provision finds the storage and checks the options. The error lists all that is wrong with them.
-func (s *StorageSource) Provision(ctx caddy.Context) error {
+func (s *Storage) Provision(ctx caddy.Context) error {
 	var inKey, inStorage, inFormat, inPoll, inPublicKey error
 	if s.Key == "" {
 		inKey = errors.New("the key of the entry is missing; write from storage <key>")
@@ -86,7 +86,7 @@ func (s *StorageSource) Provision(ctx caddy.Context) error {
 }
 
 // findStorage returns the storage of the block, or Caddy's own.
-func (s *StorageSource) findStorage(ctx caddy.Context) (certmagic.Storage, error) {
+func (s *Storage) findStorage(ctx caddy.Context) (certmagic.Storage, error) {
 	if s.StorageRaw == nil {
 		return ctx.Storage(), nil
 	}
@@ -98,12 +98,12 @@ func (s *StorageSource) findStorage(ctx caddy.Context) (certmagic.Storage, error
 }
 
 // beside returns a function that loads an entry that belongs to the rules.
-func (s *StorageSource) beside(key string) func(context.Context) ([]byte, error) {
+func (s *Storage) beside(key string) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) { return s.load(ctx, key) }
 }
 
 // open passes the entry to use.
-func (s *StorageSource) open(ctx context.Context, use func(io.Reader) error) error {
+func (s *Storage) open(ctx context.Context, use func(io.Reader) error) error {
 	b, err := s.load(ctx, s.Key)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *StorageSource) open(ctx context.Context, use func(io.Reader) error) err
 // storageLimit is how long a storage may take to answer, which is often one behind a network.
 const storageLimit = 10 * time.Second
 
-func (s *StorageSource) load(ctx context.Context, key string) ([]byte, error) {
+func (s *Storage) load(ctx context.Context, key string) ([]byte, error) {
 	if files, are := s.storage.(*certmagic.FileStorage); are {
 		return readRegular(ctx, s.calls, files.Filename(key)) // Load would wait for a pipe
 	}
@@ -128,36 +128,36 @@ func (s *StorageSource) load(ctx context.Context, key string) ([]byte, error) {
 }
 
 // String returns the entry's key, and that it is one of a storage.
-func (s *StorageSource) String() string { return "storage " + s.Key }
+func (s *Storage) String() string { return "storage " + s.Key }
 
 // Read reads the entry.
-func (s *StorageSource) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
+func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	s.expected, version, err = s.content.rules(ctx, add)
 	return version, err
 }
 
 // Expectations returns what the entry of expectations held when the rules were read.
-func (s *StorageSource) Expectations() map[string]string { return s.expected.Expectations }
+func (s *Storage) Expectations() map[string]string { return s.expected.Expectations }
 
-func (s *StorageSource) PlacedExpectations() placedExpectations { return s.expected }
+func (s *Storage) PlacedExpectations() PlacedExpectations { return s.expected }
 
 // Outage tells since when the entry cannot be read; see [Observed].
-func (s *StorageSource) Outage() *Outage { return s.content.reach.Outage() }
+func (s *Storage) Outage() *Outage { return s.content.reach.Outage() }
 
 // ContinueOutage takes over an outage; see [Continuing].
-func (s *StorageSource) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
+func (s *Storage) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
 
 // Watch reads the entry again and again: not every storage knows when its entries change.
-func (s *StorageSource) Watch(ctx context.Context, version string, changed func()) {
+func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
 	s.content.seen.poll(ctx, s.every, s.content.state, changed)
 }
 
 // Writable returns why the entry cannot be edited, or nil.
-func (s *StorageSource) Writable() error { return s.content.writable() }
+func (s *Storage) Writable() error { return s.content.writable() }
 
 // Edit stores the entry with the edit made, under the storage's lock for it: servers that share it edit it one after the other.
-func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (s *StorageSource) Edit(ctx context.Context, version string, edit rulefile.
 }
 
 // lock waits until no other server edits the entry, but not for ever.
-func (s *StorageSource) lock(ctx context.Context) (func(), error) {
+func (s *Storage) lock(ctx context.Context) (func(), error) {
 	name := s.Key + ".edit"
 	ctx, cancel := context.WithCancel(ctx) // some storages hold a lock as long as this lasts
 	unlock := func() {
@@ -222,16 +222,14 @@ func (s *StorageSource) lock(ctx context.Context) (func(), error) {
 //		expect <key>
 //		minisign <public_key>
 //	}
-func (s *StorageSource) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := sourceBlock{
-		argument: "key", value: &s.Key,
-		options: map[string]*string{"format": &s.Format, "poll": &s.Poll, "expect": &s.Expect, "minisign": &s.Minisign},
-		modules: map[string]func(*caddyfile.Dispenser) error{"storage": s.unmarshalStorage},
-	}
-	return block.unmarshal(d)
+func (s *Storage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	options := contentOptions(&s.Format, &s.Poll, &s.Expect, &s.Minisign)
+	options = append(options, BlockOption{Name: "storage", Unmarshal: s.unmarshalStorage})
+	block := Block{Argument: "one key", Value: &s.Key, Options: options}
+	return block.Unmarshal(d)
 }
 
-func (s *StorageSource) unmarshalStorage(d *caddyfile.Dispenser) error {
+func (s *Storage) unmarshalStorage(d *caddyfile.Dispenser) error {
 	if !d.NextArg() {
 		return d.ArgErr()
 	}
@@ -249,10 +247,10 @@ func (s *StorageSource) unmarshalStorage(d *caddyfile.Dispenser) error {
 
 // Interface guards
 var (
-	_ caddy.Provisioner     = (*StorageSource)(nil)
-	_ caddyfile.Unmarshaler = (*StorageSource)(nil)
-	_ Source                = (*StorageSource)(nil)
-	_ Expecting             = (*StorageSource)(nil)
-	_ Continuing            = (*StorageSource)(nil)
-	_ Writable              = (*StorageSource)(nil)
+	_ caddy.Provisioner     = (*Storage)(nil)
+	_ caddyfile.Unmarshaler = (*Storage)(nil)
+	_ Source                = (*Storage)(nil)
+	_ Expecting             = (*Storage)(nil)
+	_ Continuing            = (*Storage)(nil)
+	_ Writable              = (*Storage)(nil)
 )

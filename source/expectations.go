@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"cmp"
@@ -16,26 +16,26 @@ import (
 // request path. It is a destination, "pass" or "error". A destination that is a path is one of this site.
 type Expectations map[string]string
 
-// siteOrigin returns the origin of what is a path of the site: the one that is configured, or one
+// SiteOrigin returns the origin of what is a path of the site: the one that is configured, or one
 // that stands in for it.
-func siteOrigin(configured string) string { return cmp.Or(configured, standInOrigin) }
+func SiteOrigin(configured string) string { return cmp.Or(configured, StandInOrigin) }
 
-const standInOrigin = "http://localhost"
+const StandInOrigin = "http://localhost"
 
-// placedExpectations are expectations, and where in a file or entry each stands; those of a
+// PlacedExpectations are expectations, and where in a file or entry each stands; those of a
 // configuration have no place.
-type placedExpectations struct {
+type PlacedExpectations struct {
 	Expectations
 	at map[string]resolver.Position
 }
 
 // placing is an [Expecting] that knows where its expectations stand.
 type placing interface {
-	PlacedExpectations() placedExpectations
+	PlacedExpectations() PlacedExpectations
 }
 
-// expectationsOf returns what a source expects, as of its last reading.
-func expectationsOf(source Source) (expected placedExpectations) {
+// ExpectationsOf returns what a source expects, as of its last reading.
+func ExpectationsOf(source Source) (expected PlacedExpectations) {
 	switch source := source.(type) {
 	case placing:
 		return source.PlacedExpectations()
@@ -45,10 +45,10 @@ func expectationsOf(source Source) (expected placedExpectations) {
 	return expected
 }
 
-// problems returns what is wrong with the expectations themselves.
-func (e Expectations) problems() error { return placedExpectations{Expectations: e}.problems() }
+// Problems returns what is wrong with the expectations themselves.
+func (e Expectations) Problems() error { return PlacedExpectations{Expectations: e}.problems() }
 
-func (e placedExpectations) problems() error {
+func (e PlacedExpectations) problems() error {
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
 		if !strings.HasPrefix(path, "/") {
@@ -64,16 +64,16 @@ func (e placedExpectations) problems() error {
 	return errors.Join(errs...)
 }
 
-// problem returns an error about the expectation of a path.
-func (e placedExpectations) problem(path, format string, args ...any) error {
-	return problem{at: e.at[path], message: fmt.Sprintf(format, args...)}
+// Problem returns an error about the expectation of a path.
+func (e PlacedExpectations) problem(path, format string, args ...any) error {
+	return Problem{At: e.at[path], Message: fmt.Sprintf(format, args...)}
 }
 
-func (e placedExpectations) check(ruleset *resolver.Ruleset, origin string) error {
+func (e PlacedExpectations) Check(ruleset *resolver.Ruleset, origin string) error {
 	if err := e.problems(); err != nil {
 		return err
 	}
-	origin = siteOrigin(origin)
+	origin = SiteOrigin(origin)
 	var errs []error
 	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
 		expected := e.Expectations[path]

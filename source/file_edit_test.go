@@ -1,4 +1,4 @@
-package shortlink
+package source
 
 import (
 	"errors"
@@ -15,9 +15,9 @@ import (
 )
 
 // fileSource returns a source of a file that holds content.
-func fileSource(t *testing.T, name, content string) *FileSource {
+func fileSource(t *testing.T, name, content string) *File {
 	t.Helper()
-	s := &FileSource{Path: filepath.Join(t.TempDir(), name)}
+	s := &File{Path: filepath.Join(t.TempDir(), name)}
 	must(t, os.WriteFile(s.Path, []byte(content), 0o600))
 	must(t, s.Provision(caddy.Context{}))
 	return s
@@ -144,7 +144,7 @@ func TestANewFileWithTheNumberOfTheOldOneIsReadAtOnce(t *testing.T) {
 
 func TestAFileThatIsMissingIsNamedByItsWholePath(t *testing.T) {
 	dir := t.TempDir()
-	s := &FileSource{Path: "links.json", RelativeTo: dir}
+	s := &File{Path: "links.json", RelativeTo: dir}
 	must(t, s.Provision(caddy.Context{}))
 	_, err := s.Read(t.Context(), ignoreRule)
 	where := filepath.Join(dir, "links.json")

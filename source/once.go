@@ -1,0 +1,58 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// StandardInput is the path of standard input.
+const StandardInput = "-"
+
+// Once is a source that reads rules from a file as commands do: pipes, too, once.
+type Once struct {
+	Path   string          // StandardInput for stdin
+	Format rulefile.Format // where the path does not tell it; empty for JSON
+	Stdin  io.Reader
+}
+
+// String returns the path.
+func (f Once) String() string { return f.Path }
+
+// Read reads the rules.
+func (f Once) Read(
+	ctx context.Context, add func(resolver.Rule),
+) (version string, err error) {
+	r, err := f.open()
+	if err != nil {
+		return "", plainly(err)
+	}
+	defer r.Close()
+	format, told := rulefile.FormatOf(f.Path)
+	if !told {
+		format = cmp.Or(f.Format, rulefile.JSON)
+	}
+	counted := &reading{ctx: ctx, r: r}
+	err = readAs(counted, format, printable.Text(f.Path), "--rules-format", add)
+	if counted.n == 0 && err == nil {
+		return "", errEmpty
+	}
+	return "", err
+}
+
+func (f Once) open() (io.ReadCloser, error) {
+	if f.Path == StandardInput {
+		return io.NopCloser(f.Stdin), nil
+	}
+	return os.Open(f.Path)
+}
+
+// Watch does nothing: a command reads its rules once.
+func (Once) Watch(context.Context, string, func()) {}
+
+var _ Source = Once{}

@@ -1,0 +1,40 @@
+package shortlink
+
+import (
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// What sources are made of lies in package source. These names are for sources of others, which were
+// written against this package; see there for what they mean.
+type (
+	// Source is [source.Source].
+	Source = source.Source
+	// Expecting is [source.Expecting].
+	Expecting = source.Expecting
+	// Writable is [source.Writable].
+	Writable = source.Writable
+	// Judged is [source.Judged].
+	Judged = source.Judged
+	// Observed is [source.Observed].
+	Observed = source.Observed
+	// Continuing is [source.Continuing].
+	Continuing = source.Continuing
+	// Outage is [source.Outage].
+	Outage = source.Outage
+	// Reachability is [source.Reachability].
+	Reachability = source.Reachability
+)
+
+// Errors of sources; see package source.
+var (
+	ErrChanged     = source.ErrChanged
+	ErrNotWritable = source.ErrNotWritable
+	ErrUnavailable = source.ErrUnavailable
+)
+
+// ParsePoll is [source.ParsePoll].
+func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
+	return source.ParsePoll(written, byDefault)
+}
