@@ -21,8 +21,8 @@ type Once struct {
 	Stdin  io.Reader
 }
 
-// String returns the path.
-func (f Once) String() string { return f.Path }
+// String returns the path, on one line.
+func (f Once) String() string { return printable.Text(f.Path) }
 
 // Read reads the rules.
 func (f Once) Read(
@@ -38,7 +38,7 @@ func (f Once) Read(
 		format = cmp.Or(f.Format, rulefile.JSON)
 	}
 	counted := &reading{ctx: ctx, r: r}
-	err = readAs(counted, format, printable.Text(f.Path), "--rules-format", add)
+	err = readAs(counted, format, f.String(), "--rules-format", add)
 	if counted.n == 0 && err == nil {
 		return "", errEmpty
 	}
