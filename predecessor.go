@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -87,7 +88,7 @@ func (h *Handler) loadFirst(before predecessors) (first *loaded, last *lastLoad,
 func (h *Handler) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
 	own := h.sources
 	h.sources = sources
-	next, err := h.load(h.ctx, newPacer().pause)
+	next, err := h.load(h.ctx, pace.New().Pause)
 	h.sources = own
 	if err != nil {
 		return nil, err

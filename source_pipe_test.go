@@ -58,7 +58,7 @@ func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
 			options = strings.Replace(options, "expect expect", "expect "+dirOf(from)+"expect", 1)
 			block := from + " {\n poll 5ms\n " + options + "\n }\n }"
 			s := &liveServer{log: filepath.Join(t.TempDir(), "caddy.log")}
-			s.server = serveWith(t, logTo(s.log), "shortlink {\n "+block)
+			s.server = serveWith(t, logTo(s.log), "shortlink {\n name pipes\n "+block)
 			path := filepath.Join(dir, tt.file)
 			mustDo(t, errors.Join(tt.make(path+".made"), os.Rename(path+".made", path)))
 			entry := s.logged(t, 1, rejected)
@@ -67,7 +67,7 @@ func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
 			if !strings.Contains(said, kind) && !strings.Contains(said, length) {
 				t.Errorf("the log says %s", said)
 			}
-			mustDo(t, s.tryToLoad(t, "shortlink {\n status 301\n "+block))
+			s.load(t, "shortlink {\n name pipes\n status 301\n "+block)
 			s.eventually(t, "/a", "301 https://old.example/")
 			put(`{"a": "https://new.example"}`)
 			s.eventually(t, "/a", "301 https://new.example/")
