@@ -29,8 +29,8 @@ to standard output: json, csv, or redirects for the _redirects of Netlify and
 Cloudflare Pages. What the file's name tells need not be said with --from.
 
 A report on standard error says of each line that is not the same any more in which
-way it differs, or why it is left out. In _redirects a line without a status means 301,
-as at Netlify.
+way it differs, or why it is left out. Comments are not carried over. In _redirects a
+line without a status means 301, as at Netlify.
 
 Exit status: 0 if all rules mean the same, 1 if some do not or are left out, 2 for
 wrong usage and for files that cannot be opened.`,
@@ -129,9 +129,6 @@ func writeConversion(w io.Writer, c rulefile.Conversion) {
 	for _, remark := range c.Remarks {
 		fmt.Fprintln(w, "Note:", remark+".")
 	}
-	fmt.Fprintf(w, "%d exact, %d approximated, %d refused", c.Exact, len(c.Approximated), len(c.Refused))
-	if c.Comments > 0 {
-		fmt.Fprintf(w, "; %s left out", count(c.Comments, "comment"))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "%d exact, %d approximated, %d refused\n",
+		c.Exact, len(c.Approximated), len(c.Refused))
 }

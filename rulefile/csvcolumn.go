@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -113,22 +114,22 @@ func namesOf(columns []csvColumn) string {
 }
 
 // set puts a field of the column into a rule, or says what is wrong with it.
-func (c csvColumn) set(rule *resolver.Rule, field string) (problem string) {
+func (c csvColumn) set(rule *resolver.Rule, field string) error {
 	switch c {
 	case keyColumn:
 		rule.Key = field
-		return keyFieldProblem(field)
+		return checkKeyField(field)
 	case destinationColumn:
 		rule.Value = field
-		return textProblem(field)
+		return checkText(field)
 	}
 	if field == "" || c == unknownColumn {
-		return ""
+		return nil
 	}
 	if want, ok := c.setWord(rule, field); !ok {
-		return "this column holds " + want + ", not " + quote(field)
+		return errors.New("this column holds " + want + ", not " + quote(field))
 	}
-	return ""
+	return nil
 }
 
 // setWord is set for a field that can be empty, and is not. It tells what the column can hold.
@@ -147,13 +148,14 @@ func (c csvColumn) setWord(rule *resolver.Rule, word string) (want string, ok bo
 	return "nothing", false
 }
 
-// keyFieldProblem says what is wrong with a key that cannot be written as one.
-func keyFieldProblem(key string) string {
+// checkKeyField refuses a key that cannot be written as one.
+func checkKeyField(key string) error {
 	switch {
 	case key == "":
-		return "the key is empty"
+		return errors.New("the key is empty")
 	case key[0] == '#':
-		return "a key does not begin with \"#\", as a comment does; for a number sign in the path write %23"
+		return errors.New("a key does not begin with \"#\", as a comment does; for a number sign " +
+			"in the path write %23")
 	}
-	return textProblem(key)
+	return checkText(key)
 }

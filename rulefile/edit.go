@@ -54,10 +54,10 @@ func (e *Edit) isOf(key string) bool {
 	return key == e.Key
 }
 
-// refuse returns the error of a rule that the format cannot have.
-func (e *Edit) refuse(problem string) error {
+// refuse returns the error of a rule that the format cannot have, and why.
+func (e *Edit) refuse(why error) error {
 	var errs Errors
-	errs.leaveOut(*e.Rule, problem)
+	errs.leaveOut(*e.Rule, why)
 	return errs
 }
 

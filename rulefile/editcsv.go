@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -21,12 +22,12 @@ func (e *Edit) inCSV(content io.ReadSeeker, source string) ([]splice, error) {
 		}
 		return []splice{{table.start, table.end, ""}}, nil
 	}
-	if problem := notInCSV(*e.Rule); problem != "" {
-		return nil, e.refuse(problem)
+	if err := checkInCSV(*e.Rule); err != nil {
+		return nil, e.refuse(err)
 	}
-	row, problem := table.row(*e.Rule)
-	if problem != "" {
-		return nil, e.refuse(problem)
+	row, err := table.row(*e.Rule)
+	if err != nil {
+		return nil, e.refuse(err)
 	}
 	return table.lineSplice(content, row)
 }
@@ -69,14 +70,15 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 }
 
 // row returns the row of a rule without a line end, or says why there can be none.
-func (t *csvTable) row(rule resolver.Rule) (row, problem string) {
+func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	var fields []string
 	for _, column := range t.columns {
 		fields = append(fields, column.of(rule))
 	}
 	for _, column := range csvColumns {
 		if column.of(rule) != "" && !slices.Contains(t.columns, column) {
-			return "", "the table has no column " + column.name() + "; add it to the header"
+			return "", errors.New("the table has no column " + column.name() +
+				"; add it to the header")
 		}
 	}
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
@@ -85,7 +87,7 @@ func (t *csvTable) row(rule resolver.Rule) (row, problem string) {
 	for i, field := range fields {
 		fields[i] = quoted(field)
 	}
-	return strings.Join(fields, string(t.separator)), ""
+	return strings.Join(fields, string(t.separator)), nil
 }
 
 // quoted returns a field in quotation marks if it needs them under any separator: which one it is, is found out from the first row.

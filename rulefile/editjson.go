@@ -29,8 +29,8 @@ func (e *Edit) inJSON(content io.ReadSeeker, source string) ([]splice, error) {
 	case e.Rule == nil:
 		return []splice{place.removal()}, nil
 	}
-	if problem := unwritable(*e.Rule); problem != "" {
-		return nil, e.refuse(problem)
+	if err := checkWritable(*e.Rule); err != nil {
+		return nil, e.refuse(err)
 	}
 	name, value := memberOf(*e.Rule)
 	switch {

@@ -34,8 +34,8 @@ func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, erro
 	rule := *e.Rule
 	rule.Status = cmp.Or(rule.Status, e.DefaultStatus, resolver.DefaultStatus)
 	text := redirectsOf(rule)
-	if problem := notInRedirects(rule, text); problem != "" {
-		return nil, e.refuse(problem)
+	if err := checkInRedirects(rule, text); err != nil {
+		return nil, e.refuse(err)
 	}
 	return lines.insert(content, splices, old, rule, text)
 }

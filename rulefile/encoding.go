@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"unicode/utf8"
 )
@@ -21,10 +22,10 @@ func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 
 const notUnicode = "is no Unicode text: save the file as UTF-8"
 
-// textProblem says what is wrong with the encoding of a text.
-func textProblem(text string) string {
+// checkText refuses a text that is no UTF-8.
+func checkText(text string) error {
 	if utf8.ValidString(text) {
-		return ""
+		return nil
 	}
-	return "this " + notUnicode
+	return errors.New("this " + notUnicode)
 }

@@ -118,9 +118,11 @@ func (c *csvReader) reportSyntax(err error) {
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		column, err = syntax.Column, syntax.Err
 	}
-	message := `a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`
+	message := "a field in quotation marks has no end, or something stands behind it; inside it " +
+		`write "" for a quotation mark`
 	if err == csv.ErrBareQuote {
-		message = `a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`
+		message = "a quotation mark stands inside a field; put the whole field into quotation " +
+			`marks, and write "" for the one inside`
 	}
 	c.errs.add(c.lines.position(column), "%s", message)
 }
@@ -138,10 +140,10 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 			c.end = end
 			return rule, false
 		}
-		problem := c.columns[i].set(&rule, field)
+		err := c.columns[i].set(&rule, field)
 		switch {
-		case problem != "":
-			c.errs.add(c.fieldPosition(i), "%s", problem)
+		case err != nil:
+			c.errs.add(c.fieldPosition(i), "%s", err)
 		case c.columns[i] == keyColumn:
 			rule.Position = c.fieldPosition(i)
 		}

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,8 +44,8 @@ func wordsOf(line string) (words []word) {
 
 // refusal says why a line is no rule, and which of its words is to blame.
 type refusal struct {
-	word   word
-	reason string
+	word word
+	why  error
 }
 
 // redirect is a line taken apart.
@@ -57,11 +58,11 @@ type redirect struct {
 func (l redirectLine) rules() ([]resolver.Rule, *Error) {
 	parts, refused := l.takeApart()
 	if refused != nil {
-		return nil, &Error{l.positionOf(refused.word), refused.reason}
+		return nil, &Error{l.positionOf(refused.word), refused.why.Error()}
 	}
 	rules, refused := parts.translate()
 	if refused != nil {
-		return nil, &Error{l.positionOf(refused.word), refused.reason}
+		return nil, &Error{l.positionOf(refused.word), refused.why.Error()}
 	}
 	for i := range rules {
 		rules[i].Position = l.positionOf(parts.from)
@@ -79,10 +80,10 @@ func (l redirectLine) positionOf(w word) resolver.Position {
 func (l redirectLine) takeApart() (parts redirect, refused *refusal) {
 	parts.from = l.words[0]
 	if slices.ContainsFunc(l.words, func(w word) bool { return !utf8.ValidString(w.text) }) {
-		return parts, &refusal{parts.from, "this line " + notUnicode}
+		return parts, &refusal{parts.from, errors.New("this line " + notUnicode)}
 	}
-	if reason := sourceProblem(parts.from.text); reason != "" {
-		return parts, &refusal{parts.from, reason}
+	if err := checkSource(parts.from.text); err != nil {
+		return parts, &refusal{parts.from, err}
 	}
 	var rest []word
 	if parts.to, rest, refused = destinationOf(l.words); refused != nil {
@@ -92,17 +93,19 @@ func (l redirectLine) takeApart() (parts redirect, refused *refusal) {
 	return parts, refused
 }
 
-// sourceProblem says why a line's first word is no path.
-func sourceProblem(from string) string {
+// checkSource refuses a line's first word if it is no path.
+func checkSource(from string) error {
 	switch {
 	case isURL(from):
-		return "a rule has no host; write the path alone, into a file for that host's site"
+		return errors.New("a rule has no host; write the path alone, into a file for that host's " +
+			"site")
 	case from[0] != '/':
-		return "a path begins with \"/\"; write /" + from
+		return errors.New("a path begins with \"/\"; write /" + from)
 	case strings.ContainsAny(from, "?#"):
-		return "a rule is found by the path alone; remove the query or fragment, or use Caddy's redir with a matcher"
+		return errors.New("a rule is found by the path alone; remove the query or fragment, or " +
+			"use Caddy's redir with a matcher")
 	}
-	return ""
+	return nil
 }
 
 func isURL(s string) bool {
@@ -113,18 +116,21 @@ func isURL(s string) bool {
 func destinationOf(words []word) (to word, rest []word, refused *refusal) {
 	const whatItIs = "it begins with \"/\", \"http://\" or \"https://\""
 	if len(words) == 1 {
-		return to, nil, &refusal{words[0], "the line has no destination; " + whatItIs}
+		return to, nil, &refusal{words[0], errors.New("the line has no destination; " + whatItIs)}
 	}
+	second := words[1]
 	for i, w := range words[1:] {
 		if !isURL(w.text) && w.text[0] != '/' {
 			continue
 		}
 		if i > 0 {
-			return to, nil, &refusal{words[1], "a rule has no query, as it is found by the path alone; use Caddy's redir with a query matcher"}
+			return to, nil, &refusal{second, errors.New("a rule has no query, as it is found by " +
+				"the path alone; use Caddy's redir with a query matcher")}
 		}
 		return w, words[2:], nil
 	}
-	return to, nil, &refusal{words[1], quote(words[1].text) + " is no destination; " + whatItIs}
+	err := errors.New(quote(second.text) + " is no destination; " + whatItIs)
+	return to, nil, &refusal{second, err}
 }
 
 // statusOf returns the status that the words behind a destination say.
@@ -134,30 +140,31 @@ func statusOf(rest []word) (status int, refused *refusal) {
 	}
 	status, ok := statusCode(strings.TrimSuffix(rest[0].text, "!"))
 	if !ok {
-		return 0, &refusal{rest[0], statusProblem(rest[0].text)}
+		return 0, &refusal{rest[0], statusError(rest[0].text)}
 	}
 	if len(rest) > 1 {
-		return 0, &refusal{rest[1], conditionProblem(rest[1].text)}
+		return 0, &refusal{rest[1], conditionError(rest[1].text)}
 	}
 	return status, nil
 }
 
-func statusProblem(text string) string {
+func statusError(text string) error {
 	switch number := strings.TrimSuffix(text, "!"); {
 	case strings.Contains(text, "="):
-		return conditionProblem(text)
+		return conditionError(text)
 	case number == "200":
-		return "200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host"
+		return errors.New("200 is a rewrite, and no redirect; use Caddy's rewrite, or " +
+			"reverse_proxy for another host")
 	case number == "404":
-		return "404 is an error page, and no redirect; use Caddy's handle_errors"
+		return errors.New("404 is an error page, and no redirect; use Caddy's handle_errors")
 	}
-	return "the status is " + statusCodes + ", not " + quote(text)
+	return errors.New("the status is " + statusCodes + ", not " + quote(text))
 }
 
-func conditionProblem(text string) string {
+func conditionError(text string) error {
 	if name, _, ok := strings.Cut(text, "="); ok {
-		return "a rule has no condition " + name + "; use Caddy's redir with a matcher"
+		return errors.New("a rule has no condition " + name + "; use Caddy's redir with a matcher")
 	}
-	return "nothing follows the status but conditions, which a rule does not have; remove " +
-		quote(text)
+	return errors.New("nothing follows the status but conditions, which a rule does not have; " +
+		"remove " + quote(text))
 }

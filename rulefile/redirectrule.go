@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,17 +18,18 @@ const (
 // spanning is what a "*" becomes in a key, and ":splat" in the path of its destination.
 const spanning = "{+splat}"
 
-// translate makes rules of a line; two where the path ends in "/*", and the destination does not go on with what that matched: one for
-// the path itself, and one for all below it.
+// translate makes rules of a line. They are two where the path ends in "/*", and the destination does
+// not go on with what that matched: one for the path itself, and one for all below it.
 func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
 	path := newRedirectPath(r.from.text, r.to.text)
-	if reason := path.problem(); reason != "" {
-		return nil, &refusal{r.from, reason}
+	if err := path.check(); err != nil {
+		return nil, &refusal{r.from, err}
 	}
-	if reason := path.destinationProblem(r.to.text); reason != "" {
-		return nil, &refusal{r.to, reason}
+	if err := path.checkDestination(r.to.text); err != nil {
+		return nil, &refusal{r.to, err}
 	}
-	rule := resolver.Rule{Key: path.key, Status: r.status, Exact: path.end == endsExact, Value: path.valueOf(r.to.text)}
+	rule := resolver.Rule{Key: path.key, Status: r.status, Exact: path.end == endsExact}
+	rule.Value = path.valueOf(r.to.text)
 	if path.end == endsBelow {
 		if !goesOn(r.to.text) {
 			return r.toOnePlace(path), nil
@@ -35,19 +37,24 @@ func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
 		rule.Value = path.valueOf(withoutSplat(r.to.text))
 	}
 	if leadsToItself(rule) {
-		return nil, &refusal{r.to, "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"}
+		return nil, &refusal{r.to, errors.New("the path would lead to itself for ever, as a rule " +
+			"matches it with and without a slash at its end; remove the line")}
 	}
 	return []resolver.Rule{rule}, nil
 }
 
-// toOnePlace makes rules of a line whose path ends in "/*", for a destination to which a request's path is not appended.
+// toOnePlace makes rules of a line whose path ends in "/*", for a destination to which a request's
+// path is not appended.
 func (r redirect) toOnePlace(path redirectPath) (rules []resolver.Rule) {
-	itself := resolver.Rule{Key: path.key, Status: r.status, Exact: true, Value: path.valueOf(withoutSplat(r.to.text))}
+	itself := resolver.Rule{Key: path.key, Status: r.status, Exact: true}
+	itself.Value = path.valueOf(withoutSplat(r.to.text))
 	if !leadsToItself(itself) {
 		rules = append(rules, itself)
 	}
 	path.names = append(path.names, splat)
-	return append(rules, resolver.Rule{Key: path.key + "/" + spanning, Status: r.status, Value: path.valueOf(r.to.text)})
+	below := resolver.Rule{Key: path.key + "/" + spanning, Status: r.status}
+	below.Value = path.valueOf(r.to.text)
+	return append(rules, below)
 }
 
 // redirectPath is the path of a line taken apart.
@@ -68,8 +75,8 @@ const (
 	endsWithin                    // "x*": segments that begin with the last one match, with all below
 )
 
-// newRedirectPath takes a path apart. A word with a colon in front is a placeholder where it begins a segment, or where the destination has it,
-// too: Special:Search is none.
+// newRedirectPath takes a path apart. A word with a colon in front is a placeholder where it begins a
+// segment, or where the destination has it, too: Special:Search is none.
 func newRedirectPath(from, destination string) (p redirectPath) {
 	path, isPrefix := strings.CutSuffix(from, star)
 	p.text = strings.TrimRight(strings.TrimPrefix(path, "/"), "/")
@@ -114,8 +121,8 @@ const maxPlaceholders = 64
 // variable is what a placeholder becomes in a template.
 func variable(name string) string { return "{" + name[1:] + "}" }
 
-// problem says why the key of a path is none.
-func (p *redirectPath) problem() string {
+// check refuses a path that is no key.
+func (p *redirectPath) check() error {
 	const instead = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
 	names := slices.Clone(p.names)
 	if p.end == endsBelow {
@@ -124,44 +131,65 @@ func (p *redirectPath) problem() string {
 	slices.Sort(names)
 	switch {
 	case p.text == "" && p.end == endsBelow:
-		return "no rule is for \"/\", and so none for every path; for all but that one write the key {+path} in a JSON or CSV file, or use Caddy's redir"
+		return errors.New("no rule is for \"/\", and so none for every path; for all but that one " +
+			"write the key {+path} in a JSON or CSV file, or use Caddy's redir")
 	case p.text == "":
-		return "a key is not empty, so no rule is for \"/\"; use Caddy's redir"
+		return errors.New("a key is not empty, so no rule is for \"/\"; use Caddy's redir")
 	case strings.ContainsAny(p.text, "{}"):
-		return "a path has no \"{\" and \"}\"; write %7B and %7D, or :name for what differs"
+		return errors.New("a path has no \"{\" and \"}\"; write %7B and %7D, or :name for what " +
+			"differs")
 	case strings.Contains(p.key, "*"):
-		return "a \"*\" stands at the end of a path" + instead
+		return errors.New("a \"*\" stands at the end of a path" + instead)
 	case p.twice:
-		return "a segment has one placeholder or \"*\", as nothing would settle which of two takes what" + instead
+		return errors.New("a segment has one placeholder or \"*\", as nothing would settle which " +
+			"of two takes what" + instead)
 	case len(p.names) > maxPlaceholders:
-		return "a path has at most 64 placeholders" + instead
+		return errors.New("a path has at most 64 placeholders" + instead)
 	case len(slices.Compact(names)) < len(names):
-		return "a path has each placeholder once, and :splat is what a \"*\" stands for" + instead
+		return errors.New("a path has each placeholder once, and :splat is what a \"*\" stands for" +
+			instead)
 	}
-	return ""
+	return nil
 }
 
-// destinationProblem says why a destination is none for the path.
-func (p *redirectPath) destinationProblem(to string) string {
+// checkDestination refuses a destination that is none for the path.
+func (p *redirectPath) checkDestination(to string) error {
 	hasSplat := p.end == endsBelow || slices.Contains(p.names, splat)
 	path, rest := cutPath(to)
-	itself, _ := cutPath(withoutSplat(to))
-	for segment := range strings.SplitSeq(itself, "/") {
-		if name := placeholder.FindString(segment); name != "" && strings.HasPrefix(segment, name) && !slices.Contains(p.names, name) {
-			return "there is nothing for " + name + " to stand for, as the path does not have it"
-		}
+	if name := p.unknownIn(to); name != "" {
+		return errors.New("there is nothing for " + name + " to stand for, as the path does not " +
+			"have it")
 	}
 	switch {
 	case p.isInHost(to):
-		return "a placeholder stands in the host of the destination, which no request may choose; write a line for each host"
+		return errors.New("a placeholder stands in the host of the destination, which no request " +
+			"may choose; write a line for each host")
 	case strings.Contains(to, splat) && !hasSplat:
-		return "there is nothing for " + splat + " to stand for, as the path has no \"*\""
+		return errors.New("there is nothing for " + splat + " to stand for, as the path has no " +
+			"\"*\"")
 	case p.end == endsBelow && strings.Contains(path, "//"+splat):
-		return "a \"/\" stands in front of /" + splat + "; remove one of the two"
-	case p.end == endsWithin && (!strings.HasSuffix(path, splat) || strings.Count(path+rest, splat) > 1):
-		return "a rule appends what is below the segment to the destination's path; write " + splat + " there, at its end and nowhere else"
-	case strings.ContainsAny(to, "{}") && (len(p.names) > 0 || p.end == endsBelow && !goesOn(to)):
-		return "a destination has no \"{\" and \"}\"; write %7B and %7D"
+		return errors.New("a \"/\" stands in front of /" + splat + "; remove one of the two")
+	case p.end == endsWithin && (!strings.HasSuffix(path, splat) ||
+		strings.Count(path+rest, splat) > 1):
+		return errors.New("a rule appends what is below the segment to the destination's path; " +
+			"write " + splat + " there, at its end and nowhere else")
+	case strings.ContainsAny(to, "{}") &&
+		(len(p.names) > 0 || p.end == endsBelow && !goesOn(to)):
+		return errors.New("a destination has no \"{\" and \"}\"; write %7B and %7D")
+	}
+	return nil
+}
+
+// unknownIn returns a placeholder that begins a segment of a destination's path, and is not in the
+// path of the line; "" if there is none.
+func (p *redirectPath) unknownIn(to string) string {
+	itself, _ := cutPath(withoutSplat(to))
+	for segment := range strings.SplitSeq(itself, "/") {
+		name := placeholder.FindString(segment)
+		begins := name != "" && strings.HasPrefix(segment, name)
+		if begins && !slices.Contains(p.names, name) {
+			return name
+		}
 	}
 	return ""
 }
@@ -172,9 +200,8 @@ func (p *redirectPath) isInHost(to string) bool {
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
 		authority = authority[:end]
 	}
-	return isURL && slices.ContainsFunc(placeholder.FindAllString(authority, -1), func(name string) bool {
-		return name == splat || slices.Contains(p.names, name)
-	})
+	isVariable := func(name string) bool { return name == splat || slices.Contains(p.names, name) }
+	return isURL && slices.ContainsFunc(placeholder.FindAllString(authority, -1), isVariable)
 }
 
 // valueOf returns the value that a destination is, with variables in the place of placeholders.
@@ -194,7 +221,8 @@ func (p *redirectPath) valueOf(to string) string {
 	return replace(path, spanning) + replace(rest, variable(splat))
 }
 
-// goesOn reports whether a destination ends in what a "*" matched, and has it nowhere else, so that it is a rule for all below a path.
+// goesOn reports whether a destination ends in what a "*" matched, and has it nowhere else. Then it
+// is a rule for all below a path.
 func goesOn(to string) bool {
 	path, rest := cutPath(to)
 	base, ok := strings.CutSuffix(path, "/"+splat)

@@ -1,7 +1,9 @@
 package rulefile
 
 import (
+	"cmp"
 	"encoding/csv"
+	"errors"
 	"io"
 	"iter"
 	"strconv"
@@ -23,8 +25,8 @@ func WriteCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	}
 	c.Write(row) //nolint:errcheck // c.Error gives the first error of all that is written
 	for rule := range rules {
-		if problem := notInCSV(rule); problem != "" {
-			errs.leaveOut(rule, problem)
+		if err := checkInCSV(rule); err != nil {
+			errs.leaveOut(rule, err)
 			continue
 		}
 		for i, column := range csvColumns {
@@ -40,17 +42,14 @@ func WriteCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 }
 
 // notInCSV says why no row can hold a rule; it returns "" where one can.
-func notInCSV(rule resolver.Rule) string {
-	if problem := unwritable(rule); problem != "" {
-		return problem
-	}
-	if problem := keyFieldProblem(rule.Key); problem != "" {
-		return problem
+func checkInCSV(rule resolver.Rule) error {
+	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
+		return err
 	}
 	if strings.Contains(rule.Key, "\n") || strings.Contains(rule.Value, "\n") {
-		return "a row holds no line end; write it percent-encoded"
+		return errors.New("a row holds no line end; write it percent-encoded")
 	}
-	return ""
+	return nil
 }
 
 // of returns what the column holds of a rule.

@@ -16,8 +16,8 @@ import (
 func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	j := newJSONWriter(w)
 	for rule := range rules {
-		if problem := unwritable(rule); problem != "" {
-			j.errs.leaveOut(rule, problem)
+		if err := checkWritable(rule); err != nil {
+			j.errs.leaveOut(rule, err)
 			continue
 		}
 		j.write(rule)

@@ -3,6 +3,8 @@ package rulefile
 import (
 	"bufio"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"regexp"
@@ -30,8 +32,8 @@ func WriteRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	for _, rule := range longestFirst(slices.Collect(rules)) {
 		rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
 		lines := redirectsOf(rule)
-		if problem := notInRedirects(rule, lines); problem != "" {
-			errs.leaveOut(rule, problem)
+		if err := checkInRedirects(rule, lines); err != nil {
+			errs.leaveOut(rule, err)
 			continue
 		}
 		b.WriteString(lines)
@@ -70,37 +72,41 @@ var (
 	simpleVariableInWord = regexp.MustCompile(`\{[A-Za-z]\w*\}\w`)
 )
 
-// notInRedirects says why lines do not say what a rule does; it returns "" where they do.
-func notInRedirects(rule resolver.Rule, lines string) string {
-	switch {
-	case unwritable(rule) != "":
-		return unwritable(rule)
-	case rule.Unlisted:
-		return "a _redirects file has no unlisted rules"
-	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
-		return "a _redirects file has no spaces in paths and destinations; write %20"
-	case resolver.IsTemplate(rule.Key) && strings.ContainsAny(lines, "{}"):
-		return "a _redirects file has no variables but those like {name}, as :name"
-	case resolver.IsTemplate(rule.Key) && simpleVariableInWord.MatchString(rule.Key+" "+rule.Value):
-		return "a _redirects file cannot tell where a placeholder ends that a letter, digit or \"_\" follows"
+// checkInRedirects refuses lines that do not say what a rule does.
+func checkInRedirects(rule resolver.Rule, lines string) error {
+	isTemplate := resolver.IsTemplate(rule.Key)
+	if err := checkWritable(rule); err != nil {
+		return err
 	}
-	return misreading(lines, rule)
+	switch {
+	case rule.Unlisted:
+		return errors.New("a _redirects file has no unlisted rules")
+	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
+		return errors.New("a _redirects file has no spaces in paths and destinations; write %20")
+	case isTemplate && strings.ContainsAny(lines, "{}"):
+		return errors.New("a _redirects file has no variables but those like {name}, as :name")
+	case isTemplate && simpleVariableInWord.MatchString(rule.Key+" "+rule.Value):
+		return errors.New("a _redirects file cannot tell where a placeholder ends that a letter, " +
+			"digit or \"_\" follows")
+	}
+	return checkReading(lines, rule)
 }
 
-// misreading says how lines are read, unless that is as rule.
-func misreading(lines string, rule resolver.Rule) string {
+// checkReading refuses lines that are read as something else than the rule.
+func checkReading(lines string, rule resolver.Rule) error {
+	const cannot = "a _redirects file cannot have it: "
 	file := newRedirectsFile()
 	for line := range strings.Lines(lines) {
 		file.add(strings.TrimSuffix(line, "\n"), rule.Position)
 	}
 	if len(file.errs) > 0 {
-		return "a _redirects file cannot have it: " + file.errs[0].Message
+		return errors.New(cannot + file.errs[0].Message)
 	}
 	var read resolver.Rule
 	file.each(func(rule resolver.Rule) { read = rule })
 	read.Position = rule.Position
 	if read != rule {
-		return "a _redirects file cannot have it: its line would be the rule from " + strconv.Quote(read.Key) + " to " + strconv.Quote(read.Value)
+		return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
 	}
-	return ""
+	return nil
 }
