@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"bytes"
 	"cmp"
 	"iter"
 	"slices"
@@ -24,7 +25,8 @@ type Lead struct {
 // count that lead to it or to something below it, whatever query and fragment they add. site is the
 // origin that keys are asked for at.
 func (rs *Ruleset) LeadsTo(url Request, site string, below bool) iter.Seq[Lead] {
-	l := leads{ruleset: rs, below: below, target: url.Target}
+	l := leads{ruleset: rs, below: below, fragment: url.Target.Hash}
+	l.search = url.Target.Search
 	l.origin, _ = weburl.AppendOrigin(nil, url.Scheme, url.Host)
 	l.path = weburl.AppendCanonicalPath(nil, url.Target.Pathname)
 	l.request.Scheme, l.request.Host, _ = strings.Cut(site, "://")
@@ -48,11 +50,10 @@ func (rs *Ruleset) LeadsTo(url Request, site string, below bool) iter.Seq[Lead] 
 type leads struct {
 	ruleset *Ruleset
 	below   bool
-	// origin, path, which is canonical, and target are the URL's.
-	origin, path []byte
-	target       weburl.Target
-	request      Request // for a key
-	found        []way   // of which there may be millions
+	page
+	fragment string  // the URL's
+	request  Request // for a key
+	found    []way   // of which there may be millions
 }
 
 // way is a [Lead] in short.
@@ -95,18 +96,18 @@ func (l *leads) add(at ref) {
 	var r record
 	r.decode(&l.ruleset.table.arena, l.ruleset.table.arena.bytes(at))
 	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key)) // in which folded triplets are in upper case again
-	if w := (way{path: key, shown: key, at: at}); !l.try(w) && !r.flags.has(failed) {
+	if w := (way{path: key, shown: key, at: at}); !l.addIfRight(w) && !r.flags.has(failed) {
 		_, base := cutOrigin(r.base)
-		l.tryBelow(w, base)
+		l.addBelow(w, base)
 	}
 }
 
-// tryBelow adds the way that something below a key is, whose destination has a path above the URL's.
-func (l *leads) tryBelow(w way, destination string) {
+// addBelow adds the way that something below a key is, whose destination has a path above the URL's.
+func (l *leads) addBelow(w way, destination string) {
 	above := strings.TrimSuffix(string(weburl.AppendCanonicalPath(nil, destination)), "/")
 	if rest, ok := strings.CutPrefix(string(l.path), above); ok && strings.HasPrefix(rest, "/") {
 		w.path, w.shown = w.path+rest, w.shown+rest
-		l.try(w)
+		l.addIfRight(w)
 	}
 }
 
@@ -120,18 +121,18 @@ func (l *leads) addTemplate(t *templateRule) {
 	_, rest := cutOrigin(sampled)
 	reversed := t.reversed(rest)
 	var values captured
-	left, matches := reversed.match(string(l.path), l.target.Search, &values)
+	left, matches := reversed.match(string(l.path), l.search, &values)
 	if matches {
 		for slot := range t.names {
 			values[slot] = cmp.Or(values[slot], sampleValue(slot)) // of which there is nothing in the URL
 		}
-		path := string(t.appendKey([]byte("/"), &values)) + left
-		if l.try(way{path: path, shown: t.asKey(path), template: t}) {
+		path := string(t.appendCandidate(nil, &values, left))
+		if l.addIfRight(way{path: path, shown: t.asKey(path), template: t}) {
 			return
 		}
 	}
 	whole := way{path: t.sample().path, shown: "/" + t.rule.Key, template: t}
-	if l.try(whole) {
+	if l.addIfRight(whole) {
 		return
 	}
 	if origin, _ := cutOrigin(sampled); l.below && origin == string(l.origin) && reversed.reaches(strings.Split(string(l.path), "/")) {
@@ -140,12 +141,12 @@ func (l *leads) addTemplate(t *templateRule) {
 		return
 	}
 	if len(reversed.path) == 1 { // no variable is in the path
-		l.tryBelow(whole, reversed.path[0].literal)
+		l.addBelow(whole, reversed.path[0].literal)
 	}
 }
 
-// try adds a way if a request for its path is of its rule, and leads to the URL.
-func (l *leads) try(w way) bool {
+// addIfRight adds a way if a request for its path is of its rule, and leads to the URL.
+func (l *leads) addIfRight(w way) bool {
 	destination, result := l.follow(w.path)
 	if result.Outcome != Redirect || result.Key != l.rule(w).Key || !l.isMeant(destination) {
 		return false
@@ -156,16 +157,14 @@ func (l *leads) try(w way) bool {
 
 // isMeant reports whether a destination is the URL, or below it.
 func (l *leads) isMeant(destination string) bool {
-	u, err := weburl.Parse(destination)
-	if err != nil || u.Origin() != string(l.origin) {
-		return false
-	}
-	path := string(weburl.AppendCanonicalPath(nil, u.Path))
+	path, search, fragment := l.cutDestination(nil, destination)
 	if l.below {
-		above := strings.TrimSuffix(string(l.path), "/")
-		return path == string(l.path) || path == above || strings.HasPrefix(path, above+"/")
+		above := bytes.TrimSuffix(l.path, []byte("/"))
+		rest, isBelow := bytes.CutPrefix(path, above)
+		return isBelow && len(path) > 0 && (len(rest) == 0 || rest[0] == '/')
 	}
-	return path == string(l.path) && u.Search() == l.target.Search && (l.target.Hash == "" || u.Hash() == l.target.Hash)
+	return bytes.Equal(path, l.path) && search == l.search &&
+		(l.fragment == "" || fragment == l.fragment)
 }
 
 // asKey puts the expressions of the key in the place of sample values in a path of a request.

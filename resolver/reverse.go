@@ -148,3 +148,29 @@ func (h pageHash) add(text []byte) pageHash {
 
 // page returns the hash of a page with a query.
 func (h pageHash) page(query pageHash) uint64 { return uint64(h ^ query<<1) }
+
+// page is a URL that keys may lead to: its origin, canonical path, and query with its "?".
+type page struct {
+	origin, path []byte
+	search       string
+}
+
+// cutDestination takes a destination of the page's origin apart, and appends its canonical path to
+// dst, nothing for another origin.
+func (p *page) cutDestination(dst []byte, destination string) (
+	path []byte, search, fragment string,
+) {
+	rest, ok := strings.CutPrefix(destination, text(p.origin))
+	if !ok {
+		return dst, "", ""
+	}
+	rest, fragment = cutBefore(rest, '#')
+	rest, search = cutBefore(rest, '?')
+	return weburl.AppendCanonicalPath(dst, rest), search, fragment
+}
+
+// appendCandidate appends a path that may lead to a page: a key, and the rest of the page's path
+// behind the key's destination.
+func appendCandidate(dst []byte, key string, rest []byte) []byte {
+	return append(append(append(dst, '/'), key...), rest...)
+}

@@ -48,10 +48,8 @@ func (rs *Ruleset) AppendShortURL(dst []byte, page *Request, short string) (url 
 // reverseSearch looks for the best short URL of a page.
 type reverseSearch struct {
 	index *reverseIndex
-	// page is what has to be led to: origin, canonical path, and query with its "?".
-	origin, path []byte
-	search       string
-	searchHash   pageHash
+	page
+	searchHash pageHash
 	// unsafe tells that no short URL can have a part of the page's path in it (R14).
 	unsafe bool
 	// isOwn tells that the page has the origin of short URLs.
@@ -102,30 +100,30 @@ func (s *reverseSearch) end() {
 	s.index.searches.Put(s)
 }
 
-// look tries the rules whose destinations have an origin, nil for that of the request, and a path that is the page's or above it.
+// look tries the rules whose destinations have an origin, nil for that of the request, and a path
+// that is the page's or above it.
 func (s *reverseSearch) look(origin []byte) {
 	hash := hashOf(origin)
 	for i, b := range s.path {
 		if b == '/' {
 			if i > 0 {
-				s.tryRules(hash, s.path[i:], "")
+				s.tryRules(hash, s.path[i:])
 			}
 			if len(s.index.templates) > 0 {
 				s.tryTemplates(hash)
 			}
 		}
-		if hash = hash.addByte(b); b == '/' && s.index.slashed {
-			s.tryRules(hash, s.path[i+1:], "/")
+		hash = hash.addByte(b)
+		if isLast := i == len(s.path)-1; isLast {
+			s.tryRules(hash, nil)
+		} else if b == '/' && s.index.slashed {
+			s.tryRules(hash, s.path[i:]) // one of the two slashes there goes (R6)
 		}
-	}
-	if s.path[len(s.path)-1] != '/' {
-		s.tryRules(hash, nil, "")
 	}
 }
 
-// tryRules tries the rules whose destination has a hash and is the page's path but for rest; seam is the slash that goes where a path is
-// appended to a base that ends in one (R6).
-func (s *reverseSearch) tryRules(hash pageHash, rest []byte, seam string) {
+// tryRules tries the rules whose destination has a hash and is the page's path but for rest.
+func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 	hasPart := len(rest) > 0
 	if hasPart && s.unsafe {
 		return
@@ -134,27 +132,20 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte, seam string) {
 		s.steps--
 		at := s.index.ruleset.table.slots[number-1].ref()
 		key := s.index.ruleset.table.key(at)
-		length := 1 + len(key)
-		if hasPart {
-			length += len(seam) + len(rest)
-		}
-		if s.isTooLong(length, hasPart) {
+		if s.isTooLong(len("/")+len(key)+len(rest), hasPart) {
 			return // the keys that follow are not shorter
 		}
 		if hasPart && s.index.ruleset.flagsOf(at).has(exactKey) {
 			continue
 		}
-		s.candidate = append(append(s.candidate[:0], '/'), key...)
-		if hasPart {
-			s.candidate = append(append(s.candidate, seam...), rest...)
-		}
-		s.try(hasPart)
+		s.candidate = appendCandidate(s.candidate[:0], key, rest)
+		s.tryCandidate(hasPart)
 	}
 }
 
-// try takes the candidate if it is better than the best short URL so far, and leads to the page. hasPart tells that a part of the page's path is
-// in it.
-func (s *reverseSearch) try(hasPart bool) {
+// tryCandidate takes the candidate if it is better than the best short URL so far, and leads to the
+// page. hasPart tells that a part of the page's path is in it.
+func (s *reverseSearch) tryCandidate(hasPart bool) {
 	if s.index.ruleset.opts.foldCase {
 		s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(s.candidate)) // folded triplets are in lower case
 		s.candidate, s.canonical = s.canonical, s.candidate
@@ -194,9 +185,8 @@ func (s *reverseSearch) tryTemplates(hash pageHash) {
 }
 
 func (s *reverseSearch) tryTemplate(r *reverseTemplate, values *captured, rest string) {
-	s.candidate = r.rule.appendKey(append(s.candidate[:0], '/'), values)
-	s.candidate = append(s.candidate, rest...)
-	s.try(true)
+	s.candidate = r.rule.appendCandidate(s.candidate[:0], values, rest)
+	s.tryCandidate(true)
 }
 
 // leadsToPage resolves the candidate.
@@ -205,16 +195,12 @@ func (s *reverseSearch) leadsToPage() bool {
 	s.request.Target.Pathname = text(s.candidate)
 	destination, result := s.index.ruleset.AppendDestination(s.destination[:0], &s.request)
 	s.destination = destination[:0]
-	path, ok := bytes.CutPrefix(destination, s.origin)
-	if result.Outcome != Redirect || s.index.ruleset.isUnlisted(result.Rule) || !ok || bytes.IndexByte(path, '#') >= 0 {
+	if result.Outcome != Redirect || s.index.ruleset.isUnlisted(result.Rule) {
 		return false
 	}
-	var search []byte
-	if query := bytes.IndexByte(path, '?'); query >= 0 {
-		path, search = path[:query], path[query:]
-	}
-	s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(path))
-	return string(search) == s.search && bytes.Equal(s.canonical, s.path)
+	var search, fragment string
+	s.canonical, search, fragment = s.cutDestination(s.canonical[:0], text(destination))
+	return fragment == "" && search == s.search && bytes.Equal(s.canonical, s.path)
 }
 
 // isUnlisted reports whether the rule that has a number is unlisted.

@@ -167,17 +167,16 @@ func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) in
 	return end - behind
 }
 
-// appendKey appends the key with values in the place of its variables.
-func (t *templateRule) appendKey(dst []byte, values *captured) []byte {
-	for i, p := range t.segments {
-		if i > 0 {
-			dst = append(dst, '/')
-		}
-		if dst = append(dst, p.prefix...); !p.isLiteral() {
+// appendCandidate appends a path that may lead to a page: the key with values in the place of its
+// variables, and the rest of the page's path.
+func (t *templateRule) appendCandidate(dst []byte, values *captured, rest string) []byte {
+	for _, p := range t.segments {
+		dst = append(append(dst, '/'), p.prefix...)
+		if !p.isLiteral() {
 			dst = append(append(dst, values[p.slot]...), p.suffix...)
 		}
 	}
-	return dst
+	return append(dst, rest...)
 }
 
 // shorten decodes in values what a destination escapes, and a key need not: they make a shorter URL. It reports whether there is
