@@ -24,18 +24,21 @@ func parseHostPattern(pattern string) (parsed hostPattern, err error) {
 	parsed = strings.Split(host, ".")
 	for _, label := range parsed {
 		if label != "*" && strings.Contains(label, "*") {
-			return nil, errors.New(quote(pattern) + " has a \"*\" that is not a whole label" + advice)
+			return nil, errors.New(quote(pattern) + " has a \"*\" that is not a whole label" +
+				advice)
 		}
 	}
 	if len(parsed) == 1 && parsed[0] == "*" {
-		return nil, errors.New("\"*\" stands for one label only; to allow every host leave the option out")
+		return nil, errors.New("\"*\" stands for one label only; to allow every host leave the " +
+			"option out")
 	}
 	return parsed, nil
 }
 
 func (p hostPattern) matches(host string) bool {
 	labels := strings.Split(host, ".")
-	return slices.EqualFunc(p, labels, func(want, label string) bool { return want == "*" || want == label })
+	matches := func(want, label string) bool { return want == "*" || want == label }
+	return slices.EqualFunc(p, labels, matches)
 }
 
 // hostAllowed reports whether absolute destinations may name host.
@@ -49,5 +52,6 @@ func (o *options) hostAllowed(host string) bool {
 }
 
 func hostMessage(host string) string {
-	return "the host " + quote(host) + " is not one of allow_hosts; add it there, or lead the rule elsewhere"
+	return "the host " + quote(host) + " is not one of allow_hosts; add it there, or lead the " +
+		"rule elsewhere"
 }

@@ -2,11 +2,11 @@ package resolver
 
 import "slices"
 
-// Broken returns the rules whose requests are answered with an error, as their chain never ends or is
-// too long, and whose keys are not answered so in any of the rulesets before, whatever options these
-// have: how many there are, and the first of them by position, with the reason and what to write
-// instead. The kind of each is a [*LoopError] or [ErrTooManyRedirects]. most limits how many are
-// named.
+// Broken returns the rules whose requests are answered with an error, as their chain never ends or
+// is too long, and whose keys are not answered so in any of the rulesets before, whatever options
+// these have: how many there are, and the first of them by position, with the reason and what to
+// write instead. The kind of each is a [*LoopError] or [ErrTooManyRedirects]. most limits how many
+// are named.
 func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*RuleError) {
 	broken := firstKeys{most: most}
 	add := func(rule Rule) {
@@ -30,7 +30,8 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 	return broken.count, rs.brokenErrors(broken.rules)
 }
 
-// failureOf returns the error that requests for a key are answered with by its own rule, if there is one.
+// failureOf returns the error that requests for a key are answered with by its own rule, if there
+// is one.
 func (rs *Ruleset) failureOf(key string) error {
 	canonical := rs.opts.canonicalKey(key)
 	if t := rs.templates.byCanonicalKey(canonical); t != nil {

@@ -6,8 +6,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower case. A template's
-// variables have numbers for names in it, and each expression has one: a/{1}/{+2}.
+// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower
+// case. A template's variables have numbers for names in it, and each expression has one:
+// a/{1}/{+2}.
 func CanonicalKey(key string, fold bool) string {
 	o := options{foldCase: fold}
 	return o.canonicalKey(key)
@@ -22,7 +23,8 @@ func (o *options) canonicalKey(key string) string {
 	return string(o.appendKey(nil, key))
 }
 
-// appendKey appends the form of a key that the table holds: canonical, and with "fold case" in lower case.
+// appendKey appends the form of a key that the table holds: canonical, and with "fold case" in
+// lower case.
 func (o *options) appendKey(dst []byte, key string) []byte {
 	start := len(dst)
 	dst = weburl.AppendCanonicalPath(dst, key)

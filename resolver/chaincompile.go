@@ -9,47 +9,47 @@ import (
 // findChainEnds works out what every internal redirect comes to. Each rule is visited once.
 func (c *Compiler) findChainEnds() {
 	var chain []int
-	for i := range c.table.internals {
+	for i := range c.table.internalRules {
 		c.opts.pauseAfter(i)
-		if this := &c.table.internals[i]; this.slot >= 0 && this.end.state == endUnknown {
+		if this := &c.table.internalRules[i]; this.slot >= 0 && this.end.state == endUnknown {
 			chain = c.followChain(chain[:0], i)
 		}
 	}
 }
 
-// followChain follows the chain from rule i until its end is known, and then goes back. The stack of
-// rules is kept in chain, whose memory is used again.
+// followChain follows the chain from rule i until its end is known, and then goes back. The stack
+// of rules is kept in chain, whose memory is used again.
 func (c *Compiler) followChain(chain []int, i int) []int {
 	for {
 		chain = append(chain, i)
 		this := i
-		c.table.internals[this].end.state = endBeingFound
+		c.table.internalRules[this].end.state = endBeingFound
 		var ends bool
 		if i, ends = c.nextInChain(this); ends {
 			break
 		}
-		internals := c.table.internals
-		if state := internals[i].end.state; state == endBeingFound {
+		rules := c.table.internalRules
+		if state := rules[i].end.state; state == endBeingFound {
 			c.closeLoop(chain, i)
 			break
 		} else if state != endUnknown {
-			internals[this].end = c.endBefore(&internals[this], &internals[i])
+			rules[this].end = c.endBefore(&rules[this], &rules[i])
 			break
 		}
 	}
-	internals := c.table.internals
+	rules := c.table.internalRules
 	for at := len(chain) - 2; at >= 0; at-- {
-		if this := &internals[chain[at]]; this.end.state == endBeingFound {
-			this.end = c.endBefore(this, &internals[chain[at+1]])
+		if this := &rules[chain[at]]; this.end.state == endBeingFound {
+			this.end = c.endBefore(this, &rules[chain[at+1]])
 		}
 	}
 	return chain
 }
 
-// nextInChain returns the rule with an internal redirect that follows rule i, or settles what rule i
-// comes to where none does.
+// nextInChain returns the rule with an internal redirect that follows rule i, or settles what rule
+// i comes to where none does.
 func (c *Compiler) nextInChain(i int) (next int, ends bool) {
-	this := &c.table.internals[i]
+	this := &c.table.internalRules[i]
 	path := splitPath{text: this.value.path}
 	found := lookUp(&c.table, c.templates, &path, unlimitedWork())
 	this.remaining = found.literal.remaining
@@ -64,8 +64,8 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	return int(found.literal.ref &^ internalRef), false
 }
 
-// endBehindTemplate is what a rule comes to whose value matches a template, from which on each value
-// has an end of its own.
+// endBehindTemplate is what a rule comes to whose value matches a template, from which on each
+// value has an end of its own.
 func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 	first := c.stepOf(this)
 	end := c.follow(this.rule, this.value.path, newChain(&first), math.MaxInt)
@@ -84,8 +84,8 @@ func (c *Compiler) stepOf(this *internalRule) step {
 	}
 }
 
-// lastEnd is what a rule comes to whose value no internal redirect follows: an absolute destination,
-// or nothing.
+// lastEnd is what a rule comes to whose value no internal redirect follows: an absolute
+// destination, or nothing.
 func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 	first := c.stepOf(this)
 	end := newChain(&first)
@@ -136,10 +136,10 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 	}
 	loop := &LoopError{}
 	for _, i := range chain[start:] {
-		loop.Cycle = append(loop.Cycle, c.table.internals[i].rule.Key)
+		loop.Cycle = append(loop.Cycle, c.table.internalRules[i].rule.Key)
 	}
 	for _, i := range chain[start:] {
-		c.table.internals[i].end = chainEnd{state: endLoop, cycle: loop, inCycle: true}
+		c.table.internalRules[i].end = chainEnd{state: endLoop, cycle: loop, inCycle: true}
 	}
 }
 

@@ -12,8 +12,8 @@ const (
 	ChangeRemoved ChangeKind = "removed"
 	// ChangeEdited: the key's own rule says something else.
 	ChangeEdited ChangeKind = "changed"
-	// ChangeAffected: the key's own rule is the same, but what its chain, or a shorter key, leads to
-	// is not.
+	// ChangeAffected: the key's own rule is the same, but what its chain, or a shorter key, leads
+	// to is not.
 	ChangeAffected ChangeKind = "affected"
 )
 
@@ -28,13 +28,13 @@ type Change struct {
 
 // CompareResults reports, in no particular order, what changes for clients from before to after:
 // every key that is added or removed, and every other key for which, or below which, requests get
-// something else. A URL whose result changes has one of these keys for its longest prefix, before or
-// after; where the options for queries or for the case of letters differ, these tell more.
+// something else. A URL whose result changes has one of these keys for its longest prefix, before
+// or after; where the options for queries or for the case of letters differ, these tell more.
 //
-// It compares the compiled rules. Every request for a key, or for what is below it, gets what one of
-// three samples gets: the key, the key with a slash, and something below it. A template is sampled
-// with values that no other key takes; where it leads to another key for some, that key's change is
-// one of its own. Memory is taken for a change only while it is reported.
+// It compares the compiled rules. Every request for a key, or for what is below it, gets what one
+// of three samples gets: the key, the key with a slash, and something below it. A template is
+// sampled with values that no other key takes; where it leads to another key for some, that key's
+// change is one of its own. Memory is taken for a change only while it is reported.
 func CompareResults(before, after *Ruleset, report func(Change)) {
 	c := resultComparison{before: before, after: after, report: report}
 	after.eachEntry(c.compareEntry)
@@ -73,8 +73,8 @@ func (c *resultComparison) compareEntry(at ref) {
 	}
 }
 
-// compareRemoved reports what changes for an entry of the ruleset before that the other one does not
-// have.
+// compareRemoved reports what changes for an entry of the ruleset before that the other one does
+// not have.
 func (c *resultComparison) compareRemoved(at ref) {
 	var old record
 	old.decode(&c.before.table.arena, c.before.table.arena.bytes(at))
@@ -98,7 +98,8 @@ func (c *resultComparison) counterpart(in *Ruleset, r *record) ref {
 func (c *resultComparison) same(old, now *record) bool {
 	const telling = requestOrigin | joined | failed | exactKey
 	return !old.flags.has(exactKey|failed) && old.flags&telling == now.flags&telling &&
-		old.base == now.base && old.query == now.query && old.fragment == now.fragment && old.status == now.status
+		old.base == now.base && old.query == now.query && old.fragment == now.fragment &&
+		old.status == now.status
 }
 
 func (c *resultComparison) compareLiteral(kind ChangeKind, rule Rule) {

@@ -41,16 +41,16 @@ type Finding struct {
 	Severity Severity
 	// Destination is, for a long chain, the destination that the rule could have itself.
 	Destination string
-	// URLs are, for a circle, those that a client is sent to, from the first one to where it began or gave up;
-	// [Below] in them stands for any path.
+	// URLs are, for a circle, those that a client is sent to, from the first one to where it began
+	// or gave up; [Below] in them stands for any path.
 	URLs []string
 }
 
 // Check reports everything that can be known of a ruleset, in no particular order: its warnings,
 // and what only a look at each rule shows. It follows rules and redirects as they are compiled.
 // Templates are sampled: with values that no other key takes, so that what becomes of a value that
-// another key does take is told of that key alone. Circles are looked for from three samples of each
-// rule, namely its key, the key with a slash, and something below it.
+// another key does take is told of that key alone. Circles are looked for from three samples of
+// each rule, namely its key, the key with a slash, and something below it.
 //
 // hosts are names of the served site, as they stand in URLs, besides that of the origin, with their
 // ports where these are not the default ones, and with a scheme (as in "http://go.example") where
@@ -177,7 +177,8 @@ func (c *checker) checkQuery(rule Rule, value parsedValue) {
 }
 
 func (c *checker) foundQuery(rule Rule, written, becomes string) {
-	c.find(SeverityWarning, FindQuery, rule, "the query ?"+written+" becomes ?"+becomes+"; write it so, or choose query preserve")
+	c.find(SeverityWarning, FindQuery, rule, "the query ?"+written+" becomes ?"+becomes+"; write "+
+		"it so, or choose query preserve")
 }
 
 // checkLost reports the queries and fragments in a chain that lose to earlier ones.
@@ -191,18 +192,22 @@ func (c *checker) checkLost(rule Rule) {
 		}
 		path = step.next()
 		if query && path.query != "" {
-			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value has a query; write all of it there")
+			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the "+
+				"key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value "+
+				"has a query; write all of it there")
 		}
 		if fragment && path.fragment != "" {
-			c.find(SeverityWarning, FindLost, rule, "the fragment "+path.fragment+" of the key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value has a fragment")
+			c.find(SeverityWarning, FindLost, rule, "the fragment "+path.fragment+" of the "+
+				"key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value "+
+				"has a fragment")
 		}
 	}
 }
 
 // checkCircle reports a rule whose clients never arrive. Three requests stand for all: its sample,
-// the sample with a slash, and something below it. For if the URLs of any circle are stripped of the
-// shortest path that one of its rules appends, they are a circle, too, in which that rule is asked
-// for one of the three.
+// the sample with a slash, and something below it. For if the URLs of any circle are stripped of
+// the shortest path that one of its rules appends, they are a circle, too, in which that rule is
+// asked for one of the three.
 func (c *checker) checkCircle(rule Rule, s sample, destination string, onSite bool) {
 	if !onSite && !c.site.has(destination) {
 		return
@@ -230,18 +235,21 @@ func (c *checker) checkCircle(rule Rule, s sample, destination string, onSite bo
 
 func circleMessage(urls []string) string {
 	if urls[0] == urls[len(urls)-1] {
-		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; lead one of the rules elsewhere"
+		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; lead one " +
+			"of the rules elsewhere"
 	}
-	return "clients are redirected more than " + strconv.Itoa(clientRedirects) + " times, and give up: " + strings.Join(urls[:3], " -> ") +
+	return "clients are redirected more than " + strconv.Itoa(clientRedirects) + " times, and " +
+		"give up: " + strings.Join(urls[:3], " -> ") +
 		" and so on; lead one of the rules elsewhere"
 }
 
-// clientRedirects is how many redirects a client follows before it gives up: 20, by the Fetch Standard (HTTP-redirect
-// fetch).
+// clientRedirects is how many redirects a client follows before it gives up: 20, by the Fetch
+// Standard (HTTP-redirect fetch).
 const clientRedirects = 20
 
-// follow does what a client does with a URL of the site. It returns the URLs from the one that comes again on, perhaps in another
-// spelling, or all where the client gives up before, and nil where it arrives.
+// follow does what a client does with a URL of the site. It returns the URLs from the one that
+// comes again on, perhaps in another spelling, or all where the client gives up before, and nil
+// where it arrives.
 func (c *checker) follow(url string) []string {
 	seen := []string{url}
 	var pages []weburl.URL // the same in canonical form, once there is a second one
@@ -268,8 +276,8 @@ func canonicalURL(url string) weburl.URL {
 	return u.Canonical()
 }
 
-// redirected returns where a client of the site is sent, if it is to the site again. The fragment is the client's own
-// business.
+// redirected returns where a client of the site is sent, if it is to the site again. The fragment
+// is the client's own business.
 func (c *checker) redirected(url string) (next string, ok bool) {
 	req, err := ParseRequest(url)
 	if err != nil {

@@ -38,8 +38,8 @@ type Compiler struct {
 	shared map[string]ref
 	// made are long queries and fragments of chains, by what they are made of.
 	made map[embedded]queryAndFragment
-	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked is
-	// the work that chains through templates took.
+	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked
+	// is the work that chains through templates took.
 	written, derived, worked int
 	// scratch memory for keys and records
 	key, query, encoded []byte
@@ -58,7 +58,8 @@ type addedRule struct {
 	slot slot
 }
 
-// addedRules are many such rules, in pieces: one slice that grows would leave as much garbage as it holds.
+// addedRules are many such rules, in pieces: one slice that grows would leave as much garbage as it
+// holds.
 type addedRules struct {
 	pieces [][]addedRule
 	n      int
@@ -93,7 +94,7 @@ func (a *addedRules) all() iter.Seq2[int, addedRule] {
 	}
 }
 
-// internalRef marks a ref that is an index into table.internals.
+// internalRef marks a ref that is an index into table.internalRules.
 const internalRef ref = 1 << 31
 
 // ErrTooLarge is the error of rules that take more memory when they are compiled than
@@ -176,8 +177,8 @@ func (c *Compiler) fail(rule Rule, kind error, message string) {
 	c.report(placedError{err, c.added.n})
 }
 
-// maxErrors is how many errors are kept: a file of a million bad rules is not to take more memory than one of good
-// ones.
+// maxErrors is how many errors are kept: a file of a million bad rules is not to take more memory
+// than one of good ones.
 const maxErrors = 10_000
 
 func (c *Compiler) report(err placedError) {
@@ -206,8 +207,9 @@ func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 // are known and it can be compiled.
 func (c *Compiler) addInternal(rule Rule, value parsedValue, source int) {
 	key := string(c.key)
-	at := internalRef | ref(len(c.table.internals))
-	c.table.internals = append(c.table.internals, internalRule{rule: rule, key: key, value: value.path, source: source})
+	at := internalRef | ref(len(c.table.internalRules))
+	this := internalRule{rule: rule, key: key, value: value.path, source: source}
+	c.table.internalRules = append(c.table.internalRules, this)
 	c.enter(key, at, rule.Exact)
 }
 
@@ -256,15 +258,16 @@ func (c *Compiler) derive(rule Rule, bytes int) bool {
 	if c.derived <= always+times*c.written {
 		return true
 	}
-	c.fail(rule, ErrTooLarge, "the chains up to this rule make destinations of "+strconv.Itoa(c.derived)+
-		" bytes out of rules of "+strconv.Itoa(c.written)+"; lead the rule to a URL, or shorten what the chain appends")
+	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make destinations of %d "+
+		"bytes out of rules of %d; lead the rule to a URL, or shorten what the chain appends",
+		c.derived, c.written))
 	return false
 }
 
 // tooLarge returns the error of rules that take too much memory.
 func (c *Compiler) tooLarge() error {
-	return fmt.Errorf("%w: compiled they take more than %s; allow more with max_size, or serve them "+
-		"by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
+	return fmt.Errorf("%w: compiled they take more than %s; allow more with max_size, or serve "+
+		"them by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
 }
 
 // sizeText returns a number of bytes, exactly, in the largest unit of which it is a multiple.
@@ -307,7 +310,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		return nil, c.ruleErrors()
 	}
 	c.warnOfChains()
-	failures := c.storeInternals()
+	failures := c.storeInternalRules()
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
@@ -315,7 +318,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full || int64(c.stored) > c.opts.maxSize {
 		return nil, c.tooLarge()
 	}
-	c.table.internals, c.shared, c.made, c.added = nil, nil, nil, addedRules{}
+	c.table.internalRules, c.shared, c.made, c.added = nil, nil, nil, addedRules{}
 	c.table.arena.trim()
 	if c.templates != nil {
 		rules += len(c.templates.rules)

@@ -24,7 +24,10 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	}
 	var rule record
 	rule.decodeAnswer(&rs.table.arena, encoded)
-	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at), Hops: int(rule.hops), Status: rule.status}
+	result := Result{
+		Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at), Hops: int(rule.hops),
+		Status: rule.status,
+	}
 	switch {
 	case unsafePath(found.remaining, dst):
 		return dst, result.failed(ErrUnsafePath)
@@ -83,7 +86,8 @@ func appendAtSeam(base []byte, path string) []byte {
 // hash are equal, as 3.2 takes them. A bare "#" is no hash.
 func isRequest(destination, fragment []byte, req *Request) bool {
 	asked := req.asked()
-	if !req.OverHTTP && string(fragment) != asked.Hash && !(asked.Hash == "" && len(fragment) == 1) {
+	if !req.OverHTTP && string(fragment) != asked.Hash &&
+		!(asked.Hash == "" && len(fragment) == 1) {
 		return false
 	}
 	rest, ok := cutTarget(destination, asked.Pathname, asked.Search)

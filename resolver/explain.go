@@ -14,7 +14,7 @@ type Explanation struct {
 	Request string
 	// Walk holds the matches in their order: the rule that the request matched, then for each
 	// internal redirect the rule that its value matched, until one leads to an absolute
-	// destination, no key matches, or the walk meets a rule again.
+	// destination, no key matches, or the walk comes to a rule again.
 	Walk []Step
 	// Origin says where scheme and host of the destination come from.
 	Origin Source
@@ -140,12 +140,12 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the chain ends, meets a rule with the same value again, or has
-// taken as many as there may be.
+// walk takes the steps of 3.3 until the chain ends, comes to a rule with the same value again, or
+// has taken as many as there may be.
 func (rs *Ruleset) walk(pathname string) []Step {
 	type state struct{ key, value string }
 	var steps []Step
-	met := map[state]bool{}
+	seen := map[state]bool{}
 	s := rs.stepper(splitPath{text: pathname}, work{left: requestWork})
 	var chain chainEnd
 	for {
@@ -160,11 +160,11 @@ func (rs *Ruleset) walk(pathname string) []Step {
 			s.work = *unlimitedWork() // as the chains of literal keys are worked out before
 		}
 		again := state{this.Rule.Key, this.Value}
-		isLast := !next.internal || met[again] || len(steps) > rs.opts.maxRedirects
+		isLast := !next.internal || seen[again] || len(steps) > rs.opts.maxRedirects
 		if isLast || next.err != nil || len(s.at.text) > maxDestination {
 			return steps
 		}
-		met[again] = true
+		seen[again] = true
 		chain.add(&next)
 	}
 }
@@ -198,7 +198,8 @@ func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
 	for _, step := range e.Walk {
 		e.Appended = step.Remaining + e.Appended
 	}
-	e.Fragment = explainFragment(Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}, parts.fragment, parts.destinationFragment)
+	given := Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}
+	e.Fragment = explainFragment(given, parts.fragment, parts.destinationFragment)
 	rs.explainQuery(e, parts, req.Target.Search)
 }
 
@@ -341,7 +342,8 @@ func (q *explainedQuery) dropDisplaced(n int) {
 			kept = append(kept, p)
 			continue
 		}
-		q.parameters[later].Displaced = append(append(q.parameters[later].Displaced, p.Displaced...), p.Given)
+		displaced := &q.parameters[later].Displaced
+		*displaced = append(append(*displaced, p.Displaced...), p.Given)
 	}
 	q.parameters = kept
 }

@@ -19,11 +19,13 @@ func checkKey(key string) error {
 	case key[0] == '/':
 		return errors.New("a key has no leading \"/\"; " + insteadOfSlash(key))
 	case len(key) > maxKey:
-		return errors.New("the key is longer than 65535 bytes, which no request line holds; shorten it")
+		return errors.New("the key is longer than 65535 bytes, which no request line holds; " +
+			"shorten it")
 	case !utf8.ValidString(key):
 		return errors.New("the key is not valid UTF-8; write its bytes percent-encoded")
 	case hasControl(key):
-		return errors.New("a key has no control characters; remove them, or write them percent-encoded")
+		return errors.New("a key has no control characters; remove them, or write them " +
+			"percent-encoded")
 	case key[0] == ' ' || key[len(key)-1] == ' ':
 		return errors.New("a key has no leading or trailing space; remove it, or write %20")
 	}
@@ -31,7 +33,8 @@ func checkKey(key string) error {
 		return errors.New(forbiddenInKey(key[i]))
 	}
 	if hasDotSegment(key) {
-		return errors.New("a key has no segment \".\" or \"..\", however it is spelled, as a URL's path never has one; leave it out")
+		return errors.New("a key has no segment \".\" or \"..\", however it is spelled, as a " +
+			"URL's path never has one; leave it out")
 	}
 	return nil
 }
@@ -39,11 +42,14 @@ func checkKey(key string) error {
 func forbiddenInKey(c byte) string {
 	switch c {
 	case '?':
-		return "a key has no \"?\", as it is compared with the path alone; for a question mark in the path write %3F"
+		return "a key has no \"?\", as it is compared with the path alone; for a question mark " +
+			"in the path write %3F"
 	case '#':
-		return "a key has no \"#\", as it is compared with the path alone; for a number sign in the path write %23"
+		return "a key has no \"#\", as it is compared with the path alone; for a number sign in " +
+			"the path write %23"
 	case '\\':
-		return `a key has no "\", as a URL's path never holds one; write "/", or %5C for a backslash`
+		return `a key has no "\", as a URL's path never holds one; ` +
+			`write "/", or %5C for a backslash`
 	}
 	return "a key has no \"" + string(c) + "\"; write %7B for { and %7D for }"
 }

@@ -20,10 +20,10 @@ type Lead struct {
 	Destination string
 }
 
-// LeadsTo finds the ways to a URL, one for each rule that has any, unlisted ones among them, the shortest
-// first. The URL is compared in canonical form, and its fragment where it has one. With below the rules
-// count that lead to it or to something below it, whatever query and fragment they add. site is the
-// origin that keys are asked for at.
+// LeadsTo finds the ways to a URL, one for each rule that has any, unlisted ones among them, the
+// shortest first. The URL is compared in canonical form, and its fragment where it has one. With
+// below the rules count that lead to it or to something below it, whatever query and fragment they
+// add. site is the origin that keys are asked for at.
 func (rs *Ruleset) LeadsTo(url Request, site string, below bool) iter.Seq[Lead] {
 	l := leads{ruleset: rs, below: below, fragment: url.Target.Hash}
 	l.search = url.Target.Search
@@ -95,14 +95,16 @@ func (l *leads) follow(path string) (destination string, result Result) {
 func (l *leads) add(at ref) {
 	var r record
 	r.decode(&l.ruleset.table.arena, l.ruleset.table.arena.bytes(at))
-	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key)) // in which folded triplets are in upper case again
+	// Folded triplets are in upper case again then.
+	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key))
 	if w := (way{path: key, shown: key, at: at}); !l.addIfRight(w) && !r.flags.has(failed) {
 		_, base := cutOrigin(r.base)
 		l.addBelow(w, base)
 	}
 }
 
-// addBelow adds the way that something below a key is, whose destination has a path above the URL's.
+// addBelow adds the way that something below a key is, whose destination has a path above the
+// URL's.
 func (l *leads) addBelow(w way, destination string) {
 	above := strings.TrimSuffix(string(weburl.AppendCanonicalPath(nil, destination)), "/")
 	if rest, ok := strings.CutPrefix(string(l.path), above); ok && strings.HasPrefix(rest, "/") {
@@ -111,7 +113,8 @@ func (l *leads) addBelow(w way, destination string) {
 	}
 }
 
-// addTemplate adds the way that a template is: for the values that the URL has, for all, or for what is below any.
+// addTemplate adds the way that a template is: for the values that the URL has, for all, or for
+// what is below any.
 func (l *leads) addTemplate(t *templateRule) {
 	sampled, ok := l.ruleset.sampleDestination(t)
 	if !ok {
@@ -124,7 +127,8 @@ func (l *leads) addTemplate(t *templateRule) {
 	left, matches := reversed.match(string(l.path), l.search, &values)
 	if matches {
 		for slot := range t.names {
-			values[slot] = cmp.Or(values[slot], sampleValue(slot)) // of which there is nothing in the URL
+			// Of some there is nothing in the URL.
+			values[slot] = cmp.Or(values[slot], sampleValue(slot))
 		}
 		path := string(t.appendCandidate(nil, &values, left))
 		if l.addIfRight(way{path: path, shown: t.asKey(path), template: t}) {
@@ -135,7 +139,8 @@ func (l *leads) addTemplate(t *templateRule) {
 	if l.addIfRight(whole) {
 		return
 	}
-	if origin, _ := cutOrigin(sampled); l.below && origin == string(l.origin) && reversed.reaches(strings.Split(string(l.path), "/")) {
+	if origin, _ := cutOrigin(sampled); l.below && origin == string(l.origin) &&
+		reversed.reaches(strings.Split(string(l.path), "/")) {
 		whole.path = ""
 		l.found = append(l.found, whole)
 		return

@@ -24,8 +24,8 @@ func (t *table) match(pathname string) (literalMatch, []byte) {
 		return literalMatch{}, nil // R4
 	}
 	all := pathname[1:]
-	// No key is longer, also where each octet is percent-encoded; two more show whether an exact key
-	// takes the rest.
+	// No key is longer, also where each octet is percent-encoded; two more show whether an exact
+	// key takes the rest.
 	path := all[:min(len(all), len("%XX")*t.maxLength+2)]
 	var found prefix
 	var record []byte
@@ -40,7 +40,7 @@ func (t *table) match(pathname string) (literalMatch, []byte) {
 	case found.slot.isExact():
 		return literalMatch{ref: found.slot.ref(), at: uint32(found.at)}, record
 	}
-	return literalMatch{ref: found.slot.ref(), at: uint32(found.at), remaining: all[found.end:]}, record
+	return literalMatch{found.slot.ref(), uint32(found.at), all[found.end:]}, record
 }
 
 // longestCanonical finds what longest finds, but by the canonical forms of the candidates, each

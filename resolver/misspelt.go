@@ -40,9 +40,9 @@ type unmatchedPath struct {
 func (c *Compiler) unmatchedPaths() *nearPaths {
 	m := &nearPaths{base: c.table.seed | 1, last: map[uint64]int32{}}
 	known := map[string]*unmatchedPath{}
-	for i := range c.table.internals {
+	for i := range c.table.internalRules {
 		c.opts.pauseAfter(i)
-		this := &c.table.internals[i]
+		this := &c.table.internalRules[i]
 		if this.slot == shadowed || this.end.state != endUnmatched || this.end.hops > 1 {
 			continue
 		}

@@ -46,8 +46,8 @@ type Options struct {
 	// Digest makes the digest of the rules, and Reverse the index of what leads where, both while
 	// the rules are compiled.
 	Digest, Reverse bool
-	// Pause, if not nil, is called after every few hundred rules, to let others run: by Compile, and
-	// by what looks at all rules of the ruleset later. It has to be safe for concurrent use.
+	// Pause, if not nil, is called after every few hundred rules, to let others run: by Compile,
+	// and by what looks at all rules of the ruleset later. It has to be safe for concurrent use.
 	Pause func()
 }
 
@@ -64,7 +64,11 @@ const (
 	QueryIgnore
 )
 
-var queryModeNames = [...]string{QueryMerge: "merge", QueryPreserve: "preserve", QueryIgnore: "ignore"}
+var queryModeNames = [...]string{
+	QueryMerge:    "merge",
+	QueryPreserve: "preserve",
+	QueryIgnore:   "ignore",
+}
 
 // String returns the name that configuration uses: merge, preserve or ignore.
 func (m QueryMode) String() string {
@@ -178,7 +182,8 @@ func (c *optionChecker) maxRedirects(limit *int) {
 	}
 	c.checked.maxRedirects = *limit
 	if *limit < 0 || *limit > MaxRedirects {
-		c.fail("max_redirects", "the limit can be lowered, not raised; write a number from 0 to 255")
+		c.fail("max_redirects", "the limit can be lowered, not raised; write a number from 0 to "+
+			"255")
 	}
 }
 
@@ -210,7 +215,8 @@ func (c *optionChecker) maxSize(bytes int64) {
 	}
 }
 
-// ParseOrigin returns the origin that a URL without anything else names, as the URL Standard serialises it. The error says what to write instead.
+// ParseOrigin returns the origin that a URL without anything else names, as the URL Standard
+// serialises it. The error says what to write instead.
 func ParseOrigin(s string) (origin string, err error) {
 	if origin, err = parseOrigin(s); err != nil {
 		return "", err

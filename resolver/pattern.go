@@ -184,13 +184,16 @@ func (b *patternBuilder) addText(text string) {
 func (b *patternBuilder) addVariable(part templatePart) error {
 	switch {
 	case b.current.slot > 0:
-		return errors.New("a segment of a key has one expression at most, as nothing would settle which of " +
+		return errors.New("a segment of a key has one expression at most, as nothing would " +
+			"settle which of " +
 			"two takes what")
 	case slices.Contains(b.names, part.name):
-		return errors.New("the variable " + part.name + " stands twice in the key; give one of them another " +
+		return errors.New("the variable " + part.name + " stands twice in the key; give one of " +
+			"them another " +
 			"name")
 	case part.reserved && b.span >= 0:
-		return errors.New("a key has one expression that spans segments at most, as nothing would settle " +
+		return errors.New("a key has one expression that spans segments at most, as nothing " +
+			"would settle " +
 			"which of two takes what")
 	}
 	b.names = append(b.names, part.name)
@@ -216,7 +219,8 @@ func (b *patternBuilder) check() error {
 		return checkKey("..")
 	}
 	if b.span >= 0 && b.segments[b.span].literalLength() > 0 {
-		return errors.New("an expression that spans segments stands for whole ones; put a \"/\" on both " +
+		return errors.New("an expression that spans segments stands for whole ones; put a \"/\" " +
+			"on both " +
 			"sides of it")
 	}
 	return nil

@@ -89,7 +89,7 @@ const (
 	WarnLoop WarningKind = "loop"
 	// WarnTooManyRedirects: the chain is longer than the limit (R9).
 	WarnTooManyRedirects WarningKind = "too many redirects"
-	// WarnMeetsKey: an internal destination that ends unmatched is met by another key when the
+	// WarnMeetsKey: an internal destination that ends unmatched is matched by another key when the
 	// client follows it (R18).
 	WarnMeetsKey WarningKind = "meets another key"
 	// WarnShadowed: an earlier source has the key.

@@ -8,7 +8,9 @@ import (
 
 // appendConstantQuery appends what destination and embedded query combine to, which no request
 // changes; neither begins with "?".
-func (o *options) appendConstantQuery(dst []byte, m *weburl.Merger, destination, embedded string) []byte {
+func (o *options) appendConstantQuery(
+	dst []byte, m *weburl.Merger, destination, embedded string,
+) []byte {
 	if o.query == QueryPreserve {
 		encoded := weburl.AppendEncoded(nil, embedded, weburl.QuerySet)
 		return m.AppendPreserving(dst, destination, string(encoded), nil)

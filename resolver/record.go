@@ -10,8 +10,9 @@ import (
 //
 //	header                           8 bytes, little-endian: flags, hops, statuses and the
 //	                                 lengths of key (8 bits), base (16), query and fragment (8)
-//	[the four lengths]               uvarints, with longParts, where one is too large for the header;
-//	                                 all but the key's are doubled, and odd for a shared part
+//	[the four lengths]               uvarints, with longParts, where one is too large for the
+//	                                 header; all but the key's are doubled, and odd for a shared
+//	                                 part
 //	key, base, query, fragment       bytes, or the ref of a shared part as a uvarint
 //	[spelling]                       length and bytes, with hasSpelling
 //	[value]                          length and bytes, with hasValue
@@ -68,11 +69,13 @@ func statusIndex(code int) byte {
 type header uint64
 
 func (r *record) header() header {
-	h := header(r.flags) | header(r.hops)<<8 | header(statusIndex(r.status)|statusIndex(r.ownStatus)<<4)<<16
+	h := header(r.flags) | header(r.hops)<<8 |
+		header(statusIndex(r.status)|statusIndex(r.ownStatus)<<4)<<16
 	if r.flags.has(longParts) {
 		return h
 	}
-	return h | header(len(r.key))<<24 | header(len(r.base))<<32 | header(len(r.query))<<48 | header(len(r.fragment))<<56
+	return h | header(len(r.key))<<24 | header(len(r.base))<<32 |
+		header(len(r.query))<<48 | header(len(r.fragment))<<56
 }
 
 func (h header) flags() recordFlags { return recordFlags(h) }

@@ -18,7 +18,8 @@ var (
 	ErrLoop = errors.New("loop")
 	// ErrUnsafePath is R14: the request's remaining path climbs or holds control characters.
 	ErrUnsafePath = errors.New("unsafe path")
-	// ErrTooLong says that what a request appends makes the destination longer than 65,535 bytes (R10).
+	// ErrTooLong says that what a request appends makes the destination longer than 65,535 bytes
+	// (R10).
 	ErrTooLong = errors.New("the destination is too long")
 	// ErrNoOrigin is R2: an internal destination for a request whose host is missing or invalid.
 	ErrNoOrigin = errors.New("the request has no valid origin")
@@ -94,7 +95,8 @@ type Result struct {
 	Outcome Outcome
 	// Key is the key that matched first, in the rule's own spelling; empty where none did.
 	Key string
-	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]; it is another in every ruleset.
+	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]; it is another in
+	// every ruleset.
 	Rule int
 	// Hops is the number of internal redirects taken.
 	Hops int
@@ -106,8 +108,8 @@ type Result struct {
 	Err error
 }
 
-// SameForClients reports whether clients can tell no difference between two results. They do not see
-// how many internal redirects a destination took, nor which keys a loop has.
+// SameForClients reports whether clients can tell no difference between two results. They do not
+// see how many internal redirects a destination took, nor which keys a loop has.
 func (r Result) SameForClients(other Result) bool {
 	return r.Outcome == other.Outcome && r.Destination == other.Destination &&
 		r.Status == other.Status &&

@@ -17,22 +17,24 @@ import (
 // candidate: it is a short URL only if it leads to the page when it is resolved.
 type reverseIndex struct {
 	ruleset *Ruleset
-	// heads are the first rules with a destination, by its hash; next are those that follow each. Rules have the numbers of Result
-	// plus 1, and 0 is none. The better short URL comes first.
+	// heads are the first rules with a destination, by its hash; next are those that follow each.
+	// Rules have the numbers of Result plus 1, and 0 is none. The better short URL comes first.
 	heads map[uint64]uint32
 	next  []uint32
 	// templates are those whose destination begins with whole segments that have a hash.
 	templates map[pageHash][]*reverseTemplate
 	// origins are those that destinations have.
 	origins map[string]bool
-	// internal tells that there are destinations with the origin of the request, slashed those whose path ends in "/".
+	// internal tells that there are destinations with the origin of the request, slashed those
+	// whose path ends in "/".
 	internal, slashed bool
 	searches          sync.Pool // of *reverseSearch
 }
 
 func newReverseIndex(rs *Ruleset) *reverseIndex {
 	x := &reverseIndex{
-		ruleset: rs, heads: make(map[uint64]uint32, rs.rules), next: make([]uint32, len(rs.table.slots)+1),
+		ruleset: rs, heads: make(map[uint64]uint32, rs.rules),
+		next:      make([]uint32, len(rs.table.slots)+1),
 		templates: map[pageHash][]*reverseTemplate{}, origins: map[string]bool{},
 	}
 	for n, s := range rs.table.slots {
@@ -51,7 +53,8 @@ func newReverseIndex(rs *Ruleset) *reverseIndex {
 	return x
 }
 
-// add adds the rule in a slot, if a page can be its destination: fragments are not sent to servers, so that no page has one.
+// add adds the rule in a slot, if a page can be its destination: fragments are not sent to servers,
+// so that no page has one.
 func (x *reverseIndex) add(n int, at ref) {
 	var r record
 	r.decodeAnswer(&x.ruleset.table.arena, x.ruleset.table.arena.bytes(at))
@@ -107,7 +110,8 @@ func (x *reverseIndex) key(number uint32) string {
 	return x.ruleset.table.key(x.ruleset.table.slots[number-1].ref())
 }
 
-// compareShort puts the better of two paths or keys first: fewest octets, then fewest segments, then in alphabetical order.
+// compareShort puts the better of two paths or keys first: fewest octets, then fewest segments,
+// then in alphabetical order.
 func compareShort(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)

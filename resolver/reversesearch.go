@@ -14,8 +14,8 @@ import (
 // Standard serialises it, "" for that of the page.
 //
 // A short URL leads to exactly this page when it is resolved by the same rules, has no characters
-// that have to be escaped in a header, and is shorter than the page's where a part of that is in it.
-// Of templates it is the shortest one that the page's own spelling of values gives. Nothing is
+// that have to be escaped in a header, and is shorter than the page's where a part of that is in
+// it. Of templates it is the shortest one that the page's own spelling of values gives. Nothing is
 // allocated where there is none, and the page's path has 512 bytes at most.
 func (rs *Ruleset) AppendShortURL(dst []byte, page *Request, short string) (url []byte, ok bool) {
 	x := rs.reverse
@@ -66,7 +66,8 @@ type reverseSearch struct {
 	memory [6][512]byte
 }
 
-// The most that is done for a page: where more rules lead to it than anybody needs, most of which are shadowed, it may get no short URL.
+// The most that is done for a page: where more rules lead to it than anybody needs, most of which
+// are shadowed, it may get no short URL.
 const (
 	mostSteps  = 1000
 	mostProofs = 50
@@ -79,7 +80,8 @@ func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
 	}
 	s.search, s.searchHash = page.Target.Search, hashOf(nil).add([]byte(page.Target.Search))
 	s.path = weburl.AppendCanonicalPath(s.memory[1][:0], page.Target.Pathname)
-	s.best, s.candidate, s.destination, s.canonical = s.memory[2][:0], s.memory[3][:0], s.memory[4][:0], s.memory[5][:0]
+	s.best, s.candidate = s.memory[2][:0], s.memory[3][:0]
+	s.destination, s.canonical = s.memory[4][:0], s.memory[5][:0]
 	s.unsafe = unsafePath(page.Target.Pathname, s.destination)
 	s.steps, s.proofs = mostSteps, mostProofs
 	s.isOwn = short == "" || short == string(s.origin)
@@ -128,7 +130,8 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 	if hasPart && s.unsafe {
 		return
 	}
-	for number := s.index.heads[hash.page(s.searchHash)]; number != 0 && s.steps > 0; number = s.index.next[number] {
+	first := s.index.heads[hash.page(s.searchHash)]
+	for number := first; number != 0 && s.steps > 0; number = s.index.next[number] {
 		s.steps--
 		at := s.index.ruleset.table.slots[number-1].ref()
 		key := s.index.ruleset.table.key(at)
@@ -147,10 +150,12 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 // page. hasPart tells that a part of the page's path is in it.
 func (s *reverseSearch) tryCandidate(hasPart bool) {
 	if s.index.ruleset.opts.foldCase {
-		s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(s.candidate)) // folded triplets are in lower case
+		// Folded triplets are in lower case.
+		s.canonical = weburl.AppendCanonicalPath(s.canonical[:0], text(s.candidate))
 		s.candidate, s.canonical = s.canonical, s.candidate
 	}
-	if s.isTooLong(len(s.candidate), hasPart) || len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 {
+	if s.isTooLong(len(s.candidate), hasPart) ||
+		len(s.best) > 0 && compareShort(text(s.candidate), text(s.best)) >= 0 {
 		return
 	}
 	if s.isOwn && s.search == "" && bytes.Equal(s.candidate, s.path) {
@@ -166,7 +171,8 @@ func (s *reverseSearch) isTooLong(length int, hasPart bool) bool {
 	return len(s.best) > 0 && length > len(s.best) || hasPart && length >= s.room
 }
 
-// tryTemplates tries the templates whose destination begins with the whole segments that have a hash.
+// tryTemplates tries the templates whose destination begins with the whole segments that have a
+// hash.
 func (s *reverseSearch) tryTemplates(hash pageHash) {
 	for _, r := range s.index.templates[hash] {
 		if s.steps--; s.steps < 0 {
@@ -216,8 +222,8 @@ func (rs *Ruleset) flagsOf(at ref) recordFlags {
 	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at))).flags()
 }
 
-// isPlainPath reports whether a path can stand in a Link header as it is: it holds nothing but what RFC 3986 has in paths, and no
-// "," or ";", at which simple parsers cut.
+// isPlainPath reports whether a path can stand in a Link header as it is: it holds nothing but what
+// RFC 3986 has in paths, and no "," or ";", at which simple parsers cut.
 func isPlainPath(path []byte) bool {
 	for i, c := range path {
 		if c == '%' {
@@ -242,7 +248,8 @@ func isPlainOrigin(origin []byte) bool {
 
 // isPlain tells which characters a path has in a Link header.
 var isPlain = func() (is [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+=:@/" {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for _, c := range letters + strings.ToUpper(letters) + "0123456789-._~!$&'()*+=:@/" {
 		is[c] = true
 	}
 	return is

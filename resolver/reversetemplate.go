@@ -6,10 +6,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// reverseTemplate is a template the other way round: its destination is what is matched, and its key what is put together.
+// reverseTemplate is a template the other way round: its destination is what is matched, and its
+// key what is put together.
 type reverseTemplate struct {
 	rule *templateRule
-	// path and search are the destination's in canonical form: literal text, and where the key's variables are.
+	// path and search are the destination's in canonical form: literal text, and where the key's
+	// variables are.
 	path, search []reversePiece
 }
 
@@ -36,7 +38,8 @@ func (x *reverseIndex) addTemplate(t *templateRule) {
 		return
 	}
 	begin := hashOf([]byte(origin))
-	if literal := reversed.path[0].literal; reversed.path[0].slot >= 0 { // else all variables are in the query
+	// Where the path has no variable, all are in the query.
+	if literal := reversed.path[0].literal; reversed.path[0].slot >= 0 {
 		begin = begin.add([]byte(literal[:strings.LastIndexByte(literal, '/')]))
 	}
 	x.templates[begin] = append(x.templates[begin], reversed)
@@ -49,7 +52,8 @@ func (rs *Ruleset) sampleDestination(t *templateRule) (destination string, ok bo
 	return result.Destination, result.Outcome == Redirect
 }
 
-// reversed returns a template the other way round; sampled is the path and query that sample values lead to.
+// reversed returns a template the other way round; sampled is the path and query that sample values
+// lead to.
 func (t *templateRule) reversed(sampled string) *reverseTemplate {
 	path, query, hasQuery := strings.Cut(sampled, "?")
 	r := &reverseTemplate{rule: t, path: t.piecesOf(string(weburl.AppendCanonicalPath(nil, path)))}
@@ -73,7 +77,8 @@ func (t *templateRule) piecesOf(sampled string) (pieces []reversePiece) {
 			}
 		}
 		piece.literal = sampled[:at]
-		piece.spans = piece.slot >= 0 && !piece.encoded && t.span >= 0 && t.segments[t.span].slot == piece.slot
+		piece.spans = piece.slot >= 0 && !piece.encoded && t.span >= 0 &&
+			t.segments[t.span].slot == piece.slot
 		if pieces = append(pieces, piece); piece.slot < 0 {
 			return pieces
 		}
@@ -95,7 +100,8 @@ func (r *reverseTemplate) hasAll(names int) bool {
 	return names == 0
 }
 
-// match takes the values of the variables from a page, and returns what is left of its path, with the "/" that it begins with.
+// match takes the values of the variables from a page, and returns what is left of its path, with
+// the "/" that it begins with.
 func (r *reverseTemplate) match(path, search string, values *captured) (rest string, ok bool) {
 	rest, ok = matchPieces(r.path, path, '/', values)
 	last := r.path[len(r.path)-1].literal
@@ -114,9 +120,12 @@ func (r *reverseTemplate) match(path, search string, values *captured) (rest str
 	return rest, ok && left == ""
 }
 
-// matchPieces takes values from a text, each up to the literal text behind it, or up to a separator. It takes the first way that there is, and goes back to
-// none: the short URL that comes of it is resolved, and is not taken if it leads elsewhere.
-func matchPieces(pieces []reversePiece, text string, separator byte, values *captured) (rest string, ok bool) {
+// matchPieces takes values from a text, each up to the literal text behind it, or up to a
+// separator. It takes the first way that there is, and goes back to none: the short URL that comes
+// of it is resolved, and is not taken if it leads elsewhere.
+func matchPieces(pieces []reversePiece, text string, separator byte, values *captured) (
+	rest string, ok bool,
+) {
 	for i, piece := range pieces {
 		if text, ok = strings.CutPrefix(text, piece.literal); !ok {
 			return "", false
@@ -139,7 +148,8 @@ func matchPieces(pieces []reversePiece, text string, separator byte, values *cap
 	return text, true
 }
 
-// endOf returns where the value of a variable ends, with which text begins; -1 if the literal text of the next piece does not follow.
+// endOf returns where the value of a variable ends, with which text begins; -1 if the literal text
+// of the next piece does not follow.
 func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) int {
 	if p.spans && separator == '/' {
 		if next.literal == "" {
@@ -179,8 +189,8 @@ func (t *templateRule) appendCandidate(dst []byte, values *captured, rest string
 	return append(dst, rest...)
 }
 
-// shorten decodes in values what a destination escapes, and a key need not: they make a shorter URL. It reports whether there is
-// anything of the kind.
+// shorten decodes in values what a destination escapes, and a key need not: they make a shorter
+// URL. It reports whether there is anything of the kind.
 func (r *reverseTemplate) shorten(values *captured) (shortened bool) {
 	for _, pieces := range [...][]reversePiece{r.path, r.search} {
 		for _, piece := range pieces {
@@ -228,8 +238,8 @@ func (r *reverseTemplate) reaches(segments []string) bool {
 	return true
 }
 
-// segments returns the literal parts of each segment of the destination's path, between which there are variables, and which segment has one
-// that spans several, -1 for none.
+// segments returns the literal parts of each segment of the destination's path, between which there
+// are variables, and which segment has one that spans several, -1 for none.
 func (r *reverseTemplate) segments() (patterns [][]string, spans int) {
 	spans = -1
 	parts := []string{""}

@@ -4,12 +4,13 @@ import "strconv"
 
 // Rule is one entry of a ruleset: a key and the value that it leads to (section 2).
 type Rule struct {
-	// Key is the shortlink: not empty, without a leading "/" (R5). One with braces is a template, an extension of the
-	// draft, of RFC 6570: {x} stands for a segment or a part of one, {+x} for one or more, {/x,y} for segments of their own.
+	// Key is the shortlink: not empty, without a leading "/" (R5). One with braces is a template,
+	// an extension of the draft, of RFC 6570: {x} stands for a segment or a part of one, {+x} for
+	// one or more, {/x,y} for segments of their own.
 	Key string
 	// Value is an absolute destination, which begins with "http://" or "https://", or an internal
-	// redirect, which begins with "/" (R10). Under a key that is a template it is one over the same variables, which stand behind the
-	// host; under another it is literal.
+	// redirect, which begins with "/" (R10). Under a key that is a template it is one over the same
+	// variables, which stand behind the host; under another it is literal.
 	Value string
 	// Status is 301, 302, 303, 307 or 308; 0 stands for the ruleset's default.
 	Status int

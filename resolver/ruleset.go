@@ -68,8 +68,9 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	}
 }
 
-// RulesOf returns the rules of one source, as they were added, in no particular order, also those that
-// earlier sources shadow. It is the n-th that [Compiler.NextSource] began, or 0 for what came before.
+// RulesOf returns the rules of one source, as they were added, in no particular order, also those
+// that earlier sources shadow. It is the n-th that [Compiler.NextSource] began, or 0 for what came
+// before.
 func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.slots {
@@ -104,7 +105,8 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 		above := rs.opts.canonicalKey(key)
 		var found []ref
 		rs.eachEntry(func(at ref) {
-			if canonical := rs.table.key(at); above == "" || canonical == above || strings.HasPrefix(canonical, above+"/") {
+			if canonical := rs.table.key(at); above == "" || canonical == above ||
+				strings.HasPrefix(canonical, above+"/") {
 				found = append(found, at)
 			}
 		})
@@ -135,7 +137,8 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 	}
 }
 
-// Numbers is what the numbers of rules are below, as [Result] has them: some more than there are rules.
+// Numbers is what the numbers of rules are below, as [Result] has them: some more than there are
+// rules.
 func (rs *Ruleset) Numbers() int { return len(rs.table.slots) + len(rs.templates.all()) }
 
 // template returns the template that has a number, or nil.
@@ -158,8 +161,8 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	return rs.rule(s.ref()), true
 }
 
-// KeyOf returns the canonical key of the rule that has a number, in lower case where the case of letters does not matter, or "" if none
-// has it.
+// KeyOf returns the canonical key of the rule that has a number, in lower case where the case of
+// letters does not matter, or "" if none has it.
 func (rs *Ruleset) KeyOf(number int) string {
 	if t := rs.template(number); t != nil {
 		return t.key
@@ -190,8 +193,8 @@ func (rs *Ruleset) find(key string) (entry slot, at int) {
 	return rs.table.lookup(hash, key, len(key), true)
 }
 
-// Chain returns the rules that requests for a key meet, in the order in which they are met, unless there is a loop: then up to where it
-// begins again.
+// Chain returns the rules that requests for a key match, in the order in which they do; of a loop,
+// up to where it begins again.
 func (rs *Ruleset) Chain(key string) []Rule {
 	var chain []Rule
 	for _, step := range rs.walk("/" + string(weburl.AppendCanonicalPath(nil, key))) {

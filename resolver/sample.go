@@ -90,8 +90,8 @@ func (rs *Ruleset) resultsFor(s sample) KeyResults {
 	return k
 }
 
-// resultFor returns what the rule says that a pathname matches, if something is behind it. Where the
-// origin is the request's own, the destination is a path.
+// resultFor returns what the rule says that a pathname matches, if something is behind it. Where
+// the origin is the request's own, the destination is a path.
 func (rs *Ruleset) resultFor(pathname, behind string) Result {
 	p, w := splitPath{text: pathname}, work{left: requestWork}
 	m := lookUp(&rs.table, rs.templates, &p, &w)

@@ -56,8 +56,8 @@ type stepper struct {
 	at        splitPath // where it is
 	taken     int       // steps to there
 	matched   match     // of the last step
-	// spare is the memory for where it is next, and memory that of the path where it is, if that lies
-	// in any of the stepper's.
+	// spare is the memory for where it is next, and memory that of the path where it is, if that
+	// lies in any of the stepper's.
 	spare  expansion
 	memory []byte
 }
@@ -65,12 +65,13 @@ type stepper struct {
 // stepper returns a stepper that is at a path.
 func (rs *Ruleset) stepper(at splitPath, w work) stepper {
 	return stepper{
-		opts: &rs.opts, table: &rs.table, templates: rs.templates, merger: &rs.merger, work: w, at: at,
+		opts: &rs.opts, table: &rs.table, templates: rs.templates, merger: &rs.merger,
+		work: w, at: at,
 	}
 }
 
-// step takes the next step of a chain. It reports false where no rule matches, and where the work is
-// spent before that is known.
+// step takes the next step of a chain. It reports false where no rule matches, and where the work
+// is spent before that is known.
 func (s *stepper) step(chain *chainEnd) (next step, ok bool) {
 	if s.taken > 0 {
 		s.work.isLong = len(s.at.text) > longPath
@@ -102,7 +103,7 @@ func literalStep(o *options, t *table, m *match) (next step, path string) {
 	next.remaining = m.literal.remaining
 	var value internalValue
 	if m.literal.ref&internalRef != 0 { // the ruleset is not compiled yet
-		this := &t.internals[m.literal.ref&^internalRef]
+		this := &t.internalRules[m.literal.ref&^internalRef]
 		next.key, next.status, next.internal = this.rule.Key, o.statusOf(this.rule), true
 		value = this.value
 	} else {
@@ -196,8 +197,8 @@ func (s *stepper) isUnsafe(m *templateMatch) bool {
 	return false
 }
 
-// isUnsafeCapture is R14 for a capture of the path where the stepper is. What it finds out of a part
-// of a segment it keeps.
+// isUnsafeCapture is R14 for a capture of the path where the stepper is. What it finds out of a
+// part of a segment it keeps.
 func (s *stepper) isUnsafeCapture(c *capture) bool {
 	var memory [128]byte
 	switch {

@@ -7,10 +7,11 @@ import "math/bits"
 // with the path.
 type table struct {
 	arena arena
-	// internals are the rules that refs with internalRef stand for, until the ruleset is compiled.
-	internals []internalRule
-	slots     []slot
-	seed      uint64
+	// internalRules are the rules that refs with internalRef stand for, until the ruleset is
+	// compiled.
+	internalRules []internalRule
+	slots         []slot
+	seed          uint64
 	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
 	// key can equal are not looked up.
 	depths    uint64
@@ -87,7 +88,7 @@ func (t *table) key(at ref) string {
 // internal redirect until the ruleset is compiled.
 func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
-		return t.internals[at&^internalRef].key, nil
+		return t.internalRules[at&^internalRef].key, nil
 	}
 	record = t.arena.bytes(at)
 	return recordKey(record), record
@@ -166,8 +167,8 @@ func (t *table) walk(path string, w window, compare bool) (found prefix) {
 	return found
 }
 
-// lookup returns the entry for a prefix of path, or 0, and its place. An exact key takes the whole path, with or
-// without one trailing slash.
+// lookup returns the entry for a prefix of path, or 0, and its place. An exact key takes the whole
+// path, with or without one trailing slash.
 func (t *table) lookup(hash uint64, path string, end int, compare bool) (entry slot, at int) {
 	tag := tagOf(hash)
 	for at = t.home(hash); t.slots[at] != 0; at = t.next(at) {

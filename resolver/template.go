@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
-// Templates are rules whose keys hold expressions. They are an extension of the draft: a pathname never holds a "{", so
-// that there such a key can never match.
+// Templates are rules whose keys hold expressions. They are an extension of the draft: a pathname
+// never holds a "{", so that there such a key can never match.
 
 // templateRule is a rule whose key is a template.
 type templateRule struct {
@@ -33,15 +33,16 @@ func compareTemplates(a, b *templateRule) int {
 // IsTemplate reports whether a key is a template: it has a brace, which no other key may have.
 func IsTemplate(key string) bool { return strings.ContainsAny(key, "{}") }
 
-// templatePart is literal text, or the place of a variable's value. With all variables defined and not empty, as captures
-// are, each operator is one with literal text around it.
+// templatePart is literal text, or the place of a variable's value. With all variables defined and
+// not empty, as captures are, each operator is one with literal text around it.
 type templatePart struct {
 	literal  string
 	name     string // of the variable, "" for literal text
 	reserved bool   // the value may hold reserved characters, and so several segments
 }
 
-// parseTemplate takes a key or value apart, or says what is wrong with it. Literal text is left as it is written.
+// parseTemplate takes a key or value apart, or says what is wrong with it. Literal text is left as
+// it is written.
 func parseTemplate(text string) (parts []templatePart, err error) {
 	for rest := text; rest != ""; {
 		open := strings.IndexAny(rest, "{}")
@@ -50,7 +51,8 @@ func parseTemplate(text string) (parts []templatePart, err error) {
 		}
 		end := strings.IndexByte(rest[open:], '}')
 		if rest[open] == '}' || end < 0 {
-			return nil, errors.New("a \"" + rest[open:open+1] + "\" is without its partner; write %7B for { and %7D for }, or a variable like {name}")
+			return nil, errors.New("a \"" + rest[open:open+1] + "\" is without its partner; " +
+				"write %7B for { and %7D for }, or a variable like {name}")
 		}
 		if open > 0 {
 			parts = append(parts, templatePart{literal: rest[:open]})
@@ -104,7 +106,8 @@ func checkTemplateKey(key string) error {
 			break
 		}
 		if strings.IndexByte("?&#.;", expression[0]) >= 0 {
-			return errors.New("the expression {" + expression[:1] + "…} has no place in a key, which is compared with the path alone; a key has {name}, {+name} and {/name}")
+			return errors.New("the expression {" + expression[:1] + "…} has no place in a key, " +
+				"which is compared with the path alone; a key has {name}, {+name} and {/name}")
 		}
 		rest = expression
 	}

@@ -71,11 +71,13 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 func (c *Compiler) warnOfTemplate(t *templateRule) {
 	for slot, name := range t.names {
 		if !t.value.uses(slot) {
-			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the variable "+name+"; what it captures is dropped")
+			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the "+
+				"variable "+name+"; what it captures is dropped")
 		}
 	}
 	if name := t.reservedInQuery(); name != "" {
-		c.warn(WarnReservedQuery, t.rule, "{+"+name+"} in the query lets values add parameters, as it leaves & and = as they are; write {"+name+"}")
+		c.warn(WarnReservedQuery, t.rule, "{+"+name+"} in the query lets values add parameters, "+
+			"as it leaves & and = as they are; write {"+name+"}")
 	}
 	c.warnOfTie(t)
 }
@@ -88,7 +90,8 @@ func (c *Compiler) warnOfTie(t *templateRule) {
 	if n, path, tied := c.patterns.First(&t.Pattern); tied {
 		other := c.templates.rules[n]
 		c.warn(WarnAmbiguous, t.rule, "the path "+path+" matches the key "+
-			quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with nothing "+
+			quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with "+
+			"nothing "+
 			"to choose by; the rule answers whose key comes first in alphabetical order")
 	}
 	c.patterns.Add(&t.Pattern, t.number)
@@ -107,8 +110,8 @@ func (t *templateRule) reservedInQuery() string {
 	return ""
 }
 
-// findTemplateFailures finds the templates whose chain does not arrive, whatever their variables stand for, as long as no other key takes
-// it.
+// findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
+// stand for, as long as no other key takes it.
 func (c *Compiler) findTemplateFailures() {
 	for _, t := range c.templates.all() {
 		if !t.value.internal {
@@ -128,7 +131,8 @@ func (c *Compiler) findTemplateFailures() {
 			internalRedirects(c.opts.maxRedirects)+", for every value that no other key takes: "+
 			"its requests are answered with an error; lead the rule elsewhere"
 		if loop, is := t.failure.(*LoopError); is {
-			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere"
+			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key "+
+				"takes: its requests are answered with an error; lead the rule elsewhere"
 		}
 		c.warn(kind, t.rule, message)
 	}

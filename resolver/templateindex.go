@@ -15,8 +15,8 @@ type templateIndex struct {
 	byKey    map[string]*templateRule
 	root     *templateNode
 	foldCase bool
-	// literals are the literal segments of keys; longest is how long the longest of them is with each
-	// octet percent-encoded.
+	// literals are the literal segments of keys; longest is how long the longest of them is with
+	// each octet percent-encoded.
 	literals literalTable
 	longest  int
 }
@@ -208,7 +208,8 @@ func (x *templateIndex) byCanonicalKey(key string) *templateRule {
 	return x.byKey[key]
 }
 
-// below returns the templates with a canonical key or below it, or all if it is empty, sorted by key.
+// below returns the templates with a canonical key or below it, or all if it is empty, sorted by
+// key.
 func (x *templateIndex) below(above string) []*templateRule {
 	var found []*templateRule
 	for _, t := range x.all() {
@@ -275,7 +276,7 @@ func (s *templateSearch) visitPatterns(edges *patternEdges, at int) {
 		if !s.work.do(4*compareWork + length.sum()) {
 			return
 		}
-		if edge := edges.among(length, canonical); edge != nil {
+		if edge := edges.find(length, canonical); edge != nil {
 			s.visitPattern(edge, at)
 		}
 	}
@@ -438,7 +439,8 @@ func (s *templateSearch) offer(rule *templateRule, segments, to, end int) bool {
 	return true
 }
 
-// matchSegment reports whether a segment of a path has the text around an expression, and returns what that captures, as the path spells it.
+// matchSegment reports whether a segment of a path has the text around an expression, and returns
+// what that captures, as the path spells it.
 func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (captured string, ok bool) {
 	start, ok := x.cutPrefix(segment, p.prefix)
 	if !ok {

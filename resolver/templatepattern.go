@@ -36,16 +36,17 @@ func (e *patternEdges) add(edge *patternEdge) {
 	}
 	e.all = append(e.all, edge)
 	e.byText[patternText{p.prefix, p.suffix}] = edge
-	if length := (patternLength{len(p.prefix), len(p.suffix)}); !slices.Contains(e.lengths, length) {
+	length := patternLength{len(p.prefix), len(p.suffix)}
+	if !slices.Contains(e.lengths, length) {
 		e.lengths = append(e.lengths, length)
 		e.longest.prefix = max(e.longest.prefix, length.prefix)
 		e.longest.suffix = max(e.longest.suffix, length.suffix)
 	}
 }
 
-// among returns the edge whose text of some length a segment, in canonical units, has around
+// find returns the edge whose text of some length a segment, in canonical units, has around
 // something, or nil.
-func (e *patternEdges) among(length patternLength, segment string) *patternEdge {
+func (e *patternEdges) find(length patternLength, segment string) *patternEdge {
 	text := patternText{segment[:length.prefix], segment[len(segment)-length.suffix:]}
 	return e.byText[text]
 }

@@ -17,8 +17,8 @@ func (x *templateIndex) matchBetter(
 	return x.match(best, pathname, p), true
 }
 
-// precedes reports whether a template matches better than a literal key: it is longer, or takes more
-// of the path.
+// precedes reports whether a template matches better than a literal key: it is longer, or takes
+// more of the path.
 func (m *templateFound) precedes(found literalMatch, t *table) bool {
 	if found.ref == 0 {
 		return true
@@ -27,7 +27,8 @@ func (m *templateFound) precedes(found literalMatch, t *table) bool {
 	return m.segments > segments || m.segments == segments && m.leaves < leaves(found.remaining)
 }
 
-// leaves is how much a match leaves of a path: one slash at its end does not count, as exact keys take it.
+// leaves is how much a match leaves of a path: one slash at its end does not count, as exact keys
+// take it.
 func leaves(remaining string) int {
 	if remaining == "/" {
 		return 0

@@ -11,9 +11,9 @@ import (
 // templateSpan is an expression that spans segments, and what keys have behind it.
 type templateSpan struct {
 	rule *templateRule // whose key ends in the expression
-	// tails are those of all keys: first those that end in an expression, of which there are some in
-	// the first few of tails, then those that end in text. ending are the numbers of the first tails
-	// with a literal segment at the end, and of the one behind the last.
+	// tails are those of all keys: first those that end in an expression, of which there are some
+	// in the first few of tails, then those that end in text. ending are the numbers of the first
+	// tails with a literal segment at the end, and of the one behind the last.
 	tails  []templateTails
 	always int
 	ending numberTable
@@ -36,8 +36,8 @@ type templateTails struct {
 	last, first uint64
 	// ends has a bit for each number that a tail's last segment takes, that of its lowest six bits.
 	ends uint64
-	// accept are the bits that take a segment by its number; any are those that take every one but an
-	// empty one.
+	// accept are the bits that take a segment by its number; any are those that take every one but
+	// an empty one.
 	accept numberTable
 	any    uint64
 	// texts are the bits of expressions with text around them, which are the patterns.
@@ -57,7 +57,8 @@ type templateTail struct {
 func newTemplateSpan(rules []*templateRule, at int) *templateSpan {
 	span := &templateSpan{}
 	ends := func(t *templateRule) uint32 { return t.segments[len(t.segments)-1].literal }
-	slices.SortStableFunc(rules, func(a, b *templateRule) int { return cmp.Compare(ends(a), ends(b)) })
+	byEnd := func(a, b *templateRule) int { return cmp.Compare(ends(a), ends(b)) }
+	slices.SortStableFunc(rules, byEnd)
 	ending := map[uint32]uint64{} // the first and the one behind the last
 	used := maxSegments
 	for _, t := range rules {

@@ -10,15 +10,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// templateValue is the value of a rule whose key is a template: of an absolute destination, or of an internal redirect.
+// templateValue is the value of a rule whose key is a template: of an absolute destination, or of
+// an internal redirect.
 type templateValue struct {
 	internal bool
 	origin   string // of an absolute destination
 	host     string
-	// path, query and fragment are literal text and captures; query and fragment without what they begin with.
+	// path, query and fragment are literal text and captures; query and fragment without what they
+	// begin with.
 	path, query, fragment []valuePiece
 	hasQuery, hasFragment bool
-	// unsafeText tells that the path is what R14 refuses in requests, whatever is captured; as in other values that is the author's affair.
+	// unsafeText tells that the path is what R14 refuses in requests, whatever is captured; as in
+	// other values that is the author's affair.
 	unsafeText bool
 }
 
@@ -33,20 +36,24 @@ type valuePiece struct {
 	common   facts // that they have
 }
 
-// marker stands for a capture while a value is parsed as a URL. It is of no use in one, and comes out percent-encoded in paths.
+// marker stands for a capture while a value is parsed as a URL. It is of no use in one, and comes
+// out percent-encoded in paths.
 const (
 	marker        = "\uE000"
 	encodedMarker = "%EE%80%80"
 )
 
 // parseTemplateValue parses a value with the variables of a key, or says what is wrong with it.
-func parseTemplateValue(value string, names []string) (v templateValue, parsed parsedValue, err error) {
+func parseTemplateValue(value string, names []string) (
+	v templateValue, parsed parsedValue, err error,
+) {
 	parts, err := parseTemplate(value)
 	if err != nil {
 		return v, parsed, fmt.Errorf("the destination: %w", err)
 	}
 	if strings.Contains(value, marker) || strings.Contains(strings.ToUpper(value), encodedMarker) {
-		return v, parsed, errors.New("the destination holds the character U+E000, which means nothing; remove it")
+		return v, parsed, errors.New("the destination holds the character U+E000, which means " +
+			"nothing; remove it")
 	}
 	var marked strings.Builder
 	var captures []valuePiece
@@ -57,7 +64,8 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 		}
 		slot := slices.Index(names, part.name)
 		if slot < 0 {
-			return v, parsed, errors.New("the key has no variable " + part.name + "; it has " + strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)")
+			return v, parsed, errors.New("the key has no variable " + part.name + "; it has " +
+				strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)")
 		}
 		if !reachesPath(marked.String()) {
 			return v, parsed, errors.New(variableInHost)
@@ -75,9 +83,9 @@ func parseTemplateValue(value string, names []string) (v templateValue, parsed p
 	return v, parsed, err
 }
 
-const variableInHost = "an expression stands in the scheme or the host of the destination, which " +
-	"no request may choose; name the host in full: variables may stand in the path, the query and " +
-	"the fragment"
+const variableInHost = "an expression stands in the scheme or the host of the destination, " +
+	"which no request may choose; name the host in full: variables may stand in the path, the " +
+	"query and the fragment"
 
 // reachesPath reports whether a value that begins so is past its host. Slashes in front of the host
 // do not count, however many (URL Standard, special authority ignore slashes state).
@@ -90,7 +98,9 @@ func reachesPath(start string) bool {
 }
 
 // assembleValue parses a value with markers, and puts captures in their places.
-func assembleValue(marked string, captures []valuePiece) (v templateValue, parsed parsedValue, err error) {
+func assembleValue(marked string, captures []valuePiece) (
+	v templateValue, parsed parsedValue, err error,
+) {
 	parsed, err = parseValue(marked)
 	if err != nil {
 		return v, parsed, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
@@ -104,7 +114,10 @@ func assembleValue(marked string, captures []valuePiece) (v templateValue, parse
 	for _, text := range []struct {
 		pieces *[]valuePiece
 		text   string
-	}{{&v.path, path}, {&v.query, strings.TrimPrefix(query, "?")}, {&v.fragment, strings.TrimPrefix(fragment, "#")}} {
+	}{
+		{&v.path, path}, {&v.query, strings.TrimPrefix(query, "?")},
+		{&v.fragment, strings.TrimPrefix(fragment, "#")},
+	} {
 		literals := strings.Split(strings.ReplaceAll(text.text, encodedMarker, marker), marker)
 		for i, literal := range literals {
 			piece := valuePiece{literal: literal, slot: -1}
@@ -116,12 +129,14 @@ func assembleValue(marked string, captures []valuePiece) (v templateValue, parse
 		}
 	}
 	if len(captures) > 0 {
-		return v, parsed, errors.New("an expression stands in a \"..\" or \".\" segment of the destination; remove it")
+		return v, parsed, errors.New("an expression stands in a \"..\" or \".\" segment of the " +
+			"destination; remove it")
 	}
 	return v, parsed, nil
 }
 
-// appendPieces appends pieces with captures in their places: raw, and encoded where the operator may not emit them.
+// appendPieces appends pieces with captures in their places: raw, and encoded where the operator
+// may not emit them.
 func appendPieces(dst []byte, pieces []valuePiece, captures []capture) []byte {
 	for i := range pieces {
 		dst = append(dst, pieces[i].literal...)
@@ -137,7 +152,8 @@ func (v *templateValue) pathOf(captures []capture) string {
 	return string(appendPieces(make([]byte, 0, 128), v.path, captures))
 }
 
-// isTooLong reports whether captures would make the value longer than destinations are: they can stand in it again and again.
+// isTooLong reports whether captures would make the value longer than destinations are: they can
+// stand in it again and again.
 func (v *templateValue) isTooLong(captures []capture) bool {
 	n := 0
 	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
@@ -190,9 +206,11 @@ func (v *templateValue) textOf(captures []capture) string {
 	return text + v.fragmentOf(captures)
 }
 
-// queryOf returns the query with captures in their places, and fragmentOf the fragment, with its "#".
+// queryOf returns the query with captures in their places, and fragmentOf the fragment, with its
+// "#".
 func (v *templateValue) queryOf(captures []capture) string {
-	return string(weburl.AppendEncoded(nil, string(appendPieces(nil, v.query, captures)), weburl.QuerySet))
+	query := string(appendPieces(nil, v.query, captures))
+	return string(weburl.AppendEncoded(nil, query, weburl.QuerySet))
 }
 
 func (v *templateValue) fragmentOf(captures []capture) string {

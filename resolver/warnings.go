@@ -8,30 +8,38 @@ import (
 )
 
 func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
-	c.warnings = append(c.warnings, Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message})
+	c.warnings = append(
+		c.warnings,
+		Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message},
+	)
 }
 
 // warnOfRule warns of what a rule, taken by itself, does that its author may not expect.
 func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	c.warnOfHabits(rule, value)
 	if strings.HasSuffix(rule.Key, "/") {
-		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and \"//\" below it, only; "+
+		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and "+
+			"\"//\" below it, only; "+
 			"write "+strings.TrimRight(rule.Key, "/")+" to match the path and all below it")
 	}
 	if weburl.MalformedTriplet(rule.Key) >= 0 {
-		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" without two hex digits; write %25 for a percent sign")
+		c.warn(WarnUnreachable, rule, "no HTTP request matches the key, as it has a \"%\" "+
+			"without two hex digits; write %25 for a percent sign")
 	}
 	if braces := bracesIn(rule.Value); braces != "" && !IsTemplate(rule.Key) {
 		c.warn(WarnLiteralBraces, rule, literalBracesMessage(rule.Value, braces))
 	}
 	if value.url.Username != "" || value.url.Password != "" {
-		c.warn(WarnUserinfo, rule, "the user name and password of the destination are dropped, as a destination has none; remove them")
+		c.warn(WarnUserinfo, rule, "the user name and password of the destination are dropped, "+
+			"as a destination has none; remove them")
 	}
 	if value.path.query == "?" {
-		c.warn(WarnBareDelimiter, rule, "the bare \"?\" of the destination counts as its query and shuts later ones out; remove it")
+		c.warn(WarnBareDelimiter, rule, "the bare \"?\" of the destination counts as its query "+
+			"and shuts later ones out; remove it")
 	}
 	if value.path.fragment == "#" {
-		c.warn(WarnBareDelimiter, rule, "the bare \"#\" of the destination counts as its fragment and shuts later ones out; remove it")
+		c.warn(WarnBareDelimiter, rule, "the bare \"#\" of the destination counts as its "+
+			"fragment and shuts later ones out; remove it")
 	}
 }
 
@@ -80,9 +88,9 @@ func placeOf(rule Rule, rank int) string {
 // warnOfChains warns of what internal redirects lead to, once all rules are known.
 func (c *Compiler) warnOfChains() {
 	reported := map[*LoopError]bool{}
-	met := c.findMetKeys()
-	for i := range c.table.internals {
-		this := &c.table.internals[i]
+	following := c.findFollowingKeys()
+	for i := range c.table.internalRules {
+		this := &c.table.internalRules[i]
 		if this.slot == shadowed {
 			continue
 		}
@@ -94,7 +102,7 @@ func (c *Compiler) warnOfChains() {
 			c.warn(WarnTooManyRedirects, this.rule, tooManyMessage(c.opts.maxRedirects))
 			continue
 		}
-		if key, ok := met[i]; ok {
+		if key, ok := following[i]; ok {
 			other, _ := c.ruleAt(key)
 			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, other.Key))
 		}
@@ -106,9 +114,15 @@ func (c *Compiler) warnOfChains() {
 // warnOfLoop reports a loop once, and every rule that leads into it.
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
 	loop := this.end.cycle
-	w := Warning{Kind: WarnLoop, Position: this.rule.Position, Key: this.rule.Key, Cycle: loop.Cycle}
+	w := Warning{
+		Kind:     WarnLoop,
+		Position: this.rule.Position,
+		Key:      this.rule.Key,
+		Cycle:    loop.Cycle,
+	}
 	if !this.end.inCycle {
-		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are answered with an error; break the loop"
+		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are " +
+			"answered with an error; break the loop"
 		c.warnings = append(c.warnings, w)
 		return
 	}
@@ -124,12 +138,14 @@ func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) 
 }
 
 func loopMessage(loop *LoopError) string {
-	return "loop " + loop.path() + ": its requests are answered with an error; lead one of the rules elsewhere"
+	return "loop " + loop.path() + ": its requests are answered with an error; lead one of the " +
+		"rules elsewhere"
 }
 
 // selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
 func selfLoopMessage(this *internalRule) string {
-	const why = ": the new path is looked up again, matches the same key, and so on for ever, so its requests are answered with an error; "
+	const why = ": the new path is looked up again, matches the same key, and so on for ever, so " +
+		"its requests are answered with an error; "
 	message := "loop: " + quote(this.rule.Value) + " lies at or below the key" + why
 	if this.remaining == "" || this.remaining == "/" { // an exact key has these paths, too
 		return message + "lead the rule elsewhere, or remove it"
@@ -152,8 +168,10 @@ func internalRedirects(n int) string {
 }
 
 func meetsKeyMessage(this *internalRule, key string) string {
-	return "clients are redirected to " + this.end.base + this.end.appended + ", and at or below it the key " + quote(key) +
-		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant"
+	return "clients are redirected to " + this.end.base + this.end.appended + ", and at or below " +
+		"it the key " + quote(key) +
+		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or " +
+		"mark it exact where nothing below it is meant"
 }
 
 // warnOfDoubleSlash warns of a value whose trailing slash stays in front of the path that is
@@ -163,6 +181,7 @@ func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
 		return
 	}
 	path := this.rule.Value[:len(this.rule.Value)-len(this.value.query)-len(this.value.fragment)]
-	c.warn(WarnTrailingSlashValue, this.rule, "the destination's path ends in \"/\", and a path appended to it will hold \"//\"; "+
+	c.warn(WarnTrailingSlashValue, this.rule, "the destination's path ends in \"/\", and a path "+
+		"appended to it will hold \"//\"; "+
 		"write "+strings.TrimRight(path, "/")+this.value.query+this.value.fragment)
 }

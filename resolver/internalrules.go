@@ -19,16 +19,16 @@ type internalRule struct {
 }
 
 func (c *Compiler) internal(at ref) *internalRule {
-	return &c.table.internals[at&^internalRef]
+	return &c.table.internalRules[at&^internalRef]
 }
 
-// storeInternals compiles the rules with internal redirects, and returns the errors that some of
-// them answer with.
-func (c *Compiler) storeInternals() []error {
+// storeInternalRules compiles the rules with internal redirects, and returns the errors that some
+// of them answer with.
+func (c *Compiler) storeInternalRules() []error {
 	var failures numbered[error]
-	for i := range c.table.internals {
+	for i := range c.table.internalRules {
 		c.opts.pauseAfter(i)
-		this := &c.table.internals[i]
+		this := &c.table.internalRules[i]
 		if this.slot == shadowed {
 			continue
 		}
@@ -68,8 +68,8 @@ type embedded struct{ search, query, fragment string }
 // queryAndFragment are what is made of it.
 type queryAndFragment struct{ query, fragment string }
 
-// setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for all
-// chains that have the same.
+// setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for
+// all chains that have the same.
 func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
 	f := &this.end
 	from := embedded{f.search, f.query, f.fragment}

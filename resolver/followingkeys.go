@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// findMetKeys finds the rules whose internal destination ends unmatched, and from which clients
-// that follow it are redirected again (R18). For the number of each it returns a key that they
-// meet.
-func (c *Compiler) findMetKeys() map[int]ref {
+// findFollowingKeys finds the rules whose internal destination ends unmatched, and from which
+// clients that follow it are redirected again (R18). For the number of each it returns a key that
+// does so.
+func (c *Compiler) findFollowingKeys() map[int]ref {
 	ends := c.unmatchedEnds()
 	if len(ends) == 0 {
 		return nil
 	}
-	met := map[int]ref{}
+	following := map[int]ref{}
 	for _, end := range ends {
 		path := splitPath{text: end.path}
 		next := lookUp(&c.table, c.templates, &path, unlimitedWork())
 		if next.template.rule == nil && next.literal.ref != 0 {
-			met[end.rule] = next.literal.ref
+			following[end.rule] = next.literal.ref
 		}
 	}
-	c.findKeysBelow(ends, met)
-	return met
+	c.findKeysBelow(ends, following)
+	return following
 }
 
 // unmatchedEnd is where clients of a rule are redirected to.
@@ -33,8 +33,8 @@ type unmatchedEnd struct {
 
 func (c *Compiler) unmatchedEnds() []unmatchedEnd {
 	var ends []unmatchedEnd
-	for i := range c.table.internals {
-		this := &c.table.internals[i]
+	for i := range c.table.internalRules {
+		this := &c.table.internalRules[i]
 		if this.slot != shadowed && this.end.state == endUnmatched {
 			path := appendAtSeam([]byte(this.end.base), this.end.appended)
 			ends = append(ends, unmatchedEnd{rule: i, path: string(path)})
@@ -44,11 +44,11 @@ func (c *Compiler) unmatchedEnds() []unmatchedEnd {
 }
 
 // findKeysBelow finds the first key below each end that a remaining path is appended to. The rule's
-// own key does not count: it is met by ever shorter paths, and so never in a circle.
-func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
+// own key does not count: it gets ever shorter paths, and so never makes a circle.
+func (c *Compiler) findKeysBelow(ends []unmatchedEnd, following map[int]ref) {
 	waiting := map[string][]int{}
 	for _, end := range ends {
-		if _, done := met[end.rule]; done || c.table.internals[end.rule].rule.Exact {
+		if _, done := following[end.rule]; done || c.table.internalRules[end.rule].rule.Exact {
 			continue
 		}
 		path := strings.TrimSuffix(string(c.opts.appendKey(nil, end.path[1:])), "/")
@@ -59,12 +59,12 @@ func (c *Compiler) findKeysBelow(ends []unmatchedEnd, met map[int]ref) {
 		if len(waiting) == 0 {
 			return
 		}
-		c.meet(rule.slot.ref(), waiting, met)
+		c.noteFollowing(rule.slot.ref(), waiting, following)
 	}
 }
 
-// meet notes a key for the rules that wait at one of the paths above it.
-func (c *Compiler) meet(at ref, waiting map[string][]int, met map[int]ref) {
+// noteFollowing notes a key for the rules that wait at one of the paths above it.
+func (c *Compiler) noteFollowing(at ref, waiting map[string][]int, following map[int]ref) {
 	key := c.table.key(at)
 	for i := 0; i < len(key); i++ {
 		if i > 0 && key[i] != '/' {
@@ -75,10 +75,10 @@ func (c *Compiler) meet(at ref, waiting map[string][]int, met map[int]ref) {
 			continue
 		}
 		rules = slices.DeleteFunc(rules, func(rule int) bool {
-			if c.table.internals[rule].key == key {
+			if c.table.internalRules[rule].key == key {
 				return false
 			}
-			met[rule] = at
+			following[rule] = at
 			return true
 		})
 		if waiting[key[:i]] = rules; len(rules) == 0 {
