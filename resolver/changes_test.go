@@ -31,7 +31,7 @@ func resultText(a Result) string {
 	return "pass"
 }
 
-func TestAChangeIsReportedForEveryKeyWhoseClientsGetSomethingElseAndForNoOther(t *testing.T) {
+func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 	docs := Rule{Key: "docs", Value: "https://docs.example"}
 	for _, test := range []struct {
 		name          string
@@ -137,7 +137,7 @@ func TestWhatLiesBelowAKeyIsComparedForItself(t *testing.T) {
 	}
 }
 
-func TestRulesetsThatFoldTheCaseOfLettersAreComparedWithThoseThatDoNot(t *testing.T) {
+func TestRulesetsThatFoldCaseAreComparedWithThoseThatDoNot(t *testing.T) {
 	rules := []Rule{{Key: "Docs", Value: "https://docs.example"}}
 	plain, folding := mustCompile(t, rules, Options{}), mustCompile(t, rules, Options{FoldCase: true})
 	if got := changes(plain, folding); len(got) > 0 {
@@ -148,8 +148,8 @@ func TestRulesetsThatFoldTheCaseOfLettersAreComparedWithThoseThatDoNot(t *testin
 	}
 }
 
-// What requests get is the measure: where it changes, the key that has the request, before or after,
-// is reported; and of what is reported, a request shows that it is so.
+// What requests get is the measure: where it changes, the key that has the request, before or
+// after, is reported; and of what is reported, a request shows that it is so.
 func TestTheComparisonAgreesWithWhatRequestsGet(t *testing.T) {
 	found := 0
 	for seed := range uint64(2500) {

@@ -112,8 +112,8 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 	}
 }
 
-// Every client that goes round in a circle, whatever it asks for, shows in a finding, and every finding is
-// what a client meets.
+// Every client that goes round in a circle, whatever it asks for, shows in a finding, and every
+// finding is what a client meets.
 func TestCheckFindsEveryCircleAndNoOther(t *testing.T) {
 	const site = "https://go.example"
 	segments := []string{"a", "b", "c"}

@@ -130,7 +130,7 @@ func refused(t *testing.T, rule Rule, kind error, message string) {
 	}
 }
 
-func TestEverythingThatIsWrongIsReportedAtOnceInTheOrderOfTheRules(t *testing.T) {
+func TestAllErrorsAreReportedAtOnceInTheOrderOfTheRules(t *testing.T) {
 	_, err := Compile([]Rule{
 		{Key: "good", Value: "/x", Position: Position{"links.json", 2, 3}},
 		{Key: "/a", Value: "x", Status: 200, Position: Position{"links.json", 3, 3}},

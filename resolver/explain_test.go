@@ -43,7 +43,7 @@ func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 	}
 }
 
-func TestAnExplanationNamesTheSourceOfEachParameterAndWhatItDisplaced(t *testing.T) {
+func TestAnExplanationNamesTheSourceOfEachParameter(t *testing.T) {
 	rules := []Rule{
 		{Key: "a", Value: "/b?x=embedded&y=embedded#part"},
 		{Key: "b", Value: "https://example.com?x=destination&z=destination&z=again#top"},
@@ -86,7 +86,7 @@ func TestAnExplanationNamesTheParametersThatAreIgnored(t *testing.T) {
 	}
 }
 
-func TestAnExplanationOfAStrippedRequestThatPassesNamesWhatTheClientAskedFor(t *testing.T) {
+func TestAnExplanationNamesWhatTheClientOfAStrippedRequestAsked(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "x", Value: "https://go.example/links/x"}}, Options{})
 	e := rs.Explain(Request{
 		Scheme: "https", Host: "go.example", OverHTTP: true,

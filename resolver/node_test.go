@@ -85,7 +85,7 @@ export const other = 1;`
 	}
 }
 
-func TestNodeAnswersRandomRequestsUnderTheTranscriptionAsTheCompiledRulesetDoes(t *testing.T) {
+func TestNodeAnswersRandomRequestsAsTheCompiledRulesetDoes(t *testing.T) {
 	const rulesets, requests = 12_000, 10
 	node := startNode(t)
 	refused := 0
@@ -122,7 +122,8 @@ func randomComparison(seed uint64, requests int) comparison {
 	} else {
 		c.rules = r.ruleset(c.opts)
 	}
-	c.rules = slices.DeleteFunc(c.rules, func(rule Rule) bool { return IsTemplate(CanonicalKey(rule.Key, false)) }) // which the draft does not have
+	// which the draft does not have
+	c.rules = slices.DeleteFunc(c.rules, func(rule Rule) bool { return IsTemplate(CanonicalKey(rule.Key, false)) })
 	for range requests {
 		c.requests = append(c.requests, r.mutated(r.requestURL(c.rules)))
 	}

@@ -34,7 +34,7 @@ func TestATargetWithTwoSlashesIsAPathOfThisHost(t *testing.T) {
 	}
 }
 
-func TestOverHTTPADestinationThatDiffersInItsFragmentAloneIsTheRequest(t *testing.T) {
+func TestOverHTTPAFragmentAloneMakesNoOtherDestination(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "a", Value: "https://go.example/a#top"}}, Options{})
 	request := requestTo("go.example", "/a")
 	if dst, result := rs.AppendDestination(nil, request); len(dst) > 0 || result.Outcome != Pass || result.Key != "a" {

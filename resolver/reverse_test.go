@@ -143,7 +143,8 @@ func TestFoldedKeysAreAdvertisedInLowerCase(t *testing.T) {
 	}
 }
 
-// plainShortURL tries every key with every end of the page's path, and returns the best that leads to the page.
+// plainShortURL tries every key with every end of the page's path, and returns the best that leads
+// to the page.
 func plainShortURL(rs *Ruleset, page *Request, short string) string {
 	canonical := string(weburl.AppendCanonicalPath(nil, page.Target.Pathname))
 	origin, _ := weburl.AppendOrigin(nil, page.Scheme, page.Host)
@@ -251,7 +252,8 @@ func TestTheBestShortURLIsFoundForRandomRulesetsAndPages(t *testing.T) {
 	}
 }
 
-// FuzzShortURL holds the promise that whatever is advertised leads to the page, and to nothing else.
+// FuzzShortURL holds the promise that whatever is advertised leads to the page, and to nothing
+// else.
 func FuzzShortURL(f *testing.F) {
 	f.Add(uint64(0), "a=>/page\nb=>/page/?x=1\ns/{x}=>/story/{x}\n!t{y}/{+z}=>/{+z}/{y}.html?q={y}", "/story/17", "")
 	f.Add(uint64(1), "a=>/p\na/b=>/z\nc=>/a/b\nq/{x}=>/search?words={x}\nw/{x}=>https://go.example/{+x}/{x}", "/search?words=a+b", "https://s.example")

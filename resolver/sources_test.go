@@ -110,7 +110,7 @@ func TestARuleThatBelongsToNoSourceIsCalledInline(t *testing.T) {
 	}
 }
 
-func TestAKeyTwiceInALaterSourceIsAnErrorWhetherTheFirstHasItOrNot(t *testing.T) {
+func TestAKeyTwiceInALaterSourceIsAnErrorInAnyCase(t *testing.T) {
 	later := []Rule{{Key: "a", Value: "/x", Position: Position{Line: 1}}, {Key: "%61", Value: "/y", Position: Position{Line: 2}}}
 	for name, first := range map[string]string{"the first source lacks it": "b", "the first source has it": "a"} {
 		t.Run(name, func(t *testing.T) {

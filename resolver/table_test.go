@@ -140,7 +140,8 @@ func TestEveryOfManyRulesIsFoundAndNoOther(t *testing.T) {
 	const n = 20_000
 	rules := benchRules(n)
 	for i := range rules {
-		rules[i].Key = strings.Repeat("d/", i%70) + rules[i].Key // also deeper than the bits for depths
+		// also deeper than the bits for depths
+		rules[i].Key = strings.Repeat("d/", i%70) + rules[i].Key
 	}
 	rs := mustCompile(t, rules, Options{})
 	for i, rule := range rules {

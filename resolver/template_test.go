@@ -116,7 +116,8 @@ func plainCuts(segment string, at int) bool {
 	return false
 }
 
-// plainTemplateMatch is plainMatch for rules among which there are templates: the rule has its captures in place.
+// plainTemplateMatch is plainMatch for rules among which there are templates: the rule has its
+// captures in place.
 func plainTemplateMatch(pathname string, rules []Rule, opts Options, effort *plainEffort) (
 	rule Rule, remaining string, captured []string, found bool,
 ) {

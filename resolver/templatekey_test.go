@@ -89,7 +89,7 @@ func TestKeysOfTemplatesAreEqualInAnySpellingOfTheirText(t *testing.T) {
 	}
 }
 
-func TestTemplatesWithNothingToChooseByAreReportedWithAPathThatBothMatch(t *testing.T) {
+func TestAmbiguousTemplatesAreReportedWithAPathThatBothMatch(t *testing.T) {
 	for _, test := range []struct{ a, b, path string }{
 		{"a{x}", "{x}b", "axb"},
 		{"v/a{x}", "v/{y}b", "v/axb"},
@@ -258,7 +258,7 @@ func TestWhatCapturesMakeOfTextIsCheckedAtEveryHop(t *testing.T) {
 	}
 }
 
-func TestTextOfADestinationThatIsUnsafeInRequestsIsItsAuthorsAffair(t *testing.T) {
+func TestUnsafeTextOfADestinationIsItsAuthorsAffair(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "f/{x}", Value: "https://x.example/a%252F..%252Fb/{x}"}}, Options{})
 	if destination, _ := resolve(rs, "https://go.example/f/c"); destination != "https://x.example/a%252F..%252Fb/c" {
 		t.Errorf("it goes to %q", destination)
