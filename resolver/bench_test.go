@@ -23,7 +23,8 @@ func benchURL(i int) string {
 func benchRules(n int) []Rule {
 	rules := make([]Rule, n)
 	for i := range rules {
-		rules[i] = Rule{Key: benchKey(i), Value: benchURL(i), Position: Position{Source: "links.json", Line: i + 2, Column: 3}}
+		rules[i] = Rule{Key: benchKey(i), Value: benchURL(i),
+			Position: Position{Source: "links.json", Line: i + 2, Column: 3}}
 	}
 	return rules
 }
@@ -92,25 +93,34 @@ func benchmarkResolve(b *testing.B, n int) {
 	rs := mustCompile(b, benchRules(n), Options{})
 	b.Run("hit", func(b *testing.B) { resolveAll(b, rs, hits, "", Redirect) })
 	b.Run("suffix", func(b *testing.B) {
-		resolveAll(b, rs, benchPaths(n, func(i int) string { return "/" + benchKey(i) + "/guide/install" }), "", Redirect)
+		resolveAll(b, rs, benchPaths(n,
+			func(i int) string { return "/" + benchKey(i) + "/guide/install" }), "", Redirect)
 	})
-	b.Run("query", func(b *testing.B) { resolveAll(b, rs, hits, "?utm_source=mail&page=2", Redirect) })
+	b.Run("query", func(b *testing.B) {
+		resolveAll(b, rs, hits, "?utm_source=mail&page=2",
+			Redirect)
+	})
 	b.Run("hostile_query", func(b *testing.B) { resolveAll(b, rs, hits, hostileQuery(), Redirect) })
 	b.Run("miss", func(b *testing.B) {
-		resolveAll(b, rs, benchPaths(n, func(i int) string { return "/" + benchKey(n+i) }), "", Pass)
+		resolveAll(b, rs, benchPaths(n, func(i int) string { return "/" + benchKey(n+i) }), "",
+			Pass)
 	})
 	b.Run("template", func(b *testing.B) {
 		rules := benchRules(n)
 		for i := range 1000 {
-			rules = append(rules, Rule{Key: fmt.Sprintf("t%d/{owner}/{repo}", i), Value: "https://www.example.com/{owner}/{repo}"})
+			rules = append(rules, Rule{Key: fmt.Sprintf("t%d/{owner}/{repo}", i),
+				Value: "https://www.example.com/{owner}/{repo}"})
 		}
 		rs := mustCompile(b, rules, Options{})
-		resolveAll(b, rs, benchPaths(1000, func(i int) string { return fmt.Sprintf("/t%03d/caddy%04d/caddy", i%900+100, i) }), "", Redirect)
+		resolveAll(b, rs, benchPaths(1000,
+			func(i int) string { return fmt.Sprintf("/t%03d/caddy%04d/caddy", i%900+100, i) }), "",
+			Redirect)
 	})
 	b.Run("deep", func(b *testing.B) {
 		deep := strings.Repeat("/s", 8000)
 		few := min(n, 64)
-		resolveAll(b, rs, benchPaths(few, func(i int) string { return "/" + benchKey(i) + deep }), "", Redirect)
+		resolveAll(b, rs, benchPaths(few, func(i int) string { return "/" + benchKey(i) + deep }),
+			"", Redirect)
 	})
 }
 

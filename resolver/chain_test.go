@@ -16,14 +16,18 @@ func TestAsManyRedirectsPassAsTheLimitSaysAndOneMoreIsAnError(t *testing.T) {
 				opts = Options{}
 			}
 			rs := mustCompile(t, chainOf(limit+2, "https://x.example"), opts)
-			if got, result := resolve(rs, "https://go.example/c1/z"); got != "https://x.example/z" || result.Hops != limit {
+			if got, result := resolve(rs,
+				"https://go.example/c1/z"); got != "https://x.example/z" || result.Hops != limit {
 				t.Errorf("%d redirects: %q %+v", limit, got, result)
 			}
-			if got, result := resolve(rs, "https://go.example/c0/z"); got != "" || result.Outcome != Failed || result.Err != ErrTooManyRedirects || result.Key != "c0" {
+			if got, result := resolve(rs, "https://go.example/c0/z"); got != "" ||
+				result.Outcome != Failed || result.Err != ErrTooManyRedirects ||
+				result.Key != "c0" {
 				t.Errorf("%d redirects: %q %+v", limit+1, got, result)
 			}
 			tooMany := func(w Warning) bool { return w.Kind == WarnTooManyRedirects }
-			if n := len(rs.Warnings()); n != 1 || !tooMany(rs.Warnings()[0]) || rs.Warnings()[0].Key != "c0" {
+			if n := len(rs.Warnings()); n != 1 || !tooMany(rs.Warnings()[0]) ||
+				rs.Warnings()[0].Key != "c0" {
 				t.Errorf("warnings %q", rs.Warnings())
 			}
 		})
@@ -32,7 +36,8 @@ func TestAsManyRedirectsPassAsTheLimitSaysAndOneMoreIsAnError(t *testing.T) {
 
 func TestAChainThatEndsWithoutAMatchHasOneRedirectMore(t *testing.T) {
 	rs := mustCompile(t, chainOf(256, "/nowhere"), Options{})
-	if got, result := resolve(rs, "https://go.example/c1"); got != "https://go.example/nowhere" || result.Hops != 255 {
+	if got, result := resolve(rs, "https://go.example/c1"); got != "https://go.example/nowhere" ||
+		result.Hops != 255 {
 		t.Errorf("%q %+v", got, result)
 	}
 	if _, result := resolve(rs, "https://go.example/c0"); result.Err != ErrTooManyRedirects {
@@ -48,8 +53,10 @@ func TestAChainIsTheSameInWhateverOrderItsRulesAreAdded(t *testing.T) {
 	want := slices.Collect(answers(mustCompile(t, rules, Options{}), rules))
 	for seed := range uint64(5) {
 		shuffled := slices.Clone(rules)
-		newRandom(seed).Shuffle(len(rules), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if got := slices.Collect(answers(mustCompile(t, shuffled, Options{}), rules)); !slices.Equal(got, want) {
+		newRandom(seed).Shuffle(len(rules),
+			func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		if got := slices.Collect(answers(mustCompile(t, shuffled, Options{}),
+			rules)); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: another answer", seed)
 		}
 	}
@@ -83,14 +90,16 @@ func TestALoopIsTheDraftsErrorWithItsKeysInTheOrderOfTheHops(t *testing.T) {
 		message string
 	}{
 		{"a", []string{"a", "B", "c"}, "too many internal redirects: loop a -> B -> c -> a"},
-		{"c/below?x#y", []string{"a", "B", "c"}, "too many internal redirects: loop a -> B -> c -> a"},
+		{"c/below?x#y", []string{"a", "B", "c"},
+			"too many internal redirects: loop a -> B -> c -> a"},
 		{"feeder", []string{"a", "B", "c"}, "too many internal redirects: loop a -> B -> c -> a"},
 		{"self", []string{"self"}, "too many internal redirects: loop self -> self"},
 	} {
 		t.Run(test.request, func(t *testing.T) {
 			_, result := resolve(rs, "https://go.example/"+test.request)
 			loop, ok := errors.AsType[*LoopError](result.Err)
-			if !ok || !errors.Is(result.Err, ErrTooManyRedirects) || !errors.Is(result.Err, ErrLoop) {
+			if !ok || !errors.Is(result.Err, ErrTooManyRedirects) ||
+				!errors.Is(result.Err, ErrLoop) {
 				t.Fatalf("%+v", result)
 			}
 			if !slices.Equal(loop.Cycle, test.cycle) || loop.Error() != test.message {
@@ -102,7 +111,8 @@ func TestALoopIsTheDraftsErrorWithItsKeysInTheOrderOfTheHops(t *testing.T) {
 
 func TestAnUnsafePathIsRefusedBeforeLoopsAndLimits(t *testing.T) {
 	none := 0
-	rs := mustCompile(t, []Rule{{Key: "loop", Value: "/loop"}, {Key: "long", Value: "/x"}}, Options{MaxRedirects: &none})
+	rs := mustCompile(t, []Rule{{Key: "loop", Value: "/loop"}, {Key: "long", Value: "/x"}},
+		Options{MaxRedirects: &none})
 	for _, request := range []string{"loop/..%2f", "long/%00"} {
 		if _, result := resolve(rs, "https://go.example/"+request); result.Err != ErrUnsafePath {
 			t.Errorf("%s: %+v", request, result)
@@ -140,13 +150,15 @@ func TestTheStatusesOfAChainAreCombined(t *testing.T) {
 		{"303 as the default of later rules", []int{301, 0}, 303, 302},
 		{"permanent as the default", []int{0, 308}, 301, 308},
 	} {
-		for end, to := range map[string]string{"to a URL": "https://x.example", "to the site itself": "/nowhere"} {
+		for end, to := range map[string]string{"to a URL": "https://x.example",
+			"to the site itself": "/nowhere"} {
 			t.Run(test.name+" "+end, func(t *testing.T) {
 				rules := chainOf(len(test.statuses), to)
 				for i, status := range test.statuses {
 					rules[i].Status = status
 				}
-				_, result := resolve(mustCompile(t, rules, Options{Status: test.def}), "https://go.example/c0")
+				_, result := resolve(mustCompile(t, rules, Options{Status: test.def}),
+					"https://go.example/c0")
 				if result.Status != test.want {
 					t.Errorf("status %d, want %d", result.Status, test.want)
 				}

@@ -39,7 +39,8 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 		want          map[string]string
 	}{
 		{
-			"a key is added below another", []Rule{docs}, []Rule{docs, {Key: "docs/api", Value: "https://api.example"}},
+			"a key is added below another", []Rule{docs}, []Rule{docs,
+				{Key: "docs/api", Value: "https://api.example"}},
 			map[string]string{"docs/api": "added 302 https://docs.example/api -> 302 https://api.example/"},
 		},
 		{
@@ -47,7 +48,8 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 			map[string]string{"docs": "removed 302 https://docs.example/ -> pass"},
 		},
 		{
-			"a rule leads elsewhere", []Rule{docs}, []Rule{{Key: "docs", Value: "https://b.example", Status: 301}},
+			"a rule leads elsewhere", []Rule{docs}, []Rule{{Key: "docs", Value: "https://b.example",
+				Status: 301}},
 			map[string]string{"docs": "changed 302 https://docs.example/ -> 301 https://b.example/"},
 		},
 		{
@@ -62,7 +64,8 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 		{
 			"a longer key takes a chain over",
 			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "https://b.example"}},
-			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "https://b.example"}, {Key: "b/x", Value: "https://x.example"}},
+			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "https://b.example"},
+				{Key: "b/x", Value: "https://x.example"}},
 			map[string]string{
 				"a":   "affected 302 https://b.example/x -> 302 https://x.example/",
 				"b/x": "added 302 https://b.example/x -> 302 https://x.example/",
@@ -70,7 +73,8 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 		},
 		{
 			"a chain begins to loop",
-			[]Rule{{Key: "a", Value: "/b"}}, []Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}},
+			[]Rule{{Key: "a", Value: "/b"}}, []Rule{{Key: "a", Value: "/b"},
+				{Key: "b", Value: "/a"}},
 			map[string]string{
 				"a": "affected 302 /b -> too many internal redirects: loop a -> b -> a",
 				"b": "added pass -> too many internal redirects: loop a -> b -> a",
@@ -81,13 +85,16 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 			[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a/x"}}, nil,
 		},
 		{
-			"the text changes and the destination does not", []Rule{docs, {Key: "a", Value: "/docs"}},
+			"the text changes and the destination does not", []Rule{docs,
+				{Key: "a", Value: "/docs"}},
 			[]Rule{docs, {Key: "a", Value: "https://docs.example"}}, nil,
 		},
 		{
 			"below an exact key another rule leads elsewhere",
-			[]Rule{{Key: "a", Value: "https://a.example"}, {Key: "a/b", Value: "https://b.example", Exact: true}},
-			[]Rule{{Key: "a", Value: "https://c.example"}, {Key: "a/b", Value: "https://b.example", Exact: true}},
+			[]Rule{{Key: "a", Value: "https://a.example"},
+				{Key: "a/b", Value: "https://b.example", Exact: true}},
+			[]Rule{{Key: "a", Value: "https://c.example"},
+				{Key: "a/b", Value: "https://b.example", Exact: true}},
 			map[string]string{
 				"a":   "changed 302 https://a.example/ -> 302 https://c.example/",
 				"a/b": "affected 302 https://b.example/ -> 302 https://b.example/",
@@ -95,8 +102,10 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 		},
 		{
 			"only the key with a slash is answered in another way",
-			[]Rule{{Key: "a", Value: "https://a.example"}, {Key: "a/b", Value: "https://a.example/b", Exact: true}},
-			[]Rule{{Key: "a", Value: "https://a.example"}, {Key: "a/b", Value: "https://a.example/b"}},
+			[]Rule{{Key: "a", Value: "https://a.example"},
+				{Key: "a/b", Value: "https://a.example/b", Exact: true}},
+			[]Rule{{Key: "a", Value: "https://a.example"},
+				{Key: "a/b", Value: "https://a.example/b"}},
 			map[string]string{"a/b": "changed 302 https://a.example/b -> 302 https://a.example/b"},
 		},
 		{
@@ -104,18 +113,21 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 			[]Rule{{Key: "docs", Value: "https://docs.example", Unlisted: true}}, nil,
 		},
 		{
-			"without a key its path is unsafe", []Rule{{Key: "a", Value: "https://a.example"}, {Key: "a/%252e%252e", Value: "https://b.example"}},
+			"without a key its path is unsafe", []Rule{{Key: "a", Value: "https://a.example"},
+				{Key: "a/%252e%252e", Value: "https://b.example"}},
 			[]Rule{{Key: "a", Value: "https://a.example"}},
 			map[string]string{"a/%252e%252e": "removed 302 https://b.example/ -> unsafe path"},
 		},
 		{
-			"a key is spelled in another way", []Rule{{Key: "caf%c3%a9", Value: "https://a.example"}},
+			"a key is spelled in another way", []Rule{{Key: "caf%c3%a9",
+				Value: "https://a.example"}},
 			[]Rule{{Key: "café", Value: "https://a.example"}}, nil,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := map[string]string{}
-			for key, change := range changes(mustCompile(t, test.before, Options{}), mustCompile(t, test.after, Options{})) {
+			for key, change := range changes(mustCompile(t, test.before, Options{}),
+				mustCompile(t, test.after, Options{})) {
 				got[key] = summaryOf(change)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(test.want) {
@@ -127,19 +139,22 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 
 func TestWhatLiesBelowAKeyIsComparedForItself(t *testing.T) {
 	before := mustCompile(t, []Rule{{Key: "a", Value: "https://a.example?x=1#top"}}, Options{})
-	after := mustCompile(t, []Rule{{Key: "a", Value: "https://a.example?x=1#top", Exact: true}}, Options{})
+	after := mustCompile(t, []Rule{{Key: "a", Value: "https://a.example?x=1#top", Exact: true}},
+		Options{})
 	change := changes(before, after)["a"]
 	if !change.Before.Key.SameForClients(change.After.Key) {
 		t.Errorf("the key itself: %+v", change)
 	}
-	if got := change.Before.Below.Destination; got != "https://a.example/…?x=1#top" || change.After.Below.Outcome != Pass {
+	if got := change.Before.Below.Destination; got != "https://a.example/…?x=1#top" ||
+		change.After.Below.Outcome != Pass {
 		t.Errorf("below the key: %+v", change)
 	}
 }
 
 func TestRulesetsThatFoldCaseAreComparedWithThoseThatDoNot(t *testing.T) {
 	rules := []Rule{{Key: "Docs", Value: "https://docs.example"}}
-	plain, folding := mustCompile(t, rules, Options{}), mustCompile(t, rules, Options{FoldCase: true})
+	plain, folding := mustCompile(t, rules, Options{}), mustCompile(t, rules,
+		Options{FoldCase: true})
 	if got := changes(plain, folding); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
@@ -205,7 +220,8 @@ func asked(rs *Ruleset, pathname string) (key string, result Result) {
 	return result.Key, result
 }
 
-func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Change, requestURL string) {
+func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Change,
+	requestURL string) {
 	t.Helper()
 	request, err := ParseRequest(requestURL)
 	if err != nil {
@@ -224,7 +240,8 @@ func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Cha
 			}
 		}
 	}
-	t.Errorf("%s: %+v became %+v, and neither %q nor %q is reported: %v", request.Target.Pathname, was, is, keyBefore, keyAfter, reported)
+	t.Errorf("%s: %+v became %+v, and neither %q nor %q is reported: %v", request.Target.Pathname,
+		was, is, keyBefore, keyAfter, reported)
 }
 
 func checkWitness(t *testing.T, before, after *Ruleset, change Change) {

@@ -28,18 +28,21 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 		want  []string
 	}{
 		"nothing": {
-			[]Rule{{Key: "a", Value: "https://example.com/?q=1#x"}, {Key: "b", Value: "/a"}, {Key: "c", Value: "/elsewhere"}}, Options{}, nil,
+			[]Rule{{Key: "a", Value: "https://example.com/?q=1#x"}, {Key: "b", Value: "/a"},
+				{Key: "c", Value: "/elsewhere"}}, Options{}, nil,
 		},
 		"a loop is an error": {
 			[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}}, Options{},
 			[]string{"error loop a: loop a -> b -> a: its requests are answered with an error; lead one of the rules elsewhere"},
 		},
 		"a chain that is too long is an error": {
-			[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "https://example.com"}}, Options{MaxRedirects: new(0)},
+			[]Rule{{Key: "a", Value: "/b"},
+				{Key: "b", Value: "https://example.com"}}, Options{MaxRedirects: new(0)},
 			[]string{"error too many redirects a: the chain takes more than 0 internal redirects, so its requests are answered with an error; lead the rule to the chain's end"},
 		},
 		"a chain that could be none": {
-			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/c"}, {Key: "c", Value: "https://example.com/?q=1#f"}}, Options{},
+			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/c"},
+				{Key: "c", Value: "https://example.com/?q=1#f"}}, Options{},
 			[]string{"note long chain a: the chain has 2 internal redirects; in the end it leads to https://example.com/x?q=1#f"},
 		},
 		"a destination that is not encrypted": {
@@ -47,7 +50,9 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			[]string{"note plain http a: the destination is not encrypted; write https:// if the site has it"},
 		},
 		"a query that merge spells in another way": {
-			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}, {Key: "b", Value: "https://example.com/?q=a%20b"}, {Key: "c", Value: "/d?q=1&q=2"}}, Options{},
+			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"},
+				{Key: "b", Value: "https://example.com/?q=a%20b"},
+				{Key: "c", Value: "/d?q=1&q=2"}}, Options{},
 			[]string{
 				"warning query is changed a: the query ?flag&q=1&q=2 becomes ?flag=&q=1&q=2; write it so, or choose query preserve",
 				"warning query is changed b: the query ?q=a%20b becomes ?q=a+b; write it so, or choose query preserve",
@@ -58,7 +63,8 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}}, Options{Query: QueryPreserve}, nil,
 		},
 		"a query and a fragment that lose along a chain": {
-			[]Rule{{Key: "a", Value: "/b?x=1#one"}, {Key: "b", Value: "/c?y=2#two"}, {Key: "c", Value: "https://example.com/"}}, Options{},
+			[]Rule{{Key: "a", Value: "/b?x=1#one"}, {Key: "b", Value: "/c?y=2#two"},
+				{Key: "c", Value: "https://example.com/"}}, Options{},
 			[]string{
 				"note long chain a: the chain has 2 internal redirects; in the end it leads to https://example.com/?x=1#one",
 				`warning lost in a chain a: the query ?y=2 of the key "b" along the chain is not used, as an earlier value has a query; write all of it there`,
@@ -66,21 +72,25 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			},
 		},
 		"a circle over the site's own host": {
-			[]Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "https://go.example/a"}}, Options{},
+			[]Rule{{Key: "a", Value: "https://go.example/b"},
+				{Key: "b", Value: "https://go.example/a"}}, Options{},
 			[]string{
 				"error circle a: clients are redirected in a circle: https://go.example/a -> https://go.example/b -> https://go.example/a; lead one of the rules elsewhere",
 				"error circle b: clients are redirected in a circle: https://go.example/b -> https://go.example/a -> https://go.example/b; lead one of the rules elsewhere",
 			},
 		},
 		"a circle over an internal destination that ends unmatched": {
-			[]Rule{{Key: "b/x", Value: "https://go.example/a/x"}, {Key: "a", Value: "/b"}}, Options{},
+			[]Rule{{Key: "b/x", Value: "https://go.example/a/x"},
+				{Key: "a", Value: "/b"}}, Options{},
 			[]string{
 				"error circle b/x: clients are redirected in a circle: https://go.example/b/x -> https://go.example/a/x -> https://go.example/b/x; lead one of the rules elsewhere",
 				`warning meets another key a: clients are redirected to /b, and at or below it the key "b/x" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
 			},
 		},
 		"a circle below the key alone": {
-			[]Rule{{Key: "a", Value: "https://go.example/b/c"}, {Key: "b", Value: "https://go.example/a"}, {Key: "b/c", Value: "https://example.com", Exact: true}}, Options{},
+			[]Rule{{Key: "a", Value: "https://go.example/b/c"},
+				{Key: "b", Value: "https://go.example/a"},
+				{Key: "b/c", Value: "https://example.com", Exact: true}}, Options{},
 			[]string{
 				"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a/… -> https://go.example/b/c/… -> https://go.example/a/c/… and so on; lead one of the rules elsewhere",
 				"error circle b: clients are redirected more than 20 times, and give up: https://go.example/b/… -> https://go.example/a/… -> https://go.example/b/c/… and so on; lead one of the rules elsewhere",
@@ -150,7 +160,8 @@ func TestCheckFindsEveryCircleAndNoOther(t *testing.T) {
 			for i, url := range f.URLs[1:] {
 				any := func(url string) string { return strings.ReplaceAll(url, Below, "/any") }
 				if got, _ := resolve(rs, any(f.URLs[i])); got != any(url) {
-					t.Fatalf("%v: the finding %v is no way, as %s leads to %s", list, f.URLs, f.URLs[i], got)
+					t.Fatalf("%v: the finding %v is no way, as %s leads to %s", list, f.URLs,
+						f.URLs[i], got)
 				}
 			}
 		})

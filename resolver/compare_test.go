@@ -118,7 +118,8 @@ func TestAComparisonNamesWhatIsAddedRemovedChangedAndBroken(t *testing.T) {
 func TestAComparisonWithNoRulesetAddsEverything(t *testing.T) {
 	after := mustCompile(t, benchRules(100), Options{})
 	got := Compare(nil, after, 3)
-	if want := []string{benchKey(0), benchKey(1), benchKey(2)}; got.Added != 100 || !reflect.DeepEqual(got.FirstAdded, want) {
+	if want := []string{benchKey(0), benchKey(1), benchKey(2)}; got.Added != 100 ||
+		!reflect.DeepEqual(got.FirstAdded, want) {
 		t.Errorf("difference %+v", got)
 	}
 }
@@ -137,7 +138,8 @@ func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, work := range []func(){func() {}, func() { rs.makeDigest() }, func() { newReverseIndex(rs) }, func() { Compare(rs, rs, 1) }} {
+	for _, work := range []func(){func() {}, func() { rs.makeDigest() },
+		func() { newReverseIndex(rs) }, func() { Compare(rs, rs, 1) }} {
 		work()
 		if pauses < 10 {
 			t.Errorf("%d pauses", pauses)
@@ -171,12 +173,14 @@ func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
 		t.Errorf("%d are broken: %v", count, first)
 	}
 	for _, err := range first {
-		if !strings.Contains(err.Message, want[err.Key]) || errors.Is(err, ErrLoop) == (err.Key == "long") {
+		if !strings.Contains(err.Message, want[err.Key]) ||
+			errors.Is(err, ErrLoop) == (err.Key == "long") {
 			t.Errorf("got %v, want %s", err, want[err.Key])
 		}
 	}
 	folded := mustCompile(t, rules, Options{FoldCase: true})
-	if count, first := after.Broken([]*Ruleset{{}, folded}, 10); count != 1 || first[0].Key != "long" {
+	if count, first := after.Broken([]*Ruleset{{}, folded}, 10); count != 1 ||
+		first[0].Key != "long" {
 		t.Errorf("after the same rules without a limit %d are broken: %v", count, first)
 	}
 	if count, first := after.Broken(nil, 2); count != len(want) || len(first) != 2 {

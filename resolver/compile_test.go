@@ -19,26 +19,41 @@ func TestABadKeyIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 		{"an empty key", "", `a key is not empty; "/" itself cannot be a shortlink`},
 		{"a leading slash", "/docs", `a key has no leading "/"; write docs`},
 		{"several leading slashes", "//docs/a", `a key has no leading "/"; write docs/a`},
-		{"a leading slash and more that is wrong", "/docs?a", `a key has no leading "/"; remove it`},
+		{"a leading slash and more that is wrong", "/docs?a",
+			`a key has no leading "/"; remove it`},
 		{"nothing but a slash", "/", `a key has no leading "/"; "/" itself cannot be a shortlink`},
-		{"more bytes than a request line holds", strings.Repeat("a", 1<<16), `the key is longer than 65535 bytes, which no request line holds; shorten it`},
-		{"bytes that are not UTF-8", "caf\xe9", `the key is not valid UTF-8; write its bytes percent-encoded`},
+		{"more bytes than a request line holds", strings.Repeat("a", 1<<16),
+			`the key is longer than 65535 bytes, which no request line holds; shorten it`},
+		{"bytes that are not UTF-8", "caf\xe9",
+			`the key is not valid UTF-8; write its bytes percent-encoded`},
 		{"a line feed", "a\nb", `a key has no control characters; remove them, or write them percent-encoded`},
 		{"a zero octet", "\x00", `a key has no control characters; remove them, or write them percent-encoded`},
-		{"a delete character", "a\x7f", `a key has no control characters; remove them, or write them percent-encoded`},
-		{"a control character beyond ASCII", "a\u0085", `a key has no control characters; remove them, or write them percent-encoded`},
-		{"one in a template", "{a}/\u009b", `a key has no control characters; remove them, or write them percent-encoded`},
-		{"a leading space", " a", `a key has no leading or trailing space; remove it, or write %20`},
-		{"a trailing space", "a ", `a key has no leading or trailing space; remove it, or write %20`},
-		{"a question mark", "a?b", `a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F`},
+		{"a delete character", "a\x7f",
+			`a key has no control characters; remove them, or write them percent-encoded`},
+		{"a control character beyond ASCII", "a\u0085",
+			`a key has no control characters; remove them, or write them percent-encoded`},
+		{"one in a template", "{a}/\u009b",
+			`a key has no control characters; remove them, or write them percent-encoded`},
+		{"a leading space", " a",
+			`a key has no leading or trailing space; remove it, or write %20`},
+		{"a trailing space", "a ",
+			`a key has no leading or trailing space; remove it, or write %20`},
+		{"a question mark", "a?b",
+			`a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F`},
 		{"a number sign", "a#b", `a key has no "#", as it is compared with the path alone; for a number sign in the path write %23`},
 		{"a backslash", `a\b`, `a key has no "\", as a URL's path never holds one; write "/", or %5C for a backslash`},
-		{"an opening brace", "a{b", `a "{" is without its partner; write %7B for { and %7D for }, or a variable like {name}`},
-		{"a closing brace", "a}b", `a "}" is without its partner; write %7B for { and %7D for }, or a variable like {name}`},
-		{"a dot segment", "a/./b", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
-		{"a double-dot segment", "a/..", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
-		{"an escaped dot segment", "%2e", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
-		{"a half-escaped double-dot segment", ".%2E/a", `a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"an opening brace", "a{b",
+			`a "{" is without its partner; write %7B for { and %7D for }, or a variable like {name}`},
+		{"a closing brace", "a}b",
+			`a "}" is without its partner; write %7B for { and %7D for }, or a variable like {name}`},
+		{"a dot segment", "a/./b",
+			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"a double-dot segment", "a/..",
+			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"an escaped dot segment", "%2e",
+			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+		{"a half-escaped double-dot segment", ".%2E/a",
+			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			refused(t, Rule{Key: test.key, Value: "/x", Position: at}, ErrInvalidKey, test.message)
@@ -51,53 +66,95 @@ func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 	const neither = ` is neither a URL that begins with http:// or https:// nor a path that begins with /; `
 	for _, test := range []struct{ name, value, message string }{
 		{"nothing", "", `a destination is not empty; write a URL like https://example.com/docs or a path like /docs`},
-		{"bytes that are not UTF-8", "https://x.example/\xff", `the destination is not valid UTF-8; write its bytes percent-encoded`},
-		{"a tab", "https://x.example/\t", `a destination has no control characters; remove them, or write them percent-encoded`},
-		{"a line feed in a fragment", "/a#\n", `a destination has no control characters; remove them, or write them percent-encoded`},
-		{"a control character beyond ASCII", "/a?\u009b", `a destination has no control characters; remove them, or write them percent-encoded`},
-		{"a leading space", " /a", `a destination has no leading or trailing space; remove it, or write %20`},
-		{"a trailing space", "https://x.example ", `a destination has no leading or trailing space; remove it, or write %20`},
-		{"a port alone", ":8080", `the destination ":8080"` + neither + `write the host, too, as in https://localhost:8080`},
-		{"no port", ":99999/x", `the destination ":99999/x"` + neither + `write a URL like https://example.com/docs or a path like /docs`},
-		{"a URL in marks", "'https://x.example'", `the destination "'https://x.example'"` + neither + `write https://x.example`},
-		{"a URL in marks of a text program", "„https://x.example“,", `the destination "„https://x.example“,"` + neither + `write https://x.example`},
-		{"a URL in angle brackets", "<https://x.example>", `the destination "<https://x.example>"` + neither + `write https://x.example`},
+		{"bytes that are not UTF-8", "https://x.example/\xff",
+			`the destination is not valid UTF-8; write its bytes percent-encoded`},
+		{"a tab", "https://x.example/\t",
+			`a destination has no control characters; remove them, or write them percent-encoded`},
+		{"a line feed in a fragment", "/a#\n",
+			`a destination has no control characters; remove them, or write them percent-encoded`},
+		{"a control character beyond ASCII", "/a?\u009b",
+			`a destination has no control characters; remove them, or write them percent-encoded`},
+		{"a leading space", " /a",
+			`a destination has no leading or trailing space; remove it, or write %20`},
+		{"a trailing space", "https://x.example ",
+			`a destination has no leading or trailing space; remove it, or write %20`},
+		{"a port alone", ":8080",
+			`the destination ":8080"` + neither +
+				`write the host, too, as in https://localhost:8080`},
+		{"no port", ":99999/x", `the destination ":99999/x"` + neither +
+			`write a URL like https://example.com/docs or a path like /docs`},
+		{"a URL in marks", "'https://x.example'",
+			`the destination "'https://x.example'"` + neither + `write https://x.example`},
+		{"a URL in marks of a text program", "„https://x.example“,",
+			`the destination "„https://x.example“,"` + neither + `write https://x.example`},
+		{"a URL in angle brackets", "<https://x.example>",
+			`the destination "<https://x.example>"` + neither + `write https://x.example`},
 		{"a word in marks", "'docs',", `the destination "'docs',"` + neither + `write /docs`},
-		{"a scheme without a colon", "https//x.example", `the destination "https//x.example"` + neither + `write https://x.example`},
-		{"a host that is none", "x..example/a", `the destination "x..example/a"` + neither + `write https://x..example/a or /x..example/a`},
-		{"a scheme without a host", "https:", `the destination "https:"` + neither + `write a URL like https://example.com/docs or a path like /docs`},
+		{"a scheme without a colon", "https//x.example",
+			`the destination "https//x.example"` + neither + `write https://x.example`},
+		{"a host that is none", "x..example/a",
+			`the destination "x..example/a"` + neither +
+				`write https://x..example/a or /x..example/a`},
+		{"a scheme without a host", "https:",
+			`the destination "https:"` + neither +
+				`write a URL like https://example.com/docs or a path like /docs`},
 		{"slashes alone", "//", `an internal destination begins with one "/"; write / for a path of this one`},
-		{"slashes and dots", "//a/../b", `an internal destination begins with one "/"; write https://a/../b for another host`},
-		{"a host alone", "x.example/a", `the destination "x.example/a"` + neither + `write https://x.example/a or /x.example/a`},
+		{"slashes and dots", "//a/../b",
+			`an internal destination begins with one "/"; write https://a/../b for another host`},
+		{"a host alone", "x.example/a",
+			`the destination "x.example/a"` + neither +
+				`write https://x.example/a or /x.example/a`},
 		{"a relative path", "docs/v2", `the destination "docs/v2"` + neither + `write /docs/v2`},
 		{"a path from here", "./docs", `the destination "./docs"` + neither + `write /docs`},
-		{"a path from above", "../../docs", `the destination "../../docs"` + neither + `write /docs`},
+		{"a path from above", "../../docs",
+			`the destination "../../docs"` + neither + `write /docs`},
 		{"nothing but dots", "..", `the destination ".."` + neither + `write /`},
-		{"a relative path with backslashes", `docs\v2`, `the destination "docs\\v2"` + neither + `write /docs/v2`},
-		{"a name that begins with a dot", ".well-known/x", `the destination ".well-known/x"` + neither + `write /.well-known/x`},
+		{"a relative path with backslashes", `docs\v2`,
+			`the destination "docs\\v2"` + neither + `write /docs/v2`},
+		{"a name that begins with a dot", ".well-known/x",
+			`the destination ".well-known/x"` + neither + `write /.well-known/x`},
 		{"a query alone", "?a=b", `the destination "?a=b"` + neither + `write /?a=b`},
-		{"a host with a port", "localhost:8080/a", `the destination "localhost:8080/a"` + neither + `write https://localhost:8080/a or /localhost:8080/a`},
-		{"a script", "javascript:alert(1)", `the destination "javascript:alert(1)"` + neither + `other schemes are not redirected to`},
-		{"a mail address", "mailto:ann@x.example", `the destination "mailto:ann@x.example"` + neither + `other schemes are not redirected to`},
-		{"a scheme without slashes", "http:x.example", `the destination "http:x.example"` + neither + `write http://x.example`},
-		{"a scheme with one slash", "https:/x.example", `the destination "https:/x.example"` + neither + `write https://x.example`},
-		{"a scheme with backslashes", `https:\\x.example`, `the destination "https:\\\\x.example"` + neither + `write https://x.example`},
-		{"a scheme in upper case", "HTTPS://x.example/A", `the destination "HTTPS://x.example/A"` + neither + `write https://x.example/A`},
-		{"another scheme", "ftp://x.example", `the destination "ftp://x.example"` + neither + `other schemes are not redirected to`},
+		{"a host with a port", "localhost:8080/a",
+			`the destination "localhost:8080/a"` + neither +
+				`write https://localhost:8080/a or /localhost:8080/a`},
+		{"a script", "javascript:alert(1)",
+			`the destination "javascript:alert(1)"` + neither +
+				`other schemes are not redirected to`},
+		{"a mail address", "mailto:ann@x.example",
+			`the destination "mailto:ann@x.example"` + neither +
+				`other schemes are not redirected to`},
+		{"a scheme without slashes", "http:x.example",
+			`the destination "http:x.example"` + neither + `write http://x.example`},
+		{"a scheme with one slash", "https:/x.example",
+			`the destination "https:/x.example"` + neither + `write https://x.example`},
+		{"a scheme with backslashes", `https:\\x.example`,
+			`the destination "https:\\\\x.example"` + neither + `write https://x.example`},
+		{"a scheme in upper case", "HTTPS://x.example/A",
+			`the destination "HTTPS://x.example/A"` + neither + `write https://x.example/A`},
+		{"another scheme", "ftp://x.example",
+			`the destination "ftp://x.example"` + neither + `other schemes are not redirected to`},
 		{"no host", "https://", `the destination "https://" is not a URL: the host is missing`},
-		{"a port that is too large", "https://x.example:65536", `the destination "https://x.example:65536" is not a URL: the port is above 65535`},
-		{"two leading slashes", "//x.example/a", `an internal destination begins with one "/"; write https://x.example/a for another host, or /x.example/a for a path of this one`},
-		{"a backslash in the path", `/a\b`, `the path of an internal destination has no "\"; write "/", or %5C for a backslash`},
+		{"a port that is too large", "https://x.example:65536",
+			`the destination "https://x.example:65536" is not a URL: the port is above 65535`},
+		{"two leading slashes", "//x.example/a",
+			`an internal destination begins with one "/"; write https://x.example/a for another host, or /x.example/a for a path of this one`},
+		{"a backslash in the path", `/a\b`,
+			`the path of an internal destination has no "\"; write "/", or %5C for a backslash`},
 		{"a dot segment", "/a/./b", dots},
 		{"a double-dot segment before a query", "/a/..?b", dots},
 		{"an escaped double-dot segment", "/%2E%2e/a", dots},
-		{"a path that ends in a space before a query", "/a ?b=1", `the path of an internal destination does not end in a space; remove it, or write %20`},
-		{"a path that ends in a space before a fragment", "/a #b", `the path of an internal destination does not end in a space; remove it, or write %20`},
-		{"two number signs", "/a#b#c", `an internal destination has one "#" at the most, as the last one is taken; for the others write %23`},
-		{"two question marks", "/a?b?c", `an internal destination has one "?" before its "#" at the most, as the last one is taken; for the others write %3F`},
+		{"a path that ends in a space before a query", "/a ?b=1",
+			`the path of an internal destination does not end in a space; remove it, or write %20`},
+		{"a path that ends in a space before a fragment", "/a #b",
+			`the path of an internal destination does not end in a space; remove it, or write %20`},
+		{"two number signs", "/a#b#c",
+			`an internal destination has one "#" at the most, as the last one is taken; for the others write %23`},
+		{"two question marks", "/a?b?c",
+			`an internal destination has one "?" before its "#" at the most, as the last one is taken; for the others write %3F`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			refused(t, Rule{Key: "k", Value: test.value, Position: at}, ErrInvalidValue, test.message)
+			refused(t, Rule{Key: "k", Value: test.value, Position: at}, ErrInvalidValue,
+				test.message)
 		})
 	}
 }
@@ -106,7 +163,8 @@ func TestAStatusThatRedirectsNobodyIsRefused(t *testing.T) {
 	for _, status := range []int{-1, 1, 200, 300, 304, 305, 306, 309, 404, 3010} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			refused(t, Rule{Key: "k", Value: "/x", Status: status, Position: at}, ErrInvalidStatus,
-				fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", status))
+				fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308",
+					status))
 		})
 	}
 }
@@ -149,7 +207,8 @@ links.json:7:3: key "%67ood": the key is the same as "good", which stands alread
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
-	for _, kind := range []error{ErrInvalidKey, ErrInvalidValue, ErrInvalidStatus, ErrDuplicateKey} {
+	for _, kind := range []error{ErrInvalidKey, ErrInvalidValue, ErrInvalidStatus,
+		ErrDuplicateKey} {
 		if !errors.Is(err, kind) {
 			t.Errorf("the errors are no %v", kind)
 		}
@@ -169,10 +228,14 @@ func TestADuplicateKeyNamesBothPlaces(t *testing.T) {
 		opts       Options
 		message    string
 	}{
-		{"in the same spelling", "docs", "docs", Options{}, `the key stands already at links.json:2:3; remove one of the two rules`},
-		{"raw and escaped", "café", "caf%c3%a9", Options{}, `the key is the same as "café", which stands already at links.json:2:3; remove one of the two rules`},
-		{"with an unreserved octet escaped", "~a", "%7ea", Options{}, `the key is the same as "~a", which stands already at links.json:2:3; remove one of the two rules`},
-		{"in another case that is folded", "Docs", "dOCS", Options{FoldCase: true}, `the key is the same as "Docs", which stands already at links.json:2:3; remove one of the two rules`},
+		{"in the same spelling", "docs", "docs", Options{},
+			`the key stands already at links.json:2:3; remove one of the two rules`},
+		{"raw and escaped", "café", "caf%c3%a9", Options{},
+			`the key is the same as "café", which stands already at links.json:2:3; remove one of the two rules`},
+		{"with an unreserved octet escaped", "~a", "%7ea", Options{},
+			`the key is the same as "~a", which stands already at links.json:2:3; remove one of the two rules`},
+		{"in another case that is folded", "Docs", "dOCS", Options{FoldCase: true},
+			`the key is the same as "Docs", which stands already at links.json:2:3; remove one of the two rules`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Compile([]Rule{
@@ -184,7 +247,8 @@ func TestADuplicateKeyNamesBothPlaces(t *testing.T) {
 			if !ok || !errors.Is(err, ErrDuplicateKey) {
 				t.Fatalf("error %v", err)
 			}
-			want := RuleError{Kind: ErrDuplicateKey, Position: second, Key: test.again, Message: test.message, First: first}
+			want := RuleError{Kind: ErrDuplicateKey, Position: second, Key: test.again,
+				Message: test.message, First: first}
 			if *e != want {
 				t.Errorf("%+v\nwant\n%+v", *e, want)
 			}
@@ -203,7 +267,8 @@ func TestADuplicateOfARuleWithoutAPlaceIsReportedWithoutIt(t *testing.T) {
 func TestEveryDuplicateIsReportedWithTheFirstRule(t *testing.T) {
 	var rules []Rule
 	for line := range 4 {
-		rules = append(rules, Rule{Key: "a", Value: fmt.Sprint("/", line), Position: Position{Line: line + 1, Source: "s"}})
+		rules = append(rules, Rule{Key: "a", Value: fmt.Sprint("/", line),
+			Position: Position{Line: line + 1, Source: "s"}})
 	}
 	_, err := Compile(rules, Options{})
 	const want = `s:2: key "a": the key stands already at s:1; remove one of the two rules
@@ -215,8 +280,10 @@ s:4: key "a": the key stands already at s:1; remove one of the two rules`
 }
 
 func TestKeysThatFoldTogetherAreTwoKeysWithoutFolding(t *testing.T) {
-	rules := []Rule{{Key: "A", Value: "https://x.example/1"}, {Key: "a", Value: "https://x.example/2"}}
-	if got, _ := resolve(mustCompile(t, rules, Options{}), "https://go.example/a"); got != "https://x.example/2" {
+	rules := []Rule{{Key: "A", Value: "https://x.example/1"},
+		{Key: "a", Value: "https://x.example/2"}}
+	if got, _ := resolve(mustCompile(t, rules, Options{}),
+		"https://go.example/a"); got != "https://x.example/2" {
 		t.Errorf("a leads to %q", got)
 	}
 }
@@ -224,12 +291,15 @@ func TestKeysThatFoldTogetherAreTwoKeysWithoutFolding(t *testing.T) {
 func TestTheLongestDestinationIsTakenAndALongerOneIsNot(t *testing.T) {
 	long := "https://x.example/"
 	long += strings.Repeat("a", maxDestination-len(long))
-	if _, err := Compile([]Rule{{Key: "b", Value: long + "a"}}, Options{}); !errors.Is(err, ErrInvalidValue) {
+	if _, err := Compile([]Rule{{Key: "b", Value: long + "a"}}, Options{}); !errors.Is(err,
+		ErrInvalidValue) {
 		t.Errorf("longer: %v", err)
 	}
-	rules := []Rule{{Key: "a", Value: "https://x.example/1"}, {Key: "b", Value: long}, {Key: "c", Value: "/b"}, {Key: "d", Value: "https://x.example/2"}}
+	rules := []Rule{{Key: "a", Value: "https://x.example/1"}, {Key: "b", Value: long},
+		{Key: "c", Value: "/b"}, {Key: "d", Value: "https://x.example/2"}}
 	rs := mustCompile(t, rules, Options{})
-	for key, want := range map[string]string{"a": "https://x.example/1", "b": long, "c": long, "d": "https://x.example/2"} {
+	for key, want := range map[string]string{"a": "https://x.example/1", "b": long, "c": long,
+		"d": "https://x.example/2"} {
 		if got, _ := resolve(rs, "https://go.example/"+key); got != want {
 			t.Errorf("%s leads to %d bytes, want %d", key, len(got), len(want))
 		}
@@ -238,7 +308,8 @@ func TestTheLongestDestinationIsTakenAndALongerOneIsNot(t *testing.T) {
 
 func TestAChainThatAppendsTooMuchIsAnError(t *testing.T) {
 	part := "/" + strings.Repeat("a", maxDestination/2)
-	rules := []Rule{{Key: "a", Value: "/b" + part}, {Key: "b", Value: "/c" + part}, {Key: "c", Value: "https://x.example"}}
+	rules := []Rule{{Key: "a", Value: "/b" + part}, {Key: "b", Value: "/c" + part},
+		{Key: "c", Value: "https://x.example"}}
 	_, err := Compile(rules, Options{})
 	e, ok := errors.AsType[*RuleError](err)
 	if !ok || e.Kind != ErrInvalidValue || e.Key != "a" {
@@ -258,15 +329,21 @@ func TestARulesetReturnsItsRulesAsTheyWereWritten(t *testing.T) {
 	rules := []Rule{
 		{Key: "a", Value: "https://x.example", Status: 301, Position: Position{"s", 1, 2}},
 		{Key: "B/%c3%a9", Value: "HTTPS", Exact: true},
-		{Key: "c", Value: "https://X.example:443/é?a b#c d", Unlisted: true, Position: Position{"s", 2, 0}},
-		{Key: "d", Value: "https://u:p@x.example/?", Exact: true, Unlisted: true, Position: Position{"s", 3, 0}},
+		{Key: "c", Value: "https://X.example:443/é?a b#c d", Unlisted: true,
+			Position: Position{"s", 2, 0}},
+		{Key: "d", Value: "https://u:p@x.example/?", Exact: true, Unlisted: true,
+			Position: Position{"s", 3, 0}},
 		{Key: "e", Value: "/é?#", Status: 308, Position: Position{"s", 4, 0}},
 		{Key: "f", Value: "/f", Position: Position{"s", 1 << 20, 1 << 10}},
 		{Key: "g", Value: "https://x.example/a?b=c#d"},
 	}
 	rules[1].Value = "https://x.example/"
 	rs := mustCompile(t, rules, Options{FoldCase: true, Status: 307})
-	got := slices.SortedFunc(rs.Rules(), func(a, b Rule) int { return strings.Compare(strings.ToLower(a.Key), strings.ToLower(b.Key)) })
+	got := slices.SortedFunc(rs.Rules(),
+		func(a, b Rule) int {
+			return strings.Compare(strings.ToLower(a.Key),
+				strings.ToLower(b.Key))
+		})
 	if !slices.Equal(got, rules) || rs.Len() != len(rules) {
 		t.Errorf("%d rules\n%+v\nwant\n%+v", rs.Len(), got, rules)
 	}
@@ -286,7 +363,8 @@ func TestRulesStopWhenNobodyWantsMore(t *testing.T) {
 
 func TestAnEmptyRulesetLetsEverythingPass(t *testing.T) {
 	rs := mustCompile(t, nil, Options{})
-	for _, request := range []string{"https://go.example", "https://go.example/a/b", "https://go.example/%61?b#c"} {
+	for _, request := range []string{"https://go.example", "https://go.example/a/b",
+		"https://go.example/%61?b#c"} {
 		if destination, result := resolve(rs, request); destination != "" || result != (Result{}) {
 			t.Errorf("%s: %q %+v", request, destination, result)
 		}
@@ -295,7 +373,8 @@ func TestAnEmptyRulesetLetsEverythingPass(t *testing.T) {
 
 func TestARequestThatIsNoURLIsAnError(t *testing.T) {
 	rs := mustCompile(t, nil, Options{})
-	if destination, result := resolve(rs, "go.example/a"); destination != "" || result.Outcome != Failed || result.Err == nil {
+	if destination, result := resolve(rs, "go.example/a"); destination != "" ||
+		result.Outcome != Failed || result.Err == nil {
 		t.Errorf("%q %+v", destination, result)
 	}
 }
@@ -310,7 +389,8 @@ func TestOfAMillionBadRulesTheFirstErrorsAreTold(t *testing.T) {
 	}
 	_, err = c.Compile()
 	errs, _ := errors.AsType[RuleErrors](err)
-	if len(errs) != maxErrors || errs[0].Key != "/0" || errs[maxErrors-1].Key != "/"+strconv.Itoa(maxErrors/2-1) {
+	if len(errs) != maxErrors || errs[0].Key != "/0" ||
+		errs[maxErrors-1].Key != "/"+strconv.Itoa(maxErrors/2-1) {
 		t.Errorf("%d errors", len(errs))
 	}
 }

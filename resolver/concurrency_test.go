@@ -9,9 +9,11 @@ import (
 func TestARulesetAnswersManyAtOnceAsItAnswersOne(t *testing.T) {
 	r := newRandom(1)
 	opts := Options{Query: QueryMerge, Protect: []string{"a"}, FoldCase: true}
-	rules := append(r.ruleset(opts), Rule{Key: "hit", Value: "https://x.example/?a=1&b=2"}, Rule{Key: "loop", Value: "/loop/x"})
+	rules := append(r.ruleset(opts), Rule{Key: "hit", Value: "https://x.example/?a=1&b=2"},
+		Rule{Key: "loop", Value: "/loop/x"})
 	rs := mustCompile(t, rules, opts)
-	requests := []string{"https://go.example/HIT/%41" + hostileQuery(), "https://go.example/loop", "https://go.example/hit/..%2f"}
+	requests := []string{"https://go.example/HIT/%41" + hostileQuery(), "https://go.example/loop",
+		"https://go.example/hit/..%2f"}
 	for range 200 {
 		requests = append(requests, r.mutated(r.requestURL(rules)))
 	}

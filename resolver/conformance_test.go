@@ -163,7 +163,8 @@ func (r *vectorRules) add(key string, value []byte) error {
 		Exact  bool   `json:"exact"`
 	}
 	err := decodeStrictly(value, &object)
-	r.rules = append(r.rules, Rule{Key: key, Value: object.To, Status: object.Status, Exact: object.Exact})
+	r.rules = append(r.rules,
+		Rule{Key: key, Value: object.To, Status: object.Status, Exact: object.Exact})
 	r.extended = true
 	return err
 }
@@ -184,7 +185,8 @@ func (o vectorOptions) options(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Status: o.Status, Query: mode, Protect: o.Protect, FoldCase: o.Fold, MaxRedirects: o.MaxRedirects, Origin: o.Origin}
+	return Options{Status: o.Status, Query: mode, Protect: o.Protect, FoldCase: o.Fold,
+		MaxRedirects: o.MaxRedirects, Origin: o.Origin}
 }
 
 var (
@@ -198,11 +200,13 @@ func (v vector) checkForm(t *testing.T, extension bool) {
 	if v.Section == "" && v.Reading == "" {
 		t.Error("neither section nor reading")
 	}
-	if v.Section != "" && !sectionForm.MatchString(v.Section) || v.Reading != "" && !readingForm.MatchString(v.Reading) {
+	if v.Section != "" && !sectionForm.MatchString(v.Section) || v.Reading != "" &&
+		!readingForm.MatchString(v.Reading) {
 		t.Errorf("no such section or reading: %q %q", v.Section, v.Reading)
 	}
 	o := v.Options
-	if !extension && (v.Ruleset.extended || o.Status != 0 || o.Query != "" || o.Protect != nil || o.Fold || o.MaxRedirects != nil || o.Origin != "") {
+	if !extension && (v.Ruleset.extended || o.Status != 0 || o.Query != "" || o.Protect != nil ||
+		o.Fold || o.MaxRedirects != nil || o.Origin != "") {
 		t.Error("an extension in a file that is said to have none")
 	}
 	if (v.Request == nil) != (v.Expect.Invalid != nil) {
@@ -243,7 +247,8 @@ func (v vector) run(t *testing.T) {
 	}
 	destination, result := resolve(rs, *v.Request)
 	if result.Outcome.String() != v.Expect.Outcome {
-		t.Fatalf("outcome %v (%v) with destination %q, want %s", result.Outcome, result.Err, destination, v.Expect.Outcome)
+		t.Fatalf("outcome %v (%v) with destination %q, want %s", result.Outcome, result.Err,
+			destination, v.Expect.Outcome)
 	}
 	v.checkResult(t, destination, result)
 }
@@ -263,7 +268,8 @@ func (v vector) checkResult(t *testing.T, destination string, result Result) {
 		return
 	}
 	if result.Key != orZero(e.Key) || result.Hops != orZero(e.Hops) {
-		t.Errorf("key %q, %d hops, want %q, %d hops", result.Key, result.Hops, orZero(e.Key), orZero(e.Hops))
+		t.Errorf("key %q, %d hops, want %q, %d hops", result.Key, result.Hops, orZero(e.Key),
+			orZero(e.Hops))
 	}
 	if e.Status != nil && result.Status != *e.Status {
 		t.Errorf("status %d, want %d", result.Status, *e.Status)

@@ -86,11 +86,13 @@ func dearRequests(n int) []dearRequest {
 		{"renamed", renamed, filled(n, "/v0", "/a", "")},
 		{"renamed, escapes", renamed, filled(n, "/v0", "/%41%2F", "")},
 		{"renamed, text behind", slices.Concat(renamed, tail, edit), filled(n, "/v0", "/a", "")},
-		{"renamed, text behind, empty", slices.Concat(renamed, tail, edit), filled(n, "/v0", "/", "x")},
+		{"renamed, text behind, empty", slices.Concat(renamed, tail, edit),
+			filled(n, "/v0", "/", "x")},
 		{"renamed, near text behind", slices.Concat(renamed, nearTail), filled(n, "/v0", "/a", "")},
 		{"text behind", edit, filled(n, "/x", "/edit", "")},
 		{"README", slices.Concat(moved, readmeTemplates), filled(n, "/", "old/", "")},
-		{"README, edit", slices.Concat(moved, readmeTemplates), filled(n, olds, "/xedit/edi", "/edit")},
+		{"README, edit", slices.Concat(moved, readmeTemplates),
+			filled(n, olds, "/xedit/edi", "/edit")},
 		{"61 behind", slices.Concat(tail, edit), filled(n, "/p", "/a", edits)},
 		{"61 behind, escapes", slices.Concat(tail, edit), filled(n, "/p", "/%61", edits)},
 		{"variables behind", append(versions, moved...), filled(n, olds, "/v1/v", "")},
@@ -100,7 +102,8 @@ func dearRequests(n int) []dearRequest {
 		{"part renamed", part, filled(n, "/v0-", "a", "")},
 		{"part renamed, escapes", part, filled(n, "/v0-", "%20", "")},
 		{"part renamed, escaped twice", part, filled(n, "/v0-", "%2541", "")},
-		{"part renamed, reserved", numberedChain("v%d:{x}", "/v%d:{x}"), filled(n, "/v0:", "a", "")},
+		{"part renamed, reserved", numberedChain("v%d:{x}", "/v%d:{x}"),
+			filled(n, "/v0:", "a", "")},
 		{"remaining", numberedChain("v%d/{x}", "/v%d/{x}/r"), filled(n, "/v0/x", "/a", "")},
 		{"literal keys", literals, filled(n, "/v0", "/a", "")},
 		{"1,024 templates", append(binaryKeys(10), moved...), filled(n, olds, "/a", "")},
@@ -172,7 +175,8 @@ func TestADearRequestEndsWhereItsBudgetDoes(t *testing.T) {
 		switch {
 		case left < -requestWork/2:
 			t.Errorf("%s takes %d units more than there are", dear.name, -left)
-		case left < 0 && (explained.Err != ErrTooManyRedirects || len(explained.Walk) > MaxRedirects):
+		case left < 0 && (explained.Err != ErrTooManyRedirects ||
+			len(explained.Walk) > MaxRedirects):
 			t.Errorf("%s: %d steps, %v", dear.name, len(explained.Walk), explained.Err)
 		}
 		if result := rs.resultFor(dear.path, ""); result.Err != explained.Err {
@@ -207,7 +211,8 @@ func FuzzDearRequest(f *testing.F) {
 			n = 1000
 		}
 		rules := validAmong(freeRules(text), Options{})
-		request, ok := NewRequest("https", "go.example", "/"+strings.Repeat(unit, 1+n/(len(unit)+1)))
+		request, ok := NewRequest("https", "go.example",
+			"/"+strings.Repeat(unit, 1+n/(len(unit)+1)))
 		if rs := mustCompile(t, rules, Options{}); ok && rs.templates != nil {
 			cheapEnough(t, rs, rules, request.Target.Pathname)
 		}

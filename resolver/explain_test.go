@@ -24,8 +24,10 @@ func explain(t *testing.T, rules []Rule, opts Options, requestURL string) Explan
 
 func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 	rules := []Rule{
-		{Key: "docs", Value: "/guide/start", Position: Position{Source: "links.json", Line: 2, Column: 3}},
-		{Key: "guide", Value: "https://docs.example/g", Position: Position{Source: "links.json", Line: 3, Column: 3}},
+		{Key: "docs", Value: "/guide/start",
+			Position: Position{Source: "links.json", Line: 2, Column: 3}},
+		{Key: "guide", Value: "https://docs.example/g",
+			Position: Position{Source: "links.json", Line: 3, Column: 3}},
 	}
 	e := explain(t, rules, Options{}, "https://go.example/docs/x")
 	want := []Step{
@@ -35,7 +37,8 @@ func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 	if !reflect.DeepEqual(e.Walk, want) {
 		t.Errorf("walk %+v\nwant %+v", e.Walk, want)
 	}
-	if e.Destination != "https://docs.example/g/start/x" || e.Appended != "/start/x" || e.Hops != 1 {
+	if e.Destination != "https://docs.example/g/start/x" || e.Appended != "/start/x" ||
+		e.Hops != 1 {
 		t.Errorf("destination %q, appended %q, hops %d", e.Destination, e.Appended, e.Hops)
 	}
 	if e.Origin != (Source{Kind: FromDestination, Step: 1}) {
@@ -51,7 +54,8 @@ func TestAnExplanationNamesTheSourceOfEachParameter(t *testing.T) {
 	e := explain(t, rules, Options{}, "https://go.example/a?x=request&w=request")
 	request, embedded, destination := Source{Kind: FromRequest}, Source{Kind: FromEmbedded}, Source{Kind: FromDestination, Step: 1}
 	want := []Parameter{
-		{Given: Given{"x", "request", request}, Displaced: []Given{{"x", "destination", destination}, {"x", "embedded", embedded}}},
+		{Given: Given{"x", "request", request},
+			Displaced: []Given{{"x", "destination", destination}, {"x", "embedded", embedded}}},
 		{Given: Given{"z", "destination", destination}},
 		{Given: Given{"z", "again", destination}},
 		{Given: Given{"y", "embedded", embedded}},
@@ -92,7 +96,8 @@ func TestAnExplanationNamesWhatTheClientOfAStrippedRequestAsked(t *testing.T) {
 		Scheme: "https", Host: "go.example", OverHTTP: true,
 		Target: weburl.Target{Pathname: "/x"}, Asked: weburl.Target{Pathname: "/links/x"},
 	})
-	if e.Outcome != Pass || e.Destination != "https://go.example/links/x" || e.Request != "https://go.example/x" {
+	if e.Outcome != Pass || e.Destination != "https://go.example/links/x" ||
+		e.Request != "https://go.example/x" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -127,13 +132,17 @@ func TestTheExplainedPartsMakeTheDestination(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := weburl.ParseParams(u.Search()).String(); paramsOf(e.Parameters) != want {
-			t.Fatalf("rules %+v\noptions %+v\nrequest %s\nexplained %s\nwant      %s", rules, opts, requestURL, paramsOf(e.Parameters), want)
+			t.Fatalf("rules %+v\noptions %+v\nrequest %s\nexplained %s\nwant      %s", rules, opts,
+				requestURL, paramsOf(e.Parameters), want)
 		}
-		if hash := strings.TrimSuffix(e.Fragment.Value, "#"); hash != u.Hash() && e.Fragment.Value != u.Hash() {
-			t.Fatalf("rules %+v\nrequest %s\nexplained %s\nwant %s", rules, requestURL, e.Fragment.Value, u.Hash())
+		if hash := strings.TrimSuffix(e.Fragment.Value, "#"); hash != u.Hash() &&
+			e.Fragment.Value != u.Hash() {
+			t.Fatalf("rules %+v\nrequest %s\nexplained %s\nwant %s", rules, requestURL,
+				e.Fragment.Value, u.Hash())
 		}
 		if steps := len(e.Walk); steps-1 != e.Hops && steps != e.Hops {
-			t.Fatalf("rules %+v\nrequest %s\n%d steps for %d hops", rules, requestURL, steps, e.Hops)
+			t.Fatalf("rules %+v\nrequest %s\n%d steps for %d hops", rules, requestURL, steps,
+				e.Hops)
 		}
 	}
 }

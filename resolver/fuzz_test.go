@@ -15,7 +15,8 @@ import (
 func freeRules(text string) (rules []Rule) {
 	for line := range strings.SplitSeq(text, "\n") {
 		key, value, found := strings.Cut(line, "=>")
-		if !found || len(rules) == 16 || len(line) > 500 || IsTemplate(key) && IsTemplate(plainVariable.ReplaceAllString(line, "")) {
+		if !found || len(rules) == 16 || len(line) > 500 || IsTemplate(key) &&
+			IsTemplate(plainVariable.ReplaceAllString(line, "")) {
 			continue // the plain algorithm knows no other expressions
 		}
 		rule := Rule{Position: Position{Source: "fuzz", Line: len(rules) + 1}}
@@ -64,7 +65,8 @@ a{y}=>/b/x/{y}
 %2e=>/..`
 
 func FuzzResolve(f *testing.F) {
-	for _, request := range []string{"a/r?q=1#h", "b/", "b/y", "%C3%A9/%2e%2e%2f", "c/d//e", "a//b?&&=&e=%zz", "\xff/\t?#", "c\\d\\", "t/u|v%2f/w?y=2", "1/2/w", "ab/%zz", "t/t/w"} {
+	for _, request := range []string{"a/r?q=1#h", "b/", "b/y", "%C3%A9/%2e%2e%2f", "c/d//e",
+		"a//b?&&=&e=%zz", "\xff/\t?#", "c\\d\\", "t/u|v%2f/w?y=2", "1/2/w", "ab/%zz", "t/t/w"} {
 		f.Add(uint64(0), exampleRules, request)
 		f.Add(uint64(2), "a=>/a\nb=>/c\nc=>/b", request)
 	}
@@ -72,7 +74,9 @@ func FuzzResolve(f *testing.F) {
 	f.Add(uint64(0), "{+x}=>/{+x}/{+x}", "a/b")
 	for seed := range uint64(40) {
 		r := newRandom(seed)
-		f.Add(seed, exampleRules, strings.TrimPrefix(r.mutated(r.requestURL(r.ruleset(r.options()))), "https://go.example/"))
+		f.Add(seed, exampleRules,
+			strings.TrimPrefix(r.mutated(r.requestURL(r.ruleset(r.options()))),
+				"https://go.example/"))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, text, request string) {
 		if len(request) > 2000 {
@@ -90,9 +94,11 @@ func FuzzHost(f *testing.F) {
 		"/a//evil.test", `/a/\evil.test`, "/a/@evil.test", "/home//evil.test", "/home/%2Fevil.test", "/a.evil.test", "/a:80", "/a/../..//evil.test",
 		"//evil.test/a", "/a?://evil.test", "/a#@evil.test", "/home/..//evil.test", "/home/\t/evil.test", "/%61%40evil.test",
 	} {
-		for _, host := range []string{"go.example", "", "go.example/", "go.example:8080", "evil.test@go.example", "go.example\\x", "[::1]:81", "g\to"} {
+		for _, host := range []string{"go.example", "", "go.example/", "go.example:8080",
+			"evil.test@go.example", "go.example\\x", "[::1]:81", "g\to"} {
 			f.Add(uint64(1), "home=>/\na=>https://x.example\nb=>/a/b", host, target)
-			f.Add(uint64(1), "home{x}=>/{x}\na/{+y}=>/{+y}\n{+z}=>https://x.example/{+z}", host, target)
+			f.Add(uint64(1), "home{x}=>/{x}\na/{+y}=>/{+y}\n{+z}=>https://x.example/{+z}", host,
+				target)
 		}
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, text, host, target string) {
@@ -132,7 +138,8 @@ func originsOf(rules []Rule, opts Options, host string) (origins []string) {
 	if opts.Origin != "" {
 		return append(origins, opts.Origin)
 	}
-	if u, err := weburl.Parse("https://" + host); err == nil && !strings.ContainsAny(host, "/\\?#@\t\n\r") {
+	if u, err := weburl.Parse("https://" + host); err == nil &&
+		!strings.ContainsAny(host, "/\\?#@\t\n\r") {
 		origins = append(origins, u.Origin())
 	}
 	return origins
@@ -140,10 +147,12 @@ func originsOf(rules []Rule, opts Options, host string) (origins []string) {
 
 func FuzzCompile(f *testing.F) {
 	f.Add(exampleRules, "k", "/k/below", false)
-	for _, key := range []string{"", "/", "a//b", "%", "%zz/é", "a\x00", "\u009b", "\xff", ".", "a/..", "{x}", "a\u2028 b", "A", "a/"} {
+	for _, key := range []string{"", "/", "a//b", "%", "%zz/é", "a\x00", "\u009b", "\xff", ".",
+		"a/..", "{x}", "a\u2028 b", "A", "a/"} {
 		f.Add("a=>/a ?b\nA=>https://\na/=>x", key, "https://x.example", true)
 	}
-	for _, value := range []string{"", "/", "//", "/a#b#c", "/a?b?c#d", "https://", "https://[", "http:x", "/\\", "/\x7f", "https:///x", "/%2e", "/é ?"} {
+	for _, value := range []string{"", "/", "//", "/a#b#c", "/a?b?c#d", "https://", "https://[",
+		"http:x", "/\\", "/\x7f", "https:///x", "/%2e", "/é ?"} {
 		f.Add("a=>/b\nb=>/a", "a", value, false)
 	}
 	f.Fuzz(func(t *testing.T, text, key, value string, fold bool) {
@@ -191,7 +200,8 @@ func acceptedTogetherAsAlone(t *testing.T, rules []Rule, opts Options) {
 
 // What an error suggests in the place of a bad value is good.
 func FuzzSuggestion(f *testing.F) {
-	for _, value := range []string{":8080", "'https://a.example'", "https//a", "a..b:1/x", "..\\a", "x:y", "<a>", "a b?c?d", "'", "http:"} {
+	for _, value := range []string{":8080", "'https://a.example'", "https//a", "a..b:1/x", "..\\a",
+		"x:y", "<a>", "a b?c?d", "'", "http:"} {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

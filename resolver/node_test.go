@@ -36,7 +36,8 @@ func nodeBinary(t *testing.T) string {
 }
 
 func TestNodeFindsEveryConformanceVectorToHoldForTheTranscription(t *testing.T) {
-	output, err := exec.Command(nodeBinary(t), "testdata/transcription/conformance.mjs").CombinedOutput()
+	output, err := exec.Command(nodeBinary(t),
+		"testdata/transcription/conformance.mjs").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -101,7 +102,8 @@ func TestNodeAnswersRandomRequestsAsTheCompiledRulesetDoes(t *testing.T) {
 		t.Fatalf("seed %d; the smallest case with a difference:\nrules %+v\noptions %+v\nrequests %q\ncompiled %s\nNode     %s",
 			seed, c.rules, c.opts, c.requests, ours(c), node.ask(t, c))
 	}
-	t.Logf("seeds 0 to %d: %d pairs of ruleset and request, and %d rulesets that both refuse", rulesets-1, (rulesets-refused)*requests, refused)
+	t.Logf("seeds 0 to %d: %d pairs of ruleset and request, and %d rulesets that both refuse",
+		rulesets-1, (rulesets-refused)*requests, refused)
 	if pairs := (rulesets - refused) * requests; pairs < 100_000 || refused < 100 {
 		t.Errorf("too few: %d pairs, %d invalid rulesets", pairs, refused)
 	}
@@ -123,7 +125,8 @@ func randomComparison(seed uint64, requests int) comparison {
 		c.rules = r.ruleset(c.opts)
 	}
 	// which the draft does not have
-	c.rules = slices.DeleteFunc(c.rules, func(rule Rule) bool { return IsTemplate(CanonicalKey(rule.Key, false)) })
+	c.rules = slices.DeleteFunc(c.rules,
+		func(rule Rule) bool { return IsTemplate(CanonicalKey(rule.Key, false)) })
 	for range requests {
 		c.requests = append(c.requests, r.mutated(r.requestURL(c.rules)))
 	}
@@ -244,7 +247,8 @@ func (n *transcription) smallest(t *testing.T, c comparison) comparison {
 // smaller returns comparisons with one rule or option less, or with a shorter request.
 func (c comparison) smaller() (all []comparison) {
 	for i := range c.rules {
-		all = append(all, comparison{slices.Delete(slices.Clone(c.rules), i, i+1), c.opts, c.requests})
+		all = append(all, comparison{slices.Delete(slices.Clone(c.rules), i, i+1), c.opts,
+			c.requests})
 	}
 	if !reflect.ValueOf(c.opts).IsZero() {
 		all = append(all, comparison{c.rules, Options{}, c.requests})
@@ -280,7 +284,8 @@ func ours(c comparison) (a answer) {
 	}
 	for _, request := range c.requests {
 		destination, result := resolve(rs, request)
-		r := resultOfRequest{Outcome: result.Outcome.String(), Destination: destination, Key: result.Key, Hops: result.Hops, Status: result.Status}
+		r := resultOfRequest{Outcome: result.Outcome.String(), Destination: destination,
+			Key: result.Key, Hops: result.Hops, Status: result.Status}
 		if result.Err != nil {
 			r.Error = nameOfError(result.Err)
 		}

@@ -14,20 +14,34 @@ func TestABadOptionIsRefusedWithAdvice(t *testing.T) {
 		opts Options
 		want string
 	}{
-		{"a status that is none", Options{Status: 200}, `status: 200 is not the status of a redirect; write 301, 302, 303, 307 or 308`},
-		{"an unknown way to combine queries", Options{Query: 3}, `query: it is merge, preserve or ignore`},
-		{"a limit above the draft's", Options{MaxRedirects: &over}, `max_redirects: the limit can be lowered, not raised; write a number from 0 to 255`},
-		{"a limit below none", Options{MaxRedirects: &under}, `max_redirects: the limit can be lowered, not raised; write a number from 0 to 255`},
-		{"an allowed host with a path", Options{AllowHosts: []string{"x.example/a"}}, `allow_hosts: "x.example/a" is more than a host` + host},
-		{"an allowed host with a port", Options{AllowHosts: []string{"x.example:80"}}, `allow_hosts: "x.example:80" is not a host: the host holds a character that no host may hold` + host},
-		{"a star inside a label", Options{AllowHosts: []string{"a*.example"}}, `allow_hosts: "a*.example" has a "*" that is not a whole label` + host},
-		{"a star alone", Options{AllowHosts: []string{"*"}}, `allow_hosts: "*" stands for one label only; to allow every host leave the option out`},
-		{"an allowed host that is empty", Options{AllowHosts: []string{""}}, `allow_hosts: "" is not a host: the host is missing` + host},
-		{"an origin without a scheme", Options{Origin: "go.example"}, `origin: "go.example" does not begin with http:// or https://` + origin},
-		{"an origin with a path", Options{Origin: "https://go.example/a"}, `origin: "https://go.example/a" holds more than an origin` + origin},
-		{"an origin with a user name", Options{Origin: "https://ann@go.example"}, `origin: "https://ann@go.example" holds more than an origin` + origin},
-		{"an origin with a bare question mark", Options{Origin: "https://go.example?"}, `origin: "https://go.example?" holds more than an origin` + origin},
-		{"an origin that is no URL", Options{Origin: "https://go example"}, `origin: "https://go example" is not a URL: the host holds a character that no host may hold` + origin},
+		{"a status that is none", Options{Status: 200},
+			`status: 200 is not the status of a redirect; write 301, 302, 303, 307 or 308`},
+		{"an unknown way to combine queries", Options{Query: 3},
+			`query: it is merge, preserve or ignore`},
+		{"a limit above the draft's", Options{MaxRedirects: &over},
+			`max_redirects: the limit can be lowered, not raised; write a number from 0 to 255`},
+		{"a limit below none", Options{MaxRedirects: &under},
+			`max_redirects: the limit can be lowered, not raised; write a number from 0 to 255`},
+		{"an allowed host with a path", Options{AllowHosts: []string{"x.example/a"}},
+			`allow_hosts: "x.example/a" is more than a host` + host},
+		{"an allowed host with a port", Options{AllowHosts: []string{"x.example:80"}},
+			`allow_hosts: "x.example:80" is not a host: the host holds a character that no host may hold` + host},
+		{"a star inside a label", Options{AllowHosts: []string{"a*.example"}},
+			`allow_hosts: "a*.example" has a "*" that is not a whole label` + host},
+		{"a star alone", Options{AllowHosts: []string{"*"}},
+			`allow_hosts: "*" stands for one label only; to allow every host leave the option out`},
+		{"an allowed host that is empty", Options{AllowHosts: []string{""}},
+			`allow_hosts: "" is not a host: the host is missing` + host},
+		{"an origin without a scheme", Options{Origin: "go.example"},
+			`origin: "go.example" does not begin with http:// or https://` + origin},
+		{"an origin with a path", Options{Origin: "https://go.example/a"},
+			`origin: "https://go.example/a" holds more than an origin` + origin},
+		{"an origin with a user name", Options{Origin: "https://ann@go.example"},
+			`origin: "https://ann@go.example" holds more than an origin` + origin},
+		{"an origin with a bare question mark", Options{Origin: "https://go.example?"},
+			`origin: "https://go.example?" holds more than an origin` + origin},
+		{"an origin that is no URL", Options{Origin: "https://go example"},
+			`origin: "https://go example" is not a URL: the host holds a character that no host may hold` + origin},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := NewCompiler(test.opts)
@@ -41,7 +55,8 @@ func TestABadOptionIsRefusedWithAdvice(t *testing.T) {
 func TestEverythingThatIsWrongWithTheOptionsIsReportedAtOnce(t *testing.T) {
 	limit := 1000
 	_, err := Compile([]Rule{{Key: "/", Value: ""}}, Options{
-		Status: 299, Query: 9, MaxRedirects: &limit, AllowHosts: []string{"x.example", "a b", "*.*x"}, Origin: "ftp://x",
+		Status: 299, Query: 9, MaxRedirects: &limit, AllowHosts: []string{"x.example", "a b",
+			"*.*x"}, Origin: "ftp://x",
 	})
 	errs, ok := errors.AsType[OptionErrors](err)
 	if !ok {
@@ -82,9 +97,12 @@ func TestOnlyAllowedHostsMayBeNamed(t *testing.T) {
 		{"another host for a star", "*.x.example", "https://a.y.example", false},
 		{"a star between labels", "a.*.example", "https://a.b.example", true},
 		{"two stars", "*.*.example", "https://a.b.example", true},
-		{"a host beyond ASCII, written in ASCII", "bücher.example", "https://xn--bcher-kva.example", true},
-		{"a host beyond ASCII, as it is read", "xn--bcher-kva.example", "https://BÜCHER.example", true},
-		{"a star before a host beyond ASCII", "*.bücher.example", "https://a.xn--bcher-kva.example", true},
+		{"a host beyond ASCII, written in ASCII", "bücher.example", "https://xn--bcher-kva.example",
+			true},
+		{"a host beyond ASCII, as it is read", "xn--bcher-kva.example", "https://BÜCHER.example",
+			true},
+		{"a star before a host beyond ASCII", "*.bücher.example", "https://a.xn--bcher-kva.example",
+			true},
 		{"an IPv4 address in another spelling", "127.0.0.1", "https://0x7f.1", true},
 		{"an IPv6 address in another spelling", "[::1]", "https://[0:0:0:0:0:0:0:1]", true},
 	} {
@@ -99,7 +117,8 @@ func TestOnlyAllowedHostsMayBeNamed(t *testing.T) {
 }
 
 func TestAHostThatIsNotAllowedIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
-	_, err := Compile([]Rule{{Key: "k", Value: "https://Evil.test:81/x", Position: at}}, Options{AllowHosts: []string{"x.example"}})
+	_, err := Compile([]Rule{{Key: "k", Value: "https://Evil.test:81/x", Position: at}},
+		Options{AllowHosts: []string{"x.example"}})
 	const want = where + `"k": the host "evil.test" is not one of allow_hosts; add it there, or lead the rule elsewhere`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
@@ -120,7 +139,8 @@ func TestTheOriginOptionIsTheOriginOfInternalDestinationsAlone(t *testing.T) {
 }
 
 func TestARequestWithoutAnOriginIsAnsweredWhereNoneIsNeeded(t *testing.T) {
-	rules := []Rule{{Key: "in", Value: "/x"}, {Key: "out", Value: "https://x.example"}, {Key: "chain", Value: "/out/y"}}
+	rules := []Rule{{Key: "in", Value: "/x"}, {Key: "out", Value: "https://x.example"},
+		{Key: "chain", Value: "/out/y"}}
 	rs := mustCompile(t, rules, Options{})
 	withOrigin := mustCompile(t, rules, Options{Origin: "https://go.example"})
 	for _, host := range []string{"", "a b", "a/b", "u@h", "h:99999", "[::1", "%00"} {
@@ -129,13 +149,16 @@ func TestARequestWithoutAnOriginIsAnsweredWhereNoneIsNeeded(t *testing.T) {
 			if len(dst) > 0 || !errors.Is(result.Err, ErrNoOrigin) || result.Key != "in" {
 				t.Errorf("in is %q %+v", dst, result)
 			}
-			if dst, _ := rs.AppendDestination(nil, requestTo(host, "/out")); string(dst) != "https://x.example/" {
+			if dst, _ := rs.AppendDestination(nil,
+				requestTo(host, "/out")); string(dst) != "https://x.example/" {
 				t.Errorf("out leads to %q", dst)
 			}
-			if dst, _ := rs.AppendDestination(nil, requestTo(host, "/chain")); string(dst) != "https://x.example/y" {
+			if dst, _ := rs.AppendDestination(nil,
+				requestTo(host, "/chain")); string(dst) != "https://x.example/y" {
 				t.Errorf("chain leads to %q", dst)
 			}
-			if dst, _ := withOrigin.AppendDestination(nil, requestTo(host, "/in")); string(dst) != "https://go.example/x" {
+			if dst, _ := withOrigin.AppendDestination(nil,
+				requestTo(host, "/in")); string(dst) != "https://go.example/x" {
 				t.Errorf("in leads to %q with an origin", dst)
 			}
 		})

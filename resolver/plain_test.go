@@ -25,7 +25,9 @@ func (e *plainEffort) spend(n int) bool {
 // plainResolve is the draft's pseudocode (3.5) with the readings, as plain as can be: no index,
 // nothing worked out before. What it answers for valid rules is what the compiled ruleset has to
 // answer, unless it gives up.
-func plainResolve(requestURL string, rules []Rule, opts Options) (destination string, result Result) {
+func plainResolve(requestURL string, rules []Rule, opts Options) (
+	destination string, result Result,
+) {
 	request, err := weburl.Parse(requestURL)
 	if err != nil {
 		return "", Result{Outcome: Failed, Err: err}
@@ -65,14 +67,16 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 			}
 			query := plainQuery(opts, "", initialQuery, request.Search())
 			hash := plainFragment(request.Hash(), initialHash, "")
-			return plainArrive(request, origin+plainJoin(pathname, relativePathname)+query+hash, taken, opts)
+			return plainArrive(request, origin+plainJoin(pathname, relativePathname)+query+hash,
+				taken, opts)
 		}
 		for _, text := range append(captured, remaining) {
 			if len(taken) == 0 && plainUnsafe(text) {
 				return "", Result{Outcome: Failed, Key: rule.Key, Err: ErrUnsafePath}
 			}
 		}
-		if path, _, _ := strings.Cut(strings.ReplaceAll(rule.Value, "#", "?"), "?"); captured != nil && plainDotSegment.MatchString(path) {
+		path, _, _ := strings.Cut(strings.ReplaceAll(rule.Value, "#", "?"), "?")
+		if captured != nil && plainDotSegment.MatchString(path) {
 			return "", Result{Outcome: Failed, Key: append(taken, rule)[0].Key, Err: ErrUnsafePath}
 		}
 		taken = append(taken, rule)
@@ -84,7 +88,8 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 			}
 			query := plainQuery(opts, u.Search(), initialQuery, request.Search())
 			hash := plainFragment(request.Hash(), initialHash, u.Hash())
-			return plainArrive(request, u.Origin()+plainJoin(u.Path, relativePathname)+query+hash, taken, opts)
+			return plainArrive(request, u.Origin()+plainJoin(u.Path, relativePathname)+query+hash,
+				taken, opts)
 		}
 		pathname = rule.Value
 	}
@@ -93,7 +98,9 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (destination st
 
 var plainDotSegment = regexp.MustCompile(`(?i)/(\.|%2e){1,2}(/|$)`)
 
-func plainArrive(request weburl.URL, assembled string, taken []Rule, opts Options) (string, Result) {
+func plainArrive(
+	request weburl.URL, assembled string, taken []Rule, opts Options,
+) (string, Result) {
 	u, err := weburl.Parse(assembled)
 	if err != nil {
 		panic(err)
@@ -102,7 +109,8 @@ func plainArrive(request weburl.URL, assembled string, taken []Rule, opts Option
 	if strings.HasPrefix(taken[hops-1].Value, "http") {
 		hops--
 	}
-	result := Result{Outcome: Redirect, Key: taken[0].Key, Hops: hops, Status: plainStatus(taken, opts)}
+	result := Result{Outcome: Redirect, Key: taken[0].Key, Hops: hops,
+		Status: plainStatus(taken, opts)}
 	if plainParts(u) == plainParts(request) {
 		return "", Result{Outcome: Pass, Key: result.Key, Hops: result.Hops}
 	}
@@ -123,7 +131,9 @@ func plainMatchAny(pathname string, rules []Rule, opts Options, effort *plainEff
 	return rule, remaining, nil, found
 }
 
-func plainMatch(pathname string, rules []Rule, opts Options) (rule Rule, remaining string, found bool) {
+func plainMatch(pathname string, rules []Rule, opts Options) (
+	rule Rule, remaining string, found bool,
+) {
 	for end := len(pathname); end > 1; end = strings.LastIndex(pathname[:end], "/") {
 		for _, rule := range rules {
 			if plainKey(pathname[1:end], opts) != plainKey(rule.Key, opts) {
@@ -251,7 +261,8 @@ func plainProtected(opts Options, have weburl.Params) map[string]bool {
 }
 
 func plainPreserve(opts Options, destination, initial, request string) string {
-	destination, initial, request = strings.TrimPrefix(destination, "?"), strings.TrimPrefix(initial, "?"), strings.TrimPrefix(request, "?")
+	destination, initial, request = strings.TrimPrefix(destination,
+		"?"), strings.TrimPrefix(initial, "?"), strings.TrimPrefix(request, "?")
 	first := plainWithout(destination, plainNames(initial))
 	have := append(weburl.ParseParams("?"+first), weburl.ParseParams("?"+initial)...)
 	last := plainWithout(request, plainProtected(opts, have))
@@ -273,7 +284,8 @@ func plainNames(query string) map[string]bool {
 	return names
 }
 
-// plainWithout returns the pieces of a query, without its "?", as written, but for those with one of the names.
+// plainWithout returns the pieces of a query, without its "?", as written, but for those with one of
+// the names.
 func plainWithout(query string, names map[string]bool) string {
 	var kept []string
 	for _, piece := range strings.Split(query, "&") {
@@ -299,7 +311,8 @@ func plainUnsafe(path string) bool {
 			}
 		}
 	}
-	for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+	for _, segment := range strings.FieldsFunc(path,
+		func(r rune) bool { return r == '/' || r == '\\' }) {
 		if segment == ".." {
 			return true
 		}

@@ -18,7 +18,8 @@ func (r random) segment() string {
 	if r.IntN(8) > 0 {
 		return r.one("a", "b", "c", "d")
 	}
-	return r.one("", "A", "é", "%C3%A9", "%c3%a9", "a b", "a%20b", "%61", "%2F", "%2f", "x.y", "%zz", "^", "|",
+	return r.one("", "A", "é", "%C3%A9", "%c3%a9", "a b", "a%20b", "%61", "%2F", "%2f", "x.y",
+		"%zz", "^", "|",
 		"%2561", "a:b", "日本", "%", "~", "%7e", "...", "!", "%21", "-", "a_longer_segment_than_eight", "12345678")
 }
 
@@ -38,7 +39,9 @@ func (r random) remainder() string {
 	case 1:
 		return "/"
 	case 2:
-		return r.one("/%2e%2e", "/..%2fx", "/x%5c..%5Cy", "/%252e%252e/x", "/a%00", "/%2500", "/%7f", "//evil.test/x", "/%2525%32e", "/.%2e/x", "/%25%32%65.", "//", "/..", "/a/./b", `\evil`, "/%2F..", "/{x}")
+		return r.one("/%2e%2e", "/..%2fx", "/x%5c..%5Cy", "/%252e%252e/x", "/a%00", "/%2500",
+			"/%7f", "//evil.test/x", "/%2525%32e", "/.%2e/x", "/%25%32%65.", "//", "/..", "/a/./b",
+			`\evil`, "/%2F..", "/{x}")
 	}
 	return ""
 }
@@ -49,7 +52,9 @@ func (r random) query() string {
 	}
 	pieces := make([]string, r.IntN(5))
 	for i := range pieces {
-		pieces[i] = r.one("a=1", "a=2", "b", "b=", "=", "", "c=x+y", "c=x%20y", "%61=3", "a'=\"", "é=ü", "%C3%A9=4", "%zz=%", "a=b=c", "__proto__=1", "d=%26%3D", "~=!", "%E2%82=1", "e&&f", "g=^`{|}", "h=a/b?c")
+		pieces[i] = r.one("a=1", "a=2", "b", "b=", "=", "", "c=x+y", "c=x%20y", "%61=3", "a'=\"",
+			"é=ü", "%C3%A9=4", "%zz=%", "a=b=c", "__proto__=1", "d=%26%3D", "~=!", "%E2%82=1",
+			"e&&f", "g=^`{|}", "h=a/b?c")
 	}
 	return "?" + strings.Join(pieces, "&")
 }
@@ -65,7 +70,8 @@ func (r random) value() string {
 	tail := r.query() + r.fragment()
 	switch r.IntN(3) {
 	case 0:
-		return r.one("https://example.com", "http://EXAMPLE.com:8080", "https://user@example.com", "https://bücher.example", "https://[::1]", "https://go.example") +
+		return r.one("https://example.com", "http://EXAMPLE.com:8080", "https://user@example.com",
+			"https://bücher.example", "https://[::1]", "https://go.example") +
 			r.one("", "/", "/x", "/x/", "/a/b", "//y", "/é", "/../z", "/a") + tail
 	case 1:
 		return "/" + strings.TrimLeft(r.path(3), "/") + tail
@@ -126,7 +132,8 @@ func (r random) requestURL(rules []Rule) string {
 	if len(rules) > 0 && r.IntN(4) > 0 {
 		path = rules[r.IntN(len(rules))].Key
 	}
-	origin := r.one("https://go.example", "http://go.example:8080", "https://GO.example:443", "https://[::1]")
+	origin := r.one("https://go.example", "http://go.example:8080", "https://GO.example:443",
+		"https://[::1]")
 	return origin + "/" + path + r.remainder() + r.query() + r.fragment()
 }
 
@@ -136,10 +143,12 @@ func (r random) carelessRules() []Rule {
 	for range 1 + r.IntN(8) {
 		rule := Rule{Key: r.path(2), Value: r.value()}
 		if r.IntN(4) == 0 {
-			rule.Key = r.one("", "/a", "//", "a?b", "a#", `a\b`, " a", "a ", "a\tb", "a\x7f", "\x00", ".", "a/..", "%2e%2E/a", "a/.%2e", "...", "a{b", "}")
+			rule.Key = r.one("", "/a", "//", "a?b", "a#", `a\b`, " a", "a ", "a\tb", "a\x7f",
+				"\x00", ".", "a/..", "%2e%2E/a", "a/.%2e", "...", "a{b", "}")
 		}
 		if r.IntN(4) == 0 {
-			rule.Value = r.one("", "a", "?a", "#a", "//x", `/\x`, `/a\b`, "/a/../b", "/%2E", "/a ?x", "/ #f", "/a#b#c", "/a?b?c", "/a?b#c?d",
+			rule.Value = r.one("", "a", "?a", "#a", "//x", `/\x`, `/a\b`, "/a/../b", "/%2E",
+				"/a ?x", "/ #f", "/a#b#c", "/a?b?c", "/a?b#c?d",
 				"http:x", "https:/x", "HTTP://x", "https://", "https://@/", "https://a b", "https://x:99999", "https:///x", "http://[::1",
 				"https://a%00b", "ftp://x", "/a\tb", " /a", "/a ", "https://x ")
 		}
@@ -163,7 +172,8 @@ func (r random) mutated(requestURL string) string {
 	path += 1 + slices.Index(characters[path:], '/')
 	for range 1 + r.IntN(3) {
 		at := path + r.IntN(len(characters)-path+1)
-		inserted := r.one("\t", "\n", "\r", " ", `\`, "/", "?", "#", "%", "%2", "%2f", "&", "=", "+", "..", "/../", "/./", "%2e", "'", `"`, "<>", "^`", "{|}", "[]", "@", ":",
+		inserted := r.one("\t", "\n", "\r", " ", `\`, "/", "?", "#", "%", "%2", "%2f", "&", "=",
+			"+", "..", "/../", "/./", "%2e", "'", `"`, "<>", "^`", "{|}", "[]", "@", ":",
 			"é", "\x00", "\x1f", "\x7f", "\u0080", "\u2028", "\uFEFF", "\uFFFD", "𝄞", "a\u0301")
 		characters = slices.Insert(characters, at, []rune(inserted)...)
 	}

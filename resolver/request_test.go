@@ -17,7 +17,8 @@ func requestTo(host, target string) *Request {
 }
 
 func TestATargetWithTwoSlashesIsAPathOfThisHost(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "evil.test", Value: "https://x.example"}, {Key: "home", Value: "/"}}, Options{})
+	rs := mustCompile(t, []Rule{{Key: "evil.test", Value: "https://x.example"},
+		{Key: "home", Value: "/"}}, Options{})
 	for target, want := range map[string]string{
 		"//evil.test/x":        "",
 		"/home//evil.test":     "https://go.example//evil.test",
@@ -28,7 +29,8 @@ func TestATargetWithTwoSlashesIsAPathOfThisHost(t *testing.T) {
 		"/home/@evil.test":     "https://go.example/@evil.test",
 		"/home/https://e.test": "https://go.example/https://e.test",
 	} {
-		if dst, _ := rs.AppendDestination(nil, requestTo("go.example", target)); string(dst) != want {
+		if dst, _ := rs.AppendDestination(nil,
+			requestTo("go.example", target)); string(dst) != want {
 			t.Errorf("%s leads to %q, want %q", target, dst, want)
 		}
 	}
@@ -37,11 +39,13 @@ func TestATargetWithTwoSlashesIsAPathOfThisHost(t *testing.T) {
 func TestOverHTTPAFragmentAloneMakesNoOtherDestination(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "a", Value: "https://go.example/a#top"}}, Options{})
 	request := requestTo("go.example", "/a")
-	if dst, result := rs.AppendDestination(nil, request); len(dst) > 0 || result.Outcome != Pass || result.Key != "a" {
+	if dst, result := rs.AppendDestination(nil, request); len(dst) > 0 || result.Outcome != Pass ||
+		result.Key != "a" {
 		t.Errorf("over HTTP: %q %+v", dst, result)
 	}
 	request.OverHTTP = false
-	if dst, result := rs.AppendDestination(nil, request); string(dst) != "https://go.example/a#top" || result.Outcome != Redirect {
+	if dst, result := rs.AppendDestination(nil,
+		request); string(dst) != "https://go.example/a#top" || result.Outcome != Redirect {
 		t.Errorf("in the library: %q %+v", dst, result)
 	}
 }
@@ -68,7 +72,8 @@ func TestTheRequestIsComparedAsTheClientAskedForIt(t *testing.T) {
 }
 
 func TestTheDestinationIsAppendedAndTheBufferIsLeftAloneOtherwise(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "a", Value: "https://x.example"}, {Key: "l", Value: "/l"}}, Options{})
+	rs := mustCompile(t, []Rule{{Key: "a", Value: "https://x.example"}, {Key: "l", Value: "/l"}},
+		Options{})
 	for target, want := range map[string]string{
 		"/a/%41?b=c":    "Location: https://x.example/%41?b=c",
 		"/none":         "Location: ",
@@ -76,7 +81,8 @@ func TestTheDestinationIsAppendedAndTheBufferIsLeftAloneOtherwise(t *testing.T) 
 		"/a/%2e%2e%2fb": "Location: ",
 	} {
 		buffer := append(make([]byte, 0, 256), "Location: "...)
-		if dst, _ := rs.AppendDestination(buffer, requestTo("go.example", target)); string(dst) != want {
+		if dst, _ := rs.AppendDestination(buffer,
+			requestTo("go.example", target)); string(dst) != want {
 			t.Errorf("%s: %q, want %q", target, dst, want)
 		}
 		if string(buffer) != "Location: " {
@@ -88,7 +94,8 @@ func TestTheDestinationIsAppendedAndTheBufferIsLeftAloneOtherwise(t *testing.T) 
 func TestARequestForNoPathPasses(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "a", Value: "/b"}}, Options{})
 	for _, pathname := range []string{"", "/"} {
-		request := &Request{Scheme: "https", Host: "go.example", Target: weburl.Target{Pathname: pathname}}
+		request := &Request{Scheme: "https", Host: "go.example",
+			Target: weburl.Target{Pathname: pathname}}
 		if dst, result := rs.AppendDestination(nil, request); len(dst) > 0 || result != (Result{}) {
 			t.Errorf("%q: %q %+v", pathname, dst, result)
 		}
@@ -101,7 +108,8 @@ func TestATargetThatIsNoPathMakesNoRequest(t *testing.T) {
 			t.Errorf("%q makes %+v", target, request)
 		}
 	}
-	if request, ok := NewRequest("https", "go.example", "/a/./b?c#d"); !ok || request.Target != (weburl.Target{Pathname: "/a/b", Search: "?c", Hash: "#d"}) {
+	if request, ok := NewRequest("https", "go.example", "/a/./b?c#d"); !ok ||
+		request.Target != (weburl.Target{Pathname: "/a/b", Search: "?c", Hash: "#d"}) {
 		t.Errorf("%+v", request)
 	}
 }

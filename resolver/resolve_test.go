@@ -31,7 +31,8 @@ func sameAnswer(t *testing.T, rules []Rule, opts Options, request string) {
 		plain.Rule, _ = rs.NumberOf(plain.Key)
 	}
 	if got != want || result != plain {
-		t.Errorf("rules %+v\noptions %+v\nrequest %q\ncompiled %q %+v\nplain    %q %+v", rules, opts, request, got, result, want, plain)
+		t.Errorf("rules %+v\noptions %+v\nrequest %q\ncompiled %q %+v\nplain    %q %+v", rules,
+			opts, request, got, result, want, plain)
 	}
 }
 

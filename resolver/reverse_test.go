@@ -44,67 +44,133 @@ func TestAPageHasTheShortURLThatIsProvedToLeadToIt(t *testing.T) {
 		{"a key", []Rule{{Key: "g", Value: "/docs/guide"}}, own + "/docs/guide", "", own + "/g"},
 		{"another page", []Rule{{Key: "g", Value: "/docs/guide"}}, own + "/docs/other", "", ""},
 		{"the front page", []Rule{{Key: "home", Value: "/"}}, own + "/", "", own + "/home"},
-		{"an absolute value on the same site", []Rule{{Key: "b", Value: "https://GO.EXAMPLE:443/page"}}, own + "/page", "", own + "/b"},
-		{"an absolute value on another site", []Rule{{Key: "b", Value: "https://other.example/page"}}, own + "/page", "", ""},
-		{"another scheme", []Rule{{Key: "b", Value: "http://go.example/page"}}, own + "/page", "", ""},
-		{"another port", []Rule{{Key: "b", Value: "https://go.example:8443/page"}}, own + "/page", "", ""},
-		{"a page on a port", []Rule{{Key: "b", Value: "/page"}}, own + ":8443/page", "", own + ":8443/b"},
-		{"fewest octets", []Rule{{Key: "guide", Value: "/page"}, {Key: "g", Value: "/page"}, {Key: "gu", Value: "/page"}}, own + "/page", "", own + "/g"},
-		{"then fewest segments", []Rule{{Key: "a/b", Value: "/page"}, {Key: "abc", Value: "/page"}}, own + "/page", "", own + "/abc"},
-		{"then alphabetical order", []Rule{{Key: "gb", Value: "/page"}, {Key: "ga", Value: "/page"}, {Key: "gc", Value: "/page"}}, own + "/page", "", own + "/ga"},
-		{"octets count as they are sent", []Rule{{Key: "é", Value: "/page"}, {Key: "abc", Value: "/page"}}, own + "/page", "", own + "/abc"},
-		{"a target that another key captures", []Rule{{Key: "g", Value: "/docs/guide"}, {Key: "docs", Value: "https://other.example/d"}}, own + "/docs/guide", "", ""},
-		{"the end of a chain", []Rule{{Key: "a", Value: "/b/c"}, {Key: "b", Value: "/p"}}, own + "/p/c", "", own + "/a"},
-		{"the middle of a chain", []Rule{{Key: "a", Value: "/b/c"}, {Key: "b", Value: "/p"}}, own + "/b/c", "", ""},
+		{"an absolute value on the same site",
+			[]Rule{{Key: "b", Value: "https://GO.EXAMPLE:443/page"}}, own + "/page", "",
+			own + "/b"},
+		{"an absolute value on another site",
+			[]Rule{{Key: "b", Value: "https://other.example/page"}}, own + "/page", "", ""},
+		{"another scheme", []Rule{{Key: "b", Value: "http://go.example/page"}}, own + "/page", "",
+			""},
+		{"another port", []Rule{{Key: "b", Value: "https://go.example:8443/page"}}, own + "/page",
+			"", ""},
+		{"a page on a port", []Rule{{Key: "b", Value: "/page"}}, own + ":8443/page", "",
+			own + ":8443/b"},
+		{"fewest octets", []Rule{{Key: "guide", Value: "/page"}, {Key: "g", Value: "/page"},
+			{Key: "gu", Value: "/page"}}, own + "/page", "", own + "/g"},
+		{"then fewest segments", []Rule{{Key: "a/b", Value: "/page"}, {Key: "abc", Value: "/page"}},
+			own + "/page", "", own + "/abc"},
+		{"then alphabetical order",
+			[]Rule{{Key: "gb", Value: "/page"}, {Key: "ga", Value: "/page"},
+				{Key: "gc", Value: "/page"}}, own + "/page", "", own + "/ga"},
+		{"octets count as they are sent",
+			[]Rule{{Key: "é", Value: "/page"}, {Key: "abc", Value: "/page"}}, own + "/page", "",
+			own + "/abc"},
+		{"a target that another key captures",
+			[]Rule{{Key: "g", Value: "/docs/guide"},
+				{Key: "docs", Value: "https://other.example/d"}}, own + "/docs/guide", "", ""},
+		{"the end of a chain", []Rule{{Key: "a", Value: "/b/c"}, {Key: "b", Value: "/p"}},
+			own + "/p/c", "", own + "/a"},
+		{"the middle of a chain", []Rule{{Key: "a", Value: "/b/c"}, {Key: "b", Value: "/p"}},
+			own + "/b/c", "", ""},
 		{"a loop", []Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}}, own + "/a", "", ""},
-		{"a query in a value", []Rule{{Key: "a", Value: "/page?x=1"}}, own + "/page?x=1", "", own + "/a"},
-		{"a page without the value's query", []Rule{{Key: "a", Value: "/page?x=1"}}, own + "/page", "", ""},
-		{"a page with another query", []Rule{{Key: "a", Value: "/page"}}, own + "/page?x=1", "", ""},
-		{"a query that the draft spells in another way", []Rule{{Key: "a", Value: "/page?x=a%20b&c"}}, own + "/page?x=a%20b&c", "", ""},
-		{"a query as the draft spells it", []Rule{{Key: "a", Value: "/page?x=a%20b&c"}}, own + "/page?x=a+b&c=", "", own + "/a"},
+		{"a query in a value", []Rule{{Key: "a", Value: "/page?x=1"}}, own + "/page?x=1", "",
+			own + "/a"},
+		{"a page without the value's query", []Rule{{Key: "a", Value: "/page?x=1"}}, own + "/page",
+			"", ""},
+		{"a page with another query", []Rule{{Key: "a", Value: "/page"}}, own + "/page?x=1", "",
+			""},
+		{"a query that the draft spells in another way",
+			[]Rule{{Key: "a", Value: "/page?x=a%20b&c"}}, own + "/page?x=a%20b&c", "", ""},
+		{"a query as the draft spells it", []Rule{{Key: "a", Value: "/page?x=a%20b&c"}},
+			own + "/page?x=a+b&c=", "", own + "/a"},
 		{"a fragment in a value", []Rule{{Key: "a", Value: "/page#s"}}, own + "/page", "", ""},
-		{"a bare fragment", []Rule{{Key: "a", Value: "https://go.example/page#"}}, own + "/page", "", own + "/a"},
-		{"a slash at the end of a value", []Rule{{Key: "a", Value: "/page/"}}, own + "/page", "", ""},
-		{"a slash at the end of a page", []Rule{{Key: "a", Value: "/page/"}}, own + "/page/", "", own + "/a"},
-		{"another spelling of the value", []Rule{{Key: "c", Value: "/%70age/%7eme"}}, own + "/page/~me", "", own + "/c"},
-		{"another spelling of the page", []Rule{{Key: "c", Value: "/caf%c3%a9"}}, own + "/café", "", own + "/c"},
+		{"a bare fragment", []Rule{{Key: "a", Value: "https://go.example/page#"}}, own + "/page",
+			"", own + "/a"},
+		{"a slash at the end of a value", []Rule{{Key: "a", Value: "/page/"}}, own + "/page", "",
+			""},
+		{"a slash at the end of a page", []Rule{{Key: "a", Value: "/page/"}}, own + "/page/", "",
+			own + "/a"},
+		{"another spelling of the value", []Rule{{Key: "c", Value: "/%70age/%7eme"}},
+			own + "/page/~me", "", own + "/c"},
+		{"another spelling of the page", []Rule{{Key: "c", Value: "/caf%c3%a9"}}, own + "/café", "",
+			own + "/c"},
 		{"an encoded slash", []Rule{{Key: "c", Value: "/a%2Fb"}}, own + "/a/b", "", ""},
 		{"the case of a path", []Rule{{Key: "c", Value: "/Page"}}, own + "/page", "", ""},
-		{"a prefix", []Rule{{Key: "gh", Value: "/projects"}}, own + "/projects/x", "", own + "/gh/x"},
-		{"a prefix at its own page", []Rule{{Key: "gh", Value: "/projects"}}, own + "/projects", "", own + "/gh"},
-		{"a prefix with a slash at the end", []Rule{{Key: "gh", Value: "/projects/"}}, own + "/projects/x/", "", own + "/gh/x/"},
+		{"a prefix", []Rule{{Key: "gh", Value: "/projects"}}, own + "/projects/x", "",
+			own + "/gh/x"},
+		{"a prefix at its own page", []Rule{{Key: "gh", Value: "/projects"}}, own + "/projects", "",
+			own + "/gh"},
+		{"a prefix with a slash at the end", []Rule{{Key: "gh", Value: "/projects/"}},
+			own + "/projects/x/", "", own + "/gh/x/"},
 		{"a prefix above everything", []Rule{{Key: "r", Value: "/"}}, own + "/projects/x", "", ""},
-		{"a prefix that makes nothing shorter", []Rule{{Key: "projects-of-mine", Value: "/projects"}}, own + "/projects/x", "", ""},
-		{"a prefix of the same length", []Rule{{Key: "project5", Value: "/projects"}}, own + "/projects/x", "", ""},
-		{"a prefix that is shadowed", []Rule{{Key: "a", Value: "/page"}, {Key: "a/b", Value: "/z"}}, own + "/page/b", "", ""},
-		{"the next best where a prefix is shadowed", []Rule{{Key: "a", Value: "/page"}, {Key: "a/b", Value: "/z"}, {Key: "cc", Value: "/page"}}, own + "/page/b", "", own + "/cc/b"},
-		{"beside what is shadowed", []Rule{{Key: "a", Value: "/page"}, {Key: "a/b", Value: "/z"}}, own + "/page/c", "", own + "/a/c"},
+		{"a prefix that makes nothing shorter",
+			[]Rule{{Key: "projects-of-mine", Value: "/projects"}}, own + "/projects/x", "", ""},
+		{"a prefix of the same length", []Rule{{Key: "project5", Value: "/projects"}},
+			own + "/projects/x", "", ""},
+		{"a prefix that is shadowed", []Rule{{Key: "a", Value: "/page"}, {Key: "a/b", Value: "/z"}},
+			own + "/page/b", "", ""},
+		{"the next best where a prefix is shadowed",
+			[]Rule{{Key: "a", Value: "/page"}, {Key: "a/b", Value: "/z"},
+				{Key: "cc", Value: "/page"}}, own + "/page/b", "", own + "/cc/b"},
+		{"beside what is shadowed", []Rule{{Key: "a", Value: "/page"}, {Key: "a/b", Value: "/z"}},
+			own + "/page/c", "", own + "/a/c"},
 		{"an exact rule", []Rule{{Key: "a", Value: "/page", Exact: true}}, own + "/page/c", "", ""},
-		{"an exact rule at its page", []Rule{{Key: "a", Value: "/page", Exact: true}}, own + "/page", "", own + "/a"},
-		{"a prefix with a query", []Rule{{Key: "a", Value: "/page?x=1"}}, own + "/page/c?x=1", "", own + "/a/c"},
-		{"an unlisted rule", []Rule{{Key: "a", Value: "/page", Unlisted: true}, {Key: "long", Value: "/page"}}, own + "/page", "", own + "/long"},
-		{"a key with a comma", []Rule{{Key: "a,b", Value: "/page"}, {Key: "a;b", Value: "/page"}, {Key: "a|b", Value: "/page"}, {Key: "long", Value: "/page"}}, own + "/page", "", own + "/long"},
+		{"an exact rule at its page", []Rule{{Key: "a", Value: "/page", Exact: true}},
+			own + "/page", "", own + "/a"},
+		{"a prefix with a query", []Rule{{Key: "a", Value: "/page?x=1"}}, own + "/page/c?x=1", "",
+			own + "/a/c"},
+		{"an unlisted rule", []Rule{{Key: "a", Value: "/page", Unlisted: true},
+			{Key: "long", Value: "/page"}}, own + "/page", "", own + "/long"},
+		{"a key with a comma", []Rule{{Key: "a,b", Value: "/page"}, {Key: "a;b", Value: "/page"},
+			{Key: "a|b", Value: "/page"}, {Key: "long", Value: "/page"}}, own + "/page", "",
+			own + "/long"},
 		{"a rest with a comma", []Rule{{Key: "a", Value: "/page"}}, own + "/page/b,c", "", ""},
-		{"another short host", []Rule{{Key: "a", Value: own + "/page"}}, own + "/page", "https://s.example", "https://s.example/a"},
-		{"another short host and an internal value", []Rule{{Key: "a", Value: "/page"}}, own + "/page", "https://s.example", ""},
-		{"a longer short host", []Rule{{Key: "a", Value: own + "/pages"}}, own + "/pages/b", "https://a-longer-name.example", ""},
-		{"a template", []Rule{{Key: "s/{id}", Value: "/story/{id}"}}, own + "/story/17", "", own + "/s/17"},
-		{"a template and what is below", []Rule{{Key: "s/{id}", Value: "/story/{id}"}}, own + "/story/17/print", "", own + "/s/17/print"},
-		{"a template with text around it", []Rule{{Key: "s{id}", Value: "/story/no-{id}.html", Exact: true}}, own + "/story/no-17.html", "", own + "/s17"},
-		{"a template that does not match", []Rule{{Key: "s{id}", Value: "/story/no-{id}.html"}}, own + "/story/17.html", "", ""},
-		{"a template that spans segments", []Rule{{Key: "f/{+p}", Value: "/files/{+p}/raw", Exact: true}}, own + "/files/a/b/raw", "", own + "/f/a/b"},
-		{"a template with a query", []Rule{{Key: "q/{x}", Value: "/search?words={x}&page=1"}}, own + "/search?words=a+b&page=1", "", own + "/q/a%20b"},
-		{"a template that drops a variable", []Rule{{Key: "s/{id}/{x}", Value: "/story/{id}"}}, own + "/story/17", "", ""},
-		{"a template that a key shadows", []Rule{{Key: "s/{id}", Value: "/story/{id}"}, {Key: "s/17", Value: "/other"}}, own + "/story/17", "", ""},
-		{"a template that is longer", []Rule{{Key: "stories/{id}", Value: "/story/{id}"}}, own + "/story/17", "", ""},
-		{"a template through a chain", []Rule{{Key: "s/{id}", Value: "/t/{id}"}, {Key: "t", Value: "/the/story"}}, own + "/the/story/17", "", own + "/s/17"},
-		{"a template with a slash at its end", []Rule{{Key: "s/{x}", Value: "/long/{x}/"}}, own + "/long/7/more", "", own + "/s/7/more"},
-		{"two variables in one segment", []Rule{{Key: "s/{x}/{y}", Value: "/story/{x}-{y}"}}, own + "/story/5-6", "", own + "/s/5/6"},
-		{"a span that is one segment of the page", []Rule{{Key: "{+x}/k", Value: "/longlong/{x}"}}, own + "/longlong/7/more", "", own + "/7/k/more"},
-		{"what a destination escapes", []Rule{{Key: "s/{x}", Value: "/story/{x}"}}, own + "/story/a%40b", "", own + "/s/a@b"},
-		{"a page at the key's own path with a query", []Rule{{Key: "{x}", Value: "/longer/{x}?q={x}"}, {Key: "longer", Value: "/"}}, own + "/a?q=a", "", own + "/a"},
-		{"an unlisted template", []Rule{{Key: "s/{id}", Value: "/story/{id}", Unlisted: true}}, own + "/story/17", "", ""},
-		{"a key beats a longer template", []Rule{{Key: "s/{id}", Value: "/story/{id}"}, {Key: "me", Value: "/story/17"}}, own + "/story/17", "", own + "/me"},
+		{"another short host", []Rule{{Key: "a", Value: own + "/page"}}, own + "/page",
+			"https://s.example", "https://s.example/a"},
+		{"another short host and an internal value", []Rule{{Key: "a", Value: "/page"}},
+			own + "/page", "https://s.example", ""},
+		{"a longer short host", []Rule{{Key: "a", Value: own + "/pages"}}, own + "/pages/b",
+			"https://a-longer-name.example", ""},
+		{"a template", []Rule{{Key: "s/{id}", Value: "/story/{id}"}}, own + "/story/17", "",
+			own + "/s/17"},
+		{"a template and what is below", []Rule{{Key: "s/{id}", Value: "/story/{id}"}},
+			own + "/story/17/print", "", own + "/s/17/print"},
+		{"a template with text around it",
+			[]Rule{{Key: "s{id}", Value: "/story/no-{id}.html", Exact: true}},
+			own + "/story/no-17.html", "", own + "/s17"},
+		{"a template that does not match", []Rule{{Key: "s{id}", Value: "/story/no-{id}.html"}},
+			own + "/story/17.html", "", ""},
+		{"a template that spans segments",
+			[]Rule{{Key: "f/{+p}", Value: "/files/{+p}/raw", Exact: true}}, own + "/files/a/b/raw",
+			"", own + "/f/a/b"},
+		{"a template with a query", []Rule{{Key: "q/{x}", Value: "/search?words={x}&page=1"}},
+			own + "/search?words=a+b&page=1", "", own + "/q/a%20b"},
+		{"a template that drops a variable", []Rule{{Key: "s/{id}/{x}", Value: "/story/{id}"}},
+			own + "/story/17", "", ""},
+		{"a template that a key shadows",
+			[]Rule{{Key: "s/{id}", Value: "/story/{id}"}, {Key: "s/17", Value: "/other"}},
+			own + "/story/17", "", ""},
+		{"a template that is longer", []Rule{{Key: "stories/{id}", Value: "/story/{id}"}},
+			own + "/story/17", "", ""},
+		{"a template through a chain",
+			[]Rule{{Key: "s/{id}", Value: "/t/{id}"}, {Key: "t", Value: "/the/story"}},
+			own + "/the/story/17", "", own + "/s/17"},
+		{"a template with a slash at its end", []Rule{{Key: "s/{x}", Value: "/long/{x}/"}},
+			own + "/long/7/more", "", own + "/s/7/more"},
+		{"two variables in one segment", []Rule{{Key: "s/{x}/{y}", Value: "/story/{x}-{y}"}},
+			own + "/story/5-6", "", own + "/s/5/6"},
+		{"a span that is one segment of the page", []Rule{{Key: "{+x}/k", Value: "/longlong/{x}"}},
+			own + "/longlong/7/more", "", own + "/7/k/more"},
+		{"what a destination escapes", []Rule{{Key: "s/{x}", Value: "/story/{x}"}},
+			own + "/story/a%40b", "", own + "/s/a@b"},
+		{"a page at the key's own path with a query",
+			[]Rule{{Key: "{x}", Value: "/longer/{x}?q={x}"}, {Key: "longer", Value: "/"}},
+			own + "/a?q=a", "", own + "/a"},
+		{"an unlisted template", []Rule{{Key: "s/{id}", Value: "/story/{id}", Unlisted: true}},
+			own + "/story/17", "", ""},
+		{"a key beats a longer template",
+			[]Rule{{Key: "s/{id}", Value: "/story/{id}"}, {Key: "me", Value: "/story/17"}},
+			own + "/story/17", "", own + "/me"},
 		{"a page without a host", []Rule{{Key: "a", Value: "/page"}}, "", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,10 +191,12 @@ func TestAPageHasTheShortURLThatIsProvedToLeadToIt(t *testing.T) {
 
 func TestWithAnOriginInternalValuesArePagesThere(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "a", Value: "/page"}}, Options{Origin: "https://www.example"})
-	if got := shortURL(t, rs, "https://www.example/page", "https://www.example"); got != "https://www.example/a" {
+	if got := shortURL(t, rs, "https://www.example/page",
+		"https://www.example"); got != "https://www.example/a" {
 		t.Errorf("got %q", got)
 	}
-	if got := shortURL(t, rs, "https://www.example/page", "https://s.example"); got != "https://s.example/a" {
+	if got := shortURL(t, rs, "https://www.example/page",
+		"https://s.example"); got != "https://s.example/a" {
 		t.Errorf("got %q", got)
 	}
 	if got := shortURL(t, rs, "https://evil.example/page", "https://www.example"); got != "" {
@@ -138,7 +206,8 @@ func TestWithAnOriginInternalValuesArePagesThere(t *testing.T) {
 
 func TestFoldedKeysAreAdvertisedInLowerCase(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "Guide", Value: "/docs/Guide"}}, Options{FoldCase: true})
-	if got := shortURL(t, rs, "https://go.example/docs/Guide/X", ""); got != "https://go.example/guide/X" {
+	if got := shortURL(t, rs, "https://go.example/docs/Guide/X",
+		""); got != "https://go.example/guide/X" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -155,7 +224,8 @@ func plainShortURL(rs *Ruleset, page *Request, short string) string {
 	try := func(path string, hasPart bool) {
 		url := short + path
 		request, err := ParseRequest(url)
-		if err != nil || !isPlainPath([]byte(path)) || hasPart && len(url) >= len(origin)+len(canonical)+len(page.Target.Search) {
+		if err != nil || !isPlainPath([]byte(path)) || hasPart &&
+			len(url) >= len(origin)+len(canonical)+len(page.Target.Search) {
 			return
 		}
 		request.OverHTTP = true
@@ -167,7 +237,8 @@ func plainShortURL(rs *Ruleset, page *Request, short string) string {
 		if rule, ok := rs.Numbered(result.Rule); !ok || rule.Unlisted {
 			return
 		}
-		if result.Outcome != Redirect || err != nil || led.Origin() != string(origin) || led.Search() != page.Target.Search || led.HasFragment {
+		if result.Outcome != Redirect || err != nil || led.Origin() != string(origin) ||
+			led.Search() != page.Target.Search || led.HasFragment {
 			return
 		}
 		if led.Canonical().Path == canonical && (best == "" || compareShort(path, best) < 0) {
@@ -178,7 +249,8 @@ func plainShortURL(rs *Ruleset, page *Request, short string) string {
 		if rule.Unlisted {
 			continue
 		}
-		key := "/" + string(weburl.AppendCanonicalPath(nil, CanonicalKey(rule.Key, rs.opts.foldCase)))
+		key := "/" + string(weburl.AppendCanonicalPath(nil,
+			CanonicalKey(rule.Key, rs.opts.foldCase)))
 		try(key, false)
 		for i := range canonical {
 			if rest := canonical[i:]; rest[0] == '/' {
@@ -199,7 +271,8 @@ func reversible(seed uint64) (rules []Rule, opts Options, pages []string) {
 	rules = r.ruleset(opts)
 	for i := range rules {
 		rules[i].Unlisted = r.IntN(8) == 0
-		pages = append(pages, strings.ReplaceAll(rules[i].Value, "https://x.example", "https://go.example"))
+		pages = append(pages, strings.ReplaceAll(rules[i].Value, "https://x.example",
+			"https://go.example"))
 	}
 	for range 6 {
 		page := "https://go.example"
@@ -238,7 +311,8 @@ func TestTheBestShortURLIsFoundForRandomRulesetsAndPages(t *testing.T) {
 			short := []string{"", "https://go.example", "https://s.example"}[i%3]
 			want := plainShortURL(rs, &page, short)
 			if url, _ := rs.AppendShortURL(nil, &page, short); string(url) != want {
-				t.Fatalf("seed %d\nrules %+v\noptions %+v\npage %s\ngot  %q\nwant %q", seed, rules, opts, pages[i], url, want)
+				t.Fatalf("seed %d\nrules %+v\noptions %+v\npage %s\ngot  %q\nwant %q", seed, rules,
+					opts, pages[i], url, want)
 			}
 			if want == "" {
 				none++
@@ -255,7 +329,8 @@ func TestTheBestShortURLIsFoundForRandomRulesetsAndPages(t *testing.T) {
 // FuzzShortURL holds the promise that whatever is advertised leads to the page, and to nothing
 // else.
 func FuzzShortURL(f *testing.F) {
-	f.Add(uint64(0), "a=>/page\nb=>/page/?x=1\ns/{x}=>/story/{x}\n!t{y}/{+z}=>/{+z}/{y}.html?q={y}", "/story/17", "")
+	f.Add(uint64(0), "a=>/page\nb=>/page/?x=1\ns/{x}=>/story/{x}\n!t{y}/{+z}=>/{+z}/{y}.html?q={y}",
+		"/story/17", "")
 	f.Add(uint64(1), "a=>/p\na/b=>/z\nc=>/a/b\nq/{x}=>/search?words={x}\nw/{x}=>https://go.example/{+x}/{x}", "/search?words=a+b", "https://s.example")
 	f.Fuzz(func(t *testing.T, seed uint64, text, target, short string) {
 		if len(target) > 1000 {
@@ -269,7 +344,8 @@ func FuzzShortURL(f *testing.F) {
 			return
 		}
 		page.OverHTTP, page.Target.Hash = true, ""
-		if u, err := weburl.Parse(short); err != nil || u.Origin() != short || !isPlainOrigin([]byte(short)) {
+		if u, err := weburl.Parse(short); err != nil || u.Origin() != short ||
+			!isPlainOrigin([]byte(short)) {
 			short = ""
 		}
 		url, ok := rs.AppendShortURL(nil, &page, short)
@@ -284,7 +360,8 @@ func FuzzShortURL(f *testing.F) {
 		destination, result := rs.AppendDestination(nil, &request)
 		led, err := weburl.Parse(string(destination))
 		if result.Outcome != Redirect || err != nil {
-			t.Fatalf("rules %+v, page %q: %q leads to %q, %v", rules, target, url, destination, result)
+			t.Fatalf("rules %+v, page %q: %q leads to %q, %v", rules, target, url, destination,
+				result)
 		}
 		want, _ := weburl.Parse("https://go.example" + page.Target.Pathname + page.Target.Search)
 		if led.Canonical() != want.Canonical() || led.HasFragment {
@@ -300,7 +377,8 @@ func FuzzShortURL(f *testing.F) {
 
 func TestAPageWithoutAShortURLCostsNoAllocation(t *testing.T) {
 	rules := append(benchRules(1000),
-		Rule{Key: "s/{id}", Value: "https://www.example.com/story/{id}"}, Rule{Key: "h", Value: "/"})
+		Rule{Key: "s/{id}", Value: "https://www.example.com/story/{id}"}, Rule{Key: "h",
+			Value: "/"})
 	rs := mustCompile(t, rules, Options{Reverse: true})
 	for _, target := range []string{"/docs/guide/install", "/story/17/a?b=c", "/caf%C3%A9", "/"} {
 		page, _ := NewRequest("https", "www.example.com", target)
@@ -324,8 +402,10 @@ func TestManyAskForShortURLsAtOnce(t *testing.T) {
 		all.Go(func() {
 			for i := range 500 {
 				n := strconv.Itoa(i)
-				for target, want := range map[string]string{"/page/" + n: "https://go.example/a/" + n, "/story/" + n: "https://go.example/s/" + n, "/none/" + n: ""} {
-					if url, _ := rs.AppendShortURL(nil, pageOf(t, "https://go.example"+target), ""); string(url) != want {
+				for target, want := range map[string]string{"/page/" + n: "https://go.example/a/" +
+					n, "/story/" + n: "https://go.example/s/" + n, "/none/" + n: ""} {
+					if url, _ := rs.AppendShortURL(nil, pageOf(t, "https://go.example"+target),
+						""); string(url) != want {
 						t.Errorf("%s: got %q", target, url)
 					}
 				}
@@ -351,7 +431,8 @@ func BenchmarkReverse(b *testing.B) {
 		})
 		var one []Rule // page to which many keys lead, and not to what is below it
 		for i := range n {
-			one = append(one, Rule{Key: benchKey(i), Value: "https://www.example.com/docs", Exact: i%2 == 0}, Rule{Key: benchKey(i) + "/%2F", Value: "/"})
+			one = append(one, Rule{Key: benchKey(i), Value: "https://www.example.com/docs",
+				Exact: i%2 == 0}, Rule{Key: benchKey(i) + "/%2F", Value: "/"})
 		}
 		manyKeys := mustCompile(b, one, Options{Reverse: true})
 		dst := make([]byte, 0, 256)
@@ -362,7 +443,8 @@ func BenchmarkReverse(b *testing.B) {
 				manyKeys.AppendShortURL(dst, &hostile, "https://s.example")
 			}
 		})
-		for name, target := range map[string]string{"none": "/docs/guide/install", "found": "/docs/pagexxx", "deep": strings.Repeat("/a", 20)} {
+		for name, target := range map[string]string{"none": "/docs/guide/install",
+			"found": "/docs/pagexxx", "deep": strings.Repeat("/a", 20)} {
 			page, _ := NewRequest("https", "www.example.com", target)
 			page.OverHTTP = true
 			b.Run("rules="+strconv.Itoa(n)+"/"+name, func(b *testing.B) {

@@ -11,7 +11,8 @@ func TestEveryRuleHasANumberOfItsOwn(t *testing.T) {
 	seen := map[int]bool{}
 	for _, rule := range rules {
 		n, ok := rs.NumberOf(rule.Key)
-		if got, found := rs.Numbered(n); !ok || !found || got != rule || n < 0 || n >= rs.Numbers() || seen[n] {
+		if got, found := rs.Numbered(n); !ok || !found || got != rule || n < 0 ||
+			n >= rs.Numbers() || seen[n] {
 			t.Fatalf("%s has the number %d, which is that of %+v", rule.Key, n, got)
 		}
 		seen[n] = true
@@ -26,7 +27,8 @@ func TestEveryRuleHasANumberOfItsOwn(t *testing.T) {
 
 func TestRulesAreListedByKeyAndBelowOne(t *testing.T) {
 	rs := mustCompile(t, []Rule{
-		{Key: "docs/b", Value: "/x"}, {Key: "docs", Value: "/x"}, {Key: "docsy", Value: "/x"}, {Key: "d%6Fcs/a/c", Value: "/x"}, {Key: "a", Value: "/x"},
+		{Key: "docs/b", Value: "/x"}, {Key: "docs", Value: "/x"}, {Key: "docsy",
+			Value: "/x"}, {Key: "d%6Fcs/a/c", Value: "/x"}, {Key: "a", Value: "/x"},
 	}, Options{})
 	for key, want := range map[string][]string{
 		"":       {"a", "docs", "d%6Fcs/a/c", "docs/b", "docsy"},
@@ -46,9 +48,11 @@ func TestRulesAreListedByKeyAndBelowOne(t *testing.T) {
 
 func TestTheChainOfAKeyIsTheRulesThatItsRequestsMeet(t *testing.T) {
 	rs := mustCompile(t, []Rule{
-		{Key: "a", Value: "/b/x"}, {Key: "b", Value: "https://example.com"}, {Key: "l", Value: "/m"}, {Key: "m", Value: "/l"},
+		{Key: "a", Value: "/b/x"}, {Key: "b", Value: "https://example.com"}, {Key: "l",
+			Value: "/m"}, {Key: "m", Value: "/l"},
 	}, Options{})
-	for key, want := range map[string][]string{"a": {"a", "b"}, "b": {"b"}, "nothing": nil, "l": {"l", "m", "l"}} {
+	for key, want := range map[string][]string{"a": {"a", "b"}, "b": {"b"}, "nothing": nil,
+		"l": {"l", "m", "l"}} {
 		var got []string
 		for _, rule := range rs.Chain(key) {
 			got = append(got, rule.Key)

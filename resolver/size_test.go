@@ -28,7 +28,8 @@ func TestManyKeysOfOneLongURLStoreItOnce(t *testing.T) {
 				t.Errorf("the ruleset takes %d bytes", size)
 			}
 			want, _ := resolve(rs, "https://go.example/long/x?r=1")
-			if got, result := resolve(rs, "https://go.example/a7/x?r=1"); got != want || result.Outcome != Redirect {
+			if got, result := resolve(rs, "https://go.example/a7/x?r=1"); got != want ||
+				result.Outcome != Redirect {
 				t.Errorf("got %d bytes and %v, want %d", len(got), result.Err, len(want))
 			}
 		})
@@ -46,13 +47,15 @@ func TestAWholeRuleIsReadBackWhereItsPartsAreShared(t *testing.T) {
 }
 
 func TestChainsThatMakeFarMoreThanIsWrittenAreErrors(t *testing.T) {
-	rules := []Rule{{Key: "end", Value: "https://x.example"}, {Key: "long", Value: "/end/" + strings.Repeat("p", 50_000)}}
+	rules := []Rule{{Key: "end", Value: "https://x.example"},
+		{Key: "long", Value: "/end/" + strings.Repeat("p", 50_000)}}
 	for i := range 20_000 {
 		rules = append(rules, Rule{Key: fmt.Sprint("a", i), Value: fmt.Sprint("/long/", i)})
 	}
 	_, err := Compile(rules, Options{})
 	e, ok := errors.AsType[*RuleError](err)
-	if !ok || !errors.Is(err, ErrTooLarge) || !strings.Contains(e.Message, "lead the rule to a URL") {
+	if !ok || !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(e.Message, "lead the rule to a URL") {
 		t.Errorf("%.200v", err)
 	}
 }
@@ -67,7 +70,8 @@ func TestChainsThatTakeFarMoreWorkThanIsWrittenAreErrors(t *testing.T) {
 	}
 	_, err := Compile(rules, Options{})
 	e, ok := errors.AsType[*RuleError](err)
-	if !ok || !errors.Is(err, ErrTooLarge) || !strings.Contains(e.Message, "make its chain shorter") {
+	if !ok || !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(e.Message, "make its chain shorter") {
 		t.Errorf("%.200v", err)
 	}
 }
@@ -93,7 +97,8 @@ func TestRulesTakeNoMoreMemoryThanTheyMay(t *testing.T) {
 
 // Each byte that is no UTF-8 becomes nine in a Location.
 func TestWhatARequestMakesTooLongIsAnError(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "a", Value: "https://x.example"}, {Key: "b", Value: "/page"}}, Options{})
+	rs := mustCompile(t, []Rule{{Key: "a", Value: "https://x.example"}, {Key: "b", Value: "/page"}},
+		Options{})
 	for _, target := range []string{
 		"/a/" + strings.Repeat("\xff", 20_000),
 		"/a?q=" + strings.Repeat("\xff", 20_000),
@@ -103,7 +108,8 @@ func TestWhatARequestMakesTooLongIsAnError(t *testing.T) {
 		if !ok {
 			t.Fatal("no request")
 		}
-		if got, result := rs.AppendDestination(nil, &request); result.Err != ErrTooLong || len(got) != 0 {
+		if got, result := rs.AppendDestination(nil, &request); result.Err != ErrTooLong ||
+			len(got) != 0 {
 			t.Errorf("%.10s: %v with %d bytes", target, result.Err, len(got))
 		}
 		if e := rs.Explain(request); e.Err != ErrTooLong {
@@ -128,7 +134,8 @@ func TestAMaxSizeIsReportedAsPeopleWriteIt(t *testing.T) {
 	}
 	templates := []Rule{{Key: "a/{x}", Value: "/b/{x}"}}
 	_, err := Compile(templates, Options{MaxSize: 1 << 10})
-	if err == nil || !strings.Contains(err.Error(), "take more than 1KiB; allow more with max_size") {
+	if err == nil || !strings.Contains(err.Error(),
+		"take more than 1KiB; allow more with max_size") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -60,7 +60,8 @@ func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 				t.Errorf("a leads to %q, want %q", got, first)
 			}
 			warnings := rs.Warnings()
-			if len(warnings) != 1 || warnings[0].Kind != WarnShadowed || warnings[0].Position.Source == "one" {
+			if len(warnings) != 1 || warnings[0].Kind != WarnShadowed ||
+				warnings[0].Position.Source == "one" {
 				t.Errorf("warnings %v", warnings)
 			}
 			if n, want := len(slices.Collect(rs.Rules())), len(slices.Concat(test.sources...))-1; n != want || rs.Len() != want {
@@ -71,7 +72,8 @@ func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 }
 
 func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
-	rs, err := compileSources([]Rule{{Key: "a", Value: "https://x.example"}}, []Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}})
+	rs, err := compileSources([]Rule{{Key: "a", Value: "https://x.example"}},
+		[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
 			t.Error(w)
 		}
 	}
-	if got, result := resolve(rs, "https://go.example/b"); got != "https://x.example/" || result.Hops != 1 {
+	if got, result := resolve(rs, "https://go.example/b"); got != "https://x.example/" ||
+		result.Hops != 1 {
 		t.Errorf("b leads to %q %+v", got, result)
 	}
 }
@@ -111,8 +114,10 @@ func TestARuleThatBelongsToNoSourceIsCalledInline(t *testing.T) {
 }
 
 func TestAKeyTwiceInALaterSourceIsAnErrorInAnyCase(t *testing.T) {
-	later := []Rule{{Key: "a", Value: "/x", Position: Position{Line: 1}}, {Key: "%61", Value: "/y", Position: Position{Line: 2}}}
-	for name, first := range map[string]string{"the first source lacks it": "b", "the first source has it": "a"} {
+	later := []Rule{{Key: "a", Value: "/x", Position: Position{Line: 1}},
+		{Key: "%61", Value: "/y", Position: Position{Line: 2}}}
+	for name, first := range map[string]string{"the first source lacks it": "b",
+		"the first source has it": "a"} {
 		t.Run(name, func(t *testing.T) {
 			_, err := compileSources([]Rule{{Key: first, Value: "/z"}}, later)
 			const want = `two:2: key "%61": the key is the same as "a", which stands already at two:1; remove one of the two rules`
@@ -125,7 +130,8 @@ func TestAKeyTwiceInALaterSourceIsAnErrorInAnyCase(t *testing.T) {
 
 func TestRulesOfSeveralFilesAreOfOneSource(t *testing.T) {
 	one, other := Position{Source: "one.caddyfile"}, Position{Source: "other.caddyfile"}
-	if _, err := Compile([]Rule{{Key: "a", Value: "/x", Position: one}, {Key: "a", Value: "/x", Position: other}}, Options{}); err == nil {
+	if _, err := Compile([]Rule{{Key: "a", Value: "/x", Position: one},
+		{Key: "a", Value: "/x", Position: other}}, Options{}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -136,7 +142,8 @@ func TestTheRulesOfASourceAreListedAlsoWhereAnotherShadowsThem(t *testing.T) {
 	}
 	sources := [][]Rule{
 		{rule("a", "/b"), rule("t/{x}", "https://one.example/{x}")},
-		{rule("a", "https://two.example/"), rule("b", "https://two.example/"), rule("t/{y}", "/b/{y}")},
+		{rule("a", "https://two.example/"), rule("b", "https://two.example/"),
+			rule("t/{y}", "/b/{y}")},
 		{rule("%61", "/b"), rule("t/{x}/{y}", "/a"), rule("c", "https://three.example/")},
 	}
 	rs, err := compileSources(sources...)

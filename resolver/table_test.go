@@ -68,7 +68,8 @@ func TestAPathWhoseHashIsThatOfAnotherKeyIsNotThatKey(t *testing.T) {
 		if got, result := resolve(rs, "https://go.example/"+asked+below); result.Outcome != Pass {
 			t.Errorf("%s%s leads to %q %+v", asked, below, got, result)
 		}
-		if got, _ := resolve(rs, "https://go.example/"+stored+below); !strings.HasPrefix(got, "https://x.example/") {
+		if got, _ := resolve(rs, "https://go.example/"+stored+below); !strings.HasPrefix(got,
+			"https://x.example/") {
 			t.Errorf("%s%s leads to %q", stored, below, got)
 		}
 	}
@@ -107,7 +108,8 @@ func TestTwoKeysWithOneHashBothServe(t *testing.T) {
 		{Key: second, Value: "https://second.example"},
 	}, Options{})
 	mustCollide(t, rs, second)
-	for key, want := range map[string]string{first: "https://first.example/b", second: "https://second.example/b"} {
+	for key, want := range map[string]string{first: "https://first.example/b",
+		second: "https://second.example/b"} {
 		if got, _ := resolve(rs, "https://go.example/"+key+"/b"); got != want {
 			t.Errorf("%s leads to %q, want %q", key, got, want)
 		}
@@ -145,13 +147,15 @@ func TestEveryOfManyRulesIsFoundAndNoOther(t *testing.T) {
 	}
 	rs := mustCompile(t, rules, Options{})
 	for i, rule := range rules {
-		if got, result := resolve(rs, "https://go.example/"+rule.Key); got != rule.Value || result.Key != rule.Key {
+		if got, result := resolve(rs, "https://go.example/"+rule.Key); got != rule.Value ||
+			result.Key != rule.Key {
 			t.Fatalf("%s leads to %q %+v", rule.Key, got, result)
 		}
 		if _, result := resolve(rs, "https://go.example/"+rule.Key+"x"); result.Outcome != Pass {
 			t.Fatalf("%sx: %+v", rule.Key, result)
 		}
-		if _, result := resolve(rs, "https://go.example/d/"+rule.Key); i%70 != 69 && result.Outcome != Pass {
+		if _, result := resolve(rs, "https://go.example/d/"+rule.Key); i%70 != 69 &&
+			result.Outcome != Pass {
 			t.Fatalf("d/%s: %+v", rule.Key, result)
 		}
 	}

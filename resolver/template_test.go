@@ -22,7 +22,8 @@ func plainSegments(key string, opts Options) (segments []plainSegment) {
 		prefix, rest, _ := strings.Cut(text, "{")
 		name, suffix, _ := strings.Cut(rest, "}")
 		name, spans := strings.CutPrefix(name, "+")
-		segments = append(segments, plainSegment{plainKey(prefix, opts), name, plainKey(suffix, opts), spans})
+		segments = append(segments,
+			plainSegment{plainKey(prefix, opts), name, plainKey(suffix, opts), spans})
 	}
 	return segments
 }
@@ -127,7 +128,8 @@ func plainTemplateMatch(pathname string, rules []Rule, opts Options, effort *pla
 	}
 	for _, rule := range rules {
 		segments := plainSegments(rule.Key, opts)
-		for _, way := range plainWays(segments, strings.Split(pathname[1:], "/"), nil, opts, effort) {
+		for _, way := range plainWays(segments, strings.Split(pathname[1:], "/"), nil, opts,
+			effort) {
 			if rule.Exact && way.remaining != "" && way.remaining != "/" {
 				continue
 			}
@@ -151,7 +153,8 @@ func plainTemplateMatch(pathname string, rules []Rule, opts Options, effort *pla
 		value := best.values[name]
 		captured = append(captured, value)
 		rule.Value = strings.ReplaceAll(rule.Value, "{"+name+"}", plainExpanded(value, ""))
-		rule.Value = strings.ReplaceAll(rule.Value, "{+"+name+"}", plainExpanded(value, ":/?#[]@!$&'()*+,;="))
+		rule.Value = strings.ReplaceAll(rule.Value, "{+"+name+"}",
+			plainExpanded(value, ":/?#[]@!$&'()*+,;="))
 	}
 	if rule.Exact {
 		best.remaining = ""
@@ -190,13 +193,15 @@ func plainBetter(a, b plainWay) bool {
 	for i := 0; order == 0 && i < min(len(a.segments), len(b.segments)); i++ {
 		order = cmp.Compare(b.segments[i].weight(), a.segments[i].weight())
 	}
-	alphabetical := strings.Compare(CanonicalKey(a.rule.Key, false), CanonicalKey(b.rule.Key, false))
+	alphabetical := strings.Compare(CanonicalKey(a.rule.Key, false),
+		CanonicalKey(b.rule.Key, false))
 	return cmp.Or(order, cmp.Compare(len(a.segments), len(b.segments)), alphabetical) < 0
 }
 
 // templateRules are random rules, most of them templates, that can be compiled together.
 func templateRules(r *rand.Rand) []Rule {
-	keys := []string{"a", "b", "{x}", "v{x}", "{x}v", "a{x}b", "{+x}", "a%2Fb", "{y}", "{x}0", "a{y}f"}
+	keys := []string{"a", "b", "{x}", "v{x}", "{x}v", "a{x}b", "{+x}", "a%2Fb", "{y}", "{x}0",
+		"a{y}f"}
 	values := []string{"a", "b", "{x}", "v{x}", "{+x}", "{x}.html", "c", "{y}"}
 	join := func(from []string) string {
 		var parts []string
@@ -224,8 +229,10 @@ func templateRules(r *rand.Rand) []Rule {
 		if !strings.Contains(key, "{") && strings.Contains(value, "{") {
 			continue // which is literal there, and has to be encoded
 		}
-		rule := Rule{Key: key, Value: value, Exact: r.IntN(5) == 0, Status: []int{0, 0, 301, 307}[r.IntN(4)]}
-		if rs, err := Compile(append(rules, rule), Options{MaxRedirects: new(4)}); err == nil && !isAmbiguous(rs) {
+		rule := Rule{Key: key, Value: value, Exact: r.IntN(5) == 0,
+			Status: []int{0, 0, 301, 307}[r.IntN(4)]}
+		if rs, err := Compile(append(rules, rule), Options{MaxRedirects: new(4)}); err == nil &&
+			!isAmbiguous(rs) {
 			rules = append(rules, rule)
 		} else if r.IntN(20) == 0 {
 			break
@@ -275,7 +282,8 @@ func validTogether(rules []Rule) (valid []Rule) {
 }
 
 func TestManyTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
-	texts := []string{"a", "b", "c", "", "v1", "1v", "aab", "abb", "%61", "vv", "d", "va", "v%76", "%"}
+	texts := []string{"a", "b", "c", "", "v1", "1v", "aab", "abb", "%61", "vv", "d", "va", "v%76",
+		"%"}
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		rules := manyTemplateRules(r)
@@ -293,7 +301,8 @@ func TestManyTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 }
 
 func isAmbiguous(rs *Ruleset) bool {
-	return slices.ContainsFunc(rs.Warnings(), func(w Warning) bool { return w.Kind == WarnAmbiguous })
+	return slices.ContainsFunc(rs.Warnings(),
+		func(w Warning) bool { return w.Kind == WarnAmbiguous })
 }
 
 func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
@@ -301,7 +310,8 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 	answered := map[Outcome]int{}
 	for seed := range uint64(6000) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0, Query: []QueryMode{QueryMerge, QueryMerge, QueryPreserve}[r.IntN(3)]}
+		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0,
+			Query: []QueryMode{QueryMerge, QueryMerge, QueryPreserve}[r.IntN(3)]}
 		rules := templateRules(r)
 		rs, err := Compile(rules, opts)
 		if err != nil {
@@ -310,7 +320,8 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 		for range 6 {
 			var path string
 			for range 1 + r.IntN(4) {
-				path += "/" + []string{"a", "b", "v1", "1v", "axb", "a%2Fb", "%61", "c", "", "A", "a%2fb", "x:y", "%2e%2E%2F", "a%20", "%2f"}[r.IntN(15)]
+				path += "/" + []string{"a", "b", "v1", "1v", "axb", "a%2Fb", "%61", "c", "", "A",
+					"a%2fb", "x:y", "%2e%2E%2F", "a%20", "%2f"}[r.IntN(15)]
 			}
 			request := "https://go.example" + path + []string{"", "?q=9", "?e=3&z=1"}[r.IntN(3)]
 			got, result := resolve(rs, request)
@@ -323,7 +334,8 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 			}
 			answered[result.Outcome]++
 			if got != want || result != plain {
-				t.Fatalf("seed %d\nrules %+v\nrequest %s\ncompiled %q %+v\nplain    %q %+v", seed, rules, request, got, result, want, plain)
+				t.Fatalf("seed %d\nrules %+v\nrequest %s\ncompiled %q %+v\nplain    %q %+v", seed,
+					rules, request, got, result, want, plain)
 			}
 		}
 	}

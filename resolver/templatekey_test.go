@@ -15,51 +15,78 @@ func TestABadTemplateIsRefusedWithWhatToWriteInstead(t *testing.T) {
 		kind             error
 		want             string
 	}{
-		{"no name", "a/{}", "/b", ErrInvalidKey, "the expression {}: the expression is empty; write the name of a variable"},
+		{"no name", "a/{}", "/b", ErrInvalidKey,
+			"the expression {}: the expression is empty; write the name of a variable"},
 		{"a dot at a name's end", "a/{b.}", "/b", ErrInvalidKey, "the expression {b.}: "},
 		{"an operator of the future", "a/{=b}", "/b", ErrInvalidKey, "the expression {=b}: "},
 		{"nested braces", "a/{{b}}", "/b", ErrInvalidKey, "the expression {{b}: "},
 		{"a brace alone", "a/}", "/b", ErrInvalidKey, `a "}" is without its partner`},
 		{"a leading slash", "/a/{b}", "/b", ErrInvalidKey, `a key has no leading "/"; write a/{b}`},
-		{"a leading path expression", "{/a,b,c}/d", "/b", ErrInvalidKey, `a key has no leading "/"; write {a}{/b,c}/d`},
+		{"a leading path expression", "{/a,b,c}/d", "/b", ErrInvalidKey,
+			`a key has no leading "/"; write {a}{/b,c}/d`},
 		{"a label", "a{.b}", "/b", ErrInvalidKey, "the expression {.…} has no place in a key"},
-		{"path parameters", "a{;b}", "/b", ErrInvalidKey, "the expression {;…} has no place in a key"},
-		{"a query continued", "a{&b}", "/b", ErrInvalidKey, "the expression {&…} has no place in a key"},
-		{"a list in a segment", "a/{b,c}", "/b", ErrInvalidKey, "a segment of a key has one expression at most, as nothing would settle which of two takes what"},
-		{"two spans", "{+a}/b/{+c}", "/b", ErrInvalidKey, "a key has one expression that spans segments at most"},
-		{"a span within a segment", "a/b{+c}", "/b", ErrInvalidKey, "an expression that spans segments stands for whole ones"},
-		{"a regular expression", "a/{b:[0-9]+}", "/b", ErrInvalidKey, "the expression {b:[0-9]+} has a regular expression, and there are none in rules; write {b}, or {+b} for several segments"},
-		{"one in a path that spans", "a/{+b:.*}", "/b", ErrInvalidKey, "the expression {+b:.*} has a regular expression, and there are none in rules; write {name}, or {+name} for several segments"},
-		{"one in a destination", "a/{b}", "/c/{b:[a-z]+}", ErrInvalidValue, "the destination: the expression {b:[a-z]+} has a regular expression"},
-		{"a prefix", "a/{b:3}", "/b", ErrInvalidKey, "the expression {b:3} has a modifier, which rules have none of; write {b}, or {+b} for several segments"},
+		{"path parameters", "a{;b}", "/b", ErrInvalidKey,
+			"the expression {;…} has no place in a key"},
+		{"a query continued", "a{&b}", "/b", ErrInvalidKey,
+			"the expression {&…} has no place in a key"},
+		{"a list in a segment", "a/{b,c}", "/b", ErrInvalidKey,
+			"a segment of a key has one expression at most, as nothing would settle which of two takes what"},
+		{"two spans", "{+a}/b/{+c}", "/b", ErrInvalidKey,
+			"a key has one expression that spans segments at most"},
+		{"a span within a segment", "a/b{+c}", "/b", ErrInvalidKey,
+			"an expression that spans segments stands for whole ones"},
+		{"a regular expression", "a/{b:[0-9]+}", "/b", ErrInvalidKey,
+			"the expression {b:[0-9]+} has a regular expression, and there are none in rules; write {b}, or {+b} for several segments"},
+		{"one in a path that spans", "a/{+b:.*}", "/b", ErrInvalidKey,
+			"the expression {+b:.*} has a regular expression, and there are none in rules; write {name}, or {+name} for several segments"},
+		{"one in a destination", "a/{b}", "/c/{b:[a-z]+}", ErrInvalidValue,
+			"the destination: the expression {b:[a-z]+} has a regular expression"},
+		{"a prefix", "a/{b:3}", "/b", ErrInvalidKey,
+			"the expression {b:3} has a modifier, which rules have none of; write {b}, or {+b} for several segments"},
 		{"a dot segment", "a/../{b}", "/b", ErrInvalidKey, `a key has no segment "." or ".."`},
 		{"a question mark", "a?b={c}", "/b", ErrInvalidKey, `a key has no "?"`},
 		{"a space at the end", "a/{b} ", "/b", ErrInvalidKey, "space"},
 		{"a key of many bytes", long + "/{b}", "/b", ErrInvalidKey, "65535 bytes"},
-		{"a variable of a scheme", "a/{b}", "{b}://x.example", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
-		{"a variable behind a scheme", "a/{b}", "https://{b}/", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
-		{"a variable in a port", "a/{b}", "https://x.example:{b}/", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
-		{"a variable in a user name", "a/{b}", "https://{b}@x.example/", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
-		{"a variable first of all", "a/{b}", "{+b}", ErrInvalidValue, "an expression stands in the scheme or the host of the destination"},
-		{"a remedy for a host", "a/{b}", "https://{b}.x.example/", ErrInvalidValue, "which no request " +
-			"may choose; name the host in full: variables may stand in the path, the query and the fragment"},
-		{"a slash in front of a host", "a/{b}", "https:///{b}.x.example/", ErrInvalidValue, "name the"},
-		{"a backslash in front of a host", "a/{b}", `https://\\{b}.x.example/c`, ErrInvalidValue, "name the"},
-		{"a second slash", "a/{b}", "//{b}", ErrInvalidValue, "an internal destination begins with one"},
-		{"a character that stands for captures", "a/{b}", "https://x.example/%EE%80%80/{b}", ErrInvalidValue, "U+E000"},
-		{"a dot segment in front of a path expression", "a/..{/b}", "/c", ErrInvalidKey, `a key has no segment "." or ".."`},
+		{"a variable of a scheme", "a/{b}", "{b}://x.example", ErrInvalidValue,
+			"an expression stands in the scheme or the host of the destination"},
+		{"a variable behind a scheme", "a/{b}", "https://{b}/", ErrInvalidValue,
+			"an expression stands in the scheme or the host of the destination"},
+		{"a variable in a port", "a/{b}", "https://x.example:{b}/", ErrInvalidValue,
+			"an expression stands in the scheme or the host of the destination"},
+		{"a variable in a user name", "a/{b}", "https://{b}@x.example/", ErrInvalidValue,
+			"an expression stands in the scheme or the host of the destination"},
+		{"a variable first of all", "a/{b}", "{+b}", ErrInvalidValue,
+			"an expression stands in the scheme or the host of the destination"},
+		{"a remedy for a host", "a/{b}", "https://{b}.x.example/", ErrInvalidValue,
+			"which no request may choose; name the host in full: variables may stand in the path, the query and the fragment"},
+		{"a slash in front of a host", "a/{b}", "https:///{b}.x.example/", ErrInvalidValue,
+			"name the"},
+		{"a backslash in front of a host", "a/{b}", `https://\\{b}.x.example/c`, ErrInvalidValue,
+			"name the"},
+		{"a second slash", "a/{b}", "//{b}", ErrInvalidValue,
+			"an internal destination begins with one"},
+		{"a character that stands for captures", "a/{b}", "https://x.example/%EE%80%80/{b}",
+			ErrInvalidValue, "U+E000"},
+		{"a dot segment in front of a path expression", "a/..{/b}", "/c", ErrInvalidKey,
+			`a key has no segment "." or ".."`},
 		{"another scheme", "a/{b}", "ftp://x.example/{b}", ErrInvalidValue, "the destination"},
-		{"a variable that is not there", "a/{b}", "/{c}", ErrInvalidValue, "the key has no variable c; it has b"},
-		{"a malformed destination", "a/{b}", "/{b", ErrInvalidValue, `the destination: a "{" is without its partner`},
-		{"an exploded variable", "a/{b}", "/c{?b*}", ErrInvalidValue, "the destination: the expression {?b*} has a modifier"},
+		{"a variable that is not there", "a/{b}", "/{c}", ErrInvalidValue,
+			"the key has no variable c; it has b"},
+		{"a malformed destination", "a/{b}", "/{b", ErrInvalidValue,
+			`the destination: a "{" is without its partner`},
+		{"an exploded variable", "a/{b}", "/c{?b*}", ErrInvalidValue,
+			"the destination: the expression {?b*} has a modifier"},
 		{"a dot segment in a destination", "a/{b}", "/c/../{b}", ErrInvalidValue, "segment"},
 		{"two queries", "a/{b}", "/c?{b}?d", ErrInvalidValue, `"?"`},
-		{"a host that is not allowed", "a/{b}", "https://y.example/{b}", ErrHostNotAllowed, "y.example"},
+		{"a host that is not allowed", "a/{b}", "https://y.example/{b}", ErrHostNotAllowed,
+			"y.example"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Compile([]Rule{{Key: test.key, Value: test.value, Position: at}}, Options{AllowHosts: []string{"x.example"}})
+			_, err := Compile([]Rule{{Key: test.key, Value: test.value, Position: at}},
+				Options{AllowHosts: []string{"x.example"}})
 			found, _ := errors.AsType[RuleErrors](err)
-			if len(found) != 1 || found[0].Kind != test.kind || !strings.Contains(found[0].Message, test.want) || found[0].Position != at {
+			if len(found) != 1 || found[0].Kind != test.kind ||
+				!strings.Contains(found[0].Message, test.want) || found[0].Position != at {
 				t.Errorf("got %v\nwant %v: %s", err, test.kind, test.want)
 			}
 		})
@@ -77,10 +104,13 @@ func TestKeysOfTemplatesAreEqualInAnySpellingOfTheirText(t *testing.T) {
 		{"a{/x,y}", "a/{x}/{y}", false},
 	} {
 		if CanonicalKey(test.a, test.fold) != CanonicalKey(test.b, test.fold) {
-			t.Errorf("%s is %s, and %s is %s", test.a, CanonicalKey(test.a, test.fold), test.b, CanonicalKey(test.b, test.fold))
+			t.Errorf("%s is %s, and %s is %s", test.a, CanonicalKey(test.a, test.fold), test.b,
+				CanonicalKey(test.b, test.fold))
 		}
-		_, err := Compile([]Rule{{Key: test.a, Value: "/z"}, {Key: test.b, Value: "/z"}}, Options{FoldCase: test.fold})
-		if found, _ := errors.AsType[RuleErrors](err); len(found) != 1 || found[0].Kind != ErrDuplicateKey {
+		_, err := Compile([]Rule{{Key: test.a, Value: "/z"}, {Key: test.b, Value: "/z"}},
+			Options{FoldCase: test.fold})
+		if found, _ := errors.AsType[RuleErrors](err); len(found) != 1 ||
+			found[0].Kind != ErrDuplicateKey {
 			t.Errorf("%s and %s together: %v", test.a, test.b, err)
 		}
 	}
@@ -100,7 +130,9 @@ func TestAmbiguousTemplatesAreReportedWithAPathThatBothMatch(t *testing.T) {
 		{"a/{x}", "{x}/a", ""},
 		{"a{x}/b", "{x}b/c", ""},
 	} {
-		rs := mustCompile(t, []Rule{{Key: test.a, Value: "https://a.example", Position: Position{"a", 1, 1}}, {Key: test.b, Value: "https://b.example", Position: at}}, Options{})
+		rs := mustCompile(t, []Rule{{Key: test.a, Value: "https://a.example",
+			Position: Position{"a", 1, 1}},
+			{Key: test.b, Value: "https://b.example", Position: at}}, Options{})
 		path := ""
 		for _, w := range rs.Warnings() {
 			if w.Kind == WarnAmbiguous {
@@ -109,9 +141,11 @@ func TestAmbiguousTemplatesAreReportedWithAPathThatBothMatch(t *testing.T) {
 			}
 		}
 		if path != test.path {
-			t.Errorf("%s and %s have the path %q in common, not %q", test.a, test.b, path, test.path)
+			t.Errorf("%s and %s have the path %q in common, not %q", test.a, test.b, path,
+				test.path)
 		}
-		if destination, _ := resolve(rs, "https://go.example/"+path); path != "" && !strings.HasPrefix(destination, "https://a.example/") {
+		if destination, _ := resolve(rs, "https://go.example/"+path); path != "" &&
+			!strings.HasPrefix(destination, "https://a.example/") {
 			t.Errorf("/%s goes to %q, not where the first rule leads", path, destination)
 		}
 	}
@@ -124,9 +158,12 @@ func TestAChangeOfATemplateIsReportedWithWhatItMeansToClients(t *testing.T) {
 		before, after []Rule
 		want          map[string]string
 	}{
-		{"a template is added", nil, []Rule{gh}, map[string]string{"gh/{owner}": "added pass -> 302 https://github.com/{owner}"}},
-		{"a template is removed", []Rule{gh}, nil, map[string]string{"gh/{owner}": "removed 302 https://github.com/{owner} -> pass"}},
-		{"a template leads elsewhere", []Rule{gh}, []Rule{{Key: "gh/{owner}", Value: "https://gitlab.com/{owner}"}},
+		{"a template is added", nil, []Rule{gh},
+			map[string]string{"gh/{owner}": "added pass -> 302 https://github.com/{owner}"}},
+		{"a template is removed", []Rule{gh}, nil,
+			map[string]string{"gh/{owner}": "removed 302 https://github.com/{owner} -> pass"}},
+		{"a template leads elsewhere", []Rule{gh},
+			[]Rule{{Key: "gh/{owner}", Value: "https://gitlab.com/{owner}"}},
 			map[string]string{"gh/{owner}": "changed 302 https://github.com/{owner} -> 302 https://gitlab.com/{owner}"}},
 		{"what a template leads to changes",
 			[]Rule{{Key: "g/{x}", Value: "/h/{x}"}, {Key: "h", Value: "https://h.example"}},
@@ -135,17 +172,23 @@ func TestAChangeOfATemplateIsReportedWithWhatItMeansToClients(t *testing.T) {
 				"g/{x}": "affected 302 https://h.example/{x} -> 302 https://i.example/{x}",
 				"h":     "changed 302 https://h.example/ -> 302 https://i.example/",
 			}},
-		{"a variable has another name", []Rule{gh}, []Rule{{Key: "gh/{user}", Value: "https://github.com/{user}"}}, map[string]string{}},
-		{"a variable is encoded no more", []Rule{gh}, []Rule{{Key: "gh/{owner}", Value: "https://github.com/{+owner}"}},
+		{"a variable has another name", []Rule{gh},
+			[]Rule{{Key: "gh/{user}", Value: "https://github.com/{user}"}}, map[string]string{}},
+		{"a variable is encoded no more", []Rule{gh},
+			[]Rule{{Key: "gh/{owner}", Value: "https://github.com/{+owner}"}},
 			map[string]string{"gh/{owner}": "changed 302 https://github.com/{owner} -> 302 https://github.com/{+owner}"}},
-		{"a key is added that a template matches", []Rule{gh}, []Rule{gh, {Key: "gh/caddy", Value: "https://caddyserver.com"}},
+		{"a key is added that a template matches", []Rule{gh},
+			[]Rule{gh, {Key: "gh/caddy", Value: "https://caddyserver.com"}},
 			map[string]string{"gh/caddy": "added 302 https://github.com/caddy -> 302 https://caddyserver.com/"}},
-		{"a key is removed that a template matches", []Rule{gh, {Key: "gh/caddy", Value: "https://caddyserver.com"}}, []Rule{gh},
+		{"a key is removed that a template matches",
+			[]Rule{gh, {Key: "gh/caddy", Value: "https://caddyserver.com"}}, []Rule{gh},
 			map[string]string{"gh/caddy": "removed 302 https://caddyserver.com/ -> 302 https://github.com/caddy"}},
-		{"an unused letter", []Rule{gh}, []Rule{gh, {Key: "x", Value: "https://x.example"}}, map[string]string{"x": "added pass -> 302 https://x.example/"}},
+		{"an unused letter", []Rule{gh}, []Rule{gh, {Key: "x", Value: "https://x.example"}},
+			map[string]string{"x": "added pass -> 302 https://x.example/"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			before, after := mustCompile(t, test.before, Options{}), mustCompile(t, test.after, Options{})
+			before, after := mustCompile(t, test.before, Options{}), mustCompile(t, test.after,
+				Options{})
 			got := map[string]string{}
 			for key, change := range changes(before, after) {
 				got[key] = summaryOf(change)
@@ -170,7 +213,8 @@ func TestTemplatesAreAmongTheRulesOfARuleset(t *testing.T) {
 		}
 		return keys
 	}
-	if got := keys(""); !slices.Equal(got, []string{"a/{x}", "a/{x}/c", "b", "{y}"}) || rs.Len() != 4 {
+	if got := keys(""); !slices.Equal(got, []string{"a/{x}", "a/{x}/c", "b", "{y}"}) ||
+		rs.Len() != 4 {
 		t.Errorf("%d rules: %v", rs.Len(), got)
 	}
 	if got := keys("a"); !slices.Equal(got, []string{"a/{x}", "a/{x}/c"}) {
@@ -182,11 +226,13 @@ func TestTemplatesAreAmongTheRulesOfARuleset(t *testing.T) {
 	for _, key := range []string{"b", "a/{x}", "%61/{x}/c", "{y}"} {
 		number, ok := rs.NumberOf(key)
 		rule, there := rs.Numbered(number)
-		if !ok || !there || CanonicalKey(rule.Key, false) != CanonicalKey(key, false) || rs.KeyOf(number) != CanonicalKey(key, false) || number >= rs.Numbers() {
+		if !ok || !there || CanonicalKey(rule.Key, false) != CanonicalKey(key, false) ||
+			rs.KeyOf(number) != CanonicalKey(key, false) || number >= rs.Numbers() {
 			t.Errorf("%s has the number %d, which is that of %v", key, number, rule)
 		}
 	}
-	if _, result := resolve(rs, "https://go.example/a/1/c/d"); rs.KeyOf(result.Rule) != "a/{1}/c" || result.Key != "a/{x}/c" {
+	if _, result := resolve(rs, "https://go.example/a/1/c/d"); rs.KeyOf(result.Rule) != "a/{1}/c" ||
+		result.Key != "a/{x}/c" {
 		t.Errorf("the rule that answers is %+v", result)
 	}
 	var chain []string
@@ -199,13 +245,18 @@ func TestTemplatesAreAmongTheRulesOfARuleset(t *testing.T) {
 }
 
 func TestAComparisonNamesTemplates(t *testing.T) {
-	before := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/d"}, {Key: "e/{x}", Value: "/f"}}, Options{})
-	after := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/c/{x}"}, {Key: "g/{x}", Value: "/h"}}, Options{})
+	before := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/d"},
+		{Key: "e/{x}", Value: "/f"}}, Options{})
+	after := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/c/{x}"},
+		{Key: "g/{x}", Value: "/h"}}, Options{})
 	d := Compare(before, after, 10)
-	if !slices.Equal(d.FirstAdded, []string{"g/{x}"}) || !slices.Equal(d.FirstRemoved, []string{"e/{x}"}) || !slices.Equal(d.FirstChanged, []string{"c/{x}"}) || d.Broken != 1 {
+	if !slices.Equal(d.FirstAdded, []string{"g/{x}"}) ||
+		!slices.Equal(d.FirstRemoved, []string{"e/{x}"}) ||
+		!slices.Equal(d.FirstChanged, []string{"c/{x}"}) || d.Broken != 1 {
 		t.Errorf("got %+v", d)
 	}
-	if loop, is := errors.AsType[*LoopError](d.FirstBroken[0]); !is || !slices.Equal(loop.Cycle, []string{"c/{x}"}) {
+	if loop, is := errors.AsType[*LoopError](d.FirstBroken[0]); !is ||
+		!slices.Equal(loop.Cycle, []string{"c/{x}"}) {
 		t.Errorf("broken is %v", d.FirstBroken)
 	}
 	if before.makeDigest() == after.makeDigest() {
@@ -214,7 +265,8 @@ func TestAComparisonNamesTemplates(t *testing.T) {
 }
 
 func TestARequestOfATemplateAllocatesAFewSmallObjects(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "gh/{owner}/{repo}", Value: "https://github.com/{owner}/{repo}"}, {Key: "x", Value: "/y"}}, Options{})
+	rs := mustCompile(t, []Rule{{Key: "gh/{owner}/{repo}",
+		Value: "https://github.com/{owner}/{repo}"}, {Key: "x", Value: "/y"}}, Options{})
 	request, _ := NewRequest("https", "go.example", "/gh/caddyserver/caddy/issues")
 	other, _ := NewRequest("https", "go.example", "/other/caddyserver/caddy")
 	dst := make([]byte, 0, 256)
@@ -232,7 +284,8 @@ func TestWhatIsCapturedIsCheckedBehindEveryHop(t *testing.T) {
 		{Key: "in/a{x}", Value: "https://x.example/files/.{x}/secret"},
 	}, Options{})
 	for _, path := range []string{"/in/a%2e", "/t/a%2e", "/t/a%252e", "/in/a%252e"} {
-		if destination, result := resolve(rs, "https://go.example"+path); result.Err != ErrUnsafePath {
+		if destination, result := resolve(rs,
+			"https://go.example"+path); result.Err != ErrUnsafePath {
 			t.Errorf("%s goes to %q, %v", path, destination, result.Err)
 		}
 	}
@@ -259,8 +312,10 @@ func TestWhatCapturesMakeOfTextIsCheckedAtEveryHop(t *testing.T) {
 }
 
 func TestUnsafeTextOfADestinationIsItsAuthorsAffair(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "f/{x}", Value: "https://x.example/a%252F..%252Fb/{x}"}}, Options{})
-	if destination, _ := resolve(rs, "https://go.example/f/c"); destination != "https://x.example/a%252F..%252Fb/c" {
+	rs := mustCompile(t, []Rule{{Key: "f/{x}", Value: "https://x.example/a%252F..%252Fb/{x}"}},
+		Options{})
+	if destination, _ := resolve(rs,
+		"https://go.example/f/c"); destination != "https://x.example/a%252F..%252Fb/c" {
 		t.Errorf("it goes to %q", destination)
 	}
 }
@@ -268,7 +323,8 @@ func TestUnsafeTextOfADestinationIsItsAuthorsAffair(t *testing.T) {
 func TestAWalkThatGrowsIsExplainedAsFarAsItIsTaken(t *testing.T) {
 	four := 4
 	rs := mustCompile(t, []Rule{{Key: "a/{+x}", Value: "/a/{+x}/{+x}"}}, Options{})
-	limited := mustCompile(t, []Rule{{Key: "a/{+x}", Value: "/a/{+x}/{+x}"}}, Options{MaxRedirects: &four})
+	limited := mustCompile(t, []Rule{{Key: "a/{+x}", Value: "/a/{+x}/{+x}"}},
+		Options{MaxRedirects: &four})
 	request, err := ParseRequest("https://go.example/a/b")
 	if err != nil {
 		t.Fatal(err)
@@ -282,8 +338,11 @@ func TestAWalkThatGrowsIsExplainedAsFarAsItIsTaken(t *testing.T) {
 }
 
 func TestADestinationThatVariablesMakeTooLongIsRefused(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "a/{x}", Value: "https://x.example/" + strings.Repeat("{x}", 1000)}, {Key: "k/{x}", Value: "https://e.example/k/{x}{x}{x}"}}, Options{})
-	if _, result := resolve(rs, "https://go.example/a/"+strings.Repeat("a", 1000)); result.Err != ErrTooLong {
+	rs := mustCompile(t, []Rule{{Key: "a/{x}",
+		Value: "https://x.example/" + strings.Repeat("{x}", 1000)},
+		{Key: "k/{x}", Value: "https://e.example/k/{x}{x}{x}"}}, Options{})
+	if _, result := resolve(rs,
+		"https://go.example/a/"+strings.Repeat("a", 1000)); result.Err != ErrTooLong {
 		t.Errorf("got %+v", result)
 	}
 	var kinds []WarningKind
@@ -294,7 +353,8 @@ func TestADestinationThatVariablesMakeTooLongIsRefused(t *testing.T) {
 }
 
 func TestALoopOfTemplatesIsNamed(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b/{x}"}, {Key: "b/{y}", Value: "/c/{y}"}, {Key: "c/{z}", Value: "/b/{z}"}, {Key: "l", Value: "/a/1"}}, Options{})
+	rs := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b/{x}"}, {Key: "b/{y}", Value: "/c/{y}"},
+		{Key: "c/{z}", Value: "/b/{z}"}, {Key: "l", Value: "/a/1"}}, Options{})
 	_, result := resolve(rs, "https://go.example/a/1")
 	if loop, is := errors.AsType[*LoopError](result.Err); !is || len(loop.Cycle) != 2 {
 		t.Errorf("the error is %v", result.Err)
@@ -307,9 +367,12 @@ func TestALoopOfTemplatesIsNamed(t *testing.T) {
 func TestWhatChainsComeToDoesNotDependOnTheOrderOfRules(t *testing.T) {
 	three := 3
 	rules := []Rule{
-		{Key: "l1", Value: "/l2"}, {Key: "l2", Value: "/l3"}, {Key: "l3", Value: "/l4"}, {Key: "l4", Value: "/t/a"},
-		{Key: "t/{x}", Value: "/u/{x}"}, {Key: "u/{x}", Value: "/v/{x}"}, {Key: "v/{x}", Value: "https://v.example/{x}"},
-		{Key: "{x}/{y}", Value: "https://w.example"}, {Key: "{x}", Value: "https://w.example/{x}"}, {Key: "{x}/v{y}", Value: "https://w.example/v"},
+		{Key: "l1", Value: "/l2"}, {Key: "l2", Value: "/l3"}, {Key: "l3", Value: "/l4"}, {Key: "l4",
+			Value: "/t/a"},
+		{Key: "t/{x}", Value: "/u/{x}"}, {Key: "u/{x}", Value: "/v/{x}"}, {Key: "v/{x}",
+			Value: "https://v.example/{x}"},
+		{Key: "{x}/{y}", Value: "https://w.example"}, {Key: "{x}",
+			Value: "https://w.example/{x}"}, {Key: "{x}/v{y}", Value: "https://w.example/v"},
 		{Key: "z/a{x}", Value: "https://a.example"}, {Key: "z/{x}b", Value: "https://b.example"},
 	}
 	forward := mustCompile(t, rules, Options{MaxRedirects: &three})
@@ -334,7 +397,8 @@ func TestWhatChainsComeToDoesNotDependOnTheOrderOfRules(t *testing.T) {
 }
 
 func TestALiteralKeyBeatsATemplateAlsoWithASlashAtItsEnd(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "c/", Value: "https://c.example"}, {Key: "{x}/", Value: "https://x.example"}}, Options{})
+	rs := mustCompile(t, []Rule{{Key: "c/", Value: "https://c.example"},
+		{Key: "{x}/", Value: "https://x.example"}}, Options{})
 	if got, _ := resolve(rs, "https://go.example/c/"); got != "https://c.example/" {
 		t.Errorf("it goes to %q", got)
 	}
@@ -342,7 +406,8 @@ func TestALiteralKeyBeatsATemplateAlsoWithASlashAtItsEnd(t *testing.T) {
 
 func TestTheTextAroundAVariableCutsNoTriplet(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "n/{x}0", Value: "https://x.example/{x}"}}, Options{})
-	for path, want := range map[string]string{"/n/a%20": "", "/n/a%2020": "https://x.example/a%202", "/n/a%30": "https://x.example/a"} {
+	for path, want := range map[string]string{"/n/a%20": "", "/n/a%2020": "https://x.example/a%202",
+		"/n/a%30": "https://x.example/a"} {
 		if got, _ := resolve(rs, "https://go.example"+path); got != want {
 			t.Errorf("%s goes to %q, not %q", path, got, want)
 		}
@@ -350,9 +415,11 @@ func TestTheTextAroundAVariableCutsNoTriplet(t *testing.T) {
 }
 
 func TestADestinationIsSpelledAlikeBehindAHop(t *testing.T) {
-	rs := mustCompile(t, []Rule{{Key: "t/{x}", Value: "https://x.example/?q={+x}"}, {Key: "c/{x}", Value: "/t/{+x}"}}, Options{Query: QueryPreserve})
+	rs := mustCompile(t, []Rule{{Key: "t/{x}", Value: "https://x.example/?q={+x}"},
+		{Key: "c/{x}", Value: "/t/{+x}"}}, Options{Query: QueryPreserve})
 	direct, _ := resolve(rs, "https://go.example/t/it's")
-	if behind, _ := resolve(rs, "https://go.example/c/it's"); direct != "https://x.example/?q=it%27s" || behind != direct {
+	if behind, _ := resolve(rs,
+		"https://go.example/c/it's"); direct != "https://x.example/?q=it%27s" || behind != direct {
 		t.Errorf("got %q and %q", direct, behind)
 	}
 }

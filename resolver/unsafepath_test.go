@@ -11,7 +11,8 @@ func TestOnePassFindsWhatDecodingAgainAndAgainFinds(t *testing.T) {
 	for range 60_000 {
 		pieces := make([]string, 1+r.IntN(8))
 		for i := range pieces {
-			pieces[i] = r.one("%", "%", "2", "5", "25", "%2", "e", "%2e", "%2E", ".", "..", "/", "%2f", "%5C", "5c", "0", "%0", "7f", "a")
+			pieces[i] = r.one("%", "%", "2", "5", "25", "%2", "e", "%2e", "%2E", ".", "..", "/",
+				"%2f", "%5C", "5c", "0", "%0", "7f", "a")
 		}
 		path := "/" + strings.Join(pieces, "")
 		if hasDotSegment(path) {
@@ -31,7 +32,8 @@ func TestOnePassFindsWhatDecodingAgainAndAgainFinds(t *testing.T) {
 }
 
 func TestAPathThatIsEscapedAThousandTimesIsSeenThrough(t *testing.T) {
-	for suffix, want := range map[string]bool{"2e.": true, "2e./x": true, "2e.x": false, "00": true, "41": false} {
+	for suffix, want := range map[string]bool{"2e.": true, "2e./x": true, "2e.x": false, "00": true,
+		"41": false} {
 		path := "/%" + strings.Repeat("25", 1_000_000) + suffix
 		if got := unsafePath(path, nil); got != want {
 			t.Errorf("…%s: %v, want %v", suffix, got, want)

@@ -24,7 +24,8 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 	}{
 		{
 			"a loop of several rules", WarnLoop,
-			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c/x"}, {Key: "c", Value: "/a"}}, Options{},
+			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c/x"},
+				{Key: "c", Value: "/a"}}, Options{},
 			where + `"a": loop a -> b -> c -> a: its requests are answered with an error; lead one of the rules elsewhere`,
 		},
 		{
@@ -41,7 +42,8 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a destination above another key", WarnMeetsKey,
-			[]Rule{{Key: "old", Value: "/new", Position: at}, {Key: "new/b", Value: "https://x.example"}}, Options{},
+			[]Rule{{Key: "old", Value: "/new", Position: at},
+				{Key: "new/b", Value: "https://x.example"}}, Options{},
 			where + `"old": clients are redirected to /new, and at or below it the key "new/b" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
 		},
 		{
@@ -56,12 +58,14 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a value with a trailing slash before an appended path", WarnTrailingSlashValue,
-			[]Rule{{Key: "a", Value: "/b/", Position: at}, {Key: "b", Value: "https://x.example"}}, Options{},
+			[]Rule{{Key: "a", Value: "/b/", Position: at},
+				{Key: "b", Value: "https://x.example"}}, Options{},
 			where + `"a": the destination's path ends in "/", and a path appended to it will hold "//"; write /b`,
 		},
 		{
 			"a value with a trailing slash before a query", WarnTrailingSlashValue,
-			[]Rule{{Key: "a", Value: "/b/?x=/#y", Position: at}, {Key: "b", Value: "https://x.example"}}, Options{},
+			[]Rule{{Key: "a", Value: "/b/?x=/#y", Position: at},
+				{Key: "b", Value: "https://x.example"}}, Options{},
 			where + `"a": the destination's path ends in "/", and a path appended to it will hold "//"; write /b?x=/#y`,
 		},
 		{
@@ -164,7 +168,8 @@ func TestAGoodRulesetHasNoWarnings(t *testing.T) {
 		{Key: "store", Value: "https://x.example"},
 	}, Options{})
 	// home leads above every key: that one is told (R18).
-	found = slices.DeleteFunc(found, func(w Warning) bool { return w.Key == "home" && w.Kind == WarnMeetsKey })
+	found = slices.DeleteFunc(found,
+		func(w Warning) bool { return w.Key == "home" && w.Kind == WarnMeetsKey })
 	if len(found) > 0 {
 		t.Errorf("%q", found)
 	}
@@ -193,12 +198,14 @@ func TestALoopOfOneRuleIsExplainedWithWhatToWriteInstead(t *testing.T) {
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
 		{
-			"the key itself with a slash appended", Rule{Key: "docs", Value: "/docs/", Position: at},
+			"the key itself with a slash appended", Rule{Key: "docs", Value: "/docs/",
+				Position: at},
 			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
 		{
-			"an exact key with a slash appended", Rule{Key: "docs", Value: "/docs/", Exact: true, Position: at},
+			"an exact key with a slash appended", Rule{Key: "docs", Value: "/docs/", Exact: true,
+				Position: at},
 			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
@@ -266,20 +273,32 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 		rules []Rule
 		met   string // what the first rule meets; "" for nothing
 	}{
-		{"a key below the destination", []Rule{internal("old", "/new"), internal("new/b", "/z")}, "new/b"},
-		{"a key far below the destination", []Rule{internal("old", "/new"), internal("new/b/c", "/z")}, "new/b/c"},
-		{"a key that only begins alike", []Rule{internal("old", "/new"), internal("newer", "/z")}, ""},
-		{"a key above the destination, which is a hop and not an end", []Rule{internal("old", "/new/b"), internal("new", "/z")}, ""},
-		{"a key below the destination of an exact rule", []Rule{exact("old", "/new"), internal("new/b", "/z")}, ""},
-		{"an exact key below the destination", []Rule{internal("old", "/new"), exact("new/b", "/z")}, "new/b"},
-		{"the site's root above another key", []Rule{internal("home", "/"), internal("b", "/z")}, "b"},
+		{"a key below the destination", []Rule{internal("old", "/new"), internal("new/b", "/z")},
+			"new/b"},
+		{"a key far below the destination",
+			[]Rule{internal("old", "/new"), internal("new/b/c", "/z")}, "new/b/c"},
+		{"a key that only begins alike", []Rule{internal("old", "/new"), internal("newer", "/z")},
+			""},
+		{"a key above the destination, which is a hop and not an end",
+			[]Rule{internal("old", "/new/b"), internal("new", "/z")}, ""},
+		{"a key below the destination of an exact rule",
+			[]Rule{exact("old", "/new"), internal("new/b", "/z")}, ""},
+		{"an exact key below the destination",
+			[]Rule{internal("old", "/new"), exact("new/b", "/z")}, "new/b"},
+		{"the site's root above another key", []Rule{internal("home", "/"), internal("b", "/z")},
+			"b"},
 		{"the site's root above the rule's own key alone", []Rule{internal("home", "/")}, ""},
 		{"a destination above the rule's own key alone", []Rule{internal("a/b", "/a")}, ""},
-		{"a destination above the rule's own key and another", []Rule{internal("a/b", "/a"), internal("a/c", "/z")}, "a/c"},
+		{"a destination above the rule's own key and another",
+			[]Rule{internal("a/b", "/a"), internal("a/c", "/z")}, "a/c"},
 		{"an exact rule to the site's root", []Rule{exact("home", "/"), internal("b", "/z")}, ""},
-		{"a key in another spelling", []Rule{internal("old", "/caf%c3%a9"), internal("café/b", "/z")}, "café/b"},
-		{"a destination with a slash at its end", []Rule{internal("old", "/new/"), internal("new/b", "/z")}, "new/b"},
-		{"a key that a chain's path runs into", []Rule{internal("old", "/mid/b"), internal("mid", "/new"), internal("new/b", "https://x.example")}, "new/b"},
+		{"a key in another spelling",
+			[]Rule{internal("old", "/caf%c3%a9"), internal("café/b", "/z")}, "café/b"},
+		{"a destination with a slash at its end",
+			[]Rule{internal("old", "/new/"), internal("new/b", "/z")}, "new/b"},
+		{"a key that a chain's path runs into",
+			[]Rule{internal("old", "/mid/b"), internal("mid", "/new"),
+				internal("new/b", "https://x.example")}, "new/b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			met := ""
@@ -291,7 +310,8 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 			want := ""
 			if test.met != "" {
 				fate := mustFindChainEnd(t, test.rules)
-				want = `clients are redirected to ` + fate + `, and at or below it the key ` + quote(test.met) +
+				want = `clients are redirected to ` + fate + `, and at or below it the key ` +
+					quote(test.met) +
 					` redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`
 			}
 			if met != want {
@@ -304,7 +324,8 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 // mustFindChainEnd returns the path to which a request for the first rule's key is redirected.
 func mustFindChainEnd(t *testing.T, rules []Rule) string {
 	t.Helper()
-	destination, result := resolve(mustCompile(t, rules, Options{}), "https://go.example/"+rules[0].Key)
+	destination, result := resolve(mustCompile(t, rules, Options{}),
+		"https://go.example/"+rules[0].Key)
 	if result.Outcome != Redirect {
 		t.Fatal(result)
 	}
