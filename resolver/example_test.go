@@ -33,7 +33,8 @@ func Example() {
 
 // A server has no request URL but a scheme, a host and a target, and a buffer to use again.
 func ExampleRuleset_AppendDestination() {
-	rules, err := resolver.Compile([]resolver.Rule{{Key: "docs", Value: "https://docs.example/v2"}}, resolver.Options{})
+	rules, err := resolver.Compile([]resolver.Rule{{Key: "docs", Value: "https://docs.example/v2"}},
+		resolver.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -54,8 +55,10 @@ func ExampleRuleset_AppendDestination() {
 // An explanation says which rules a request went through, and what each of them gave.
 func ExampleRuleset_Explain() {
 	rules, err := resolver.Compile([]resolver.Rule{
-		{Key: "docs", Value: "/guide?lang=en", Position: resolver.Position{Source: "links.json", Line: 2}},
-		{Key: "guide", Value: "https://docs.example/guide?lang=de&v=2", Position: resolver.Position{Source: "links.json", Line: 3}},
+		{Key: "docs", Value: "/guide?lang=en",
+			Position: resolver.Position{Source: "links.json", Line: 2}},
+		{Key: "guide", Value: "https://docs.example/guide?lang=de&v=2",
+			Position: resolver.Position{Source: "links.json", Line: 3}},
 	}, resolver.Options{})
 	if err != nil {
 		fmt.Println(err)
