@@ -57,7 +57,7 @@ func TestRealRulesAreWarnedOfForGoodReasonsAlone(t *testing.T) {
 		var path, destination, status string
 		mustDo(t, row.Scan(&path, &destination, &status))
 		line := strings.NewReader(path + " " + destination + " " + status)
-		_ = rulefile.ReadRedirects(line, "", func(rule resolver.Rule) { // of which some are refused
+		_ = rulefile.Read(line, rulefile.Redirects, "", func(rule resolver.Rule) { // of which some are refused
 			babel = append(babel, rule)
 		})
 	}

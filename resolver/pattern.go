@@ -17,8 +17,8 @@ import (
 //	post-{id}/a/{+rest}    post-{1}   a   {+2}
 //	                       segments           the span
 type Pattern struct {
-	// key is the canonical key: its literal text canonical, and its variables numbered from 1 on,
-	// as their names mean nothing outside the rule.
+	// key is the canonical key. Its variables are numbered from 1 on, as their names mean nothing
+	// outside the rule.
 	key      string
 	segments []segmentPattern
 	span     int      // the segment that takes several of a path's, -1 for none
@@ -60,9 +60,10 @@ func (p *Pattern) ownSegments() int {
 	return len(p.segments)
 }
 
-// Compare puts the key first that answers for the paths that match both: the longer one, the one
-// that leaves less of a path, the one without variables, the one of more literal text. It takes
-// what spans segments for the end of a key; what is behind it may let a path decide otherwise.
+// Compare puts the key first that answers for the paths that match both. That is the longer one,
+// the one that leaves less of a path, the one without variables, or the one of more literal text.
+// It takes what spans segments for the end of a key; what is behind it may let a path decide
+// otherwise.
 func (p *Pattern) Compare(other *Pattern) int {
 	return cmp.Or(
 		cmp.Compare(other.ownSegments(), p.ownSegments()),
@@ -83,8 +84,8 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// compareSegments puts the better one of two keys first, segment by segment: literal ones beat
-// expressions, more literal text beats less, and what spans segments comes last.
+// compareSegments puts the better one of two keys first, segment by segment. Literal ones precede
+// expressions, more literal text precedes less, and what spans segments comes last.
 func (p *Pattern) compareSegments(other *Pattern) int {
 	for i := range min(len(p.segments), len(other.segments)) {
 		if c := cmp.Compare(other.weight(i), p.weight(i)); c != 0 {
@@ -124,12 +125,11 @@ func (s *segmentPattern) isLike(other *segmentPattern) bool {
 // literalLength is how much of a segment is settled.
 func (s *segmentPattern) literalLength() int { return len(s.prefix) + len(s.suffix) }
 
-// maxSegments is how many segments a template has at most: what {+x} takes is found by comparing
+// maxSegments is how many segments a template has at most. What {+x} takes is found by comparing
 // the segments behind it with the path's, place by place.
 const maxSegments = 64
 
-// parsePattern takes the key of a template apart, or says what is wrong with it and what to write
-// instead.
+// parsePattern takes the key of a template apart, or returns what is wrong with it.
 func (o *options) parsePattern(key string) (p Pattern, err error) {
 	if len(key) > maxKey {
 		return p, checkKey(key)

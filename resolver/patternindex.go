@@ -62,8 +62,8 @@ type patternTable struct {
 	first  map[uint64]int // by the hash of what they have
 }
 
-// patternPlace is what two keys have to have in common in a segment in front of any that spans
-// several: all of it, or so many bytes at its start and at its end.
+// patternPlace is what two keys have to have in common in a segment. That is all of it, or so many
+// bytes at its start and at its end.
 type patternPlace struct {
 	whole      bool
 	start, end int
@@ -97,9 +97,9 @@ func (x *PatternIndex) Add(p *Pattern, number int) {
 	form.keys = append(form.keys, numberedPattern{p, number})
 }
 
-// First returns the number of the first key that the given one precedes for a path that matches
-// both, and such a path. Two keys without variables are not compared. A key may be missed if it
-// has segments behind an expression that spans several.
+// First returns the number of the first key that the given one precedes, and a path that matches
+// both. Two keys without variables are not compared. A key may be missed if it has segments behind
+// an expression that spans several.
 func (x *PatternIndex) First(p *Pattern) (number int, path string, ok bool) {
 	x.keys++
 	for _, related := range x.formOf(p).related {
@@ -141,7 +141,7 @@ func (x *PatternIndex) sumOf(p *Pattern, places []patternPlace) (sum uint64, ok 
 	var h maphash.Hash
 	h.SetSeed(x.seed)
 	for i, place := range places {
-		start, end, ok := place.in(&p.segments[i])
+		start, end, ok := place.textsOf(&p.segments[i])
 		if !ok {
 			return 0, false
 		}
@@ -152,8 +152,8 @@ func (x *PatternIndex) sumOf(p *Pattern, places []patternPlace) (sum uint64, ok 
 	return h.Sum64(), true
 }
 
-// in returns what a segment has in a place.
-func (place patternPlace) in(s *segmentPattern) (start, end string, ok bool) {
+// textsOf returns what a segment has in a place.
+func (place patternPlace) textsOf(s *segmentPattern) (start, end string, ok bool) {
 	switch {
 	case place.whole:
 		return s.prefix, "", true
@@ -183,8 +183,7 @@ func (x *PatternIndex) formOf(p *Pattern) *patternForm {
 	return made
 }
 
-// groupOf returns the group of forms to which that of a key belongs, and those with which it has to
-// be compared.
+// groupOf returns the group that a key's form belongs to, and those to compare it with.
 func (x *PatternIndex) groupOf(p *Pattern) (own string, partners []string) {
 	const plain, templates = "plain", "templates"
 	switch {
@@ -202,8 +201,8 @@ func (x *PatternIndex) relate(made, other *patternForm) {
 	const dear = 8 // as many look-ups
 	x.work += dear
 	order := made.like.Compare(other.like)
-	places, meet := made.like.placesIn(other.like, x.relation == areTied)
-	if !meet {
+	places, ok := made.like.placesIn(other.like, x.relation == areTied)
+	if !ok {
 		return
 	}
 	if order < 0 || x.relation == areTied {
@@ -235,9 +234,9 @@ func nameOf(places []patternPlace) string {
 	return string(name)
 }
 
-// placesIn returns what two keys have to have in common if a path is to match both, and whether one
-// can at all. Tied keys are alike also behind an expression that spans segments.
-func (p *Pattern) placesIn(other *Pattern, tied bool) (places []patternPlace, meet bool) {
+// placesIn returns what keys that match one path have in common, and whether there can be one. Tied
+// keys are alike also behind an expression that spans segments.
+func (p *Pattern) placesIn(other *Pattern, tied bool) (places []patternPlace, ok bool) {
 	a, b := p.rest(), other.rest()
 	for a.hasOwn() && b.hasOwn() || tied && len(a.segments) > 0 {
 		places = append(places, placeIn(&a.segments[0], &b.segments[0]))

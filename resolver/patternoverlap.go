@@ -24,7 +24,7 @@ func (p *Pattern) overlap(other *Pattern, whole bool) (path string, ok bool) {
 	if !a.spans() && b.spans() {
 		a, b = b, a
 	}
-	end, ok := a.meet(b)
+	end, ok := a.common(b)
 	return "/" + strings.Join(append(segments, end...), "/"), ok
 }
 
@@ -47,25 +47,25 @@ func (r patternRest) behindFirst() patternRest {
 	return patternRest{r.segments[1:], r.span - 1, r.exact}
 }
 
-// meet returns segments that match what is left of two keys, of which only the first may begin with
-// an expression that spans segments where one alone does.
-func (r patternRest) meet(other patternRest) (segments []string, ok bool) {
+// common returns segments that match what is left of two keys. Where one alone begins with an
+// expression that spans segments, it is the first.
+func (r patternRest) common(other patternRest) (segments []string, ok bool) {
 	switch {
 	case len(r.segments) == 0:
 		return examples(other.segments), !r.exact || len(other.segments) == 0
 	case len(other.segments) == 0:
 		return examples(r.segments), !other.exact
 	case other.span < 0:
-		return meetSpan(r, other)
+		return commonWithSpan(r, other)
 	}
 	// Both have an expression that spans segments: each takes what the other one has in front.
 	front := examples(other.segments[:other.span+1])
-	end, ok := meetAtEnd(r.segments[1:], other.segments[other.span+1:], r.exact, other.exact)
+	end, ok := commonTail(r.segments[1:], other.segments[other.span+1:], r.exact, other.exact)
 	return append(front, end...), ok
 }
 
-// meetAtEnd is meet for what two keys have behind their expressions that span segments.
-func meetAtEnd(a, b []segmentPattern, exactA, exactB bool) (segments []string, ok bool) {
+// commonTail is common for what two keys have behind their expressions that span segments.
+func commonTail(a, b []segmentPattern, exactA, exactB bool) (segments []string, ok bool) {
 	if len(a) < len(b) {
 		a, b, exactA, exactB = b, a, exactB, exactA
 	}
@@ -80,8 +80,8 @@ func meetAtEnd(a, b []segmentPattern, exactA, exactB bool) (segments []string, o
 	return append(examples(b), examples(a)...), !exactB
 }
 
-// meetSpan is meet for an expression that spans segments, and segments without one.
-func meetSpan(span, other patternRest) (segments []string, ok bool) {
+// commonWithSpan is common for an expression that spans segments, and segments without one.
+func commonWithSpan(span, other patternRest) (segments []string, ok bool) {
 	tail, own := span.segments[1:], other.segments
 	if !other.exact && len(tail) > 0 {
 		return append(examples(own), examples(tail)...), true
@@ -92,8 +92,8 @@ func meetSpan(span, other patternRest) (segments []string, ok bool) {
 		first = min(1, last)
 	}
 	for at := max(first, 1); at <= last; at++ {
-		if common, fits := commonSegments(own[at:at+len(tail)], tail); fits {
-			segments = append(examples(own[:at]), common...)
+		if middle, fits := commonSegments(own[at:at+len(tail)], tail); fits {
+			segments = append(examples(own[:at]), middle...)
 			return append(segments, examples(own[at+len(tail):])...), true
 		}
 	}

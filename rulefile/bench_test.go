@@ -43,8 +43,8 @@ func benchmarkRead(b *testing.B, format rulefile.Format) {
 			b.SetBytes(int64(file.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				rules := 0
-				err := rulefile.Read(bytes.NewReader(file.Bytes()), format, "links", func(resolver.Rule) { rules++ })
+				rules, text := 0, bytes.NewReader(file.Bytes())
+				err := rulefile.Read(text, format, "links", func(resolver.Rule) { rules++ })
 				if err != nil || rules != n {
 					b.Fatalf("%d rules, %v", rules, err)
 				}
@@ -87,7 +87,7 @@ func BenchmarkReadRedirects(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				lines := strings.NewReader(file.String())
-				err := rulefile.ReadRedirects(lines, "redirects", func(resolver.Rule) {})
+				err := rulefile.Read(lines, rulefile.Redirects, "redirects", func(resolver.Rule) {})
 				if _, refused := errors.AsType[rulefile.Errors](err); err != nil && !refused {
 					b.Fatal(err)
 				}

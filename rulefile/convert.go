@@ -16,8 +16,8 @@ type Conversion struct {
 	Exact int
 	// Approximated are the rules that mean nearly the same, and in which way they differ.
 	Approximated Errors
-	// Refused is what could not be converted, and why: lines that are no rules, and rules that the
-	// other format cannot have. They are left out.
+	// Refused is what could not be converted, and why. That is lines that are no rules, and rules that
+	// the other format cannot have. They are left out.
 	Refused Errors
 	// Remarks say what the file as a whole means elsewhere and its rules cannot say.
 	Remarks []string

@@ -69,7 +69,7 @@ func TestReadCSVReadsLinesOfAnyLengthHoweverSlowlyTheyArrive(t *testing.T) {
 	long := "/" + strings.Repeat("x", 200_000)
 	var got []resolver.Rule
 	file := iotest.HalfReader(iotest.DataErrReader(strings.NewReader("a," + long + "\nb,/c")))
-	err := rulefile.ReadCSV(file, "", func(rule resolver.Rule) { got = append(got, rule) })
+	err := rulefile.Read(file, rulefile.CSV, "", func(rule resolver.Rule) { got = append(got, rule) })
 	want := []resolver.Rule{{Key: "a", Value: long}, {Key: "b", Value: "/c"}}
 	if err != nil || !slices.Equal(withoutPositions(got), want) {
 		t.Errorf("got %d rules, %v", len(got), err)
@@ -185,7 +185,8 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := read(rulefile.CSV, text)
 		checkPositions(t, text, rules, err)
-		if again := writtenAndRead(t, rulefile.CSV, rules); !slices.Equal(again, withoutPositions(rules)) {
+		again := writtenAndRead(t, rulefile.CSV, rules)
+		if !slices.Equal(again, withoutPositions(rules)) {
 			t.Fatalf("read %v\nthen %v", rules, again)
 		}
 	})

@@ -24,7 +24,9 @@ const (
 )
 
 // csvColumns are the columns in the order in which they stand where no header says another.
-var csvColumns = [...]csvColumn{keyColumn, destinationColumn, statusColumn, exactColumn, unlistedColumn}
+var csvColumns = [...]csvColumn{
+	keyColumn, destinationColumn, statusColumn, exactColumn, unlistedColumn,
+}
 
 // name returns the column's name, as it is written into a header.
 func (c csvColumn) name() string {
@@ -89,12 +91,14 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
 				quote(field), namesOf(csvColumns[:]))
 		case column != noColumn && slices.Contains(c.columns, column):
-			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two", field, column.name())
+			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two",
+				field, column.name())
 		}
 		c.columns = append(c.columns, column)
 	}
 	if !slices.Contains(c.columns, destinationColumn) {
-		c.errs.add(c.lines.position(1), "no column is called destination; the columns are %s", namesOf(csvColumns[:]))
+		c.errs.add(c.lines.position(1), "no column is called destination; the columns are %s",
+			namesOf(csvColumns[:]))
 		return false
 	}
 	return true

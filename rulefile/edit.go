@@ -11,20 +11,23 @@ import (
 type Edit struct {
 	// Key is the rule's.
 	Key string
-	// Rule is what the key gets in the place of its rule or, where it has none, in addition; nil to remove it.
+	// Rule is the key's new rule, in the place of the one that it has; nil to remove that.
 	Rule *resolver.Rule
-	// Same reports whether a key of the file is Key, perhaps in another spelling. Default: if they are equal.
+	// Same reports whether a key of the file is Key, perhaps in another spelling. Default: if they are
+	// equal.
 	Same func(key string) bool
-	// DefaultStatus is the status of rules that name none, for a format in which each has one. Default: that of the resolver.
+	// DefaultStatus is the status of rules that name none, for a format in which each has one.
+	// Default: that of the resolver.
 	DefaultStatus int
 }
 
 // ErrNoRule is the error of an edit that would remove a rule that is not there.
 var ErrNoRule = errors.New("there is no such rule")
 
-// Apply copies a file of rules to w with the edit made, and everything else as it is: order, indentation, comments, line ends.
-// The error is of type [Errors] where the file does not parse, or the format cannot have the rule; [ErrNoRule]; or that of content
-// or w. What has been written then is worth nothing.
+// Apply copies a file of rules to w with the edit made. Everything else stays as it is: order,
+// indentation, comments, line ends. The error is of type [Errors] where the file does not parse, or
+// the format cannot have the rule; [ErrNoRule]; or that of content or w. What has been written then
+// is worth nothing.
 func (e Edit) Apply(w io.Writer, content io.ReadSeeker, format Format, source string) error {
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -86,7 +86,8 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 		"a format that there is none of such": {"xml", "{}", Edit{Key: "b"}, `not "xml"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := edited(t, tt.content, tt.format, tt.edit); err == nil || !strings.Contains(err.Error(), tt.want) {
+			_, err := edited(t, tt.content, tt.format, tt.edit)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
@@ -111,7 +112,9 @@ func FuzzEdit(f *testing.F) {
 		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false)
 	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false)
 	formats := []Format{JSON, CSV, Redirects}
-	f.Fuzz(func(t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool) {
+	f.Fuzz(func(
+		t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool,
+	) {
 		format := formats[int(n)%len(formats)]
 		before, err := readAll(content, format)
 		if err != nil || hasDuplicate(before) {
@@ -125,7 +128,8 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := e.Verify(strings.NewReader(content), strings.NewReader(after), format, "links"); err != nil {
+		old, now := strings.NewReader(content), strings.NewReader(after)
+		if err := e.Verify(old, now, format, "links"); err != nil {
 			return // which is told, and nothing is written
 		}
 		got, err := readAll(after, format)

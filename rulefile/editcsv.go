@@ -66,17 +66,17 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 	}
 	table.columns, table.hasHeader, table.last = c.columns, c.hasHeader, c.lines.end
 	table.separator = cmp.Or(c.fields.Comma, ',')
-	return table, c.errs.with(err)
+	return table, c.errs.withEnd(err)
 }
 
 // row returns the row of a rule without a line end, or says why there can be none.
 func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	var fields []string
 	for _, column := range t.columns {
-		fields = append(fields, column.of(rule))
+		fields = append(fields, column.fieldOf(rule))
 	}
 	for _, column := range csvColumns {
-		if column.of(rule) != "" && !slices.Contains(t.columns, column) {
+		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {
 			return "", errors.New("the table has no column " + column.name() +
 				"; add it to the header")
 		}
@@ -90,7 +90,8 @@ func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	return strings.Join(fields, string(t.separator)), nil
 }
 
-// quoted returns a field in quotation marks if it needs them under any separator: which one it is, is found out from the first row.
+// quoted returns a field in quotation marks if it needs them under any separator. Which one it is,
+// readers find out from the first row.
 func quoted(field string) string {
 	if field != strings.TrimSpace(field) || strings.ContainsAny(field, ",;\t\"") {
 		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
@@ -120,8 +121,8 @@ func (s *lineSpot) lineSplice(content io.ReadSeeker, line string) ([]splice, err
 	return []splice{{s.last, s.last, line + end}}, nil
 }
 
-// lastLineEnd returns the last line end in front of a byte, by default "\n", and whether nothing is
-// between the two.
+// lastLineEnd returns the last line end in front of a byte, and whether it is right there. The
+// default is "\n".
 func lastLineEnd(content io.ReadSeeker, at int) (end string, isEnded bool, err error) {
 	text, err := textBetween(content, max(0, at-maxText-2), at)
 	i := strings.LastIndexByte(text, '\n')

@@ -35,7 +35,8 @@ func (e *Edit) inJSON(content io.ReadSeeker, source string) ([]splice, error) {
 	name, value := memberOf(*e.Rule)
 	switch {
 	case place.found:
-		return []splice{{place.this.key, place.this.keyEnd, name}, {place.this.value, place.this.end, value}}, nil
+		this := place.this
+		return []splice{{this.key, this.keyEnd, name}, {this.value, this.end, value}}, nil
 	case place.last == nil:
 		return []splice{{place.open + 1, place.close, "\n\t" + name + ": " + value + "\n"}}, nil
 	}
@@ -90,8 +91,8 @@ func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splic
 	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, nil
 }
 
-// JSONValue returns the value of a rule's member in an object of rules: a string, or an object where there is more to say than
-// the destination.
+// JSONValue returns the value of a rule's member in an object of rules. It is a string, or an
+// object where there is more to say than the destination.
 func JSONValue(rule resolver.Rule) string {
 	_, value := memberOf(rule)
 	return value

@@ -9,9 +9,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// inRedirects finds out what an edit changes in a _redirects file. Of the lines that match a path the first wins there, so
-// the new ones go behind all those for paths below theirs, and in front of those that take theirs whole; in the old ones'
-// place, if that is there.
+// inRedirects finds out what an edit changes in a _redirects file. Of the lines that match a path
+// the first wins there, so the new ones go behind all those for paths below theirs, and in front of
+// those that take theirs whole; in the old ones' place, if that is there.
 func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, error) {
 	lines, err := e.linesOf(content, source)
 	if err != nil {
@@ -61,17 +61,21 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 		text, err := file.next(lines)
 		spans.last = lines.end
 		if err != nil {
-			return spans, file.errs.with(err)
+			return spans, file.errs.withEnd(err)
 		}
 		rules, _ := newRedirectLine(text, lines.position(0)).rules()
 		for _, rule := range rules {
-			spans.all = append(spans.all, redirectSpan{rule.Key, resolver.PatternOf(rule), lines.start, lines.end})
+			pattern := resolver.PatternOf(rule)
+			span := redirectSpan{rule.Key, pattern, lines.start, lines.end}
+			spans.all = append(spans.all, span)
 		}
 	}
 }
 
-// insert adds the lines of a rule to splices, which remove the old ones, the last of them at old.
-func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string) ([]splice, error) {
+// insert adds the lines of a rule to splices. These remove the old ones, the last of them at old.
+func (l *redirectLines) insert(
+	content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string,
+) ([]splice, error) {
 	earliest, latest := 0, l.last
 	pattern := resolver.PatternOf(rule)
 	for _, line := range l.all {
@@ -98,6 +102,8 @@ func (l *redirectLines) insert(content io.ReadSeeker, splices []splice, old int,
 	}
 	text = strings.ReplaceAll(text, "\n", end)
 	splices = append(splices, splice{at, at, text})
-	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	slices.SortStableFunc(splices, func(a, b splice) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
 	return splices, nil
 }

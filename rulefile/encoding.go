@@ -9,8 +9,8 @@ import (
 
 // Files of rules are UTF-8.
 
-// withoutByteOrderMark drops the mark that some editors put in front of UTF-8
-// (RFC 8259 8.1 lets a reader ignore it). It returns how many bytes these were, too.
+// withoutByteOrderMark drops the mark that some editors put in front of UTF-8. RFC 8259 8.1 lets a
+// reader ignore it. It returns how many bytes these were, too.
 func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 	const mark = "\uFEFF"
 	b := bufio.NewReaderSize(r, 16<<10)

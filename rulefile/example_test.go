@@ -18,9 +18,8 @@ func Example() {
 /app/*    /index.html                    200
 `)
 	var rules []resolver.Rule
-	err := rulefile.ReadRedirects(file, "_redirects", func(rule resolver.Rule) {
-		rules = append(rules, rule)
-	})
+	add := func(rule resolver.Rule) { rules = append(rules, rule) }
+	err := rulefile.Read(file, rulefile.Redirects, "_redirects", add)
 	fmt.Println(err)
 	rulefile.WriteJSON(os.Stdout, slices.Values(rules))
 	// Output:

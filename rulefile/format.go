@@ -17,9 +17,9 @@ type Format string
 const (
 	// JSON is the draft's own form: see [ReadJSON].
 	JSON Format = "json"
-	// CSV is a table: see [ReadCSV].
+	// CSV is a table.
 	CSV Format = "csv"
-	// Redirects is the _redirects file of Netlify and Cloudflare Pages: see [ReadRedirects].
+	// Redirects is the _redirects file of Netlify and Cloudflare Pages.
 	Redirects Format = "redirects"
 )
 
@@ -32,8 +32,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("the formats are json, csv and redirects, not %q", name)
 }
 
-// FormatOf returns the format that the name of a file tells: *.json, *.csv and *.tsv, and
-// _redirects, *._redirects and *.redirects.
+// FormatOf returns the format that the name of a file tells. The names are *.json, *.csv and *.tsv,
+// and _redirects, *._redirects and *.redirects.
 func FormatOf(path string) (Format, bool) {
 	name := strings.ToLower(filepath.Base(path))
 	switch extension := filepath.Ext(name); {
@@ -47,29 +47,32 @@ func FormatOf(path string) (Format, bool) {
 	return "", false
 }
 
-// Read reads rules in a format, as [ReadJSON], [ReadCSV] and [ReadRedirects] do.
+// Read reads rules in a format. Each is passed to add; its position is source, and the line and
+// column of its key. The error is of type [Errors] and lists everything that is no rule, or it is
+// the reader's own.
 func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) error {
 	switch format {
 	case JSON:
 		return ReadJSON(r, source, add)
 	case CSV:
-		return ReadCSV(r, source, add)
+		return readCSV(r, source, add)
 	case Redirects:
-		return ReadRedirects(r, source, add)
+		return readRedirects(r, source, add)
 	}
 	_, err := ParseFormat(string(format))
 	return err
 }
 
-// Write writes rules in a format, as [WriteJSON], [WriteCSV] and [WriteRedirects] do.
+// Write writes rules in a format. The error is w's own, or of type [Errors] and lists the rules that
+// are left out, as the format has no words for them.
 func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	switch format {
 	case JSON:
 		return WriteJSON(w, rules)
 	case CSV:
-		return WriteCSV(w, rules)
+		return writeCSV(w, rules)
 	case Redirects:
-		return WriteRedirects(w, rules)
+		return writeRedirects(w, rules)
 	}
 	_, err := ParseFormat(string(format))
 	return err

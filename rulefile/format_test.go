@@ -97,7 +97,7 @@ func TestFormatOfTellsTheFormatByTheNameOfAFile(t *testing.T) {
 	}
 }
 
-func TestEveryFormatTellsErrorsOfReaderAndWriterFromThoseOfTheFile(t *testing.T) {
+func TestReadersAndWritersOwnErrorsAreToldFromTheFiles(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, format := range []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects} {
 		err := rulefile.Read(iotest.ErrReader(broken), format, "", func(resolver.Rule) {})
@@ -105,7 +105,8 @@ func TestEveryFormatTellsErrorsOfReaderAndWriterFromThoseOfTheFile(t *testing.T)
 			t.Errorf("reading %s: %v", format, err)
 		}
 		rule := resolver.Rule{Key: "a", Value: "/b", Exact: true}
-		if err := rulefile.Write(brokenWriter{broken}, format, slices.Values([]resolver.Rule{rule})); err != broken {
+		rules := slices.Values([]resolver.Rule{rule})
+		if err := rulefile.Write(brokenWriter{broken}, format, rules); err != broken {
 			t.Errorf("writing %s: %v", format, err)
 		}
 	}
@@ -142,13 +143,15 @@ key "b": the status is 301, 302, 303, 307 or 308, not 200`
 		if errorText(err) != want {
 			t.Errorf("%s: got\n%v", format, err)
 		}
-		if rules, err := read(format, text); err != nil || !slices.Equal(withoutPositions(rules), []resolver.Rule{good}) {
+		rules, err := read(format, text)
+		if err != nil || !slices.Equal(withoutPositions(rules), []resolver.Rule{good}) {
 			t.Errorf("%s: written are %v, %v", format, rules, err)
 		}
 	}
 }
 
-// checkPositions checks that rules and errors are said to stand inside of text, one behind the other.
+// checkPositions checks that rules and errors are said to stand inside of text, one behind the
+// other.
 func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error) {
 	t.Helper()
 	lines := strings.Split(text, "\n")

@@ -18,8 +18,8 @@ import (
 type jsonScanner struct {
 	r      io.Reader
 	source string
-	// window is the part of the input that is held: what comes next is at next, and
-	// everything from start on is still needed.
+	// window is the part of the input that is held. What comes next is at next, and everything from
+	// start on is still needed.
 	window      []byte
 	start, next int
 	passed      int // bytes of the input in front of the window
@@ -118,7 +118,8 @@ func (s *jsonScanner) readOn() error {
 
 // position returns where the next byte stands.
 func (s *jsonScanner) position() resolver.Position {
-	return resolver.Position{Source: s.source, Line: s.line, Column: s.passed + s.next - s.lineStart + 1}
+	column := s.passed + s.next - s.lineStart + 1
+	return resolver.Position{Source: s.source, Line: s.line, Column: column}
 }
 
 // string reads a string.
@@ -129,7 +130,8 @@ func (s *jsonScanner) string(at resolver.Position) (jsonToken, error) {
 		for i, c := range s.window[s.next:] {
 			switch {
 			case c < ' ':
-				return jsonToken{}, notJSON(at, "the string does not end on its line, or holds a control character; escape it, such as a tab as \\t")
+				return jsonToken{}, notJSON(at, "the string does not end on its line, or holds a "+
+					"control character; escape it, such as a tab as \\t")
 			case escaped:
 				escaped = false
 			case c == '\\':
@@ -159,7 +161,8 @@ func (s *jsonScanner) decoded(at resolver.Position, plain bool) (jsonToken, erro
 	}
 	text, ok := unescaped(raw)
 	if !ok {
-		return token, notJSON(at, `the string has an escape that there is none of; for a backslash write \\`)
+		return token, notJSON(at, "the string has an escape that there is none of; for a "+
+			`backslash write \\`)
 	}
 	token.text = text
 	token.broken = token.broken || hasHalfCharacter(text, raw)
@@ -171,8 +174,8 @@ func unescaped(raw []byte) (text string, ok bool) {
 	return text, err == nil
 }
 
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair: the library
-// has put U+FFFD for it into text, where raw says nothing of that character.
+// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
+// put U+FFFD into text, where raw says nothing of that character.
 func hasHalfCharacter(text string, raw []byte) bool {
 	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 	return strings.Count(text, "\uFFFD") > meant

@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// lineReader reads the lines of a text that say something: not those that are blank, or
-// comments, which begin with "#".
+// lineReader reads the lines of a text that say something. It passes over blank ones and comments,
+// which begin with "#".
 type lineReader struct {
 	r      *bufio.Reader
 	source string
@@ -29,8 +29,9 @@ func (l *lineReader) position(column int) resolver.Position {
 	return resolver.Position{Source: l.source, Line: l.number, Column: column}
 }
 
-// next returns the next line, without the LF or CRLF at its end; it is valid until the next call. The
-// error is io.EOF behind the last line, an [*Error] for a line that is too long, or the reader's own.
+// next returns the next line, without the LF or CRLF at its end. It is valid until the next call.
+// The error is io.EOF behind the last line, an [*Error] for a line that is too long, or the
+// reader's own.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
@@ -52,11 +53,12 @@ func (l *lineReader) next() ([]byte, error) {
 // lineSpace is what can stand between the words of a line.
 const lineSpace = " \t\r\v\f"
 
-// maxText is how long a line, or a string of JSON, is at most: keys and destinations end long before.
+// maxText is how long a line, or a string of JSON, is at most. Keys and destinations end long
+// before.
 const maxText = 1 << 20
 
-// read reads a line, with its end, or as much of it as makes it too long. At the end of the input, the error
-// is io.EOF also where there is a line.
+// read reads a line, with its end, or as much of it as makes it too long. At the end of the input,
+// the error is io.EOF also where there is a line.
 func (l *lineReader) read() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	if err != bufio.ErrBufferFull {

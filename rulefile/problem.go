@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Error is one thing in a file that is no rule, or one rule that a format has no words for.
+// Error is one thing in a file that is no rule, or a rule that a format cannot express.
 type Error struct {
 	Position resolver.Position
 	// Message says what is wrong and what to write instead.
@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Errors are all such things: of a file, in the order in which they stand there, or of rules, in theirs.
+// Errors are all such things of a file, or of rules, in their order.
 type Errors []*Error
 
 // Error returns one line for each error.
@@ -47,11 +47,11 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// maxErrors is how many errors a reader lists before it gives up: a file of a million bad lines is not one of
-// rules, and its errors are not to take more memory than rules do.
+// maxErrors is how many errors a reader lists before it gives up. A file of a million bad lines is
+// not one of rules, and its errors are not to take more memory than rules do.
 const maxErrors = 10_000
 
-// tooMany returns an error that ends the reading at a place, or nil as long as there are not too many errors.
+// tooMany returns an error that ends the reading at a place if there are too many errors.
 func (e Errors) tooMany(at resolver.Position) *Error {
 	if len(e) < maxErrors {
 		return nil
@@ -64,7 +64,7 @@ func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
 }
 
-// quote returns a text in quotation marks, and of a long one its beginning: an error is not to be
+// quote returns a text in quotation marks, and of a long one its beginning. An error is not to be
 // longer than the line that it is about, however often it names a key.
 func quote(text string) string {
 	const most = 200
@@ -76,12 +76,15 @@ func quote(text string) string {
 
 // inOrder compares where two errors of one file stand.
 func inOrder(a, b *Error) int {
-	return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Position.Column, b.Position.Column))
+	return cmp.Or(
+		cmp.Compare(a.Position.Line, b.Position.Line),
+		cmp.Compare(a.Position.Column, b.Position.Column),
+	)
 }
 
-// with returns the errors and one that ended the reading, as one error: io.EOF is none, and an [*Error] one of
-// them; any other is the reader's own, and stands alone.
-func (e Errors) with(end error) error {
+// withEnd returns the errors and one that ended the reading, as one error. There io.EOF is none, and
+// an [*Error] is one of them. Any other is the reader's own, and stands alone.
+func (e Errors) withEnd(end error) error {
 	if last, ok := errors.AsType[*Error](end); ok {
 		return append(e, last)
 	}

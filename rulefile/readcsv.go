@@ -10,24 +10,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ReadCSV reads rules from a table with the columns key, destination, status, exact
-// and unlisted, of which a row needs the first two:
-//
-//	key,destination,status,exact,unlisted
-//	github,https://github.com
-//	paper,https://example.com/paper.pdf,301,exact,unlisted
-//
-// The last two hold the words exact and unlisted, or nothing. What separates columns is
-// found out from the first row: a comma, a semicolon or a tab. A first row that names columns
-// says in which order they stand; the key's may also be called from, source, short or slug,
-// the destination's to, target or url, and the status' code. Fields are quoted as in RFC
-// 4180, but none goes over several lines. Blank rows are passed over, and so are lines that
-// begin with "#", which no key does.
-//
-// Each rule is passed to add as soon as it is read; its position is source, and the
-// line and column of its key. The error is of type [Errors] and lists every row
-// that is no rule, or it is the reader's own.
-func ReadCSV(r io.Reader, source string, add func(resolver.Rule)) error {
+// readCSV reads rules from a table.
+func readCSV(r io.Reader, source string, add func(resolver.Rule)) error {
 	c := newCSVReader(r, source)
 	row, err := c.next()
 	if err == nil && isHeader(row) {
@@ -41,7 +25,7 @@ func ReadCSV(r io.Reader, source string, add func(resolver.Rule)) error {
 			add(rule)
 		}
 	}
-	return c.errs.with(err)
+	return c.errs.withEnd(err)
 }
 
 // csvReader reads the rows of a table. The library gets one line at a time, so that a

@@ -43,8 +43,8 @@ func (j *jsonReader) allErrors(err error) error {
 	return j.errs.orNil()
 }
 
-// ReadJSONValue reads the value of one member of an object of rules, and returns the rule that the key gets. The error is of
-// type [Errors] or the reader's own.
+// ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
+// error is of type [Errors] or the reader's own.
 func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	text, _ := withoutByteOrderMark(r)
 	j := &jsonReader{tokens: newJSONScanner(text, source)}
@@ -70,8 +70,8 @@ type jsonReader struct {
 	open, close int
 }
 
-// memberSpan is where a member of the object stands in the file: its name from key to keyEnd, its value from value to
-// end.
+// memberSpan is where a member of the object stands in the file. Its name goes from key to keyEnd,
+// its value from value to end.
 type memberSpan struct{ key, keyEnd, value, end int }
 
 // offset returns where in the file the next byte stands.

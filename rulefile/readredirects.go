@@ -7,57 +7,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ReadRedirects reads rules from a _redirects file, as Netlify and Cloudflare Pages have
-// it: a line for each, with the words
-//
-//	from [query...] to [status[!]] [condition...]
-//
-// A path is an exact rule, which like there matches with and without a slash at its end. A path that ends in "/*" is a rule for all below it, if
-// "/:splat" ends the destination's path; it matches the path itself, too. Where ":splat" stands elsewhere in the
-// destination, or not at all, the line makes two rules, for the path itself and for all below it. A placeholder is a variable of
-// a template, and so is a "*" at the end of the last segment:
-//
-//	/paper         https://example.com/paper.pdf 302    paper            https://example.com/paper.pdf   302 exact
-//	/docs/*        https://docs.example.com/:splat      docs             https://docs.example.com        301
-//	/news/*        /blog                                news             /blog                           301 exact
-//	                                                    news/{+splat}    /blog                           301
-//	/:year/:post   /blog/:post?y=:year                  {year}/{post}    /blog/{post}?y={year}           301 exact
-//	/api-*         /reference/:splat                    api-{splat}      /reference/{+splat}             301
-//
-// A line without a status means 301, as at Netlify; at Cloudflare it means 302. The "!" changes nothing, as rules answer
-// before files do. Everything else has no equivalent, and each such line is an error that says why:
-// a host in front of the path, queries and conditions, other statuses (rewrites, error pages), every path, two placeholders in
-// one segment, and a path that leads to itself.
-//
-// A key has one rule, where a _redirects file can have two lines, for a path and for all below it. Where the path's line
-// is the first, the two become one rule, in the second's place, if status and destination are the same but for a slash at its end:
-//
-//	/docs    https://docs.example.com/
-//	/docs/*  https://docs.example.com/:splat      docs   https://docs.example.com/      301
-//
-// Otherwise the second is an error. So is a line that no request gets to, as there the first line that matches
-// wins: one for a path that an earlier line has, or below one that an earlier line takes whole. Here the
-// longest key wins, and the line would begin to mean something. For the same reason a line is an error some of whose paths match one with
-// placeholders in front of it, where the rule that it makes would win here.
-//
-// Lines are compared in time that is linear in their number, as long as the texts around their
-// placeholders have a few hundred different lengths and places at most; the reading ends at a line
-// with which that gets out of hand.
-//
-// The rules are passed to add when all have been read; their positions are source, and the line and column
-// of the path. The error is of type [Errors] and lists every line that is no rule, or it
-// is the reader's own.
-func ReadRedirects(r io.Reader, source string, add func(resolver.Rule)) error {
+// readRedirects reads rules from a _redirects file. They are passed to add when all have been read.
+func readRedirects(r io.Reader, source string, add func(resolver.Rule)) error {
 	file := newRedirectsFile()
 	err := file.read(newLineReader(r, source))
 	file.each(add)
-	return file.errs.with(err)
+	return file.errs.withEnd(err)
 }
 
 // redirectsFile is what has been read of a file.
 type redirectsFile struct {
-	// rules are the rules in the order of their lines; one that became part of a later one has
-	// no key any more.
+	// rules are the rules in the order of their lines. One that became part of a later one has no key
+	// any more.
 	rules []resolver.Rule
 	byKey map[string]int // index in rules, by canonical key
 	seed  maphash.Seed
@@ -150,8 +111,8 @@ func (f *redirectsFile) addRule(added *keyedRule) bool {
 	return false
 }
 
-// refuseBetter reports a rule some of whose paths match an earlier one, too, if it would win here
-// and cannot there: one of the two is a template.
+// refuseBetter reports a rule that precedes an earlier one here, and could not there. One of the
+// two is a template, and some paths match both.
 func (f *redirectsFile) refuseBetter(added *keyedRule) (refused bool) {
 	first, path, refused := f.index.First(&added.pattern)
 	if refused {

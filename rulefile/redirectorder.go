@@ -12,8 +12,8 @@ import (
 // Of the lines of a _redirects file that match a path, the first wins; of the rules of a
 // ruleset, that with the longest key.
 
-// hashesAbove gives the keys that a key lies below, a and a/b for a/b/c: how long each is, and its
-// hash. It takes as long as one reading of the key, however deep that is.
+// hashesAbove gives length and hash of the keys that a key lies below, a and a/b for a/b/c. It
+// takes as long as one reading of the key, however deep that is.
 func hashesAbove(key string, seed maphash.Seed) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		var h maphash.Hash
@@ -32,11 +32,12 @@ func hashesAbove(key string, seed maphash.Seed) iter.Seq2[int, uint64] {
 	}
 }
 
-// longestFirst returns rules in an order in which the first that matches has the longest
-// key: each stays where it is, unless it takes all below its path and something
-// below comes later, behind the last of which it moves. With templates among them all are put in order.
+// longestFirst returns rules in an order in which the first that matches has the longest key. A
+// rule that takes all below its path moves behind the last one below; the others stay. With
+// templates among them all are put in order.
 func longestFirst(rules []resolver.Rule) []resolver.Rule {
-	if slices.ContainsFunc(rules, func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }) {
+	isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
+	if slices.ContainsFunc(rules, isTemplate) {
 		keyed := make([]*keyedRule, len(rules))
 		for i, rule := range rules {
 			keyed[i] = newKeyedRule(rule)
@@ -69,8 +70,8 @@ func longestFirst(rules []resolver.Rule) []resolver.Rule {
 	return rules
 }
 
-// lastBelow returns, for the hash of each key of a rule that takes all below its path, the index of
-// the last rule below.
+// lastBelow returns the index of the last rule below each rule that takes all below its path. It is
+// found by the hash of that one's key.
 func lastBelow(rules []resolver.Rule, seed maphash.Seed) map[uint64]int {
 	last := make(map[uint64]int)
 	for _, rule := range rules {

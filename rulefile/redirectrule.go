@@ -18,8 +18,8 @@ const (
 // spanning is what a "*" becomes in a key, and ":splat" in the path of its destination.
 const spanning = "{+splat}"
 
-// translate makes rules of a line. They are two where the path ends in "/*", and the destination does
-// not go on with what that matched: one for the path itself, and one for all below it.
+// translate makes rules of a line. They are two where the path ends in "/*", and the destination
+// does not go on with what that matched: one for the path itself, and one for all below it.
 func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
 	path := newRedirectPath(r.from.text, r.to.text)
 	if err := path.check(); err != nil {
@@ -43,8 +43,8 @@ func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
 	return []resolver.Rule{rule}, nil
 }
 
-// toOnePlace makes rules of a line whose path ends in "/*", for a destination to which a request's
-// path is not appended.
+// toOnePlace makes rules of a line whose path ends in "/*" and whose destination stays the same. No
+// request's path is appended to it.
 func (r redirect) toOnePlace(path redirectPath) (rules []resolver.Rule) {
 	itself := resolver.Rule{Key: path.key, Status: r.status, Exact: true}
 	itself.Value = path.valueOf(withoutSplat(r.to.text))
@@ -75,8 +75,8 @@ const (
 	endsWithin                    // "x*": segments that begin with the last one match, with all below
 )
 
-// newRedirectPath takes a path apart. A word with a colon in front is a placeholder where it begins a
-// segment, or where the destination has it, too: Special:Search is none.
+// newRedirectPath takes a path apart. A word with a colon in front is a placeholder where it begins
+// a segment, or where the destination has it, too: Special:Search is none.
 func newRedirectPath(from, destination string) (p redirectPath) {
 	path, isPrefix := strings.CutSuffix(from, star)
 	p.text = strings.TrimRight(strings.TrimPrefix(path, "/"), "/")
@@ -114,7 +114,7 @@ func newRedirectPath(from, destination string) (p redirectPath) {
 // placeholder is what Netlify and Cloudflare take for one.
 var placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
 
-// maxPlaceholders is how many a path has at most: each has a segment of its own, and a template has
+// maxPlaceholders is how many a path has at most. Each has a segment of its own, and a template has
 // no more of them.
 const maxPlaceholders = 64
 
@@ -180,8 +180,8 @@ func (p *redirectPath) checkDestination(to string) error {
 	return nil
 }
 
-// unknownIn returns a placeholder that begins a segment of a destination's path, and is not in the
-// path of the line; "" if there is none.
+// unknownIn returns a placeholder of a destination's path that the line's path does not have. It
+// begins a segment; "" stands for none.
 func (p *redirectPath) unknownIn(to string) string {
 	itself, _ := cutPath(withoutSplat(to))
 	for segment := range strings.SplitSeq(itself, "/") {

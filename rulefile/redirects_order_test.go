@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// plainLine is a line of a _redirects file, as plain as can be: a regular expression, and where it leads.
+// plainLine is a line of a _redirects file as a regular expression, and where it leads.
 type plainLine struct {
 	matches *regexp.Regexp
 	to      string
@@ -46,7 +46,7 @@ func (l plainLine) destination(path string) (to string, ok bool) {
 	return to, true
 }
 
-func TestRulesOfRedirectsWithPlaceholdersAnswerAsTheFirstLineThatMatchesDoes(t *testing.T) {
+func TestRulesOfPlaceholdersAnswerAsTheFirstLineThatMatches(t *testing.T) {
 	pick := func(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
 	answered, refused := 0, 0
 	for seed := range uint64(4000) {

@@ -242,7 +242,7 @@ func TestReadRedirectsReadsTheRedirectsOfBabel(t *testing.T) {
 	var rules []resolver.Rule
 	prefixes := 0
 	lines := strings.NewReader(babelRedirects(t))
-	err := rulefile.ReadRedirects(lines, "babel", func(rule resolver.Rule) {
+	err := rulefile.Read(lines, rulefile.Redirects, "babel", func(rule resolver.Rule) {
 		rules = append(rules, rule)
 		if !rule.Exact {
 			prefixes++
@@ -340,7 +340,7 @@ func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 	}
 }
 
-func TestWriteRedirectsWritesVariablesAsPlaceholdersAndWhatIsMoreSpecificFirst(t *testing.T) {
+func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 	got, err := write(rulefile.Redirects,
 		resolver.Rule{Key: "{x}", Value: "/1/{x}"},
 		resolver.Rule{Key: "a/{x}", Value: "/2?x={x}", Exact: true},
@@ -393,8 +393,8 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 	}
 }
 
-// What was read and written again is read as the same rules, but for what a "*" stands for that is no rule for all below, which is not
-// written.
+// What was read and written again is read as the same rules. Not written is what a "*" stands for
+// that is no rule for all below.
 func FuzzRedirects(f *testing.F) {
 	f.Add("/a /b 302\n/c/* https://example.com/:splat 301!\n/c/d/ /e/?f#g\n")
 	f.Add("\uFEFF# c\r\n/a /b/\r\n/a/* /b/:splat\r\n/a /b/ # again\r\n/a/*\t/b/:splat\r\n")
@@ -406,10 +406,13 @@ func FuzzRedirects(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := read(rulefile.Redirects, text)
 		checkPositions(t, text, rules, err)
-		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool { return strings.Contains(rule.Key+rule.Value, "{+splat}") })
+		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool {
+			return strings.Contains(rule.Key+rule.Value, "{+splat}")
+		})
 		byKey := func(a, b resolver.Rule) int { return strings.Compare(a.Key, b.Key) }
 		again := writtenAndRead(t, rulefile.Redirects, rules)
-		if slices.ContainsFunc(rules, func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }) {
+		isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
+		if slices.ContainsFunc(rules, isTemplate) {
 			slices.SortFunc(rules, byKey)
 			slices.SortFunc(again, byKey)
 		}

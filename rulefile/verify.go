@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Verify reads a file as it was before the edit and as it is with it, and reports whether the edit has made its change and no other: an
+// Verify reads a file before and after the edit, and checks that this has made no other change. An
 // error is what is wrong, or the readers' own.
 func (e Edit) Verify(before, after io.Reader, format Format, source string) error {
 	old, now := newRuleSum(), newRuleSum()
@@ -30,13 +30,16 @@ func (e Edit) Verify(before, after io.Reader, format Format, source string) erro
 	}
 	counted := &countingReader{r: after}
 	if err := Read(counted, format, source, now.add); err != nil {
-		return Errors{{Message: "the file would not be read as before, and is left alone; edit it by hand: " + err.Error()}}
+		return Errors{{Message: "the file would not be read as before, and is left alone; edit it by " +
+			"hand: " + err.Error()}}
 	}
 	switch {
 	case counted.n == 0:
-		return Errors{{Message: "this is the last rule, and an empty file is none; add another rule first, or remove the source"}}
+		return Errors{{Message: "this is the last rule, and an empty file is none; add another rule " +
+			"first, or remove the source"}}
 	case old.sum != now.sum:
-		return Errors{{Message: "other rules would change, too, and the file is left alone; edit it by hand"}}
+		return Errors{{Message: "other rules would change, too, and the file is left alone; edit it " +
+			"by hand"}}
 	}
 	return nil
 }

@@ -12,11 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteCSV writes rules as a table, in their order and with a header, separated by commas: the
-// form that [ReadCSV] reads. The error is w's own, or of type [Errors] and lists the
-// rules that are left out, as no row can hold them: their keys are empty or begin with
-// "#", or a line ends in them.
-func WriteCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+// writeCSV writes rules as a table, in their order and with a header, separated by commas.
+func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	c := csv.NewWriter(w)
 	row := make([]string, len(csvColumns))
@@ -30,7 +27,7 @@ func WriteCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 			continue
 		}
 		for i, column := range csvColumns {
-			row[i] = column.of(rule)
+			row[i] = column.fieldOf(rule)
 		}
 		c.Write(row) //nolint:errcheck // as above
 	}
@@ -52,8 +49,8 @@ func checkInCSV(rule resolver.Rule) error {
 	return nil
 }
 
-// of returns what the column holds of a rule.
-func (c csvColumn) of(rule resolver.Rule) string {
+// fieldOf returns what the column holds of a rule.
+func (c csvColumn) fieldOf(rule resolver.Rule) string {
 	switch {
 	case c == keyColumn:
 		return rule.Key

@@ -10,9 +10,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteJSON writes rules as one object, in their order and each on its own line: the
-// form that [ReadJSON] reads. The error is w's own, or of type [Errors] and lists the
-// rules that are left out, as no file of rules can hold them.
+// WriteJSON writes rules as one object, in their order and each on its own line. [ReadJSON] reads
+// it. The error is w's own, or of type [Errors] and lists the rules that are left out, as no file
+// of rules can hold them.
 func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	j := newJSONWriter(w)
 	for rule := range rules {
@@ -83,7 +83,8 @@ func (j *jsonWriter) encodeValue(rule resolver.Rule) {
 		return
 	}
 	more := &j.rule.more
-	more.To, more.Status, more.Exact, more.Unlisted = rule.Value, rule.Status, rule.Exact, rule.Unlisted
+	more.To, more.Status = rule.Value, rule.Status
+	more.Exact, more.Unlisted = rule.Exact, rule.Unlisted
 	j.encode(more)
 }
 

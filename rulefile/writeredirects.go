@@ -15,18 +15,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteRedirects writes rules as a _redirects file: the form that [ReadRedirects] reads. They keep their order, but that
-// a rule that is not exact moves behind the last one below its path, as the
-// first line that matches wins there; with templates among them all are put in an order, the more specific first. For that all are
-// held in memory.
-//
-// A rule without a status gets the one that it has by default, 302, as a line without one
-// means something else. A rule that is not exact and whose destination's path ends in a slash makes
-// two lines, for the path and for all below it.
-//
-// The error is w's own, or of type [Errors] and lists the rules that are left out, as no
-// line means the same: those that are unlisted, hold spaces, or would be read as something else.
-func WriteRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+// writeRedirects writes rules as a _redirects file. A rule without a status gets the one that it has
+// by default, as a line without one means something else.
+func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b := bufio.NewWriter(w)
 	for _, rule := range longestFirst(slices.Collect(rules)) {
@@ -55,7 +46,8 @@ func redirectsOf(rule resolver.Rule) string {
 		return exact
 	}
 	path, rest := cutPath(rule.Value)
-	prefix := from + star + " " + strings.TrimSuffix(path, "/") + "/" + splat + rest + " " + status + "\n"
+	below := strings.TrimSuffix(path, "/") + "/" + splat + rest
+	prefix := from + star + " " + below + " " + status + "\n"
 	if path == "/" || !strings.HasSuffix(path, "/") {
 		return prefix
 	}

@@ -54,7 +54,8 @@ func (it *items) take(n int) string {
 	return span[:length]
 }
 
-// bindUnnamed gives each variable an item, an exploded one as many as the others leave, and the last one all that is left.
+// bindUnnamed gives each variable an item. An exploded one gets as many as the others leave, and
+// the last one all that is left.
 func (e *Expression) bindUnnamed(it *items, found []Value) {
 	for i := range e.Variables {
 		v, behind := &e.Variables[i], len(e.Variables)-1-i
@@ -72,8 +73,8 @@ func (e *Expression) bindUnnamed(it *items, found []Value) {
 	}
 }
 
-// value returns the value of a variable that is not exploded: a list where there are commas that its operator emits between members
-// alone.
+// value returns the value of a variable that is not exploded. It is a list if it has commas, which
+// its operator emits between members alone.
 func (e *Expression) value(item string) Value {
 	if !e.Operator.AllowsReserved() && strings.IndexByte(item, ',') >= 0 {
 		return RawList(strings.Split(item, ",")...)
@@ -81,7 +82,8 @@ func (e *Expression) value(item string) Value {
 	return Raw(item)
 }
 
-// explode returns the value of an exploded variable: pairs where the operator emits "=" between names and values alone.
+// explode returns the value of an exploded variable: pairs where the operator emits "=" between
+// names and values alone.
 func (e *Expression) explode(span string) Value {
 	separator := e.Operator.Separator()
 	first, _, _ := strings.Cut(span, string(separator))
@@ -111,8 +113,8 @@ func cutPair(span string, separator byte) (value, rest string, more bool) {
 	return span[:end], span[end+1:], true
 }
 
-// set sets the value of a variable. Where it has one from another place, the one that no prefix has cut counts, or the
-// longer one; whether it fits both places, the proof shows.
+// set sets the value of a variable. Where it has one from another place, the one that no prefix has
+// cut counts, or the longer one; whether it fits both places, the proof shows.
 func (v *Variable) set(found []Value, value Value) {
 	old := &found[v.Slot]
 	if old.kind == undefined || v.Prefix == 0 || len(value.text) > len(old.text) {
@@ -147,8 +149,8 @@ func (it *items) name() string {
 	return it.rest
 }
 
-// bindExploded gives an exploded variable the items that have its name, as a list, or else as pairs those that have no later
-// variable's.
+// bindExploded gives an exploded variable the items that have its name, as a list. If there are
+// none, it gets those that have no later variable's name, as pairs.
 func (e *Expression) bindExploded(i int, it *items, found []Value) {
 	v := &e.Variables[i]
 	var members []string

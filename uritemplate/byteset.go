@@ -5,16 +5,13 @@ type byteSet [4]uint64
 
 func (s *byteSet) add(c byte)     { s[c>>6] |= 1 << (c & 63) }
 func (s byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
-func (s byteSet) meets(t byteSet) bool {
+func (s byteSet) overlaps(t byteSet) bool {
 	return s[0]&t[0]|s[1]&t[1]|s[2]&t[2]|s[3]&t[3] != 0
 }
 
-func (s byteSet) with(t byteSet) byteSet {
+func (s byteSet) union(t byteSet) byteSet {
 	return byteSet{s[0] | t[0], s[1] | t[1], s[2] | t[2], s[3] | t[3]}
 }
-
-// Takes reports whether expansions of the expression can hold a byte.
-func (e *Expression) Takes(c byte) bool { return e.bytes().has(c) }
 
 // bytes returns all bytes that expansions of the expression can hold.
 func (e *Expression) bytes() (s byteSet) {
@@ -58,7 +55,7 @@ func starts(parts []Part) (s byteSet) {
 		if first := part.Expression.Operator.First(); first != 0 {
 			s.add(first)
 		} else {
-			s = s.with(part.Expression.bytes())
+			s = s.union(part.Expression.bytes())
 		}
 	}
 	return s
@@ -71,7 +68,7 @@ func ends(parts []Part) (s byteSet) {
 			s.add(literal[len(literal)-1])
 			return s
 		}
-		s = s.with(parts[i].Expression.bytes())
+		s = s.union(parts[i].Expression.bytes())
 	}
 	return s
 }

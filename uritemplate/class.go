@@ -40,11 +40,11 @@ func makeClasses() (t [256]class) {
 	return t
 }
 
-func is(c byte, k class) bool { return classes[c]&k != 0 }
+func hasClass(c byte, k class) bool { return classes[c]&k != 0 }
 
 // isTriplet reports whether a percent-encoded octet stands at i.
 func isTriplet[T string | []byte](s T, i int) bool {
-	return i+2 < len(s) && s[i] == '%' && is(s[i+1], hexDigit) && is(s[i+2], hexDigit)
+	return i+2 < len(s) && s[i] == '%' && hasClass(s[i+1], hexDigit) && hasClass(s[i+2], hexDigit)
 }
 
 // octet returns what a triplet stands for.

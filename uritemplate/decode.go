@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Decoded returns a raw value with its percent-encoded triplets decoded, once, as data. ok is false where the result is no UTF-8.
+// Decoded returns a raw value as data, with its percent-encoded triplets decoded once. The result
+// is no UTF-8 where ok is false.
 func (v Value) Decoded() (decoded Value, ok bool) {
 	if !v.raw {
 		return v, true
@@ -41,9 +42,9 @@ func decodeText(s string) (text string, ok bool) {
 	return string(b), utf8.Valid(b)
 }
 
-// Cooked finds the values of a URI as data: decoded once. ok is false where [Matcher.Match] finds none, where a value is no
-// UTF-8, and where what is expanded from the values would not match with the same values again: there they would not say what the URI
-// does.
+// Cooked finds the values of a URI as data: decoded once. There are none where [Matcher.Match]
+// finds none, where a value is no UTF-8, and where what is expanded from the values would not match
+// with the same values again: there they would not say what the URI does.
 func (m *Matcher) Cooked(uri string) (values []Value, ok bool) {
 	values, ok = m.decoded(uri)
 	if !ok {
@@ -75,24 +76,4 @@ func (m *Matcher) decoded(uri string) ([]Value, bool) {
 
 func sameValue(a, b Value) bool {
 	return a.kind == b.kind && a.text == b.text && a.raw == b.raw && slices.Equal(a.list, b.list)
-}
-
-// Both is a value as it stands in a URI, and as data.
-type Both struct {
-	Raw, Decoded Value
-	// OK is false where Decoded would be no UTF-8.
-	OK bool
-}
-
-// Lossless finds the values of a URI, each raw and decoded.
-func (m *Matcher) Lossless(uri string) (values []Both, ok bool) {
-	found, ok := m.Match(uri, nil)
-	if !ok {
-		return nil, false
-	}
-	for _, raw := range found {
-		decoded, ok := raw.Decoded()
-		values = append(values, Both{raw, decoded, ok})
-	}
-	return values, true
 }

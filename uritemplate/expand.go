@@ -13,8 +13,9 @@ func (e *PrefixError) Error() string {
 	return fmt.Sprintf("the variable %s has a prefix, which its value has to be a string for", e.Name)
 }
 
-// AppendExpand appends the expansion of the template to dst (RFC 6570 3). values are by slot; one that is missing at the end is
-// undefined. Nothing is allocated where dst has room. The error is a [*PrefixError].
+// AppendExpand appends the expansion of the template to dst (RFC 6570 3). Values are by slot; one
+// that is missing at the end is undefined. Nothing is allocated where dst has room. The error is a
+// [*PrefixError].
 func (t *Template) AppendExpand(dst []byte, values []Value) ([]byte, error) {
 	for i := range t.parts {
 		part := &t.parts[i]
@@ -23,7 +24,7 @@ func (t *Template) AppendExpand(dst []byte, values []Value) ([]byte, error) {
 			continue
 		}
 		var err error
-		if dst, err = part.Expression.AppendExpand(dst, values); err != nil {
+		if dst, err = part.Expression.appendExpand(dst, values); err != nil {
 			return dst, err
 		}
 	}
@@ -40,8 +41,8 @@ func (t *Template) Expand(values map[string]Value) (string, error) {
 	return string(expanded), err
 }
 
-// AppendExpand appends the expansion of the expression, as [Template.AppendExpand] does.
-func (e *Expression) AppendExpand(dst []byte, values []Value) ([]byte, error) {
+// appendExpand appends the expansion of the expression, as [Template.AppendExpand] does.
+func (e *Expression) appendExpand(dst []byte, values []Value) ([]byte, error) {
 	w := writer{dst: dst, operator: e.Operator, next: e.Operator.First()}
 	for i := range e.Variables {
 		v := &e.Variables[i]
@@ -142,9 +143,11 @@ func (w *writer) exploded(v *Variable, value *Value) {
 // encoded writes a string, of which what the operator may not emit is percent-encoded.
 func (w *writer) encoded(s string, raw bool) { w.dst = w.operator.appendEncoded(w.dst, s, raw) }
 
-// AppendRaw appends a part of a URI as the operator emits it: its percent-encoded triplets stay as they are, and what the operator may not
-// emit is encoded.
-func (o Operator) AppendRaw(dst []byte, part string) []byte { return o.appendEncoded(dst, part, true) }
+// AppendRaw appends a part of a URI as the operator emits it. Its percent-encoded triplets stay as
+// they are, and what the operator may not emit is encoded.
+func (o Operator) AppendRaw(dst []byte, part string) []byte {
+	return o.appendEncoded(dst, part, true)
+}
 
 func (o Operator) appendEncoded(dst []byte, s string, raw bool) []byte {
 	allowed, triplets := unreserved, raw
@@ -164,8 +167,8 @@ func (o Operator) appendEncoded(dst []byte, s string, raw bool) []byte {
 	return append(dst, s[start:]...)
 }
 
-// prefixLength returns how many bytes the first n characters of s take. Where triplets stay as they are, those of one
-// character are one.
+// prefixLength returns how many bytes the first n characters of s take. Where triplets stay as they
+// are, those of one character are one.
 func prefixLength(s string, n int, triplets bool) int {
 	at := 0
 	for ; n > 0 && at < len(s); n-- {
@@ -179,7 +182,8 @@ func prefixLength(s string, n int, triplets bool) int {
 	return at
 }
 
-// encodedCharacter returns the length of the triplets that a string begins with, as many as make one character.
+// encodedCharacter returns the length of the triplets that a string begins with, as many as make
+// one character.
 func encodedCharacter(s string) int {
 	var bytes [utf8.UTFMax]byte
 	n := 0

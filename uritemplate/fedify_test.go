@@ -103,7 +103,9 @@ func (c *fedifyCase) matches(t *testing.T) bool {
 }
 
 // hasValues reports whether values are the expected ones: raw, decoded, or both.
-func hasValues(t *testing.T, template *Template, found []Value, expected map[string]json.RawMessage) bool {
+func hasValues(
+	t *testing.T, template *Template, found []Value, expected map[string]json.RawMessage,
+) bool {
 	for slot, name := range template.Names() {
 		raw, is := expected[name]
 		if !is {
@@ -127,21 +129,26 @@ func hasValues(t *testing.T, template *Template, found []Value, expected map[str
 	return true
 }
 
-// sameFlat reports whether a raw value, as it is or decoded, holds the texts of another: a list of names and values is what a URI has of
-// pairs that are not exploded, and what is undefined expands to nothing, as an empty text can.
+// sameFlat reports whether a raw value, as it is or decoded, holds the texts of another. A list of
+// names and values is what a URI has of pairs that are not exploded, and what is undefined expands
+// to nothing, as an empty text can.
 func sameFlat(found, want Value) bool {
 	decoded, _ := found.Decoded()
 	return slices.Equal(flat(found), flat(want)) || slices.Equal(flat(decoded), flat(want))
 }
 
 func flat(v Value) []string {
-	if v.kind == text || v.kind == undefined {
-		return strings.Split(v.text, ",")
+	if members, ok := v.Members(); ok {
+		return members
 	}
-	return v.list
+	if all, ok := v.NamesAndValues(); ok {
+		return all
+	}
+	s, _ := v.Text()
+	return strings.Split(s, ",")
 }
 
-// matchesAgain reports whether expanding what was matched gives the URL, or whether there is no match where there should be none.
+// matchesAgain reports whether what was matched expands to the URL, or rightly nothing matched.
 func (c *fedifyCase) matchesAgain(t *testing.T) bool {
 	template := mustParse(t, c.template)
 	found, ok := template.GreedyMatcher().Match(c.url(t), nil)

@@ -2,8 +2,8 @@ package uritemplate
 
 import "strings"
 
-// greedyLength returns how much of rest the i-th part takes, which could take most of it: up to the literal behind it where that
-// is the last part, or else up to the first place where the literal stands.
+// greedyLength returns how much of rest the i-th part takes; it could take as much as most. It ends
+// in front of the literal behind it: the last place of that if it is the last part, else the first.
 func (m *Matcher) greedyLength(i int, rest string, most int) int {
 	parts := m.template.parts
 	next := i + 1

@@ -2,20 +2,23 @@ package uritemplate
 
 import "fmt"
 
-// Matcher finds the values that a template makes a URI of. It is immutable and safe for concurrent use.
+// Matcher finds the values that a template makes a URI of. It is immutable and safe for concurrent
+// use.
 type Matcher struct {
 	template *Template
 	takes    []byteSet // of each part that is an expression
-	// pivot is the one expression that takes what the parts in front of it and behind it leave; len(parts) where none has to.
+	// pivot is the expression that takes what the parts around it leave; len(parts) for none.
 	pivot int
 	// greedy lets expressions take as much as they can where that is not settled otherwise.
 	greedy bool
 }
 
-// AmbiguityError is the reason why a template cannot be matched: an expression does not show where it ends.
+// AmbiguityError is the reason why a template cannot be matched: an expression does not show where
+// it ends.
 type AmbiguityError struct {
 	Template string
-	// First and Second are the places, in bytes, of two expressions that could take the same characters.
+	// First and Second are the places, in bytes, of two expressions that could take the same
+	// characters.
 	First, Second int
 	// Character is one that both could take.
 	Character byte
@@ -23,28 +26,32 @@ type AmbiguityError struct {
 
 // Error returns the reason.
 func (e *AmbiguityError) Error() string {
-	return fmt.Sprintf("template %q cannot be matched, as the expressions at bytes %d and %d could share what is between them in more ways than one: "+
-		"both take %q; put a character between them that one of them does not take", e.Template, e.First+1, e.Second+1, e.Character)
+	return fmt.Sprintf("template %q cannot be matched, as the expressions at bytes %d and %d could "+
+		"share what is between them in more ways than one: both take %q; put a character between "+
+		"them that one of them does not take", e.Template, e.First+1, e.Second+1, e.Character)
 }
 
-// Matcher returns a matcher. The error is an [*AmbiguityError] for a template of which the literals, and the characters that
-// the operators emit, do not settle where each expression begins and ends.
+// Matcher returns a matcher. The error is an [*AmbiguityError] for a template of which the
+// literals, and the characters that the operators emit, do not settle where each expression begins
+// and ends.
 //
-// Expressions are settled from the left as long as none takes a character that can follow it, and from the right as long as none takes a
-// character that can stand in front of it; the one that is left between them takes the rest.
+// Expressions are settled from the left as long as none takes a character that can follow it, and
+// from the right as long as none takes a character that can stand in front of it; the one that is
+// left between them takes the rest.
 func (t *Template) Matcher() (*Matcher, error) {
 	m := t.newMatcher()
 	for i := m.pivot + 1; i < len(t.parts); i++ {
-		if t.parts[i].Expression != nil && ends(t.parts[:i]).meets(m.takes[i]) {
+		if t.parts[i].Expression != nil && ends(t.parts[:i]).overlaps(m.takes[i]) {
 			return nil, t.ambiguity(m.pivot, i, m.takes[i])
 		}
 	}
 	return m, nil
 }
 
-// GreedyMatcher returns a matcher that any template has. Where it is not settled which of several expressions takes a character, the
-// first of them takes as much as it can, up to the first place where the literal behind it stands. What it finds is proved, too, but it can
-// miss what there is to find.
+// GreedyMatcher returns a matcher that any template has. Where it is not settled which of several
+// expressions takes a character, the first of them takes as much as it can, up to the first place
+// where the literal behind it stands. What it finds is proved, too, but it can miss what there is
+// to find.
 func (t *Template) GreedyMatcher() *Matcher {
 	m, err := t.Matcher()
 	if err != nil {
@@ -61,7 +68,7 @@ func (t *Template) newMatcher() *Matcher {
 			continue
 		}
 		m.takes[i] = part.Expression.bytes()
-		if m.pivot == len(t.parts) && starts(t.parts[i+1:]).meets(m.takes[i]) {
+		if m.pivot == len(t.parts) && starts(t.parts[i+1:]).overlaps(m.takes[i]) {
 			m.pivot = i
 		}
 	}
@@ -70,7 +77,9 @@ func (t *Template) newMatcher() *Matcher {
 
 // ambiguity returns the error of two expressions, of which the second takes some bytes.
 func (t *Template) ambiguity(first, second int, takes byteSet) error {
-	e := &AmbiguityError{Template: t.source, First: t.parts[first].Offset, Second: t.parts[second].Offset}
+	e := &AmbiguityError{
+		Template: t.source, First: t.parts[first].Offset, Second: t.parts[second].Offset,
+	}
 	others := t.parts[first].Expression.bytes()
 	for _, c := range []byte("a.,-/?&;=#") {
 		if takes.has(c) && others.has(c) {
@@ -81,8 +90,9 @@ func (t *Template) ambiguity(first, second int, takes byteSet) error {
 	return e
 }
 
-// Match finds the values of a URI, by slot, in the memory of values if they fit. All are raw. Expanding the template with them
-// gives uri again, or ok is false. Variables of an expression take one value each, in their order, the last one what is left.
+// Match finds the values of a URI, by slot, in the memory of values if they fit. All are raw.
+// Expanding the template with them gives uri again, or ok is false. Variables of an expression take
+// one value each, in their order, the last one what is left.
 func (m *Matcher) Match(uri string, values []Value) (found []Value, ok bool) {
 	parts := m.template.parts
 	if len(parts) > 0 && parts[0].Expression == nil && !hasPrefix(uri, parts[0].Literal) {
@@ -102,7 +112,7 @@ func (m *Matcher) Match(uri string, values []Value) (found []Value, ok bool) {
 
 func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
 
-// bind gives the variables of all expressions their parts of a URI, as far as it can be the template's.
+// bind gives all variables their parts of a URI, as far as it can be the template's.
 func (m *Matcher) bind(uri string, found []Value) bool {
 	parts := m.template.parts
 	start, end := 0, len(uri)

@@ -15,7 +15,7 @@ const (
 	Continuation Operator = '&'
 )
 
-// First returns what an expression with the operator begins with where anything is defined: a character, or 0 for none.
+// First returns the character that an expression begins with if anything is defined, 0 for none.
 func (o Operator) First() byte {
 	if o == Simple || o == Reserved {
 		return 0

@@ -70,7 +70,7 @@ func (p *parser) literal() error {
 func (p *parser) character(text []byte) ([]byte, error) {
 	c := p.s[p.at]
 	switch {
-	case is(c, literal):
+	case hasClass(c, literal):
 		p.at++
 		return append(text, c), nil
 	case isTriplet(p.s, p.at):
@@ -162,7 +162,8 @@ func (p *parser) variable(end int) (v Variable, err error) {
 	}
 	if p.at < end && p.s[p.at] != ',' {
 		r, _ := utf8.DecodeRuneInString(p.s[p.at:])
-		return v, p.fail(p.at, "%q behind a variable; variables are separated by commas, and have one modifier, \"*\" or \":\" with a number", r)
+		return v, p.fail(p.at, "%q behind a variable; variables are separated by commas, and have "+
+			"one modifier, \"*\" or \":\" with a number", r)
 	}
 	return v, nil
 }
@@ -172,7 +173,7 @@ func (p *parser) name(end int) (string, error) {
 	start, afterDot := p.at, true
 	for p.at < end {
 		switch {
-		case is(p.s[p.at], nameStart):
+		case hasClass(p.s[p.at], nameStart):
 			p.at++
 			afterDot = false
 			continue
@@ -188,7 +189,8 @@ func (p *parser) name(end int) (string, error) {
 		break
 	}
 	if afterDot {
-		return "", p.fail(p.at, "the name of a variable belongs here: letters, digits, \"_\" and percent-encoded characters, with single dots between them")
+		return "", p.fail(p.at, "the name of a variable belongs here: letters, digits, \"_\" and "+
+			"percent-encoded characters, with single dots between them")
 	}
 	return p.s[start:p.at], nil
 }

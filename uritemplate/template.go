@@ -1,7 +1,5 @@
 package uritemplate
 
-import "slices"
-
 // Template is a parsed template. It is immutable and safe for concurrent use.
 type Template struct {
 	source string
@@ -28,7 +26,8 @@ type Expression struct {
 // Variable is a variable of an expression.
 type Variable struct {
 	Name string
-	// Slot is the place of the variable's value among a template's values. A name that stands twice has one slot.
+	// Slot is the place of the variable's value among a template's values. A name that stands twice
+	// has one slot.
 	Slot int
 	// Prefix is how many characters of a value are taken, 0 for all.
 	Prefix int
@@ -44,9 +43,3 @@ func (t *Template) Parts() []Part { return t.parts }
 
 // Names returns the names of the variables, by slot. They must not be changed.
 func (t *Template) Names() []string { return t.names }
-
-// Slot returns the slot of a variable; ok is false where the template has none of this name.
-func (t *Template) Slot(name string) (slot int, ok bool) {
-	slot = slices.Index(t.names, name)
-	return slot, slot >= 0
-}

@@ -1,7 +1,7 @@
 package uritemplate
 
-// Value is the value of a variable: undefined, a string, a list of strings, or pairs of a name and a string. The zero Value is
-// undefined.
+// Value is the value of a variable: a string, a list of strings, or pairs of strings. The zero
+// Value is undefined.
 type Value struct {
 	kind kind
 	raw  bool
@@ -19,7 +19,8 @@ const (
 	pairs
 )
 
-// String returns a string: data, of which an operator encodes what it may not emit, percent signs too.
+// String returns a string: data, of which an operator encodes what it may not emit, percent signs
+// too.
 func String(s string) Value { return Value{kind: text, text: s} }
 
 // Raw returns a part of a URI: its percent-encoded triplets stay as they are.
@@ -31,7 +32,8 @@ func List(members ...string) Value { return Value{kind: list, list: members} }
 // RawList returns a list of parts of a URI.
 func RawList(members ...string) Value { return Value{kind: list, list: members, raw: true} }
 
-// Pairs returns pairs of names and values, in turn: an associative array with an order. None is undefined.
+// Pairs returns pairs of names and values, in turn: an associative array with an order. None is
+// undefined.
 func Pairs(namesAndValues ...string) Value { return Value{kind: pairs, list: namesAndValues} }
 
 // RawPairs returns pairs of parts of a URI.
@@ -44,9 +46,6 @@ func (v Value) Defined() bool {
 	return v.kind == text || v.kind != undefined && len(v.list) > 0
 }
 
-// IsRaw reports whether the value consists of parts of a URI.
-func (v Value) IsRaw() bool { return v.raw }
-
 // Text returns the string of a value that is one.
 func (v Value) Text() (s string, ok bool) { return v.text, v.kind == text }
 
@@ -54,4 +53,4 @@ func (v Value) Text() (s string, ok bool) { return v.text, v.kind == text }
 func (v Value) Members() (members []string, ok bool) { return v.list, v.kind == list }
 
 // NamesAndValues returns pairs as names and values in turn.
-func (v Value) NamesAndValues() (namesAndValues []string, ok bool) { return v.list, v.kind == pairs }
+func (v Value) NamesAndValues() (all []string, ok bool) { return v.list, v.kind == pairs }

@@ -1,6 +1,6 @@
 package weburl
 
-// class is a set of facts about a byte that the scanning loops ask for; they share one table, so
+// class is a set of facts about a byte that the scanning loops ask for. They share one table, so
 // that each of them costs one load and one test per byte.
 type class uint8
 

@@ -24,9 +24,9 @@ const (
 // has reports whether the set encodes the byte b of a UTF-8 sequence.
 func (set EncodeSet) has(b byte) bool { return classes[b].has(class(set)) }
 
-// AppendEncoded appends s to dst and returns it, with each byte that belongs to set as %XX in upper
-// case ("UTF-8 percent-encode"). A % is never encoded, so whatever s holds encoded already stays as
-// it is spelled. Nothing is removed, neither TAB nor line ends.
+// AppendEncoded appends s to dst, with each byte that belongs to set as %XX in upper case. The
+// standard calls that "UTF-8 percent-encode". A % is never encoded, so whatever s holds encoded
+// already stays as it is spelled. Nothing is removed, neither TAB nor line ends.
 func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
 	start := 0 // of the run that stays as it is
 	for i := 0; i < len(s); {
@@ -72,8 +72,8 @@ func AppendTriplet(dst []byte, octet byte) []byte {
 	return append(dst, '%', upperHex[octet>>4], upperHex[octet&15])
 }
 
-// Triplet reads the %XX at s[i], whose digits are of either case; ok is false where there is none,
-// also where s ends before it does. i is not negative.
+// Triplet reads the %XX at s[i], whose digits are of either case. There is none where ok is false,
+// also because s ends before it does. i is not negative.
 func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	if len(s)-i < 3 || s[i] != '%' {
 		return 0, false

@@ -47,8 +47,8 @@ func TestEncodingWritesUTF8InUpperCaseAndLeavesPercentAlone(t *testing.T) {
 	}
 }
 
-// The examples are those of the Encoding Standard's decoder: one U+FFFD stands for the longest
-// beginning of a sequence that could have become a character.
+// The examples are those of the Encoding Standard's decoder. There one U+FFFD stands for the
+// longest beginning of a sequence that could have become a character.
 func TestEachMaximalIllFormedSubpartIsOneReplacementCharacter(t *testing.T) {
 	for input, want := range map[string]int{
 		"\xff":                 1,

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// canonicalHref is the canonical form of a URL, with user name and password left in it, as the vectors have them.
+// canonicalHref is the canonical form of a URL with its user name and password, as in the vectors.
 func canonicalHref(t *testing.T, s string) string {
 	t.Helper()
 	u, err := Parse(s)
@@ -16,7 +16,8 @@ func canonicalHref(t *testing.T, s string) string {
 	}
 	canonical := u.Canonical()
 	canonical.Username, canonical.Password = u.Username, u.Password
-	canonical.Fragment, canonical.HasFragment, canonical.HasQuery = u.Fragment, u.HasFragment, u.HasQuery
+	canonical.Fragment, canonical.HasFragment = u.Fragment, u.HasFragment
+	canonical.HasQuery = u.HasQuery
 	return canonical.Href()
 }
 
@@ -48,8 +49,7 @@ func TestEquivalentURLsHaveOneCanonicalFormAndOthersNot(t *testing.T) {
 	}
 }
 
-// eachPublicCase calls check with the vectors of RFC 3986 and its implementations, and returns how
-// many there are of each kind.
+// eachPublicCase checks the vectors of RFC 3986 and its implementations, and counts each kind.
 func eachPublicCase(t *testing.T, check func(kind, first, second string)) map[string]int {
 	t.Helper()
 	count := map[string]int{}
@@ -64,8 +64,8 @@ func eachPublicCase(t *testing.T, check func(kind, first, second string)) map[st
 	return count
 }
 
-// Hosts and ports are the URL Standard's, and queries stay as they are written, so the paths are compared, and whether input and normal form
-// are one page.
+// Hosts and ports are the URL Standard's, and queries stay as they are written. So the paths are
+// compared, and whether input and normal form are one page.
 func TestTheCanonicalPathIsTheNormalFormOfRFC3986(t *testing.T) {
 	checked := 0
 	eachPublicCase(t, func(kind, input, normalized string) {

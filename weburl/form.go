@@ -5,15 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// NextPiece cuts the first piece that is not empty from a query without its "?", and the piece at
-// its first "=". Name and value are as written, and alias query; ok is false when no piece is left.
+// NextPiece cuts the first piece that is not empty from a query, and the piece at its first "=".
+// The query has no "?" in front. Name and value are as written, and alias query; ok is false when
+// no piece is left.
 func NextPiece(query string) (name, value, rest string, ok bool) {
 	piece := nextPiece(query, 0)
-	name, value, _ = strings.Cut(piece.in(query), "=")
+	name, value, _ = strings.Cut(piece.textIn(query), "=")
 	return name, value, strings.TrimPrefix(query[piece.end:], "&"), !piece.isEmpty()
 }
 
-// nextPiece returns where the first piece of query that is not empty stands, looking from a place
+// nextPiece returns where the next piece of query that is not empty stands. It looks from a place
 // on that is not inside a piece. Without any it is empty.
 func nextPiece(query string, from uint32) span {
 	start := int(from)
@@ -32,14 +33,14 @@ func nextPiece(query string, from uint32) span {
 // span is where a piece, a name or a value stands in a text.
 type span struct{ start, end uint32 }
 
-func (s span) isEmpty() bool          { return s.start == s.end }
-func (s span) of(text []byte) []byte  { return text[s.start:s.end] }
-func (s span) in(query string) string { return query[s.start:s.end] }
+func (s span) isEmpty() bool              { return s.start == s.end }
+func (s span) bytesOf(text []byte) []byte { return text[s.start:s.end] }
+func (s span) textIn(query string) string { return query[s.start:s.end] }
 
-// AppendForm decodes half, the name or the value of a piece as it is written, and appends it to dst
-// as [Params.String] spells it, without building the decoded text between: "+" is a space, %XX is
-// decoded, ill-formed UTF-8 becomes U+FFFD. Two halves mean the same text exactly if their outputs
-// are equal.
+// AppendForm appends half, the name or the value of a piece, to dst as [Params.String] spells it.
+// It decodes half without building the decoded text between: "+" is a space, %XX is decoded,
+// ill-formed UTF-8 becomes U+FFFD. Two halves mean the same text exactly if their outputs are
+// equal.
 func AppendForm(dst []byte, half string) []byte {
 	start := 0 // of the run that stays as it is
 	for i := 0; i < len(half); {

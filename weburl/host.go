@@ -7,9 +7,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseHost parses a host as it is written in a configuration, without a port, and gives it as the
-// standard serialises it: a domain in ASCII, an IPv4 address, or an IPv6 address in brackets. The
-// error is a [*ParseError].
+// ParseHost parses a host without a port, and returns it as the standard serialises it. That is a
+// domain in ASCII, an IPv4 address, or an IPv6 address in brackets. The error is a [*ParseError].
 func ParseHost(host string) (string, error) {
 	parsed, err := parseHost(wellFormed(host))
 	if err != nil {
@@ -36,8 +35,8 @@ func parseHost(host string) (string, error) {
 	return domain, nil
 }
 
-// maxUnicodeDomain bounds the work on a domain beyond ASCII, as converting a label to Punycode
-// takes time in the square of its length.
+// maxUnicodeDomain bounds the work on a domain beyond ASCII. Converting a label to Punycode takes
+// time in the square of its length.
 const maxUnicodeDomain = 16 << 10
 
 const (
@@ -110,8 +109,8 @@ func mapRunes(domain string) string {
 	return b.String()
 }
 
-// hasHollowPunycode reports whether an xn-- label of a mapped domain has nothing behind its prefix,
-// or something beyond ASCII (UTS 46, processing step 4).
+// hasHollowPunycode reports whether an xn-- label of a mapped domain can be no Punycode. Then it
+// has nothing behind its prefix, or something beyond ASCII (UTS 46, processing step 4).
 func hasHollowPunycode(domain string) bool {
 	for label := range strings.SplitSeq(domain, ".") {
 		punycode, found := strings.CutPrefix(label, "xn--")

@@ -41,8 +41,8 @@ var hostileURLs = map[string]func(size int) string{
 	"fragments":      func(size int) string { return "https://h/" + strings.Repeat("#`", size/2) },
 }
 
-// costlyLabel is a label of different characters, the worst for Punycode, that fills the limit and
-// does not grow beyond it.
+// costlyLabel is a label of different characters that fills the limit, the worst for Punycode. It
+// does not grow beyond the limit.
 func costlyLabel(int) string {
 	b := []byte("https://")
 	for r := '\u4E00'; len(b) < maxUnicodeDomain; r++ {
@@ -51,8 +51,8 @@ func costlyLabel(int) string {
 	return string(b)
 }
 
-// The test has no clock: a parser that takes quadratic time needs minutes for it, and the
-// benchmarks below show by how much time grows.
+// The test has no clock, as a parser that takes quadratic time needs minutes for it. The benchmarks
+// below show by how much time grows.
 func TestAMebibyteOfAnythingIsAnsweredAtOnce(t *testing.T) {
 	for name, shape := range hostileURLs {
 		t.Run(name, func(t *testing.T) {

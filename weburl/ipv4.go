@@ -22,8 +22,8 @@ func endsInNumber(domain string) bool {
 	return ok
 }
 
-// parseIPv4 is the standard's IPv4 parser: one to four numbers, of which the last one fills all
-// bytes that the others leave.
+// parseIPv4 is the standard's IPv4 parser. It reads one to four numbers, of which the last one
+// fills all bytes that the others leave.
 func parseIPv4(domain string) (string, error) {
 	parts := strings.SplitN(strings.TrimSuffix(domain, "."), ".", 5)
 	if len(parts) > 4 {
@@ -45,8 +45,8 @@ func parseIPv4(domain string) (string, error) {
 	return netip.AddrFrom4(bytes).String(), nil
 }
 
-// parseIPv4Number reads a number that is decimal, octal after a "0" or hexadecimal after a "0x";
-// "0x" alone is zero. A number of more than 32 bits stays at 1<<32.
+// parseIPv4Number reads a number: decimal, octal after a "0" or hexadecimal after a "0x". Alone,
+// "0x" is zero. A number of more than 32 bits stays at 1<<32.
 func parseIPv4Number(s string) (number uint64, ok bool) {
 	if s == "" {
 		return 0, false

@@ -8,8 +8,8 @@ import (
 
 const ipv6Invalid = reason("the host is not a valid IPv6 address in brackets")
 
-// parseIPv6 parses an IPv6 address in brackets. netip's grammar is the standard's but for zones,
-// which URLs do not have, and for plain IPv4.
+// parseIPv6 parses an IPv6 address in brackets. The grammar of netip is the standard's but for
+// zones, which URLs do not have, and for plain IPv4.
 func parseIPv6(host string) (string, error) {
 	inner, closed := strings.CutSuffix(host[1:], "]")
 	address, err := netip.ParseAddr(inner)

@@ -12,15 +12,15 @@ type Merger struct {
 	large sync.Pool // of *pairs with an index
 }
 
-// AppendSet appends to dst what toString returns for new URLSearchParams(base) after set(name,
-// value) with each pair of over in turn. Pairs of over are left out where base has their name and
-// protected has it, too. Neither query begins with "?". Time is linear in the queries; nothing is
-// allocated when dst has room for twice what is written.
+// AppendSet appends what URLSearchParams(base) is after set(name, value) with each pair of over. It
+// appends to dst what toString returns then. Pairs of over are left out where base has their name
+// and protected has it, too. Neither query begins with "?". Time is linear in the queries; nothing
+// is allocated when dst has room for twice what is written.
 func (m *Merger) AppendSet(dst []byte, base, over string, protected *Names) []byte {
 	return m.append(dst, &merge{base: base, over: over, protected: protected})
 }
 
-// AppendPreserving appends to dst the pieces of base and then those of over, as they are written,
+// AppendPreserving appends the pieces of base and then those of over, as they are written. They are
 // joined by "&". Of the pieces with one decoded name only over's stay, or only base's where
 // protected has the name. Empty pieces go. Neither query begins with "?". Time is linear in the
 // queries; nothing is allocated when dst has room for twice what is written.
@@ -67,18 +67,18 @@ func (p *pairs) appendSet(dst []byte, q *merge) []byte {
 	start := len(dst)
 	for at := nextPiece(q.base, 0); !at.isEmpty(); at = nextPiece(q.base, at.end) {
 		var added pair
-		dst, added = appendPair(dst, start, at.in(q.base))
+		dst, added = appendPair(dst, start, at.textIn(q.base))
 		p.add(dst, added)
 	}
 	ofBase, inOrder := p.named, true
 	for at := nextPiece(q.over, 0); !at.isEmpty(); at = nextPiece(q.over, at.end) {
 		var added pair
 		end := len(dst)
-		dst, added = appendPair(dst, start, at.in(q.over))
+		dst, added = appendPair(dst, start, at.textIn(q.over))
 		switch first := p.find(dst, added.name); {
 		case first < 0:
 			p.add(dst, added)
-		case first < ofBase && q.protected.has(added.name.of(dst)):
+		case first < ofBase && q.protected.has(added.name.bytesOf(dst)):
 			dst = dst[:end]
 		default:
 			p.list[first].value = added.value
@@ -92,8 +92,7 @@ func (p *pairs) appendSet(dst []byte, q *merge) []byte {
 	return p.rewrite(dst, start, q)
 }
 
-// appendPair appends a piece as toString writes it, set apart from what stands between start and
-// the end of dst.
+// appendPair appends a piece as toString writes it, behind a separator unless dst ends at start.
 func appendPair(dst []byte, start int, piece string) ([]byte, pair) {
 	if len(dst) > start {
 		dst = append(dst, '&')
@@ -113,19 +112,19 @@ func appendHalf(dst []byte, half string) ([]byte, span) {
 	return dst, span{uint32(start), uint32(len(dst))}
 }
 
-// appendPreserving appends the names of base, among which those of over are looked for, and then
-// the pieces that stay in their place.
+// appendPreserving appends the names of base, and then the pieces that stay in their place. Those
+// of over are looked for among the names.
 func (p *pairs) appendPreserving(dst []byte, q *merge) []byte {
 	start := len(dst)
 	for at := nextPiece(q.base, 0); !at.isEmpty(); at = nextPiece(q.base, at.end) {
 		added := pair{value: at}
-		dst, added.name = appendHalf(dst, writtenName(at.in(q.base)))
+		dst, added.name = appendHalf(dst, writtenName(at.textIn(q.base)))
 		p.add(dst, added)
 	}
 	for at := nextPiece(q.over, 0); !at.isEmpty(); at = nextPiece(q.over, at.end) {
 		added := pair{value: at, over: true, same: none}
 		if p.named > 0 {
-			added.gone = p.displace(dst, writtenName(at.in(q.over)), q.protected)
+			added.gone = p.displace(dst, writtenName(at.textIn(q.over)), q.protected)
 		}
 		p.push(added)
 	}
@@ -137,15 +136,15 @@ func writtenName(piece string) string {
 	return name
 }
 
-// displace removes the pairs of base that have the name of a piece of over, or reports that this
-// piece has to go, because the name is protected.
+// displace removes the pairs of base that have the name of a piece of over. If the name is
+// protected, it reports that this piece has to go.
 func (p *pairs) displace(dst []byte, written string, protected *Names) bool {
 	dst, name := appendHalf(dst, written)
 	first := p.find(dst, name)
 	if first < 0 {
 		return false
 	}
-	if protected.has(name.of(dst)) {
+	if protected.has(name.bytesOf(dst)) {
 		return true
 	}
 	p.list[first].gone = true
@@ -169,16 +168,16 @@ func (p *pairs) rewrite(dst []byte, start int, q *merge) []byte {
 	return dst[:start+n]
 }
 
-// appendTo appends a pair whose name and value stand in dst or, while preserving, whose piece
-// stands in its query.
+// appendTo appends a pair whose name and value stand in dst. While preserving, it is one whose
+// piece stands in its query.
 func (one *pair) appendTo(dst []byte, q *merge) []byte {
 	switch {
 	case !q.preserving:
-		dst = append(dst, one.name.of(dst)...)
+		dst = append(dst, one.name.bytesOf(dst)...)
 		dst = append(dst, '=')
-		return append(dst, one.value.of(dst)...)
+		return append(dst, one.value.bytesOf(dst)...)
 	case one.over:
-		return append(dst, one.value.in(q.over)...)
+		return append(dst, one.value.textIn(q.over)...)
 	}
-	return append(dst, one.value.in(q.base)...)
+	return append(dst, one.value.textIn(q.base)...)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// plainSet is AppendSet with lists: set of each pair of over, but for those that base has and
-// protected names.
+// plainSet is AppendSet with lists: set of each pair of over, except for protected names that base
+// has.
 func plainSet(base, over string, protected ...string) string {
 	params := ParseParams("?" + base)
 	guarded := namesAmong(base, protected)
@@ -69,10 +69,12 @@ func sameMerge(t *testing.T, m *Merger, base, over string, protected ...string) 
 		names = nil
 	}
 	const before = "https://x.example/?"
-	if got, want := string(m.AppendSet([]byte(before), base, over, names)), before+plainSet(base, over, protected...); got != want {
+	got := string(m.AppendSet([]byte(before), base, over, names))
+	if want := before + plainSet(base, over, protected...); got != want {
 		t.Errorf("set of %q over %q, protected %q\n     %q\nwant %q", over, base, protected, got, want)
 	}
-	if got, want := string(m.AppendPreserving([]byte(before), base, over, names)), before+plainPreserving(base, over, protected...); got != want {
+	got = string(m.AppendPreserving([]byte(before), base, over, names))
+	if want := before + plainPreserving(base, over, protected...); got != want {
 		t.Errorf("preserved %q over %q, protected %q\n     %q\nwant %q", over, base, protected, got, want)
 	}
 }
@@ -181,7 +183,8 @@ func TestANameIsProtectedInEverySpelling(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var m Merger
-			if got := string(m.AppendSet(nil, test.base, test.over, NewNames(test.protected...))); got != test.want {
+			names := NewNames(test.protected...)
+			if got := string(m.AppendSet(nil, test.base, test.over, names)); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

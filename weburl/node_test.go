@@ -88,7 +88,10 @@ func ours(t *testing.T, q question) []string {
 		if err != nil {
 			return nil
 		}
-		return []string{u.Href(), u.Origin(), u.Username, u.Password, u.Host, u.Port, u.Path, u.Search(), u.Hash()}
+		return []string{
+			u.Href(), u.Origin(), u.Username, u.Password,
+			u.Host, u.Port, u.Path, u.Search(), u.Hash(),
+		}
 	case "reference":
 		base, err := Parse(string(q.Base))
 		if err != nil {
@@ -141,7 +144,9 @@ func failOnDifference(t *testing.T, found []difference) {
 	if len(found) == 0 {
 		return
 	}
-	d := slices.MinFunc(found, func(a, b difference) int { return len(a.question.Input) - len(b.question.Input) })
+	d := slices.MinFunc(found, func(a, b difference) int {
+		return len(a.question.Input) - len(b.question.Input)
+	})
 	t.Errorf("%d differences; the shortest: %v\nours %+q\nNode %+q", len(found), d.question, d.ours, d.node)
 }
 
@@ -159,8 +164,8 @@ func TestGeneratedURLsParseAsInNode(t *testing.T) {
 		}
 	}
 	failOnDifference(t, unexplained)
-	// What is left: Node lets labels without right-to-left letters pass the Bidi rule where another
-	// label of the domain has some, which RFC 5893 does not.
+	// What is left is the Bidi rule. Node lets labels without right-to-left letters pass it where
+	// another label of the domain has some, which RFC 5893 does not.
 	t.Logf("%d of %d differ, all by a host beyond ASCII", len(found), len(questions))
 	if len(found)*200 > len(questions) {
 		t.Errorf("less than 99.5 %% agree")

@@ -2,12 +2,12 @@ package weburl
 
 import "net/netip"
 
-// AppendOrigin appends the origin of a request to dst: scheme, which is "http" or "https", and the
-// value of a Host header, host[:port], without the scheme's own port. ok is false, and dst as it
-// was, when the host is missing, when the standard refuses it, and when hostport holds anything
-// else: userinfo, a path, white space, a control character (reading R2). An ordinary host allocates
-// nothing. One that is longer than 1 KiB and not ordinary is refused too: no resolver knows it, and
-// a client is not to choose how long the conversion to Punycode takes.
+// AppendOrigin appends the origin of a request to dst: scheme, and the value of a Host header. The
+// scheme is "http" or "https"; its own port is left out of host[:port]. If ok is false, dst is as
+// it was: the host is missing, the standard refuses it, or hostport holds anything else: userinfo,
+// a path, white space, a control character (reading R2). An ordinary host allocates nothing. One
+// that is longer than 1 KiB and not ordinary is refused too: no resolver knows it, and a client is
+// not to choose how long the conversion to Punycode takes.
 func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) {
 	if scheme != "http" && scheme != "https" {
 		return dst, false

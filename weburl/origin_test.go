@@ -68,8 +68,7 @@ func TestTheOriginOfAnOrdinaryHostAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzAppendOrigin compares with the parser of whole URLs where that one is asked for a host and a
-// port only.
+// FuzzAppendOrigin compares with the parser of whole URLs, asked for a host and a port only.
 func FuzzAppendOrigin(f *testing.F) {
 	for _, seed := range []string{
 		"Example.org:80", "127.1:0443", "0x7f.1", "[::FFFF:1.2.3.4]:1", "b\u00FCcher.example", "%41:", "a.1.", "..", "1..", "a@b", "h\t:1",

@@ -13,8 +13,8 @@ type pairs struct {
 	list []pair
 	// named is how many of them, the first ones, have been added with their names.
 	named int
-	// slots is an open-addressed index into list, 0 for empty and i+1 for list[i]; nil where the
-	// list is short.
+	// slots is an open-addressed index into list, nil if that is short. There 0 is empty, and i+1 is
+	// list[i].
 	slots []uint32
 	seed  maphash.Seed
 }
@@ -47,7 +47,7 @@ func (p *pairs) find(buf []byte, name span) int {
 		return int(*p.slot(buf, name)) - 1
 	}
 	for i := range p.list[:p.named] {
-		if bytes.Equal(p.list[i].name.of(buf), name.of(buf)) {
+		if bytes.Equal(p.list[i].name.bytesOf(buf), name.bytesOf(buf)) {
 			return i
 		}
 	}
@@ -57,9 +57,9 @@ func (p *pairs) find(buf []byte, name span) int {
 // slot returns the place in the index that holds the name, or the free one for it.
 func (p *pairs) slot(buf []byte, name span) *uint32 {
 	mask := len(p.slots) - 1
-	for at := int(maphash.Bytes(p.seed, name.of(buf))) & mask; ; at = (at + 1) & mask {
+	for at := int(maphash.Bytes(p.seed, name.bytesOf(buf))) & mask; ; at = (at + 1) & mask {
 		i := p.slots[at]
-		if i == 0 || bytes.Equal(p.list[i-1].name.of(buf), name.of(buf)) {
+		if i == 0 || bytes.Equal(p.list[i-1].name.bytesOf(buf), name.bytesOf(buf)) {
 			return &p.slots[at]
 		}
 	}
@@ -79,7 +79,7 @@ func (p *pairs) add(buf []byte, added pair) {
 	p.named++
 }
 
-// push appends to the list, which has room for all pairs from the start: an append that could grow
+// push appends to the list, which has room for all pairs from the start. An append that could grow
 // it would keep it off the stack.
 func (p *pairs) push(added pair) {
 	p.list = p.list[:len(p.list)+1]

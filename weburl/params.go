@@ -8,7 +8,7 @@ type Param struct{ Name, Value string }
 // Params is the list of a URLSearchParams object.
 type Params []Param
 
-// ParseParams parses a query, as new URLSearchParams(s) does: one leading "?" is dropped, empty
+// ParseParams parses a query, as new URLSearchParams(s) does. One leading "?" is dropped, empty
 // pieces are skipped, "+" is a space. Every string is a query.
 func ParseParams(s string) Params {
 	var params Params
@@ -23,8 +23,8 @@ func ParseParams(s string) Params {
 	}
 }
 
-// Set gives the first parameter of that name the value and removes the others of that name; without
-// any it appends one. Names are compared by code points.
+// Set gives the first parameter of that name the value, and removes the others. Without any it
+// appends one. Names are compared by code points.
 func (p *Params) Set(name, value string) {
 	name, value = wellFormed(name), wellFormed(value)
 	kept := (*p)[:0]

@@ -2,9 +2,9 @@ package weburl
 
 import "bytes"
 
-// appendPath appends path to dst as the standard's path state leaves it: "/" before every segment,
-// also the first and also for "\", dot segments resolved, the rest percent-encoded. path is empty
-// or begins with a slash of either kind.
+// appendPath appends path to dst as the standard's path state leaves it. A "/" stands before every
+// segment, also the first and also for "\"; dot segments are resolved, and the rest is
+// percent-encoded. The path is empty or begins with a slash of either kind.
 func appendPath(dst []byte, path string) []byte {
 	root := len(dst)
 	if path == "" {
@@ -47,8 +47,8 @@ func dropSegment(dst []byte, root int) []byte {
 	return dst
 }
 
-// IsDotSegment reports whether the standard takes a segment of a path for "." or "..", in whatever
-// spelling: each dot may be written "%2e".
+// IsDotSegment reports whether the standard takes a segment of a path for "." or "..". Each dot may
+// be written "%2e".
 func IsDotSegment(segment string) bool { return dots(segment) > 0 }
 
 // dots gives 1 for a segment that is a single dot, 2 for a double dot, else 0. Each dot may be

@@ -21,8 +21,8 @@ func cutPort(hostport string) (host, port string) {
 	return hostport, ""
 }
 
-// parsePort gives the port as it is serialised: without leading zeros, and "" when it is empty or
-// the scheme's own. The result aliases port.
+// parsePort returns the port without leading zeros; "" if it is empty or the scheme's own. The
+// result aliases port.
 func parsePort(port, scheme string) (string, error) {
 	number := 0
 	for i := range len(port) {

@@ -2,8 +2,8 @@ package weburl
 
 import "strings"
 
-// Target is a request target, or what follows the origin in a URL, split and spelled as the
-// standard does it: as the properties of new URL(origin + target).
+// Target is a request target, split and spelled as the properties of new URL(origin + target). It
+// is what follows the origin in a URL.
 type Target struct {
 	Pathname string // begins with "/"
 	Search   string // with its "?", "" when missing or empty
@@ -78,8 +78,8 @@ func dotSegmentFollows(target string, start int) bool {
 	return IsDotSegment(target[start:end])
 }
 
-// skipPlain gives where the first byte of target that set encodes stands, looking from start on, or
-// the length of target.
+// skipPlain returns where the first byte from start on stands that set encodes. It is the length of
+// target if there is none.
 func skipPlain(target string, start int, set EncodeSet) int {
 	for i := start; i < len(target); i++ {
 		if set.has(target[i]) {

@@ -135,7 +135,7 @@ func encoded(s string, set EncodeSet) string {
 	return s
 }
 
-// clean does what the standard does before it looks at a URL: it reads the input as scalar values,
+// clean does what the standard does before it looks at a URL. It reads the input as scalar values,
 // strips control characters and spaces from both ends, and deletes TAB, LF and CR everywhere. The
 // order matters: bytes on both sides of a TAB never join to a character.
 func clean(s string) string {

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// sequence gives the length of the UTF-8 sequence that s begins with and, where it is ill-formed
-// (ok is false), that of its maximal subpart: the bytes for which the standard's decoder writes one
-// U+FFFD. s is not empty.
+// sequence returns the length of the UTF-8 sequence that s begins with. If it is ill-formed, ok is
+// false, and the length is that of its maximal subpart: the bytes for which the standard's decoder
+// writes one U+FFFD. The text is not empty.
 func sequence(s string) (size int, ok bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	if r != utf8.RuneError || size != 1 {
@@ -16,9 +16,8 @@ func sequence(s string) (size int, ok bool) {
 	return maximalSubpart(s), false
 }
 
-// maximalSubpart gives the length of the longest beginning of s that some well-formed sequence also
-// begins with, and 1 where there is none (Unicode 3.9, table 3-7). What s begins with is not
-// well-formed.
+// maximalSubpart returns the length of the longest beginning of s that a well-formed sequence has.
+// Without one it is 1 (Unicode 3.9, table 3-7). What s begins with is not well-formed.
 func maximalSubpart(s string) int {
 	need, low, high := 0, byte(0x80), byte(0xBF)
 	switch lead := s[0]; {

@@ -46,8 +46,8 @@ func (c wptURL) scheme() string {
 	return lower(scheme)
 }
 
-// isAbsolute reports whether the base has no say: a scheme equal to the base's is only a prefix
-// unless "//" follows it.
+// isAbsolute reports whether the base does not matter. A scheme equal to the base's is only a
+// prefix unless "//" follows it.
 func (c wptURL) isAbsolute() bool {
 	scheme := c.scheme()
 	if scheme != "http" && scheme != "https" {
@@ -148,7 +148,7 @@ func TestPercentEncodingOfWebPlatformTestsHolds(t *testing.T) {
 	}
 }
 
-func TestDomainsOfWebPlatformTestsFailOnlyWithCharactersNewerThanTheTables(t *testing.T) {
+func TestOnlyDomainsOfNewerCharactersFailWebPlatformTests(t *testing.T) {
 	// These are in the data, and Unicode assigned them in version 17.
 	const newer = "\U00032931\U00032B9A"
 	passed, tooNew := 0, 0
