@@ -185,16 +185,13 @@ func (b *patternBuilder) addVariable(part templatePart) error {
 	switch {
 	case b.current.slot > 0:
 		return errors.New("a segment of a key has one expression at most, as nothing would " +
-			"settle which of " +
-			"two takes what")
+			"settle which of two takes what")
 	case slices.Contains(b.names, part.name):
 		return errors.New("the variable " + part.name + " stands twice in the key; give one of " +
-			"them another " +
-			"name")
+			"them another name")
 	case part.reserved && b.span >= 0:
 		return errors.New("a key has one expression that spans segments at most, as nothing " +
-			"would settle " +
-			"which of two takes what")
+			"would settle which of two takes what")
 	}
 	b.names = append(b.names, part.name)
 	b.current.slot = len(b.names)
@@ -220,8 +217,7 @@ func (b *patternBuilder) check() error {
 	}
 	if b.span >= 0 && b.segments[b.span].literalLength() > 0 {
 		return errors.New("an expression that spans segments stands for whole ones; put a \"/\" " +
-			"on both " +
-			"sides of it")
+			"on both sides of it")
 	}
 	return nil
 }
