@@ -1,13 +1,13 @@
 package resolver
 
-// arena holds the records of a ruleset in a few large chunks without pointers, so that the garbage
+// arena holds the records of a ruleset in a few large chunks without pointers. So the garbage
 // collector has nothing to walk in them.
 type arena struct {
 	chunks [][]byte
 }
 
-// ref is where a record begins: the chunk's number and the offset in it, in units of recordAlign
-// bytes. 0 is no record.
+// ref is where a record begins. It holds the chunk's number and the offset in it, in units of
+// recordAlign bytes. 0 is no record.
 type ref uint32
 
 const (

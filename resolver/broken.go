@@ -2,11 +2,11 @@ package resolver
 
 import "slices"
 
-// Broken returns the rules whose requests are answered with an error, as their chain never ends or
-// is too long, and whose keys are not answered so in any of the rulesets before, whatever options
-// these have: how many there are, and the first of them by position, with the reason and what to
-// write instead. The kind of each is a [*LoopError] or [ErrTooManyRedirects]. most limits how many
-// are named.
+// Broken returns the rules that break keys which the rulesets before do not break. Requests for a
+// broken key are answered with an error, as its chain never ends or is too long. count is how many
+// such rules there are, whatever options the rulesets have; first are the first of them by
+// position, with the reason and what to write instead. The kind of each is a [*LoopError] or
+// [ErrTooManyRedirects]. most limits how many are named.
 func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*RuleError) {
 	broken := firstKeys{most: most}
 	add := func(rule Rule) {

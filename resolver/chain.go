@@ -135,7 +135,7 @@ func (s *stepper) follow(chain chainEnd) chainEnd {
 	}
 }
 
-// loopFinder finds out that a chain goes round, by Brent's algorithm: it compares each path with
+// loopFinder finds out that a chain goes round, by Brent's algorithm. It compares each path with
 // one that was met before, which is moved on at each power of two.
 type loopFinder struct {
 	at    string

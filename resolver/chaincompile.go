@@ -46,8 +46,8 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 	return chain
 }
 
-// nextInChain returns the rule with an internal redirect that follows rule i, or settles what rule
-// i comes to where none does.
+// nextInChain returns the rule with an internal redirect that follows rule i. Where none does, it
+// settles what rule i comes to.
 func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this := &c.table.internalRules[i]
 	path := splitPath{text: this.value.path}
@@ -64,7 +64,7 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	return int(found.literal.ref &^ internalRef), false
 }
 
-// endBehindTemplate is what a rule comes to whose value matches a template, from which on each
+// endBehindTemplate is what a rule comes to whose value matches a template. From there on each
 // value has an end of its own.
 func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 	first := c.stepOf(this)
@@ -143,9 +143,9 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 	}
 }
 
-// follow follows the chain of a rule through templates, from the path that the rule leads to, with
-// as much work as it may take. The chains of all rules have a budget together, so that compiling
-// costs what the rules are worth: those beyond it are errors.
+// follow follows the chain of a rule through templates, with as much work as it may take. It begins
+// at the path that the rule leads to. The chains of all rules have a budget together, so that
+// compiling costs what the rules are worth: those beyond it are errors.
 func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int) chainEnd {
 	const always, times = 2000 * requestWork, requestWork / 200
 	left := always + times*c.written - c.worked

@@ -26,10 +26,11 @@ type Change struct {
 	Before, After KeyResults
 }
 
-// CompareResults reports, in no particular order, what changes for clients from before to after:
-// every key that is added or removed, and every other key for which, or below which, requests get
-// something else. A URL whose result changes has one of these keys for its longest prefix, before
-// or after; where the options for queries or for the case of letters differ, these tell more.
+// CompareResults reports, in no particular order, what changes for clients from before to after.
+// That is every key that is added or removed, and every other key for which, or below which,
+// requests get something else. A URL whose result changes has one of these keys for its longest
+// prefix, before or after; where the options for queries or for the case of letters differ, these
+// tell more.
 //
 // It compares the compiled rules. Every request for a key, or for what is below it, gets what one
 // of three samples gets: the key, the key with a slash, and something below it. A template is

@@ -46,11 +46,11 @@ type Finding struct {
 	URLs []string
 }
 
-// Check reports everything that can be known of a ruleset, in no particular order: its warnings,
-// and what only a look at each rule shows. It follows rules and redirects as they are compiled.
-// Templates are sampled: with values that no other key takes, so that what becomes of a value that
-// another key does take is told of that key alone. Circles are looked for from three samples of
-// each rule, namely its key, the key with a slash, and something below it.
+// Check reports everything that can be known of a ruleset, in no particular order. That is its
+// warnings, and what only a look at each rule shows. It follows rules and redirects as they are
+// compiled. Templates are sampled: with values that no other key takes, so that what becomes of a
+// value that another key does take is told of that key alone. Circles are looked for from three
+// samples of each rule, namely its key, the key with a slash, and something below it.
 //
 // hosts are names of the served site, as they stand in URLs, besides that of the origin, with their
 // ports where these are not the default ones, and with a scheme (as in "http://go.example") where

@@ -18,8 +18,8 @@ type Difference struct {
 	Warnings []Warning
 }
 
-// Compare returns what changes from before to after; before may be nil, for a ruleset without
-// rules. most limits how many keys of each kind are named.
+// Compare returns what changes from before to after. The ruleset before may be nil, for a ruleset
+// without rules. most limits how many keys of each kind are named.
 func Compare(before, after *Ruleset, most int) Difference {
 	if before == nil {
 		before = &Ruleset{}

@@ -97,8 +97,8 @@ func (a *addedRules) all() iter.Seq2[int, addedRule] {
 // internalRef marks a ref that is an index into table.internalRules.
 const internalRef ref = 1 << 31
 
-// ErrTooLarge is the error of rules that take more memory when they are compiled than
-// [Options.MaxSize] says, or than 8 GiB.
+// ErrTooLarge is the error of rules that take too much memory when they are compiled. That is more
+// than [Options.MaxSize] says, or than 8 GiB.
 var ErrTooLarge = errors.New("the rules are too large")
 
 // Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
@@ -154,8 +154,8 @@ func (c *Compiler) Add(rule Rule) {
 	}
 }
 
-// check reports everything that is wrong with a rule by itself, and returns whether its key is
-// good. inValue is what is wrong with its value, if anything is.
+// check reports everything that is wrong with a rule by itself. It returns whether its key is good.
+// inValue is what is wrong with its value, if anything is.
 func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey bool) {
 	inKey := checkKey(rule.Key)
 	if inKey != nil {
@@ -177,7 +177,7 @@ func (c *Compiler) fail(rule Rule, kind error, message string) {
 	c.report(placedError{err, c.added.n})
 }
 
-// maxErrors is how many errors are kept: a file of a million bad rules is not to take more memory
+// maxErrors is how many errors are kept. A file of a million bad rules is not to take more memory
 // than one of good ones.
 const maxErrors = 10_000
 
@@ -203,8 +203,8 @@ func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 	c.enter(text(c.key), c.store(&r), rule.Exact)
 }
 
-// addInternal keeps a rule with an internal redirect, whose canonical key is c.key, until all rules
-// are known and it can be compiled.
+// addInternal keeps a rule with an internal redirect, whose canonical key is c.key. It is compiled
+// when all rules are known.
 func (c *Compiler) addInternal(rule Rule, value parsedValue, source int) {
 	key := string(c.key)
 	at := internalRef | ref(len(c.table.internalRules))
@@ -229,8 +229,8 @@ func (c *Compiler) storeBytes(b []byte) ref {
 // longPart is the length of parts of destinations that are worth sharing, in bytes.
 const longPart = 256
 
-// share stores the long parts of a chain's record where all records that have them refer to them:
-// thousands of keys can lead to one long URL.
+// share stores the long parts of a chain's record where all records that have them refer to them.
+// Thousands of keys can lead to one long URL.
 func (c *Compiler) share(r *record) {
 	for i, part := range [...]string{r.base, r.query, r.fragment} {
 		if len(part) < longPart {

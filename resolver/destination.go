@@ -8,8 +8,8 @@ import (
 )
 
 // AppendDestination resolves a request and appends its destination to dst, when the outcome is a
-// redirect; else it returns dst as it was. Nothing is allocated where dst has room for about twice
-// the destination.
+// redirect. Otherwise it returns dst as it was. Nothing is allocated where dst has room for about
+// twice the destination.
 //
 // It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future is known.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
@@ -82,8 +82,8 @@ func appendAtSeam(base []byte, path string) []byte {
 	return append(base, path...)
 }
 
-// isRequest reports whether a destination is the request itself (R15): origin, pathname, search and
-// hash are equal, as 3.2 takes them. A bare "#" is no hash.
+// isRequest reports whether a destination is the request itself (R15). Its origin, pathname, search
+// and hash are equal, as 3.2 takes them. A bare "#" is no hash.
 func isRequest(destination, fragment []byte, req *Request) bool {
 	asked := req.asked()
 	if !req.OverHTTP && string(fragment) != asked.Hash &&

@@ -9,10 +9,10 @@ import (
 	"strconv"
 )
 
-// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine, or ""
-// where the options do not ask for them. Content is the rules that serve, as they are written, in
-// any order and position, and the options under which they were compiled. A digest tells contents
-// apart; it is no signature.
+// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine. It is
+// "" where the options do not ask for [Options.Digest]. Content is the rules that serve, as they
+// are written, in any order and position, and the options under which they were compiled. A digest
+// tells contents apart; it is no signature.
 func (rs *Ruleset) Digest() string { return rs.digest }
 
 // makeDigest makes the digest.

@@ -15,7 +15,7 @@ type expansion struct {
 	captured bool // at least one of them
 	unsafe   bool // R14 refuses the path
 	// numbers is where segments have their numbers, where those of the path that is expanded are
-	// known: then all of the new path's are.
+	// known. Then all of the new path's are.
 	numbers *templateIndex
 	work    *work
 }

@@ -12,9 +12,9 @@ type Explanation struct {
 	Result
 	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string
-	// Walk holds the matches in their order: the rule that the request matched, then for each
-	// internal redirect the rule that its value matched, until one leads to an absolute
-	// destination, no key matches, or the walk comes to a rule again.
+	// Walk holds the matches in their order. It begins with the rule that the request matched; then
+	// comes for each internal redirect the rule that its value matched, until one leads to an
+	// absolute destination, no key matches, or the walk comes to a rule again.
 	Walk []Step
 	// Origin says where scheme and host of the destination come from.
 	Origin Source
@@ -140,8 +140,8 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the chain ends, comes to a rule with the same value again, or
-// has taken as many as there may be.
+// walk takes the steps of 3.3 until the chain ends. It also ends where it comes to a rule with the
+// same value again, or has taken as many steps as there may be.
 func (rs *Ruleset) walk(pathname string) []Step {
 	type state struct{ key, value string }
 	var steps []Step
@@ -332,7 +332,7 @@ func (q *explainedQuery) set(first int, given Given) {
 	q.parameters = kept
 }
 
-// dropDisplaced removes those of the first n parameters whose name a later one has, and notes with
+// dropDisplaced removes those of the first n parameters whose name a later one has. It notes with
 // that one what it displaces.
 func (q *explainedQuery) dropDisplaced(n int) {
 	var kept []Parameter

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// warnOfHabits warns of what another system's syntax leaves in a rule, where it is plain text: the
+// warnOfHabits warns of what another system's syntax leaves in a rule, where it is plain text. The
 // rule loads, and does nothing. Each message says what to write here.
 func (c *Compiler) warnOfHabits(rule Rule, value parsedValue) {
 	if kind, message := keyHabit(rule.Key); message != "" {
@@ -18,8 +18,9 @@ func (c *Compiler) warnOfHabits(rule Rule, value parsedValue) {
 }
 
 var (
-	// regexpSign finds what stands in regular expressions and in hardly any path: an anchor in
-	// front, also with the ~ of nginx; a group with a repetition, a class or a choice; a class; .*
+	// regexpSign finds what stands in regular expressions and in hardly any path. These are an
+	// anchor in front, also with the ~ of nginx; a group with a repetition, a class or a choice; a
+	// class; .*
 	regexpSign = regexp.MustCompile(`^\^|^~\*?\^|^~\*` +
 		`|\([^()]*(?:\.[*+]|\]|\|)[^()]*\)` +
 		`|\[\^|\[\w-\w` +
@@ -156,8 +157,8 @@ func behindHost(value string) string {
 	return ""
 }
 
-// variableMessage says what to write for a variable of another system in a value, of which text is
-// what follows the host.
+// variableMessage says what to write for a variable of another system in a value. Its text is what
+// follows the host.
 func variableMessage(rule Rule, text string) string {
 	variable := firstVariable(valueVariable, text)
 	why := "the " + variable + " of the destination stands for itself; "
@@ -177,7 +178,7 @@ func variableMessage(rule Rule, text string) string {
 	return why + "write " + name + ", and a key that has this variable, such as " + key
 }
 
-// checkHostName says why no client finds a host by its name, and what to write; it returns nil for
+// checkHostName says why no client finds a host by its name, and what to write. It returns nil for
 // a good name. Underscores are in no host name, but in names that resolve.
 func checkHostName(host string) error {
 	if host == "" || host[0] == '[' {

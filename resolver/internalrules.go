@@ -45,18 +45,18 @@ func (c *Compiler) storeInternalRules() []error {
 
 // internalRecord returns the record of a rule with an internal redirect, whose chain is known.
 func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error]) record {
-	f := &this.end
+	end := &this.end
 	r := record{
 		key:       this.key,
-		hops:      uint8(min(f.hops, MaxRedirects)),
+		hops:      uint8(min(end.hops, MaxRedirects)),
 		ownStatus: this.rule.Status,
 	}
-	if f.failed() {
-		r.setFailure(failures.number(f.err()))
-	} else if f.appended == "" || c.derive(this.rule, len(f.base)+len(f.appended)) {
-		c.opts.setBase(&r, f)
+	if end.failed() {
+		r.setFailure(failures.number(end.err()))
+	} else if end.appended == "" || c.derive(this.rule, len(end.base)+len(end.appended)) {
+		c.opts.setBase(&r, end)
 		c.setQueryAndFragment(&r, this)
-		r.status = f.status(c.opts.statusOf(this.rule))
+		r.status = end.status(c.opts.statusOf(this.rule))
 	}
 	r.describe(this.rule, this.source)
 	return r
@@ -71,21 +71,21 @@ type queryAndFragment struct{ query, fragment string }
 // setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for
 // all chains that have the same.
 func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
-	f := &this.end
-	from := embedded{f.search, f.query, f.fragment}
+	end := &this.end
+	from := embedded{end.search, end.query, end.fragment}
 	if made, known := c.made[from]; known {
 		r.query, r.fragment = made.query, made.fragment
 		return
 	}
-	if f.query == "" && f.fragment == "" {
-		c.opts.setQueryAndFragment(r, f, &c.merger)
+	if end.query == "" && end.fragment == "" {
+		c.opts.setQueryAndFragment(r, end, &c.merger)
 		return
 	}
-	length := len(f.search) + len(f.query) + len(f.fragment)
+	length := len(end.search) + len(end.query) + len(end.fragment)
 	if !c.derive(this.rule, length) {
 		return
 	}
-	c.opts.setQueryAndFragment(r, f, &c.merger)
+	c.opts.setQueryAndFragment(r, end, &c.merger)
 	if length >= longPart {
 		if c.made == nil {
 			c.made = map[embedded]queryAndFragment{}
@@ -95,33 +95,34 @@ func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
 }
 
 // destinationOf fills in the destination that a chain ends at.
-func (o *options) destinationOf(r *record, f *chainEnd, m *weburl.Merger) {
-	o.setBase(r, f)
-	o.setQueryAndFragment(r, f, m)
+func (o *options) destinationOf(r *record, end *chainEnd, m *weburl.Merger) {
+	o.setBase(r, end)
+	o.setQueryAndFragment(r, end, m)
 }
 
 // setBase fills in origin and path.
-func (o *options) setBase(r *record, f *chainEnd) {
-	r.base = f.base
-	if f.state == endUnmatched {
-		r.base = o.origin + f.base
+func (o *options) setBase(r *record, end *chainEnd) {
+	r.base = end.base
+	if end.state == endUnmatched {
+		r.base = o.origin + end.base
 	}
-	if f.state == endUnmatched && o.origin == "" {
+	if end.state == endUnmatched && o.origin == "" {
 		r.flags |= requestOrigin
 	}
-	if f.appended != "" {
+	if end.appended != "" {
 		r.flags |= joined
-		r.base = string(appendAtSeam([]byte(r.base), f.appended))
+		r.base = string(appendAtSeam([]byte(r.base), end.appended))
 	}
 }
 
-func (o *options) setQueryAndFragment(r *record, f *chainEnd, m *weburl.Merger) {
-	if r.query = f.search; f.query != "" {
-		r.query = string(o.appendConstantQuery(nil, m, f.search, strings.TrimPrefix(f.query, "?")))
+func (o *options) setQueryAndFragment(r *record, end *chainEnd, m *weburl.Merger) {
+	if r.query = end.search; end.query != "" {
+		embedded := strings.TrimPrefix(end.query, "?")
+		r.query = string(o.appendConstantQuery(nil, m, end.search, embedded))
 	}
-	r.fragment = f.destinationFragment
-	if f.fragment != "" {
-		r.fragment = encodedFragment(f.fragment)
+	r.fragment = end.destinationFragment
+	if end.fragment != "" {
+		r.fragment = encodedFragment(end.fragment)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // maxKey is the length of the longest key, in bytes.
 const maxKey = 1<<16 - 1
 
-// checkKey says what is wrong with a key and what to write instead (R5); it returns nil for a good
+// checkKey says what is wrong with a key and what to write instead (R5). It returns nil for a good
 // key.
 func checkKey(key string) error {
 	switch {
@@ -54,8 +54,8 @@ func forbiddenInKey(c byte) string {
 	return "a key has no \"" + string(c) + "\"; write %7B for { and %7D for }"
 }
 
-// hasControl reports whether a text holds a control character: those of ASCII, or U+0080 to U+009F,
-// which terminals obey, too, and which UTF-8 writes as C2 and the octet itself.
+// hasControl reports whether a text holds a control character. These are those of ASCII, or U+0080
+// to U+009F, which terminals obey, too, and which UTF-8 writes as C2 and the octet itself.
 func hasControl(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] == 0x7F || s[i] == 0xC2 && i+1 < len(s) && s[i+1] < 0xA0 {
@@ -65,7 +65,7 @@ func hasControl(s string) bool {
 	return false
 }
 
-// quote returns s in quotation marks, with what cannot be seen escaped, and the end of a long one
+// quote returns s in quotation marks, with what cannot be seen escaped. The end of a long one is
 // left out.
 func quote(s string) string {
 	const most = 200

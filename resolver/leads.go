@@ -20,10 +20,10 @@ type Lead struct {
 	Destination string
 }
 
-// LeadsTo finds the ways to a URL, one for each rule that has any, unlisted ones among them, the
-// shortest first. The URL is compared in canonical form, and its fragment where it has one. With
-// below the rules count that lead to it or to something below it, whatever query and fragment they
-// add. site is the origin that keys are asked for at.
+// LeadsTo finds the ways to a URL, one for each rule that has any, the shortest first. Unlisted
+// rules are among them. The URL is compared in canonical form, and its fragment where it has one.
+// With below the rules count that lead to it or to something below it, whatever query and fragment
+// they add. site is the origin that keys are asked for at.
 func (rs *Ruleset) LeadsTo(url Request, site string, below bool) iter.Seq[Lead] {
 	l := leads{ruleset: rs, below: below, fragment: url.Target.Hash}
 	l.search = url.Target.Search
@@ -113,8 +113,8 @@ func (l *leads) addBelow(w way, destination string) {
 	}
 }
 
-// addTemplate adds the way that a template is: for the values that the URL has, for all, or for
-// what is below any.
+// addTemplate adds the way that a template is. It is one for the values that the URL has, for all,
+// or for what is below any.
 func (l *leads) addTemplate(t *templateRule) {
 	sampled, ok := l.ruleset.sampleDestination(t)
 	if !ok {

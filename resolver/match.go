@@ -44,7 +44,7 @@ func (t *table) match(pathname string) (literalMatch, []byte) {
 }
 
 // longestCanonical finds what longest finds, but by the canonical forms of the candidates, each
-// taken by itself: those that hold a "%" without two hex digits are compared as they are (R3). The
+// taken by itself. Those that hold a "%" without two hex digits are compared as they are (R3). The
 // end that it returns is a place in path, not in a canonical form.
 func (t *table) longestCanonical(path string) (prefix, []byte) {
 	path = t.reach(path)
@@ -67,8 +67,8 @@ func (t *table) longestCanonical(path string) (prefix, []byte) {
 	return found, record
 }
 
-// reach returns as much of path as decides what it matches: as many segments as the deepest key
-// has, and what shows whether an exact key takes the rest.
+// reach returns as much of path as decides what it matches. That is as many segments as the deepest
+// key has, and what shows whether an exact key takes the rest.
 func (t *table) reach(path string) string {
 	end := 0
 	for range t.maxDepth + 1 {

@@ -2,8 +2,8 @@ package resolver
 
 import "strings"
 
-// warnOfMisspelt warns of rules that lead to a path of the site which no key answers, and which is
-// one letter away from a key.
+// warnOfMisspelt warns of rules that lead to a path which no key answers. It does where that path
+// is one letter away from a key.
 func (c *Compiler) warnOfMisspelt() {
 	m := c.unmatchedPaths()
 	if len(m.paths) == 0 {
@@ -65,7 +65,7 @@ func (c *Compiler) endOf(this *internalRule) string {
 	return strings.TrimSuffix(string(c.opts.appendKey(nil, string(path[1:]))), "/")
 }
 
-// leadsToPath reports whether a rule leads to a path of the site: it is a page then, and does not
+// leadsToPath reports whether a rule leads to a path of the site. It is a page then, and does not
 // mean the rule's key.
 func (c *Compiler) leadsToPath(at ref, path string) bool {
 	if at&internalRef == 0 {
@@ -158,8 +158,8 @@ func (m *nearPaths) eachRemnant(path string, do func(hash uint64)) {
 // is taken for a slip.
 const shortestWord = 4
 
-// oneLetterAway reports whether two paths differ in one letter, or in the order of two neighbours,
-// in a word that is not short. Other characters, such as digits, tell pages apart on purpose.
+// oneLetterAway reports whether two paths differ in one letter, or in the order of two. The word in
+// which they do is not short. Other characters, such as digits, tell pages apart on purpose.
 func oneLetterAway(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a

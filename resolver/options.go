@@ -23,7 +23,7 @@ type Options struct {
 	Status int
 	// Query says how the queries of destination, embedded redirect and request become one.
 	Query QueryMode
-	// Protect names query parameters that a request cannot override (4.6): where the destination or
+	// Protect names query parameters that a request cannot override (4.6). Where the destination or
 	// an embedded query has one of them, the request's are dropped. "*" stands for all that they
 	// have.
 	Protect []string
@@ -32,7 +32,7 @@ type Options struct {
 	// MaxRedirects lowers the number of internal redirects that pass; nil stands for 255, which
 	// cannot be raised (R9).
 	MaxRedirects *int
-	// AllowHosts, when not empty, are the only hosts that absolute destinations may name: each a
+	// AllowHosts, when not empty, are the only hosts that absolute destinations may name. Each is a
 	// host name or an IP address, or a pattern like *.example.com, in which each "*" stands for
 	// exactly one label.
 	AllowHosts []string
@@ -46,8 +46,9 @@ type Options struct {
 	// Digest makes the digest of the rules, and Reverse the index of what leads where, both while
 	// the rules are compiled.
 	Digest, Reverse bool
-	// Pause, if not nil, is called after every few hundred rules, to let others run: by Compile,
-	// and by what looks at all rules of the ruleset later. It has to be safe for concurrent use.
+	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
+	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
+	// concurrent use.
 	Pause func()
 }
 
@@ -58,7 +59,7 @@ const (
 	// QueryMerge is 3.4.2: URLSearchParams, set and toString (R13).
 	QueryMerge QueryMode = iota
 	// QueryPreserve keeps every piece as it is written, in the order destination, embedded,
-	// request; a piece goes when a source of higher precedence has one of the same decoded name.
+	// request. A piece goes when a source of higher precedence has one of the same decoded name.
 	QueryPreserve
 	// QueryIgnore is QueryMerge with an empty request query.
 	QueryIgnore

@@ -1,6 +1,6 @@
 package resolver
 
-// NextSource begins a source of lower precedence: where one of the rules added so far has the key
+// NextSource begins a source of lower precedence. Where one of the rules added so far has the key
 // of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
 // which a key may stand once. Messages call rules added before it inline rules, where they have no
 // line.
@@ -24,8 +24,7 @@ type keyOfSource struct {
 	key  string
 }
 
-// shadowed stands for the place of a rule that has none in the table, as an earlier rule has its
-// key.
+// shadowed stands for the place of a rule that an earlier one shadows, which has none in the table.
 const shadowed = -1
 
 // fillTable gives every rule its place in the table, reports duplicate keys, and returns the number
@@ -49,7 +48,7 @@ func (c *Compiler) fillTable() int {
 	return rules
 }
 
-// settle reports what becomes of the n-th rule, whose key an earlier one has: within a source that
+// settle reports what becomes of the n-th rule, whose key an earlier one has. Within a source that
 // is an error, and of two sources the first one's rule serves.
 func (c *Compiler) settle(n int, earlier, later ref) {
 	first, firstRank := c.ruleAt(earlier)
@@ -61,8 +60,8 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 	}
 }
 
-// shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's,
-// or that its key stands twice in its own source.
+// shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's.
+// Or it reports that its key stands twice in its own source.
 func (c *Compiler) shadow(n int, rule Rule, rank int, by Rule, byRank int) {
 	key := keyOfSource{rank, string(c.opts.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed[key]; twice {

@@ -36,7 +36,7 @@ func (e *RuleError) Error() string {
 func (e *RuleError) Unwrap() error { return e.Kind }
 
 // RuleErrors are all the things that keep a ruleset from being loaded, in the order of the rules.
-// errors.Is and errors.As look into each.
+// Both errors.Is and errors.As look into each.
 type RuleErrors []*RuleError
 
 // Error returns one line for each error.

@@ -18,8 +18,8 @@ func (o *options) appendConstantQuery(
 	return m.AppendSet(dst, destination, embedded, nil)
 }
 
-// appendQuery appends the query of a destination: what is constant, and the request's, which begins
-// with "?" unless it is empty. It begins with "?" unless it is empty, too (3.4.2).
+// appendQuery appends the query of a destination. It takes what is constant, and the request's,
+// which begins with "?" unless it is empty. It begins with "?" unless it is empty, too (3.4.2).
 func (o *options) appendQuery(dst []byte, m *weburl.Merger, constant, request string) []byte {
 	if len(request) == 0 && len(constant) == 0 {
 		return dst

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// record is a compiled rule as it lies in the arena: everything that an answer needs, and behind it
-// what only explanations and listings read.
+// record is a compiled rule as it lies in the arena. It has everything that an answer needs, and
+// behind it what only explanations and listings read.
 //
 //	header                           8 bytes, little-endian: flags, hops, statuses and the
 //	                                 lengths of key (8 bits), base (16), query and fragment (8)
@@ -24,7 +24,7 @@ type record struct {
 	// The written forms of key and value, where they are not the compiled ones.
 	spelling, value string
 	// shared are the refs of base, query and fragment, where they lie in the arena once for many
-	// records; 0 for a part that the record has itself.
+	// records. 0 stands for a part that the record has itself.
 	shared   [3]ref
 	position recordPosition
 	flags    recordFlags

@@ -82,7 +82,7 @@ type Request struct {
 	// [weburl.SplitTarget], which resolve dot segments and encode what a path cannot hold; R14
 	// relies on it.
 	Target weburl.Target
-	// Asked is what the client asked for, where Target has been rewritten on the way; an empty
+	// Asked is what the client asked for, where Target has been rewritten on the way. An empty
 	// Pathname stands for Target (R15).
 	Asked weburl.Target
 	// OverHTTP leaves the fragment out when destination and request are compared, as a server never
@@ -122,9 +122,10 @@ func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
-// NewRequest takes a request apart as a server has it: scheme, which is http or https, the host and
-// port of its Host header, and its raw target. ok is false when the target is no path, which begins
-// with "/". A path is all that a target can be: "//evil.test/x" never names a host (R2).
+// NewRequest takes a request apart as a server has it. It takes a scheme, which is http or https,
+// the host and port of its Host header, and its raw target. ok is false when the target is no path,
+// which begins with "/". A path is all that a target can be: "//evil.test/x" never names a host
+// (R2).
 func NewRequest(scheme, host, target string) (req Request, ok bool) {
 	split, ok := weburl.SplitTarget(target)
 	return Request{Scheme: scheme, Host: host, Target: split}, ok

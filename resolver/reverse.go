@@ -53,7 +53,7 @@ func newReverseIndex(rs *Ruleset) *reverseIndex {
 	return x
 }
 
-// add adds the rule in a slot, if a page can be its destination: fragments are not sent to servers,
+// add adds the rule in a slot, if a page can be its destination. Fragments are not sent to servers,
 // so that no page has one.
 func (x *reverseIndex) add(n int, at ref) {
 	var r record
@@ -173,8 +173,8 @@ func (p *page) cutDestination(dst []byte, destination string) (
 	return weburl.AppendCanonicalPath(dst, rest), search, fragment
 }
 
-// appendCandidate appends a path that may lead to a page: a key, and the rest of the page's path
-// behind the key's destination.
+// appendCandidate appends a path that may lead to a page. The path is a key, and the rest of the
+// page's path behind the key's destination.
 func appendCandidate(dst []byte, key string, rest []byte) []byte {
 	return append(append(append(dst, '/'), key...), rest...)
 }

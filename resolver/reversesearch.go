@@ -8,10 +8,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// AppendShortURL appends the best short URL of a page to dst: fewest octets, then fewest segments,
-// then in alphabetical order. ok is false where there is none, and where the options do not ask for
-// [Options.Reverse]. page is a request that passes. short is the origin of short URLs, as the URL
-// Standard serialises it, "" for that of the page.
+// AppendShortURL appends the best short URL of a page to dst. The best has the fewest octets, then
+// the fewest segments, and then comes first in alphabetical order. ok is false where there is none,
+// and where the options do not ask for [Options.Reverse]. page is a request that passes. short is
+// the origin of short URLs, as the URL Standard serialises it, "" for that of the page.
 //
 // A short URL leads to exactly this page when it is resolved by the same rules, has no characters
 // that have to be escaped in a header, and is shorter than the page's where a part of that is in
@@ -66,7 +66,7 @@ type reverseSearch struct {
 	memory [6][512]byte
 }
 
-// The most that is done for a page: where more rules lead to it than anybody needs, most of which
+// The most that is done for a page. Where more rules lead to it than anybody needs, most of which
 // are shadowed, it may get no short URL.
 const (
 	mostSteps  = 1000
@@ -222,7 +222,7 @@ func (rs *Ruleset) flagsOf(at ref) recordFlags {
 	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at))).flags()
 }
 
-// isPlainPath reports whether a path can stand in a Link header as it is: it holds nothing but what
+// isPlainPath reports whether a path can stand in a Link header as it is. It holds nothing but what
 // RFC 3986 has in paths, and no "," or ";", at which simple parsers cut.
 func isPlainPath(path []byte) bool {
 	for i, c := range path {

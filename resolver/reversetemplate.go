@@ -6,7 +6,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// reverseTemplate is a template the other way round: its destination is what is matched, and its
+// reverseTemplate is a template the other way round. Its destination is what is matched, and its
 // key what is put together.
 type reverseTemplate struct {
 	rule *templateRule
@@ -100,7 +100,7 @@ func (r *reverseTemplate) hasAll(names int) bool {
 	return names == 0
 }
 
-// match takes the values of the variables from a page, and returns what is left of its path, with
+// match takes the values of the variables from a page. It returns what is left of its path, with
 // the "/" that it begins with.
 func (r *reverseTemplate) match(path, search string, values *captured) (rest string, ok bool) {
 	rest, ok = matchPieces(r.path, path, '/', values)
@@ -148,8 +148,8 @@ func matchPieces(pieces []reversePiece, text string, separator byte, values *cap
 	return text, true
 }
 
-// endOf returns where the value of a variable ends, with which text begins; -1 if the literal text
-// of the next piece does not follow.
+// endOf returns where the value of a variable ends, with which text begins. It returns -1 if the
+// literal text of the next piece does not follow.
 func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) int {
 	if p.spans && separator == '/' {
 		if next.literal == "" {
@@ -177,8 +177,8 @@ func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) in
 	return end - behind
 }
 
-// appendCandidate appends a path that may lead to a page: the key with values in the place of its
-// variables, and the rest of the page's path.
+// appendCandidate appends a path that may lead to a page. The path is the key with values in the
+// place of its variables, and the rest of the page's path.
 func (t *templateRule) appendCandidate(dst []byte, values *captured, rest string) []byte {
 	for _, p := range t.segments {
 		dst = append(append(dst, '/'), p.prefix...)

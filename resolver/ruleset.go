@@ -27,12 +27,12 @@ type Ruleset struct {
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.rules }
 
-// Warnings returns what the authors of the rules should know: those of single rules in the order in
-// which they were added, then those of chains.
+// Warnings returns what the authors of the rules should know. First come those of single rules in
+// the order in which they were added, then those of chains.
 func (rs *Ruleset) Warnings() []Warning { return rs.warnings }
 
-// AtSite returns how many rules lead to paths of the site, with the origin of the request as no
-// option names one, and one of them.
+// AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
+// request's, as no option names one.
 func (rs *Ruleset) AtSite() (rules int, first Rule) { return rs.atSite.rules, rs.atSite.first }
 
 // siteEnds are the rules that lead to paths of the site.
@@ -68,9 +68,9 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	}
 }
 
-// RulesOf returns the rules of one source, as they were added, in no particular order, also those
-// that earlier sources shadow. It is the n-th that [Compiler.NextSource] began, or 0 for what came
-// before.
+// RulesOf returns the rules of one source, as they were added, in no particular order. Those that
+// earlier sources shadow are among them. The source is the n-th that [Compiler.NextSource] began,
+// or 0 for what came before.
 func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.slots {
@@ -98,8 +98,8 @@ func (rs *Ruleset) rankAt(at ref) int {
 	return rs.sources[r.position.source].rank
 }
 
-// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, sorted
-// by their canonical keys.
+// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty. They
+// are sorted by their canonical keys.
 func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		above := rs.opts.canonicalKey(key)
@@ -161,8 +161,8 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	return rs.rule(s.ref()), true
 }
 
-// KeyOf returns the canonical key of the rule that has a number, in lower case where the case of
-// letters does not matter, or "" if none has it.
+// KeyOf returns the canonical key of the rule that has a number, or "" if none has it. The key is
+// in lower case where the case of letters does not matter.
 func (rs *Ruleset) KeyOf(number int) string {
 	if t := rs.template(number); t != nil {
 		return t.key
@@ -193,8 +193,8 @@ func (rs *Ruleset) find(key string) (entry slot, at int) {
 	return rs.table.lookup(hash, key, len(key), true)
 }
 
-// Chain returns the rules that requests for a key match, in the order in which they do; of a loop,
-// up to where it begins again.
+// Chain returns the rules that requests for a key match, in the order in which they do. A loop is
+// followed up to where it begins again.
 func (rs *Ruleset) Chain(key string) []Rule {
 	var chain []Rule
 	for _, step := range rs.walk("/" + string(weburl.AppendCanonicalPath(nil, key))) {

@@ -47,8 +47,8 @@ func sampleSpellings(slot int) [2]string {
 	return [2]string{reserved, strings.Replace(reserved, ":", "%3A", 1)}
 }
 
-// named puts the names of variables in the place of sample values in a URL, and Below in that of a
-// segment below the key.
+// named puts the names of variables in the place of sample values in a URL. Below takes the place
+// of a segment below the key.
 func (s *sample) named(url string) string {
 	if s.template != nil {
 		for slot, name := range s.template.names {
@@ -61,7 +61,7 @@ func (s *sample) named(url string) string {
 }
 
 // KeyResults are what requests for a key and for what lies below it get, where no longer key has
-// them: one that is added or removed is a change of its own.
+// them. One that is added or removed is a change of its own.
 type KeyResults struct {
 	// Key is for the key itself, Slash for the key with a slash behind it, and Below for
 	// everything else below it: its destination ends in [Below], in front of query and fragment.

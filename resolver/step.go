@@ -56,7 +56,7 @@ type stepper struct {
 	at        splitPath // where it is
 	taken     int       // steps to there
 	matched   match     // of the last step
-	// spare is the memory for where it is next, and memory that of the path where it is, if that
+	// spare is the memory for where it is next. memory is that of the path where it is, if that
 	// lies in any of the stepper's.
 	spare  expansion
 	memory []byte

@@ -77,8 +77,8 @@ func hasOtherScheme(text string) bool {
 	return found && isOther && !startsWithDigit
 }
 
-// withoutMarks returns a text without the punctuation of other languages around it: quotation marks
-// of any kind, and the comma or semicolon behind them.
+// withoutMarks returns a text without the punctuation of other languages around it. That is
+// quotation marks of any kind, and the comma or semicolon behind them.
 func withoutMarks(text string) string {
 	const opening, closing = "'\"`<“‘„«", "'\"`>”’“»"
 	text = strings.TrimRight(text, ",; ")
@@ -130,8 +130,9 @@ func insteadOfSlash(key string) string {
 	}
 }
 
-// regexpError says of an expression that does not parse that it is a regular expression, where it
-// looks like one of those that other systems have behind a variable's name; else it returns nil.
+// regexpError says of an expression that does not parse that it is a regular expression. It does
+// where it looks like one of those that other systems have behind a variable's name, and else
+// returns nil.
 func regexpError(expression string) error {
 	name, pattern, found := strings.Cut(strings.Trim(expression, "{}"), ":")
 	if !found || strings.Trim(pattern, "0123456789") == "" {

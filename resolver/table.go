@@ -20,8 +20,8 @@ type table struct {
 	foldCase  bool
 }
 
-// slot is an entry: 31 bits of the key's hash, whether the key is exact, and a ref. 0 is an empty
-// slot.
+// slot is an entry. It has 31 bits of the key's hash, whether the key is exact, and a ref. 0 is an
+// empty slot.
 type slot uint64
 
 const slotSize = 8 // in bytes
@@ -84,7 +84,7 @@ func (t *table) key(at ref) string {
 	return key
 }
 
-// entry returns the canonical key of an entry and its record, which is nil for a rule with an
+// entry returns the canonical key of an entry and its record. That is nil for a rule with an
 // internal redirect until the ruleset is compiled.
 func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
@@ -94,8 +94,8 @@ func (t *table) entry(at ref) (key string, record []byte) {
 	return recordKey(record), record
 }
 
-// insert puts an entry into the table and returns its place, or the place of the entry that has its
-// key already.
+// insert puts an entry into the table and returns its place. It is that of the other entry where
+// one has its key already.
 func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	at = t.home(hash)
 	for ; t.slots[at] != 0; at = t.next(at) {
@@ -184,7 +184,7 @@ func (t *table) lookup(hash uint64, path string, end int, compare bool) (entry s
 }
 
 // hashSegment takes the segment of path that begins at start into a hash, and returns where the
-// segment ends: at a "/", or at the path's end. It reads eight bytes at a time.
+// segment ends. That is at a "/", or at the path's end. It reads eight bytes at a time.
 func hashSegment(hash uint64, path string, start int) (sum uint64, end int) {
 	for len(path)-start >= 8 {
 		word := load64(path[start:])

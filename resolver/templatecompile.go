@@ -41,8 +41,8 @@ func (c *Compiler) addTemplate(rule Rule) {
 	}
 }
 
-// templateSize is about what a compiled template takes, in bytes: some for each part of it, and its
-// text several times over.
+// templateSize is about what a compiled template takes, in bytes. It counts some for each part of
+// it, and its text several times over.
 func templateSize(rule Rule) int { return 1024 + 8*(len(rule.Key)+len(rule.Value)) }
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
@@ -111,7 +111,7 @@ func (t *templateRule) reservedInQuery() string {
 }
 
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
-// stand for, as long as no other key takes it.
+// stand for. Values that another key takes do not count.
 func (c *Compiler) findTemplateFailures() {
 	for _, t := range c.templates.all() {
 		if !t.value.internal {

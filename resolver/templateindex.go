@@ -32,7 +32,7 @@ type templateNode struct {
 	nodes    []*templateNode
 	patterns patternEdges
 	span     *templateSpan
-	// deepest is how many segments the longest key has, and first the order of the best one; spans
+	// deepest is how many segments the longest key has, and first the order of the best one. spans
 	// tells whether one has an expression that spans segments.
 	deepest, first int
 	spans          bool
@@ -168,8 +168,8 @@ func (g *templateGroups) add(t *templateRule, at int) {
 	}
 }
 
-// sameUpTo returns where keys whose segments are the same up to a place begin to differ, or where
-// the first of them ends or has an expression that spans segments.
+// sameUpTo returns where keys whose segments are the same up to a place begin to differ. The end of
+// the first one, and an expression that spans segments, are such places, too.
 func sameUpTo(rules []*templateRule, from int) int {
 	for end := from; ; end++ {
 		for _, t := range rules {
@@ -374,8 +374,8 @@ func (x *templateIndex) textWork(segment string, n int) int {
 	return copyWork(n)
 }
 
-// canonical returns the segment at a place, each octet in its canonical form: of a long one so much
-// of its beginning and end as edges have text.
+// canonical returns the segment at a place, each octet in its canonical form. A long one is cut to
+// so much of its beginning and end as edges have text.
 func (s *templateSearch) canonical(edges *patternEdges, at int) string {
 	segment := s.path.segment(at)
 	if strings.IndexByte(segment, '%') < 0 && !s.index.foldCase {
@@ -405,7 +405,8 @@ func (s *templateSearch) visitPattern(edge *patternEdge, at int) {
 }
 
 // visitSpan looks at what keys have from an expression on that spans segments, whose first one is
-// at a place: all the rest of the path but for a "/" at its end, or what is in front of more text.
+// at a place. It takes all the rest of the path but for a "/" at its end, or what is in front of
+// more text.
 func (s *templateSearch) visitSpan(n *templateSpan, at int) {
 	start := s.path.start(at)
 	rest := strings.TrimSuffix(s.path.text[start:], "/")
@@ -417,9 +418,9 @@ func (s *templateSearch) visitSpan(n *templateSpan, at int) {
 	}
 }
 
-// offer takes a match that ends at a place of the path if it is better than the best one so far:
-// longer, or of those as long one that takes more of the path, or of those that take as much the
-// better template. It reports whether it is a match at all.
+// offer takes a match that ends at a place of the path if it is better than the best one so far. A
+// longer one is better, then one that takes more of the path, and then the better template. It
+// reports whether it is a match at all.
 func (s *templateSearch) offer(rule *templateRule, segments, to, end int) bool {
 	leaves := leaves(s.path.text[end:])
 	if rule.rule.Exact && leaves > 0 {
@@ -439,7 +440,7 @@ func (s *templateSearch) offer(rule *templateRule, segments, to, end int) bool {
 	return true
 }
 
-// matchSegment reports whether a segment of a path has the text around an expression, and returns
+// matchSegment reports whether a segment of a path has the text around an expression. It returns
 // what that captures, as the path spells it.
 func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (captured string, ok bool) {
 	start, ok := x.cutPrefix(segment, p.prefix)

@@ -27,7 +27,7 @@ func (m *templateFound) precedes(found literalMatch, t *table) bool {
 	return m.segments > segments || m.segments == segments && m.leaves < leaves(found.remaining)
 }
 
-// leaves is how much a match leaves of a path: one slash at its end does not count, as exact keys
+// leaves is how much a match leaves of a path. One slash at its end does not count, as exact keys
 // take it.
 func leaves(remaining string) int {
 	if remaining == "/" {
@@ -36,9 +36,9 @@ func leaves(remaining string) int {
 	return len(remaining)
 }
 
-// appendByTemplate resolves a request as AppendDestination does, if a template matches it better
-// than the rule of the table that was found. There is an error, too, if it takes too much to see
-// that.
+// appendByTemplate resolves a request as AppendDestination does, if a template matches it better.
+// It compares it with the rule of the table that was found. There is an error, too, if it takes too
+// much to see that.
 func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request) (
 	end []byte, result Result, ok bool,
 ) {

@@ -11,16 +11,16 @@ import (
 // templateSpan is an expression that spans segments, and what keys have behind it.
 type templateSpan struct {
 	rule *templateRule // whose key ends in the expression
-	// tails are those of all keys: first those that end in an expression, of which there are some
-	// in the first few of tails, then those that end in text. ending are the numbers of the first
-	// tails with a literal segment at the end, and of the one behind the last.
+	// tails are those of all keys. First come those that end in an expression, of which there are
+	// some in the first few of tails, then those that end in text. ending are the numbers of the
+	// first tails with a literal segment at the end, and of the one behind the last.
 	tails  []templateTails
 	always int
 	ending numberTable
 }
 
-// templateTails finds, from the end of a path on, where the segments stand that keys have behind an
-// expression that spans segments: the last place is the one that leaves least of the path. Each
+// templateTails finds where the segments stand that keys have behind an expression that spans
+// segments. It looks from the end of a path on, as the last place leaves least of the path. Each
 // segment of each tail has a bit of a word, the last one of a tail the lowest, and the search takes
 // a few instructions for each segment of the path, whatever tails have in common (shift-and):
 //
@@ -36,7 +36,7 @@ type templateTails struct {
 	last, first uint64
 	// ends has a bit for each number that a tail's last segment takes, that of its lowest six bits.
 	ends uint64
-	// accept are the bits that take a segment by its number; any are those that take every one but
+	// accept are the bits that take a segment by its number. any are those that take every one but
 	// an empty one.
 	accept numberTable
 	any    uint64
@@ -234,7 +234,7 @@ func (s *templateSearch) matchTexts(x *templateTails, among uint64, at int) (tak
 	return taken
 }
 
-// offerTails takes the tails that have been found at a place of the path, and returns the bits of
+// offerTails takes the tails that have been found at a place of the path. It returns the bits of
 // those that are still to be looked for: only longer ones can be better further on.
 func (s *templateSearch) offerTails(x *templateTails, found, live uint64, span, at int) uint64 {
 	for ; found != 0; found &= found - 1 {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// templateValue is the value of a rule whose key is a template: of an absolute destination, or of
-// an internal redirect.
+// templateValue is the value of a rule whose key is a template. It is that of an absolute
+// destination, or of an internal redirect.
 type templateValue struct {
 	internal bool
 	origin   string // of an absolute destination
@@ -20,7 +20,7 @@ type templateValue struct {
 	// begin with.
 	path, query, fragment []valuePiece
 	hasQuery, hasFragment bool
-	// unsafeText tells that the path is what R14 refuses in requests, whatever is captured; as in
+	// unsafeText tells that the path is what R14 refuses in requests, whatever is captured. As in
 	// other values that is the author's affair.
 	unsafeText bool
 }
@@ -166,7 +166,7 @@ func (v *templateValue) isTooLong(captures []capture) bool {
 	return n > maxDestination
 }
 
-// number takes the literal text of an internal value's path apart, and gives its segments the
+// number takes the literal text of an internal value's path apart. It gives its segments the
 // numbers that they have among those of keys.
 func (v *templateValue) number(x *templateIndex) {
 	if !v.internal {

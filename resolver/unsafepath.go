@@ -6,9 +6,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// unsafePath reports whether a remaining path, percent-decoded until nothing changes, holds a ".."
-// segment, cut at "/" and "\", or a control character (R14, 4.5). What is behind the end of scratch
-// is written over; it spares an allocation where there is room for path.
+// unsafePath reports whether a remaining path is what R14 refuses (4.5). Percent-decoded until
+// nothing changes, such a path holds a ".." segment, cut at "/" and "\", or a control character.
+// What is behind the end of scratch is written over; it spares an allocation where there is room
+// for path.
 func unsafePath(path string, scratch []byte) bool {
 	if strings.IndexByte(path, '%') < 0 {
 		// A pathname holds neither dot segments, "\" nor control characters as such.
@@ -28,7 +29,7 @@ const (
 
 const noDigit = 0xFF
 
-// decodeFully decodes a text until nothing changes, and reports whether R14 lets it pass. isSolid
+// decodeFully decodes a text until nothing changes. It reports whether R14 lets it pass. isSolid
 // tells that text which is joined to it changes nothing that it decodes to, and makes no ".."
 // segment with it.
 //

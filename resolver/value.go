@@ -12,8 +12,8 @@ import (
 // 2, R10).
 func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
 
-// IsDestination reports whether a word is meant as a destination, absolute or internal: whether it
-// begins with https://, http:// or /.
+// IsDestination reports whether a word is meant as a destination, absolute or internal. It looks
+// whether it begins with https://, http:// or /.
 func IsDestination(word string) bool { return isInternal(word) || isAbsolute(word) }
 
 // isAbsolute reports whether a value is an absolute destination, if it is a good one at all
@@ -46,7 +46,7 @@ func parseValue(value string) (parsed parsedValue, err error) {
 	return parsed, err
 }
 
-// checkValue says what is wrong with a value of either kind; it returns nil where the kind's own
+// checkValue says what is wrong with a value of either kind. It returns nil where the kind's own
 // parser has to decide.
 func checkValue(value string) error {
 	switch {

@@ -174,8 +174,8 @@ func meetsKeyMessage(this *internalRule, key string) string {
 		"mark it exact where nothing below it is meant"
 }
 
-// warnOfDoubleSlash warns of a value whose trailing slash stays in front of the path that is
-// appended to it along the chain.
+// warnOfDoubleSlash warns of a value whose trailing slash stays in front of a path. That is the
+// path which is appended to it along the chain.
 func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
 	if this.rule.Exact || !strings.HasSuffix(this.remaining, "/") {
 		return
