@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // hitJSON is how often a rule has redirected, and when last; to the minute.
@@ -24,18 +22,16 @@ func listHits(w http.ResponseWriter, r *http.Request, h *Handler) error {
 		return err
 	}
 	tally := h.live.tally
-	list := hitList{hits: tally.hits, ruleset: h.live.serving.Load().ruleset, since: tally.hits.begun()}
-	if list.others, err = tally.keeper.others(r.Context(), list.ruleset); err != nil {
-		return fmt.Errorf("the hits of other servers cannot be read: %w", err)
+	list, err := tally.keeper.list(r.Context(), h.live.serving.Load().ruleset)
+	if err != nil {
+		return err
 	}
-	if list.others != nil && list.others.since.Before(list.since) {
-		list.since = list.others.since
-	}
+	note := ""
 	if unused > 0 {
-		list.hideUsed(time.Now().Add(-unused))
+		note = list.hideUsed(time.Now().Add(-unused))
 	}
 	w.Header().Set("Content-Type", "application/json")
-	return list.write(bufio.NewWriter(w))
+	return writeHitList(bufio.NewWriter(w), list, note)
 }
 
 // parseUnused returns for how long rules have not been used that are asked for, 0 for all rules.
@@ -50,66 +46,20 @@ func parseUnused(written string) (time.Duration, error) {
 	return unused, nil
 }
 
-// hitList is a list of hits.
-type hitList struct {
-	hits    *hitCounters
-	ruleset *resolver.Ruleset
-	others  *otherHits // nil for none
-	since   time.Time
-	// used are the numbers of the rules that are left out; nil where none are.
-	used []bool
-	note string
-}
-
-// of returns the hits of the rule with a number.
-func (l *hitList) of(number int) hitCount {
-	m := l.hits.of(l.ruleset.KeyOf(number))
-	if l.others != nil {
-		m = m.plus(l.others.counts[number])
-	}
-	return m
-}
-
-// hideUsed leaves out the rules that have redirected since a time, and those that these lead through.
-func (l *hitList) hideUsed(cutoff time.Time) {
-	if l.since.After(cutoff) {
-		l.note = "hits have been counted since " + l.since.Format(time.RFC3339) + " only, which is a shorter time"
-	}
-	l.used = make([]bool, l.ruleset.Numbers())
-	for n := range l.used {
-		rule, ok := l.ruleset.Numbered(n)
-		if !ok {
-			continue
-		}
-		if m := l.of(n); m.count == 0 || m.time().Before(cutoff) {
-			continue
-		}
-		for _, met := range l.ruleset.Chain(rule.Key) {
-			if n, ok := l.ruleset.NumberOf(met.Key); ok {
-				l.used[n] = true
-			}
-		}
-	}
-}
-
-// write writes the list as one object, rule by rule.
-func (l *hitList) write(w *bufio.Writer) error {
-	fmt.Fprintf(w, "{\"since\":%q,", l.since.Format(time.RFC3339))
-	if l.note != "" {
-		fmt.Fprintf(w, "\"note\":%q,", l.note)
+// writeHitList writes the list as one object, rule by rule.
+func writeHitList(w *bufio.Writer, list *hitList, note string) error {
+	fmt.Fprintf(w, "{\"since\":%q,", list.since.Format(time.RFC3339))
+	if note != "" {
+		fmt.Fprintf(w, "\"note\":%q,", note)
 	}
 	w.WriteString("\"hits\":{")
 	separator := "\n"
-	for rule := range l.ruleset.RulesBelow("") {
-		n, _ := l.ruleset.NumberOf(rule.Key)
-		if l.used != nil && l.used[n] {
-			continue
-		}
-		key, err := jsonOf(rule.Key)
+	for ruleKey, count := range list.all() {
+		key, err := jsonOf(ruleKey)
 		if err != nil {
 			return err
 		}
-		value, err := jsonOf(hitJSONOf(l.of(n)))
+		value, err := jsonOf(hitJSONOf(count))
 		if err != nil {
 			return err
 		}

@@ -54,12 +54,20 @@ func configuration() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
 }
 
-func mustEnd(t *testing.T, tallies ...*tally) {
-	t.Helper()
+// counted is what is counted of handlers of one name, and kept.
+type counted struct {
+	hits   *hitCounters
+	keeper *hitKeeper
+}
+
+func newCounted(name string) counted {
+	hits := newHitCounters(time.Now())
+	return counted{hits, newHitKeeper(name, hits)}
+}
+
+func endAll(tallies ...counted) {
 	for _, tally := range tallies {
-		if err := tally.Destruct(); err != nil {
-			t.Fatal(err)
-		}
+		tally.keeper.end()
 	}
 }
 
@@ -67,19 +75,19 @@ func mustEnd(t *testing.T, tallies ...*tally) {
 func wantStored(t *testing.T, storage *drawer, name string, want map[string]uint64) {
 	t.Helper()
 	ctx, end := configuration()
-	tally := newTally(name)
+	tally := newCounted(name)
 	tally.keeper.keepIn(ctx, storage, zap.NewNop())
 	synctest.Wait()
 	wantCounts(t, tally.hits, want)
 	end()
-	mustEnd(t, tally)
+	endAll(tally)
 }
 
 func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := newDrawer()
 		ctx, end := configuration()
-		tally := newTally("links")
+		tally := newCounted("links")
 		c := tally.hits.begin(rulesetOf(t, "a", "b"))
 		tally.keeper.keepIn(ctx, storage, zap.NewNop())
 		c.hitKey(t, "a")
@@ -96,35 +104,9 @@ func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
 		tally.hits.retire(c, nil)
 		c.hitKey(t, "a") // by a request that is late
 		end()
-		mustEnd(t, tally)
+		endAll(tally)
 		next.hitKey(t, "b") // which is too late
 		wantStored(t, storage, "links", map[string]uint64{"a": 2, "b": 1})
-	})
-}
-
-func TestAStopKeepsTheHitsOfHoweverManyRules(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var keys []string
-		want := map[string]uint64{}
-		for i := range mostUnserved + 1 {
-			keys = append(keys, fmt.Sprint("k", i))
-			want[keys[i]] = 1
-		}
-		l, err := newLive("many", &loaded{ruleset: rulesetOf(t, keys...)}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		storage := newDrawer()
-		ctx, end := configuration()
-		l.tally.keeper.keepIn(ctx, storage, zap.NewNop())
-		for _, key := range keys {
-			l.serving.Load().counted.hitKey(t, key)
-		}
-		end()
-		if err := l.Destruct(); err != nil {
-			t.Fatal(err)
-		}
-		wantStored(t, storage, "many", want)
 	})
 }
 
@@ -156,8 +138,8 @@ func TestAStorageThatNeverAnswersDelaysAStopByTenSeconds(t *testing.T) {
 		storage := newSilentStorage(t, always)
 		core, log := observer.New(zapcore.ErrorLevel)
 		ctx, end := configuration()
-		one, two := newTally("one"), newTally("two")
-		for _, tally := range []*tally{one, two} {
+		one, two := newCounted("one"), newCounted("two")
+		for _, tally := range []counted{one, two} {
 			c := tally.hits.begin(rulesetOf(t, "a"))
 			tally.keeper.keepIn(ctx, storage, zap.New(core))
 			c.hitKey(t, "a")
@@ -168,7 +150,7 @@ func TestAStorageThatNeverAnswersDelaysAStopByTenSeconds(t *testing.T) {
 		}
 		end()
 		began := time.Now()
-		mustEnd(t, one, two)
+		endAll(one, two)
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("the stop takes %v", took)
 		}
@@ -185,15 +167,15 @@ func TestHitsOfANameAreStoredWhereThoseOfAnotherCannotBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := newSilentStorage(t, func(key string) bool { return strings.Contains(key, "/one/") })
 		ctx, end := configuration()
-		one, two := newTally("one"), newTally("two")
-		for _, tally := range []*tally{one, two} {
+		one, two := newCounted("one"), newCounted("two")
+		for _, tally := range []counted{one, two} {
 			c := tally.hits.begin(rulesetOf(t, "a"))
 			tally.keeper.keepIn(ctx, storage, zap.NewNop())
 			c.hitKey(t, "a")
 		}
 		synctest.Wait()
 		end()
-		mustEnd(t, one, two)
+		endAll(one, two)
 		wantStored(t, storage.drawer, "two", map[string]uint64{"a": 1})
 	})
 }
@@ -202,7 +184,7 @@ func TestANewStorageTakesTheHitsThatTheOldOneDoesNotTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before, endBefore := configuration()
 		after, end := configuration()
-		tally := newTally("links")
+		tally := newCounted("links")
 		c := tally.hits.begin(rulesetOf(t, "a"))
 		tally.keeper.keepIn(before, newSilentStorage(t, always), zap.NewNop())
 		c.hitKey(t, "a")
@@ -215,14 +197,14 @@ func TestANewStorageTakesTheHitsThatTheOldOneDoesNotTake(t *testing.T) {
 			t.Error("nothing is stored")
 		}
 		end()
-		mustEnd(t, tally)
+		endAll(tally)
 	})
 }
 
 func TestTheHitsOfOtherServersAreNotWaitedForForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := configuration()
-		tally := newTally("links")
+		tally := newCounted("links")
 		rules := rulesetOf(t, "a")
 		tally.keeper.keepIn(ctx, newSilentStorage(t, always), zap.NewNop())
 		client, leave := context.WithTimeout(t.Context(), time.Second)
@@ -235,7 +217,7 @@ func TestTheHitsOfOtherServersAreNotWaitedForForever(t *testing.T) {
 			}
 		}
 		end()
-		mustEnd(t, tally)
+		endAll(tally)
 	})
 }
 
@@ -246,7 +228,7 @@ func TestTheHitsOfOtherServersAreReadOnceForAllWhoAskAtOnce(t *testing.T) {
 		c.hitKey(t, "a")
 		s.mustSave(t, h)
 		ctx, end := configuration()
-		tally := newTally("links")
+		tally := newCounted("links")
 		tally.keeper.keepIn(ctx, storage, zap.NewNop())
 		ask := func() *otherHits {
 			others, err := tally.keeper.others(t.Context(), c.ruleset)
@@ -264,6 +246,6 @@ func TestTheHitsOfOtherServersAreReadOnceForAllWhoAskAtOnce(t *testing.T) {
 			t.Error("who asks later gets the same")
 		}
 		end()
-		mustEnd(t, tally)
+		endAll(tally)
 	})
 }
