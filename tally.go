@@ -29,9 +29,9 @@ type tally struct {
 type reloadLabels struct{ source, result string }
 
 func newTally(name string) *tally {
-	hits := newHitCounters(time.Now())
+	counters := newHitCounters(time.Now())
 	return &tally{
-		name: name, hits: hits, keeper: newHitKeeper(name, hits),
+		name: name, hits: counters, keeper: newHitKeeper(name, counters),
 		reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{},
 	}
 }
