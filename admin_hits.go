@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddyserver/caddy/v2"
 )
 
@@ -22,13 +23,13 @@ func listHits(w http.ResponseWriter, r *http.Request, h *Handler) error {
 		return err
 	}
 	tally := h.live.tally
-	list, err := tally.keeper.list(r.Context(), h.live.serving.Load().ruleset)
+	list, err := tally.keeper.List(r.Context(), h.live.serving.Load().ruleset)
 	if err != nil {
 		return err
 	}
 	note := ""
 	if unused > 0 {
-		note = list.hideUsed(time.Now().Add(-unused))
+		note = list.HideUsed(time.Now().Add(-unused))
 	}
 	w.Header().Set("Content-Type", "application/json")
 	return writeHitList(bufio.NewWriter(w), list, note)
@@ -47,14 +48,14 @@ func parseUnused(written string) (time.Duration, error) {
 }
 
 // writeHitList writes the list as one object, rule by rule.
-func writeHitList(w *bufio.Writer, list *hitList, note string) error {
-	fmt.Fprintf(w, "{\"since\":%q,", list.since.Format(time.RFC3339))
+func writeHitList(w *bufio.Writer, list *hits.List, note string) error {
+	fmt.Fprintf(w, "{\"since\":%q,", list.Since.Format(time.RFC3339))
 	if note != "" {
 		fmt.Fprintf(w, "\"note\":%q,", note)
 	}
 	w.WriteString("\"hits\":{")
 	separator := "\n"
-	for ruleKey, count := range list.all() {
+	for ruleKey, count := range list.All() {
 		key, err := jsonOf(ruleKey)
 		if err != nil {
 			return err
@@ -70,9 +71,9 @@ func writeHitList(w *bufio.Writer, list *hitList, note string) error {
 	return w.Flush()
 }
 
-func hitJSONOf(m hitCount) hitJSON {
-	if m.count == 0 {
+func hitJSONOf(m hits.Count) hitJSON {
+	if m.N == 0 {
 		return hitJSON{}
 	}
-	return hitJSON{m.count, new(m.time())}
+	return hitJSON{m.N, new(m.Time())}
 }

@@ -6,12 +6,18 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // One such list takes hundreds of megabytes where there are millions of rules.
 func TestTheAdminEndpointSearchesBackwardsForOneClientAtATime(t *testing.T) {
+	ruleset, err := resolver.Compile([]resolver.Rule{{Key: "a", Value: "https://example.com"}}, resolver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h := &Handler{live: new(live)}
-	h.live.serving.Store(&loaded{ruleset: rulesetOf(t, "a")})
+	h.live.serving.Store(&loaded{ruleset: ruleset})
 	a := new(Admin).CaddyModule().New().(*Admin)
 	a.reversing <- struct{}{} // for another client
 	ctx, leave := context.WithCancel(t.Context())

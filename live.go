@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -44,10 +45,10 @@ type live struct {
 type loaded struct {
 	ruleset  *resolver.Ruleset
 	digest   string
-	versions []string                    // of the sources
-	expected []source.PlacedExpectations // of the sources
+	versions []string                    // CountOf the sources
+	expected []source.PlacedExpectations // CountOf the sources
 	broken   brokenRules
-	counted  *rulesetCounters // its hits; nil before it serves
+	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
 
 // lastLoad is what came of the last load of rules.
@@ -79,7 +80,7 @@ func newLive(name string, first *loaded, last *lastLoad) (*live, error) {
 		return nil, err
 	}
 	l := &live{following: make(chan struct{}, 1), tally: value.(*tally)}
-	first.counted = l.tally.hits.begin(first.ruleset)
+	first.counted = l.tally.hits.Begin(first.ruleset)
 	l.serving.Store(first)
 	l.last.Store(last)
 	return l, nil
@@ -90,7 +91,7 @@ func newLive(name string, first *loaded, last *lastLoad) (*live, error) {
 func (l *live) Destruct() error {
 	last, err := tallies.Delete(l.tally.name)
 	if !last {
-		l.tally.hits.retire(l.serving.Load().counted, nil)
+		l.tally.hits.Retire(l.serving.Load().counted, nil)
 	}
 	return err
 }
@@ -133,7 +134,7 @@ func (h *Handler) start(configuration string) error {
 	h.onceStarted(func() {
 		h.live.handler.Store(h)
 		running.Store(h, nil)
-		h.live.tally.keeper.keepIn(h.ctx, h.ctx.Storage(), h.logger)
+		h.live.tally.keeper.KeepIn(h.ctx, h.ctx.Storage(), h.logger)
 		go h.run(report)
 	})
 	return nil

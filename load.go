@@ -164,9 +164,9 @@ func (h *Handler) loadLocked() (report func()) {
 func (h *Handler) swap(next *loaded, difference resolver.Difference) (report func()) {
 	old, now := h.live.serving.Load(), time.Now()
 	before, recovered := old.digest, h.live.last.Load().err != nil
-	next.counted = h.live.tally.hits.begin(next.ruleset)
+	next.counted = h.live.tally.hits.Begin(next.ruleset)
 	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
-	h.live.tally.hits.retire(old.counted, pace.New().Pause)
+	h.live.tally.hits.Retire(old.counted, pace.New().Pause)
 	if isLarge(old.ruleset) {
 		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
 	}

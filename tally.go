@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -16,8 +17,8 @@ import (
 type tally struct {
 	name     string
 	outcomes [3]atomic.Uint64 // by resolver.Outcome
-	hits     *hitCounters
-	keeper   *hitKeeper
+	hits     *hits.Counters
+	keeper   *hits.Keeper
 
 	mu      sync.Mutex
 	reloads map[reloadLabels]uint64
@@ -29,18 +30,18 @@ type tally struct {
 type reloadLabels struct{ source, result string }
 
 func newTally(name string) *tally {
-	counters := newHitCounters(time.Now())
+	counters := hits.NewCounters(time.Now())
 	return &tally{
-		name: name, hits: counters, keeper: newHitKeeper(name, counters),
+		name: name, hits: counters, keeper: hits.NewKeeper(name, counters),
 		reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{},
 	}
 }
 
-// count counts what became of a request. A rule has been of use, too, where it leaves a request where it is.
-func (t *tally) count(result *resolver.Result, c *rulesetCounters) {
+// Count counts what became of a request. A rule has been of use, too, where it leaves a request where it is.
+func (t *tally) count(result *resolver.Result, c *hits.RulesetCounters) {
 	t.outcomes[result.Outcome].Add(1)
 	if result.Key != "" && result.Err == nil {
-		c.count(result.Rule)
+		c.Count(result.Rule)
 	}
 }
 
@@ -76,7 +77,7 @@ func (t *tally) lastSuccess(from source.Source) time.Time {
 
 // Destruct stores all hits when the last handler of the name is gone.
 func (t *tally) Destruct() error {
-	t.keeper.end()
+	t.keeper.End()
 	return nil
 }
 

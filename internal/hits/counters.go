@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"cmp"
@@ -12,26 +12,26 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// hitCounters count how often the rules of the handlers of one name have redirected, and when last.
+// Counters count how often the rules of the handlers of one name have redirected, and when last.
 // A request takes an atomic operation on one word, and no lock. Everything else may take its time.
-type hitCounters struct {
+type Counters struct {
 	mu     sync.Mutex
 	since  time.Time // when counting began
 	minute uint32    // the current one
 	// rulesets are those that serve, and those whose counts are being moved, as they serve no more.
-	rulesets []*rulesetCounters
+	rulesets []*RulesetCounters
 	// unserved are the counts of keys that no serving ruleset has, by canonical key.
-	unserved        map[string]hitCount
+	unserved        map[string]Count
 	unservedChanged bool // since all was saved
 }
 
-// hitCount is how often a rule has redirected, and in which minute last.
-type hitCount struct {
-	count  uint64
+// Count is how often a rule has redirected, and in which minute last.
+type Count struct {
+	N      uint64
 	minute uint32
 }
 
-// rulesetCounters count the hits of one ruleset. Each rule has a word, by its number:
+// RulesetCounters count the hits of one ruleset. Each rule has a word, by its number:
 //
 //	 63          40 39       38          0
 //	+--------------+---------+------------+
@@ -40,11 +40,11 @@ type hitCount struct {
 //	|<------ stamp --------->|
 //
 // changed is set in words that have changed since all counts were saved.
-type rulesetCounters struct {
-	counters *hitCounters
+type RulesetCounters struct {
+	counters *Counters
 	ruleset  *resolver.Ruleset
 	words    []atomic.Uint64
-	stamp    atomic.Uint64 // of words that are counted up now
+	stamp    atomic.Uint64 // CountOf words that are counted up now
 	retired  bool          // under the lock of counters: nothing is added to the words any more
 }
 
@@ -62,39 +62,39 @@ var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func minuteOf(t time.Time) uint32 { return uint32(t.Sub(epoch) / time.Minute) }
 
-func (m hitCount) time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
+func (m Count) Time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
 
 func stampOf(minute uint32) uint64 { return uint64(minute)<<1 | 1 }
 
-func countOf(word uint64) hitCount {
-	return hitCount{word & countMask, uint32(word >> (countBits + 1))}
+func countOf(word uint64) Count {
+	return Count{word & countMask, uint32(word >> (countBits + 1))}
 }
 
 // word returns the count as a word that has changed.
-func (m hitCount) word() uint64 { return min(m.count, countMask) | stampOf(m.minute)<<countBits }
+func (m Count) word() uint64 { return min(m.N, countMask) | stampOf(m.minute)<<countBits }
 
 // plus adds up two counts of a rule.
-func (m hitCount) plus(other hitCount) hitCount {
-	return hitCount{m.count + other.count, max(m.minute, other.minute)}
+func (m Count) plus(other Count) Count {
+	return Count{m.N + other.N, max(m.minute, other.minute)}
 }
 
-func newHitCounters(now time.Time) *hitCounters {
-	return &hitCounters{
+func NewCounters(now time.Time) *Counters {
+	return &Counters{
 		since:    now.UTC().Truncate(time.Second),
 		minute:   minuteOf(now),
-		unserved: map[string]hitCount{},
+		unserved: map[string]Count{},
 	}
 }
 
-// begun returns when counting began.
-func (h *hitCounters) begun() time.Time {
+// Since returns when counting began.
+func (h *Counters) Since() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.since
 }
 
 // tick sets the clock. It also forgets keys that have not been served for long, if they are many.
-func (h *hitCounters) tick(now time.Time) {
+func (h *Counters) tick(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.minute = minuteOf(now)
@@ -104,8 +104,8 @@ func (h *hitCounters) tick(now time.Time) {
 	h.forgetOldest()
 }
 
-// count counts a hit of the rule with a number.
-func (c *rulesetCounters) count(number int) {
+// Count counts a hit of the rule with a number.
+func (c *RulesetCounters) Count(number int) {
 	stamp := c.stamp.Load()
 	if now := c.words[number].Add(1); now>>countBits != stamp {
 		c.restamp(number, now, stamp)
@@ -113,7 +113,7 @@ func (c *rulesetCounters) count(number int) {
 }
 
 // restamp gives a word, whose count is right, its stamp, or moves the hit after those before it.
-func (c *rulesetCounters) restamp(number int, now, stamp uint64) {
+func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 	if now>>countBits == moved {
 		c.counters.countLate(c, number, 1)
 		return
@@ -131,7 +131,7 @@ func (c *rulesetCounters) restamp(number int, now, stamp uint64) {
 }
 
 // add adds to the count of the rule with a number.
-func (c *rulesetCounters) add(number int, m hitCount) {
+func (c *RulesetCounters) add(number int, m Count) {
 	word := &c.words[number]
 	for {
 		old := word.Load()
@@ -141,12 +141,12 @@ func (c *rulesetCounters) add(number int, m hitCount) {
 	}
 }
 
-// begin begins to count the hits of a ruleset, with the counts that its keys have had before.
-func (h *hitCounters) begin(ruleset *resolver.Ruleset) *rulesetCounters {
+// Begin begins to count the hits of a ruleset, with the counts that its keys have had before.
+func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	words := make([]atomic.Uint64, ruleset.Numbers())
-	c := &rulesetCounters{counters: h, ruleset: ruleset, words: words}
+	c := &RulesetCounters{counters: h, ruleset: ruleset, words: words}
 	c.stamp.Store(stampOf(h.minute))
 	h.rulesets = append(h.rulesets, c)
 	for key, m := range h.unserved {
@@ -161,9 +161,9 @@ func (h *hitCounters) begin(ruleset *resolver.Ruleset) *rulesetCounters {
 // movedAtOnce is how many words are moved before others get the lock.
 const movedAtOnce = 256
 
-// retire moves the counts of a ruleset that serves no more to those that have its keys. Requests that
+// Retire moves the counts of a ruleset that serves no more to those that have its keys. Requests that
 // still hold it move what they count themselves.
-func (h *hitCounters) retire(c *rulesetCounters, pause func()) {
+func (h *Counters) Retire(c *RulesetCounters, pause func()) {
 	for from := 0; from < len(c.words); from += movedAtOnce {
 		h.move(c, from, min(from+movedAtOnce, len(c.words)))
 		if pause != nil {
@@ -172,11 +172,11 @@ func (h *hitCounters) retire(c *rulesetCounters, pause func()) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.rulesets = slices.DeleteFunc(h.rulesets, func(other *rulesetCounters) bool { return other == c })
+	h.rulesets = slices.DeleteFunc(h.rulesets, func(other *RulesetCounters) bool { return other == c })
 }
 
 // move moves the counts of the rules with some numbers.
-func (h *hitCounters) move(c *rulesetCounters, from, to int) {
+func (h *Counters) move(c *RulesetCounters, from, to int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.retired = true
@@ -188,14 +188,14 @@ func (h *hitCounters) move(c *rulesetCounters, from, to int) {
 }
 
 // countLate adds to the count of a rule whose word has been moved, and sets its minute.
-func (h *hitCounters) countLate(c *rulesetCounters, number int, hits uint64) {
+func (h *Counters) countLate(c *RulesetCounters, number int, hits uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.add(c.ruleset.KeyOf(number), hitCount{hits, h.minute})
+	h.add(c.ruleset.KeyOf(number), Count{hits, h.minute})
 }
 
 // add adds to the count of a canonical key.
-func (h *hitCounters) add(key string, m hitCount) {
+func (h *Counters) add(key string, m Count) {
 	for _, c := range h.rulesets {
 		if c.retired {
 			continue
@@ -214,7 +214,7 @@ func (h *hitCounters) add(key string, m hitCount) {
 const mostUnserved = 100_000
 
 // forgetOldest forgets the keys that no ruleset has and that were hit longest ago, if they are many.
-func (h *hitCounters) forgetOldest() {
+func (h *Counters) forgetOldest() {
 	if len(h.unserved) <= mostUnserved {
 		return
 	}
@@ -226,18 +226,18 @@ func (h *hitCounters) forgetOldest() {
 	}
 }
 
-// of returns the count of a canonical key.
-func (h *hitCounters) of(key string) hitCount {
+// CountOf returns the count of a canonical key.
+func (h *Counters) CountOf(key string) Count {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var sum hitSum
 	h.sumUp(&sum, h.rulesets, key, false)
-	return sum.hitCount
+	return sum.Count
 }
 
 // each passes the counts of all keys to yield, by canonical key, and whether they have changed since
 // all was saved. With save they are being saved.
-func (h *hitCounters) each(save bool, yield func(key string, m hitCount, isChanged bool)) {
+func (h *Counters) each(save bool, yield func(key string, m Count, isChanged bool)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, c := range h.rulesets {
@@ -252,8 +252,8 @@ func (h *hitCounters) each(save bool, yield func(key string, m hitCount, isChang
 			}
 			var sum hitSum
 			sum.add(c.read(n, save))
-			if h.sumUp(&sum, others, key, save); sum.count > 0 {
-				yield(key, sum.hitCount, sum.changed)
+			if h.sumUp(&sum, others, key, save); sum.N > 0 {
+				yield(key, sum.Count, sum.changed)
 			}
 		}
 	}
@@ -267,28 +267,28 @@ func (h *hitCounters) each(save bool, yield func(key string, m hitCount, isChang
 
 // hitSum adds up the counts of a key.
 type hitSum struct {
-	hitCount
+	Count
 	changed bool
 }
 
 func (s *hitSum) add(word uint64) {
-	s.hitCount, s.changed = s.plus(countOf(word)), s.changed || word&changed != 0
+	s.Count, s.changed = s.plus(countOf(word)), s.changed || word&changed != 0
 }
 
 // sumUp adds what rulesets have counted for a canonical key, and what was counted before they served.
-func (h *hitCounters) sumUp(sum *hitSum, rulesets []*rulesetCounters, key string, save bool) {
+func (h *Counters) sumUp(sum *hitSum, rulesets []*RulesetCounters, key string, save bool) {
 	for _, c := range rulesets {
 		if n, ok := c.number(key); ok {
 			sum.add(c.read(n, save))
 		}
 	}
 	if m, ok := h.unserved[key]; ok {
-		sum.hitCount, sum.changed = sum.plus(m), sum.changed || h.unservedChanged
+		sum.Count, sum.changed = sum.plus(m), sum.changed || h.unservedChanged
 	}
 }
 
 // read returns the word of a rule, 0 if it has been moved. With save it is unchanged from now on.
-func (c *rulesetCounters) read(number int, save bool) uint64 {
+func (c *RulesetCounters) read(number int, save bool) uint64 {
 	word := c.words[number].Load()
 	if word>>countBits == moved {
 		return 0
@@ -301,14 +301,14 @@ func (c *rulesetCounters) read(number int, save bool) uint64 {
 
 // number returns the number of the rule that has exactly this canonical key: another ruleset of the
 // name may fold the case of letters.
-func (c *rulesetCounters) number(key string) (number int, ok bool) {
+func (c *RulesetCounters) number(key string) (number int, ok bool) {
 	number, ok = c.ruleset.NumberOf(key)
 	return number, ok && c.ruleset.KeyOf(number) == key
 }
 
 // haveKey reports whether one of the rulesets has a canonical key.
-func haveKey(rulesets []*rulesetCounters, key string) bool {
-	return slices.ContainsFunc(rulesets, func(c *rulesetCounters) bool {
+func haveKey(rulesets []*RulesetCounters, key string) bool {
+	return slices.ContainsFunc(rulesets, func(c *RulesetCounters) bool {
 		_, ok := c.number(key)
 		return ok
 	})

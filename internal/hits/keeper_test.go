@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"context"
@@ -56,18 +56,18 @@ func configuration() (context.Context, context.CancelFunc) {
 
 // counted is what is counted of handlers of one name, and kept.
 type counted struct {
-	hits   *hitCounters
-	keeper *hitKeeper
+	hits   *Counters
+	keeper *Keeper
 }
 
 func newCounted(name string) counted {
-	hits := newHitCounters(time.Now())
-	return counted{hits, newHitKeeper(name, hits)}
+	hits := NewCounters(time.Now())
+	return counted{hits, NewKeeper(name, hits)}
 }
 
 func endAll(tallies ...counted) {
 	for _, tally := range tallies {
-		tally.keeper.end()
+		tally.keeper.End()
 	}
 }
 
@@ -76,7 +76,7 @@ func wantStored(t *testing.T, storage *drawer, name string, want map[string]uint
 	t.Helper()
 	ctx, end := configuration()
 	tally := newCounted(name)
-	tally.keeper.keepIn(ctx, storage, zap.NewNop())
+	tally.keeper.KeepIn(ctx, storage, zap.NewNop())
 	synctest.Wait()
 	wantCounts(t, tally.hits, want)
 	end()
@@ -88,8 +88,8 @@ func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
 		storage := newDrawer()
 		ctx, end := configuration()
 		tally := newCounted("links")
-		c := tally.hits.begin(rulesetOf(t, "a", "b"))
-		tally.keeper.keepIn(ctx, storage, zap.NewNop())
+		c := tally.hits.Begin(rulesetOf(t, "a", "b"))
+		tally.keeper.KeepIn(ctx, storage, zap.NewNop())
 		c.hitKey(t, "a")
 		time.Sleep(saveInterval + time.Second)
 		if storage.written() == 0 {
@@ -97,11 +97,11 @@ func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		c.hitKey(t, "b")
-		if m := tally.hits.of("b"); time.Since(m.time()) > 2*time.Minute {
-			t.Errorf("b was hit at %v", m.time())
+		if m := tally.hits.CountOf("b"); time.Since(m.Time()) > 2*time.Minute {
+			t.Errorf("b was hit at %v", m.Time())
 		}
-		next := tally.hits.begin(rulesetOf(t, "a", "b"))
-		tally.hits.retire(c, nil)
+		next := tally.hits.Begin(rulesetOf(t, "a", "b"))
+		tally.hits.Retire(c, nil)
 		c.hitKey(t, "a") // by a request that is late
 		end()
 		endAll(tally)
@@ -117,17 +117,17 @@ func TestManyRulesThatAreGoneForAMomentKeepTheirHits(t *testing.T) {
 		keys = append(keys, fmt.Sprint("k", i))
 	}
 	all, none := rulesetOf(t, keys...), rulesetOf(t)
-	h := newHitCounters(noon)
-	c := h.begin(all)
+	h := NewCounters(noon)
+	c := h.Begin(all)
 	for n := range c.words {
 		if all.KeyOf(n) != "" {
-			c.count(n)
+			c.Count(n)
 		}
 	}
-	empty := h.begin(none)
-	h.retire(c, nil)
-	h.begin(all)
-	h.retire(empty, nil)
+	empty := h.Begin(none)
+	h.Retire(c, nil)
+	h.Begin(all)
+	h.Retire(empty, nil)
 	if n := len(h.counts()); n != len(keys) {
 		t.Errorf("%d rules of %d have their hits", n, len(keys))
 	}
@@ -140,8 +140,8 @@ func TestAStorageThatNeverAnswersDelaysAStopByTenSeconds(t *testing.T) {
 		ctx, end := configuration()
 		one, two := newCounted("one"), newCounted("two")
 		for _, tally := range []counted{one, two} {
-			c := tally.hits.begin(rulesetOf(t, "a"))
-			tally.keeper.keepIn(ctx, storage, zap.New(core))
+			c := tally.hits.Begin(rulesetOf(t, "a"))
+			tally.keeper.KeepIn(ctx, storage, zap.New(core))
 			c.hitKey(t, "a")
 		}
 		time.Sleep(time.Hour)
@@ -169,8 +169,8 @@ func TestHitsOfANameAreStoredWhereThoseOfAnotherCannotBe(t *testing.T) {
 		ctx, end := configuration()
 		one, two := newCounted("one"), newCounted("two")
 		for _, tally := range []counted{one, two} {
-			c := tally.hits.begin(rulesetOf(t, "a"))
-			tally.keeper.keepIn(ctx, storage, zap.NewNop())
+			c := tally.hits.Begin(rulesetOf(t, "a"))
+			tally.keeper.KeepIn(ctx, storage, zap.NewNop())
 			c.hitKey(t, "a")
 		}
 		synctest.Wait()
@@ -185,12 +185,12 @@ func TestANewStorageTakesTheHitsThatTheOldOneDoesNotTake(t *testing.T) {
 		before, endBefore := configuration()
 		after, end := configuration()
 		tally := newCounted("links")
-		c := tally.hits.begin(rulesetOf(t, "a"))
-		tally.keeper.keepIn(before, newSilentStorage(t, always), zap.NewNop())
+		c := tally.hits.Begin(rulesetOf(t, "a"))
+		tally.keeper.KeepIn(before, newSilentStorage(t, always), zap.NewNop())
 		c.hitKey(t, "a")
 		time.Sleep(time.Hour)
 		storage := newDrawer()
-		tally.keeper.keepIn(after, storage, zap.NewNop())
+		tally.keeper.KeepIn(after, storage, zap.NewNop())
 		endBefore()
 		time.Sleep(2 * saveInterval)
 		if storage.written() == 0 {
@@ -206,7 +206,7 @@ func TestTheHitsOfOtherServersAreNotWaitedForForever(t *testing.T) {
 		ctx, end := configuration()
 		tally := newCounted("links")
 		rules := rulesetOf(t, "a")
-		tally.keeper.keepIn(ctx, newSilentStorage(t, always), zap.NewNop())
+		tally.keeper.KeepIn(ctx, newSilentStorage(t, always), zap.NewNop())
 		client, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
 		for asked, most := range map[context.Context]time.Duration{client: time.Second, t.Context(): othersTime} {
@@ -229,8 +229,8 @@ func TestTheHitsOfOtherServersAreReadOnceForAllWhoAskAtOnce(t *testing.T) {
 		s.mustSave(t, h)
 		ctx, end := configuration()
 		tally := newCounted("links")
-		tally.keeper.keepIn(ctx, storage, zap.NewNop())
-		ask := func() *otherHits {
+		tally.keeper.KeepIn(ctx, storage, zap.NewNop())
+		ask := func() *others {
 			others, err := tally.keeper.others(t.Context(), c.ruleset)
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"context"
@@ -15,51 +15,51 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// hitStore keeps the hits of handlers of one name in a storage. There each server has two entries:
+// store keeps the hits of handlers of one name in a storage. There each server has two entries:
 // "all", and "changes", which holds what has changed since. They belong together if they have the
 // same generation. Counts are totals, and not what has been added, so that it does no harm to read
 // them twice: whenever the server is gone between two writes, what was written last is whole.
-type hitStore struct {
+type store struct {
 	storage certmagic.Storage
 	logger  *zap.Logger
 	// prefix is what the entries of all servers begin with, server the name of this one.
 	prefix, server string
 
 	restored   bool
-	generation int64  // of the entry "all", which no other has had; 0 if it is out of date
+	generation int64  // CountOf the entry "all", which no other has had; 0 if it is out of date
 	written    uint64 // a sum over what the entry "changes" holds
 }
 
-func newHitStore(name, server string, storage certmagic.Storage, logger *zap.Logger) *hitStore {
-	return &hitStore{storage: storage, logger: logger, prefix: "shortlink/hits/" + name, server: server}
+func newStore(name, server string, storage certmagic.Storage, logger *zap.Logger) *store {
+	return &store{storage: storage, logger: logger, prefix: "shortlink/hits/" + name, server: server}
 }
 
 // use lets the hits be stored here from now on: all of them, where it is another storage than before.
-func (s *hitStore) use(storage certmagic.Storage, logger *zap.Logger) {
+func (s *store) use(storage certmagic.Storage, logger *zap.Logger) {
 	if !reflect.DeepEqual(s.storage, storage) {
 		s.generation = 0
 	}
 	s.storage, s.logger = storage, logger
 }
 
-func (s *hitStore) entry(server, name string) string { return path.Join(s.prefix, server, name) }
+func (s *store) entry(server, name string) string { return path.Join(s.prefix, server, name) }
 
 // storedHits are what a server has stored.
 type storedHits struct {
-	all     *hitEntry
-	changes *hitEntry // of the same generation, or nil
+	all     *entry
+	changes *entry // CountOf the same generation, or nil
 }
 
 // each passes the counts of all keys to yield.
-func (s *storedHits) each(yield func(key string, m hitCount)) {
+func (s *storedHits) each(yield func(key string, m Count)) {
 	newer := map[string]bool{}
 	if s.changes != nil {
-		s.changes.each(func(key string, m hitCount) {
+		s.changes.each(func(key string, m Count) {
 			newer[key] = true
 			yield(key, m)
 		})
 	}
-	s.all.each(func(key string, m hitCount) {
+	s.all.each(func(key string, m Count) {
 		if !newer[key] {
 			yield(key, m)
 		}
@@ -68,7 +68,7 @@ func (s *storedHits) each(yield func(key string, m hitCount)) {
 
 // load reads what a server has stored, and returns nil where there is nothing. An entry that cannot
 // be understood is an error of type [*unreadableHits].
-func (s *hitStore) load(ctx context.Context, server string) (*storedHits, error) {
+func (s *store) load(ctx context.Context, server string) (*storedHits, error) {
 	all, err := s.loadEntry(ctx, server, "all")
 	if err != nil || all == nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *hitStore) load(ctx context.Context, server string) (*storedHits, error)
 }
 
 // loadEntry reads an entry, and returns nil where there is none.
-func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitEntry, error) {
+func (s *store) loadEntry(ctx context.Context, server, name string) (*entry, error) {
 	key := s.entry(server, name)
 	b, err := s.storage.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func (s *hitStore) loadEntry(ctx context.Context, server, name string) (*hitEntr
 	if err != nil {
 		return nil, err
 	}
-	e, err := parseHitEntry(b)
+	e, err := parseEntry(b)
 	if err != nil {
 		return nil, &unreadableHits{key, b, err}
 	}
@@ -111,14 +111,14 @@ type unreadableHits struct {
 func (e *unreadableHits) Error() string { return "entry " + e.entry + ": " + e.reason.Error() }
 
 // putAside gives an entry of this server another name, so that it can be written anew.
-func (s *hitStore) putAside(ctx context.Context, e *unreadableHits) error {
+func (s *store) putAside(ctx context.Context, e *unreadableHits) error {
 	aside := fmt.Sprintf("%s.unreadable-%d", e.entry, time.Now().Unix())
 	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside), zap.Error(e))
 	return errors.Join(s.storage.Store(ctx, aside, e.content), s.storage.Delete(ctx, e.entry))
 }
 
 // restore adds what this server has stored before to the hits, once.
-func (s *hitStore) restore(ctx context.Context, h *hitCounters) error {
+func (s *store) restore(ctx context.Context, h *Counters) error {
 	if s.restored {
 		return nil
 	}
@@ -147,7 +147,7 @@ type hitState struct {
 	sum           uint64 // over what has changed since all was stored: another one after each hit
 }
 
-func (s *hitState) add(m hitCount, isChanged bool) {
+func (s *hitState) add(m Count, isChanged bool) {
 	s.keys++
 	if isChanged {
 		s.changed++
@@ -156,20 +156,20 @@ func (s *hitState) add(m hitCount, isChanged bool) {
 }
 
 // isStored reports whether there is nothing to store.
-func (s *hitStore) isStored(h *hitCounters) bool { return s.has(stateOfHits(h)) }
+func (s *store) isStored(h *Counters) bool { return s.has(stateOfHits(h)) }
 
-func (s *hitStore) has(now hitState) bool {
+func (s *store) has(now hitState) bool {
 	return now.keys == 0 || now.sum == s.written && s.generation != 0
 }
 
-func stateOfHits(h *hitCounters) (now hitState) {
-	h.each(false, func(_ string, m hitCount, isChanged bool) { now.add(m, isChanged) })
+func stateOfHits(h *Counters) (now hitState) {
+	h.each(false, func(_ string, m Count, isChanged bool) { now.add(m, isChanged) })
 	return now
 }
 
 // save adds what was stored before, if that has not been done yet. Then it stores what has changed
 // since all was stored or, if that is much, all.
-func (s *hitStore) save(ctx context.Context, h *hitCounters) error {
+func (s *store) save(ctx context.Context, h *Counters) error {
 	if err := s.restore(ctx, h); err != nil { // which must not be overwritten
 		return err
 	}
@@ -184,11 +184,11 @@ func (s *hitStore) save(ctx context.Context, h *hitCounters) error {
 }
 
 // saveAll stores all. Changes of another generation do not count any more.
-func (s *hitStore) saveAll(ctx context.Context, h *hitCounters) error {
+func (s *store) saveAll(ctx context.Context, h *Counters) error {
 	s.generation, s.written = 0, 0
 	generation := time.Now().UnixNano()
-	w := newHitEntryWriter(generation, h.begun())
-	h.each(true, func(key string, m hitCount, _ bool) { w.add(key, m) })
+	w := newEntryWriter(generation, h.Since())
+	h.each(true, func(key string, m Count, _ bool) { w.add(key, m) })
 	if err := s.storage.Store(ctx, s.entry(s.server, "all"), w.end()); err != nil {
 		return err
 	}
@@ -201,10 +201,10 @@ func (s *hitStore) saveAll(ctx context.Context, h *hitCounters) error {
 }
 
 // saveChanges stores what has changed since all was stored.
-func (s *hitStore) saveChanges(ctx context.Context, h *hitCounters) error {
-	w := newHitEntryWriter(s.generation, h.begun())
+func (s *store) saveChanges(ctx context.Context, h *Counters) error {
+	w := newEntryWriter(s.generation, h.Since())
 	var now hitState
-	h.each(false, func(key string, m hitCount, isChanged bool) {
+	h.each(false, func(key string, m Count, isChanged bool) {
 		now.add(m, isChanged)
 		if isChanged {
 			w.add(key, m)
@@ -217,21 +217,21 @@ func (s *hitStore) saveChanges(ctx context.Context, h *hitCounters) error {
 	return err
 }
 
-// otherHits are those of other servers that share a storage, added up.
-type otherHits struct {
+// others are those of other servers that share a storage, added up.
+type others struct {
 	ruleset *resolver.Ruleset
-	counts  []hitCount // by the numbers of the ruleset's rules
-	since   time.Time  // when the first of them began
+	counts  []Count   // by the numbers of the ruleset's rules
+	since   time.Time // when the first of them began
 	read    time.Time
 }
 
 // others adds up what the other servers have stored. It returns nil where there are none.
-func (s *hitStore) others(ctx context.Context, ruleset *resolver.Ruleset) (*otherHits, error) {
+func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
 	entries, err := s.storage.List(ctx, s.prefix, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var sum *otherHits
+	var sum *others
 	for _, entry := range entries {
 		stored, err := s.loadOther(ctx, path.Base(entry))
 		if err != nil {
@@ -241,8 +241,8 @@ func (s *hitStore) others(ctx context.Context, ruleset *resolver.Ruleset) (*othe
 			continue
 		}
 		if sum == nil {
-			counts := make([]hitCount, ruleset.Numbers())
-			sum = &otherHits{ruleset: ruleset, counts: counts, since: stored.all.since}
+			counts := make([]Count, ruleset.Numbers())
+			sum = &others{ruleset: ruleset, counts: counts, since: stored.all.since}
 		}
 		sum.add(stored)
 	}
@@ -253,11 +253,11 @@ func (s *hitStore) others(ctx context.Context, ruleset *resolver.Ruleset) (*othe
 }
 
 // add adds what one server has stored.
-func (o *otherHits) add(stored *storedHits) {
+func (o *others) add(stored *storedHits) {
 	if stored.all.since.Before(o.since) {
 		o.since = stored.all.since
 	}
-	stored.each(func(key string, m hitCount) {
+	stored.each(func(key string, m Count) {
 		if n, ok := o.ruleset.NumberOf(key); ok {
 			o.counts[n] = o.counts[n].plus(m)
 		}
@@ -266,7 +266,7 @@ func (o *otherHits) add(stored *storedHits) {
 
 // loadOther reads what another server has stored. It returns nil for this one, and where there is
 // nothing that this version understands.
-func (s *hitStore) loadOther(ctx context.Context, server string) (*storedHits, error) {
+func (s *store) loadOther(ctx context.Context, server string) (*storedHits, error) {
 	if server == s.server {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"fmt"
@@ -11,16 +11,16 @@ func BenchmarkCount(b *testing.B) {
 	for i := range 1000 {
 		keys = append(keys, fmt.Sprint("key", i))
 	}
-	c := newHitCounters(noon).begin(rulesetOf(b, keys...))
+	c := NewCounters(noon).Begin(rulesetOf(b, keys...))
 	n, _ := c.ruleset.NumberOf("key7")
 	b.Run("one", func(b *testing.B) {
 		for range b.N {
-			c.count(n)
+			c.Count(n)
 		}
 	})
 	b.Run("spread", func(b *testing.B) {
 		for i := range b.N {
-			c.count(i % len(c.words))
+			c.Count(i % len(c.words))
 		}
 	})
 	b.Run("two_at_once", func(b *testing.B) {
@@ -29,7 +29,7 @@ func BenchmarkCount(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			at := int(workers.Add(1)) * 100
 			for pb.Next() {
-				c.count(at)
+				c.Count(at)
 			}
 		})
 	})

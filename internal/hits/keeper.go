@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"context"
@@ -15,32 +15,32 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// hitKeeper keeps the hits of handlers of one name in Caddy's storage, over reloads of its
+// Keeper keeps the hits of handlers of one name in Caddy's storage, over reloads of its
 // configuration.
-type hitKeeper struct {
+type Keeper struct {
 	name string
-	hits *hitCounters
+	hits *Counters
 
 	// place is where hits are kept, nil until a handler has started.
-	place   atomic.Pointer[hitPlace]
+	place   atomic.Pointer[place]
 	saveNow chan struct{} // holds a value when a configuration has ended
 	begin   sync.Once
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 
-	reading chan struct{}           // holds a value while hits of other servers are read
-	latest  weak.Pointer[otherHits] // that were read last, as long as they are listed
+	reading chan struct{}        // holds a value while hits of other servers are read
+	latest  weak.Pointer[others] // that were read last, as long as they are listed
 }
 
-// hitPlace is the storage of a configuration. Its context outlasts the configuration by lastSave.
-type hitPlace struct {
+// place is the storage of a configuration. Its context outlasts the configuration by lastSave.
+type place struct {
 	ctx     context.Context
 	storage certmagic.Storage
 	logger  *zap.Logger
 }
 
-func newHitKeeper(name string, hits *hitCounters) *hitKeeper {
-	return &hitKeeper{
+func NewKeeper(name string, hits *Counters) *Keeper {
+	return &Keeper{
 		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),
 	}
 }
@@ -61,9 +61,9 @@ var (
 	errOthers   = errors.New("it has been waited for for a minute")
 )
 
-// keepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When that
+// KeepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When that
 // ends the hits are stored, of all names at once: perhaps Caddy stops. It returns at once.
-func (k *hitKeeper) keepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
+func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(lastSave, func() { cancel(errLastSave) })
@@ -72,7 +72,7 @@ func (k *hitKeeper) keepIn(ctx context.Context, storage certmagic.Storage, logge
 		default:
 		}
 	})
-	k.place.Store(&hitPlace{longer, awaitedStorage{storage}, logger})
+	k.place.Store(&place{longer, awaitedStorage{storage}, logger})
 	k.begin.Do(func() {
 		running, stop := context.WithCancel(context.Background())
 		k.stop = stop
@@ -82,7 +82,7 @@ func (k *hitKeeper) keepIn(ctx context.Context, storage certmagic.Storage, logge
 }
 
 // tick sets the clock of the hits.
-func (k *hitKeeper) tick(ctx context.Context) {
+func (k *Keeper) tick(ctx context.Context) {
 	ticks := time.NewTicker(time.Minute)
 	defer ticks.Stop()
 	for {
@@ -97,7 +97,7 @@ func (k *hitKeeper) tick(ctx context.Context) {
 
 // keep reads the hits that were stored before, and stores them every minute, when a configuration
 // ends, and in the end.
-func (k *hitKeeper) keep(ctx context.Context) {
+func (k *Keeper) keep(ctx context.Context) {
 	store, err := k.store(k.place.Load().ctx)
 	if err != nil {
 		k.place.Load().logger.Error("hits are not kept over restarts, as this server has no name", zap.Error(err))
@@ -129,7 +129,7 @@ func (k *hitKeeper) keep(ctx context.Context) {
 }
 
 // save stores what has changed.
-func (k *hitKeeper) save(store *hitStore, place *hitPlace) error {
+func (k *Keeper) save(store *store, place *place) error {
 	slow := time.AfterFunc(saveInterval, func() {
 		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
 			zap.String("name", k.name))
@@ -140,18 +140,18 @@ func (k *hitKeeper) save(store *hitStore, place *hitPlace) error {
 }
 
 // store returns the entries of this server.
-func (k *hitKeeper) store(ctx context.Context) (*hitStore, error) {
+func (k *Keeper) store(ctx context.Context) (*store, error) {
 	server, err := await(ctx, caddy.InstanceID)
 	if err != nil {
 		return nil, err
 	}
 	place := k.place.Load()
-	return newHitStore(k.name, server.String(), place.storage, place.logger), nil
+	return newStore(k.name, server.String(), place.storage, place.logger), nil
 }
 
 // others returns what other servers that share the storage have counted, by the numbers of a
 // ruleset's rules; nil where there are none. Those who ask at once get the same.
-func (k *hitKeeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*otherHits, error) {
+func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
 	if k.place.Load() == nil {
 		return nil, nil
 	}
@@ -175,9 +175,9 @@ func (k *hitKeeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*oth
 	return o, err
 }
 
-// end stores the last hits. It waits for that no longer than lastSave after the configuration has ended
+// End stores the last hits. It waits for that no longer than lastSave after the configuration has ended
 // in which they were counted.
-func (k *hitKeeper) end() {
+func (k *Keeper) End() {
 	if k.stop != nil {
 		k.stop()
 		k.ended.Wait()

@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// hitEntry is an entry of a storage that holds hits, and that is whole:
+// entry is an entry of a storage that holds hits, and that is whole:
 //
 //	shortlink hits 1 <generation> <when counting began>
 //	<canonical key> <count> <minute>
 //	...
 //	end <number of keys>
-type hitEntry struct {
+type entry struct {
 	generation int64
 	since      time.Time
 	lines      []byte // one for each key
@@ -26,31 +26,31 @@ const (
 	hitEntryEnd    = "end %d"
 )
 
-// hitEntryWriter puts an entry together.
-type hitEntryWriter struct {
+// entryWriter puts an entry together.
+type entryWriter struct {
 	text []byte
 	keys int
 }
 
-func newHitEntryWriter(generation int64, since time.Time) *hitEntryWriter {
+func newEntryWriter(generation int64, since time.Time) *entryWriter {
 	header := fmt.Appendf(nil, hitEntryHeader, generation, since.Format(time.RFC3339))
-	return &hitEntryWriter{text: header}
+	return &entryWriter{text: header}
 }
 
-func (w *hitEntryWriter) add(key string, m hitCount) {
+func (w *entryWriter) add(key string, m Count) {
 	w.text = append(append(w.text, key...), ' ')
-	w.text = append(strconv.AppendUint(w.text, m.count, 10), ' ')
+	w.text = append(strconv.AppendUint(w.text, m.N, 10), ' ')
 	w.text = append(strconv.AppendUint(w.text, uint64(m.minute), 10), '\n')
 	w.keys++
 }
 
-// end returns the whole entry.
-func (w *hitEntryWriter) end() []byte { return fmt.Appendf(w.text, hitEntryEnd+"\n", w.keys) }
+// End returns the whole entry.
+func (w *entryWriter) end() []byte { return fmt.Appendf(w.text, hitEntryEnd+"\n", w.keys) }
 
-// parseHitEntry reads an entry, and finds out whether it is whole.
-func parseHitEntry(b []byte) (*hitEntry, error) {
+// parseEntry reads an entry, and finds out whether it is whole.
+func parseEntry(b []byte) (*entry, error) {
 	header, lines, _ := bytes.Cut(b, []byte("\n"))
-	e := new(hitEntry)
+	e := new(entry)
 	var since string
 	_, err := fmt.Sscanf(string(header)+"\n", hitEntryHeader, &e.generation, &since)
 	if err != nil {
@@ -82,18 +82,18 @@ func checkHitEntryEnd(line string, keys int) error {
 }
 
 // each passes the counts of all keys to yield.
-func (e *hitEntry) each(yield func(key string, m hitCount)) {
+func (e *entry) each(yield func(key string, m Count)) {
 	for line := range bytes.Lines(e.lines) {
 		key, m, _ := parseHitLine(bytes.TrimSuffix(line, []byte("\n")))
 		yield(key, m)
 	}
 }
 
-func parseHitLine(line []byte) (key string, m hitCount, ok bool) {
+func parseHitLine(line []byte) (key string, m Count, ok bool) {
 	key, numbers, _ := strings.Cut(string(line), " ")
 	count, minute, _ := strings.Cut(numbers, " ")
 	var inCount, inMinute error
-	m.count, inCount = strconv.ParseUint(count, 10, 64)
+	m.N, inCount = strconv.ParseUint(count, 10, 64)
 	at, inMinute := strconv.ParseUint(minute, 10, 32)
 	m.minute = uint32(at)
 	return key, m, inCount == nil && inMinute == nil && key != ""

@@ -1,4 +1,4 @@
-package shortlink
+package hits
 
 import (
 	"bytes"
@@ -35,23 +35,23 @@ func rulesetOf(t testing.TB, keys ...string) *resolver.Ruleset {
 }
 
 // hitKey counts a hit of a key.
-func (c *rulesetCounters) hitKey(t testing.TB, key string) {
+func (c *RulesetCounters) hitKey(t testing.TB, key string) {
 	t.Helper()
 	n, ok := c.ruleset.NumberOf(key)
 	if !ok {
 		t.Fatalf("there is no key %s", key)
 	}
-	c.count(n)
+	c.Count(n)
 }
 
 // counts returns the counts of all keys.
-func (h *hitCounters) counts() map[string]uint64 {
+func (h *Counters) counts() map[string]uint64 {
 	all := map[string]uint64{}
-	h.each(false, func(key string, m hitCount, _ bool) { all[key] += m.count })
+	h.each(false, func(key string, m Count, _ bool) { all[key] += m.N })
 	return all
 }
 
-func wantCounts(t *testing.T, h *hitCounters, want map[string]uint64) {
+func wantCounts(t *testing.T, h *Counters, want map[string]uint64) {
 	t.Helper()
 	if got := h.counts(); !maps.Equal(got, want) {
 		t.Errorf("the counts are %v, want %v", got, want)
@@ -61,65 +61,65 @@ func wantCounts(t *testing.T, h *hitCounters, want map[string]uint64) {
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func TestAHitCountsAndRemembersItsMinute(t *testing.T) {
-	h := newHitCounters(noon)
-	c := h.begin(rulesetOf(t, "a", "b"))
+	h := NewCounters(noon)
+	c := h.Begin(rulesetOf(t, "a", "b"))
 	c.hitKey(t, "a")
 	c.hitKey(t, "a")
 	h.tick(noon.Add(90 * time.Second))
 	c.hitKey(t, "b")
-	if m := h.of("a"); m.count != 2 || !m.time().Equal(noon) {
+	if m := h.CountOf("a"); m.N != 2 || !m.Time().Equal(noon) {
 		t.Errorf("a has %+v", m)
 	}
-	if m := h.of("b"); m.count != 1 || !m.time().Equal(noon.Add(time.Minute)) {
+	if m := h.CountOf("b"); m.N != 1 || !m.Time().Equal(noon.Add(time.Minute)) {
 		t.Errorf("b has %+v", m)
 	}
 	c.hitKey(t, "a")
-	if m := h.of("a"); m.count != 3 || !m.time().Equal(noon.Add(time.Minute)) {
+	if m := h.CountOf("a"); m.N != 3 || !m.Time().Equal(noon.Add(time.Minute)) {
 		t.Errorf("a has %+v", m)
 	}
 }
 
 func TestHitsStayWithTheirKeyOverSwaps(t *testing.T) {
-	h := newHitCounters(noon)
-	old := h.begin(rulesetOf(t, "a", "b", "gone"))
+	h := NewCounters(noon)
+	old := h.Begin(rulesetOf(t, "a", "b", "gone"))
 	for _, key := range []string{"a", "b", "b", "gone"} {
 		old.hitKey(t, key)
 	}
-	next := h.begin(rulesetOf(t, "b", "a", "new"))
-	h.retire(old, nil)
+	next := h.Begin(rulesetOf(t, "b", "a", "new"))
+	h.Retire(old, nil)
 	h.tick(noon.Add(time.Hour))
 	old.hitKey(t, "a") // by a request that is late
 	wantCounts(t, h, map[string]uint64{"a": 2, "b": 2, "gone": 1})
-	if m := h.of("a"); !m.time().Equal(noon.Add(time.Hour)) {
-		t.Errorf("a was hit at %v", m.time())
+	if m := h.CountOf("a"); !m.Time().Equal(noon.Add(time.Hour)) {
+		t.Errorf("a was hit at %v", m.Time())
 	}
 	next.hitKey(t, "a")
-	again := h.begin(rulesetOf(t, "gone", "a"))
-	h.retire(next, nil)
+	again := h.Begin(rulesetOf(t, "gone", "a"))
+	h.Retire(next, nil)
 	again.hitKey(t, "gone")
 	wantCounts(t, h, map[string]uint64{"a": 3, "b": 2, "gone": 2})
-	if m := h.of("gone"); m.count != 2 {
+	if m := h.CountOf("gone"); m.N != 2 {
 		t.Errorf("gone has %+v", m)
 	}
 }
 
 func TestRulesetsOfOneNameCountTogether(t *testing.T) {
-	h := newHitCounters(noon)
-	one, two := h.begin(rulesetOf(t, "a", "b")), h.begin(rulesetOf(t, "b", "c"))
+	h := NewCounters(noon)
+	one, two := h.Begin(rulesetOf(t, "a", "b")), h.Begin(rulesetOf(t, "b", "c"))
 	one.hitKey(t, "b")
 	two.hitKey(t, "b")
 	two.hitKey(t, "c")
 	wantCounts(t, h, map[string]uint64{"b": 2, "c": 1})
-	if m := h.of("b"); m.count != 2 {
+	if m := h.CountOf("b"); m.N != 2 {
 		t.Errorf("b has %+v", m)
 	}
 }
 
 // Under the race detector, too: requests count while rules are swapped and hits are saved.
 func TestNoHitIsLostWhileRulesAreSwappedAndHitsAreSaved(t *testing.T) {
-	h := newHitCounters(noon)
-	var serving atomic.Pointer[rulesetCounters]
-	serving.Store(h.begin(rulesetOf(t, "a", "b")))
+	h := NewCounters(noon)
+	var serving atomic.Pointer[RulesetCounters]
+	serving.Store(h.Begin(rulesetOf(t, "a", "b")))
 	const each = 5000
 	var requests sync.WaitGroup
 	for range 4 {
@@ -130,20 +130,20 @@ func TestNoHitIsLostWhileRulesAreSwappedAndHitsAreSaved(t *testing.T) {
 		})
 	}
 	for i := range 20 {
-		next := h.begin(rulesetOf(t, "a", fmt.Sprint("other", i)))
-		h.retire(serving.Swap(next), nil)
-		h.each(i%2 == 0, func(string, hitCount, bool) {})
+		next := h.Begin(rulesetOf(t, "a", fmt.Sprint("other", i)))
+		h.Retire(serving.Swap(next), nil)
+		h.each(i%2 == 0, func(string, Count, bool) {})
 	}
 	requests.Wait()
-	if m := h.of("a"); m.count != 4*each {
-		t.Errorf("%d hits of %d are counted", m.count, 4*each)
+	if m := h.CountOf("a"); m.N != 4*each {
+		t.Errorf("%d hits of %d are counted", m.N, 4*each)
 	}
 }
 
 func TestOfKeysThatAreGoneTheOldestAreForgotten(t *testing.T) {
-	h := newHitCounters(noon)
+	h := NewCounters(noon)
 	for i := range mostUnserved + 1 {
-		h.add(fmt.Sprint("k", i), hitCount{1, uint32(i)})
+		h.add(fmt.Sprint("k", i), Count{1, uint32(i)})
 	}
 	h.tick(noon)
 	counts := h.counts()
@@ -227,18 +227,18 @@ func (s *drawer) List(_ context.Context, prefix string, _ bool) ([]string, error
 }
 
 // serverWith returns the hits of a server that has just started, and their store.
-func serverWith(t *testing.T, storage certmagic.Storage, server string, keys ...string) (*hitCounters, *rulesetCounters, *hitStore) {
+func serverWith(t *testing.T, storage certmagic.Storage, server string, keys ...string) (*Counters, *RulesetCounters, *store) {
 	t.Helper()
-	h := newHitCounters(noon)
-	c := h.begin(rulesetOf(t, keys...))
-	s := newHitStore("links", server, storage, zap.NewNop())
+	h := NewCounters(noon)
+	c := h.Begin(rulesetOf(t, keys...))
+	s := newStore("links", server, storage, zap.NewNop())
 	if err := s.restore(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
 	return h, c, s
 }
 
-func (s *hitStore) mustSave(t *testing.T, h *hitCounters) {
+func (s *store) mustSave(t *testing.T, h *Counters) {
 	t.Helper()
 	if err := s.save(t.Context(), h); err != nil {
 		t.Fatal(err)
@@ -258,8 +258,8 @@ func TestHitsAreKeptOverARestart(t *testing.T) {
 	s.mustSave(t, h) // which writes what has changed
 	h, c, s = serverWith(t, storage, "one", keys...)
 	wantCounts(t, h, map[string]uint64{"a": 2, "b": 1, "c": 1, "d": 1, "e": 1})
-	if m := h.of("a"); !m.time().Equal(noon.Add(time.Hour)) {
-		t.Errorf("a was hit at %v", m.time())
+	if m := h.CountOf("a"); !m.Time().Equal(noon.Add(time.Hour)) {
+		t.Errorf("a was hit at %v", m.Time())
 	}
 	c.hitKey(t, "a")
 	s.mustSave(t, h)
@@ -374,9 +374,9 @@ func TestAStorageThatCannotBeReadIsNotOverwritten(t *testing.T) {
 	}
 	s.mustSave(t, h)
 	storage.fails = func(operation, _ string) bool { return operation == "load" }
-	h = newHitCounters(noon)
-	c = h.begin(rulesetOf(t, "a"))
-	s = newHitStore("links", "one", storage, zap.NewNop())
+	h = NewCounters(noon)
+	c = h.Begin(rulesetOf(t, "a"))
+	s = newStore("links", "one", storage, zap.NewNop())
 	if err := s.restore(t.Context(), h); err == nil {
 		t.Error("what cannot be read is restored")
 	}
@@ -405,8 +405,8 @@ func TestTheHitsOfOtherServersAreAddedUp(t *testing.T) {
 		t.Fatalf("they are %+v, %v", others, err)
 	}
 	for key, want := range map[string]uint64{"a": 2, "two": 1, "one": 0} {
-		if n, _ := c.number(key); others.counts[n].count != want {
-			t.Errorf("%s has %d hits, want %d", key, others.counts[n].count, want)
+		if n, _ := c.number(key); others.counts[n].N != want {
+			t.Errorf("%s has %d hits, want %d", key, others.counts[n].N, want)
 		}
 	}
 }
@@ -442,8 +442,8 @@ func TestUnusedRulesAreThoseThatNobodyHasNeededForSoLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits := newHitCounters(noon)
-	c := hits.begin(rs)
+	hits := NewCounters(noon)
+	c := hits.Begin(rs)
 	c.hitKey(t, "old")
 	hits.tick(noon.Add(100 * 24 * time.Hour))
 	c.hitKey(t, "used")
@@ -455,13 +455,13 @@ func TestUnusedRulesAreThoseThatNobodyHasNeededForSoLong(t *testing.T) {
 		"a long time":  {noon.Add(-time.Hour), []string{"never"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := newHitKeeper("links", hits).list(t.Context(), rs)
+			l, err := NewKeeper("links", hits).List(t.Context(), rs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			note := l.hideUsed(tt.cutoff)
+			note := l.HideUsed(tt.cutoff)
 			var got []string
-			for key := range l.all() {
+			for key := range l.All() {
 				got = append(got, key)
 			}
 			if !slices.Equal(got, tt.want) || (note != "") != tt.cutoff.Before(noon) {
@@ -474,17 +474,17 @@ func TestUnusedRulesAreThoseThatNobodyHasNeededForSoLong(t *testing.T) {
 func FuzzHitEntry(f *testing.F) {
 	f.Add([]byte("shortlink hits 1 5 2026-11-21T12:00:00Z\na 1 100\nb%20c 2 200\nend 2\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		read, err := parseHitEntry(b)
+		read, err := parseEntry(b)
 		if err != nil {
 			return
 		}
-		w := newHitEntryWriter(read.generation, read.since)
+		w := newEntryWriter(read.generation, read.since)
 		read.each(w.add)
-		again, err := parseHitEntry(w.end())
+		again, err := parseEntry(w.end())
 		if err != nil || again.generation != read.generation || !again.since.Equal(read.since) {
 			t.Fatalf("%q is %+v, and written and read again %+v, %v", b, read, again, err)
 		}
-		w2 := newHitEntryWriter(again.generation, again.since)
+		w2 := newEntryWriter(again.generation, again.since)
 		again.each(w2.add)
 		if !bytes.Equal(w.end(), w2.end()) {
 			t.Errorf("%q is written as %q, and that as %q", b, w.end(), w2.end())

@@ -1,0 +1,83 @@
+package hits
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// List is a list of hits of the rules of a ruleset, on all servers that share a storage.
+type List struct {
+	Since   time.Time // when counting began
+	hits    *Counters
+	ruleset *resolver.Ruleset
+	others  *others // nil for none
+	// hidden are the numbers of the rules that are left out; nil where none are.
+	hidden []bool
+}
+
+// List returns the hits of a ruleset, with those that other servers have stored. An error says why
+// these cannot be read.
+func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, error) {
+	others, err := k.others(ctx, ruleset)
+	if err != nil {
+		return nil, fmt.Errorf("the hits of other servers cannot be read: %w", err)
+	}
+	list := &List{Since: k.hits.Since(), hits: k.hits, ruleset: ruleset, others: others}
+	if others != nil && others.since.Before(list.Since) {
+		list.Since = others.since
+	}
+	return list, nil
+}
+
+// countOf returns the hits of the rule with a number.
+func (l *List) countOf(number int) Count {
+	m := l.hits.CountOf(l.ruleset.KeyOf(number))
+	if l.others != nil {
+		m = m.plus(l.others.counts[number])
+	}
+	return m
+}
+
+// HideUsed leaves out the rules that have redirected since a time, and those that these lead through.
+// It returns a note where hits have been counted for a shorter time, or "".
+func (l *List) HideUsed(cutoff time.Time) (note string) {
+	if l.Since.After(cutoff) {
+		note = "hits have been counted since " + l.Since.Format(time.RFC3339) +
+			" only, which is a shorter time"
+	}
+	l.hidden = make([]bool, l.ruleset.Numbers())
+	for n := range l.hidden {
+		rule, ok := l.ruleset.Numbered(n)
+		if !ok {
+			continue
+		}
+		if m := l.countOf(n); m.N == 0 || m.Time().Before(cutoff) {
+			continue
+		}
+		for _, met := range l.ruleset.Chain(rule.Key) {
+			if n, ok := l.ruleset.NumberOf(met.Key); ok {
+				l.hidden[n] = true
+			}
+		}
+	}
+	return note
+}
+
+// All returns the keys of the list and their hits, in the order of the keys.
+func (l *List) All() iter.Seq2[string, Count] {
+	return func(yield func(string, Count) bool) {
+		for rule := range l.ruleset.RulesBelow("") {
+			n, _ := l.ruleset.NumberOf(rule.Key)
+			if l.hidden != nil && l.hidden[n] {
+				continue
+			}
+			if !yield(rule.Key, l.countOf(n)) {
+				return
+			}
+		}
+	}
+}
