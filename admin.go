@@ -114,9 +114,9 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	if named == nil {
 		return refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(all.names(), ", "))
 	}
-	h := named.Handler
+	h := named.Ruleset
 	if named.shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return refuse(http.StatusConflict, "several handlers are called %s; give each a name", h.publicName())
+		return refuse(http.StatusConflict, "several handlers are called %s; give each a name", h.PublicName())
 	}
 	what, key, _ := strings.Cut(rest, "/")
 	switch {
@@ -147,7 +147,7 @@ func allow(w http.ResponseWriter, r *http.Request, method string, answer func() 
 	return refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
 }
 
-func answerKey(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+func answerKey(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		return listRules(w, r, h, key)
@@ -165,14 +165,14 @@ type runningHandler struct {
 	name string
 	// shares tells that others have the name, too, so that a change of the configuration can give it to another one.
 	shares bool
-	*Handler
+	*Ruleset
 }
 
 // status is what there is to know of the handler; the site, where the name alone does not tell it.
 func (h *runningHandler) status() handlerJSON {
-	status := statusOfHandler(h.Handler)
+	status := statusOfHandler(h.Ruleset)
 	if h.shares {
-		status.Site = h.site.String()
+		status.Site = h.Site.String()
 	}
 	return status
 }
@@ -181,19 +181,19 @@ type handlersRunning []runningHandler
 
 // runningHandlers returns one handler for each live ruleset, sorted by name.
 func runningHandlers() handlersRunning {
-	var found []*Handler
+	var found []*Ruleset
 	running.Range(func(key, _ any) bool {
-		if h := key.(*Handler).live.handler.Load(); !slices.Contains(found, h) {
+		if h := key.(*Ruleset).shared.handler.Load(); !slices.Contains(found, h) {
 			found = append(found, h)
 		}
 		return true
 	})
-	slices.SortFunc(found, func(a, b *Handler) int {
-		return strings.Compare(a.publicName()+"\x00"+a.poolKey, b.publicName()+"\x00"+b.poolKey)
+	slices.SortFunc(found, func(a, b *Ruleset) int {
+		return strings.Compare(a.PublicName()+"\x00"+a.Identity, b.PublicName()+"\x00"+b.Identity)
 	})
 	public := make([]string, len(found))
 	for i, e := range found {
-		public[i] = e.publicName()
+		public[i] = e.PublicName()
 	}
 	var all handlersRunning
 	names, count := uniqueNames(public)
@@ -275,8 +275,8 @@ type loadJSON struct {
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 }
 
-func statusOfHandler(h *Handler) handlerJSON {
-	serving, last := h.live.serving.Load(), h.live.last.Load()
+func statusOfHandler(h *Ruleset) handlerJSON {
+	serving, last := h.shared.serving.Load(), h.shared.last.Load()
 	status := handlerJSON{
 		Rules:    serving.ruleset.Len(),
 		Digest:   serving.digest,
@@ -289,8 +289,8 @@ func statusOfHandler(h *Handler) handlerJSON {
 		status.Broken = append(status.Broken,
 			brokenJSON{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
-	for _, from := range h.sources {
-		status.Sources = append(status.Sources, statusOfSource(from, h.live.tally))
+	for _, from := range h.Sources {
+		status.Sources = append(status.Sources, statusOfSource(from, h.shared.tally))
 	}
 	if last.err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected", last.err.Error(), &last.failingSince
@@ -313,8 +313,8 @@ func writeJSON(w http.ResponseWriter, value any) error {
 }
 
 // listRules answers with the rules for a key and below it, or with all.
-func listRules(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
-	serving := h.live.serving.Load()
+func listRules(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
+	serving := h.shared.serving.Load()
 	tag := entityTag(serving.digest)
 	w.Header().Set("ETag", tag)
 	conditions, _ := preconditionsOf(r) // one that cannot be read asks for nothing here
@@ -333,17 +333,17 @@ func listRules(w http.ResponseWriter, r *http.Request, h *Handler, key string) e
 }
 
 // resolveURL answers where a URL leads, and why.
-func resolveURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
+func resolveURL(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	target := r.URL.Query().Get("url")
 	if target == "" {
 		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := outcomeOfURL(h.live.serving.Load().ruleset, target, h.siteOrigin(), true)
+	outcome, _ := outcomeOfURL(h.shared.serving.Load().ruleset, target, h.siteOrigin(), true)
 	return writeJSON(w, outcome)
 }
 
 // reverseURL answers which keys lead to a URL, to one request at a time.
-func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) error {
+func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
@@ -352,7 +352,7 @@ func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) e
 	if below != "" && below != "true" && below != "false" {
 		return refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := leadsTo(h.live.serving.Load().ruleset, target, h.siteOrigin(), query["host"], below == "true")
+	leads, err := leadsTo(h.shared.serving.Load().ruleset, target, h.siteOrigin(), query["host"], below == "true")
 	if err != nil {
 		return refuse(http.StatusBadRequest, "%w", err)
 	}
@@ -369,15 +369,15 @@ func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Handler) e
 }
 
 // reloadNow reads the sources, and answers what came of it.
-func reloadNow(w http.ResponseWriter, r *http.Request, h *Handler) error {
+func reloadNow(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	h.reload(r.Context())
 	if r.Context().Err() != nil {
 		return errGone
 	}
-	if h.ctx.Err() != nil {
+	if h.Context.Err() != nil {
 		return errUnloaded
 	}
-	if err := h.live.last.Load().err; err != nil {
+	if err := h.shared.last.Load().err; err != nil {
 		return refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
 	}
 	return writeJSON(w, statusOfHandler(h))
@@ -429,7 +429,7 @@ func readableKey(key string) string {
 }
 
 // putRule sets the rule of a key.
-func putRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+func putRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
 	}
@@ -453,7 +453,7 @@ func putRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) err
 }
 
 // deleteRule removes the rule of a key.
-func deleteRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) error {
+func deleteRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
 	if _, err := editRule(w, r, h, key, nil); err != nil {
 		return err
 	}
@@ -462,7 +462,7 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *Handler, key string) 
 }
 
 // editRule makes an edit, and tells the new digest.
-func editRule(w http.ResponseWriter, r *http.Request, h *Handler, key string, rule *resolver.Rule) (created bool, err error) {
+func editRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string, rule *resolver.Rule) (created bool, err error) {
 	conditions, err := preconditionsOf(r)
 	if err != nil {
 		return false, refuse(http.StatusBadRequest, "%w", err)
@@ -472,7 +472,7 @@ func editRule(w http.ResponseWriter, r *http.Request, h *Handler, key string, ru
 	if err != nil {
 		return false, err
 	}
-	w.Header().Set("ETag", entityTag(h.live.serving.Load().digest))
+	w.Header().Set("ETag", entityTag(h.shared.serving.Load().digest))
 	if e.old != nil {
 		w.Header().Set(headerWas, inASCII(valueText(e.old)))
 	}

@@ -17,13 +17,13 @@ type hitJSON struct {
 }
 
 // listHits answers with the hits of all rules, or of those that nobody needs.
-func listHits(w http.ResponseWriter, r *http.Request, h *Handler) error {
+func listHits(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	unused, err := parseUnused(r.URL.Query().Get("unused"))
 	if err != nil {
 		return err
 	}
-	tally := h.live.tally
-	list, err := tally.keeper.List(r.Context(), h.live.serving.Load().ruleset)
+	tally := h.shared.tally
+	list, err := tally.keeper.List(r.Context(), h.shared.serving.Load().ruleset)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ func TestTheAdminEndpointSearchesBackwardsForOneClientAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Handler{live: new(live)}
-	h.live.serving.Store(&loaded{ruleset: ruleset})
+	h := &Ruleset{shared: new(shared)}
+	h.shared.serving.Store(&loaded{ruleset: ruleset})
 	a := new(Admin).CaddyModule().New().(*Admin)
 	a.reversing <- struct{}{} // for another client
 	ctx, leave := context.WithCancel(t.Context())

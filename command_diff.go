@@ -107,11 +107,11 @@ func (d *diffing) compile(
 		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer h.close()
-	ruleset, _, err := h.compileRules(h.ctx, progress.step)
+	ruleset, _, err := h.rules.compileRules(h.rules.Context, progress.step)
 	if err != nil {
 		return nil, resolver.Options{}, readable(err)
 	}
-	return ruleset, h.options, nil
+	return ruleset, h.rules.Options, nil
 }
 
 // isCaddyfileName reports whether Caddy takes a file of this name for a Caddyfile.

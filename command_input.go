@@ -94,13 +94,13 @@ func (in *input) compile(
 		return nil, nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
-	ruleset, _, err = h.compileRules(h.ctx, progress.step)
+	ruleset, _, err = h.rules.compileRules(h.rules.Context, progress.step)
 	progress.end()
 	if err != nil {
 		h.close()
 		return nil, nil, readable(err)
 	}
-	for _, from := range h.sources {
+	for _, from := range h.rules.Sources {
 		if note := source.NoteOfCopy(from); note != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "Note: source %s: %s\n", from, note)
 		}
@@ -119,8 +119,8 @@ func (in *input) open(
 		if err := in.checkRules(); err != nil {
 			return nil, nil, err
 		}
-		h := in.handlerOfRules(stdin)
-		return configuredHandlers{{Handler: h, name: h.publicName()}}, func() {}, nil
+		rules := in.rulesOfFiles(stdin)
+		return configuredHandlers{{rules: rules, name: rules.PublicName()}}, func() {}, nil
 	}
 	if err := beQuiet(); err != nil {
 		return nil, nil, err
@@ -160,16 +160,15 @@ func (in *input) checkRules() error {
 	return nil
 }
 
-// handlerOfRules returns a handler without options that has the rules of files.
-func (in *input) handlerOfRules(stdin io.Reader) *Handler {
-	h := new(Handler)
-	h.ctx = caddy.Context{Context: context.Background()}
+// rulesOfFiles returns a ruleset without options of the files.
+func (in *input) rulesOfFiles(stdin io.Reader) *Ruleset {
+	config := Config{Context: caddy.Context{Context: context.Background()}}
 	for _, path := range in.rules {
-		h.sources = append(h.sources, source.Once{
+		config.Sources = append(config.Sources, source.Once{
 			Path: path, Format: rulefile.Format(in.format), Stdin: stdin,
 		})
 	}
-	return h
+	return newRuleset(config)
 }
 
 // loadConfig returns the configuration as JSON, and the path of the file that it was written in.

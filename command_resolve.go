@@ -61,7 +61,7 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, ruleset: ruleset, origin: h.siteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, ruleset: ruleset, origin: h.rules.siteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 

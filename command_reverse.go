@@ -68,7 +68,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
-		leads, err := leadsTo(ruleset, url, h.siteOrigin(), r.hosts, r.below)
+		leads, err := leadsTo(ruleset, url, h.rules.siteOrigin(), r.hosts, r.below)
 		if err != nil {
 			return err
 		}

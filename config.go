@@ -20,8 +20,9 @@ import (
 // configured is a handler of a configuration, and what tells it apart from the others.
 type configured struct {
 	*Handler
-	name   string // that no other has: the same by which it runs
-	shares bool   // whether others have the public name, too
+	rules  *Ruleset // once it is known to be good
+	name   string   // that no other has: the same by which it runs
+	shares bool     // whether others have the public name, too
 	// encoded is the handler as JSON, sorted: all handlers with this form are one.
 	encoded    string
 	forAnyHost bool // whether one of its sites names no host
@@ -46,7 +47,7 @@ func (in *input) handlersIn(
 	if err != nil {
 		return nil, err
 	}
-	handlers, wrong := handlers.decode(ctx)
+	handlers, wrong := handlers.decode()
 	handlers.giveNames()
 	handlers.placeIn(path) // which puts inline rules into another order
 	named, err := handlers.named(in.name)
@@ -54,7 +55,7 @@ func (in *input) handlersIn(
 		return nil, err
 	}
 	for _, c := range named {
-		wrong = errors.Join(wrong, c.prepare())
+		wrong = errors.Join(wrong, c.prepare(ctx))
 	}
 	if wrong != nil {
 		return nil, badConfiguration{wrong}
@@ -240,19 +241,29 @@ func hostsOf(matchers any) (hosts []any) {
 }
 
 // decode decodes the handlers. It returns those that are good, and what is wrong with the others.
-func (all configuredHandlers) decode(ctx caddy.Context) (good configuredHandlers, err error) {
+func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 	var errs []error
 	for _, c := range all {
-		c.Handler = &Handler{ctx: ctx}
+		c.Handler = new(Handler)
 		if err := caddy.StrictUnmarshalJSON([]byte(c.encoded), c.Handler); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		c.anyHost = c.forAnyHost
 		good = append(good, c)
 	}
 	return good, errors.Join(errs...)
 }
+
+// prepare makes the handler's rules ready to be read.
+func (c *configured) prepare(ctx caddy.Context) error {
+	config, err := c.config(ctx)
+	config.AnyHost = c.forAnyHost
+	c.rules = newRuleset(config)
+	return err
+}
+
+// publicName is the name by which people and programs call the handler.
+func (c *configured) publicName() string { return cmp.Or(c.Name, "shortlink") }
 
 // named returns the handlers that have a name, or all for none.
 func (all configuredHandlers) named(name string) (configuredHandlers, error) {
@@ -302,7 +313,7 @@ func sortedJSON(h *Handler) string {
 func (all configuredHandlers) giveNames() {
 	digests := map[*configured]string{}
 	for _, c := range all {
-		digests[c], _ = c.configuration() // of what has just been decoded
+		digests[c], _ = c.identity() // of what has just been decoded
 	}
 	slices.SortFunc(all, func(a, b *configured) int {
 		byName := cmp.Compare(a.publicName(), b.publicName())
@@ -317,9 +328,6 @@ func (all configuredHandlers) giveNames() {
 		c.name, c.shares = names[i], count[public[i]] > 1
 	}
 }
-
-// publicName is the name by which people and programs call the handler.
-func (h *Handler) publicName() string { return cmp.Or(h.Name, "shortlink") }
 
 // uniqueNames returns unique names for public ones, and how often each of these is there: the first
 // of several handlers keeps the name, and the others get a number.

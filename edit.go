@@ -54,7 +54,7 @@ func refuse(status int, format string, args ...any) error {
 
 // apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
 // holds now is swapped in. A refused edit writes nothing.
-func (h *Handler) apply(ctx context.Context, e *edit) (created bool, err error) {
+func (h *Ruleset) apply(ctx context.Context, e *edit) (created bool, err error) {
 	report, err := h.applyAlone(ctx, e)
 	if report != nil {
 		report()
@@ -63,16 +63,16 @@ func (h *Handler) apply(ctx context.Context, e *edit) (created bool, err error) 
 }
 
 // applyAlone is apply without the report, which it returns.
-func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
-	h.live.loading.Lock()
-	defer h.live.loading.Unlock()
-	if h.ctx.Err() != nil {
+func (h *Ruleset) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
+	h.shared.loading.Lock()
+	defer h.shared.loading.Unlock()
+	if h.Context.Err() != nil {
 		return nil, errUnloaded
 	}
 	if ctx.Err() != nil {
 		return nil, errGone
 	}
-	before := h.live.serving.Load()
+	before := h.shared.serving.Load()
 	if err := e.checkTags(before.digest); err != nil {
 		return nil, err
 	}
@@ -93,16 +93,16 @@ func (h *Handler) applyAlone(ctx context.Context, e *edit) (report func(), err e
 		zap.Stringer("source", into), zap.String("was", valueText(e.old)), zap.String("is", valueText(e.rule)),
 		zap.String("old_digest", before.digest))
 	report = h.loadLocked()
-	if last := h.live.last.Load(); last.err != nil {
+	if last := h.shared.last.Load(); last.err != nil {
 		return report, refuse(http.StatusConflict, "the edit is written, but what the sources hold now is rejected: %w", last.err)
 	}
 	return report, nil
 }
 
 // firstWritable returns the source that the edit goes into.
-func (h *Handler) firstWritable(e *edit) (source.Writable, error) {
+func (h *Ruleset) firstWritable(e *edit) (source.Writable, error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
-	for i, from := range h.sources {
+	for i, from := range h.Sources {
 		writable, ok := from.(source.Writable)
 		if !ok {
 			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", from))
@@ -122,11 +122,11 @@ func (h *Handler) firstWritable(e *edit) (source.Writable, error) {
 const editTries = 5
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
-func (h *Handler) tryAndWrite(ctx context.Context, e *edit, before *loaded, into source.Writable) error {
-	if err := h.try(h.ctx, e, before); err != nil { // also where the client goes: no source is to blame
+func (h *Ruleset) tryAndWrite(ctx context.Context, e *edit, before *loaded, into source.Writable) error {
+	if err := h.try(h.Context, e, before); err != nil { // also where the client goes: no source is to blame
 		return err
 	}
-	return into.Edit(ctx, e.versions[e.into], e.inFile(h.options.Status))
+	return into.Edit(ctx, e.versions[e.into], e.inFile(h.Options.Status))
 }
 
 // errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
@@ -168,7 +168,7 @@ func (e *edit) checkRule() error {
 
 // loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves: whoever looks for changes would take
 // it for known.
-func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
+func (h *Ruleset) loadIfChanged(e *edit, before *loaded) (report func()) {
 	if slices.Equal(e.versions, before.versions) {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (h *Handler) loadIfChanged(e *edit, before *loaded) (report func()) {
 }
 
 // try loads the rules with the edit in them, beside those that serve.
-func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
+func (h *Ruleset) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := pace.New().Pause
 	next, err := h.loadEdited(ctx, pause, e)
 	if errors.Is(err, source.ErrBeingWritten) {
@@ -201,7 +201,7 @@ func (h *Handler) try(ctx context.Context, e *edit, before *loaded) error {
 }
 
 // placeProblem says why the key's rule cannot be edited where it stands.
-func (h *Handler) placeProblem(e *edit) error {
+func (h *Ruleset) placeProblem(e *edit) error {
 	removes := e.rule == nil
 	switch {
 	case e.found == nowhere && removes:
@@ -209,7 +209,7 @@ func (h *Handler) placeProblem(e *edit) error {
 	case e.found == inline:
 		return refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be edited; change Caddy's configuration", e.key)
 	case e.found >= 0 && (e.found < e.into || removes && e.old == nil):
-		return refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.key, h.sources[e.found], h.sources[e.into])
+		return refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.key, h.Sources[e.found], h.Sources[e.into])
 	}
 	return nil
 }
@@ -235,9 +235,9 @@ func refused(err error) error {
 }
 
 // sameAs returns a function that reports whether a key is this one, perhaps in another spelling.
-func (h *Handler) sameAs(key string) func(string) bool {
-	canonical := resolver.CanonicalKey(key, h.options.FoldCase)
-	return func(other string) bool { return resolver.CanonicalKey(other, h.options.FoldCase) == canonical }
+func (h *Ruleset) sameAs(key string) func(string) bool {
+	canonical := resolver.CanonicalKey(key, h.Options.FoldCase)
+	return func(other string) bool { return resolver.CanonicalKey(other, h.Options.FoldCase) == canonical }
 }
 
 func isRefusal(err error) bool {
@@ -293,6 +293,6 @@ func valueText(rule *resolver.Rule) string {
 }
 
 // hasOutage reports whether one of the handler's sources cannot be read.
-func (h *Handler) hasOutage() bool {
-	return slices.ContainsFunc(h.sources, func(s source.Source) bool { return source.OutageOf(s) != nil })
+func (h *Ruleset) hasOutage() bool {
+	return slices.ContainsFunc(h.Sources, func(s source.Source) bool { return source.OutageOf(s) != nil })
 }

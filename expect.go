@@ -8,22 +8,22 @@ import (
 )
 
 // SiteOrigin is the origin of what is a path of the site.
-func (h *Handler) siteOrigin() string { return source.SiteOrigin(h.Origin) }
+func (h *Ruleset) siteOrigin() string { return source.SiteOrigin(h.Options.Origin) }
 
 // checkExpectations lets a ruleset pass the expectations of the handler and of its sources. The
 // error lists all that fail.
-func (h *Handler) checkExpectations(ruleset *resolver.Ruleset) error {
-	errs := []error{source.PlacedExpectations{Expectations: h.Expect}.Check(ruleset, h.Origin)}
+func (h *Ruleset) checkExpectations(ruleset *resolver.Ruleset) error {
+	errs := []error{source.PlacedExpectations{Expectations: h.Expect}.Check(ruleset, h.Options.Origin)}
 	for _, expected := range h.expectationsOfSources() {
-		errs = append(errs, expected.Check(ruleset, h.Origin))
+		errs = append(errs, expected.Check(ruleset, h.Options.Origin))
 	}
 	return errors.Join(errs...)
 }
 
 // expectationsOfSources returns what each source expects, as of its last reading.
-func (h *Handler) expectationsOfSources() []source.PlacedExpectations {
-	all := make([]source.PlacedExpectations, len(h.sources))
-	for i, from := range h.sources {
+func (h *Ruleset) expectationsOfSources() []source.PlacedExpectations {
+	all := make([]source.PlacedExpectations, len(h.Sources))
+	for i, from := range h.Sources {
 		all[i] = source.ExpectationsOf(from)
 	}
 	return all

@@ -1,11 +1,14 @@
 package shortlink
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -23,13 +26,13 @@ var running sync.Map
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 
-// live is the ruleset that serves, and what is known of it. Requests only load the pointer; a swap
+// shared is the ruleset that serves, and what is known of it. Requests only load the pointer; a swap
 // stores another one and stops nobody.
-type live struct {
+type shared struct {
 	serving atomic.Pointer[loaded]
 	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that follows the sources or, until
 	// there is one, the last to start.
-	handler atomic.Pointer[Handler]
+	handler atomic.Pointer[Ruleset]
 
 	// following holds a value while a handler follows the sources: of those that share the ruleset, one
 	// at a time, so that each change is read and told once.
@@ -72,14 +75,14 @@ func failedLoad(err error, before ...*lastLoad) *lastLoad {
 	return failed
 }
 
-// newLive returns what is live when the first rules serve, after a load, of a handler with this public
+// newShared returns what is live when the first rules serve, after a load, of a handler with this public
 // name.
-func newLive(name string, first *loaded, last *lastLoad) (*live, error) {
+func newShared(name string, first *loaded, last *lastLoad) (*shared, error) {
 	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) { return newTally(name), nil })
 	if err != nil {
 		return nil, err
 	}
-	l := &live{following: make(chan struct{}, 1), tally: value.(*tally)}
+	l := &shared{following: make(chan struct{}, 1), tally: value.(*tally)}
 	first.counted = l.tally.hits.Begin(first.ruleset)
 	l.serving.Store(first)
 	l.last.Store(last)
@@ -88,7 +91,7 @@ func newLive(name string, first *loaded, last *lastLoad) (*live, error) {
 
 // Destruct leaves what has been counted to the other handlers of the name, or has it stored with the
 // last of them.
-func (l *live) Destruct() error {
+func (l *shared) Destruct() error {
 	last, err := tallies.Delete(l.tally.name)
 	if !last {
 		l.tally.hits.Retire(l.serving.Load().counted, nil)
@@ -96,45 +99,94 @@ func (l *live) Destruct() error {
 	return err
 }
 
+// Config is what a handler of Caddy's configuration wants to serve, and where.
+type Config struct {
+	// Name is the handler's name, empty where it has none.
+	Name string
+	Site site
+	// Identity is the same for handlers that are configured alike. These share what serves, also over
+	// reloads of the configuration.
+	Identity string
+	// Rules are those of the configuration itself, with their positions.
+	Rules   []resolver.Rule
+	Sources []source.Source
+	// SourceJSON are the sources as the configuration has them.
+	SourceJSON []string
+	Options    resolver.Options
+	Expect     source.Expectations
+	// AnyHost tells that requests can be for any host, as no matcher names one.
+	AnyHost bool
+	// Advertised tells that it will be asked which key leads to a page.
+	Advertised bool
+
+	// Context is that of the configuration.
+	Context caddy.Context
+}
+
+// PublicName is the name by which people and programs call the handler.
+func (c *Config) PublicName() string { return cmp.Or(c.Name, "shortlink") }
+
+// Ruleset is the rules of a handler: it reads and compiles them, lets them serve, and changes them.
+type Ruleset struct {
+	Config
+	logger *zap.Logger
+	events *caddyevents.App
+	shared *shared // nil before it has started
+}
+
+// New returns a ruleset that is not loaded yet.
+func newRuleset(config Config) *Ruleset { return &Ruleset{Config: config} }
+
 // start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
-func (h *Handler) start(configuration string) error {
+func (h *Ruleset) start() (err error) {
+	h.logger = h.Context.Logger()
+	if h.Name == "" {
+		h.logger = h.logger.With(zap.Stringer("site", h.Site))
+	}
+	if h.events, err = eventsApp(h.Context); err != nil {
+		return err
+	}
+	if err := registerMetrics(h.Context); err != nil {
+		return err
+	}
 	before := h.predecessors()
 	before.continueOutages(h)
 	var report func() // what there is to tell once Caddy has started
-	value, adopted, err := rulesets.LoadOrNew(configuration, func() (caddy.Destructor, error) {
+	value, adopted, err := rulesets.LoadOrNew(h.Identity, func() (caddy.Destructor, error) {
 		first, last, err := h.loadFirst(before)
 		if err != nil {
 			return nil, readable(err)
 		}
 		h.tellSources(last.err)
 		report = h.reportLoaded(first, last)
-		l, err := newLive(h.publicName(), first, last)
+		l, err := newShared(h.PublicName(), first, last)
 		if err == nil {
-			l.tally.loaded(h.sources, last.err, last.time)
+			l.tally.loaded(h.Sources, last.err, last.time)
 		}
 		return l, err
 	})
 	if err != nil {
 		return err
 	}
-	h.poolKey, h.live = configuration, value.(*live)
+	h.shared = value.(*shared)
 	if adopted {
 		h.logger.Debug("the rules of the configuration before serve on")
-		if err := before.check(h.live.serving.Load().ruleset); err != nil {
+		if err := before.check(h.shared.serving.Load().ruleset); err != nil {
 			return err // another site's handler has this configuration, too
 		}
 	}
-	if len(h.sources) == 0 {
+	if len(h.Sources) == 0 {
 		h.Rules = nil // they are compiled, and nothing will read them again
 	}
+	h.warn(h.clientHostWarnings(h.shared.serving.Load().ruleset))
 	if !adopted {
-		giveBack(h.live.serving.Load().ruleset)
+		giveBack(h.shared.serving.Load().ruleset)
 	}
 	h.onceStarted(func() {
-		h.live.handler.Store(h)
+		h.shared.handler.Store(h)
 		running.Store(h, nil)
-		h.live.tally.keeper.KeepIn(h.ctx, h.ctx.Storage(), h.logger)
+		h.shared.tally.keeper.KeepIn(h.Context, h.Context.Storage(), h.logger)
 		go h.run(report)
 	})
 	return nil
@@ -142,35 +194,35 @@ func (h *Handler) start(configuration string) error {
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
-func (h *Handler) run(report func()) {
+func (h *Ruleset) run(report func()) {
 	if report != nil {
 		report()
 	}
-	if len(h.sources) == 0 {
+	if len(h.Sources) == 0 {
 		return
 	}
 	select {
-	case h.live.following <- struct{}{}:
-		h.live.handler.Store(h)
+	case h.shared.following <- struct{}{}:
+		h.shared.handler.Store(h)
 		h.follow(h.watch())
-		<-h.live.following
-	case <-h.ctx.Done():
+		<-h.shared.following
+	case <-h.Context.Done():
 	}
 }
 
 // stop lets go of the ruleset.
-func (h *Handler) stop() error {
-	if h.poolKey == "" {
+func (h *Ruleset) stop() error {
+	if h.shared == nil {
 		return nil
 	}
 	running.Delete(h)
-	_, err := rulesets.Delete(h.poolKey)
+	_, err := rulesets.Delete(h.Identity)
 	return err
 }
 
 // watch returns a channel that tells when the sources have changed.
-func (h *Handler) watch() <-chan struct{} {
-	versions := h.live.serving.Load().versions
+func (h *Ruleset) watch() <-chan struct{} {
+	versions := h.shared.serving.Load().versions
 	changes := make(chan struct{}, 1)
 	changed := func() {
 		select {
@@ -178,23 +230,23 @@ func (h *Handler) watch() <-chan struct{} {
 		default: // a change is waiting already, and will see this one
 		}
 	}
-	for i, from := range h.sources {
-		go from.Watch(h.ctx, versions[i], changed)
+	for i, from := range h.Sources {
+		go from.Watch(h.Context, versions[i], changed)
 	}
 	return changes
 }
 
 // follow loads the rules anew after each change.
-func (h *Handler) follow(changes <-chan struct{}) {
+func (h *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
-		case <-h.ctx.Done():
+		case <-h.Context.Done():
 			return
 		case <-changes:
-			h.reload(h.ctx)
+			h.reload(h.Context)
 		}
 	}
 }
 
 // Interface guard
-var _ caddy.Destructor = (*live)(nil)
+var _ caddy.Destructor = (*shared)(nil)

@@ -15,15 +15,15 @@ import (
 
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
 // wrong. pause, if not nil, is called all the way, to let requests run.
-func (h *Handler) load(ctx context.Context, pause func()) (*loaded, error) {
+func (h *Ruleset) load(ctx context.Context, pause func()) (*loaded, error) {
 	return h.loadEdited(ctx, pause, nil)
 }
 
 // loadEdited is load with an edit, if there is one, that the sources do not hold yet.
-func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
-	options := h.options
+func (h *Ruleset) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
+	options := h.Options
 	options.Digest = true
-	options.Reverse = h.Advertise != nil && e == nil // an edit is only tried
+	options.Reverse = h.Advertised && e == nil // an edit is only tried
 	options.Pause = pause
 	ruleset, versions, err := h.compileEdited(ctx, options, e)
 	if err != nil {
@@ -39,8 +39,8 @@ func (h *Handler) loadEdited(ctx context.Context, pause func(), e *edit) (*loade
 }
 
 // compileRules reads all rules and compiles them. It returns the sources' versions, too.
-func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
-	options := h.options
+func (h *Ruleset) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
+	options := h.Options
 	options.Pause = pause
 	return h.compileEdited(ctx, options, nil)
 }
@@ -50,7 +50,7 @@ func (h *Handler) compileRules(ctx context.Context, pause func()) (*resolver.Rul
 const longestWait = 1280 * time.Millisecond
 
 // compileEdited is compileRules with an edit. Where a source is just being written, it tries again.
-func (h *Handler) compileEdited(
+func (h *Ruleset) compileEdited(
 	ctx context.Context, options resolver.Options, e *edit,
 ) (*resolver.Ruleset, []string, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
@@ -66,7 +66,7 @@ func (h *Handler) compileEdited(
 	}
 }
 
-func (h *Handler) compileOnce(
+func (h *Ruleset) compileOnce(
 	ctx context.Context, options resolver.Options, e *edit,
 ) (*resolver.Ruleset, []string, error) {
 	if e != nil {
@@ -76,7 +76,7 @@ func (h *Handler) compileOnce(
 	if err != nil {
 		return nil, nil, err
 	}
-	for rule := range h.Rules.from(h.source()) {
+	for _, rule := range h.Rules {
 		rule, _ = e.in(inline, rule)
 		compiler.Add(rule)
 	}
@@ -89,7 +89,7 @@ func (h *Handler) compileOnce(
 }
 
 // readSources adds the rules of all sources, in their order, and returns the sources' versions.
-func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *edit) ([]string, error) {
+func (h *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *edit) ([]string, error) {
 	var versions []string
 	var errs []error
 	added := 0
@@ -103,7 +103,7 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 			runtime.GC()
 		}
 	}
-	for i, from := range h.sources {
+	for i, from := range h.Sources {
 		compiler.NextSource()
 		version, err := from.Read(ctx, func(rule resolver.Rule) {
 			if rule, keep := e.in(i, rule); keep {
@@ -123,7 +123,7 @@ func (h *Handler) readSources(ctx context.Context, compiler *resolver.Compiler, 
 
 // reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports. It does nothing where
 // ctx has ended before its turn comes.
-func (h *Handler) reload(ctx context.Context) {
+func (h *Ruleset) reload(ctx context.Context) {
 	if report := h.loadAgain(ctx); report != nil {
 		report()
 	}
@@ -131,9 +131,9 @@ func (h *Handler) reload(ctx context.Context) {
 
 // loadAgain is reload without the report, which it returns: those who listen to it are none of the others' who wait to
 // load. It returns nil when the configuration has been unloaded; its successor watches then.
-func (h *Handler) loadAgain(ctx context.Context) (report func()) {
-	h.live.loading.Lock()
-	defer h.live.loading.Unlock()
+func (h *Ruleset) loadAgain(ctx context.Context) (report func()) {
+	h.shared.loading.Lock()
+	defer h.shared.loading.Unlock()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -141,19 +141,19 @@ func (h *Handler) loadAgain(ctx context.Context) (report func()) {
 }
 
 // loadLocked is loadAgain for who holds the lock already.
-func (h *Handler) loadLocked() (report func()) {
-	if len(h.sources) == 0 {
+func (h *Ruleset) loadLocked() (report func()) {
+	if len(h.Sources) == 0 {
 		return nil // inline rules change with the configuration alone
 	}
 	pause := pace.New().Pause
-	next, err := h.load(h.ctx, pause)
-	if h.ctx.Err() != nil {
+	next, err := h.load(h.Context, pause)
+	if h.Context.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return h.reject(err)
 	}
-	difference := resolver.Compare(h.live.serving.Load().ruleset, next.ruleset, namedKeys)
+	difference := resolver.Compare(h.shared.serving.Load().ruleset, next.ruleset, namedKeys)
 	if difference.Broken > 0 {
 		return h.reject(brokenError(difference.Broken, difference.FirstBroken))
 	}
@@ -161,17 +161,17 @@ func (h *Handler) loadLocked() (report func()) {
 }
 
 // swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the garbage collector.
-func (h *Handler) swap(next *loaded, difference resolver.Difference) (report func()) {
-	old, now := h.live.serving.Load(), time.Now()
-	before, recovered := old.digest, h.live.last.Load().err != nil
-	next.counted = h.live.tally.hits.Begin(next.ruleset)
-	h.live.serving.Store(next) // also where it answers the same: positions and warnings may be others
-	h.live.tally.hits.Retire(old.counted, pace.New().Pause)
+func (h *Ruleset) swap(next *loaded, difference resolver.Difference) (report func()) {
+	old, now := h.shared.serving.Load(), time.Now()
+	before, recovered := old.digest, h.shared.last.Load().err != nil
+	next.counted = h.shared.tally.hits.Begin(next.ruleset)
+	h.shared.serving.Store(next) // also where it answers the same: positions and warnings may be others
+	h.shared.tally.hits.Retire(old.counted, pace.New().Pause)
 	if isLarge(old.ruleset) {
 		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
 	}
-	h.live.last.Store(&lastLoad{time: now})
-	h.live.tally.loaded(h.sources, nil, now)
+	h.shared.last.Store(&lastLoad{time: now})
+	h.shared.tally.loaded(h.Sources, nil, now)
 	h.tellSources(nil)
 	if rules, _ := old.ruleset.AtSite(); rules == 0 {
 		warnings := h.clientHostWarnings(next.ruleset)
@@ -187,19 +187,19 @@ func (h *Handler) swap(next *loaded, difference resolver.Difference) (report fun
 const lettingGo = 400 * time.Millisecond
 
 // reject leaves the ruleset that serves where it is, and returns what reports why.
-func (h *Handler) reject(err error) (report func()) {
-	rejected := failedLoad(err, h.live.last.Load())
-	h.live.last.Store(rejected)
-	h.live.tally.loaded(h.sources, err, rejected.time)
+func (h *Ruleset) reject(err error) (report func()) {
+	rejected := failedLoad(err, h.shared.last.Load())
+	h.shared.last.Store(rejected)
+	h.shared.tally.loaded(h.Sources, err, rejected.time)
 	h.tellSources(err)
-	digest := h.live.serving.Load().digest
+	digest := h.shared.serving.Load().digest
 	return func() { h.reportRejected(digest, rejected) }
 }
 
 // tellSources tells those sources that want to know what became of what they returned last: nil stands
 // for rules that serve.
-func (h *Handler) tellSources(err error) {
-	for _, from := range h.sources {
+func (h *Ruleset) tellSources(err error) {
+	for _, from := range h.Sources {
 		if judged, ok := from.(source.Judged); ok {
 			judged.Judge(err)
 		}

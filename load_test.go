@@ -33,7 +33,7 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				h := &Handler{sources: []source.Source{&restless{until: until}}}
+				h := newRuleset(Config{Sources: []source.Source{&restless{until: until}}})
 				rules, _, err := h.compileRules(t.Context(), nil)
 				switch took := time.Since(start); {
 				case until == 3 && (err != nil || rules.Len() != 1):

@@ -61,13 +61,13 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	sources := map[string][]string{}
 	up := map[[2]string]float64{} // by name and source
 	for _, h := range runningHandlers() {
-		serving := h.live.serving.Load()
-		name := h.publicName()
+		serving := h.shared.serving.Load()
+		name := h.PublicName()
 		rules[name] += serving.ruleset.Len()
 		broken[name] += serving.broken.count
 		digests[[2]string{name, serving.digest}] = true
-		byName[name] = h.live.tally
-		for _, from := range h.sources {
+		byName[name] = h.shared.tally
+		for _, from := range h.Sources {
 			sources[name] = append(sources[name], sourceLabel(from))
 			if observed, ok := from.(source.Observed); ok {
 				noteUp(up, [2]string{name, sourceLabel(from)}, observed.Outage() == nil)

@@ -12,16 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -123,21 +120,10 @@ type Handler struct {
 	// Default: none.
 	Name string `json:"name,omitempty"`
 
-	ctx     caddy.Context
-	logger  *zap.Logger
-	events  *caddyevents.App
-	options resolver.Options
-	site    site
-	sources []source.Source
-	// sourceJSON are the sources as the configuration has them.
-	sourceJSON []string
-	live       *live
-	poolKey    string // of live, once it is there
-
+	rules        *Ruleset   // what serves
 	cacheControl string     // the header's value, empty for none
 	shortOrigin  string     // of short URLs that are advertised, empty for the request's
 	hosts        *siteHosts // those of the server, where no origin is configured
-	anyHost      bool       // whether requests are for any host then, as no matcher names one
 	buffers      sync.Pool  // of *[]byte: where destinations are put together
 }
 
@@ -152,100 +138,122 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 // Provision checks the options, reads the rules and compiles them, and begins to follow their sources. The
 // error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	h.ctx, h.logger = ctx, ctx.Logger()
-	h.site = h.findSite()
-	if h.Name == "" {
-		h.logger = h.logger.With(zap.Stringer("site", h.site))
-	}
-	configuration, err := h.configuration() // as long as it is whole: Caddy drops what it loads a source from
-	if err != nil {
-		return err
-	}
-	if err := h.prepare(); err != nil {
-		return h.inSite(err)
-	}
-	if err := h.findSiteHosts(); err != nil {
-		return err
-	}
-	if err := h.prepareAdvertising(); err != nil {
-		return err
-	}
-	if h.events, err = eventsApp(ctx); err != nil {
-		return err
-	}
-	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
-		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
-	}
-	if err := registerMetrics(ctx); err != nil {
-		return err
-	}
-	if err := h.start(configuration); err != nil {
-		return h.inSite(err)
-	}
-	h.warn(h.clientHostWarnings(h.live.serving.Load().ruleset))
-	return nil
-}
-
-// inSite returns an error that names the handler's site, where no name tells it from others.
-func (h *Handler) inSite(err error) error {
-	if site := h.site.String(); h.Name == "" && site != "" {
+	site := findSite(ctx)
+	err := h.provision(ctx, site)
+	if err != nil && h.Name == "" && site.String() != "" {
 		return fmt.Errorf("site %s: %w", site, err)
 	}
 	return err
 }
 
-// prepare checks the options and makes the sources ready to be read, for which it needs h.ctx. The error lists all
-// that is wrong.
-func (h *Handler) prepare() error {
-	if err := errors.Join(h.checkOptions(), h.loadSources()); err != nil {
-		// Inline rules are looked at, too, so that all errors are told at once.
-		_, inRules := resolver.Compile(slices.Collect(h.Rules.from(h.source())), resolver.Options{})
-		return errors.Join(err, inRules)
+func (h *Handler) provision(ctx caddy.Context, site site) error {
+	config, err := h.config(ctx)
+	if err != nil {
+		return err
+	}
+	if h.Origin == "" {
+		if h.hosts, config.AnyHost, err = findSiteHosts(ctx); err != nil {
+			return err
+		}
+	}
+	if err := h.prepareAdvertising(); err != nil {
+		return err
+	}
+	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
+		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
+	}
+	config.Site = site
+	h.rules = newRuleset(config)
+	if err := h.rules.start(); err != nil {
+		return err
+	}
+	if len(config.Sources) == 0 {
+		h.Rules = nil // they are compiled, and nothing will read them again
 	}
 	return nil
 }
 
-// Cleanup lets go of the rules; requests that are still under way keep them.
-func (h *Handler) Cleanup() error { return h.stop() }
-
-// loadSources makes the sources ready to be read.
-func (h *Handler) loadSources() error {
-	if len(h.SourcesRaw) == 0 {
-		return nil
+// config returns what the handler wants to serve, as far as the handler itself says it. The error
+// lists all that is wrong with it.
+func (h *Handler) config(ctx caddy.Context) (config Config, err error) {
+	identity, err := h.identity() // as long as it is whole: Caddy drops what it loads a source from
+	if err != nil {
+		return config, err
+	}
+	h.placeRules()
+	config = Config{
+		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect, Advertised: h.Advertise != nil,
+		Context: ctx,
 	}
 	for _, raw := range h.SourcesRaw {
-		h.sourceJSON = append(h.sourceJSON, string(raw))
+		config.SourceJSON = append(config.SourceJSON, string(raw))
 	}
-	modules, err := h.ctx.LoadModule(h, "SourcesRaw")
+	var inOptions, inSources error
+	config.Options, inOptions = h.checkOptions()
+	config.Sources, inSources = h.loadSources(ctx)
+	if err := errors.Join(inOptions, inSources); err != nil {
+		// Inline rules are looked at, too, so that all errors are told at once.
+		_, inRules := resolver.Compile(h.Rules, resolver.Options{})
+		return config, errors.Join(err, inRules)
+	}
+	return config, nil
+}
+
+// Cleanup lets go of the rules; requests that are still under way keep them.
+func (h *Handler) Cleanup() error {
+	if h.rules == nil {
+		return nil
+	}
+	return h.rules.stop()
+}
+
+// loadSources makes the sources ready to be read.
+func (h *Handler) loadSources(ctx caddy.Context) (sources []source.Source, err error) {
+	if len(h.SourcesRaw) == 0 {
+		return nil, nil
+	}
+	modules, err := ctx.LoadModule(h, "SourcesRaw")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, module := range modules.([]any) {
 		from, ok := module.(source.Source)
 		if !ok {
-			return fmt.Errorf("sources: number %d is a %T, which is no shortlink.Source", i+1, module)
+			return nil, fmt.Errorf("sources: number %d is a %T, which is no shortlink.Source", i+1, module)
 		}
-		h.sources = append(h.sources, from)
+		sources = append(sources, from)
 	}
-	return nil
+	return sources, nil
 }
 
-// checkOptions checks all options, and sets those of the resolver; of the rules it checks only that they hold no
-// placeholders.
-func (h *Handler) checkOptions() error {
+// checkOptions checks all options, and returns those of the resolver. Of the rules it checks only
+// that they hold no placeholders.
+func (h *Handler) checkOptions() (resolver.Options, error) {
 	options, inText := h.resolverOptions()
 	_, inOptions := resolver.NewCompiler(options)
-	h.options = options
-	return errors.Join(inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.Problems())
+	return options, errors.Join(
+		inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.Problems())
 }
 
-// configuration is a digest of what handlers that can share a live ruleset have in common: all of it.
-func (h *Handler) configuration() (string, error) {
+// identity is a digest of what handlers that can share a live ruleset have in common: all of it.
+func (h *Handler) identity() (string, error) {
 	b, err := json.Marshal(h)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(b)), nil
+}
+
+// placeRules gives the rules the handler for their position, where they have none: the lines of a
+// configuration that has been adapted and parsed by Caddy mean nothing to its author.
+func (h *Handler) placeRules() {
+	at := "shortlink"
+	if h.Name != "" && validName(h.Name) {
+		at += " " + h.Name
+	}
+	for i := range h.Rules {
+		h.Rules[i].Position = placed(h.Rules[i], at)
+	}
 }
 
 // inJSON gives the errors of options the names that JSON has for them.
@@ -272,14 +280,6 @@ func (h *Handler) checkResponse() error {
 		_, advertise = h.Advertise.origin()
 	}
 	return errors.Join(cache, advertise, name)
-}
-
-// source is what inline rules have for a position once they are JSON.
-func (h *Handler) source() string {
-	if h.Name == "" || !validName(h.Name) {
-		return "shortlink"
-	}
-	return "shortlink " + h.Name
 }
 
 // resolverOptions returns the options in the resolver's terms.
@@ -318,7 +318,7 @@ func validName(name string) bool {
 // ServeHTTP answers a request with a redirect, with an error, or with what next answers.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	serving := h.live.serving.Load()
+	serving := h.rules.shared.serving.Load()
 	request, _ := resolverRequest(r) // without a path where it asks for none
 	a, err := h.resolve(serving, &request)
 	switch {

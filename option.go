@@ -168,7 +168,8 @@ func (o option) try(args []string) (understood bool, err error) {
 	if !o.set(trial, args) {
 		return false, nil
 	}
-	return true, trial.checkOptions()
+	_, err = trial.checkOptions()
+	return true, err
 }
 
 // usage says what the option takes.

@@ -12,7 +12,7 @@ import (
 
 // predecessor is a running handler whose place a new one takes, and what it serves.
 type predecessor struct {
-	*Handler
+	*Ruleset
 	serving *loaded
 }
 
@@ -21,12 +21,12 @@ type predecessors []predecessor
 
 // predecessors returns the running handlers whose place h takes: those of its name, at its site if some
 // are there or, where there are none of its name, those of its site.
-func (h *Handler) predecessors() predecessors {
+func (h *Ruleset) predecessors() predecessors {
 	var ofBoth, ofName, ofSite predecessors
 	running.Range(func(key, _ any) bool {
-		other := key.(*Handler)
-		p := predecessor{other, other.live.serving.Load()}
-		sameName, sameSite := h.Name != "" && other.Name == h.Name, other.site.overlaps(h.site)
+		other := key.(*Ruleset)
+		p := predecessor{other, other.shared.serving.Load()}
+		sameName, sameSite := h.Name != "" && other.Name == h.Name, other.Site.overlaps(h.Site)
 		switch {
 		case sameName && sameSite:
 			ofBoth = append(ofBoth, p)
@@ -65,8 +65,8 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 // loadFirst loads the rules that a handler begins with in the place of others. If not the
 // configuration is at fault but what sources hold, it begins with the last good rules of those that a
 // predecessor has, too, and last tells what is wrong.
-func (h *Handler) loadFirst(before predecessors) (first *loaded, last *lastLoad, err error) {
-	if first, err = h.loadAfter(before, h.sources); err == nil {
+func (h *Ruleset) loadFirst(before predecessors) (first *loaded, last *lastLoad, err error) {
+	if first, err = h.loadAfter(before, h.Sources); err == nil {
 		return first, &lastLoad{time: time.Now()}, nil
 	}
 	sources, found := before.lastGood(h)
@@ -79,17 +79,17 @@ func (h *Handler) loadFirst(before predecessors) (first *loaded, last *lastLoad,
 	}
 	var loads []*lastLoad
 	for _, p := range before {
-		loads = append(loads, p.live.last.Load())
+		loads = append(loads, p.shared.last.Load())
 	}
 	return first, failedLoad(err, loads...), nil
 }
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
-func (h *Handler) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
-	own := h.sources
-	h.sources = sources
-	next, err := h.load(h.ctx, pace.New().Pause)
-	h.sources = own
+func (h *Ruleset) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
+	own := h.Sources
+	h.Sources = sources
+	next, err := h.load(h.Context, pace.New().Pause)
+	h.Sources = own
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +98,13 @@ func (h *Handler) loadAfter(before predecessors, sources []source.Source) (*load
 
 // continueOutages lets the sources of a handler continue the outages of the same sources of those
 // whose place it takes.
-func (ps predecessors) continueOutages(h *Handler) {
-	for i, from := range h.sources {
+func (ps predecessors) continueOutages(h *Ruleset) {
+	for i, from := range h.Sources {
 		continuing, ok := from.(source.Continuing)
 		if !ok {
 			continue
 		}
-		if outage := ps.firstOutage(h.sourceJSON[i]); outage != nil {
+		if outage := ps.firstOutage(h.SourceJSON[i]); outage != nil {
 			continuing.ContinueOutage(outage)
 		}
 	}
@@ -114,11 +114,11 @@ func (ps predecessors) continueOutages(h *Handler) {
 // ruleset the handler knows it that follows the sources.
 func (ps predecessors) firstOutage(configuration string) (first *source.Outage) {
 	for _, p := range ps {
-		at := slices.Index(p.sourceJSON, configuration)
+		at := slices.Index(p.SourceJSON, configuration)
 		if at < 0 {
 			continue
 		}
-		outage := source.OutageOf(p.live.handler.Load().sources[at])
+		outage := source.OutageOf(p.shared.handler.Load().Sources[at])
 		if outage != nil && (first == nil || outage.Since.Before(first.Since)) {
 			first = outage
 		}
@@ -128,12 +128,12 @@ func (ps predecessors) firstOutage(configuration string) (first *source.Outage) 
 
 // lastGood returns a handler's sources, in the place of those that predecessors have, too, what these
 // serve of them. found tells whether there are any.
-func (ps predecessors) lastGood(h *Handler) (sources []source.Source, found bool) {
-	sources = slices.Clone(h.sources)
-	for i, configuration := range h.sourceJSON {
+func (ps predecessors) lastGood(h *Ruleset) (sources []source.Source, found bool) {
+	sources = slices.Clone(h.Sources)
+	for i, configuration := range h.SourceJSON {
 		for _, p := range ps {
-			if at := slices.Index(p.sourceJSON, configuration); at >= 0 {
-				sources[i], found = lastGood{h.sources[i], p.serving, at}, true
+			if at := slices.Index(p.SourceJSON, configuration); at >= 0 {
+				sources[i], found = lastGood{h.Sources[i], p.serving, at}, true
 			}
 		}
 	}

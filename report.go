@@ -32,7 +32,7 @@ const toldBroken = 1000
 
 // reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy has
 // started.
-func (h *Handler) reportLoaded(first *loaded, last *lastLoad) (later func()) {
+func (h *Ruleset) reportLoaded(first *loaded, last *lastLoad) (later func()) {
 	h.reportBroken(first.broken)
 	h.warn(slices.DeleteFunc(slices.Clone(first.ruleset.Warnings()), resolver.Warning.IsBroken))
 	record := record{
@@ -40,7 +40,7 @@ func (h *Handler) reportLoaded(first *loaded, last *lastLoad) (later func()) {
 		{"digest", first.digest},
 		{"rules", first.ruleset.Len()},
 	}
-	h.logger.Info("rules loaded", record.fields(zap.Stringers("sources", h.sources))...)
+	h.logger.Info("rules loaded", record.fields(zap.Stringers("sources", h.Sources))...)
 	digest := first.digest // and no more of what another ruleset will replace
 	return func() {
 		h.emit(eventLoaded, record.data())
@@ -51,7 +51,7 @@ func (h *Handler) reportLoaded(first *loaded, last *lastLoad) (later func()) {
 }
 
 // reportBroken tells of each rule that is answered with an error, and why.
-func (h *Handler) reportBroken(broken brokenRules) {
+func (h *Ruleset) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
 		h.logger.Error(err.Message,
 			zap.String("name", h.Name),
@@ -67,7 +67,7 @@ func (h *Handler) reportBroken(broken brokenRules) {
 
 // reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
 // has changed.
-func (h *Handler) reportSwapped(before string, next *loaded, d resolver.Difference) {
+func (h *Ruleset) reportSwapped(before string, next *loaded, d resolver.Difference) {
 	h.warn(d.Warnings)
 	message := "rules swapped"
 	if before == next.digest {
@@ -83,25 +83,25 @@ func (h *Handler) reportSwapped(before string, next *loaded, d resolver.Differen
 		{"changed", d.Changed}, {"first_changed", d.FirstChanged},
 		{"new_warnings", len(d.Warnings)},
 	}
-	h.logger.Info(message, record.fields(zap.Stringers("sources", h.sources))...)
+	h.logger.Info(message, record.fields(zap.Stringers("sources", h.Sources))...)
 	h.emit(eventLoaded, record.data())
 }
 
 // reportUnchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
-func (h *Handler) reportUnchanged(d resolver.Difference) {
+func (h *Ruleset) reportUnchanged(d resolver.Difference) {
 	h.warn(d.Warnings)
 	h.logger.Debug("the sources of the rules have been read, and nothing has changed", zap.String("name", h.Name))
 }
 
 // reportRejected tells what is wrong with rules, and that the old ones go on serving.
-func (h *Handler) reportRejected(digest string, rejected *lastLoad) {
+func (h *Ruleset) reportRejected(digest string, rejected *lastLoad) {
 	record := record{
 		{"name", h.Name},
 		{"digest", digest},
 		{"failing_since", rejected.failingSince},
 		{"error", rejected.err.Error()},
 	}
-	h.logger.Error("rules rejected: those from before go on serving", record.fields(zap.Stringers("sources", h.sources))...)
+	h.logger.Error("rules rejected: those from before go on serving", record.fields(zap.Stringers("sources", h.Sources))...)
 	h.emit(eventRejected, record.data())
 }
 
@@ -159,7 +159,7 @@ func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.
-func (h *Handler) warn(warnings []resolver.Warning) {
+func (h *Ruleset) warn(warnings []resolver.Warning) {
 	for i, w := range warnings {
 		if i == namedWarnings {
 			h.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
@@ -202,7 +202,7 @@ func (e *readableError) Error() string { return e.text }
 func (e *readableError) Unwrap() error { return e.whole }
 
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
-func (h *Handler) emit(name string, data map[string]any) { h.events.Emit(h.ctx, name, data) }
+func (h *Ruleset) emit(name string, data map[string]any) { h.events.Emit(h.Context, name, data) }
 
 // eventsApp returns Caddy's events app.
 func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
@@ -215,7 +215,7 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 
 // onceStarted calls a function, which returns at once, when Caddy has started with this configuration. One that
 // is only validated, or fails to start, never gets there.
-func (h *Handler) onceStarted(run func()) {
+func (h *Ruleset) onceStarted(run func()) {
 	once := &startedHandler{sync.OnceFunc(run)} // other apps, too, may have an event of this name
 	if err := h.events.On("started", once); err != nil {
 		once.start() // Caddy runs already: that is the one error

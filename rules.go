@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
@@ -78,19 +77,6 @@ func placeholderMessage(placeholder string) string {
 	return "the placeholder " + placeholder + " is not replaced here, as rules are worked out when they are loaded: " +
 		"the path behind the key and the query of a request are appended anyway, a part of the path is captured by a variable without a dot in its name, like {name}, " +
 		"and in a Caddyfile {$NAME} stands for an environment variable"
-}
-
-// from returns the rules with handler for their position, where they have none: the lines of a configuration
-// that has been adapted and parsed by Caddy mean nothing to its author.
-func (rules Rules) from(handler string) iter.Seq[resolver.Rule] {
-	return func(yield func(resolver.Rule) bool) {
-		for _, rule := range rules {
-			rule.Position = placed(rule, handler)
-			if !yield(rule) {
-				return
-			}
-		}
-	}
 }
 
 // Interface guards

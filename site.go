@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
@@ -14,14 +15,14 @@ type site struct {
 }
 
 // findSite returns the site that this handler is provisioned for, an empty one where there is no server.
-func (h *Handler) findSite() site {
-	server, ok := h.ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+func findSite(ctx caddy.Context) site {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return site{}
 	}
 	s := site{addresses: slices.Clone(server.Listen)}
 	s.enter(server.Routes)
-	for _, module := range h.ctx.Modules() {
+	for _, module := range ctx.Modules() {
 		if subroute, ok := module.(*caddyhttp.Subroute); ok {
 			s.enter(subroute.Routes)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
 
@@ -18,15 +19,17 @@ import (
 // siteHosts are the hosts that a server's configuration names: what host matchers take, but for those that take any.
 type siteHosts struct{ named caddyhttp.MatchHost }
 
-// findSiteHosts finds out which hosts the server names, where those of requests count.
-func (h *Handler) findSiteHosts() (err error) {
-	server, ok := h.ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok || h.Origin != "" {
-		return nil
+// findSiteHosts finds out which hosts the server names that a handler is provisioned for, and whether
+// the handler gets requests for any host. Without a server it returns nil.
+func findSiteHosts(ctx caddy.Context) (hosts *siteHosts, anyHost bool, err error) {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return nil, false, nil
 	}
-	h.anyHost = takesAnyHostNow(server)
-	h.hosts, err = h.hostsOf(server)
-	return err
+	anyHost = takesAnyHostNow(server)
+	hosts = new(siteHosts)
+	hosts.addServer(server)
+	return hosts, anyHost, hosts.named.Provision(ctx)
 }
 
 // warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
@@ -34,9 +37,9 @@ func (h *Handler) findSiteHosts() (err error) {
 const warnClientHost resolver.WarningKind = "host of the client"
 
 // clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
-func (h *Handler) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+func (h *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
 	rules, first := ruleset.AtSite()
-	if rules == 0 || !h.anyHost {
+	if rules == 0 || !h.AnyHost {
 		return nil
 	}
 	message := "the destination is a path of this site, and its host is whatever the client " +
@@ -65,20 +68,18 @@ func takesAnyHostNow(server *caddyhttp.Server) bool {
 	return len(hosts.named) == 0
 }
 
-// hostsOf returns the hosts that a server's configuration names.
-func (h *Handler) hostsOf(server *caddyhttp.Server) (*siteHosts, error) {
-	hosts := new(siteHosts)
+// addServer adds the hosts that a server's configuration names.
+func (s *siteHosts) addServer(server *caddyhttp.Server) {
 	for _, route := range server.Routes {
-		hosts.addRoute(route)
+		s.addRoute(route)
 	}
 	for _, route := range server.NamedRoutes {
 		for _, raw := range route.HandlersRaw {
-			hosts.addWithin(raw)
+			s.addWithin(raw)
 		}
 	}
-	slices.Sort(hosts.named)
-	hosts.named = slices.Compact(hosts.named)
-	return hosts, hosts.named.Provision(h.ctx)
+	slices.Sort(s.named)
+	s.named = slices.Compact(s.named)
 }
 
 // addRoute adds the hosts of a route's matchers and of those of its handlers, which are gone when
