@@ -54,8 +54,8 @@ func refuse(status int, format string, args ...any) error {
 
 // apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
 // holds now is swapped in. A refused edit writes nothing.
-func (h *Ruleset) apply(ctx context.Context, e *edit) (created bool, err error) {
-	report, err := h.applyAlone(ctx, e)
+func (rs *Ruleset) apply(ctx context.Context, e *edit) (created bool, err error) {
+	report, err := rs.applyAlone(ctx, e)
 	if report != nil {
 		report()
 	}
@@ -63,46 +63,46 @@ func (h *Ruleset) apply(ctx context.Context, e *edit) (created bool, err error) 
 }
 
 // applyAlone is apply without the report, which it returns.
-func (h *Ruleset) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
-	h.shared.loading.Lock()
-	defer h.shared.loading.Unlock()
-	if h.Context.Err() != nil {
+func (rs *Ruleset) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
+	rs.shared.loading.Lock()
+	defer rs.shared.loading.Unlock()
+	if rs.Context.Err() != nil {
 		return nil, errUnloaded
 	}
 	if ctx.Err() != nil {
 		return nil, errGone
 	}
-	before := h.shared.serving.Load()
+	before := rs.shared.serving.Load()
 	if err := e.checkTags(before.digest); err != nil {
 		return nil, err
 	}
-	into, err := h.firstWritable(e)
+	into, err := rs.firstWritable(e)
 	if err != nil {
 		return nil, err
 	}
-	e.same = h.sameAs(e.key)
-	err = h.tryAndWrite(ctx, e, before, into)
+	e.same = rs.sameAs(e.key)
+	err = rs.tryAndWrite(ctx, e, before, into)
 	for try := 1; try < editTries && !e.conditions.areOfRules() && errors.Is(err, source.ErrChanged); try++ {
-		err = h.tryAndWrite(ctx, e, before, into)
+		err = rs.tryAndWrite(ctx, e, before, into)
 	}
 	if err != nil {
-		return h.loadIfChanged(e, before), refused(err)
+		return rs.loadIfChanged(e, before), refused(err)
 	}
-	h.logger.Info("rule edited",
-		zap.String("name", h.Name), zap.String("remote", e.remote), zap.String("key", e.key),
+	rs.logger.Info("rule edited",
+		zap.String("name", rs.Name), zap.String("remote", e.remote), zap.String("key", e.key),
 		zap.Stringer("source", into), zap.String("was", valueText(e.old)), zap.String("is", valueText(e.rule)),
 		zap.String("old_digest", before.digest))
-	report = h.loadLocked()
-	if last := h.shared.last.Load(); last.err != nil {
+	report = rs.loadLocked()
+	if last := rs.shared.last.Load(); last.err != nil {
 		return report, refuse(http.StatusConflict, "the edit is written, but what the sources hold now is rejected: %w", last.err)
 	}
 	return report, nil
 }
 
 // firstWritable returns the source that the edit goes into.
-func (h *Ruleset) firstWritable(e *edit) (source.Writable, error) {
+func (rs *Ruleset) firstWritable(e *edit) (source.Writable, error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
-	for i, from := range h.Sources {
+	for i, from := range rs.Sources {
 		writable, ok := from.(source.Writable)
 		if !ok {
 			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", from))
@@ -122,11 +122,11 @@ func (h *Ruleset) firstWritable(e *edit) (source.Writable, error) {
 const editTries = 5
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
-func (h *Ruleset) tryAndWrite(ctx context.Context, e *edit, before *loaded, into source.Writable) error {
-	if err := h.try(h.Context, e, before); err != nil { // also where the client goes: no source is to blame
+func (rs *Ruleset) tryAndWrite(ctx context.Context, e *edit, before *loaded, into source.Writable) error {
+	if err := rs.try(rs.Context, e, before); err != nil { // also where the client goes: no source is to blame
 		return err
 	}
-	return into.Edit(ctx, e.versions[e.into], e.inFile(h.Options.Status))
+	return into.Edit(ctx, e.versions[e.into], e.inFile(rs.Options.Status))
 }
 
 // errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
@@ -168,24 +168,24 @@ func (e *edit) checkRule() error {
 
 // loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves: whoever looks for changes would take
 // it for known.
-func (h *Ruleset) loadIfChanged(e *edit, before *loaded) (report func()) {
+func (rs *Ruleset) loadIfChanged(e *edit, before *loaded) (report func()) {
 	if slices.Equal(e.versions, before.versions) {
 		return nil
 	}
-	return h.loadLocked()
+	return rs.loadLocked()
 }
 
 // try loads the rules with the edit in them, beside those that serve.
-func (h *Ruleset) try(ctx context.Context, e *edit, before *loaded) error {
+func (rs *Ruleset) try(ctx context.Context, e *edit, before *loaded) error {
 	pause := pace.New().Pause
-	next, err := h.loadEdited(ctx, pause, e)
+	next, err := rs.loadEdited(ctx, pause, e)
 	if errors.Is(err, source.ErrBeingWritten) {
 		return err
 	}
-	if err != nil && h.hasOutage() {
+	if err != nil && rs.hasOutage() {
 		return refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", readable(err))
 	}
-	if inPlace := cmp.Or(e.checkRule(), h.placeProblem(e)); inPlace != nil {
+	if inPlace := cmp.Or(e.checkRule(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if err != nil {
@@ -201,7 +201,7 @@ func (h *Ruleset) try(ctx context.Context, e *edit, before *loaded) error {
 }
 
 // placeProblem says why the key's rule cannot be edited where it stands.
-func (h *Ruleset) placeProblem(e *edit) error {
+func (rs *Ruleset) placeProblem(e *edit) error {
 	removes := e.rule == nil
 	switch {
 	case e.found == nowhere && removes:
@@ -209,7 +209,7 @@ func (h *Ruleset) placeProblem(e *edit) error {
 	case e.found == inline:
 		return refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be edited; change Caddy's configuration", e.key)
 	case e.found >= 0 && (e.found < e.into || removes && e.old == nil):
-		return refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.key, h.Sources[e.found], h.Sources[e.into])
+		return refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.key, rs.Sources[e.found], rs.Sources[e.into])
 	}
 	return nil
 }
@@ -235,9 +235,9 @@ func refused(err error) error {
 }
 
 // sameAs returns a function that reports whether a key is this one, perhaps in another spelling.
-func (h *Ruleset) sameAs(key string) func(string) bool {
-	canonical := resolver.CanonicalKey(key, h.Options.FoldCase)
-	return func(other string) bool { return resolver.CanonicalKey(other, h.Options.FoldCase) == canonical }
+func (rs *Ruleset) sameAs(key string) func(string) bool {
+	canonical := resolver.CanonicalKey(key, rs.Options.FoldCase)
+	return func(other string) bool { return resolver.CanonicalKey(other, rs.Options.FoldCase) == canonical }
 }
 
 func isRefusal(err error) bool {
@@ -293,6 +293,6 @@ func valueText(rule *resolver.Rule) string {
 }
 
 // hasOutage reports whether one of the handler's sources cannot be read.
-func (h *Ruleset) hasOutage() bool {
-	return slices.ContainsFunc(h.Sources, func(s source.Source) bool { return source.OutageOf(s) != nil })
+func (rs *Ruleset) hasOutage() bool {
+	return slices.ContainsFunc(rs.Sources, func(s source.Source) bool { return source.OutageOf(s) != nil })
 }

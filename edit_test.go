@@ -33,27 +33,27 @@ func (s *countedSource) Edit(context.Context, string, rulefile.Edit) error { ret
 func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 	rule := resolver.Rule{Key: "a", Value: "https://a.example"}
 	for name, ask := range map[string]func(context.Context, *Ruleset) error{
-		"an edit": func(ctx context.Context, h *Ruleset) error {
-			_, err := h.apply(ctx, &edit{key: "a", rule: &rule})
+		"an edit": func(ctx context.Context, rs *Ruleset) error {
+			_, err := rs.apply(ctx, &edit{key: "a", rule: &rule})
 			return err
 		},
-		"a reload": func(ctx context.Context, h *Ruleset) error {
-			h.reload(ctx)
+		"a reload": func(ctx context.Context, rs *Ruleset) error {
+			rs.reload(ctx)
 			return errGone
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			counted := new(countedSource)
-			h := newRuleset(Config{
+			rs := newRuleset(Config{
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
-			h.logger, h.shared = zap.NewNop(), new(shared)
-			h.shared.loading.Lock() // by another edit
+			rs.logger, rs.shared = zap.NewNop(), new(shared)
+			rs.shared.loading.Lock() // by another edit
 			ctx, leave := context.WithCancel(t.Context())
 			answer := make(chan error)
-			go func() { answer <- ask(ctx, h) }()
+			go func() { answer <- ask(ctx, rs) }()
 			leave()
-			h.shared.loading.Unlock()
+			rs.shared.loading.Unlock()
 			if err := <-answer; !errors.Is(err, errGone) || counted.reads > 0 {
 				t.Errorf("it is answered with %v, and the source is read %d times", err, counted.reads)
 			}

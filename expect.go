@@ -8,22 +8,22 @@ import (
 )
 
 // SiteOrigin is the origin of what is a path of the site.
-func (h *Ruleset) siteOrigin() string { return source.SiteOrigin(h.Options.Origin) }
+func (rs *Ruleset) siteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
 
 // checkExpectations lets a ruleset pass the expectations of the handler and of its sources. The
 // error lists all that fail.
-func (h *Ruleset) checkExpectations(ruleset *resolver.Ruleset) error {
-	errs := []error{source.PlacedExpectations{Expectations: h.Expect}.Check(ruleset, h.Options.Origin)}
-	for _, expected := range h.expectationsOfSources() {
-		errs = append(errs, expected.Check(ruleset, h.Options.Origin))
+func (rs *Ruleset) checkExpectations(ruleset *resolver.Ruleset) error {
+	errs := []error{source.PlacedExpectations{Expectations: rs.Expect}.Check(ruleset, rs.Options.Origin)}
+	for _, expected := range rs.expectationsOfSources() {
+		errs = append(errs, expected.Check(ruleset, rs.Options.Origin))
 	}
 	return errors.Join(errs...)
 }
 
 // expectationsOfSources returns what each source expects, as of its last reading.
-func (h *Ruleset) expectationsOfSources() []source.PlacedExpectations {
-	all := make([]source.PlacedExpectations, len(h.Sources))
-	for i, from := range h.Sources {
+func (rs *Ruleset) expectationsOfSources() []source.PlacedExpectations {
+	all := make([]source.PlacedExpectations, len(rs.Sources))
+	for i, from := range rs.Sources {
 		all[i] = source.ExpectationsOf(from)
 	}
 	return all

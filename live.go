@@ -139,90 +139,90 @@ func newRuleset(config Config) *Ruleset { return &Ruleset{Config: config} }
 
 // start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
-func (h *Ruleset) start() (err error) {
-	h.logger = h.Context.Logger()
-	if h.Name == "" {
-		h.logger = h.logger.With(zap.Stringer("site", h.Site))
+func (rs *Ruleset) start() (err error) {
+	rs.logger = rs.Context.Logger()
+	if rs.Name == "" {
+		rs.logger = rs.logger.With(zap.Stringer("site", rs.Site))
 	}
-	if h.events, err = eventsApp(h.Context); err != nil {
+	if rs.events, err = eventsApp(rs.Context); err != nil {
 		return err
 	}
-	if err := registerMetrics(h.Context); err != nil {
+	if err := registerMetrics(rs.Context); err != nil {
 		return err
 	}
-	before := h.predecessors()
-	before.continueOutages(h)
+	before := rs.predecessors()
+	before.continueOutages(rs)
 	var report func() // what there is to tell once Caddy has started
-	value, adopted, err := rulesets.LoadOrNew(h.Identity, func() (caddy.Destructor, error) {
-		first, last, err := h.loadFirst(before)
+	value, adopted, err := rulesets.LoadOrNew(rs.Identity, func() (caddy.Destructor, error) {
+		first, last, err := rs.loadFirst(before)
 		if err != nil {
 			return nil, readable(err)
 		}
-		h.tellSources(last.err)
-		report = h.reportLoaded(first, last)
-		l, err := newShared(h.PublicName(), first, last)
+		rs.tellSources(last.err)
+		report = rs.reportLoaded(first, last)
+		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
-			l.tally.loaded(h.Sources, last.err, last.time)
+			l.tally.loaded(rs.Sources, last.err, last.time)
 		}
 		return l, err
 	})
 	if err != nil {
 		return err
 	}
-	h.shared = value.(*shared)
+	rs.shared = value.(*shared)
 	if adopted {
-		h.logger.Debug("the rules of the configuration before serve on")
-		if err := before.check(h.shared.serving.Load().ruleset); err != nil {
+		rs.logger.Debug("the rules of the configuration before serve on")
+		if err := before.check(rs.shared.serving.Load().ruleset); err != nil {
 			return err // another site's handler has this configuration, too
 		}
 	}
-	if len(h.Sources) == 0 {
-		h.Rules = nil // they are compiled, and nothing will read them again
+	if len(rs.Sources) == 0 {
+		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	h.warn(h.clientHostWarnings(h.shared.serving.Load().ruleset))
+	rs.warn(rs.clientHostWarnings(rs.shared.serving.Load().ruleset))
 	if !adopted {
-		giveBack(h.shared.serving.Load().ruleset)
+		giveBack(rs.shared.serving.Load().ruleset)
 	}
-	h.onceStarted(func() {
-		h.shared.handler.Store(h)
-		running.Store(h, nil)
-		h.shared.tally.keeper.KeepIn(h.Context, h.Context.Storage(), h.logger)
-		go h.run(report)
+	rs.onceStarted(func() {
+		rs.shared.handler.Store(rs)
+		running.Store(rs, nil)
+		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
+		go rs.run(report)
 	})
 	return nil
 }
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
-func (h *Ruleset) run(report func()) {
+func (rs *Ruleset) run(report func()) {
 	if report != nil {
 		report()
 	}
-	if len(h.Sources) == 0 {
+	if len(rs.Sources) == 0 {
 		return
 	}
 	select {
-	case h.shared.following <- struct{}{}:
-		h.shared.handler.Store(h)
-		h.follow(h.watch())
-		<-h.shared.following
-	case <-h.Context.Done():
+	case rs.shared.following <- struct{}{}:
+		rs.shared.handler.Store(rs)
+		rs.follow(rs.watch())
+		<-rs.shared.following
+	case <-rs.Context.Done():
 	}
 }
 
 // stop lets go of the ruleset.
-func (h *Ruleset) stop() error {
-	if h.shared == nil {
+func (rs *Ruleset) stop() error {
+	if rs.shared == nil {
 		return nil
 	}
-	running.Delete(h)
-	_, err := rulesets.Delete(h.Identity)
+	running.Delete(rs)
+	_, err := rulesets.Delete(rs.Identity)
 	return err
 }
 
 // watch returns a channel that tells when the sources have changed.
-func (h *Ruleset) watch() <-chan struct{} {
-	versions := h.shared.serving.Load().versions
+func (rs *Ruleset) watch() <-chan struct{} {
+	versions := rs.shared.serving.Load().versions
 	changes := make(chan struct{}, 1)
 	changed := func() {
 		select {
@@ -230,20 +230,20 @@ func (h *Ruleset) watch() <-chan struct{} {
 		default: // a change is waiting already, and will see this one
 		}
 	}
-	for i, from := range h.Sources {
-		go from.Watch(h.Context, versions[i], changed)
+	for i, from := range rs.Sources {
+		go from.Watch(rs.Context, versions[i], changed)
 	}
 	return changes
 }
 
 // follow loads the rules anew after each change.
-func (h *Ruleset) follow(changes <-chan struct{}) {
+func (rs *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
-		case <-h.Context.Done():
+		case <-rs.Context.Done():
 			return
 		case <-changes:
-			h.reload(h.Context)
+			rs.reload(rs.Context)
 		}
 	}
 }

@@ -15,34 +15,34 @@ import (
 
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
 // wrong. pause, if not nil, is called all the way, to let requests run.
-func (h *Ruleset) load(ctx context.Context, pause func()) (*loaded, error) {
-	return h.loadEdited(ctx, pause, nil)
+func (rs *Ruleset) load(ctx context.Context, pause func()) (*loaded, error) {
+	return rs.loadEdited(ctx, pause, nil)
 }
 
 // loadEdited is load with an edit, if there is one, that the sources do not hold yet.
-func (h *Ruleset) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
-	options := h.Options
+func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
+	options := rs.Options
 	options.Digest = true
-	options.Reverse = h.Advertised && e == nil // an edit is only tried
+	options.Reverse = rs.Advertised && e == nil // an edit is only tried
 	options.Pause = pause
-	ruleset, versions, err := h.compileEdited(ctx, options, e)
+	ruleset, versions, err := rs.compileEdited(ctx, options, e)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.checkExpectations(ruleset); err != nil {
+	if err := rs.checkExpectations(ruleset); err != nil {
 		return nil, err
 	}
 	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(), versions: versions}
-	next.expected = h.expectationsOfSources()
+	next.expected = rs.expectationsOfSources()
 	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken)
 	return next, nil
 }
 
 // compileRules reads all rules and compiles them. It returns the sources' versions, too.
-func (h *Ruleset) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
-	options := h.Options
+func (rs *Ruleset) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
+	options := rs.Options
 	options.Pause = pause
-	return h.compileEdited(ctx, options, nil)
+	return rs.compileEdited(ctx, options, nil)
 }
 
 // longestWait is the last wait for a source that is being written. All of them are twice as long,
@@ -50,11 +50,11 @@ func (h *Ruleset) compileRules(ctx context.Context, pause func()) (*resolver.Rul
 const longestWait = 1280 * time.Millisecond
 
 // compileEdited is compileRules with an edit. Where a source is just being written, it tries again.
-func (h *Ruleset) compileEdited(
+func (rs *Ruleset) compileEdited(
 	ctx context.Context, options resolver.Options, e *edit,
 ) (*resolver.Ruleset, []string, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		ruleset, versions, err := h.compileOnce(ctx, options, e)
+		ruleset, versions, err := rs.compileOnce(ctx, options, e)
 		if !errors.Is(err, source.ErrBeingWritten) || wait > longestWait {
 			return ruleset, versions, err
 		}
@@ -66,7 +66,7 @@ func (h *Ruleset) compileEdited(
 	}
 }
 
-func (h *Ruleset) compileOnce(
+func (rs *Ruleset) compileOnce(
 	ctx context.Context, options resolver.Options, e *edit,
 ) (*resolver.Ruleset, []string, error) {
 	if e != nil {
@@ -76,11 +76,11 @@ func (h *Ruleset) compileOnce(
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, rule := range h.Rules {
+	for _, rule := range rs.Rules {
 		rule, _ = e.in(inline, rule)
 		compiler.Add(rule)
 	}
-	versions, inSources := h.readSources(ctx, compiler, options.Pause, e)
+	versions, inSources := rs.readSources(ctx, compiler, options.Pause, e)
 	if e != nil {
 		e.versions = versions
 	}
@@ -89,7 +89,7 @@ func (h *Ruleset) compileOnce(
 }
 
 // readSources adds the rules of all sources, in their order, and returns the sources' versions.
-func (h *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *edit) ([]string, error) {
+func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *edit) ([]string, error) {
 	var versions []string
 	var errs []error
 	added := 0
@@ -103,7 +103,7 @@ func (h *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, 
 			runtime.GC()
 		}
 	}
-	for i, from := range h.Sources {
+	for i, from := range rs.Sources {
 		compiler.NextSource()
 		version, err := from.Read(ctx, func(rule resolver.Rule) {
 			if rule, keep := e.in(i, rule); keep {
@@ -123,83 +123,83 @@ func (h *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, 
 
 // reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports. It does nothing where
 // ctx has ended before its turn comes.
-func (h *Ruleset) reload(ctx context.Context) {
-	if report := h.loadAgain(ctx); report != nil {
+func (rs *Ruleset) reload(ctx context.Context) {
+	if report := rs.loadAgain(ctx); report != nil {
 		report()
 	}
 }
 
 // loadAgain is reload without the report, which it returns: those who listen to it are none of the others' who wait to
 // load. It returns nil when the configuration has been unloaded; its successor watches then.
-func (h *Ruleset) loadAgain(ctx context.Context) (report func()) {
-	h.shared.loading.Lock()
-	defer h.shared.loading.Unlock()
+func (rs *Ruleset) loadAgain(ctx context.Context) (report func()) {
+	rs.shared.loading.Lock()
+	defer rs.shared.loading.Unlock()
 	if ctx.Err() != nil {
 		return nil
 	}
-	return h.loadLocked()
+	return rs.loadLocked()
 }
 
 // loadLocked is loadAgain for who holds the lock already.
-func (h *Ruleset) loadLocked() (report func()) {
-	if len(h.Sources) == 0 {
+func (rs *Ruleset) loadLocked() (report func()) {
+	if len(rs.Sources) == 0 {
 		return nil // inline rules change with the configuration alone
 	}
 	pause := pace.New().Pause
-	next, err := h.load(h.Context, pause)
-	if h.Context.Err() != nil {
+	next, err := rs.load(rs.Context, pause)
+	if rs.Context.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		return h.reject(err)
+		return rs.reject(err)
 	}
-	difference := resolver.Compare(h.shared.serving.Load().ruleset, next.ruleset, namedKeys)
+	difference := resolver.Compare(rs.shared.serving.Load().ruleset, next.ruleset, namedKeys)
 	if difference.Broken > 0 {
-		return h.reject(brokenError(difference.Broken, difference.FirstBroken))
+		return rs.reject(brokenError(difference.Broken, difference.FirstBroken))
 	}
-	return h.swap(next, difference)
+	return rs.swap(next, difference)
 }
 
 // swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the garbage collector.
-func (h *Ruleset) swap(next *loaded, difference resolver.Difference) (report func()) {
-	old, now := h.shared.serving.Load(), time.Now()
-	before, recovered := old.digest, h.shared.last.Load().err != nil
-	next.counted = h.shared.tally.hits.Begin(next.ruleset)
-	h.shared.serving.Store(next) // also where it answers the same: positions and warnings may be others
-	h.shared.tally.hits.Retire(old.counted, pace.New().Pause)
+func (rs *Ruleset) swap(next *loaded, difference resolver.Difference) (report func()) {
+	old, now := rs.shared.serving.Load(), time.Now()
+	before, recovered := old.digest, rs.shared.last.Load().err != nil
+	next.counted = rs.shared.tally.hits.Begin(next.ruleset)
+	rs.shared.serving.Store(next) // also where it answers the same: positions and warnings may be others
+	rs.shared.tally.hits.Retire(old.counted, pace.New().Pause)
 	if isLarge(old.ruleset) {
 		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
 	}
-	h.shared.last.Store(&lastLoad{time: now})
-	h.shared.tally.loaded(h.Sources, nil, now)
-	h.tellSources(nil)
+	rs.shared.last.Store(&lastLoad{time: now})
+	rs.shared.tally.loaded(rs.Sources, nil, now)
+	rs.tellSources(nil)
 	if rules, _ := old.ruleset.AtSite(); rules == 0 {
-		warnings := h.clientHostWarnings(next.ruleset)
+		warnings := rs.clientHostWarnings(next.ruleset)
 		difference.Warnings = append(difference.Warnings, warnings...)
 	}
 	if next.digest == before && !recovered {
-		return func() { h.reportUnchanged(difference) }
+		return func() { rs.reportUnchanged(difference) }
 	}
-	return func() { h.reportSwapped(before, next, difference) }
+	return func() { rs.reportSwapped(before, next, difference) }
 }
 
 // lettingGo is how long it takes at most until nobody holds a ruleset that serves no more.
 const lettingGo = 400 * time.Millisecond
 
 // reject leaves the ruleset that serves where it is, and returns what reports why.
-func (h *Ruleset) reject(err error) (report func()) {
-	rejected := failedLoad(err, h.shared.last.Load())
-	h.shared.last.Store(rejected)
-	h.shared.tally.loaded(h.Sources, err, rejected.time)
-	h.tellSources(err)
-	digest := h.shared.serving.Load().digest
-	return func() { h.reportRejected(digest, rejected) }
+func (rs *Ruleset) reject(err error) (report func()) {
+	rejected := failedLoad(err, rs.shared.last.Load())
+	rs.shared.last.Store(rejected)
+	rs.shared.tally.loaded(rs.Sources, err, rejected.time)
+	rs.tellSources(err)
+	digest := rs.shared.serving.Load().digest
+	return func() { rs.reportRejected(digest, rejected) }
 }
 
 // tellSources tells those sources that want to know what became of what they returned last: nil stands
 // for rules that serve.
-func (h *Ruleset) tellSources(err error) {
-	for _, from := range h.Sources {
+func (rs *Ruleset) tellSources(err error) {
+	for _, from := range rs.Sources {
 		if judged, ok := from.(source.Judged); ok {
 			judged.Judge(err)
 		}

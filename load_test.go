@@ -33,8 +33,8 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				h := newRuleset(Config{Sources: []source.Source{&restless{until: until}}})
-				rules, _, err := h.compileRules(t.Context(), nil)
+				rs := newRuleset(Config{Sources: []source.Source{&restless{until: until}}})
+				rules, _, err := rs.compileRules(t.Context(), nil)
 				switch took := time.Since(start); {
 				case until == 3 && (err != nil || rules.Len() != 1):
 					t.Error(rules, err)

@@ -60,14 +60,14 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	byName := map[string]*tally{}
 	sources := map[string][]string{}
 	up := map[[2]string]float64{} // by name and source
-	for _, h := range runningHandlers() {
-		serving := h.shared.serving.Load()
-		name := h.PublicName()
+	for _, rs := range runningHandlers() {
+		serving := rs.shared.serving.Load()
+		name := rs.PublicName()
 		rules[name] += serving.ruleset.Len()
 		broken[name] += serving.broken.count
 		digests[[2]string{name, serving.digest}] = true
-		byName[name] = h.shared.tally
-		for _, from := range h.Sources {
+		byName[name] = rs.shared.tally
+		for _, from := range rs.Sources {
 			sources[name] = append(sources[name], sourceLabel(from))
 			if observed, ok := from.(source.Observed); ok {
 				noteUp(up, [2]string{name, sourceLabel(from)}, observed.Outage() == nil)

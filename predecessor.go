@@ -21,12 +21,12 @@ type predecessors []predecessor
 
 // predecessors returns the running handlers whose place h takes: those of its name, at its site if some
 // are there or, where there are none of its name, those of its site.
-func (h *Ruleset) predecessors() predecessors {
+func (rs *Ruleset) predecessors() predecessors {
 	var ofBoth, ofName, ofSite predecessors
 	running.Range(func(key, _ any) bool {
 		other := key.(*Ruleset)
 		p := predecessor{other, other.shared.serving.Load()}
-		sameName, sameSite := h.Name != "" && other.Name == h.Name, other.Site.overlaps(h.Site)
+		sameName, sameSite := rs.Name != "" && other.Name == rs.Name, other.Site.overlaps(rs.Site)
 		switch {
 		case sameName && sameSite:
 			ofBoth = append(ofBoth, p)
@@ -65,15 +65,15 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 // loadFirst loads the rules that a handler begins with in the place of others. If not the
 // configuration is at fault but what sources hold, it begins with the last good rules of those that a
 // predecessor has, too, and last tells what is wrong.
-func (h *Ruleset) loadFirst(before predecessors) (first *loaded, last *lastLoad, err error) {
-	if first, err = h.loadAfter(before, h.Sources); err == nil {
+func (rs *Ruleset) loadFirst(before predecessors) (first *loaded, last *lastLoad, err error) {
+	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
 		return first, &lastLoad{time: time.Now()}, nil
 	}
-	sources, found := before.lastGood(h)
+	sources, found := before.lastGood(rs)
 	if !found {
 		return nil, nil, err
 	}
-	first, inConfiguration := h.loadAfter(before, sources)
+	first, inConfiguration := rs.loadAfter(before, sources)
 	if inConfiguration != nil {
 		return nil, nil, inConfiguration
 	}
@@ -85,11 +85,11 @@ func (h *Ruleset) loadFirst(before predecessors) (first *loaded, last *lastLoad,
 }
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
-func (h *Ruleset) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
-	own := h.Sources
-	h.Sources = sources
-	next, err := h.load(h.Context, pace.New().Pause)
-	h.Sources = own
+func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
+	own := rs.Sources
+	rs.Sources = sources
+	next, err := rs.load(rs.Context, pace.New().Pause)
+	rs.Sources = own
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +98,13 @@ func (h *Ruleset) loadAfter(before predecessors, sources []source.Source) (*load
 
 // continueOutages lets the sources of a handler continue the outages of the same sources of those
 // whose place it takes.
-func (ps predecessors) continueOutages(h *Ruleset) {
-	for i, from := range h.Sources {
+func (ps predecessors) continueOutages(rs *Ruleset) {
+	for i, from := range rs.Sources {
 		continuing, ok := from.(source.Continuing)
 		if !ok {
 			continue
 		}
-		if outage := ps.firstOutage(h.SourceJSON[i]); outage != nil {
+		if outage := ps.firstOutage(rs.SourceJSON[i]); outage != nil {
 			continuing.ContinueOutage(outage)
 		}
 	}
@@ -128,12 +128,12 @@ func (ps predecessors) firstOutage(configuration string) (first *source.Outage) 
 
 // lastGood returns a handler's sources, in the place of those that predecessors have, too, what these
 // serve of them. found tells whether there are any.
-func (ps predecessors) lastGood(h *Ruleset) (sources []source.Source, found bool) {
-	sources = slices.Clone(h.Sources)
-	for i, configuration := range h.SourceJSON {
+func (ps predecessors) lastGood(rs *Ruleset) (sources []source.Source, found bool) {
+	sources = slices.Clone(rs.Sources)
+	for i, configuration := range rs.SourceJSON {
 		for _, p := range ps {
 			if at := slices.Index(p.SourceJSON, configuration); at >= 0 {
-				sources[i], found = lastGood{h.Sources[i], p.serving, at}, true
+				sources[i], found = lastGood{rs.Sources[i], p.serving, at}, true
 			}
 		}
 	}

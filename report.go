@@ -32,49 +32,49 @@ const toldBroken = 1000
 
 // reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy has
 // started.
-func (h *Ruleset) reportLoaded(first *loaded, last *lastLoad) (later func()) {
-	h.reportBroken(first.broken)
-	h.warn(slices.DeleteFunc(slices.Clone(first.ruleset.Warnings()), resolver.Warning.IsBroken))
+func (rs *Ruleset) reportLoaded(first *loaded, last *lastLoad) (later func()) {
+	rs.reportBroken(first.broken)
+	rs.warn(slices.DeleteFunc(slices.Clone(first.ruleset.Warnings()), resolver.Warning.IsBroken))
 	record := record{
-		{"name", h.Name},
+		{"name", rs.Name},
 		{"digest", first.digest},
 		{"rules", first.ruleset.Len()},
 	}
-	h.logger.Info("rules loaded", record.fields(zap.Stringers("sources", h.Sources))...)
+	rs.logger.Info("rules loaded", record.fields(zap.Stringers("sources", rs.Sources))...)
 	digest := first.digest // and no more of what another ruleset will replace
 	return func() {
-		h.emit(eventLoaded, record.data())
+		rs.emit(eventLoaded, record.data())
 		if last.err != nil {
-			h.reportRejected(digest, last)
+			rs.reportRejected(digest, last)
 		}
 	}
 }
 
 // reportBroken tells of each rule that is answered with an error, and why.
-func (h *Ruleset) reportBroken(broken brokenRules) {
+func (rs *Ruleset) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
-		h.logger.Error(err.Message,
-			zap.String("name", h.Name),
+		rs.logger.Error(err.Message,
+			zap.String("name", rs.Name),
 			zap.String("kind", string(kindOfBroken(err))),
 			zap.String("key", err.Key),
 			zap.String("position", err.Position.String()))
 	}
 	if more := broken.more(); more > 0 {
-		h.logger.Error("more rules are answered with an error; "+checkNamesAll,
-			zap.String("name", h.Name), zap.Int("rules", more))
+		rs.logger.Error("more rules are answered with an error; "+checkNamesAll,
+			zap.String("name", rs.Name), zap.Int("rules", more))
 	}
 }
 
 // reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
 // has changed.
-func (h *Ruleset) reportSwapped(before string, next *loaded, d resolver.Difference) {
-	h.warn(d.Warnings)
+func (rs *Ruleset) reportSwapped(before string, next *loaded, d resolver.Difference) {
+	rs.warn(d.Warnings)
 	message := "rules swapped"
 	if before == next.digest {
 		message = "the sources of the rules are well again, and nothing has changed"
 	}
 	record := record{
-		{"name", h.Name},
+		{"name", rs.Name},
 		{"old_digest", before},
 		{"digest", next.digest},
 		{"rules", next.ruleset.Len()},
@@ -83,26 +83,26 @@ func (h *Ruleset) reportSwapped(before string, next *loaded, d resolver.Differen
 		{"changed", d.Changed}, {"first_changed", d.FirstChanged},
 		{"new_warnings", len(d.Warnings)},
 	}
-	h.logger.Info(message, record.fields(zap.Stringers("sources", h.Sources))...)
-	h.emit(eventLoaded, record.data())
+	rs.logger.Info(message, record.fields(zap.Stringers("sources", rs.Sources))...)
+	rs.emit(eventLoaded, record.data())
 }
 
 // reportUnchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
-func (h *Ruleset) reportUnchanged(d resolver.Difference) {
-	h.warn(d.Warnings)
-	h.logger.Debug("the sources of the rules have been read, and nothing has changed", zap.String("name", h.Name))
+func (rs *Ruleset) reportUnchanged(d resolver.Difference) {
+	rs.warn(d.Warnings)
+	rs.logger.Debug("the sources of the rules have been read, and nothing has changed", zap.String("name", rs.Name))
 }
 
 // reportRejected tells what is wrong with rules, and that the old ones go on serving.
-func (h *Ruleset) reportRejected(digest string, rejected *lastLoad) {
+func (rs *Ruleset) reportRejected(digest string, rejected *lastLoad) {
 	record := record{
-		{"name", h.Name},
+		{"name", rs.Name},
 		{"digest", digest},
 		{"failing_since", rejected.failingSince},
 		{"error", rejected.err.Error()},
 	}
-	h.logger.Error("rules rejected: those from before go on serving", record.fields(zap.Stringers("sources", h.Sources))...)
-	h.emit(eventRejected, record.data())
+	rs.logger.Error("rules rejected: those from before go on serving", record.fields(zap.Stringers("sources", rs.Sources))...)
+	rs.emit(eventRejected, record.data())
 }
 
 // record is what the log and an event say of a load in the same words.
@@ -159,13 +159,13 @@ func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.
-func (h *Ruleset) warn(warnings []resolver.Warning) {
+func (rs *Ruleset) warn(warnings []resolver.Warning) {
 	for i, w := range warnings {
 		if i == namedWarnings {
-			h.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
+			rs.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
 			return
 		}
-		h.logger.Warn(w.Message,
+		rs.logger.Warn(w.Message,
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
 			zap.String("position", w.Position.String()))
@@ -202,7 +202,7 @@ func (e *readableError) Error() string { return e.text }
 func (e *readableError) Unwrap() error { return e.whole }
 
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
-func (h *Ruleset) emit(name string, data map[string]any) { h.events.Emit(h.Context, name, data) }
+func (rs *Ruleset) emit(name string, data map[string]any) { rs.events.Emit(rs.Context, name, data) }
 
 // eventsApp returns Caddy's events app.
 func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
@@ -215,9 +215,9 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 
 // onceStarted calls a function, which returns at once, when Caddy has started with this configuration. One that
 // is only validated, or fails to start, never gets there.
-func (h *Ruleset) onceStarted(run func()) {
+func (rs *Ruleset) onceStarted(run func()) {
 	once := &startedHandler{sync.OnceFunc(run)} // other apps, too, may have an event of this name
-	if err := h.events.On("started", once); err != nil {
+	if err := rs.events.On("started", once); err != nil {
 		once.start() // Caddy runs already: that is the one error
 	}
 }

@@ -37,9 +37,9 @@ func findSiteHosts(ctx caddy.Context) (hosts *siteHosts, anyHost bool, err error
 const warnClientHost resolver.WarningKind = "host of the client"
 
 // clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
-func (h *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+func (rs *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
 	rules, first := ruleset.AtSite()
-	if rules == 0 || !h.AnyHost {
+	if rules == 0 || !rs.AnyHost {
 		return nil
 	}
 	message := "the destination is a path of this site, and its host is whatever the client " +
