@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddyserver/caddy/v2"
 )
 
@@ -56,11 +57,11 @@ func writeHitList(w *bufio.Writer, list *hits.List, note string) error {
 	w.WriteString("\"hits\":{")
 	separator := "\n"
 	for ruleKey, count := range list.All() {
-		key, err := jsonOf(ruleKey)
+		key, err := printable.JSON(ruleKey)
 		if err != nil {
 			return err
 		}
-		value, err := jsonOf(hitJSONOf(count))
+		value, err := printable.JSON(hitJSONOf(count))
 		if err != nil {
 			return err
 		}

@@ -244,7 +244,7 @@ func (r *checkReport) sort() {
 func (c *checking) write(w io.Writer, reports []*checkReport) error {
 	out := bufio.NewWriter(w)
 	if c.format == formatJSON {
-		encoder := newJSONEncoder(out)
+		encoder := printable.NewJSONEncoder(out)
 		encoder.SetIndent("", "\t")
 		if err := encoder.Encode(map[string]any{"handlers": reports}); err != nil {
 			return err
@@ -279,8 +279,8 @@ func (r *checkReport) write(w *bufio.Writer, c colours) {
 		}
 		from = to
 	}
-	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", printable.Text(r.label), count(r.Rules, "rule"),
-		count(r.Errors, "error"), count(r.Warnings, "warning"), count(r.Notes, "note"))
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", printable.Text(r.label), printable.Count(r.Rules, "rule"),
+		printable.Count(r.Errors, "error"), printable.Count(r.Warnings, "warning"), printable.Count(r.Notes, "note"))
 }
 
 func (f findingJSON) text() string {
@@ -292,12 +292,4 @@ func (f findingJSON) text() string {
 		fmt.Fprintf(&b, "key %q: ", f.Key)
 	}
 	return b.String() + strings.ReplaceAll(f.Message, "\n", "\n  ")
-}
-
-// count returns a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

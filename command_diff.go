@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -109,7 +110,7 @@ func (d *diffing) compile(
 	defer h.close()
 	ruleset, _, err := h.rules.compileRules(h.rules.Context, progress.step)
 	if err != nil {
-		return nil, resolver.Options{}, readable(err)
+		return nil, resolver.Options{}, printable.Shorten(err)
 	}
 	return ruleset, h.rules.Options, nil
 }
@@ -123,7 +124,7 @@ func isCaddyfileName(path string) bool {
 func (d *diffing) write(w io.Writer, changes []resolver.Change) error {
 	out := bufio.NewWriter(w)
 	if d.format == formatJSON {
-		encoder := newJSONEncoder(out)
+		encoder := printable.NewJSONEncoder(out)
 		for _, c := range changes {
 			if err := encoder.Encode(changeOf(c)); err != nil {
 				return err

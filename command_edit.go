@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -139,7 +140,7 @@ func ifMatch(digest string) http.Header {
 // tell tells the rule that there is now; was is the one that it has replaced, if any.
 func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 	if a.format == formatJSON {
-		encoder := newJSONEncoder(w)
+		encoder := printable.NewJSONEncoder(w)
 		value := json.RawMessage(rulefile.JSONValue(a.rule))
 		answer := map[string]any{"key": a.rule.Key, "value": value, "created": created}
 		if was != nil {

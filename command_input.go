@@ -98,7 +98,7 @@ func (in *input) compile(
 	progress.end()
 	if err != nil {
 		h.close()
-		return nil, nil, readable(err)
+		return nil, nil, printable.Shorten(err)
 	}
 	for _, from := range h.rules.Sources {
 		if note := source.NoteOfCopy(from); note != "" {

@@ -104,11 +104,3 @@ func withoutMatcher(tokens []caddyfile.Token) []caddyfile.Token {
 	}
 	return tokens
 }
-
-// placed is the position of an inline rule: where it stands, if that is known, or else the handler.
-func placed(rule resolver.Rule, handler string) resolver.Position {
-	if rule.Position != (resolver.Position{}) {
-		return rule.Position
-	}
-	return resolver.Position{Source: handler}
-}

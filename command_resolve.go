@@ -126,44 +126,11 @@ func (a *answers) one(url string) error {
 	outcome, explanation := outcomeOfURL(a.ruleset, url, a.origin, a.explain)
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {
-		return newJSONEncoder(a.out).Encode(outcome)
+		return printable.NewJSONEncoder(a.out).Encode(outcome)
 	}
 	_, err := fmt.Fprintln(a.out, outcome)
 	if err == nil && a.explain {
 		err = writeExplanation(a.out, outcome, explanation)
 	}
 	return err
-}
-
-// String returns the outcome as a line for people.
-func (o outcomeJSON) String() string {
-	request := printable.Text(o.Request)
-	switch o.Outcome {
-	case resolver.Redirect.String():
-		return fmt.Sprintf("%s -> %d %s", request, o.Status, o.Destination)
-	case resolver.Failed.String():
-		return fmt.Sprintf("%s -> error: %s", request, printable.Text(o.Error))
-	}
-	return request + " -> pass"
-}
-
-// insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind
-// the reason; it returns "" for what is meant as a URL.
-func insteadOfURL(written string) string {
-	host, path, below := strings.Cut(written, "/")
-	if host == "" || !below && strings.Contains(host, ":") || strings.Contains(written, "://") {
-		return ""
-	}
-	if !below {
-		return "; write /" + written + " for a path of the site"
-	}
-	return fmt.Sprintf("; write /%s if %s is the site's host, else /%s", path, host, written)
-}
-
-// absolute returns a URL as it is, and a path as one of origin.
-func absolute(written, origin string) string {
-	if strings.HasPrefix(written, "/") {
-		return strings.TrimSuffix(origin, "/") + written
-	}
-	return written
 }

@@ -2,18 +2,13 @@ package shortlink
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/source"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // reversing is what "caddy shortlink reverse" is asked to do.
@@ -72,7 +67,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 		if err != nil {
 			return err
 		}
-		n, err := leads.write(out, r.format)
+		n, err := r.write(out, leads)
 		if err != nil {
 			return err
 		}
@@ -87,84 +82,13 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	return nil
 }
 
-// leadsToURL are the ways to a URL.
-type leadsToURL struct {
-	url string
-	all iter.Seq[leadJSON] // which may be millions
-}
-
-// leadJSON is a way to a URL: what to ask for, the key that matches that, and where it leads.
-type leadJSON struct {
-	Path        string `json:"path"`
-	Key         string `json:"key"`
-	Destination string `json:"destination"`
-	Unlisted    bool   `json:"unlisted,omitempty"`
-	Position    string `json:"position,omitempty"`
-}
-
-// leadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts
-// that it has.
-func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (leadsToURL, error) {
-	origins := originsOfSite(url, site, hosts)
-	var requests []resolver.Request
-	for _, origin := range origins {
-		request, err := resolver.ParseRequest(absolute(url, origin))
-		if err != nil {
-			return leadsToURL{}, fmt.Errorf("%w%s", err, cmp.Or(insteadOfURL(url), ", nor with /"))
-		}
-		requests = append(requests, request)
+// write writes the ways to a URL, as an object on a line or as lines for people, and returns how many
+// there are.
+func (r *reversing) write(out *bufio.Writer, leads leadsToURL) (n int, err error) {
+	if r.format == formatJSON {
+		return leads.writeJSON(out)
 	}
-	return leadsToURL{url, func(yield func(leadJSON) bool) {
-		seen := map[string]bool{}
-		for i, origin := range origins {
-			for lead := range ruleset.LeadsTo(requests[i], origin, below) {
-				if seen[lead.Path] {
-					continue
-				}
-				if i < len(origins)-1 {
-					seen[lead.Path] = true
-				}
-				if !yield(leadOf(lead, origin)) {
-					return
-				}
-			}
-		}
-	}}, nil
-}
-
-func leadOf(lead resolver.Lead, origin string) leadJSON {
-	destination := lead.Destination
-	if origin == source.StandInOrigin { // which nobody has written
-		destination = strings.TrimPrefix(destination, source.StandInOrigin)
-	}
-	position := lead.Rule.Position.String()
-	return leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
-}
-
-// originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of the site's hosts, and for a path all.
-func originsOfSite(url, site string, hosts []string) []string {
-	origins := []string{}
-	for _, host := range hosts {
-		for _, scheme := range []string{"https://", "http://"} {
-			u, err := weburl.Parse(scheme + host)
-			target, inURL := weburl.Parse(url)
-			if err == nil && (strings.HasPrefix(url, "/") || inURL == nil && target.Origin() == u.Origin()) {
-				origins = append(origins, u.Origin())
-			}
-		}
-	}
-	if len(origins) == 0 || site != source.StandInOrigin {
-		origins = append(origins, site)
-	}
-	return origins
-}
-
-// write writes the ways, as an object on a line or as lines for people, and returns how many there are.
-func (l leadsToURL) write(out *bufio.Writer, format string) (n int, err error) {
-	if format == formatJSON {
-		return l.writeJSON(out)
-	}
-	for lead := range l.all {
+	for lead := range leads.all {
 		n++
 		notes := []string{"key " + lead.Key}
 		if lead.Position != "" {
@@ -176,30 +100,7 @@ func (l leadsToURL) write(out *bufio.Writer, format string) (n int, err error) {
 		fmt.Fprintf(out, "%s -> %s (%s)\n", lead.Path, lead.Destination, strings.Join(notes, ", "))
 	}
 	if n == 0 {
-		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(l.url))
+		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(leads.url))
 	}
 	return n, nil
-}
-
-// writeJSON writes the ways one by one, so that there is never more than one of them as JSON.
-func (l leadsToURL) writeJSON(out *bufio.Writer) (n int, err error) {
-	url, err := jsonOf(l.url)
-	if err != nil {
-		return 0, err
-	}
-	fmt.Fprintf(out, `{"url":%s,"leads":[`, url)
-	separator := ""
-	for lead := range l.all {
-		value, err := jsonOf(lead)
-		if err != nil {
-			return n, err
-		}
-		if _, err := fmt.Fprintf(out, "%s%s", separator, value); err != nil {
-			return n, err
-		}
-		separator = ","
-		n++
-	}
-	_, err = out.WriteString("]}\n")
-	return n, err
 }

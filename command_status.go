@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -130,11 +131,11 @@ func (r *remote) status(w io.Writer, format string) error {
 
 func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 	if format == formatJSON {
-		return newJSONEncoder(w).Encode(all)
+		return printable.NewJSONEncoder(w).Encode(all)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := all[name]
-		fmt.Fprintf(w, "%s: %s, digest %s\n", h.label(name), count(h.Rules, "rule"), h.Digest)
+		fmt.Fprintf(w, "%s: %s, digest %s\n", h.label(name), printable.Count(h.Rules, "rule"), h.Digest)
 		for _, from := range h.Sources {
 			writable := ""
 			if from.Writable {
@@ -168,7 +169,7 @@ func (h *handlerJSON) writeBroken(w io.Writer) {
 	if h.BrokenRules == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  answered with an error: %s\n", count(h.BrokenRules, "rule"))
+	fmt.Fprintf(w, "  answered with an error: %s\n", printable.Count(h.BrokenRules, "rule"))
 	for _, rule := range h.Broken {
 		finding := findingJSON{Position: rule.Position, Key: rule.Key, Message: rule.Reason}
 		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.text())

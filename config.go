@@ -85,7 +85,7 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}
-		c.addresses = append(c.addresses, at.addresses()...)
+		c.addresses = append(c.addresses, AddressesOf(at.hosts, at.ports)...)
 		c.origins = append(c.origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 	})
@@ -102,7 +102,7 @@ func decodeJSON(b []byte) (value any, err error) {
 
 // configuredSite is a part of a configuration: a server, or one of its routes.
 type configuredSite struct {
-	hosts []any    // none for any host
+	hosts []string // none for any host
 	ports []string // such as ":8080"
 	// invoked is set in a named route, which other routes invoke.
 	invoked bool
@@ -113,8 +113,8 @@ type configuredSite struct {
 
 // isForAnyHost reports whether the site names no host.
 func (s configuredSite) isForAnyHost() bool {
-	return s.ports != nil && !s.invoked && !slices.ContainsFunc(s.hosts, func(host any) bool {
-		return !takesAnyHost(fmt.Sprint(host))
+	return s.ports != nil && !s.invoked && !slices.ContainsFunc(s.hosts, func(host string) bool {
+		return !takesAnyHost(host)
 	})
 }
 
@@ -132,7 +132,7 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, config
 			return
 		}
 		if listen, is := value["listen"].([]any); is {
-			at.ports = portsOf(listen)
+			at.ports = PortsOf(textsOf(listen))
 		}
 		if hosts := hostsOf(value["match"]); hosts != nil {
 			at.hosts = hosts
@@ -147,22 +147,6 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, config
 	}
 }
 
-// addresses returns the site's addresses as a Caddyfile has them.
-func (s configuredSite) addresses() (addresses []string) {
-	for _, port := range s.ports {
-		if s.hosts == nil {
-			addresses = append(addresses, port)
-		}
-		if port == ":80" || port == ":443" {
-			port = ""
-		}
-		for _, host := range s.hosts {
-			addresses = append(addresses, fmt.Sprint(host)+port)
-		}
-	}
-	return addresses
-}
-
 // origins returns the origins that the site answers for, without the scheme where the port does not
 // tell it; none where it sees a part of their requests alone.
 func (s configuredSite) origins() (origins []string) {
@@ -171,8 +155,7 @@ func (s configuredSite) origins() (origins []string) {
 	}
 	schemes := map[string]string{":80": "http://", ":443": "https://"}
 	for _, port := range s.ports {
-		one := configuredSite{hosts: s.hosts, ports: []string{port}}
-		for _, address := range one.addresses() {
+		for _, address := range AddressesOf(s.hosts, []string{port}) {
 			if !strings.HasPrefix(address, ":") && !strings.ContainsAny(address, "*{") {
 				origins = append(origins, schemes[port]+address)
 			}
@@ -215,19 +198,16 @@ func rewrites(value any) bool {
 	return false
 }
 
-// portsOf returns the ports of the addresses that a server listens at, of those that have one.
-func portsOf[T any](listen []T) (ports []string) {
-	for _, address := range listen {
-		parsed, err := caddy.ParseNetworkAddress(fmt.Sprint(address))
-		if err == nil && parsed.StartPort > 0 {
-			ports = append(ports, fmt.Sprint(":", parsed.StartPort))
-		}
+// textsOf returns the elements of a JSON array as texts.
+func textsOf(elements []any) (texts []string) {
+	for _, element := range elements {
+		texts = append(texts, fmt.Sprint(element))
 	}
-	return ports
+	return texts
 }
 
 // hostsOf returns the hosts that matchers of a route take, or nil for any.
-func hostsOf(matchers any) (hosts []any) {
+func hostsOf(matchers any) (hosts []string) {
 	sets, _ := matchers.([]any)
 	for _, set := range sets {
 		members, _ := set.(map[string]any)
@@ -235,7 +215,7 @@ func hostsOf(matchers any) (hosts []any) {
 		if named == nil {
 			return nil
 		}
-		hosts = append(hosts, named...)
+		hosts = append(hosts, textsOf(named)...)
 	}
 	return hosts
 }
@@ -327,26 +307,6 @@ func (all configuredHandlers) giveNames() {
 	for i, c := range all {
 		c.name, c.shares = names[i], count[public[i]] > 1
 	}
-}
-
-// uniqueNames returns unique names for public ones, and how often each of these is there: the first
-// of several handlers keeps the name, and the others get a number.
-func uniqueNames(public []string) (unique []string, count map[string]int) {
-	count = map[string]int{}
-	for _, name := range public {
-		count[name]++
-	}
-	number := map[string]int{}
-	for _, name := range public {
-		one := name
-		for number[name]++; number[name] > 1; number[name]++ {
-			if one = fmt.Sprintf("%s-%d", name, number[name]); count[one] == 0 {
-				break
-			}
-		}
-		unique = append(unique, one)
-	}
-	return unique, count
 }
 
 func (all configuredHandlers) where(is func(*configured) bool) (some configuredHandlers) {

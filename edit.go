@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -183,13 +184,13 @@ func (rs *Ruleset) try(ctx context.Context, e *edit, before *loaded) error {
 		return err
 	}
 	if err != nil && rs.hasOutage() {
-		return refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", readable(err))
+		return refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", printable.Shorten(err))
 	}
 	if inPlace := cmp.Or(e.checkRule(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if err != nil {
-		return refuse(http.StatusUnprocessableEntity, "%w", readable(err))
+		return refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(err))
 	}
 	if e.conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
 		return refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -66,7 +67,7 @@ type lastLoad struct {
 // failedLoad returns what came of a load that failed, after others.
 func failedLoad(err error, before ...*lastLoad) *lastLoad {
 	now := time.Now()
-	failed := &lastLoad{time: now, err: readable(err), failingSince: now}
+	failed := &lastLoad{time: now, err: printable.Shorten(err), failingSince: now}
 	for _, last := range before {
 		if last.err != nil && last.failingSince.Before(failed.failingSince) {
 			failed.failingSince = last.failingSince
@@ -103,7 +104,7 @@ func (l *shared) Destruct() error {
 type Config struct {
 	// Name is the handler's name, empty where it has none.
 	Name string
-	Site site
+	Site Site
 	// Identity is the same for handlers that are configured alike. These share what serves, also over
 	// reloads of the configuration.
 	Identity string
@@ -156,7 +157,7 @@ func (rs *Ruleset) start() (err error) {
 	value, adopted, err := rulesets.LoadOrNew(rs.Identity, func() (caddy.Destructor, error) {
 		first, last, err := rs.loadFirst(before)
 		if err != nil {
-			return nil, readable(err)
+			return nil, printable.Shorten(err)
 		}
 		rs.tellSources(last.err)
 		report = rs.reportLoaded(first, last)

@@ -224,3 +224,25 @@ func isLarge(ruleset *resolver.Ruleset) bool {
 	const large = 8 << 20
 	return ruleset.Size() >= large
 }
+
+// SiteOrigin is the origin of what is a path of the site.
+func (rs *Ruleset) siteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
+
+// checkExpectations lets a ruleset pass the expectations of the handler and of its sources. The
+// error lists all that fail.
+func (rs *Ruleset) checkExpectations(ruleset *resolver.Ruleset) error {
+	errs := []error{source.PlacedExpectations{Expectations: rs.Expect}.Check(ruleset, rs.Options.Origin)}
+	for _, expected := range rs.expectationsOfSources() {
+		errs = append(errs, expected.Check(ruleset, rs.Options.Origin))
+	}
+	return errors.Join(errs...)
+}
+
+// expectationsOfSources returns what each source expects, as of its last reading.
+func (rs *Ruleset) expectationsOfSources() []source.PlacedExpectations {
+	all := make([]source.PlacedExpectations, len(rs.Sources))
+	for i, from := range rs.Sources {
+		all[i] = source.ExpectationsOf(from)
+	}
+	return all
+}

@@ -146,7 +146,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return err
 }
 
-func (h *Handler) provision(ctx caddy.Context, site site) error {
+func (h *Handler) provision(ctx caddy.Context, site Site) error {
 	config, err := h.config(ctx)
 	if err != nil {
 		return err
@@ -252,7 +252,9 @@ func (h *Handler) placeRules() {
 		at += " " + h.Name
 	}
 	for i := range h.Rules {
-		h.Rules[i].Position = placed(h.Rules[i], at)
+		if rule := &h.Rules[i]; rule.Position == (resolver.Position{}) {
+			rule.Position.Source = at
+		}
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -131,7 +131,7 @@ func (r record) data() map[string]any {
 
 // brokenError is the error of rules that would no longer be answered: how many, and why the first ones.
 func brokenError(n int, first []*resolver.RuleError) error {
-	errs := []error{fmt.Errorf("%s would be answered with an error, and not as now", count(n, "key"))}
+	errs := []error{fmt.Errorf("%s would be answered with an error, and not as now", printable.Count(n, "key"))}
 	for _, err := range first {
 		errs = append(errs, err)
 	}
@@ -172,35 +172,6 @@ func (rs *Ruleset) warn(warnings []resolver.Warning) {
 	}
 }
 
-// readableError is an error of many lines, of which it tells as many as a person can read.
-type readableError struct {
-	text  string
-	whole error
-}
-
-// toldLines is how many lines of an error are told.
-const toldLines = 100
-
-// readable returns an error that tells the first lines of err, and how many more there are.
-func readable(err error) error {
-	text := err.Error()
-	end := 0
-	for range toldLines {
-		i := strings.IndexByte(text[end:], '\n')
-		if i < 0 {
-			return err
-		}
-		end += i + 1
-	}
-	return &readableError{fmt.Sprintf("%s(%d more)", text[:end], strings.Count(text[end:], "\n")+1), err}
-}
-
-// Error returns the text.
-func (e *readableError) Error() string { return e.text }
-
-// Unwrap returns the whole error.
-func (e *readableError) Unwrap() error { return e.whole }
-
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
 func (rs *Ruleset) emit(name string, data map[string]any) { rs.events.Emit(rs.Context, name, data) }
 
@@ -229,4 +200,25 @@ type startedHandler struct{ start func() }
 func (s *startedHandler) Handle(context.Context, caddy.Event) error {
 	s.start()
 	return nil
+}
+
+// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
+// whatever a client writes.
+const warnClientHost resolver.WarningKind = "host of the client"
+
+// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
+func (rs *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+	rules, first := ruleset.AtSite()
+	if rules == 0 || !rs.AnyHost {
+		return nil
+	}
+	message := "the destination is a path of this site, and its host is whatever the client " +
+		"writes, as no host matcher names one; "
+	if rules > 1 {
+		message += "so it is with " + printable.Count(rules-1, "other rule") + "; "
+	}
+	return []resolver.Warning{{
+		Kind: warnClientHost, Position: first.Position, Key: first.Key,
+		Message: message + "write origin https://go.example, or name the hosts of the site",
+	}}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"golang.org/x/net/idna"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -30,27 +29,6 @@ func findSiteHosts(ctx caddy.Context) (hosts *siteHosts, anyHost bool, err error
 	hosts = new(siteHosts)
 	hosts.addServer(server)
 	return hosts, anyHost, hosts.named.Provision(ctx)
-}
-
-// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
-// whatever a client writes.
-const warnClientHost resolver.WarningKind = "host of the client"
-
-// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
-func (rs *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
-	rules, first := ruleset.AtSite()
-	if rules == 0 || !rs.AnyHost {
-		return nil
-	}
-	message := "the destination is a path of this site, and its host is whatever the client " +
-		"writes, as no host matcher names one; "
-	if rules > 1 {
-		message += "so it is with " + count(rules-1, "other rule") + "; "
-	}
-	return []resolver.Warning{{
-		Kind: warnClientHost, Position: first.Position, Key: first.Key,
-		Message: message + "write origin https://go.example, or name the hosts of the site",
-	}}
 }
 
 // takesAnyHostNow reports whether the handler that a server provisions at the moment gets requests

@@ -1,4 +1,4 @@
-package shortlink
+package printable
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ func TestOfAnErrorOfManyLinesTheFirstAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := errors.New(tt.text)
-			if got := readable(whole).Error(); got != tt.want {
+			if got := Shorten(whole).Error(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if !errors.Is(readable(whole), whole) {
+			if !errors.Is(Shorten(whole), whole) {
 				t.Error("the whole error is lost")
 			}
 		})

@@ -95,14 +95,3 @@ func displaced(all []givenJSON) string {
 	}
 	return ", in the place of " + strings.Join(parts, " and ")
 }
-
-// String returns the source in words.
-func (s sourceJSON) String() string {
-	switch resolver.SourceKind(s.Source) {
-	case resolver.FromRequest:
-		return "the request"
-	case resolver.FromOption:
-		return "the option origin"
-	}
-	return "the destination of " + s.Key
-}

@@ -2,7 +2,9 @@ package shortlink
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -150,4 +152,48 @@ func givensOf(e resolver.Explanation, all []resolver.Given) []givenJSON {
 		out = append(out, givenOf(e, g))
 	}
 	return out
+}
+
+// String returns the outcome as a line for people.
+func (o outcomeJSON) String() string {
+	request := printable.Text(o.Request)
+	switch o.Outcome {
+	case resolver.Redirect.String():
+		return fmt.Sprintf("%s -> %d %s", request, o.Status, o.Destination)
+	case resolver.Failed.String():
+		return fmt.Sprintf("%s -> error: %s", request, printable.Text(o.Error))
+	}
+	return request + " -> pass"
+}
+
+// insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind
+// the reason; it returns "" for what is meant as a URL.
+func insteadOfURL(written string) string {
+	host, path, below := strings.Cut(written, "/")
+	if host == "" || !below && strings.Contains(host, ":") || strings.Contains(written, "://") {
+		return ""
+	}
+	if !below {
+		return "; write /" + written + " for a path of the site"
+	}
+	return fmt.Sprintf("; write /%s if %s is the site's host, else /%s", path, host, written)
+}
+
+// absolute returns a URL as it is, and a path as one of origin.
+func absolute(written, origin string) string {
+	if strings.HasPrefix(written, "/") {
+		return strings.TrimSuffix(origin, "/") + written
+	}
+	return written
+}
+
+// String returns the source in words.
+func (s sourceJSON) String() string {
+	switch resolver.SourceKind(s.Source) {
+	case resolver.FromRequest:
+		return "the request"
+	case resolver.FromOption:
+		return "the option origin"
+	}
+	return "the destination of " + s.Key
 }

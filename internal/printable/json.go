@@ -1,0 +1,22 @@
+package printable
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+)
+
+// NewJSONEncoder returns an encoder to w that leaves "&", "<" and ">" as they are: nobody embeds
+// its answers in HTML, and people read them.
+func NewJSONEncoder(w io.Writer) *json.Encoder {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder
+}
+
+// JSON returns a value as NewJSONEncoder writes it, without a line end.
+func JSON(value any) ([]byte, error) {
+	var b bytes.Buffer
+	err := NewJSONEncoder(&b).Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
