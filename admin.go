@@ -2,6 +2,7 @@ package shortlink
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -174,7 +175,7 @@ func writeJSON(w http.ResponseWriter, value any) error {
 
 // listRules answers with the rules for a key and below it, or with all.
 func listRules(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
-	serving := h.shared.serving.Load()
+	serving := h.Serving()
 	tag := entityTag(serving.digest)
 	w.Header().Set("ETag", tag)
 	conditions, _ := preconditionsOf(r) // one that cannot be read asks for nothing here
@@ -198,7 +199,7 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	if target == "" {
 		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := outcomeOfURL(h.shared.serving.Load().ruleset, target, h.siteOrigin(), true)
+	outcome, _ := outcomeOfURL(h.Serving().ruleset, target, h.siteOrigin(), true)
 	return writeJSON(w, outcome)
 }
 
@@ -212,20 +213,29 @@ func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Ruleset) e
 	if below != "" && below != "true" && below != "false" {
 		return refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := leadsTo(h.shared.serving.Load().ruleset, target, h.siteOrigin(), query["host"], below == "true")
+	leads, err := leadsTo(h.Serving().ruleset, target, h.siteOrigin(), query["host"], below == "true")
 	if err != nil {
 		return refuse(http.StatusBadRequest, "%w", err)
 	}
-	select {
-	case a.reversing <- struct{}{}:
-		defer func() { <-a.reversing }()
-	case <-r.Context().Done():
-		return errGone
+	done, err := a.takeTurn(r.Context())
+	if err != nil {
+		return err
 	}
+	defer done()
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriter(w)
 	_, err = leads.writeJSON(out)
 	return errors.Join(err, out.Flush())
+}
+
+// takeTurn waits until no other request is answered that needs much memory; done ends the turn.
+func (a *Admin) takeTurn(ctx context.Context) (done func(), err error) {
+	select {
+	case a.reversing <- struct{}{}:
+		return func() { <-a.reversing }, nil
+	case <-ctx.Done():
+		return nil, errGone
+	}
 }
 
 // reloadNow reads the sources, and answers what came of it.
@@ -237,10 +247,10 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	if h.Context.Err() != nil {
 		return errUnloaded
 	}
-	if err := h.shared.last.Load().err; err != nil {
+	if err := h.LastError(); err != nil {
 		return refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
 	}
-	return writeJSON(w, statusOfHandler(h))
+	return writeJSON(w, h.Status())
 }
 
 // maxBody is the largest body of an edit: rules end long before.
@@ -332,7 +342,7 @@ func editRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string, ru
 	if err != nil {
 		return false, err
 	}
-	w.Header().Set("ETag", entityTag(h.shared.serving.Load().digest))
+	w.Header().Set("ETag", entityTag(h.Serving().digest))
 	if e.old != nil {
 		w.Header().Set(headerWas, inASCII(valueText(e.old)))
 	}

@@ -23,8 +23,7 @@ func listHits(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
 	if err != nil {
 		return err
 	}
-	tally := h.shared.tally
-	list, err := tally.keeper.List(r.Context(), h.shared.serving.Load().ruleset)
+	list, err := h.Hits(r.Context())
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type answer struct {
 // error is the resolver's.
 func (h *Handler) resolve(serving *loaded, request *resolver.Request) (*answer, error) {
 	if request.Target.Pathname == "" {
-		h.rules.shared.tally.outcomes[resolver.Pass].Add(1)
+		h.rules.Count(&resolver.Result{Outcome: resolver.Pass}, serving)
 		return nil, nil
 	}
 	buffer, _ := h.buffers.Get().(*[]byte)
@@ -27,7 +27,7 @@ func (h *Handler) resolve(serving *loaded, request *resolver.Request) (*answer, 
 		buffer = new([]byte)
 	}
 	destination, result := serving.ruleset.AppendDestination((*buffer)[:0], request)
-	h.rules.shared.tally.count(&result, serving.counted)
+	h.rules.Count(&result, serving)
 	a := h.answer(destination, result)
 	if cap(destination) <= maxBuffer {
 		*buffer = destination

@@ -2,6 +2,7 @@ package shortlink
 
 import (
 	"cmp"
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -193,6 +194,23 @@ func (rs *Ruleset) start() (err error) {
 	return nil
 }
 
+// Serving returns what serves now. A request keeps it as long as it needs it.
+func (rs *Ruleset) Serving() *loaded { return rs.shared.serving.Load() }
+
+// LastError returns why the rules that were loaded last were rejected, or nil if they serve.
+func (rs *Ruleset) LastError() error { return rs.shared.last.Load().err }
+
+// Count counts what became of a request that was asked of what served.
+func (rs *Ruleset) Count(result *resolver.Result, serving *loaded) {
+	rs.shared.tally.count(result, serving.counted)
+}
+
+// Hits returns how often the rules that serve have redirected. The error says why those of other
+// servers cannot be read.
+func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
+	return rs.shared.tally.keeper.List(ctx, rs.Serving().ruleset)
+}
+
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
 func (rs *Ruleset) run(report func()) {
@@ -213,7 +231,7 @@ func (rs *Ruleset) run(report func()) {
 
 // stop lets go of the ruleset.
 func (rs *Ruleset) stop() error {
-	if rs.shared == nil {
+	if rs == nil || rs.shared == nil {
 		return nil
 	}
 	running.Delete(rs)

@@ -201,10 +201,7 @@ func (h *Handler) config(ctx caddy.Context) (config Config, err error) {
 
 // Cleanup lets go of the rules; requests that are still under way keep them.
 func (h *Handler) Cleanup() error {
-	if h.rules == nil {
-		return nil
-	}
-	return h.rules.stop()
+	return h.rules.stop() // also of one that has failed to start
 }
 
 // loadSources makes the sources ready to be read.
@@ -320,7 +317,7 @@ func validName(name string) bool {
 // ServeHTTP answers a request with a redirect, with an error, or with what next answers.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	serving := h.rules.shared.serving.Load()
+	serving := h.rules.Serving()
 	request, _ := resolverRequest(r) // without a path where it asks for none
 	a, err := h.resolve(serving, &request)
 	switch {

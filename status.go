@@ -20,7 +20,7 @@ type runningHandler struct {
 
 // status is what there is to know of the handler; the site, where the name alone does not tell it.
 func (h *runningHandler) status() handlerJSON {
-	status := statusOfHandler(h.Ruleset)
+	status := h.Ruleset.Status()
 	if h.shares {
 		status.Site = h.Site.String()
 	}
@@ -125,7 +125,8 @@ type loadJSON struct {
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 }
 
-func statusOfHandler(h *Ruleset) handlerJSON {
+// Status returns what there is to know of the handler.
+func (h *Ruleset) Status() handlerJSON {
 	serving, last := h.shared.serving.Load(), h.shared.last.Load()
 	status := handlerJSON{
 		Rules:    serving.ruleset.Len(),
