@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -84,8 +85,8 @@ func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return nil
 	}
-	if refused, ok := errors.AsType[*refusal](err); ok {
-		answerRefusal(w, refused.status, err)
+	if refused, ok := errors.AsType[*live.Refusal](err); ok {
+		answerRefusal(w, refused.Status, err)
 		return nil
 	}
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
@@ -105,24 +106,24 @@ func answerRefusal(w http.ResponseWriter, status int, refused error) {
 // answer answers a request that asks for something there is.
 func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(escapedPath(r.URL), adminPath), "/")
-	all := runningHandlers()
+	all := live.AllRunning()
 	if name == "" {
 		return allow(w, r, "GET", func() error { return listHandlers(w, all) })
 	}
-	named := all.named(name)
+	named := all.Named(name)
 	if named == nil {
-		return refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(all.names(), ", "))
+		return live.Refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(all.Names(), ", "))
 	}
 	h := named.Ruleset
-	if named.shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return refuse(http.StatusConflict, "several handlers are called %s; give each a name", h.PublicName())
+	if named.Shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return live.Refuse(http.StatusConflict, "several handlers are called %s; give each a name", h.PublicName())
 	}
 	what, key, _ := strings.Cut(rest, "/")
 	switch {
 	case what == "rules" && key != "":
 		return answerKey(w, r, h, withVariables(key))
 	case rest == "":
-		return allow(w, r, "GET", func() error { return writeJSON(w, named.status()) })
+		return allow(w, r, "GET", func() error { return writeJSON(w, named.Status()) })
 	case what == "rules":
 		return allow(w, r, "GET", func() error { return listRules(w, r, h, "") })
 	case rest == "resolve":
@@ -134,7 +135,7 @@ func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, r, h) })
 	}
-	return refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
+	return live.Refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
 }
 
 // allow answers requests of one method; HEAD is a GET whose body net/http drops.
@@ -143,10 +144,10 @@ func allow(w http.ResponseWriter, r *http.Request, method string, answer func() 
 		return answer()
 	}
 	w.Header().Set("Allow", method)
-	return refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
+	return live.Refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
 }
 
-func answerKey(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
+func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		return listRules(w, r, h, key)
@@ -156,33 +157,33 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) e
 		return deleteRule(w, r, h, key)
 	}
 	w.Header().Set("Allow", "GET, PUT, DELETE")
-	return refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s", r.Method)
+	return live.Refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s", r.Method)
 }
 
-func listHandlers(w http.ResponseWriter, all handlersRunning) error {
-	handlers := map[string]handlerJSON{}
+func listHandlers(w http.ResponseWriter, all live.Running) error {
+	handlers := map[string]live.Status{}
 	for _, h := range all {
-		handlers[h.name] = h.status()
+		handlers[h.UniqueName] = h.Status()
 	}
 	return writeJSON(w, handlers)
 }
 
-// writeJSON answers with a value.
+// WriteJSON answers with a value.
 func writeJSON(w http.ResponseWriter, value any) error {
 	w.Header().Set("Content-Type", "application/json")
 	return printable.NewJSONEncoder(w).Encode(value)
 }
 
 // listRules answers with the rules for a key and below it, or with all.
-func listRules(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
+func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	serving := h.Serving()
-	tag := entityTag(serving.digest)
+	tag := live.EntityTag(serving.Digest)
 	w.Header().Set("ETag", tag)
-	conditions, _ := preconditionsOf(r) // one that cannot be read asks for nothing here
-	if conditions.hasChanged(tag) {
-		return errChanged(serving.digest)
+	conditions, _ := live.PreconditionsOf(r) // one that cannot be read asks for nothing here
+	if conditions.HasChanged(tag) {
+		return live.ErrChanged(serving.Digest)
 	}
-	if conditions.isKnown(tag) || conditions.wantsNone() {
+	if conditions.IsKnown(tag) || conditions.WantsNone() {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -190,32 +191,32 @@ func listRules(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) e
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return rulefile.WriteJSON(w, serving.ruleset.RulesBelow(key))
+	return rulefile.WriteJSON(w, serving.Ruleset.RulesBelow(key))
 }
 
 // resolveURL answers where a URL leads, and why.
-func resolveURL(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
+func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	target := r.URL.Query().Get("url")
 	if target == "" {
-		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+		return live.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := outcomeOfURL(h.Serving().ruleset, target, h.siteOrigin(), true)
+	outcome, _ := live.OutcomeOf(h.Serving().Ruleset, target, h.SiteOrigin(), true)
 	return writeJSON(w, outcome)
 }
 
 // reverseURL answers which keys lead to a URL, to one request at a time.
-func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
+func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
-		return refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+		return live.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	if below != "" && below != "true" && below != "false" {
-		return refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
+		return live.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := leadsTo(h.Serving().ruleset, target, h.siteOrigin(), query["host"], below == "true")
+	leads, err := live.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"], below == "true")
 	if err != nil {
-		return refuse(http.StatusBadRequest, "%w", err)
+		return live.Refuse(http.StatusBadRequest, "%w", err)
 	}
 	done, err := a.takeTurn(r.Context())
 	if err != nil {
@@ -224,7 +225,7 @@ func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *Ruleset) e
 	defer done()
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriter(w)
-	_, err = leads.writeJSON(out)
+	_, err = leads.WriteJSON(out)
 	return errors.Join(err, out.Flush())
 }
 
@@ -234,21 +235,21 @@ func (a *Admin) takeTurn(ctx context.Context) (done func(), err error) {
 	case a.reversing <- struct{}{}:
 		return func() { <-a.reversing }, nil
 	case <-ctx.Done():
-		return nil, errGone
+		return nil, live.ErrGone
 	}
 }
 
 // reloadNow reads the sources, and answers what came of it.
-func reloadNow(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
-	h.reload(r.Context())
+func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
+	h.Reload(r.Context())
 	if r.Context().Err() != nil {
-		return errGone
+		return live.ErrGone
 	}
 	if h.Context.Err() != nil {
-		return errUnloaded
+		return live.ErrUnloaded
 	}
 	if err := h.LastError(); err != nil {
-		return refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
+		return live.Refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
 	}
 	return writeJSON(w, h.Status())
 }
@@ -299,16 +300,16 @@ func readableKey(key string) string {
 }
 
 // putRule sets the rule of a key.
-func putRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
+func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
+		return live.Refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
 	}
 	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		return refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
+		return live.Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
 	}
 	if err != nil {
-		return refuse(http.StatusBadRequest, "%w", printable.Shorten(err))
+		return live.Refuse(http.StatusBadRequest, "%w", printable.Shorten(err))
 	}
 	created, err := editRule(w, r, h, key, &rule)
 	if err != nil {
@@ -323,7 +324,7 @@ func putRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) err
 }
 
 // deleteRule removes the rule of a key.
-func deleteRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) error {
+func deleteRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if _, err := editRule(w, r, h, key, nil); err != nil {
 		return err
 	}
@@ -332,19 +333,19 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string) 
 }
 
 // editRule makes an edit, and tells the new digest.
-func editRule(w http.ResponseWriter, r *http.Request, h *Ruleset, key string, rule *resolver.Rule) (created bool, err error) {
-	conditions, err := preconditionsOf(r)
+func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string, rule *resolver.Rule) (created bool, err error) {
+	conditions, err := live.PreconditionsOf(r)
 	if err != nil {
-		return false, refuse(http.StatusBadRequest, "%w", err)
+		return false, live.Refuse(http.StatusBadRequest, "%w", err)
 	}
-	e := &edit{key: key, rule: rule, conditions: conditions, remote: r.RemoteAddr}
-	created, err = h.apply(r.Context(), e)
+	e := &live.Edit{Key: key, Rule: rule, Conditions: conditions, Remote: r.RemoteAddr}
+	created, err = h.Apply(r.Context(), e)
 	if err != nil {
 		return false, err
 	}
-	w.Header().Set("ETag", entityTag(h.Serving().digest))
-	if e.old != nil {
-		w.Header().Set(headerWas, inASCII(valueText(e.old)))
+	w.Header().Set("ETag", live.EntityTag(h.Serving().Digest))
+	if e.Old != nil {
+		w.Header().Set(headerWas, inASCII(live.RuleText(e.Old)))
 	}
 	return created, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddyserver/caddy/v2"
 )
@@ -18,7 +19,7 @@ type hitJSON struct {
 }
 
 // listHits answers with the hits of all rules, or of those that nobody needs.
-func listHits(w http.ResponseWriter, r *http.Request, h *Ruleset) error {
+func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	unused, err := parseUnused(r.URL.Query().Get("unused"))
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func parseUnused(written string) (time.Duration, error) {
 	}
 	unused, err := caddy.ParseDuration(written)
 	if err != nil || unused < time.Minute {
-		return 0, refuse(http.StatusBadRequest, "unused takes a duration of at least a minute, such as 90d, not %q", written)
+		return 0, live.Refuse(http.StatusBadRequest, "unused takes a duration of at least a minute, such as 90d, not %q", written)
 	}
 	return unused, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
 // One such list takes hundreds of megabytes where there are millions of rules.
@@ -21,7 +23,7 @@ func TestTheAdminEndpointSearchesBackwardsForOneClientAtATime(t *testing.T) {
 	}
 	go take(ctx)
 	leave()
-	if err := <-answer; !errors.Is(err, errGone) {
+	if err := <-answer; !errors.Is(err, live.ErrGone) {
 		t.Errorf("who has not waited gets %v", err)
 	}
 	go take(t.Context())

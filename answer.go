@@ -3,6 +3,7 @@ package shortlink
 import (
 	"net/http"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -17,7 +18,7 @@ type answer struct {
 
 // resolve asks the rules about a request, which has no path where it asks for none. The answer is nil when the request passes, and the
 // error is the resolver's.
-func (h *Handler) resolve(serving *loaded, request *resolver.Request) (*answer, error) {
+func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*answer, error) {
 	if request.Target.Pathname == "" {
 		h.rules.Count(&resolver.Result{Outcome: resolver.Pass}, serving)
 		return nil, nil
@@ -26,7 +27,7 @@ func (h *Handler) resolve(serving *loaded, request *resolver.Request) (*answer, 
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	destination, result := serving.ruleset.AppendDestination((*buffer)[:0], request)
+	destination, result := serving.Ruleset.AppendDestination((*buffer)[:0], request)
 	h.rules.Count(&result, serving)
 	a := h.answer(destination, result)
 	if cap(destination) <= maxBuffer {

@@ -119,16 +119,16 @@ func (c *checking) checkHandler(h *configured, progress *progress) *checkReport 
 	if h.shares {
 		report.label = h.label()
 	}
-	ruleset, _, err := h.rules.compileRules(h.rules.Context, progress.step)
+	ruleset, _, err := h.rules.CompileRules(h.rules.Context, progress.step)
 	if err != nil {
 		report.addErrors(err, "source")
 		return report
 	}
 	report.Rules = ruleset.Len()
 	report.addCopies(h.rules.Sources)
-	report.addErrors(h.rules.checkExpectations(ruleset), "failed expectation")
+	report.addErrors(h.rules.CheckExpectations(ruleset), "failed expectation")
 	ruleset.Check(slices.Concat(c.hosts, h.origins), report.add)
-	for _, w := range h.rules.clientHostWarnings(ruleset) {
+	for _, w := range h.rules.ClientHostWarnings(ruleset) {
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}
 	report.sort()

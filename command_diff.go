@@ -108,7 +108,7 @@ func (d *diffing) compile(
 		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer h.close()
-	ruleset, _, err := h.rules.compileRules(h.rules.Context, progress.step)
+	ruleset, _, err := h.rules.CompileRules(h.rules.Context, progress.step)
 	if err != nil {
 		return nil, resolver.Options{}, printable.Shorten(err)
 	}

@@ -5,12 +5,13 @@ import (
 	"io"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // writeExplanation writes for people why an outcome is what it is.
-func writeExplanation(w io.Writer, outcome outcomeJSON, e resolver.Explanation) error {
+func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation) error {
 	var t strings.Builder
 	for i, step := range e.Walk {
 		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key, at(step.Rule.Position), step.Value)
@@ -66,7 +67,7 @@ func pathOf(value string) string {
 }
 
 // writeParts says where the parts of the destination come from.
-func writeParts(t *strings.Builder, e explanationJSON) {
+func writeParts(t *strings.Builder, e live.Explanation) {
 	if e.Origin != nil {
 		fmt.Fprintf(t, "  scheme and host come from %s\n", e.Origin)
 	}
@@ -74,7 +75,7 @@ func writeParts(t *strings.Builder, e explanationJSON) {
 		fmt.Fprintf(t, "  path: %s is appended\n", e.Appended)
 	}
 	for _, p := range e.Parameters {
-		fmt.Fprintf(t, "  query: %s from %s%s\n", p.text, p.From, displaced(p.Displaced))
+		fmt.Fprintf(t, "  query: %s from %s%s\n", p.Text, p.From, displaced(p.Displaced))
 	}
 	for _, d := range e.Dropped {
 		fmt.Fprintf(t, "  query: %s=%s of %s is ignored\n", d.Name, d.Value, d.From)
@@ -85,7 +86,7 @@ func writeParts(t *strings.Builder, e explanationJSON) {
 }
 
 // displaced says what gave way.
-func displaced(all []givenJSON) string {
+func displaced(all []live.Given) string {
 	var parts []string
 	for _, d := range all {
 		parts = append(parts, fmt.Sprintf("%s from %s", d.Value, d.From))

@@ -13,6 +13,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -94,7 +95,7 @@ func (in *input) compile(
 		return nil, nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
-	ruleset, _, err = h.rules.compileRules(h.rules.Context, progress.step)
+	ruleset, _, err = h.rules.CompileRules(h.rules.Context, progress.step)
 	progress.end()
 	if err != nil {
 		h.close()
@@ -161,14 +162,14 @@ func (in *input) checkRules() error {
 }
 
 // rulesOfFiles returns a ruleset without options of the files.
-func (in *input) rulesOfFiles(stdin io.Reader) *Ruleset {
-	config := Config{Context: caddy.Context{Context: context.Background()}}
+func (in *input) rulesOfFiles(stdin io.Reader) *live.Ruleset {
+	config := live.Config{Context: caddy.Context{Context: context.Background()}}
 	for _, path := range in.rules {
 		config.Sources = append(config.Sources, source.Once{
 			Path: path, Format: rulefile.Format(in.format), Stdin: stdin,
 		})
 	}
-	return newRuleset(config)
+	return live.New(config)
 }
 
 // loadConfig returns the configuration as JSON, and the path of the file that it was written in.

@@ -17,6 +17,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -66,7 +67,7 @@ func (o *online) find() (*remote, error) {
 		return r, nil
 	}
 	for i, name := range names {
-		names[i] = all[name].label(name)
+		names[i] = labelOf(name, all[name])
 	}
 	return nil, fmt.Errorf("%d shortlink handlers run at %s; write --name with one of: %s",
 		len(names), r.address, strings.Join(names, ", "))
@@ -104,8 +105,8 @@ func (o *online) adminAddress() (string, error) {
 }
 
 // handlers returns what is known of all handlers that run.
-func (r *remote) handlers() (map[string]handlerJSON, error) {
-	var all map[string]handlerJSON
+func (r *remote) handlers() (map[string]live.Status, error) {
+	var all map[string]live.Status
 	err := r.get(adminPath, &all)
 	return all, err
 }

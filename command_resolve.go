@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -61,7 +62,7 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, ruleset: ruleset, origin: h.rules.siteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, ruleset: ruleset, origin: h.rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 
@@ -123,7 +124,7 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 
 // one answers a URL.
 func (a *answers) one(url string) error {
-	outcome, explanation := outcomeOfURL(a.ruleset, url, a.origin, a.explain)
+	outcome, explanation := live.OutcomeOf(a.ruleset, url, a.origin, a.explain)
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {
 		return printable.NewJSONEncoder(a.out).Encode(outcome)

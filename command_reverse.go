@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
@@ -63,7 +64,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
-		leads, err := leadsTo(ruleset, url, h.rules.siteOrigin(), r.hosts, r.below)
+		leads, err := live.LeadsTo(ruleset, url, h.rules.SiteOrigin(), r.hosts, r.below)
 		if err != nil {
 			return err
 		}
@@ -84,11 +85,11 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 
 // write writes the ways to a URL, as an object on a line or as lines for people, and returns how many
 // there are.
-func (r *reversing) write(out *bufio.Writer, leads leadsToURL) (n int, err error) {
+func (r *reversing) write(out *bufio.Writer, leads live.Leads) (n int, err error) {
 	if r.format == formatJSON {
-		return leads.writeJSON(out)
+		return leads.WriteJSON(out)
 	}
-	for lead := range leads.all {
+	for lead := range leads.All {
 		n++
 		notes := []string{"key " + lead.Key}
 		if lead.Position != "" {
@@ -100,7 +101,7 @@ func (r *reversing) write(out *bufio.Writer, leads leadsToURL) (n int, err error
 		fmt.Fprintf(out, "%s -> %s (%s)\n", lead.Path, lead.Destination, strings.Join(notes, ", "))
 	}
 	if n == 0 {
-		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(leads.url))
+		fmt.Fprintf(out, "%s: no key leads there\n", printable.Text(leads.URL))
 	}
 	return n, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -116,26 +117,26 @@ func (r *remote) status(w io.Writer, format string) error {
 		if !ok {
 			return found{fmt.Errorf("no shortlink handler %q runs at %s", r.name, r.address)}
 		}
-		all = map[string]handlerJSON{r.name: one}
+		all = map[string]live.Status{r.name: one}
 	}
 	if err := writeStatus(w, all, format); err != nil {
 		return err
 	}
 	for _, h := range all {
-		if h.isAtFault() {
+		if h.IsAtFault() {
 			return errFound
 		}
 	}
 	return nil
 }
 
-func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
+func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 	if format == formatJSON {
 		return printable.NewJSONEncoder(w).Encode(all)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := all[name]
-		fmt.Fprintf(w, "%s: %s, digest %s\n", h.label(name), printable.Count(h.Rules, "rule"), h.Digest)
+		fmt.Fprintf(w, "%s: %s, digest %s\n", labelOf(name, h), printable.Count(h.Rules, "rule"), h.Digest)
 		for _, from := range h.Sources {
 			writable := ""
 			if from.Writable {
@@ -143,7 +144,7 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 			}
 			fmt.Fprintf(w, "  from %s%s\n", from.Source, writable)
 			if from.Outage != nil {
-				fmt.Fprintf(w, "    cannot be reached since %s\n", from.Outage)
+				fmt.Fprintf(w, "    cannot be reached since %s\n", outageText(from.Outage))
 			}
 		}
 		fmt.Fprintf(w, "  %s at %s\n", h.LastLoad.Result, h.LastLoad.Time.Format(time.RFC3339))
@@ -151,13 +152,13 @@ func writeStatus(w io.Writer, all map[string]handlerJSON, format string) error {
 			fmt.Fprintf(w, "  failing since %s: %s\n",
 				h.LastLoad.FailingSince.Format(time.RFC3339), indented(h.LastLoad.Error))
 		}
-		h.writeBroken(w)
+		writeBroken(w, h)
 	}
 	return nil
 }
 
-// label is a name and, where that alone does not tell which handler it is, the site.
-func (h handlerJSON) label(name string) string {
+// labelOf is a name and, where that alone does not tell which handler it is, the site.
+func labelOf(name string, h live.Status) string {
 	if h.Site == "" {
 		return name
 	}
@@ -165,7 +166,7 @@ func (h handlerJSON) label(name string) string {
 }
 
 // writeBroken writes which rules are answered with an error, and why.
-func (h *handlerJSON) writeBroken(w io.Writer) {
+func writeBroken(w io.Writer, h live.Status) {
 	if h.BrokenRules == 0 {
 		return
 	}
@@ -175,21 +176,15 @@ func (h *handlerJSON) writeBroken(w io.Writer) {
 		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.text())
 	}
 	if more := h.BrokenRules - len(h.Broken); more > 0 {
-		fmt.Fprintf(w, "    and %d more; %s\n", more, checkNamesAll)
+		fmt.Fprintf(w, "    and %d more; %s\n", more, live.CheckNamesAll)
 	}
 }
 
 // indented indents the lines of a text behind its first one, as part of a list.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-// isAtFault reports whether something is wrong with a handler that somebody has to see to.
-func (h handlerJSON) isAtFault() bool {
-	isOut := func(s sourceInfo) bool { return s.Outage != nil }
-	return h.LastLoad.Error != "" || h.BrokenRules > 0 || slices.ContainsFunc(h.Sources, isOut)
-}
-
-// String tells since when, which rules serve, and why.
-func (o *outageJSON) String() string {
+// outageText tells since when, which rules serve, and why.
+func outageText(o *live.OutageStatus) string {
 	rules := "the rules"
 	if o.StoredCopy {
 		rules = "a stored copy of the rules,"
@@ -221,11 +216,11 @@ are rejected change nothing: exit status 1.`,
 				return err
 			}
 			defer response.Body.Close()
-			var h handlerJSON
+			var h live.Status
 			if err := json.NewDecoder(response.Body).Decode(&h); err != nil {
 				return err
 			}
-			return writeStatus(cmd.OutOrStdout(), map[string]handlerJSON{r.name: h}, formatText)
+			return writeStatus(cmd.OutOrStdout(), map[string]live.Status{r.name: h}, formatText)
 		}),
 	}
 	o.addFlags(cmd)

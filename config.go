@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -20,9 +21,9 @@ import (
 // configured is a handler of a configuration, and what tells it apart from the others.
 type configured struct {
 	*Handler
-	rules  *Ruleset // once it is known to be good
-	name   string   // that no other has: the same by which it runs
-	shares bool     // whether others have the public name, too
+	rules  *live.Ruleset // once it is known to be good
+	name   string        // that no other has: the same by which it runs
+	shares bool          // whether others have the public name, too
 	// encoded is the handler as JSON, sorted: all handlers with this form are one.
 	encoded    string
 	forAnyHost bool // whether one of its sites names no host
@@ -85,7 +86,7 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}
-		c.addresses = append(c.addresses, AddressesOf(at.hosts, at.ports)...)
+		c.addresses = append(c.addresses, live.AddressesOf(at.hosts, at.ports)...)
 		c.origins = append(c.origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 	})
@@ -132,7 +133,7 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, config
 			return
 		}
 		if listen, is := value["listen"].([]any); is {
-			at.ports = PortsOf(textsOf(listen))
+			at.ports = live.PortsOf(textsOf(listen))
 		}
 		if hosts := hostsOf(value["match"]); hosts != nil {
 			at.hosts = hosts
@@ -155,7 +156,7 @@ func (s configuredSite) origins() (origins []string) {
 	}
 	schemes := map[string]string{":80": "http://", ":443": "https://"}
 	for _, port := range s.ports {
-		for _, address := range AddressesOf(s.hosts, []string{port}) {
+		for _, address := range live.AddressesOf(s.hosts, []string{port}) {
 			if !strings.HasPrefix(address, ":") && !strings.ContainsAny(address, "*{") {
 				origins = append(origins, schemes[port]+address)
 			}
@@ -238,14 +239,14 @@ func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 func (c *configured) prepare(ctx caddy.Context) error {
 	config, err := c.config(ctx)
 	config.AnyHost = c.forAnyHost
-	c.rules = newRuleset(config)
+	c.rules = live.New(config)
 	return err
 }
 
 // publicName is the name by which people and programs call the handler.
 func (c *configured) publicName() string { return cmp.Or(c.Name, "shortlink") }
 
-// named returns the handlers that have a name, or all for none.
+// Named returns the handlers that have a name, or all for none.
 func (all configuredHandlers) named(name string) (configuredHandlers, error) {
 	if len(all) == 0 {
 		return nil, errors.New("the configuration has no shortlink handler")
@@ -303,7 +304,7 @@ func (all configuredHandlers) giveNames() {
 	for i, c := range all {
 		public[i] = c.publicName()
 	}
-	names, count := uniqueNames(public)
+	names, count := live.UniqueNames(public)
 	for i, c := range all {
 		c.name, c.shares = names[i], count[public[i]] > 1
 	}

@@ -23,10 +23,15 @@ var mayImport = map[string][]string{
 	"internal/pace":      nil,
 	"internal/hits":      {"resolver"},
 	"source":             {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
-	".":                  {"source", "rulefile", "resolver", "weburl", "internal/hits", "internal/printable", "internal/pace"},
-	"redis":              {"source", "rulefile", "resolver"},
-	"cmd/caddy":          {".", "redis"},
-	"internal/scale":     nil,
+	"internal/live": {
+		"source", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
+	},
+	".": {
+		"internal/live", "source", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
+	},
+	"redis":          {"source", "rulefile", "resolver"},
+	"cmd/caddy":      {".", "redis"},
+	"internal/scale": nil,
 
 	"internal/vectors":          nil,
 	"internal/vectors/generate": {"internal/vectors"},

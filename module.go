@@ -20,6 +20,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -120,11 +121,11 @@ type Handler struct {
 	// Default: none.
 	Name string `json:"name,omitempty"`
 
-	rules        *Ruleset   // what serves
-	cacheControl string     // the header's value, empty for none
-	shortOrigin  string     // of short URLs that are advertised, empty for the request's
-	hosts        *siteHosts // those of the server, where no origin is configured
-	buffers      sync.Pool  // of *[]byte: where destinations are put together
+	rules        *live.Ruleset // what serves
+	cacheControl string        // the header's value, empty for none
+	shortOrigin  string        // of short URLs that are advertised, empty for the request's
+	hosts        *siteHosts    // those of the server, where no origin is configured
+	buffers      sync.Pool     // of *[]byte: where destinations are put together
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -146,7 +147,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return err
 }
 
-func (h *Handler) provision(ctx caddy.Context, site Site) error {
+func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	config, err := h.config(ctx)
 	if err != nil {
 		return err
@@ -163,8 +164,8 @@ func (h *Handler) provision(ctx caddy.Context, site Site) error {
 		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
 	}
 	config.Site = site
-	h.rules = newRuleset(config)
-	if err := h.rules.start(); err != nil {
+	h.rules = live.New(config)
+	if err := h.rules.Start(); err != nil {
 		return err
 	}
 	if len(config.Sources) == 0 {
@@ -175,13 +176,13 @@ func (h *Handler) provision(ctx caddy.Context, site Site) error {
 
 // config returns what the handler wants to serve, as far as the handler itself says it. The error
 // lists all that is wrong with it.
-func (h *Handler) config(ctx caddy.Context) (config Config, err error) {
+func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
 	identity, err := h.identity() // as long as it is whole: Caddy drops what it loads a source from
 	if err != nil {
 		return config, err
 	}
 	h.placeRules()
-	config = Config{
+	config = live.Config{
 		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect, Advertised: h.Advertise != nil,
 		Context: ctx,
 	}
@@ -201,7 +202,7 @@ func (h *Handler) config(ctx caddy.Context) (config Config, err error) {
 
 // Cleanup lets go of the rules; requests that are still under way keep them.
 func (h *Handler) Cleanup() error {
-	return h.rules.stop() // also of one that has failed to start
+	return h.rules.Stop() // also of one that has failed to start
 }
 
 // loadSources makes the sources ready to be read.
@@ -324,7 +325,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	case a == nil:
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
-		return h.pass(w, r, next, &request, serving.ruleset)
+		return h.pass(w, r, next, &request, serving.Ruleset)
 	case err != nil:
 		logAccess(r, a)
 		publish(repl, a.placeholder)

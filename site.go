@@ -3,17 +3,18 @@ package shortlink
 import (
 	"slices"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
 // findSite returns the site that this handler is provisioned for, an empty one where there is no server.
-func findSite(ctx caddy.Context) Site {
+func findSite(ctx caddy.Context) live.Site {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
-		return Site{}
+		return live.Site{}
 	}
-	s := Site{Addresses: slices.Clone(server.Listen)}
+	s := live.Site{Addresses: slices.Clone(server.Listen)}
 	s.Hosts = hostsAround(server.Routes, s.Hosts)
 	for _, module := range ctx.Modules() {
 		if subroute, ok := module.(*caddyhttp.Subroute); ok {

@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"fmt"
@@ -8,38 +8,38 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// outcomeJSON says what became of a URL, for programs: on the command line and at the admin endpoint.
-type outcomeJSON struct {
-	Request     string           `json:"request"`
-	Outcome     string           `json:"outcome"`
-	Destination string           `json:"destination,omitempty"`
-	Key         string           `json:"key,omitempty"`
-	Hops        *int             `json:"hops,omitempty"` // of redirects alone
-	Status      int              `json:"status,omitempty"`
-	Error       string           `json:"error,omitempty"`
-	Explanation *explanationJSON `json:"explanation,omitempty"`
+// Outcome says what became of a URL, for programs: on the command line and at the admin endpoint.
+type Outcome struct {
+	Request     string       `json:"request"`
+	Outcome     string       `json:"outcome"`
+	Destination string       `json:"destination,omitempty"`
+	Key         string       `json:"key,omitempty"`
+	Hops        *int         `json:"hops,omitempty"` // of redirects alone
+	Status      int          `json:"status,omitempty"`
+	Error       string       `json:"error,omitempty"`
+	Explanation *Explanation `json:"explanation,omitempty"`
 }
 
-// explanationJSON says why.
-type explanationJSON struct {
-	Walk       []stepJSON      `json:"walk,omitempty"`
-	Origin     *sourceJSON     `json:"origin,omitempty"`
-	Appended   string          `json:"appended,omitempty"`
-	Parameters []parameterJSON `json:"parameters,omitempty"`
-	Dropped    []givenJSON     `json:"dropped,omitempty"`
-	Fragment   *parameterJSON  `json:"fragment,omitempty"`
-	Near       *nearJSON       `json:"near,omitempty"`
+// Explanation says why.
+type Explanation struct {
+	Walk       []Step      `json:"walk,omitempty"`
+	Origin     *Origin     `json:"origin,omitempty"`
+	Appended   string      `json:"appended,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty"`
+	Dropped    []Given     `json:"dropped,omitempty"`
+	Fragment   *Parameter  `json:"fragment,omitempty"`
+	Near       *NearMiss   `json:"near,omitempty"`
 }
 
-// nearJSON is the rule that comes nearest to a path that no key matches, and why it does not match.
-type nearJSON struct {
+// NearMiss is the rule that comes nearest to a path that no key matches, and why it does not match.
+type NearMiss struct {
 	Key      string `json:"key"`
 	Position string `json:"position,omitempty"`
 	Reason   string `json:"reason"`
 }
 
-// stepJSON is a match on the way to the destination.
-type stepJSON struct {
+// Step is a match on the way to the destination.
+type Step struct {
 	Pathname string `json:"pathname"`
 	Key      string `json:"key"`
 	Value    string `json:"value"`
@@ -49,31 +49,31 @@ type stepJSON struct {
 	Position  string            `json:"position,omitempty"`
 }
 
-// sourceJSON is where something comes from: request, embedded, destination or option; key is the rule's that
+// Origin is where something comes from: request, embedded, destination or option; key is the rule's that
 // has it.
-type sourceJSON struct {
+type Origin struct {
 	Source string `json:"source"`
 	Key    string `json:"key,omitempty"`
 }
 
-// givenJSON is a part of a URL and where it comes from.
-type givenJSON struct {
-	Name  string     `json:"name,omitempty"`
-	Value string     `json:"value"`
-	From  sourceJSON `json:"from"`
+// Given is a part of a URL and where it comes from.
+type Given struct {
+	Name  string `json:"name,omitempty"`
+	Value string `json:"value"`
+	From  Origin `json:"from"`
 }
 
-// parameterJSON is a part of a destination, and what it displaced.
-type parameterJSON struct {
-	givenJSON
-	Displaced []givenJSON `json:"displaced,omitempty"`
+// Parameter is a part of a destination, and what it displaced.
+type Parameter struct {
+	Given
+	Displaced []Given `json:"displaced,omitempty"`
 
-	text string // the parameter as it stands
+	Text string // the parameter as it stands
 }
 
-// outcomeOfURL resolves a URL, and explains it if that is asked for. A path is one of origin.
-func outcomeOfURL(ruleset *resolver.Ruleset, written, origin string, explain bool) (outcomeJSON, resolver.Explanation) {
-	out := outcomeJSON{Request: written}
+// OutcomeOf resolves a URL, and explains it if that is asked for. A path is one of origin.
+func OutcomeOf(ruleset *resolver.Ruleset, written, origin string, explain bool) (Outcome, resolver.Explanation) {
+	out := Outcome{Request: written}
 	req, err := resolver.ParseRequest(absolute(written, origin))
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, insteadOfURL(written))
@@ -101,10 +101,10 @@ func outcomeOfURL(ruleset *resolver.Ruleset, written, origin string, explain boo
 }
 
 // explanationOf is the form of an explanation for programs.
-func explanationOf(e resolver.Explanation) explanationJSON {
-	var out explanationJSON
+func explanationOf(e resolver.Explanation) Explanation {
+	var out Explanation
 	for _, step := range e.Walk {
-		s := stepJSON{Pathname: step.Pathname, Key: step.Rule.Key, Value: step.Value, Remaining: step.Remaining, Position: step.Rule.Position.String()}
+		s := Step{Pathname: step.Pathname, Key: step.Rule.Key, Value: step.Value, Remaining: step.Remaining, Position: step.Rule.Position.String()}
 		for _, capture := range step.Captures {
 			if s.Captures == nil {
 				s.Captures = map[string]string{}
@@ -118,36 +118,36 @@ func explanationOf(e resolver.Explanation) explanationJSON {
 	}
 	out.Appended = e.Appended
 	for _, p := range e.Parameters {
-		out.Parameters = append(out.Parameters, parameterJSON{
+		out.Parameters = append(out.Parameters, Parameter{
 			givenOf(e, p.Given), givensOf(e, p.Displaced), p.String(),
 		})
 	}
 	out.Dropped = givensOf(e, e.Dropped)
 	if e.Fragment.Value != "" {
-		out.Fragment = &parameterJSON{
-			givenJSON: givenOf(e, e.Fragment.Given), Displaced: givensOf(e, e.Fragment.Displaced),
+		out.Fragment = &Parameter{
+			Given: givenOf(e, e.Fragment.Given), Displaced: givensOf(e, e.Fragment.Displaced),
 		}
 	}
 	if near := e.Near; near != nil {
-		out.Near = &nearJSON{near.Rule.Key, near.Rule.Position.String(), near.Reason}
+		out.Near = &NearMiss{near.Rule.Key, near.Rule.Position.String(), near.Reason}
 	}
 	return out
 }
 
-func sourceOf(e resolver.Explanation, from resolver.Source) sourceJSON {
-	out := sourceJSON{Source: string(from.Kind)}
+func sourceOf(e resolver.Explanation, from resolver.Source) Origin {
+	out := Origin{Source: string(from.Kind)}
 	if from.Kind == resolver.FromEmbedded || from.Kind == resolver.FromDestination {
 		out.Key = e.Walk[from.Step].Rule.Key
 	}
 	return out
 }
 
-func givenOf(e resolver.Explanation, g resolver.Given) givenJSON {
-	return givenJSON{g.Name, g.Value, sourceOf(e, g.From)}
+func givenOf(e resolver.Explanation, g resolver.Given) Given {
+	return Given{g.Name, g.Value, sourceOf(e, g.From)}
 }
 
-func givensOf(e resolver.Explanation, all []resolver.Given) []givenJSON {
-	var out []givenJSON
+func givensOf(e resolver.Explanation, all []resolver.Given) []Given {
+	var out []Given
 	for _, g := range all {
 		out = append(out, givenOf(e, g))
 	}
@@ -155,7 +155,7 @@ func givensOf(e resolver.Explanation, all []resolver.Given) []givenJSON {
 }
 
 // String returns the outcome as a line for people.
-func (o outcomeJSON) String() string {
+func (o Outcome) String() string {
 	request := printable.Text(o.Request)
 	switch o.Outcome {
 	case resolver.Redirect.String():
@@ -188,7 +188,7 @@ func absolute(written, origin string) string {
 }
 
 // String returns the source in words.
-func (s sourceJSON) String() string {
+func (s Origin) String() string {
 	switch resolver.SourceKind(s.Source) {
 	case resolver.FromRequest:
 		return "the request"

@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"bufio"
@@ -13,14 +13,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// leadsToURL are the ways to a URL.
-type leadsToURL struct {
-	url string
-	all iter.Seq[leadJSON] // which may be millions
+// Leads are the ways to a URL.
+type Leads struct {
+	URL string
+	All iter.Seq[Lead] // which may be millions
 }
 
-// leadJSON is a way to a URL: what to ask for, the key that matches that, and where it leads.
-type leadJSON struct {
+// Lead is a way to a URL: what to ask for, the key that matches that, and where it leads.
+type Lead struct {
 	Path        string `json:"path"`
 	Key         string `json:"key"`
 	Destination string `json:"destination"`
@@ -28,19 +28,19 @@ type leadJSON struct {
 	Position    string `json:"position,omitempty"`
 }
 
-// leadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts
+// LeadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts
 // that it has.
-func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (leadsToURL, error) {
+func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (Leads, error) {
 	origins := originsOfSite(url, site, hosts)
 	var requests []resolver.Request
 	for _, origin := range origins {
 		request, err := resolver.ParseRequest(absolute(url, origin))
 		if err != nil {
-			return leadsToURL{}, fmt.Errorf("%w%s", err, cmp.Or(insteadOfURL(url), ", nor with /"))
+			return Leads{}, fmt.Errorf("%w%s", err, cmp.Or(insteadOfURL(url), ", nor with /"))
 		}
 		requests = append(requests, request)
 	}
-	return leadsToURL{url, func(yield func(leadJSON) bool) {
+	return Leads{url, func(yield func(Lead) bool) {
 		seen := map[string]bool{}
 		for i, origin := range origins {
 			for lead := range ruleset.LeadsTo(requests[i], origin, below) {
@@ -58,13 +58,13 @@ func leadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	}}, nil
 }
 
-func leadOf(lead resolver.Lead, origin string) leadJSON {
+func leadOf(lead resolver.Lead, origin string) Lead {
 	destination := lead.Destination
 	if origin == source.StandInOrigin { // which nobody has written
 		destination = strings.TrimPrefix(destination, source.StandInOrigin)
 	}
 	position := lead.Rule.Position.String()
-	return leadJSON{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
+	return Lead{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
 }
 
 // originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of the site's hosts, and for a path all.
@@ -85,15 +85,15 @@ func originsOfSite(url, site string, hosts []string) []string {
 	return origins
 }
 
-// writeJSON writes the ways one by one, so that there is never more than one of them as JSON.
-func (l leadsToURL) writeJSON(out *bufio.Writer) (n int, err error) {
-	url, err := printable.JSON(l.url)
+// WriteJSON writes the ways one by one, so that there is never more than one of them as JSON.
+func (l Leads) WriteJSON(out *bufio.Writer) (n int, err error) {
+	url, err := printable.JSON(l.URL)
 	if err != nil {
 		return 0, err
 	}
 	fmt.Fprintf(out, `{"url":%s,"leads":[`, url)
 	separator := ""
-	for lead := range l.all {
+	for lead := range l.All {
 		value, err := printable.JSON(lead)
 		if err != nil {
 			return n, err

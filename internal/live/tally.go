@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"sync"
@@ -45,7 +45,7 @@ func (t *tally) count(result *resolver.Result, c *hits.RulesetCounters) {
 	}
 }
 
-// loaded takes down what came of reading sources.
+// Loaded takes down what came of reading sources.
 func (t *tally) loaded(sources []source.Source, err error, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

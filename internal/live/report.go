@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"context"
@@ -32,16 +32,16 @@ const toldBroken = 1000
 
 // reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy has
 // started.
-func (rs *Ruleset) reportLoaded(first *loaded, last *lastLoad) (later func()) {
+func (rs *Ruleset) reportLoaded(first *Loaded, last *lastLoad) (later func()) {
 	rs.reportBroken(first.broken)
-	rs.warn(slices.DeleteFunc(slices.Clone(first.ruleset.Warnings()), resolver.Warning.IsBroken))
+	rs.warn(slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken))
 	record := record{
 		{"name", rs.Name},
-		{"digest", first.digest},
-		{"rules", first.ruleset.Len()},
+		{"digest", first.Digest},
+		{"rules", first.Ruleset.Len()},
 	}
 	rs.logger.Info("rules loaded", record.fields(zap.Stringers("sources", rs.Sources))...)
-	digest := first.digest // and no more of what another ruleset will replace
+	digest := first.Digest // and no more of what another ruleset will replace
 	return func() {
 		rs.emit(eventLoaded, record.data())
 		if last.err != nil {
@@ -60,24 +60,24 @@ func (rs *Ruleset) reportBroken(broken brokenRules) {
 			zap.String("position", err.Position.String()))
 	}
 	if more := broken.more(); more > 0 {
-		rs.logger.Error("more rules are answered with an error; "+checkNamesAll,
+		rs.logger.Error("more rules are answered with an error; "+CheckNamesAll,
 			zap.String("name", rs.Name), zap.Int("rules", more))
 	}
 }
 
 // reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
 // has changed.
-func (rs *Ruleset) reportSwapped(before string, next *loaded, d resolver.Difference) {
+func (rs *Ruleset) reportSwapped(before string, next *Loaded, d resolver.Difference) {
 	rs.warn(d.Warnings)
 	message := "rules swapped"
-	if before == next.digest {
+	if before == next.Digest {
 		message = "the sources of the rules are well again, and nothing has changed"
 	}
 	record := record{
 		{"name", rs.Name},
 		{"old_digest", before},
-		{"digest", next.digest},
-		{"rules", next.ruleset.Len()},
+		{"digest", next.Digest},
+		{"rules", next.Ruleset.Len()},
 		{"added", d.Added}, {"first_added", d.FirstAdded},
 		{"removed", d.Removed}, {"first_removed", d.FirstRemoved},
 		{"changed", d.Changed}, {"first_changed", d.FirstChanged},
@@ -147,8 +147,8 @@ type brokenRules struct {
 // more is how many there are besides the first ones.
 func (b brokenRules) more() int { return b.count - len(b.first) }
 
-// checkNamesAll says where to read of the others.
-const checkNamesAll = "caddy shortlink check --format json names all of them"
+// CheckNamesAll says where to read of the others.
+const CheckNamesAll = "caddy shortlink check --format json names all of them"
 
 // kindOfBroken returns why a rule is answered with an error.
 func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
@@ -206,8 +206,8 @@ func (s *startedHandler) Handle(context.Context, caddy.Event) error {
 // whatever a client writes.
 const warnClientHost resolver.WarningKind = "host of the client"
 
-// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
-func (rs *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+// ClientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
+func (rs *Ruleset) ClientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
 	rules, first := ruleset.AtSite()
 	if rules == 0 || !rs.AnyHost {
 		return nil

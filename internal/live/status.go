@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"fmt"
@@ -10,27 +10,27 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// runningHandler is a handler that runs, under a name that no other has.
-type runningHandler struct {
-	name string
+// RunningRuleset is a handler that runs, under a name that no other has.
+type RunningRuleset struct {
+	UniqueName string
 	// shares tells that others have the name, too, so that a change of the configuration can give it to another one.
-	shares bool
+	Shares bool
 	*Ruleset
 }
 
-// status is what there is to know of the handler; the site, where the name alone does not tell it.
-func (h *runningHandler) status() handlerJSON {
+// Status is what there is to know of the handler; the site, where the name alone does not tell it.
+func (h *RunningRuleset) Status() Status {
 	status := h.Ruleset.Status()
-	if h.shares {
+	if h.Shares {
 		status.Site = h.Site.String()
 	}
 	return status
 }
 
-type handlersRunning []runningHandler
+type Running []RunningRuleset
 
-// runningHandlers returns one handler for each live ruleset, sorted by name.
-func runningHandlers() handlersRunning {
+// AllRunning returns one handler for each live ruleset, sorted by name.
+func AllRunning() Running {
 	var found []*Ruleset
 	running.Range(func(key, _ any) bool {
 		if h := key.(*Ruleset).shared.handler.Load(); !slices.Contains(found, h) {
@@ -45,80 +45,80 @@ func runningHandlers() handlersRunning {
 	for i, e := range found {
 		public[i] = e.PublicName()
 	}
-	var all handlersRunning
-	names, count := uniqueNames(public)
+	var all Running
+	names, count := UniqueNames(public)
 	for i, e := range found {
-		all = append(all, runningHandler{names[i], count[public[i]] > 1, e})
+		all = append(all, RunningRuleset{names[i], count[public[i]] > 1, e})
 	}
 	return all
 }
 
-func (all handlersRunning) named(name string) *runningHandler {
+func (all Running) Named(name string) *RunningRuleset {
 	for i := range all {
-		if all[i].name == name {
+		if all[i].UniqueName == name {
 			return &all[i]
 		}
 	}
 	return nil
 }
 
-func (all handlersRunning) names() []string {
+func (all Running) Names() []string {
 	names := []string{}
 	for _, h := range all {
-		names = append(names, h.name)
+		names = append(names, h.UniqueName)
 	}
 	return names
 }
 
-// handlerJSON is what there is to know of a handler.
-type handlerJSON struct {
+// Status is what there is to know of a handler.
+type Status struct {
 	// Site has the addresses of a handler whose name others have, too.
-	Site     string       `json:"site,omitempty"`
-	Rules    int          `json:"rules"`
-	Digest   string       `json:"digest"`
-	Sources  []sourceInfo `json:"sources"`
-	LastLoad loadJSON     `json:"last_load"`
+	Site     string         `json:"site,omitempty"`
+	Rules    int            `json:"rules"`
+	Digest   string         `json:"digest"`
+	Sources  []SourceStatus `json:"sources"`
+	LastLoad LoadStatus     `json:"last_load"`
 	// BrokenRules is how many rules are answered with an error; Broken names the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
-	Broken      []brokenJSON `json:"broken,omitempty"`
+	Broken      []BrokenRule `json:"broken,omitempty"`
 }
 
-// brokenJSON is a rule that is answered with an error.
-type brokenJSON struct {
+// BrokenRule is a rule that is answered with an error.
+type BrokenRule struct {
 	Kind     resolver.WarningKind `json:"kind"`
 	Position string               `json:"position,omitempty"`
 	Key      string               `json:"key"`
 	Reason   string               `json:"reason"`
 }
 
-// sourceInfo is what there is to know of a source.
-type sourceInfo struct {
-	Source   string      `json:"source"`
-	Writable bool        `json:"writable"`
-	Outage   *outageJSON `json:"outage,omitempty"`
+// SourceStatus is what there is to know of a source.
+type SourceStatus struct {
+	Source   string        `json:"source"`
+	Writable bool          `json:"writable"`
+	Outage   *OutageStatus `json:"outage,omitempty"`
 }
 
-// outageJSON says since when a source cannot be read, why, and of when its rules are that serve.
-type outageJSON struct {
+// OutageStatus says since when a source cannot be read, why, and of when its rules are that serve.
+type OutageStatus struct {
 	Since      time.Time `json:"since"`
 	Error      string    `json:"error"`
 	RulesOf    time.Time `json:"rules_of,omitzero"`
 	StoredCopy bool      `json:"stored_copy,omitempty"`
 }
 
-func statusOfSource(from source.Source, t *tally) sourceInfo {
+func statusOfSource(from source.Source, t *tally) SourceStatus {
 	writable, ok := from.(source.Writable)
-	info := sourceInfo{Source: from.String(), Writable: ok && writable.Writable() == nil}
+	info := SourceStatus{Source: from.String(), Writable: ok && writable.Writable() == nil}
 	if outage := source.OutageOf(from); outage != nil {
-		info.Outage = &outageJSON{
+		info.Outage = &OutageStatus{
 			outage.Since, outage.Err.Error(), t.lastSuccess(from), outage.StoredCopy,
 		}
 	}
 	return info
 }
 
-// loadJSON is what came of the last load of rules: "loaded", or "rejected" with the reason.
-type loadJSON struct {
+// LoadStatus is what came of the last load of rules: "loaded", or "rejected" with the reason.
+type LoadStatus struct {
 	Time         time.Time  `json:"time"`
 	Result       string     `json:"result"`
 	Error        string     `json:"error,omitempty"`
@@ -126,19 +126,19 @@ type loadJSON struct {
 }
 
 // Status returns what there is to know of the handler.
-func (h *Ruleset) Status() handlerJSON {
+func (h *Ruleset) Status() Status {
 	serving, last := h.shared.serving.Load(), h.shared.last.Load()
-	status := handlerJSON{
-		Rules:    serving.ruleset.Len(),
-		Digest:   serving.digest,
-		Sources:  []sourceInfo{},
-		LastLoad: loadJSON{Time: last.time, Result: "loaded"},
+	status := Status{
+		Rules:    serving.Ruleset.Len(),
+		Digest:   serving.Digest,
+		Sources:  []SourceStatus{},
+		LastLoad: LoadStatus{Time: last.time, Result: "loaded"},
 
 		BrokenRules: serving.broken.count,
 	}
 	for _, err := range serving.broken.first {
 		status.Broken = append(status.Broken,
-			brokenJSON{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
+			BrokenRule{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
 	for _, from := range h.Sources {
 		status.Sources = append(status.Sources, statusOfSource(from, h.shared.tally))
@@ -149,9 +149,9 @@ func (h *Ruleset) Status() handlerJSON {
 	return status
 }
 
-// uniqueNames returns unique names for public ones, and how often each of these is there: the first
+// UniqueNames returns unique names for public ones, and how often each of these is there: the first
 // of several handlers keeps the name, and the others get a number.
-func uniqueNames(public []string) (unique []string, count map[string]int) {
+func UniqueNames(public []string) (unique []string, count map[string]int) {
 	count = map[string]int{}
 	for _, name := range public {
 		count[name]++
@@ -167,4 +167,10 @@ func uniqueNames(public []string) (unique []string, count map[string]int) {
 		unique = append(unique, one)
 	}
 	return unique, count
+}
+
+// IsAtFault reports whether something is wrong with a handler that somebody has to see to.
+func (h Status) IsAtFault() bool {
+	isOut := func(s SourceStatus) bool { return s.Outage != nil }
+	return h.LastLoad.Error != "" || h.BrokenRules > 0 || slices.ContainsFunc(h.Sources, isOut)
 }

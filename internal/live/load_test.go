@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"context"
@@ -33,8 +33,8 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				rs := newRuleset(Config{Sources: []source.Source{&restless{until: until}}})
-				rules, _, err := rs.compileRules(t.Context(), nil)
+				rs := New(Config{Sources: []source.Source{&restless{until: until}}})
+				rules, _, err := rs.CompileRules(t.Context(), nil)
 				switch took := time.Since(start); {
 				case until == 3 && (err != nil || rules.Len() != 1):
 					t.Error(rules, err)
@@ -47,8 +47,8 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 }
 
 func TestAnEditOfASourceThatIsOutIsWorthAnotherTry(t *testing.T) {
-	refusal, is := errors.AsType[*refusal](refused(source.ErrUnavailable))
-	if !is || refusal.status != http.StatusServiceUnavailable {
+	refusal, is := errors.AsType[*Refusal](refused(source.ErrUnavailable))
+	if !is || refusal.Status != http.StatusServiceUnavailable {
 		t.Errorf("it is %v", refusal)
 	}
 }

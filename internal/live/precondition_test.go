@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"net/http"

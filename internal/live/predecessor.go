@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // predecessor is a running handler whose place a new one takes, and what it serves.
 type predecessor struct {
 	*Ruleset
-	serving *loaded
+	serving *Loaded
 }
 
 // predecessors are all that a handler takes the place of.
@@ -51,7 +51,7 @@ func (rs *Ruleset) predecessors() predecessors {
 func (ps predecessors) check(next *resolver.Ruleset) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
-		before = append(before, p.serving.ruleset)
+		before = append(before, p.serving.Ruleset)
 	}
 	if before == nil {
 		return nil
@@ -65,7 +65,7 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 // loadFirst loads the rules that a handler begins with in the place of others. If not the
 // configuration is at fault but what sources hold, it begins with the last good rules of those that a
 // predecessor has, too, and last tells what is wrong.
-func (rs *Ruleset) loadFirst(before predecessors) (first *loaded, last *lastLoad, err error) {
+func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad, err error) {
 	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
 		return first, &lastLoad{time: time.Now()}, nil
 	}
@@ -85,7 +85,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *loaded, last *lastLoad
 }
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
-func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*loaded, error) {
+func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loaded, error) {
 	own := rs.Sources
 	rs.Sources = sources
 	next, err := rs.load(rs.Context, pace.New().Pause)
@@ -93,7 +93,7 @@ func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*loa
 	if err != nil {
 		return nil, err
 	}
-	return next, before.check(next.ruleset)
+	return next, before.check(next.Ruleset)
 }
 
 // continueOutages lets the sources of a handler continue the outages of the same sources of those
@@ -143,13 +143,13 @@ func (ps predecessors) lastGood(rs *Ruleset) (sources []source.Source, found boo
 // lastGood is a source as a running handler serves it.
 type lastGood struct {
 	source.Source
-	serving *loaded
+	serving *Loaded
 	index   int // of the source there
 }
 
 // Read passes the rules to add that serve, or that a source before this one shadows.
 func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
-	for rule := range s.serving.ruleset.RulesOf(s.index + 1) { // 0 are the inline ones
+	for rule := range s.serving.Ruleset.RulesOf(s.index + 1) { // 0 are the inline ones
 		add(rule)
 	}
 	return s.serving.versions[s.index], nil

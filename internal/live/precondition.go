@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ type condition struct {
 	tags []string // entity tags as they are written: "a" or W/"a"
 }
 
-// preconditionsOf returns the preconditions of a request.
-func preconditionsOf(r *http.Request) (preconditions, error) {
+// PreconditionsOf returns the preconditions of a request.
+func PreconditionsOf(r *http.Request) (preconditions, error) {
 	ifMatch, inMatch := parseCondition(r.Header, "If-Match")
 	ifNoneMatch, inNoneMatch := parseCondition(r.Header, "If-None-Match")
 	return preconditions{ifMatch, ifNoneMatch}, errors.Join(inMatch, inNoneMatch)
@@ -61,20 +61,20 @@ func tagLength(text string) int {
 	return len(text) - len(opaque) + end + 1
 }
 
-// names reports whether the condition names a tag, or a weak form of it where weak ones count.
+// Names reports whether the condition names a tag, or a weak form of it where weak ones count.
 func (c *condition) names(tag string, weakly bool) bool {
 	return slices.ContainsFunc(c.tags, func(named string) bool {
 		return named == tag || weakly && named == "W/"+tag
 	})
 }
 
-// hasChanged reports whether If-Match names tags, but not the one that the rules have.
-func (p preconditions) hasChanged(tag string) bool {
+// HasChanged reports whether If-Match names tags, but not the one that the rules have.
+func (p preconditions) HasChanged(tag string) bool {
 	return p.ifMatch != nil && !p.ifMatch.any && !p.ifMatch.names(tag, false)
 }
 
-// isKnown reports whether If-None-Match names the tag that the rules have.
-func (p preconditions) isKnown(tag string) bool {
+// IsKnown reports whether If-None-Match names the tag that the rules have.
+func (p preconditions) IsKnown(tag string) bool {
 	return p.ifNoneMatch != nil && p.ifNoneMatch.names(tag, true)
 }
 
@@ -85,7 +85,7 @@ func (p preconditions) areOfRules() bool {
 
 // wantsRule reports whether there has to be a rule, and wantsNone whether there must not be one.
 func (p preconditions) wantsRule() bool { return p.ifMatch != nil && p.ifMatch.any }
-func (p preconditions) wantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
+func (p preconditions) WantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
 
-// entityTag is the ETag of rules with a digest.
-func entityTag(digest string) string { return `"` + digest + `"` }
+// EntityTag is the ETag of rules with a digest.
+func EntityTag(digest string) string { return `"` + digest + `"` }

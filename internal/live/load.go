@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"context"
@@ -15,12 +15,12 @@ import (
 
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
 // wrong. pause, if not nil, is called all the way, to let requests run.
-func (rs *Ruleset) load(ctx context.Context, pause func()) (*loaded, error) {
+func (rs *Ruleset) load(ctx context.Context, pause func()) (*Loaded, error) {
 	return rs.loadEdited(ctx, pause, nil)
 }
 
 // loadEdited is load with an edit, if there is one, that the sources do not hold yet.
-func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *edit) (*loaded, error) {
+func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *Edit) (*Loaded, error) {
 	options := rs.Options
 	options.Digest = true
 	options.Reverse = rs.Advertised && e == nil // an edit is only tried
@@ -29,17 +29,17 @@ func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *edit) (*load
 	if err != nil {
 		return nil, err
 	}
-	if err := rs.checkExpectations(ruleset); err != nil {
+	if err := rs.CheckExpectations(ruleset); err != nil {
 		return nil, err
 	}
-	next := &loaded{ruleset: ruleset, digest: ruleset.Digest(), versions: versions}
+	next := &Loaded{Ruleset: ruleset, Digest: ruleset.Digest(), versions: versions}
 	next.expected = rs.expectationsOfSources()
 	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken)
 	return next, nil
 }
 
-// compileRules reads all rules and compiles them. It returns the sources' versions, too.
-func (rs *Ruleset) compileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
+// CompileRules reads all rules and compiles them. It returns the sources' versions, too.
+func (rs *Ruleset) CompileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
 	options := rs.Options
 	options.Pause = pause
 	return rs.compileEdited(ctx, options, nil)
@@ -51,7 +51,7 @@ const longestWait = 1280 * time.Millisecond
 
 // compileEdited is compileRules with an edit. Where a source is just being written, it tries again.
 func (rs *Ruleset) compileEdited(
-	ctx context.Context, options resolver.Options, e *edit,
+	ctx context.Context, options resolver.Options, e *Edit,
 ) (*resolver.Ruleset, []string, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		ruleset, versions, err := rs.compileOnce(ctx, options, e)
@@ -67,10 +67,10 @@ func (rs *Ruleset) compileEdited(
 }
 
 func (rs *Ruleset) compileOnce(
-	ctx context.Context, options resolver.Options, e *edit,
+	ctx context.Context, options resolver.Options, e *Edit,
 ) (*resolver.Ruleset, []string, error) {
 	if e != nil {
-		e.found, e.old = nowhere, nil
+		e.found, e.Old = nowhere, nil
 	}
 	compiler, err := resolver.NewCompiler(options)
 	if err != nil {
@@ -89,7 +89,7 @@ func (rs *Ruleset) compileOnce(
 }
 
 // readSources adds the rules of all sources, in their order, and returns the sources' versions.
-func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *edit) ([]string, error) {
+func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *Edit) ([]string, error) {
 	var versions []string
 	var errs []error
 	added := 0
@@ -121,9 +121,9 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 	return versions, errors.Join(errs...)
 }
 
-// reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports. It does nothing where
+// Reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports. It does nothing where
 // ctx has ended before its turn comes.
-func (rs *Ruleset) reload(ctx context.Context) {
+func (rs *Ruleset) Reload(ctx context.Context) {
 	if report := rs.loadAgain(ctx); report != nil {
 		report()
 	}
@@ -153,7 +153,7 @@ func (rs *Ruleset) loadLocked() (report func()) {
 	if err != nil {
 		return rs.reject(err)
 	}
-	difference := resolver.Compare(rs.shared.serving.Load().ruleset, next.ruleset, namedKeys)
+	difference := resolver.Compare(rs.shared.serving.Load().Ruleset, next.Ruleset, namedKeys)
 	if difference.Broken > 0 {
 		return rs.reject(brokenError(difference.Broken, difference.FirstBroken))
 	}
@@ -161,23 +161,23 @@ func (rs *Ruleset) loadLocked() (report func()) {
 }
 
 // swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the garbage collector.
-func (rs *Ruleset) swap(next *loaded, difference resolver.Difference) (report func()) {
+func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) (report func()) {
 	old, now := rs.shared.serving.Load(), time.Now()
-	before, recovered := old.digest, rs.shared.last.Load().err != nil
-	next.counted = rs.shared.tally.hits.Begin(next.ruleset)
+	before, recovered := old.Digest, rs.shared.last.Load().err != nil
+	next.counted = rs.shared.tally.hits.Begin(next.Ruleset)
 	rs.shared.serving.Store(next) // also where it answers the same: positions and warnings may be others
 	rs.shared.tally.hits.Retire(old.counted, pace.New().Pause)
-	if isLarge(old.ruleset) {
+	if isLarge(old.Ruleset) {
 		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
 	}
 	rs.shared.last.Store(&lastLoad{time: now})
 	rs.shared.tally.loaded(rs.Sources, nil, now)
 	rs.tellSources(nil)
-	if rules, _ := old.ruleset.AtSite(); rules == 0 {
-		warnings := rs.clientHostWarnings(next.ruleset)
+	if rules, _ := old.Ruleset.AtSite(); rules == 0 {
+		warnings := rs.ClientHostWarnings(next.Ruleset)
 		difference.Warnings = append(difference.Warnings, warnings...)
 	}
-	if next.digest == before && !recovered {
+	if next.Digest == before && !recovered {
 		return func() { rs.reportUnchanged(difference) }
 	}
 	return func() { rs.reportSwapped(before, next, difference) }
@@ -192,7 +192,7 @@ func (rs *Ruleset) reject(err error) (report func()) {
 	rs.shared.last.Store(rejected)
 	rs.shared.tally.loaded(rs.Sources, err, rejected.time)
 	rs.tellSources(err)
-	digest := rs.shared.serving.Load().digest
+	digest := rs.shared.serving.Load().Digest
 	return func() { rs.reportRejected(digest, rejected) }
 }
 
@@ -226,11 +226,11 @@ func isLarge(ruleset *resolver.Ruleset) bool {
 }
 
 // SiteOrigin is the origin of what is a path of the site.
-func (rs *Ruleset) siteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
+func (rs *Ruleset) SiteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
 
-// checkExpectations lets a ruleset pass the expectations of the handler and of its sources. The
+// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources. The
 // error lists all that fail.
-func (rs *Ruleset) checkExpectations(ruleset *resolver.Ruleset) error {
+func (rs *Ruleset) CheckExpectations(ruleset *resolver.Ruleset) error {
 	errs := []error{source.PlacedExpectations{Expectations: rs.Expect}.Check(ruleset, rs.Options.Origin)}
 	for _, expected := range rs.expectationsOfSources() {
 		errs = append(errs, expected.Check(ruleset, rs.Options.Origin))

@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"errors"
@@ -60,12 +60,12 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	byName := map[string]*tally{}
 	sources := map[string][]string{}
 	up := map[[2]string]float64{} // by name and source
-	for _, rs := range runningHandlers() {
+	for _, rs := range AllRunning() {
 		serving := rs.shared.serving.Load()
 		name := rs.PublicName()
-		rules[name] += serving.ruleset.Len()
+		rules[name] += serving.Ruleset.Len()
 		broken[name] += serving.broken.count
-		digests[[2]string{name, serving.digest}] = true
+		digests[[2]string{name, serving.Digest}] = true
 		byName[name] = rs.shared.tally
 		for _, from := range rs.Sources {
 			sources[name] = append(sources[name], sourceLabel(from))

@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"cmp"
@@ -18,18 +18,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// edit is a change of one rule of a live ruleset, on its way into the first source that can be written to.
-type edit struct {
-	key        string
-	rule       *resolver.Rule // nil to remove it
-	conditions preconditions
-	remote     string // who edits
+// Edit is a change of one rule of a live ruleset, on its way into the first source that can be written to.
+type Edit struct {
+	Key        string
+	Rule       *resolver.Rule // nil to remove it
+	Conditions preconditions
+	Remote     string // who edits
 
 	into int               // the source that it goes into, as an index
 	same func(string) bool // whether a key is the edit's
 	// found is where the key stood when the sources were read: an index, inline for the configuration itself.
 	found int
-	old   *resolver.Rule // what it was, in the source that the edit goes into
+	Old   *resolver.Rule // what it was, in the source that the edit goes into
 	// versions are those of the sources as they were read then.
 	versions []string
 }
@@ -40,68 +40,68 @@ const (
 	nowhere = -2
 )
 
-// refusal is why something cannot be done that the admin endpoint was asked for, with the status for it.
-type refusal struct {
-	status int
+// Refusal is why something cannot be done that the admin endpoint was asked for, with the status for it.
+type Refusal struct {
+	Status int
 	error
 }
 
 // Unwrap returns the error itself.
-func (r *refusal) Unwrap() error { return r.error }
+func (r *Refusal) Unwrap() error { return r.error }
 
-func refuse(status int, format string, args ...any) error {
-	return &refusal{status, fmt.Errorf(format, args...)}
+func Refuse(status int, format string, args ...any) error {
+	return &Refusal{status, fmt.Errorf(format, args...)}
 }
 
-// apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
+// Apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
 // holds now is swapped in. A refused edit writes nothing.
-func (rs *Ruleset) apply(ctx context.Context, e *edit) (created bool, err error) {
+func (rs *Ruleset) Apply(ctx context.Context, e *Edit) (created bool, err error) {
 	report, err := rs.applyAlone(ctx, e)
 	if report != nil {
 		report()
 	}
-	return e.old == nil, err
+	return e.Old == nil, err
 }
 
 // applyAlone is apply without the report, which it returns.
-func (rs *Ruleset) applyAlone(ctx context.Context, e *edit) (report func(), err error) {
+func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) (report func(), err error) {
 	rs.shared.loading.Lock()
 	defer rs.shared.loading.Unlock()
 	if rs.Context.Err() != nil {
-		return nil, errUnloaded
+		return nil, ErrUnloaded
 	}
 	if ctx.Err() != nil {
-		return nil, errGone
+		return nil, ErrGone
 	}
 	before := rs.shared.serving.Load()
-	if err := e.checkTags(before.digest); err != nil {
+	if err := e.checkTags(before.Digest); err != nil {
 		return nil, err
 	}
 	into, err := rs.firstWritable(e)
 	if err != nil {
 		return nil, err
 	}
-	e.same = rs.sameAs(e.key)
+	e.same = rs.sameAs(e.Key)
 	err = rs.tryAndWrite(ctx, e, before, into)
-	for try := 1; try < editTries && !e.conditions.areOfRules() && errors.Is(err, source.ErrChanged); try++ {
+	for try := 1; try < editTries && !e.Conditions.areOfRules() && errors.Is(err, source.ErrChanged); try++ {
 		err = rs.tryAndWrite(ctx, e, before, into)
 	}
 	if err != nil {
 		return rs.loadIfChanged(e, before), refused(err)
 	}
 	rs.logger.Info("rule edited",
-		zap.String("name", rs.Name), zap.String("remote", e.remote), zap.String("key", e.key),
-		zap.Stringer("source", into), zap.String("was", valueText(e.old)), zap.String("is", valueText(e.rule)),
-		zap.String("old_digest", before.digest))
+		zap.String("name", rs.Name), zap.String("remote", e.Remote), zap.String("key", e.Key),
+		zap.Stringer("source", into), zap.String("was", RuleText(e.Old)), zap.String("is", RuleText(e.Rule)),
+		zap.String("old_digest", before.Digest))
 	report = rs.loadLocked()
 	if last := rs.shared.last.Load(); last.err != nil {
-		return report, refuse(http.StatusConflict, "the edit is written, but what the sources hold now is rejected: %w", last.err)
+		return report, Refuse(http.StatusConflict, "the edit is written, but what the sources hold now is rejected: %w", last.err)
 	}
 	return report, nil
 }
 
 // firstWritable returns the source that the edit goes into.
-func (rs *Ruleset) firstWritable(e *edit) (source.Writable, error) {
+func (rs *Ruleset) firstWritable(e *Edit) (source.Writable, error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
 	for i, from := range rs.Sources {
 		writable, ok := from.(source.Writable)
@@ -116,60 +116,60 @@ func (rs *Ruleset) firstWritable(e *edit) (source.Writable, error) {
 		e.into = i
 		return writable, nil
 	}
-	return nil, refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
+	return nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
 }
 
 // editTries is how often an edit is tried that makes no condition, where others write to the source, too.
 const editTries = 5
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
-func (rs *Ruleset) tryAndWrite(ctx context.Context, e *edit, before *loaded, into source.Writable) error {
+func (rs *Ruleset) tryAndWrite(ctx context.Context, e *Edit, before *Loaded, into source.Writable) error {
 	if err := rs.try(rs.Context, e, before); err != nil { // also where the client goes: no source is to blame
 		return err
 	}
 	return into.Edit(ctx, e.versions[e.into], e.inFile(rs.Options.Status))
 }
 
-// errUnloaded is the answer of a handler whose configuration is not Caddy's any more.
-var errUnloaded = refuse(http.StatusServiceUnavailable, "the configuration has just been replaced; try again")
+// ErrUnloaded is the answer of a handler whose configuration is not Caddy's any more.
+var ErrUnloaded = Refuse(http.StatusServiceUnavailable, "the configuration has just been replaced; try again")
 
-// errGone is the answer to a client that has not waited for it: nobody reads it, but the log has it.
-var errGone = refuse(statusClientGone, "the client has gone, and nothing has been done")
+// ErrGone is the answer to a client that has not waited for it: nobody reads it, but the log has it.
+var ErrGone = Refuse(statusClientGone, "the client has gone, and nothing has been done")
 
 // statusClientGone is the status that nginx and Caddy's reverse proxy have for it.
 const statusClientGone = 499
 
-// errChanged is the answer where the rules have another digest than the one that is asked for.
-func errChanged(digest string) error {
-	return refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", digest)
+// ErrChanged is the answer where the rules have another digest than the one that is asked for.
+func ErrChanged(digest string) error {
+	return Refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", digest)
 }
 
 // checkTags checks the conditions that are about the digest of the rules.
-func (e *edit) checkTags(digest string) error {
-	tag := entityTag(digest)
-	if e.conditions.hasChanged(tag) {
-		return errChanged(digest)
+func (e *Edit) checkTags(digest string) error {
+	tag := EntityTag(digest)
+	if e.Conditions.HasChanged(tag) {
+		return ErrChanged(digest)
 	}
-	if e.conditions.isKnown(tag) {
-		return refuse(http.StatusPreconditionFailed, "the rules still have the digest %s, which If-None-Match excludes", digest)
+	if e.Conditions.IsKnown(tag) {
+		return Refuse(http.StatusPreconditionFailed, "the rules still have the digest %s, which If-None-Match excludes", digest)
 	}
 	return nil
 }
 
 // checkRule checks the conditions that are about the key's rule.
-func (e *edit) checkRule() error {
+func (e *Edit) checkRule() error {
 	switch {
-	case e.conditions.wantsRule() && e.found == nowhere:
-		return refuse(http.StatusPreconditionFailed, "there is no rule for the key %q, and If-Match: * asks for one", e.key)
-	case e.conditions.wantsNone() && e.found != nowhere:
-		return refuse(http.StatusPreconditionFailed, "there is a rule for the key %q, and If-None-Match: * asks for none", e.key)
+	case e.Conditions.wantsRule() && e.found == nowhere:
+		return Refuse(http.StatusPreconditionFailed, "there is no rule for the key %q, and If-Match: * asks for one", e.Key)
+	case e.Conditions.WantsNone() && e.found != nowhere:
+		return Refuse(http.StatusPreconditionFailed, "there is a rule for the key %q, and If-None-Match: * asks for none", e.Key)
 	}
 	return nil
 }
 
 // loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves: whoever looks for changes would take
 // it for known.
-func (rs *Ruleset) loadIfChanged(e *edit, before *loaded) (report func()) {
+func (rs *Ruleset) loadIfChanged(e *Edit, before *Loaded) (report func()) {
 	if slices.Equal(e.versions, before.versions) {
 		return nil
 	}
@@ -177,40 +177,40 @@ func (rs *Ruleset) loadIfChanged(e *edit, before *loaded) (report func()) {
 }
 
 // try loads the rules with the edit in them, beside those that serve.
-func (rs *Ruleset) try(ctx context.Context, e *edit, before *loaded) error {
+func (rs *Ruleset) try(ctx context.Context, e *Edit, before *Loaded) error {
 	pause := pace.New().Pause
 	next, err := rs.loadEdited(ctx, pause, e)
 	if errors.Is(err, source.ErrBeingWritten) {
 		return err
 	}
 	if err != nil && rs.hasOutage() {
-		return refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", printable.Shorten(err))
+		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", printable.Shorten(err))
 	}
 	if inPlace := cmp.Or(e.checkRule(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if err != nil {
-		return refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(err))
+		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(err))
 	}
-	if e.conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
-		return refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
+	if e.Conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
+		return Refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
 	}
-	if difference := resolver.Compare(before.ruleset, next.ruleset, namedKeys); difference.Broken > 0 {
-		return refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference.Broken, difference.FirstBroken))
+	if difference := resolver.Compare(before.Ruleset, next.Ruleset, namedKeys); difference.Broken > 0 {
+		return Refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference.Broken, difference.FirstBroken))
 	}
 	return nil
 }
 
 // placeProblem says why the key's rule cannot be edited where it stands.
-func (rs *Ruleset) placeProblem(e *edit) error {
-	removes := e.rule == nil
+func (rs *Ruleset) placeProblem(e *Edit) error {
+	removes := e.Rule == nil
 	switch {
 	case e.found == nowhere && removes:
-		return refuse(http.StatusNotFound, "there is no rule for the key %q", e.key)
+		return Refuse(http.StatusNotFound, "there is no rule for the key %q", e.Key)
 	case e.found == inline:
-		return refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be edited; change Caddy's configuration", e.key)
-	case e.found >= 0 && (e.found < e.into || removes && e.old == nil):
-		return refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.key, rs.Sources[e.found], rs.Sources[e.into])
+		return Refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be edited; change Caddy's configuration", e.Key)
+	case e.found >= 0 && (e.found < e.into || removes && e.Old == nil):
+		return Refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key, rs.Sources[e.found], rs.Sources[e.into])
 	}
 	return nil
 }
@@ -221,16 +221,16 @@ func refused(err error) error {
 	case isRefusal(err):
 		return err
 	case errors.Is(err, source.ErrChanged):
-		return refuse(http.StatusPreconditionFailed, "%w", err)
+		return Refuse(http.StatusPreconditionFailed, "%w", err)
 	case errors.Is(err, rulefile.ErrNoRule):
-		return refuse(http.StatusNotFound, "%w", err)
+		return Refuse(http.StatusNotFound, "%w", err)
 	case errors.Is(err, source.ErrNotWritable):
-		return refuse(http.StatusConflict, "%w", err)
+		return Refuse(http.StatusConflict, "%w", err)
 	case errors.Is(err, source.ErrUnavailable):
-		return refuse(http.StatusServiceUnavailable, "%w", err)
+		return Refuse(http.StatusServiceUnavailable, "%w", err)
 	}
 	if _, is := errors.AsType[rulefile.Errors](err); is {
-		return refuse(http.StatusUnprocessableEntity, "%w", err)
+		return Refuse(http.StatusUnprocessableEntity, "%w", err)
 	}
 	return fmt.Errorf("the edit could not be written: %w", err)
 }
@@ -242,17 +242,17 @@ func (rs *Ruleset) sameAs(key string) func(string) bool {
 }
 
 func isRefusal(err error) bool {
-	_, is := errors.AsType[*refusal](err)
+	_, is := errors.AsType[*Refusal](err)
 	return is
 }
 
 // inFile returns the edit in terms of files, with the status of rules that name none.
-func (e *edit) inFile(status int) rulefile.Edit {
-	return rulefile.Edit{Key: e.key, Rule: e.rule, Same: e.same, DefaultStatus: status}
+func (e *Edit) inFile(status int) rulefile.Edit {
+	return rulefile.Edit{Key: e.Key, Rule: e.Rule, Same: e.same, DefaultStatus: status}
 }
 
 // in takes in a rule that was read from a source. It returns the rule that takes its place, and whether there is one.
-func (e *edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
+func (e *Edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true
 	}
@@ -262,31 +262,31 @@ func (e *edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if from != e.into {
 		return rule, true
 	}
-	if e.old == nil {
+	if e.Old == nil {
 		old := rule // so that not every rule that comes by here moves to the heap
-		e.old = &old
+		e.Old = &old
 	}
-	if e.rule == nil {
+	if e.Rule == nil {
 		return rule, false
 	}
-	e.rule.Key = rule.Key // as its author spells it
-	edited := *e.rule
+	e.Rule.Key = rule.Key // as its author spells it
+	edited := *e.Rule
 	edited.Position = rule.Position
 	return edited, true
 }
 
 // added returns the rule that the edit adds to a source which has been read to its end, if it adds one.
-func (e *edit) added(from source.Source, i int) (resolver.Rule, bool) {
-	if e == nil || i != e.into || e.rule == nil || e.old != nil {
+func (e *Edit) added(from source.Source, i int) (resolver.Rule, bool) {
+	if e == nil || i != e.into || e.Rule == nil || e.Old != nil {
 		return resolver.Rule{}, false
 	}
-	rule := *e.rule
+	rule := *e.Rule
 	rule.Position = resolver.Position{Source: from.String()}
 	return rule, true
 }
 
-// valueText is what an audit record says of a rule.
-func valueText(rule *resolver.Rule) string {
+// RuleText is what an audit record says of a rule.
+func RuleText(rule *resolver.Rule) string {
 	if rule == nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"context"
@@ -34,17 +34,17 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 	rule := resolver.Rule{Key: "a", Value: "https://a.example"}
 	for name, ask := range map[string]func(context.Context, *Ruleset) error{
 		"an edit": func(ctx context.Context, rs *Ruleset) error {
-			_, err := rs.apply(ctx, &edit{key: "a", rule: &rule})
+			_, err := rs.Apply(ctx, &Edit{Key: "a", Rule: &rule})
 			return err
 		},
 		"a reload": func(ctx context.Context, rs *Ruleset) error {
-			rs.reload(ctx)
-			return errGone
+			rs.Reload(ctx)
+			return ErrGone
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			counted := new(countedSource)
-			rs := newRuleset(Config{
+			rs := New(Config{
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
 			rs.logger, rs.shared = zap.NewNop(), new(shared)
@@ -54,7 +54,7 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			go func() { answer <- ask(ctx, rs) }()
 			leave()
 			rs.shared.loading.Unlock()
-			if err := <-answer; !errors.Is(err, errGone) || counted.reads > 0 {
+			if err := <-answer; !errors.Is(err, ErrGone) || counted.reads > 0 {
 				t.Errorf("it is answered with %v, and the source is read %d times", err, counted.reads)
 			}
 		})
@@ -67,8 +67,8 @@ func TestWhyASourceTakesNoEditDecidesTheStatus(t *testing.T) {
 		412: source.ErrChanged,
 		503: fmt.Errorf("%w: no memory", source.ErrUnavailable),
 	} {
-		got, is := errors.AsType[*refusal](refused(err))
-		if !is || got.status != want || got.Error() != err.Error() {
+		got, is := errors.AsType[*Refusal](refused(err))
+		if !is || got.Status != want || got.Error() != err.Error() {
 			t.Errorf("%v is answered with %v, want %d", err, got, want)
 		}
 	}

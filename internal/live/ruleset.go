@@ -1,4 +1,4 @@
-package shortlink
+package live
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ var tallies = caddy.NewUsagePool()
 // shared is the ruleset that serves, and what is known of it. Requests only load the pointer; a swap
 // stores another one and stops nobody.
 type shared struct {
-	serving atomic.Pointer[loaded]
+	serving atomic.Pointer[Loaded]
 	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that follows the sources or, until
 	// there is one, the last to start.
 	handler atomic.Pointer[Ruleset]
@@ -46,10 +46,10 @@ type shared struct {
 	last    atomic.Pointer[lastLoad]
 }
 
-// loaded is a ruleset that has been read, compiled and tested.
-type loaded struct {
-	ruleset  *resolver.Ruleset
-	digest   string
+// Loaded is a ruleset that has been read, compiled and tested.
+type Loaded struct {
+	Ruleset  *resolver.Ruleset
+	Digest   string
 	versions []string                    // CountOf the sources
 	expected []source.PlacedExpectations // CountOf the sources
 	broken   brokenRules
@@ -79,13 +79,13 @@ func failedLoad(err error, before ...*lastLoad) *lastLoad {
 
 // newShared returns what is live when the first rules serve, after a load, of a handler with this public
 // name.
-func newShared(name string, first *loaded, last *lastLoad) (*shared, error) {
+func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) { return newTally(name), nil })
 	if err != nil {
 		return nil, err
 	}
 	l := &shared{following: make(chan struct{}, 1), tally: value.(*tally)}
-	first.counted = l.tally.hits.Begin(first.ruleset)
+	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
 	l.last.Store(last)
 	return l, nil
@@ -137,11 +137,11 @@ type Ruleset struct {
 }
 
 // New returns a ruleset that is not loaded yet.
-func newRuleset(config Config) *Ruleset { return &Ruleset{Config: config} }
+func New(config Config) *Ruleset { return &Ruleset{Config: config} }
 
-// start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
+// Start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
-func (rs *Ruleset) start() (err error) {
+func (rs *Ruleset) Start() (err error) {
 	rs.logger = rs.Context.Logger()
 	if rs.Name == "" {
 		rs.logger = rs.logger.With(zap.Stringer("site", rs.Site))
@@ -174,16 +174,16 @@ func (rs *Ruleset) start() (err error) {
 	rs.shared = value.(*shared)
 	if adopted {
 		rs.logger.Debug("the rules of the configuration before serve on")
-		if err := before.check(rs.shared.serving.Load().ruleset); err != nil {
+		if err := before.check(rs.shared.serving.Load().Ruleset); err != nil {
 			return err // another site's handler has this configuration, too
 		}
 	}
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.clientHostWarnings(rs.shared.serving.Load().ruleset))
+	rs.warn(rs.ClientHostWarnings(rs.shared.serving.Load().Ruleset))
 	if !adopted {
-		giveBack(rs.shared.serving.Load().ruleset)
+		giveBack(rs.shared.serving.Load().Ruleset)
 	}
 	rs.onceStarted(func() {
 		rs.shared.handler.Store(rs)
@@ -195,20 +195,20 @@ func (rs *Ruleset) start() (err error) {
 }
 
 // Serving returns what serves now. A request keeps it as long as it needs it.
-func (rs *Ruleset) Serving() *loaded { return rs.shared.serving.Load() }
+func (rs *Ruleset) Serving() *Loaded { return rs.shared.serving.Load() }
 
 // LastError returns why the rules that were loaded last were rejected, or nil if they serve.
 func (rs *Ruleset) LastError() error { return rs.shared.last.Load().err }
 
 // Count counts what became of a request that was asked of what served.
-func (rs *Ruleset) Count(result *resolver.Result, serving *loaded) {
+func (rs *Ruleset) Count(result *resolver.Result, serving *Loaded) {
 	rs.shared.tally.count(result, serving.counted)
 }
 
 // Hits returns how often the rules that serve have redirected. The error says why those of other
 // servers cannot be read.
 func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
-	return rs.shared.tally.keeper.List(ctx, rs.Serving().ruleset)
+	return rs.shared.tally.keeper.List(ctx, rs.Serving().Ruleset)
 }
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
@@ -229,8 +229,8 @@ func (rs *Ruleset) run(report func()) {
 	}
 }
 
-// stop lets go of the ruleset.
-func (rs *Ruleset) stop() error {
+// Stop lets go of the ruleset.
+func (rs *Ruleset) Stop() error {
 	if rs == nil || rs.shared == nil {
 		return nil
 	}
@@ -262,7 +262,7 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 		case <-rs.Context.Done():
 			return
 		case <-changes:
-			rs.reload(rs.Context)
+			rs.Reload(rs.Context)
 		}
 	}
 }
