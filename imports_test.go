@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 		"source", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
 	},
 	".": {
-		"internal/live", "source", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
+		"internal/live", "internal/hits", "source", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
 	},
 	"redis":          {"source", "rulefile", "resolver"},
 	"cmd/caddy":      {".", "redis"},

@@ -68,7 +68,7 @@ type Parameter struct {
 	Given
 	Displaced []Given `json:"displaced,omitempty"`
 
-	Text string // the parameter as it stands
+	Text string `json:"-"` // the parameter as it stands
 }
 
 // OutcomeOf resolves a URL, and explains it if that is asked for. A path is one of origin.
