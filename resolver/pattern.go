@@ -36,11 +36,16 @@ func PatternOf(rule Rule) Pattern {
 			return p
 		}
 	}
-	literal := patternBuilder{Pattern: newPattern()}
-	literal.addText(string(o.appendKey(nil, rule.Key)))
-	literal.endSegment()
-	literal.exact = rule.Exact
-	return literal.Pattern
+	return literalPattern(string(o.appendKey(nil, rule.Key)), rule.Exact)
+}
+
+// literalPattern returns the pattern of a canonical key without variables.
+func literalPattern(key string, exact bool) Pattern {
+	b := patternBuilder{Pattern: newPattern()}
+	b.addText(key)
+	b.endSegment()
+	b.exact = exact
+	return b.Pattern
 }
 
 func newPattern() Pattern { return Pattern{span: -1} }

@@ -134,6 +134,19 @@ func TestTheIndexFindsTheKeyThatComparingAllWouldFind(t *testing.T) {
 	}
 }
 
+func TestADeepKeyPrecedesThoseWithVariables(t *testing.T) {
+	index := NewPatternIndex()
+	deep := strings.Repeat("a/", 100)
+	for number, key := range []string{deep + "b", "{x}/a/{+rest}", deep + "c"} {
+		p := PatternOf(Rule{Key: key})
+		got, path, ok := index.First(&p)
+		if ok != (number == 2) || ok && (got != 1 || path != "/"+key) {
+			t.Errorf("%s: key %d precedes key %d at %s, %t", key, number, got, path, ok)
+		}
+		index.Add(&p, number)
+	}
+}
+
 func TestAKeyIsLookedUpInAFewStepsHoweverManyThereAre(t *testing.T) {
 	const n = 3000
 	for name, kinds := range map[string][2]Rule{

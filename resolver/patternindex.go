@@ -90,8 +90,8 @@ func (x *PatternIndex) IsSpent() bool {
 
 // Add takes in a key with its number, which grows from key to key.
 func (x *PatternIndex) Add(p *Pattern, number int) {
-	if p.exact && !p.IsTemplate() {
-		return // it precedes all that has variables
+	if !p.IsTemplate() && (p.exact || p.isDeep()) {
+		return // it precedes all keys with variables that overlap it
 	}
 	form := x.formOf(p)
 	form.keys = append(form.keys, numberedPattern{p, number})
@@ -267,10 +267,13 @@ func placeIn(a, b *segmentPattern) patternPlace {
 	}
 }
 
-// formName returns a text that all keys of one form have.
+// isDeep reports whether the key has more segments than any that has variables.
+func (p *Pattern) isDeep() bool { return len(p.segments) > maxSegments }
+
+// formName returns a text that all keys of one form have. Deep keys are of one form.
 func (p *Pattern) formName() string {
 	name := strconv.AppendBool(nil, p.exact)
-	for i := range p.segments {
+	for i := range min(len(p.segments), maxSegments+1) {
 		switch s := &p.segments[i]; {
 		case i == p.span:
 			name = append(name, '+')

@@ -20,7 +20,7 @@ func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, erro
 	var splices []splice
 	old := -1
 	for _, line := range lines.all {
-		if e.isOf(line.key) {
+		if e.isOf(line.rule.Key) {
 			splices = append(splices, splice{from: line.start, to: line.end})
 			old = line.start
 		}
@@ -48,8 +48,7 @@ type redirectLines struct {
 
 // redirectSpan is a line that is a rule, and where in the file it stands.
 type redirectSpan struct {
-	key        string
-	pattern    resolver.Pattern
+	rule       resolver.Rule
 	start, end int
 }
 
@@ -65,9 +64,7 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 		}
 		rules, _ := newRedirectLine(text, lines.position(0)).rules()
 		for _, rule := range rules {
-			pattern := resolver.PatternOf(rule)
-			span := redirectSpan{rule.Key, pattern, lines.start, lines.end}
-			spans.all = append(spans.all, span)
+			spans.all = append(spans.all, redirectSpan{rule, lines.start, lines.end})
 		}
 	}
 }
@@ -79,10 +76,11 @@ func (l *redirectLines) insert(
 	earliest, latest := 0, l.last
 	pattern := resolver.PatternOf(rule)
 	for _, line := range l.all {
-		if _, both := pattern.Overlap(&line.pattern); !both {
+		other := resolver.PatternOf(line.rule)
+		if _, both := pattern.Overlap(&other); !both {
 			continue
 		}
-		switch order := pattern.Compare(&line.pattern); {
+		switch order := pattern.Compare(&other); {
 		case order > 0:
 			earliest = line.end
 		case order < 0:
