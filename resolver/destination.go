@@ -24,24 +24,34 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	}
 	var rule record
 	rule.decodeAnswer(&rs.table.arena, encoded)
-	result := Result{
-		Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at), Hops: int(rule.hops),
-		Status: rule.status,
-	}
+	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at)}
 	switch {
 	case unsafePath(found.remaining, dst):
 		return dst, result.failed(ErrUnsafePath)
 	case rule.flags.has(failed):
 		return dst, result.failed(rs.failures[rule.failure()])
 	}
-	end, fragment, err := rs.appendDestination(dst, &rule, found.remaining, req)
+	dst = rs.appendRedirect(dst, &rule, found.remaining, req, &result)
+	return dst, result
+}
+
+// appendRedirect appends the destination of a rule, and fills in the result, which is a redirect
+// but for errors and for the request itself (R15).
+func (rs *Ruleset) appendRedirect(
+	dst []byte, rule *record, remaining string, req *Request, result *Result,
+) []byte {
+	end, fragment, err := rs.appendDestination(dst, rule, remaining, req)
 	if err != nil {
-		return dst, result.failed(err)
+		*result = result.failed(err)
+		return dst
 	}
+	result.Hops = int(rule.hops)
 	if isRequest(end[len(dst):fragment], end[fragment:], req) {
-		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
+		result.Outcome = Pass
+		return dst
 	}
-	return end, result
+	result.Status = rule.status
+	return end
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The
