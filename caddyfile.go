@@ -16,12 +16,14 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("shortlink", parseCaddyfile)
 	httpcaddyfile.RegisterDirectiveOrder("shortlink", httpcaddyfile.After, "redir")
+	Register(configurations{})
 }
 
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
@@ -298,7 +300,7 @@ func (p *directive) addRule(l line) {
 			p.reportRule(rule, "%s stands twice", word)
 			return
 		}
-		code, isStatus := parseStatus(word)
+		code, isStatus := rulefile.ParseStatus(word)
 		switch {
 		case word == "exact":
 			rule.Exact = true
@@ -308,7 +310,7 @@ func (p *directive) addRule(l line) {
 			rule.Status = code
 		default:
 			p.reportRule(rule, "%q cannot stand here: what can follow a destination is one "+
-				"redirect code (%s), exact, and unlisted", word, redirectCodes)
+				"redirect code (%s), exact, and unlisted", word, rulefile.StatusWords)
 			return
 		}
 	}
@@ -336,6 +338,24 @@ func isMisspeltOrigin(words []string) bool {
 		}
 	}
 	return len(name) == 0 && missing <= 1
+}
+
+// ruleLine returns a rule as a line of a Caddyfile would have it.
+func ruleLine(rule resolver.Rule) string {
+	line := rule.Key + " " + rule.Value
+	if needsRule(rule) {
+		line = "rule " + line
+	}
+	if rule.Status != 0 {
+		line += fmt.Sprint(" ", rule.Status)
+	}
+	if rule.Exact {
+		line += " exact"
+	}
+	if rule.Unlisted {
+		line += " unlisted"
+	}
+	return line
 }
 
 // needsRule reports whether a Caddyfile takes a rule's line for something else without "rule" in

@@ -12,7 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-func init() {
+// Register registers the command shortlink with Caddy.
+func Register(configurations Configurations) {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  "shortlink",
 		Usage: "<command>",
@@ -23,12 +24,12 @@ of one that runs. All of it by the same resolver that serves.
 
 Exit status: 0 if all is well, 1 if something was found or an outcome is an
 error, 2 for wrong usage and for input that is of no use.`,
-		CobraFunc: addCommands,
+		CobraFunc: func(parent *cobra.Command) { addCommands(parent, configurations) },
 	})
 }
 
 // addCommands adds the commands below "caddy shortlink".
-func addCommands(parent *cobra.Command) {
+func addCommands(parent *cobra.Command, configurations Configurations) {
 	complete(parent)
 	parent.RunE = exiting(func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -37,14 +38,14 @@ func addCommands(parent *cobra.Command) {
 		return fmt.Errorf("there is no command %q; the commands are %s", args[0], strings.Join(namesOfCommands(parent), ", "))
 	})
 	for _, cmd := range []*cobra.Command{
-		resolveCommand(),
-		reverseCommand(),
-		checkCommand(),
-		diffCommand(),
+		resolveCommand(configurations),
+		reverseCommand(configurations),
+		checkCommand(configurations),
+		diffCommand(configurations),
 		convertCommand(),
-		addCommand(),
+		addCommand(configurations),
 		removeCommand(),
-		listCommand(),
+		listCommand(configurations),
 		hitsCommand(),
 		reloadCommand(),
 		statusCommand(),

@@ -26,8 +26,8 @@ type checking struct {
 	format string
 }
 
-func checkCommand() *cobra.Command {
-	var c checking
+func checkCommand(configurations Configurations) *cobra.Command {
+	c := checking{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
 		Use:   "check [--config FILE] [--rules FILE]... [--host HOST]... [--strict] [--format text|json]",
 		Short: "Says everything that can be known of rules",
@@ -91,10 +91,10 @@ func checkHosts(hosts []string) error {
 // Check checks all handlers that are meant.
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open(cmd.InOrStdin())
-	if bad, is := errors.AsType[badConfiguration](err); is {
+	if bad, is := errors.AsType[BadConfiguration](err); is {
 		path := cmp.Or(c.input.config, defaultConfig)
 		report := newCheckReport(path)
-		report.addErrors(inDirectives(bad.error, path), "configuration")
+		report.addErrors(c.input.configurations.InDirectives(bad.error, path), "configuration")
 		for i, f := range report.Findings { // Caddy's own messages name the file
 			report.Findings[i].Message = strings.ReplaceAll(f.Message, path, printable.Text(path))
 		}
@@ -114,21 +114,21 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	return reports, nil
 }
 
-func (c *checking) checkHandler(h *configured, progress *progress) *checkReport {
-	report := newCheckReport(h.name)
-	if h.shares {
+func (c *checking) checkHandler(h *Found, progress *progress) *checkReport {
+	report := newCheckReport(h.Name)
+	if h.Shares {
 		report.label = h.label()
 	}
-	ruleset, _, err := h.rules.CompileRules(h.rules.Context, progress.step)
+	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.step)
 	if err != nil {
 		report.addErrors(err, "source")
 		return report
 	}
 	report.Rules = ruleset.Len()
-	report.addCopies(h.rules.Sources)
-	report.addErrors(h.rules.CheckExpectations(ruleset), "failed expectation")
-	ruleset.Check(slices.Concat(c.hosts, h.origins), report.add)
-	for _, w := range h.rules.ClientHostWarnings(ruleset) {
+	report.addCopies(h.Rules.Sources)
+	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
+	ruleset.Check(slices.Concat(c.hosts, h.Origins), report.add)
+	for _, w := range h.Rules.ClientHostWarnings(ruleset) {
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}
 	report.sort()

@@ -21,12 +21,14 @@ import (
 
 // diffing is what "caddy shortlink diff" is asked to do.
 type diffing struct {
+	configurations Configurations
+
 	adapter, name, format string
 	rulesFormat           string
 }
 
-func diffCommand() *cobra.Command {
-	var d diffing
+func diffCommand(configurations Configurations) *cobra.Command {
+	d := diffing{configurations: configurations}
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [--format text|json]",
 		Short: "Says what a change of rules means to clients",
@@ -96,23 +98,23 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 func (d *diffing) compile(
 	path string, stdin io.Reader, progress *progress,
 ) (*resolver.Ruleset, resolver.Options, error) {
-	in := input{rules: []string{path}}
+	in := input{configurations: d.configurations, rules: []string{path}}
 	if _, told := rulefile.FormatOf(path); !told {
 		in.format = d.rulesFormat
 	}
 	if d.adapter != "" || isCaddyfileName(path) {
-		in = input{config: path, adapter: d.adapter, name: d.name}
+		in = input{configurations: d.configurations, config: path, adapter: d.adapter, name: d.name}
 	}
 	h, err := in.openOne(stdin, nil)
 	if err != nil {
 		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer h.close()
-	ruleset, _, err := h.rules.CompileRules(h.rules.Context, progress.step)
+	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.step)
 	if err != nil {
 		return nil, resolver.Options{}, printable.Shorten(err)
 	}
-	return ruleset, h.rules.Options, nil
+	return ruleset, h.Rules.Options, nil
 }
 
 // isCaddyfileName reports whether Caddy takes a file of this name for a Caddyfile.

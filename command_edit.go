@@ -27,10 +27,12 @@ type adding struct {
 	digest string
 	isNew  bool // whether the key may have no rule yet
 	format string
+	// ruleLine returns a rule as a line of a Caddyfile has it.
+	ruleLine func(resolver.Rule) string
 }
 
-func addCommand() *cobra.Command {
-	var a adding
+func addCommand(configurations Configurations) *cobra.Command {
+	a := adding{ruleLine: configurations.RuleLine}
 	cmd := &cobra.Command{
 		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted]",
 		Short: "Adds a rule to a running Caddy, or changes it",
@@ -47,7 +49,7 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 	}
 	a.online.addFlags(cmd)
 	cmd.Flags().StringVar(&a.status, "status", "",
-		"Status of the redirect: "+redirectCodes+" (default: the handler's)")
+		"Status of the redirect: "+rulefile.StatusWords+" (default: the handler's)")
 	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
 	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL, 16 at most")
@@ -70,8 +72,8 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	}
 	if a.status != "" {
 		var ok bool
-		if a.rule.Status, ok = parseStatus(a.status); !ok {
-			return fmt.Errorf("--status takes %s, not %q", redirectCodes, a.status)
+		if a.rule.Status, ok = rulefile.ParseStatus(a.status); !ok {
+			return fmt.Errorf("--status takes %s, not %q", rulefile.StatusWords, a.status)
 		}
 	}
 	if len(args) == 0 || len(args) > 2 {
@@ -113,8 +115,8 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 	}
 	defer response.Body.Close()
 	was := replaced(response, a.rule.Key)
-	if was != nil && a.format == formatText && ruleLine(*was) != ruleLine(a.rule) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "Note: this rule was replaced:", ruleLine(*was))
+	if was != nil && a.format == formatText && a.ruleLine(*was) != a.ruleLine(a.rule) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "Note: this rule was replaced:", a.ruleLine(*was))
 	}
 	return a.tell(cmd.OutOrStdout(), was, response.StatusCode == http.StatusCreated)
 }
@@ -148,26 +150,8 @@ func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 		}
 		return encoder.Encode(answer)
 	}
-	_, err := fmt.Fprintln(w, ruleLine(a.rule))
+	_, err := fmt.Fprintln(w, a.ruleLine(a.rule))
 	return err
-}
-
-// ruleLine returns a rule as a line of a Caddyfile would have it.
-func ruleLine(rule resolver.Rule) string {
-	line := rule.Key + " " + rule.Value
-	if needsRule(rule) {
-		line = "rule " + line
-	}
-	if rule.Status != 0 {
-		line += fmt.Sprint(" ", rule.Status)
-	}
-	if rule.Exact {
-		line += " exact"
-	}
-	if rule.Unlisted {
-		line += " unlisted"
-	}
-	return line
 }
 
 // putShort sets the rule for a key that is made of its URL.

@@ -22,6 +22,8 @@ import (
 
 // input says where a command has its rules from: a configuration of Caddy, or files of rules.
 type input struct {
+	configurations Configurations
+
 	config, adapter, name string
 	rules                 []string
 	format                string // of rules, where a file's name does not tell it
@@ -66,7 +68,7 @@ func (in *input) addConfigFlags(cmd *cobra.Command) {
 
 // offline is a handler whose rules are read and compiled without being served.
 type offline struct {
-	*configured
+	*Found
 	close func()
 }
 
@@ -95,13 +97,13 @@ func (in *input) compile(
 		return nil, nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
-	ruleset, _, err = h.rules.CompileRules(h.rules.Context, progress.step)
+	ruleset, _, err = h.Rules.CompileRules(h.Rules.Context, progress.step)
 	progress.end()
 	if err != nil {
 		h.close()
 		return nil, nil, printable.Shorten(err)
 	}
-	for _, from := range h.rules.Sources {
+	for _, from := range h.Rules.Sources {
 		if note := source.NoteOfCopy(from); note != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "Note: source %s: %s\n", from, note)
 		}
@@ -112,7 +114,7 @@ func (in *input) compile(
 // open returns all handlers that are meant, at least one, whose options are good and whose sources can be read.
 func (in *input) open(
 	stdin io.Reader,
-) (handlers configuredHandlers, closeAll func(), err error) {
+) (handlers Handlers, closeAll func(), err error) {
 	if err := checkRulesFormat(in.format, in.rules); err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +123,7 @@ func (in *input) open(
 			return nil, nil, err
 		}
 		rules := in.rulesOfFiles(stdin)
-		return configuredHandlers{{rules: rules, name: rules.PublicName()}}, func() {}, nil
+		return Handlers{{Rules: rules, Name: rules.PublicName()}}, func() {}, nil
 	}
 	if err := beQuiet(); err != nil {
 		return nil, nil, err
@@ -134,7 +136,7 @@ func (in *input) open(
 	if err != nil {
 		return nil, nil, err
 	}
-	handlers, err = in.handlersIn(ctx, config, path)
+	handlers, err = in.configurations.Find(ctx, config, path, in.name)
 	if err != nil {
 		closeAll()
 		return nil, nil, err
@@ -181,7 +183,7 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 	}
 	config, path, _, err = caddycmd.LoadConfig(in.config, printable.Text(in.adapter))
 	if err != nil {
-		return nil, "", badConfiguration{err}
+		return nil, "", BadConfiguration{err}
 	}
 	if path == "" {
 		return nil, "", errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
@@ -189,11 +191,11 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 	return config, path, nil
 }
 
-// badConfiguration is all that is wrong with a configuration that could be read.
-type badConfiguration struct{ error }
+// BadConfiguration is all that is wrong with a configuration that could be read.
+type BadConfiguration struct{ error }
 
 // Unwrap returns the error itself.
-func (b badConfiguration) Unwrap() error { return b.error }
+func (b BadConfiguration) Unwrap() error { return b.error }
 
 // beQuiet lets Caddy log nothing while it loads a configuration.
 func beQuiet() error {

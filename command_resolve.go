@@ -22,8 +22,8 @@ type resolving struct {
 	format  string
 }
 
-func resolveCommand() *cobra.Command {
-	var r resolving
+func resolveCommand(configurations Configurations) *cobra.Command {
+	r := resolving{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
 		Use:   "resolve [--config FILE] [--rules FILE]... [--explain] [--format text|json] URL...|-",
 		Short: "Says where URLs lead, and why",
@@ -62,7 +62,7 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, ruleset: ruleset, origin: h.rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, ruleset: ruleset, origin: h.Rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 

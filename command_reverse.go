@@ -20,8 +20,8 @@ type reversing struct {
 	format string
 }
 
-func reverseCommand() *cobra.Command {
-	var r reversing
+func reverseCommand(configurations Configurations) *cobra.Command {
+	r := reversing{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
 		Use:   "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--format text|json] URL...",
 		Short: "Lists every key that leads to a URL",
@@ -64,7 +64,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
-		leads, err := live.LeadsTo(ruleset, url, h.rules.SiteOrigin(), r.hosts, r.below)
+		leads, err := live.LeadsTo(ruleset, url, h.Rules.SiteOrigin(), r.hosts, r.below)
 		if err != nil {
 			return err
 		}

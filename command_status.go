@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-func listCommand() *cobra.Command {
+func listCommand(configurations Configurations) *cobra.Command {
 	var o online
 	var format string
 	cmd := &cobra.Command{
@@ -46,7 +46,7 @@ as in a file of rules.`,
 			if err != nil {
 				return err
 			}
-			return r.list(cmd.OutOrStdout(), prefix, format)
+			return r.list(cmd.OutOrStdout(), prefix, format, configurations.RuleLine)
 		}),
 	}
 	o.addFlags(cmd)
@@ -55,7 +55,9 @@ as in a file of rules.`,
 }
 
 // list writes the rules for a key and below it, as they come in.
-func (r *remote) list(w io.Writer, prefix, format string) error {
+func (r *remote) list(
+	w io.Writer, prefix, format string, ruleLine func(resolver.Rule) string,
+) error {
 	path, err := r.rulePath(prefix)
 	if err != nil {
 		return err

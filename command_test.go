@@ -19,7 +19,7 @@ func Run(args []string, stdin string) (output string, status int) {
 	root := &cobra.Command{Use: "caddy", SilenceUsage: true}
 	parent := &cobra.Command{Use: "shortlink"}
 	root.AddCommand(parent)
-	addCommands(parent)
+	addCommands(parent, configurations{})
 	root.SetOut(&out)
 	root.SetErr(&out)
 	root.SetIn(strings.NewReader(stdin))

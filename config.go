@@ -7,43 +7,37 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// configured is a handler of a configuration, and what tells it apart from the others.
+// configurations tells the commands of the handlers that configurations have.
+type configurations struct{}
+
+// configured is a handler of a configuration, and what the commands see of it.
 type configured struct {
 	*Handler
-	rules  *live.Ruleset // once it is known to be good
-	name   string        // that no other has: the same by which it runs
-	shares bool          // whether others have the public name, too
+	*Found
 	// encoded is the handler as JSON, sorted: all handlers with this form are one.
 	encoded    string
 	forAnyHost bool // whether one of its sites names no host
-	// addresses are of the sites that it stands in: "go.example", "*.go.example:8080", ":443".
-	addresses []string
-	// origins are those of its sites whose requests all reach it as clients send them, as
-	// [resolver.Ruleset.Check] takes them.
-	origins []string
-	// lines are where its directive stands in a Caddyfile.
-	lines []resolver.Position
 }
 
 // configuredHandlers are the handlers of a configuration, sorted by name.
 type configuredHandlers []*configured
 
-// handlersIn returns the shortlink handlers of a configuration that have the name that is asked
-// for; path is the file that it was written in.
-func (in *input) handlersIn(
-	ctx caddy.Context, config []byte, path string,
-) (configuredHandlers, error) {
+// Find returns the handlers that a configuration has; see [Configurations].
+func (configurations) Find(
+	ctx caddy.Context, config []byte, path, name string,
+) (Handlers, error) {
 	handlers, err := findHandlers(config)
 	if err != nil {
 		return nil, err
@@ -51,18 +45,30 @@ func (in *input) handlersIn(
 	handlers, wrong := handlers.decode()
 	handlers.giveNames()
 	handlers.placeIn(path) // which puts inline rules into another order
-	named, err := handlers.named(in.name)
+	var all Handlers
+	for _, c := range handlers {
+		all = append(all, c.Found)
+	}
+	named, err := all.named(name)
 	if err != nil && wrong == nil {
 		return nil, err
 	}
-	for _, c := range named {
-		wrong = errors.Join(wrong, c.prepare(ctx))
+	for _, c := range handlers {
+		if slices.Contains(named, c.Found) {
+			wrong = errors.Join(wrong, c.prepare(ctx))
+		}
 	}
 	if wrong != nil {
-		return nil, badConfiguration{wrong}
+		return nil, BadConfiguration{wrong}
 	}
 	return named, nil
 }
+
+// InDirectives returns what is wrong with the directives of a Caddyfile; see [Configurations].
+func (configurations) InDirectives(err error, path string) error { return inDirectives(err, path) }
+
+// RuleLine returns a rule as a line of a Caddyfile has it.
+func (configurations) RuleLine(rule resolver.Rule) string { return ruleLine(rule) }
 
 // findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of
 // them once.
@@ -82,12 +88,12 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 		}
 		c, twice := known[string(b)]
 		if !twice {
-			c = &configured{encoded: string(b)}
+			c = &configured{Found: new(Found), encoded: string(b)}
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}
-		c.addresses = append(c.addresses, live.AddressesOf(at.hosts, at.ports)...)
-		c.origins = append(c.origins, at.origins()...)
+		c.Addresses = append(c.Addresses, live.AddressesOf(at.hosts, at.ports)...)
+		c.Origins = append(c.Origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 	})
 	return handlers, nil
@@ -239,39 +245,26 @@ func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 func (c *configured) prepare(ctx caddy.Context) error {
 	config, err := c.config(ctx)
 	config.AnyHost = c.forAnyHost
-	c.rules = live.New(config)
+	c.Found.Rules = live.New(config)
 	return err
 }
 
 // publicName is the name by which people and programs call the handler.
-func (c *configured) publicName() string { return cmp.Or(c.Name, "shortlink") }
-
-// Named returns the handlers that have a name, or all for none.
-func (all configuredHandlers) named(name string) (configuredHandlers, error) {
-	if len(all) == 0 {
-		return nil, errors.New("the configuration has no shortlink handler")
-	}
-	if name == "" {
-		return all, nil
-	}
-	some := all.where(func(c *configured) bool { return c.name == name })
-	if len(some) == 0 {
-		return nil, fmt.Errorf("the configuration has no shortlink handler named %q; it has: %s",
-			name, all.list())
-	}
-	return some, nil
-}
+func (c *configured) publicName() string { return cmp.Or(c.Handler.Name, "shortlink") }
 
 // placeIn tells where the handlers stand in a Caddyfile, and gives their inline rules the lines
 // that they have lost in Caddy's JSON.
 func (all configuredHandlers) placeIn(path string) {
 	for _, written := range directivesIn(path) {
 		encoded := sortedJSON(written.Handler)
-		for _, c := range all.where(func(c *configured) bool { return c.encoded == encoded }) {
-			if c.lines == nil {
-				c.Rules = written.Rules
+		for _, c := range all {
+			if c.encoded != encoded {
+				continue
 			}
-			c.lines = append(c.lines, written.at)
+			if c.Lines == nil {
+				c.Handler.Rules = written.Rules
+			}
+			c.Lines = append(c.Lines, written.at)
 		}
 	}
 }
@@ -306,81 +299,100 @@ func (all configuredHandlers) giveNames() {
 	}
 	names, count := live.UniqueNames(public)
 	for i, c := range all {
-		c.name, c.shares = names[i], count[public[i]] > 1
+		c.Found.Name, c.Shares = names[i], count[public[i]] > 1
 	}
 }
 
-func (all configuredHandlers) where(is func(*configured) bool) (some configuredHandlers) {
-	for _, c := range all {
-		if is(c) {
-			some = append(some, c)
+// inDirectives returns what is wrong with the directives of a Caddyfile, each with its place. err
+// is why Caddy could not adapt it: it stops at the first directive, and keeps a text alone.
+func inDirectives(err error, path string) error {
+	told := false
+	var errs []error
+	for _, written := range directivesIn(path) {
+		if written.err != nil {
+			errs = append(errs, written.err)
+			told = told || strings.Contains(err.Error(), written.err.Error())
 		}
 	}
-	return some
+	if !told {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
-// list lists the handlers by name, each with where it stands.
-func (all configuredHandlers) list() string {
-	var names []string
-	shared := false
-	for _, c := range all {
-		names = append(names, c.label())
-		shared = shared || c.shares
-	}
-	list := strings.Join(names, ", ")
-	if shared {
-		list += "; give each a name in its block, as numbers change with the rules"
-	}
-	return list
+// writtenDirective is a shortlink directive as a Caddyfile has it, and what is wrong with it.
+type writtenDirective struct {
+	*Handler
+	err error
+	at  resolver.Position
 }
 
-// label is the handler's name and where it stands.
-func (c *configured) label() string {
-	places := slices.Clone(c.addresses)
-	for _, line := range c.lines {
-		places = append(places, printable.Text(line.String()))
+// directivesIn returns the shortlink directives of a Caddyfile, wherever they stand in it; none, if
+// the file cannot be read or is no Caddyfile.
+func directivesIn(path string) []writtenDirective {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
 	}
-	if len(places) == 0 {
-		return c.name
+	blocks, err := caddyfile.Parse(path, text)
+	if err != nil {
+		return nil
 	}
-	return c.name + " (" + strings.Join(slices.Compact(places), ", ") + ")"
-}
-
-// at returns the handlers of the sites whose hosts URLs have, or all handlers where the URLs do not
-// tell. Those of a site that takes any host have the rest.
-func (all configuredHandlers) at(urls []string) configuredHandlers {
-	some := all
-	for _, url := range urls {
-		u, err := weburl.Parse(url)
-		if err != nil {
-			return all // it is a path
+	var directives []writtenDirective
+	shorthands := httpcaddyfile.NewShorthandReplacer()
+	for _, block := range blocks {
+		for _, segment := range block.Segments {
+			shorthands.ApplyToSegment(&segment)
+			directives = append(directives, directivesOf(segment)...)
 		}
-		address := u.Host
-		if u.Port != "" {
-			address += ":" + u.Port
-		}
-		if !slices.ContainsFunc(some, func(c *configured) bool { return c.isAt(address) }) {
-			address = ""
-		}
-		some = some.where(func(c *configured) bool { return c.isAt(address) })
 	}
-	if len(some) == 0 {
-		return all
-	}
-	return some
+	return directives
 }
 
-// isAt reports whether the handler stands in a site that has this address or, if it is empty, in
-// one that takes any host.
-func (c *configured) isAt(address string) bool {
-	if address == "" {
-		anyHost := func(own string) bool { return own[0] == ':' }
-		return len(c.addresses) == 0 || slices.ContainsFunc(c.addresses, anyHost)
+// directivesOf returns the shortlink directives of a segment.
+func directivesOf(segment []caddyfile.Token) (directives []writtenDirective) {
+	for i := 0; i < len(segment); i++ {
+		if !beginsDirective(segment, i) {
+			continue
+		}
+		whole := segment[i : i+lengthOfDirective(segment[i:])]
+		h, at := new(Handler), resolver.Position{Source: segment[i].File, Line: segment[i].Line}
+		err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(whole)))
+		directives = append(directives, writtenDirective{h, err, at})
+		i += len(whole) - 1 // a key can be called like the directive
 	}
-	labels := strings.Split(address, ".")
-	return slices.ContainsFunc(c.addresses, func(own string) bool {
-		return slices.EqualFunc(strings.Split(own, "."), labels, func(own, label string) bool {
-			return own == "*" || strings.EqualFold(own, label)
-		})
-	})
+	return directives
+}
+
+func beginsDirective(tokens []caddyfile.Token, i int) bool {
+	return tokens[i].Text == "shortlink" && (i == 0 || !onOneLine(tokens[i-1], tokens[i]))
+}
+
+func onOneLine(a, b caddyfile.Token) bool { return a.Line == b.Line && a.File == b.File }
+
+// lengthOfDirective returns how many of the tokens are the directive's that they begin with.
+func lengthOfDirective(tokens []caddyfile.Token) int {
+	depth := 0
+	for i, token := range tokens {
+		switch {
+		case token.Text == "{":
+			depth++
+		case token.Text == "}":
+			depth--
+		}
+		if depth == 0 && (i+1 == len(tokens) || !onOneLine(token, tokens[i+1])) {
+			return i + 1
+		}
+	}
+	return len(tokens)
+}
+
+// withoutMatcher drops what stands between the directive's name and its block.
+func withoutMatcher(tokens []caddyfile.Token) []caddyfile.Token {
+	for i := 1; i < len(tokens) && tokens[i].Line == tokens[0].Line; i++ {
+		if tokens[i].Text == "{" {
+			return append([]caddyfile.Token{tokens[0]}, tokens[i:]...)
+		}
+	}
+	return tokens
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // option is one of the directive's options in the Caddyfile.
@@ -30,7 +31,7 @@ type option struct {
 func directiveOptions() []option {
 	return []option{
 		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com", set: setOrigin},
-		{name: "status", takes: "a redirect code", choices: redirectCodes, set: setStatus},
+		{name: "status", takes: "a redirect code", choices: rulefile.StatusWords, set: setStatus},
 		{name: "cache", takes: "a duration of at least one second", choices: "such as 1h or 30d", set: setCache},
 		{name: "query", takes: "merge, preserve or ignore", set: setQuery},
 		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true, set: setProtect},
@@ -49,7 +50,7 @@ func setOrigin(h *Handler, args []string) bool {
 }
 
 func setStatus(h *Handler, args []string) (ok bool) {
-	h.StatusCode, ok = parseStatus(args[0])
+	h.StatusCode, ok = rulefile.ParseStatus(args[0])
 	return ok
 }
 
@@ -102,20 +103,6 @@ func setAdvertise(h *Handler, args []string) bool {
 func setName(h *Handler, args []string) bool {
 	h.Name = args[0]
 	return validName(args[0])
-}
-
-const redirectCodes = "301, 302, 303, 307, 308, permanent or temporary"
-
-// parseStatus returns the status that a word stands for.
-func parseStatus(word string) (code int, ok bool) {
-	switch word {
-	case "permanent":
-		return 301, true
-	case "temporary":
-		return 302, true
-	}
-	code, err := strconv.Atoi(word)
-	return code, err == nil && resolver.ValidStatus(code)
 }
 
 func optionNamed(name string) (option, bool) {

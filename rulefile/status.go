@@ -14,3 +14,18 @@ func statusCode(word string) (code int, ok bool) {
 	code, err := strconv.Atoi(word)
 	return code, err == nil && resolver.ValidStatus(code) && strconv.Itoa(code) == word
 }
+
+// StatusWords are what [ParseStatus] takes, for messages.
+const StatusWords = "301, 302, 303, 307, 308, permanent or temporary"
+
+// ParseStatus returns the redirect status that a word stands for, as people write it in a Caddyfile
+// and on the command line. ok is false for any other word.
+func ParseStatus(word string) (code int, ok bool) {
+	switch word {
+	case "permanent":
+		return 301, true
+	case "temporary":
+		return 302, true
+	}
+	return statusCode(word)
+}

@@ -1,0 +1,137 @@
+package shortlink
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
+	"github.com/caddyserver/caddy/v2"
+)
+
+// Configurations is what only the package of the handler knows of Caddy's configurations.
+type Configurations interface {
+	// Find returns the handlers that a configuration has, sorted by name, or the one with a name; with
+	// rules that are ready to be read. The configuration is JSON, and path the file that it was
+	// written in. What is wrong with the configuration is a [BadConfiguration].
+	Find(ctx caddy.Context, config []byte, path, name string) (Handlers, error)
+
+	// InDirectives returns what is wrong with the directives of a Caddyfile, each with its place; err
+	// is why Caddy could not adapt it.
+	InDirectives(err error, path string) error
+
+	// RuleLine returns a rule as a line of a Caddyfile has it.
+	RuleLine(rule resolver.Rule) string
+}
+
+// Found is a handler of a configuration, whose rules are read and compiled without being served.
+type Found struct {
+	Name   string // that no other has: the same by which it runs
+	Shares bool   // whether others have the public name, too
+	Rules  *live.Ruleset
+	// Addresses are of the sites that it stands in: "go.example", "*.go.example:8080", ":443".
+	Addresses []string
+	// Origins are those of its sites whose requests all reach it as clients send them, as
+	// [resolver.Ruleset.Check] takes them.
+	Origins []string
+	// Lines are where its directive stands in a Caddyfile.
+	Lines []resolver.Position
+}
+
+// Handlers are handlers of a configuration, sorted by name.
+type Handlers []*Found
+
+// named returns the handlers that have a name, or all for none.
+func (all Handlers) named(name string) (Handlers, error) {
+	if len(all) == 0 {
+		return nil, errors.New("the configuration has no shortlink handler")
+	}
+	if name == "" {
+		return all, nil
+	}
+	some := all.where(func(c *Found) bool { return c.Name == name })
+	if len(some) == 0 {
+		return nil, fmt.Errorf("the configuration has no shortlink handler named %q; it has: %s",
+			name, all.list())
+	}
+	return some, nil
+}
+
+func (all Handlers) where(is func(*Found) bool) (some Handlers) {
+	for _, c := range all {
+		if is(c) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// list lists the handlers by name, each with where it stands.
+func (all Handlers) list() string {
+	var names []string
+	shared := false
+	for _, c := range all {
+		names = append(names, c.label())
+		shared = shared || c.Shares
+	}
+	list := strings.Join(names, ", ")
+	if shared {
+		list += "; give each a name in its block, as numbers change with the rules"
+	}
+	return list
+}
+
+// label is the handler's name and where it stands.
+func (c *Found) label() string {
+	places := slices.Clone(c.Addresses)
+	for _, line := range c.Lines {
+		places = append(places, printable.Text(line.String()))
+	}
+	if len(places) == 0 {
+		return c.Name
+	}
+	return c.Name + " (" + strings.Join(slices.Compact(places), ", ") + ")"
+}
+
+// at returns the handlers of the sites whose hosts URLs have, or all handlers where the URLs do not
+// tell. Those of a site that takes any host have the rest.
+func (all Handlers) at(urls []string) Handlers {
+	some := all
+	for _, url := range urls {
+		u, err := weburl.Parse(url)
+		if err != nil {
+			return all // it is a path
+		}
+		address := u.Host
+		if u.Port != "" {
+			address += ":" + u.Port
+		}
+		if !slices.ContainsFunc(some, func(c *Found) bool { return c.isAt(address) }) {
+			address = ""
+		}
+		some = some.where(func(c *Found) bool { return c.isAt(address) })
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
+// isAt reports whether the handler stands in a site that has this address or, if it is empty, in
+// one that takes any host.
+func (c *Found) isAt(address string) bool {
+	if address == "" {
+		anyHost := func(own string) bool { return own[0] == ':' }
+		return len(c.Addresses) == 0 || slices.ContainsFunc(c.Addresses, anyHost)
+	}
+	labels := strings.Split(address, ".")
+	return slices.ContainsFunc(c.Addresses, func(own string) bool {
+		return slices.EqualFunc(strings.Split(own, "."), labels, func(own, label string) bool {
+			return own == "*" || strings.EqualFold(own, label)
+		})
+	})
+}
