@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -269,13 +270,15 @@ func escapedPath(u *url.URL) string {
 // literal one, is escaped once more in the path of a request.
 func withVariables(key string) string {
 	key = strings.NewReplacer("%257B", "%7B", "%257b", "%7B", "%257D", "%7D", "%257d", "%7D", "%7B", "{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
-	return expression.ReplaceAllStringFunc(key, func(e string) string {
+	return variable.ReplaceAllStringFunc(key, func(e string) string {
 		if decoded, err := url.PathUnescape(e); err == nil {
 			return decoded
 		}
 		return e
 	})
 }
+
+var variable = regexp.MustCompile(`\{[^{}]*\}`)
 
 // readableKey returns a key of a path as its author would write it: characters beyond ASCII as themselves.
 func readableKey(key string) string {
