@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -123,7 +124,7 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 
 // replaced returns the rule that an edit has replaced, or nil.
 func replaced(edited *http.Response, key string) *resolver.Rule {
-	value := strings.NewReader(edited.Header.Get(headerWas))
+	value := strings.NewReader(edited.Header.Get(admin.HeaderWas))
 	rule, err := rulefile.ReadJSONValue(value, "", key)
 	if err != nil {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/spf13/cobra"
 )
 
@@ -33,7 +34,7 @@ rule that leads there. Rules that were added since then are among them.`,
 			if len(args) > 0 {
 				return errors.New("hits takes no words but flags")
 			}
-			if _, err := parseUnused(unused); err != nil {
+			if _, err := admin.ParseUnused(unused); err != nil {
 				return fmt.Errorf("--%w", err)
 			}
 			r, err := o.find()
@@ -87,7 +88,7 @@ func writeHits(w, notes io.Writer, answer *json.Decoder) error {
 			fmt.Fprintln(notes, "Note:", note)
 		case "hits":
 			return eachMember(answer, func(key string) error {
-				var h hitJSON
+				var h admin.Hit
 				if err := answer.Decode(&h); err != nil {
 					return err
 				}

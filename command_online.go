@@ -17,6 +17,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -107,13 +108,13 @@ func (o *online) adminAddress() (string, error) {
 // handlers returns what is known of all handlers that run.
 func (r *remote) handlers() (map[string]live.Status, error) {
 	var all map[string]live.Status
-	err := r.get(adminPath, &all)
+	err := r.get(admin.Path, &all)
 	return all, err
 }
 
 // path is the path of something that the handler has.
 func (r *remote) path(below ...string) string {
-	return adminPath + url.PathEscape(r.name) + strings.Join(append([]string{""}, below...), "/")
+	return admin.Path + url.PathEscape(r.name) + strings.Join(append([]string{""}, below...), "/")
 }
 
 // rulePath is the path of a key's rule, or of all rules if key is empty.

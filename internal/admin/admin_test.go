@@ -1,4 +1,4 @@
-package shortlink
+package admin
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // One such list takes hundreds of megabytes where there are millions of rules.
 func TestTheAdminEndpointSearchesBackwardsForOneClientAtATime(t *testing.T) {
-	a := new(Admin).CaddyModule().New().(*Admin)
+	a := new(API).CaddyModule().New().(*API)
 	done, err := a.takeTurn(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package shortlink
+package admin
 
 import (
 	"bufio"
@@ -23,10 +23,10 @@ import (
 )
 
 func init() {
-	caddy.RegisterModule(new(Admin))
+	caddy.RegisterModule(new(API))
 }
 
-// Admin answers on Caddy's admin endpoint what the shortlink handlers that run know, and edits
+// API answers on Caddy's admin endpoint what the shortlink handlers that run know, and edits
 // their rules. A handler is called by its name, or `shortlink` where it has none; where several
 // would have one name, they are `shortlink`, `shortlink-2` and so on.
 //
@@ -60,28 +60,28 @@ func init() {
 // serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
 // since they had this digest, with `If-None-Match: *` if the key has a rule, and with `If-Match: *`
 // if it has none. A key is written as in the path of a URL.
-type Admin struct {
+type API struct {
 	// reversing holds a value while a request is answered that needs much memory for a long list.
 	reversing chan struct{}
 }
 
 // CaddyModule returns the module's ID and constructor.
-func (*Admin) CaddyModule() caddy.ModuleInfo {
+func (*API) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{
 		ID:  "admin.api.shortlink",
-		New: func() caddy.Module { return &Admin{make(chan struct{}, 1)} },
+		New: func() caddy.Module { return &API{make(chan struct{}, 1)} },
 	}
 }
 
-const adminPath = "/shortlink/"
+const Path = "/shortlink/"
 
 // Routes returns the one route; what lies below it, Admin finds out itself, as keys are paths.
-func (a *Admin) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: adminPath, Handler: caddy.AdminHandlerFunc(a.serve)}}
+func (a *API) Routes() []caddy.AdminRoute {
+	return []caddy.AdminRoute{{Pattern: Path, Handler: caddy.AdminHandlerFunc(a.serve)}}
 }
 
 // serve answers a request.
-func (a *Admin) serve(w http.ResponseWriter, r *http.Request) error {
+func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	err := a.answer(w, r)
 	if err == nil {
 		return nil
@@ -105,8 +105,8 @@ func answerRefusal(w http.ResponseWriter, status int, refused error) {
 }
 
 // answer answers a request that asks for something there is.
-func (a *Admin) answer(w http.ResponseWriter, r *http.Request) error {
-	name, rest, _ := strings.Cut(strings.TrimPrefix(escapedPath(r.URL), adminPath), "/")
+func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(escapedPath(r.URL), Path), "/")
 	all := live.AllRunning()
 	if name == "" {
 		return allow(w, r, "GET", func() error { return listHandlers(w, all) })
@@ -206,7 +206,7 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 }
 
 // reverseURL answers which keys lead to a URL, to one request at a time.
-func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
+func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
@@ -231,7 +231,7 @@ func (a *Admin) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Rules
 }
 
 // takeTurn waits until no other request is answered that needs much memory; done ends the turn.
-func (a *Admin) takeTurn(ctx context.Context) (done func(), err error) {
+func (a *API) takeTurn(ctx context.Context) (done func(), err error) {
 	select {
 	case a.reversing <- struct{}{}:
 		return func() { <-a.reversing }, nil
@@ -348,13 +348,13 @@ func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key strin
 	}
 	w.Header().Set("ETag", live.EntityTag(h.Serving().Digest))
 	if e.Old != nil {
-		w.Header().Set(headerWas, inASCII(live.RuleText(e.Old)))
+		w.Header().Set(HeaderWas, inASCII(live.RuleText(e.Old)))
 	}
 	return created, nil
 }
 
-// headerWas is the header that has the value which an edit has replaced or removed, as JSON.
-const headerWas = "Shortlink-Was"
+// HeaderWas is the header that has the value which an edit has replaced or removed, as JSON.
+const HeaderWas = "Shortlink-Was"
 
 // inASCII returns a JSON text with escapes in the place of characters that no header holds.
 func inASCII(text string) string {
@@ -372,4 +372,4 @@ func inASCII(text string) string {
 }
 
 // Interface guard
-var _ caddy.AdminRouter = (*Admin)(nil)
+var _ caddy.AdminRouter = (*API)(nil)

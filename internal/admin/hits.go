@@ -1,4 +1,4 @@
-package shortlink
+package admin
 
 import (
 	"bufio"
@@ -12,15 +12,15 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// hitJSON is how often a rule has redirected, and when last; to the minute.
-type hitJSON struct {
+// Hit is how often a rule has redirected, and when last; to the minute.
+type Hit struct {
 	Count uint64     `json:"count"`
 	Last  *time.Time `json:"last,omitempty"`
 }
 
 // listHits answers with the hits of all rules, or of those that nobody needs.
 func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
-	unused, err := parseUnused(r.URL.Query().Get("unused"))
+	unused, err := ParseUnused(r.URL.Query().Get("unused"))
 	if err != nil {
 		return err
 	}
@@ -36,8 +36,8 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	return writeHitList(bufio.NewWriter(w), list, note)
 }
 
-// parseUnused returns for how long rules have not been used that are asked for, 0 for all rules.
-func parseUnused(written string) (time.Duration, error) {
+// ParseUnused returns for how long rules have not been used that are asked for, 0 for all rules.
+func ParseUnused(written string) (time.Duration, error) {
 	if written == "" {
 		return 0, nil
 	}
@@ -72,9 +72,9 @@ func writeHitList(w *bufio.Writer, list *hits.List, note string) error {
 	return w.Flush()
 }
 
-func hitJSONOf(m hits.Count) hitJSON {
+func hitJSONOf(m hits.Count) Hit {
 	if m.N == 0 {
-		return hitJSON{}
+		return Hit{}
 	}
-	return hitJSON{m.N, new(m.Time())}
+	return Hit{m.N, new(m.Time())}
 }
