@@ -2,9 +2,14 @@ package shortlink
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
 // answer is what the handler says to a request that it does not pass on. It is
@@ -65,4 +70,82 @@ func (a *answer) writeTo(w http.ResponseWriter) {
 		header["Cache-Control"] = a.cacheControl[:]
 	}
 	w.WriteHeader(a.result.Status)
+}
+
+const (
+	placeholderPrefix      = "http.shortlink."
+	placeholderKey         = placeholderPrefix + "key"
+	placeholderDestination = placeholderPrefix + "destination"
+	placeholderHops        = placeholderPrefix + "hops"
+	placeholderOutcome     = placeholderPrefix + "outcome"
+)
+
+// placeholder is the value of the placeholder called name, as a [caddy.ReplacerFunc].
+func (a *answer) placeholder(name string) (any, bool) {
+	if !strings.HasPrefix(name, placeholderPrefix) {
+		return nil, false
+	}
+	switch name {
+	case placeholderKey:
+		return a.result.Key, true
+	case placeholderDestination:
+		return a.result.Destination, true
+	case placeholderHops:
+		return a.result.Hops, true
+	case placeholderOutcome:
+		return a.result.Outcome.String(), true
+	}
+	return nil, false
+}
+
+// passed are the placeholders of a request that passes: the same for all of them, so
+// that passing allocates nothing.
+func passed(name string) (any, bool) {
+	a := answer{result: resolver.Result{Outcome: resolver.Pass}}
+	return a.placeholder(name)
+}
+
+// publish makes values the placeholders of a request. A replacer asks its providers in the
+// order in which they came, and before them what was set by name: where an
+// earlier shortlink handler has published its own, these are set by name, to be the
+// ones that count.
+func publish(repl *caddy.Replacer, values caddy.ReplacerFunc) {
+	if _, published := repl.Get(placeholderOutcome); !published {
+		repl.Map(values)
+		return
+	}
+	for _, name := range [...]string{placeholderKey, placeholderDestination, placeholderHops, placeholderOutcome} {
+		value, _ := values(name)
+		repl.Set(name, value)
+	}
+}
+
+// logAccess adds what became of a request to its line of the access log, as an object shortlink, if there is an access
+// log. Where several handlers see the request, the last one to do so tells.
+func logAccess(r *http.Request, entry zapcore.ObjectMarshaler) {
+	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok || server == nil || server.Logs == nil {
+		return
+	}
+	if extra, ok := r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+		extra.Set(zap.Object("shortlink", entry))
+	}
+}
+
+// MarshalLogObject writes what became of a request.
+func (a *answer) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
+	encoder.AddString("key", a.result.Key)
+	encoder.AddString("destination", a.result.Destination)
+	encoder.AddInt("hops", a.result.Hops)
+	encoder.AddString("outcome", a.result.Outcome.String())
+	return nil
+}
+
+// passedEntry is what the log says of a request that goes on.
+type passedEntry struct{}
+
+// MarshalLogObject writes that the request has passed.
+func (passedEntry) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
+	encoder.AddString("outcome", "pass")
+	return nil
 }

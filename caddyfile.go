@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/command"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -23,7 +24,7 @@ import (
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("shortlink", parseCaddyfile)
 	httpcaddyfile.RegisterDirectiveOrder("shortlink", httpcaddyfile.After, "redir")
-	Register(configurations{})
+	command.Register(configurations{})
 }
 
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/command"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +20,7 @@ func Run(args []string, stdin string) (output string, status int) {
 	root := &cobra.Command{Use: "caddy", SilenceUsage: true}
 	parent := &cobra.Command{Use: "shortlink"}
 	root.AddCommand(parent)
-	addCommands(parent, configurations{})
+	command.AddTo(parent, configurations{})
 	root.SetOut(&out)
 	root.SetErr(&out)
 	root.SetIn(strings.NewReader(stdin))

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
+	"github.com/caddy-shortlink/shortlink/internal/command"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -25,7 +26,7 @@ type configurations struct{}
 // configured is a handler of a configuration, and what the commands see of it.
 type configured struct {
 	*Handler
-	*Found
+	*command.Found
 	// encoded is the handler as JSON, sorted: all handlers with this form are one.
 	encoded    string
 	forAnyHost bool // whether one of its sites names no host
@@ -37,7 +38,7 @@ type configuredHandlers []*configured
 // Find returns the handlers that a configuration has; see [Configurations].
 func (configurations) Find(
 	ctx caddy.Context, config []byte, path, name string,
-) (Handlers, error) {
+) (command.Handlers, error) {
 	handlers, err := findHandlers(config)
 	if err != nil {
 		return nil, err
@@ -45,11 +46,11 @@ func (configurations) Find(
 	handlers, wrong := handlers.decode()
 	handlers.giveNames()
 	handlers.placeIn(path) // which puts inline rules into another order
-	var all Handlers
+	var all command.Handlers
 	for _, c := range handlers {
 		all = append(all, c.Found)
 	}
-	named, err := all.named(name)
+	named, err := all.Named(name)
 	if err != nil && wrong == nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (configurations) Find(
 		}
 	}
 	if wrong != nil {
-		return nil, BadConfiguration{wrong}
+		return nil, command.BadConfiguration{Err: wrong}
 	}
 	return named, nil
 }
@@ -88,7 +89,7 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 		}
 		c, twice := known[string(b)]
 		if !twice {
-			c = &configured{Found: new(Found), encoded: string(b)}
+			c = &configured{Found: new(command.Found), encoded: string(b)}
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/command"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
@@ -29,7 +30,7 @@ func FuzzDirectivesOfACaddyfileAreFoundWithTheirPlaces(f *testing.F) {
 				t.Errorf("a directive at %s follows one at line %d", written.at, last)
 			}
 			last = written.at.Line
-			for _, part := range partsOf(written.err) {
+			for _, part := range command.PartsOf(written.err) {
 				if p := part.(source.Problem); p.At.Line < last || p.Message == "" {
 					t.Errorf("a directive at %s has the problem %#v", written.at, p)
 				}

@@ -17,22 +17,30 @@ const modulePath = "github.com/caddy-shortlink/shortlink"
 var mayImport = map[string][]string{
 	"weburl":             nil,
 	"uritemplate":        nil,
+	"internal/pace":      nil,
 	"internal/printable": nil,
 	"resolver":           {"weburl", "uritemplate"},
 	"rulefile":           {"resolver", "weburl", "internal/printable"},
-	"internal/pace":      nil,
-	"internal/hits":      {"resolver"},
 	"source":             {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
+	"redis":              {"source", "rulefile", "resolver"},
+	"internal/hits":      {"resolver"},
 	"internal/live": {
 		"source", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
 	},
-	".": {
-		"internal/live", "internal/hits", "source", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
+	"internal/admin": {
+		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
 	},
-	"redis":          {"source", "rulefile", "resolver"},
-	"cmd/caddy":      {".", "redis"},
-	"internal/scale": nil,
+	"internal/command": {
+		"internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
+		"internal/printable",
+	},
+	".": {
+		"internal/command", "internal/live", "source", "rulefile", "resolver", "weburl",
+		"internal/printable",
+	},
+	"cmd/caddy": {".", "redis"},
 
+	"internal/scale":            nil,
 	"internal/vectors":          nil,
 	"internal/vectors/generate": {"internal/vectors"},
 }

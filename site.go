@@ -1,11 +1,18 @@
 package shortlink
 
 import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/weburl"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"golang.org/x/net/idna"
 )
 
 // findSite returns the site that this handler is provisioned for, an empty one where there is no server.
@@ -45,4 +52,163 @@ func hostsAround(routes caddyhttp.RouteList, around []string) []string {
 		return around
 	}
 	return matched.named
+}
+
+// siteHosts are the hosts that a server's configuration names: what host matchers take, but for those that take any.
+type siteHosts struct{ named caddyhttp.MatchHost }
+
+// findSiteHosts finds out which hosts the server names that a handler is provisioned for, and whether
+// the handler gets requests for any host. Without a server it returns nil.
+func findSiteHosts(ctx caddy.Context) (hosts *siteHosts, anyHost bool, err error) {
+	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if !ok {
+		return nil, false, nil
+	}
+	anyHost = takesAnyHostNow(server)
+	hosts = new(siteHosts)
+	hosts.addServer(server)
+	return hosts, anyHost, hosts.named.Provision(ctx)
+}
+
+// takesAnyHostNow reports whether the handler that a server provisions at the moment gets requests
+// for any host. Its route is the first one that still has handlers to provision.
+func takesAnyHostNow(server *caddyhttp.Server) bool {
+	routes := server.Routes
+	isNext := func(route caddyhttp.Route) bool { return route.HandlersRaw != nil }
+	if i := slices.IndexFunc(routes, isNext); i >= 0 {
+		routes = routes[i : i+1]
+	} // else it is one for errors, or a named one
+	hosts := new(siteHosts)
+	for _, route := range routes {
+		hosts.addRoute(route)
+	}
+	return len(hosts.named) == 0
+}
+
+// addServer adds the hosts that a server's configuration names.
+func (s *siteHosts) addServer(server *caddyhttp.Server) {
+	for _, route := range server.Routes {
+		s.addRoute(route)
+	}
+	for _, route := range server.NamedRoutes {
+		for _, raw := range route.HandlersRaw {
+			s.addWithin(raw)
+		}
+	}
+	slices.Sort(s.named)
+	s.named = slices.Compact(s.named)
+}
+
+// addRoute adds the hosts of a route's matchers and of those of its handlers, which are gone when
+// they are provisioned.
+func (s *siteHosts) addRoute(route caddyhttp.Route) {
+	for _, set := range route.MatcherSets {
+		for _, matcher := range set {
+			s.addMatcher(matcher)
+		}
+	}
+	for _, set := range route.MatcherSetsRaw {
+		s.add(set["host"])
+	}
+	for _, raw := range route.HandlersRaw {
+		s.addWithin(raw)
+	}
+}
+
+func (s *siteHosts) addMatcher(matcher any) {
+	switch hosts := matcher.(type) {
+	case caddyhttp.MatchHost:
+		s.addAll(hosts)
+	case *caddyhttp.MatchHost:
+		s.addAll(*hosts)
+	}
+}
+
+func (s *siteHosts) add(raw json.RawMessage) {
+	var hosts []string
+	if json.Unmarshal(raw, &hosts) == nil {
+		s.addAll(hosts)
+	}
+}
+
+func (s *siteHosts) addAll(hosts []string) {
+	for _, host := range hosts {
+		if ascii, err := idna.ToASCII(host); err == nil && !takesAnyHost(host) {
+			s.named = append(s.named, strings.ToLower(ascii)) // as Caddy has them, which refuses a host twice
+		}
+	}
+}
+
+// addWithin adds the hosts of all matchers within a configuration, whatever handlers hold them.
+func (s *siteHosts) addWithin(raw json.RawMessage) {
+	if !bytes.Contains(raw, []byte(`"host"`)) {
+		return // as most have none, and some are large
+	}
+	var members map[string]json.RawMessage
+	var elements []json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &members) == nil:
+		var sets []map[string]json.RawMessage
+		if json.Unmarshal(members["match"], &sets) == nil {
+			for _, set := range sets {
+				s.add(set["host"])
+			}
+		}
+		delete(members, "rules") // which are many, and have no matchers
+		for _, member := range members {
+			s.addWithin(member)
+		}
+	case json.Unmarshal(raw, &elements) == nil:
+		for _, element := range elements {
+			s.addWithin(element)
+		}
+	}
+}
+
+// takesAnyHost reports whether a pattern of a host matcher takes hosts that belong to anybody: its "*" is the last label, or has but one behind
+// it.
+func takesAnyHost(pattern string) bool {
+	pattern = strings.TrimRight(pattern, ".")
+	star := strings.LastIndexByte(pattern, '*')
+	return pattern == "" || strings.Contains(pattern, "{") || star >= 0 && strings.Count(pattern[star:], ".") < 2
+}
+
+// isOne reports whether the host that a request is for is one of these, and its port, if it has one, that of the connection: a client
+// chooses neither then.
+func (s *siteHosts) isOne(r *http.Request) bool {
+	canonical, ok := withCanonicalHost(r)
+	if !ok {
+		return false
+	}
+	if ok, err := s.named.MatchWithError(canonical); !ok || err != nil {
+		return false
+	}
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		return true // it has none
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	_, listening, err := net.SplitHostPort(local.String())
+	return err == nil && port == listening
+}
+
+// withCanonicalHost returns a request whose host is spelled as in URLs: a matcher takes a%2eb for
+// one label, which is two in a URL.
+func withCanonicalHost(r *http.Request) (canonical *http.Request, ok bool) {
+	var memory [128]byte
+	const scheme = "http"
+	origin, ok := weburl.AppendOrigin(memory[:0], scheme, r.Host)
+	if !ok {
+		return nil, false
+	}
+	host := origin[len(scheme+"://"):]
+	if strings.EqualFold(string(host), r.Host) {
+		return r, true
+	}
+	other := *r
+	other.Host = string(host)
+	return &other, true
 }

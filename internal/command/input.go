@@ -1,4 +1,4 @@
-package shortlink
+package command
 
 import (
 	"context"
@@ -183,7 +183,7 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 	}
 	config, path, _, err = caddycmd.LoadConfig(in.config, printable.Text(in.adapter))
 	if err != nil {
-		return nil, "", BadConfiguration{err}
+		return nil, "", BadConfiguration{Err: err}
 	}
 	if path == "" {
 		return nil, "", errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
@@ -192,10 +192,13 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 }
 
 // BadConfiguration is all that is wrong with a configuration that could be read.
-type BadConfiguration struct{ error }
+type BadConfiguration struct{ Err error }
+
+// Error tells all that is wrong.
+func (b BadConfiguration) Error() string { return b.Err.Error() }
 
 // Unwrap returns the error itself.
-func (b BadConfiguration) Unwrap() error { return b.error }
+func (b BadConfiguration) Unwrap() error { return b.Err }
 
 // beQuiet lets Caddy log nothing while it loads a configuration.
 func beQuiet() error {

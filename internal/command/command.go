@@ -1,4 +1,4 @@
-package shortlink
+package command
 
 import (
 	"errors"
@@ -24,12 +24,12 @@ of one that runs. All of it by the same resolver that serves.
 
 Exit status: 0 if all is well, 1 if something was found or an outcome is an
 error, 2 for wrong usage and for input that is of no use.`,
-		CobraFunc: func(parent *cobra.Command) { addCommands(parent, configurations) },
+		CobraFunc: func(parent *cobra.Command) { AddTo(parent, configurations) },
 	})
 }
 
-// addCommands adds the commands below "caddy shortlink".
-func addCommands(parent *cobra.Command, configurations Configurations) {
+// AddTo adds the commands below "caddy shortlink".
+func AddTo(parent *cobra.Command, configurations Configurations) {
 	complete(parent)
 	parent.RunE = exiting(func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {

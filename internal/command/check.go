@@ -1,4 +1,4 @@
-package shortlink
+package command
 
 import (
 	"bufio"
@@ -94,7 +94,7 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	if bad, is := errors.AsType[BadConfiguration](err); is {
 		path := cmp.Or(c.input.config, defaultConfig)
 		report := newCheckReport(path)
-		report.addErrors(c.input.configurations.InDirectives(bad.error, path), "configuration")
+		report.addErrors(c.input.configurations.InDirectives(bad.Err, path), "configuration")
 		for i, f := range report.Findings { // Caddy's own messages name the file
 			report.Findings[i].Message = strings.ReplaceAll(f.Message, path, printable.Text(path))
 		}
@@ -182,7 +182,7 @@ func (r *checkReport) add(f resolver.Finding) {
 
 // addErrors adds the errors that an error consists of; kind is for those that do not tell it themselves.
 func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
-	for _, err := range partsOf(err) {
+	for _, err := range PartsOf(err) {
 		f := resolver.Finding{Severity: resolver.SeverityError}
 		f.Kind, f.Message = kind, err.Error()
 		if inRule, ok := err.(*resolver.RuleError); ok {
@@ -209,8 +209,8 @@ func (r *checkReport) addCopies(sources []source.Source) {
 	}
 }
 
-// partsOf returns the errors that an error joins, also one that says more about several.
-func partsOf(err error) []error {
+// PartsOf returns the errors that an error joins, also one that says more about several.
+func PartsOf(err error) []error {
 	if err == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func partsOf(err error) []error {
 		}
 		var parts []error
 		for _, part := range joined.Unwrap() {
-			parts = append(parts, partsOf(part)...)
+			parts = append(parts, PartsOf(part)...)
 		}
 		return parts
 	}

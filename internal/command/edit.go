@@ -1,4 +1,4 @@
-package shortlink
+package command
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package shortlink
+package command
 
 import (
 	"errors"
@@ -45,8 +45,8 @@ type Found struct {
 // Handlers are handlers of a configuration, sorted by name.
 type Handlers []*Found
 
-// named returns the handlers that have a name, or all for none.
-func (all Handlers) named(name string) (Handlers, error) {
+// Named returns the handlers that have a name, or all for none.
+func (all Handlers) Named(name string) (Handlers, error) {
 	if len(all) == 0 {
 		return nil, errors.New("the configuration has no shortlink handler")
 	}
