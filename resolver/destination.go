@@ -31,27 +31,25 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	case rule.flags.has(failed):
 		return dst, result.failed(rs.failures[rule.failure()])
 	}
-	dst = rs.appendRedirect(dst, &rule, found.remaining, req, &result)
-	return dst, result
+	return rs.appendRedirect(dst, &rule, found.remaining, req, result)
 }
 
 // appendRedirect appends the destination of a rule, and fills in the result, which is a redirect
 // but for errors and for the request itself (R15).
 func (rs *Ruleset) appendRedirect(
-	dst []byte, rule *record, remaining string, req *Request, result *Result,
-) []byte {
+	dst []byte, rule *record, remaining string, req *Request, result Result,
+) ([]byte, Result) {
 	end, fragment, err := rs.appendDestination(dst, rule, remaining, req)
 	if err != nil {
-		*result = result.failed(err)
-		return dst
+		return dst, result.failed(err)
 	}
 	result.Hops = int(rule.hops)
 	if isRequest(end[len(dst):fragment], end[fragment:], req) {
 		result.Outcome = Pass
-		return dst
+		return dst, result
 	}
 	result.Status = rule.status
-	return end
+	return end, result
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The

@@ -67,8 +67,7 @@ func (rs *Ruleset) appendTemplate(
 	if err != nil {
 		return dst, result.failed(err)
 	}
-	dst = rs.appendRedirect(dst, &r, m.remaining, req, &result)
-	return dst, result
+	return rs.appendRedirect(dst, &r, m.remaining, req, result)
 }
 
 // recordOf returns the record that a template is for its captures of a path, of which some
