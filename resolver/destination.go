@@ -24,31 +24,23 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	}
 	var rule record
 	rule.decodeAnswer(&rs.table.arena, encoded)
-	result := Result{Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at)}
+	result := Result{
+		Outcome: Redirect, Key: rule.spelledKey(), Rule: int(found.at), Hops: int(rule.hops),
+		Status: rule.status,
+	}
 	switch {
 	case unsafePath(found.remaining, dst):
 		return dst, result.failed(ErrUnsafePath)
 	case rule.flags.has(failed):
 		return dst, result.failed(rs.failures[rule.failure()])
 	}
-	return rs.appendRedirect(dst, &rule, found.remaining, req, result)
-}
-
-// appendRedirect appends the destination of a rule, and fills in the result, which is a redirect
-// but for errors and for the request itself (R15).
-func (rs *Ruleset) appendRedirect(
-	dst []byte, rule *record, remaining string, req *Request, result Result,
-) ([]byte, Result) {
-	end, fragment, err := rs.appendDestination(dst, rule, remaining, req)
+	end, fragment, err := rs.appendDestination(dst, &rule, found.remaining, req)
 	if err != nil {
 		return dst, result.failed(err)
 	}
-	result.Hops = int(rule.hops)
 	if isRequest(end[len(dst):fragment], end[fragment:], req) {
-		result.Outcome = Pass
-		return dst, result
+		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
 	}
-	result.Status = rule.status
 	return end, result
 }
 

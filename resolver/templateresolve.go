@@ -67,7 +67,15 @@ func (rs *Ruleset) appendTemplate(
 	if err != nil {
 		return dst, result.failed(err)
 	}
-	return rs.appendRedirect(dst, &r, m.remaining, req, result)
+	result.Hops, result.Status = int(r.hops), r.status
+	end, fragment, err := rs.appendDestination(dst, &r, m.remaining, req)
+	if err != nil {
+		return dst, result.failed(err)
+	}
+	if isRequest(end[len(dst):fragment], end[fragment:], req) {
+		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
+	}
+	return end, result
 }
 
 // recordOf returns the record that a template is for its captures of a path, of which some
