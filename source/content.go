@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"sync/atomic"
 
 	"aead.dev/minisign"
 
@@ -28,8 +30,16 @@ type content struct {
 	signature, expectations func(context.Context) ([]byte, error)
 	expectName              string // of what holds the expectations
 
-	seen  sight // the state in which the content was seen last
-	reach Reachability
+	seen    sight // the state in which the content was seen last
+	reach   Reachability
+	refused atomic.Pointer[refusal] // of the last reading; nil if it went to the content's end
+}
+
+// refusal is the beginning of content that is enough to know that it holds no rules: whatever
+// follows it is refused, too, and is not read.
+type refusal struct {
+	length int64
+	digest string
 }
 
 // contentOptions are the options in the Caddyfile of a source of such content, by where they go.
@@ -56,10 +66,11 @@ func (c *content) rules(
 	ctx context.Context, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
 	var wrong error
-	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) {
+	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) bool {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
+		return c.noteRefusal(r, wrong)
 	})
 	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))
@@ -72,9 +83,32 @@ func (c *content) rules(
 
 // state returns what a poll compares, of the content as it is now.
 func (c *content) state(ctx context.Context) string {
-	version, err := c.readAll(ctx, pace.New().Pause, func(*reading, companions) {})
+	version, err := c.readAll(ctx, pace.New().Pause, func(r *reading, _ companions) bool {
+		return c.isRefused(r)
+	})
 	c.note(ctx, err)
 	return stateOf(version, err)
+}
+
+// noteRefusal reports whether content that is wrong need not be read on, and remembers how it
+// begins.
+func (c *content) noteRefusal(r *reading, wrong error) bool {
+	if wrong == nil || r.err != nil {
+		c.refused.Store(nil)
+		return false // a longer text could be right
+	}
+	c.refused.Store(&refusal{r.n, r.digest()})
+	return true
+}
+
+// isRefused reports whether the content begins like what was refused before.
+func (c *content) isRefused(r *reading) bool {
+	refused := c.refused.Load()
+	if refused == nil {
+		return false
+	}
+	_, err := io.CopyN(io.Discard, r, refused.length)
+	return err == nil && r.digest() == refused.digest
 }
 
 // note notes whether the content could be read.
@@ -95,17 +129,22 @@ func stateOf(version string, err error) string {
 	return version
 }
 
-// readAll reads the content and what lies beside it, lets use see both, and returns a digest of all: the version. An
-// error is one of reading. pause, if not nil, is called after each piece.
-func (c *content) readAll(ctx context.Context, pause func(), use func(*reading, companions)) (version string, err error) {
+// readAll reads the content and what lies beside it, and returns a digest of all: the version. use
+// sees both, and reports whether the rest makes no difference. An error is one of reading. pause,
+// if not nil, is called after each piece.
+func (c *content) readAll(
+	ctx context.Context, pause func(), use func(*reading, companions) (enough bool),
+) (version string, err error) {
 	beside, err := c.readCompanions(ctx)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
 	err = c.read(ctx, func(r io.Reader) error {
-		hashed := &reading{ctx: ctx, r: io.TeeReader(r, sum), pause: pause}
-		use(hashed, beside)
+		hashed := &reading{ctx: ctx, r: r, sum: sum, pause: pause}
+		if use(hashed, beside) {
+			return nil
+		}
 		_, err := io.Copy(io.Discard, hashed)
 		return err
 	})
@@ -128,7 +167,7 @@ func (c *content) writable() error {
 
 // unchanged returns [ErrChanged] if the content has another version by now.
 func (c *content) unchanged(ctx context.Context, version string) error {
-	now, err := c.readAll(ctx, nil, func(*reading, companions) {})
+	now, err := c.readAll(ctx, nil, func(*reading, companions) bool { return false })
 	if err == nil && now != version {
 		return ErrChanged
 	}
@@ -149,7 +188,7 @@ func (c *content) readCompanions(ctx context.Context) (beside companions, err er
 	return beside, nil
 }
 
-// parse reads the rules, to the end of the content, and verifies the signature.
+// parse reads the rules, to the end of the content if they are right, and verifies the signature.
 func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) error {
 	if c.publicKey == nil {
 		return c.parseRules(r, r, add)
@@ -175,14 +214,15 @@ func (c *content) signatureProblem(text []byte) error {
 		"sign it with minisign -Sm, of version 0.10 or later")
 }
 
-// parseRules reads the rules from signed, which reads from r, to the end of the content.
+// parseRules reads the rules from signed, which reads from r, to the end of the content if they are
+// right.
 func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
 	err := readAs(signed, c.format, c.name, "format", add)
-	if _, drained := io.Copy(io.Discard, signed); drained != nil {
-		return drained
-	}
 	if r.n == 0 {
 		return errEmpty
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, signed)
 	}
 	return err
 }
@@ -218,23 +258,35 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 	return expected, nil
 }
 
-// reading counts what is read, until a context ends.
+// reading counts what is read, until a context ends or an error ends it.
 type reading struct {
 	ctx   context.Context
 	r     io.Reader
+	sum   hash.Hash // of what is read; nil for none
 	n     int64
 	pause func() // nil for none
+	err   error
 }
 
 // Read reads from r.
 func (c *reading) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+	if c.err == nil {
+		c.err = c.ctx.Err()
 	}
-	n, err := c.r.Read(p)
+	if c.err != nil {
+		return 0, c.err
+	}
+	var n int
+	n, c.err = c.r.Read(p)
 	c.n += int64(n)
+	if c.sum != nil {
+		c.sum.Write(p[:n])
+	}
 	if c.pause != nil {
 		c.pause()
 	}
-	return n, err
+	return n, c.err
 }
+
+// digest returns the digest of what has been read until now.
+func (c *reading) digest() string { return string(c.sum.Sum(nil)) }

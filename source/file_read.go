@@ -69,6 +69,12 @@ func (unsteady) Is(target error) bool {
 	return target == ErrBeingWritten || target == ErrUnavailable
 }
 
+// maxRules is how long a rule file is at most. It is read as a stream, and the rules that compile
+// from it have a limit of their own.
+const maxRules = 4 << 30
+
+var errLongRules = errors.New("it is longer than 4 GiB")
+
 // open passes the file to use. A file that changes meanwhile is an error.
 func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	before, err := s.stat(ctx, s.path)
@@ -78,24 +84,61 @@ func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	if stood := s.stood.Load(); stood != nil && s.isBeingWritten(stood, before) {
 		return beingWritten
 	}
+	if before.Size() > maxRules {
+		return errLongRules
+	}
 	open := func(context.Context) (*os.File, error) { return openRegular(s.path) }
 	file, err := callBounded(ctx, s.calls, open)
 	if err != nil {
 		return s.placed(err)
 	}
 	defer file.Close()
-	if err := use(newBoundedReader(ctx, s.calls, file)); err != nil {
+	check := func() error { return s.checkUntouched(ctx, before) }
+	bounded := newBoundedReader(ctx, s.calls, file)
+	if err := use(&steadyReader{r: bounded, check: check}); err != nil {
 		return plainly(err)
 	}
-	after, err := s.stat(ctx, s.path)
+	if err := check(); err != nil {
+		return err
+	}
+	s.stood.Store(before)
+	return nil
+}
+
+// checkUntouched returns an error if the file is not as it was before.
+func (s *File) checkUntouched(ctx context.Context, before *fileState) error {
+	now, err := s.stat(ctx, s.path)
 	if err != nil {
 		return s.placed(err)
 	}
-	if !isUntouched(before, after) {
+	if !isUntouched(before, now) {
 		return changedWhileRead
 	}
-	s.stood.Store(after)
 	return nil
+}
+
+// steadyReader reads a file, and looks now and then whether it still stands there: a large one that
+// has been replaced is not read to its end.
+type steadyReader struct {
+	r         io.Reader
+	check     func() error
+	unchecked int // bytes that have been read since the last look
+}
+
+// lookEvery is after how many bytes a steadyReader looks.
+const lookEvery = 16 << 20
+
+// Read reads from the file.
+func (s *steadyReader) Read(p []byte) (int, error) {
+	if s.unchecked >= lookEvery {
+		if err := s.check(); err != nil {
+			return 0, err
+		}
+		s.unchecked = 0
+	}
+	n, err := s.r.Read(p)
+	s.unchecked += n
+	return n, err
 }
 
 func (s *File) stat(ctx context.Context, path string) (*fileState, error) {

@@ -164,7 +164,10 @@ func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) 
 	}
 	defer unlock()
 	var old []byte
-	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ companions) { old, err = io.ReadAll(r) })
+	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ companions) bool {
+		old, err = io.ReadAll(r)
+		return false
+	})
 	if err := errors.Join(inReading, err); err != nil {
 		return err
 	}
