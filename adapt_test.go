@@ -20,7 +20,8 @@ var update = flag.Bool("update", false, "write what is into testdata/adapt")
 
 // adapt turns a Caddyfile into JSON.
 func adapt(caddyfile string) ([]byte, error) {
-	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
+	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile),
+		map[string]any{"filename": "Caddyfile"})
 	return adapted, err
 }
 
@@ -91,7 +92,9 @@ func TestAKeyThatStandsInTheCaddyfileAndInAnImportedFileIsAnError(t *testing.T) 
 	if err := os.WriteFile(imported, []byte("github https://example.com\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := adapt("http://localhost:8080 {\n\tshortlink {\n\t\tgithub https://github.com\n\t\timport " + imported + "\n\t}\n}\n")
+	_, err := adapt(
+		"http://localhost:8080 {\n\tshortlink {\n\t\tgithub https://github.com\n\t\timport " + imported +
+			"\n\t}\n}\n")
 	if err == nil {
 		t.Fatal("no error")
 	}

@@ -30,7 +30,8 @@ func administer(t *testing.T, options, block string) *server {
 // ask sends a request to the admin endpoint; header are names and values of its lines in turn.
 func (s *server) ask(t *testing.T, method, path, body string, header ...string) reply {
 	t.Helper()
-	request, err := http.NewRequest(method, "http://"+s.admin+"/shortlink/"+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, "http://"+s.admin+"/shortlink/"+path,
+		strings.NewReader(body))
 	mustDo(t, err)
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Add(header[i], header[i+1])
@@ -68,12 +69,15 @@ func editable(t *testing.T, name, content string) (s *server, path, log string) 
 	dir := t.TempDir()
 	path, log = filepath.Join(dir, name), filepath.Join(dir, "caddy.log")
 	write(t, path, content)
-	s = administer(t, logTo(log), "shortlink {\n home https://home.example\n from file "+path+"\n name links\n expect /home https://home.example\n }\n respond next 299")
+	s = administer(t, logTo(log),
+		"shortlink {\n home https://home.example\n from file "+path+"\n name links\n expect /home "+
+			"https://home.example\n }\n respond next 299")
 	return s, path, log
 }
 
 func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{"docs": "/guide?lang=en", "docs/v2": "https://v2.example", "guide": {"to": "https://docs.example", "status": 301}}`)
+	s, path, _ := editable(t, "links.json",
+		`{"docs": "/guide?lang=en", "docs/v2": "https://v2.example", "guide": {"to": "https://docs.example", "status": 301}}`)
 	all := s.ask(t, "GET", "", "")
 	one := s.ask(t, "GET", "links", "")
 	if want := fmt.Sprintf(`{"links":%s}`, strings.TrimSpace(one.body)); strings.TrimSpace(all.body) != want {
@@ -89,11 +93,15 @@ func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
 		LastLoad struct{ Time, Result, Error string } `json:"last_load"`
 	}
 	mustDo(t, json.Unmarshal([]byte(one.body), &status))
-	if status.Rules != 4 || len(status.Digest) != 64 || len(status.Sources) != 1 || status.Sources[0].Source != path || !status.Sources[0].Writable || status.LastLoad.Result != "loaded" {
+	if status.Rules != 4 || len(status.Digest) != 64 || len(status.Sources) != 1 ||
+		status.Sources[0].Source != path || !status.Sources[0].Writable ||
+		status.LastLoad.Result != "loaded" {
 		t.Errorf("the status is %+v", status)
 	}
 	rules := s.ask(t, "GET", "links/rules", "")
-	if want := "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": \"https://v2.example\",\n\t\"guide\": {\"to\":\"https://docs.example\",\"status\":301},\n\t\"home\": \"https://home.example\"\n}\n"; rules.body != want {
+	if want := "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": " +
+		"\"https://v2.example\",\n\t\"guide\": " +
+		"{\"to\":\"https://docs.example\",\"status\":301},\n\t\"home\": \"https://home.example\"\n}\n"; rules.body != want {
 		t.Errorf("the rules are %s", rules.body)
 	}
 	if tag := rules.header.Get("ETag"); tag != `"`+status.Digest+`"` {
@@ -112,24 +120,31 @@ func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
 			Walk []struct{ Key, Position string }
 		}
 	}
-	resolved := s.ask(t, "GET", "links/resolve?url="+url.QueryEscape("https://go.example/docs/a?x=1"), "")
+	resolved := s.ask(t, "GET", "links/resolve?url="+url.QueryEscape("https://go.example/docs/a?x=1"),
+		"")
 	mustDo(t, json.Unmarshal([]byte(resolved.body), &outcome))
-	if outcome.Outcome != "redirect" || outcome.Destination != "https://docs.example/a?lang=en&x=1" || outcome.Hops != 1 || len(outcome.Explanation.Walk) != 2 {
+	if outcome.Outcome != "redirect" || outcome.Destination != "https://docs.example/a?lang=en&x=1" ||
+		outcome.Hops != 1 || len(outcome.Explanation.Walk) != 2 {
 		t.Errorf("resolved to %s", resolved.body)
 	}
 }
 
 func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 	for name, tt := range map[string]struct{ file, before, after string }{
-		"JSON":       {"links.json", "{\n  \"docs\": \"https://docs.example\"\n}\n", "{\n  \"docs\": \"https://docs.example\",\n  \"paper\": {\"to\":\"https://example.com/p\",\"status\":301,\"exact\":true}\n}\n"},
-		"CSV":        {"links.csv", "docs,https://docs.example\n", "docs,https://docs.example\npaper,https://example.com/p,301,exact\n"},
-		"_redirects": {"_redirects", "# ours\n/docs https://docs.example\n", "# ours\n/docs https://docs.example\n/paper https://example.com/p 301\n"},
+		"JSON": {"links.json", "{\n  \"docs\": \"https://docs.example\"\n}\n",
+			"{\n  \"docs\": \"https://docs.example\",\n  \"paper\": " +
+				"{\"to\":\"https://example.com/p\",\"status\":301,\"exact\":true}\n}\n"},
+		"CSV": {"links.csv", "docs,https://docs.example\n",
+			"docs,https://docs.example\npaper,https://example.com/p,301,exact\n"},
+		"_redirects": {"_redirects", "# ours\n/docs https://docs.example\n",
+			"# ours\n/docs https://docs.example\n/paper https://example.com/p 301\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, path, log := editable(t, tt.file, tt.before)
 			mustDo(t, os.Chmod(path, 0o640))
 			before := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
-			created := s.put(t, "paper", `{"to": "https://example.com/p", "status": 301, "exact": true}`, "If-Match", before)
+			created := s.put(t, "paper", `{"to": "https://example.com/p", "status": 301, "exact": true}`,
+				"If-Match", before)
 			if created.status != 201 || created.header.Get("ETag") == before {
 				t.Fatalf("got %d %s %v", created.status, created.body, created.header)
 			}
@@ -169,7 +184,9 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 				}
 			}
 			logged := (&liveServer{log: log}).logged(t, 3, "rule edited")
-			if logged["key"] != "paper" || logged["is"] != "" || !strings.Contains(fmt.Sprint(logged["was"]), "https://example.com/q") || !strings.HasPrefix(fmt.Sprint(logged["remote"]), "127.0.0.1:") {
+			if logged["key"] != "paper" || logged["is"] != "" ||
+				!strings.Contains(fmt.Sprint(logged["was"]), "https://example.com/q") ||
+				!strings.HasPrefix(fmt.Sprint(logged["remote"]), "127.0.0.1:") {
 				t.Errorf("the record is %v", logged)
 			}
 		})
@@ -177,40 +194,68 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 }
 
 func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
-	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\",\n\t\"x\": \"/x/y\",\n\t\"x/y\": \"https://x.example\"\n}\n"
+	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\",\n\t\"x\": " +
+		"\"/x/y\",\n\t\"x/y\": \"https://x.example\"\n}\n"
 	for name, tt := range map[string]struct {
 		method, key, body string
 		header            []string
 		status            int
 		want              string
 	}{
-		"a bad destination":         {"PUT", "x", `"example.com"`, nil, 422, `the destination "example.com" is neither`},
-		"a loop":                    {"PUT", "b", `"/a"`, nil, 422, "would be answered with an error"},
-		"a loop, which is named":    {"PUT", "b", `"/a"`, nil, 422, "a -> b -> a"},
-		"a number":                  {"PUT", "home/x", `5`, nil, 400, `the value of "home/x" is 5`},
-		"a member too many":         {"PUT", "x", `{"to": "/y", "host": "z"}`, nil, 400, `has a member "host"`},
-		"thousands of members":      {"PUT", "x", `{"to": "/y"` + strings.Repeat(`,"z":1`, 40_000) + `}`, nil, 400, "(9901 more)"},
-		"a member twice":            {"PUT", "x", `{"to": "/y", "to": "/z"}`, nil, 400, "stands twice"},
-		"two values":                {"PUT", "x", `"/y", "z": "/z"`, nil, 400, "nothing may follow the value"},
-		"an empty body":             {"PUT", "x", ``, []string{"Content-Type", "application/json"}, 400, "ends too early"},
-		"a body that never ends":    {"PUT", "x", `"/` + strings.Repeat("y", 300<<10) + `"`, nil, 413, "longer than 262144 bytes"},
-		"a form":                    {"PUT", "x", `"/y"`, []string{"Content-Type", "text/plain"}, 415, "Content-Type: application/json"},
-		"an inline rule":            {"PUT", "home", `"/y"`, nil, 409, "inline rule, which cannot be edited; change Caddy's configuration"},
-		"an inline rule removed":    {"DELETE", "home", ``, nil, 409, "inline rule"},
-		"a key that is not there":   {"DELETE", "nothing", ``, nil, 404, `there is no rule for the key "nothing"`},
-		"another digest":            {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc"`}, 412, "the rules have changed"},
-		"an empty digest":           {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `""`}, 412, "the rules have changed"},
-		"two other digests":         {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc"`, "If-Match", `"def"`}, 412, "the rules have changed"},
-		"a digest and a star":       {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", `"abc", *`}, 400, "in quotation marks"},
-		"a rule in the way":         {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-None-Match", "*"}, 412, `there is a rule for the key "x"`},
-		"an inline rule in the way": {"PUT", "home", `"/y"`, []string{"Content-Type", "application/json", "If-None-Match", "*"}, 412, `there is a rule for the key "home"`},
-		"no rule to replace":        {"PUT", "new", `"/y"`, []string{"Content-Type", "application/json", "If-Match", "*"}, 412, `there is no rule for the key "new"`},
-		"no rule to remove":         {"DELETE", "new", ``, []string{"If-Match", "*"}, 412, `there is no rule for the key "new"`},
-		"a digest without marks":    {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "If-Match", "abc"}, 400, "in quotation marks"},
-		"another method":            {"POST", "x", `"/y"`, nil, 405, "this takes GET, PUT and DELETE, not POST"},
-		"a status that is none":     {"PUT", "x", `{"to": "/y", "status": 200}`, nil, 400, `takes 301, 302, 303, 307 or 308`},
-		"a removal that breaks":     {"DELETE", "x/y", ``, nil, 422, "would be answered with an error"},
-		"a page that is sent there": {"PUT", "x", `"/y"`, []string{"Content-Type", "application/json", "Origin", "https://evil.example"}, 403, "not allowed"},
+		"a bad destination": {"PUT", "x", `"example.com"`, nil, 422,
+			`the destination "example.com" is neither`},
+		"a loop":                 {"PUT", "b", `"/a"`, nil, 422, "would be answered with an error"},
+		"a loop, which is named": {"PUT", "b", `"/a"`, nil, 422, "a -> b -> a"},
+		"a number":               {"PUT", "home/x", `5`, nil, 400, `the value of "home/x" is 5`},
+		"a member too many": {"PUT", "x", `{"to": "/y", "host": "z"}`, nil, 400,
+			`has a member "host"`},
+		"thousands of members": {"PUT", "x", `{"to": "/y"` + strings.Repeat(`,"z":1`, 40_000) + `}`,
+			nil, 400, "(9901 more)"},
+		"a member twice": {"PUT", "x", `{"to": "/y", "to": "/z"}`, nil, 400, "stands twice"},
+		"two values": {"PUT", "x", `"/y", "z": "/z"`, nil, 400,
+			"nothing may follow the value"},
+		"an empty body": {"PUT", "x", ``, []string{"Content-Type", "application/json"}, 400,
+			"ends too early"},
+		"a body that never ends": {"PUT", "x", `"/` + strings.Repeat("y", 300<<10) + `"`, nil, 413,
+			"longer than 262144 bytes"},
+		"a form": {"PUT", "x", `"/y"`, []string{"Content-Type", "text/plain"}, 415,
+			"Content-Type: application/json"},
+		"an inline rule": {"PUT", "home", `"/y"`, nil, 409,
+			"inline rule, which cannot be edited; change Caddy's configuration"},
+		"an inline rule removed": {"DELETE", "home", ``, nil, 409, "inline rule"},
+		"a key that is not there": {"DELETE", "nothing", ``, nil, 404,
+			`there is no rule for the key "nothing"`},
+		"another digest": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-Match", `"abc"`}, 412,
+			"the rules have changed"},
+		"an empty digest": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-Match", `""`}, 412, "the rules have changed"},
+		"two other digests": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-Match", `"abc"`, "If-Match", `"def"`}, 412,
+			"the rules have changed"},
+		"a digest and a star": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-Match", `"abc", *`}, 400, "in quotation marks"},
+		"a rule in the way": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-None-Match", "*"}, 412,
+			`there is a rule for the key "x"`},
+		"an inline rule in the way": {"PUT", "home", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-None-Match", "*"}, 412,
+			`there is a rule for the key "home"`},
+		"no rule to replace": {"PUT", "new", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-Match", "*"}, 412,
+			`there is no rule for the key "new"`},
+		"no rule to remove": {"DELETE", "new", ``, []string{"If-Match", "*"}, 412,
+			`there is no rule for the key "new"`},
+		"a digest without marks": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "If-Match", "abc"}, 400, "in quotation marks"},
+		"another method": {"POST", "x", `"/y"`, nil, 405,
+			"this takes GET, PUT and DELETE, not POST"},
+		"a status that is none": {"PUT", "x", `{"to": "/y", "status": 200}`, nil, 400,
+			`takes 301, 302, 303, 307 or 308`},
+		"a removal that breaks": {"DELETE", "x/y", ``, nil, 422, "would be answered with an error"},
+		"a page that is sent there": {"PUT", "x", `"/y"`,
+			[]string{"Content-Type", "application/json", "Origin", "https://evil.example"}, 403,
+			"not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, path, _ := editable(t, "links.json", content)
@@ -236,13 +281,15 @@ func TestAnEditIsMadeWhereItsConditionsHold(t *testing.T) {
 		header []string
 		status int
 	}{
-		"one of several digests":    {"x", []string{"If-Match", `"abc"`, "If-Match", `"def", DIGEST`}, 200},
+		"one of several digests": {"x", []string{"If-Match", `"abc"`, "If-Match", `"def", DIGEST`},
+			200},
 		"a rule to replace":         {"x", []string{"If-Match", "*"}, 200},
 		"no rule in the way":        {"new", []string{"If-None-Match", "*"}, 201},
 		"other digests":             {"x", []string{"If-None-Match", `"abc", W/"def"`}, 200},
 		"a digest that is excluded": {"x", []string{"If-None-Match", `W/DIGEST`}, 412},
 		"a weak digest":             {"x", []string{"If-Match", `W/DIGEST`}, 412},
-		"a media type in capitals":  {"x", []string{"Content-Type", "APPLICATION/JSON; charset=utf-8"}, 200},
+		"a media type in capitals": {"x", []string{"Content-Type", "APPLICATION/JSON; charset=utf-8"},
+			200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
@@ -253,7 +300,8 @@ func TestAnEditIsMadeWhereItsConditionsHold(t *testing.T) {
 			if header[0] != "Content-Type" {
 				header = append(header, "Content-Type", "application/json")
 			}
-			got := s.ask(t, "PUT", "links/rules/"+tt.key, `"https://`+strings.ReplaceAll(name, " ", "-")+`.example"`, header...)
+			got := s.ask(t, "PUT", "links/rules/"+tt.key,
+				`"https://`+strings.ReplaceAll(name, " ", "-")+`.example"`, header...)
 			if got.status != tt.status {
 				t.Errorf("got %d %s", got.status, got.body)
 			}
@@ -287,9 +335,13 @@ func TestAListOfRulesHeedsItsConditions(t *testing.T) {
 func TestAnEditThatFailsAnExpectationIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/links.json", `{"docs": "https://docs.example"}`)
-	s := administer(t, "", "shortlink {\n from file "+dir+"/links.json\n expect /docs/a https://docs.example/a\n name links\n }")
-	for _, got := range []reply{s.put(t, "docs", `"https://evil.example"`), s.ask(t, "DELETE", "links/rules/docs", "")} {
-		if got.status != 422 || !strings.Contains(got.said(t), "expect /docs/a https://docs.example/a: it is") {
+	s := administer(t, "",
+		"shortlink {\n from file "+dir+"/links.json\n expect /docs/a https://docs.example/a\n name "+
+			"links\n }")
+	for _, got := range []reply{s.put(t, "docs", `"https://evil.example"`),
+		s.ask(t, "DELETE", "links/rules/docs", "")} {
+		if got.status != 422 ||
+			!strings.Contains(got.said(t), "expect /docs/a https://docs.example/a: it is") {
 			t.Errorf("got %d %s", got.status, got.body)
 		}
 	}
@@ -300,26 +352,31 @@ func TestAnEditGoesIntoTheFirstSourceThatCanBeWrittenTo(t *testing.T) {
 	write(t, dir+"/first.json", `{"first": "https://first.example"}`)
 	write(t, dir+"/second.json", `{"second": "https://second.example"}`)
 	writeWords("fixed")
-	s := administer(t, "", fmt.Sprintf("shortlink {\n from example_words https://words.example\n from file %s/first.json\n from file %s/second.json\n name links\n }", dir, dir))
+	s := administer(t, "", fmt.Sprintf("shortlink {\n from example_words https://words.example\n "+
+		"from file %s/first.json\n from file %s/second.json\n name links\n }", dir, dir))
 	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
 		t.Fatalf("got %d %s", got.status, got.body)
 	}
 	content, err := os.ReadFile(dir + "/first.json")
 	mustDo(t, err)
-	if want := `{"first": "https://first.example","new": "https://new.example"}`; string(content) != want {
+	if want := `{"first": "https://first.example","new": "https://new.example"}`; string(
+		content) != want {
 		t.Errorf("the first file holds %s", content)
 	}
-	if got := s.ask(t, "DELETE", "links/rules/second", ""); got.status != 409 || !strings.Contains(got.said(t), "second.json, and edits go into") {
+	if got := s.ask(t, "DELETE", "links/rules/second", ""); got.status != 409 ||
+		!strings.Contains(got.said(t), "second.json, and edits go into") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
-	if got := s.put(t, "fixed", `"https://new.example"`); got.status != 409 || !strings.Contains(got.said(t), "stands in source example_words") {
+	if got := s.put(t, "fixed", `"https://new.example"`); got.status != 409 ||
+		!strings.Contains(got.said(t), "stands in source example_words") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
 
 func TestWithoutASourceThatCanBeWrittenToAnEditIsRefused(t *testing.T) {
 	s := administer(t, "", "shortlink {\n home https://home.example\n name links\n }")
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 409 || !strings.Contains(got.said(t), "inline rules cannot be edited; change Caddy's configuration") {
+	if got := s.put(t, "new", `"https://new.example"`); got.status != 409 ||
+		!strings.Contains(got.said(t), "inline rules cannot be edited; change Caddy's configuration") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -327,7 +384,8 @@ func TestWithoutASourceThatCanBeWrittenToAnEditIsRefused(t *testing.T) {
 func TestAnEntryOfAStorageIsEdited(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/links.json", "{\n\t\"docs\": \"https://docs.example\"\n}\n")
-	s := administer(t, "", "shortlink {\n from storage links.json {\n storage file_system "+dir+"\n }\n name links\n }\n respond 299")
+	s := administer(t, "",
+		"shortlink {\n from storage links.json {\n storage file_system "+dir+"\n }\n name links\n }\n respond 299")
 	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
 		t.Fatalf("got %d %s", got.status, got.body)
 	}
@@ -401,28 +459,35 @@ func TestOfEditsWithTheSameDigestOneIsMade(t *testing.T) {
 func TestAReloadAnswersWhatCameOfIt(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/links.json", `{"a": "https://old.example"}`)
-	s := administer(t, "", "shortlink {\n from file "+dir+"/links.json {\n poll off\n }\n name links\n }")
+	s := administer(t, "",
+		"shortlink {\n from file "+dir+"/links.json {\n poll off\n }\n name links\n }")
 	write(t, dir+"/links.json", `{"a": "https://new.example"}`)
-	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 || !strings.Contains(got.body, `"result":"loaded"`) {
+	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 ||
+		!strings.Contains(got.body, `"result":"loaded"`) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	if got := s.get(t, "/a").location(); got != "302 https://new.example/" {
 		t.Errorf("got %s", got)
 	}
 	write(t, dir+"/links.json", `{"/a": "https://new.example"}`)
-	if got := s.ask(t, "POST", "links/reload", ""); got.status != 422 || !strings.Contains(got.said(t), `key "/a": a key has no leading "/"`) {
+	if got := s.ask(t, "POST", "links/reload", ""); got.status != 422 ||
+		!strings.Contains(got.said(t), `key "/a": a key has no leading "/"`) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
-	if got := s.ask(t, "GET", "links", ""); !strings.Contains(got.body, `"result":"rejected"`) || !strings.Contains(got.body, "failing_since") {
+	if got := s.ask(t, "GET", "links", ""); !strings.Contains(got.body, `"result":"rejected"`) ||
+		!strings.Contains(got.body, "failing_since") {
 		t.Errorf("got %s", got.body)
 	}
-	if got := s.ask(t, "GET", "links/reload", ""); got.status != 405 || got.header.Get("Allow") != "POST" {
+	if got := s.ask(t, "GET", "links/reload", ""); got.status != 405 ||
+		got.header.Get("Allow") != "POST" {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
 
 func TestHandlersOfOneNameAreToldApart(t *testing.T) {
-	s := administer(t, "", "handle /a/* {\n shortlink {\n a https://a.example\n }\n }\n handle /b/* {\n shortlink {\n b https://b.example\n }\n }\n shortlink {\n c https://c.example\n name links\n }")
+	s := administer(t, "", "handle /a/* {\n shortlink {\n a https://a.example\n }\n }\n handle /b/* "+
+		"{\n shortlink {\n b https://b.example\n }\n }\n shortlink {\n c https://c.example\n name "+
+		"links\n }")
 	var all map[string]struct{ Rules int }
 	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "", "").body), &all))
 	for _, name := range []string{"shortlink", "shortlink-2", "links"} {
@@ -440,7 +505,8 @@ func TestHandlersOfOneNameAreToldApart(t *testing.T) {
 func TestAConfigurationThatIsGoneIsNotAnswered(t *testing.T) {
 	s := administer(t, "", "shortlink {\n a https://a.example\n name old\n }")
 	s.load(t, "shortlink {\n a https://a.example\n name new\n }")
-	if got := s.ask(t, "GET", "", "").body; !strings.Contains(got, `"new"`) || strings.Contains(got, `"old"`) {
+	if got := s.ask(t, "GET", "", "").body; !strings.Contains(got, `"new"`) ||
+		strings.Contains(got, `"old"`) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -471,7 +537,8 @@ func TestAnEditWithTheDigestOfWhatServesIsRefusedWhereTheSourceHasChanged(t *tes
 
 func TestAReloadOfInlineRulesChangesNothing(t *testing.T) {
 	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n respond 299")
-	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 || !strings.Contains(got.body, `"rules":1`) {
+	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 ||
+		!strings.Contains(got.body, `"rules":1`) {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
@@ -481,16 +548,20 @@ func TestAReloadOfInlineRulesChangesNothing(t *testing.T) {
 
 func TestAnEditThatWouldSpoilTheFileIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ file, content, key, want string }{
-		"the last row":          {"links.csv", "docs,https://docs.example\n", "docs", "this is the last rule"},
-		"the last line":         {"_redirects", "/docs https://docs.example\n", "docs", "this is the last rule"},
-		"one that tells commas": {"links.csv", "x,https://x.example\na;b,https://a.example\n", "x", "edit it by hand"},
+		"the last row": {"links.csv", "docs,https://docs.example\n", "docs",
+			"this is the last rule"},
+		"the last line": {"_redirects", "/docs https://docs.example\n", "docs",
+			"this is the last rule"},
+		"one that tells commas": {"links.csv", "x,https://x.example\na;b,https://a.example\n", "x",
+			"edit it by hand"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, path, _ := editable(t, tt.file, tt.content)
 			got := s.ask(t, "DELETE", "links/rules/"+tt.key, "")
 			content, err := os.ReadFile(path)
 			mustDo(t, err)
-			if got.status != 422 || !strings.Contains(got.said(t), tt.want) || string(content) != tt.content {
+			if got.status != 422 || !strings.Contains(got.said(t), tt.want) ||
+				string(content) != tt.content {
 				t.Errorf("got %d %s, and the file holds %q", got.status, got.body, content)
 			}
 		})
@@ -503,7 +574,8 @@ func TestAKeyThatIsEditedKeepsItsSpelling(t *testing.T) {
 	s.put(t, "gr%C3%BCn%20x", `"https://c.example"`)
 	content, err := os.ReadFile(path)
 	mustDo(t, err)
-	if want := `{"straße": "https://b.example","grün%20x": "https://c.example"}`; string(content) != want {
+	if want := `{"straße": "https://b.example","grün%20x": "https://c.example"}`; string(
+		content) != want {
 		t.Errorf("the file holds %s", content)
 	}
 }
@@ -522,9 +594,12 @@ func TestHandlersThatShareANameAreNotEdited(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/one.json", "{}")
 	write(t, dir+"/two.json", "{}")
-	s := administer(t, "", fmt.Sprintf("handle /a/* {\n shortlink {\n from file %s/one.json\n }\n }\n handle /c/* {\n shortlink {\n x https://x.example\n name shortlink-2\n }\n }\n shortlink {\n from file %s/two.json\n }", dir, dir))
+	s := administer(t, "", fmt.Sprintf("handle /a/* {\n shortlink {\n from file %s/one.json\n }\n "+
+		"}\n handle /c/* {\n shortlink {\n x https://x.example\n name shortlink-2\n }\n }\n shortlink "+
+		"{\n from file %s/two.json\n }", dir, dir))
 	for _, name := range []string{"shortlink", "shortlink-3"} {
-		if got := s.ask(t, "PUT", name+"/rules/a", `"https://a.example"`); got.status != 409 || !strings.Contains(got.said(t), "give each a name") {
+		if got := s.ask(t, "PUT", name+"/rules/a", `"https://a.example"`); got.status != 409 ||
+			!strings.Contains(got.said(t), "give each a name") {
 			t.Errorf("%s: got %d %s", name, got.status, got.body)
 		}
 	}
@@ -589,21 +664,27 @@ func TestAnEditWaitsForTheOneWhoWritesTheFileInItsPlace(t *testing.T) {
 }
 
 func TestTheAdminEndpointListsEveryKeyThatLeadsToAURL(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{"g": "/docs/guide", "s/{id}": "https://story.example/{id}", "old": {"to": "https://story.example/17", "unlisted": true}}`)
+	s, path, _ := editable(t, "links.json",
+		`{"g": "/docs/guide", "s/{id}": "https://story.example/{id}", "old": {"to": "https://story.example/17", "unlisted": true}}`)
 	for query, want := range map[string]string{
-		"url=" + url.QueryEscape("https://story.example/17"): `{"url":"https://story.example/17","leads":[` +
+		"url=" + url.QueryEscape(
+			"https://story.example/17"): `{"url":"https://story.example/17","leads":[` +
 			`{"path":"/old","key":"old","destination":"https://story.example/17","unlisted":true,"position":"` + path + `:1:62"},` +
-			`{"path":"/s/17","key":"s/{id}","destination":"https://story.example/17","position":"` + path + `:1:22"}]}`,
+			`{"path":"/s/17","key":"s/{id}","destination":"https://story.example/17","position":"` + path +
+			`:1:22"}]}`,
 		"url=/docs/guide":                     `{"url":"/docs/guide","leads":[{"path":"/g","key":"g","destination":"/docs/guide","position":"` + path + `:1:2"}]}`,
 		"url=https://home.example&below=true": `{"url":"https://home.example","leads":[{"path":"/home","key":"home","destination":"https://home.example/","position":"shortlink links"}]}`,
 		"url=https://nobody.example/":         `{"url":"https://nobody.example/","leads":[]}`,
 	} {
-		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 200 || strings.TrimSpace(got.body) != want {
+		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 200 ||
+			strings.TrimSpace(got.body) != want {
 			t.Errorf("%s: got %d %s\nwant %s", query, got.status, got.body, want)
 		}
 	}
-	for query, want := range map[string]string{"": "the URL is missing", "url=mailto:x": "does not begin with http", "url=/a&below=1": "below takes true or false"} {
-		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 400 || !strings.Contains(got.said(t), want) {
+	for query, want := range map[string]string{"": "the URL is missing",
+		"url=mailto:x": "does not begin with http", "url=/a&below=1": "below takes true or false"} {
+		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 400 ||
+			!strings.Contains(got.said(t), want) {
 			t.Errorf("%s: got %d %s", query, got.status, got.body)
 		}
 	}

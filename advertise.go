@@ -14,8 +14,9 @@ import (
 
 // Advertise says that pages tell their own short URL.
 type Advertise struct {
-	// Scheme and host of short URLs, such as `https://go.example`, where these rules answer, too. Default: the
-	// option `origin`, or else the request's own, which a host matcher has to have checked.
+	// Scheme and host of short URLs, such as `https://go.example`, where these rules answer, too.
+	// Default: the option `origin`, or else the request's own, which a host matcher has to have
+	// checked.
 	BaseURL string `json:"base_url,omitempty"`
 }
 
@@ -32,7 +33,8 @@ func (h *Handler) prepareAdvertising() (err error) {
 		return err
 	}
 	if h.hosts != nil && len(h.hosts.named) == 0 {
-		return errors.New("advertise: this server names no host, and what a client writes is no short URL; write advertise https://go.example, or set origin, or name the site's hosts")
+		return errors.New("advertise: this server names no host, and what a client writes is no short " +
+			"URL; write advertise https://go.example, or set origin, or name the site's hosts")
 	}
 	return nil
 }
@@ -46,13 +48,16 @@ func (a *Advertise) origin() (string, error) {
 	return origin, nil
 }
 
-// pass lets the next handler answer a request, and advertises the short URL of the page that it is for.
-func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, page *resolver.Request, rules *resolver.Ruleset) error {
+// pass lets the next handler answer a request, and advertises the short URL of the page that it is
+// for.
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler,
+	page *resolver.Request, rules *resolver.Ruleset) error {
 	link := h.shortlink(r, page, rules)
 	if link == "" {
 		return next.ServeHTTP(w, r)
 	}
-	advertising := &advertisingWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, link: link}
+	wrapper := caddyhttp.ResponseWriterWrapper{ResponseWriter: w}
+	advertising := &advertisingWriter{ResponseWriterWrapper: wrapper, link: link}
 	err := next.ServeHTTP(advertising, r)
 	if err != nil {
 		advertising.takeBack()
@@ -63,13 +68,16 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Ha
 }
 
 // shortlink returns the header for a page, "" for none.
-func (h *Handler) shortlink(r *http.Request, page *resolver.Request, rules *resolver.Ruleset) string {
+func (h *Handler) shortlink(r *http.Request, page *resolver.Request,
+	rules *resolver.Ruleset) string {
 	switch {
 	case h.Advertise == nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return ""
-	case page.Target.Pathname == "" || page.Asked.Pathname != "": // a rewritten path is no page of the client's
+	// a rewritten path is no page of the client's
+	case page.Target.Pathname == "" || page.Asked.Pathname != "":
 		return ""
-	case h.shortOrigin == "" && (page.Host != r.Host || h.hosts == nil || !h.hosts.isOne(r)): // nor is a host that nobody has checked
+	// nor is a host that nobody has checked
+	case h.shortOrigin == "" && (page.Host != r.Host || h.hosts == nil || !h.hosts.isOne(r)):
 		return ""
 	}
 	buffer, _ := h.buffers.Get().(*[]byte)
@@ -88,14 +96,16 @@ func (h *Handler) shortlink(r *http.Request, page *resolver.Request, rules *reso
 	return link
 }
 
-// advertisingWriter adds a Link header to a response when its header is written, and does nothing else to it.
+// advertisingWriter adds a Link header to a response when its header is written, and does nothing
+// else to it.
 type advertisingWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	link    string // the header's value
 	decided bool
 }
 
-// decide adds the header line to a final response that is a success, unless it names a shortlink already.
+// decide adds the header line to a final response that is a success, unless it names a shortlink
+// already.
 func (w *advertisingWriter) decide(status int) {
 	if w.decided || status < 200 {
 		return
@@ -106,10 +116,13 @@ func (w *advertisingWriter) decide(status int) {
 	}
 }
 
-// takeBack removes the header line from a response that has become an error, if it has not been sent.
+// takeBack removes the header line from a response that has become an error, if it has not been
+// sent.
 func (w *advertisingWriter) takeBack() {
 	header := w.Header()
-	header["Link"] = slices.DeleteFunc(slices.Clone(header["Link"]), func(line string) bool { return line == w.link })
+	header["Link"] = slices.DeleteFunc(slices.Clone(header["Link"]), func(line string) bool {
+		return line == w.link
+	})
 	if len(header["Link"]) == 0 {
 		delete(header, "Link")
 	}
@@ -142,71 +155,18 @@ func (w *advertisingWriter) FlushError() error {
 // Flush is FlushError for those who do not ask for the error.
 func (w *advertisingWriter) Flush() { _ = w.FlushError() }
 
-// shortlinkRelations are the names of the relation: the one that everybody uses, and the one for strict readers of RFC 8288, in which a
-// relation that is not registered is a URI.
-var shortlinkRelations = []string{"shortlink", "http://purl.org/net/shortlink"}
-
-// namesShortlink reports whether one of the links in the lines of a Link header (RFC 8288 3) is a shortlink.
+// namesShortlink reports whether the lines of a Link header (RFC 8288 3) have the relation shortlink,
+// by that name or by its URL. What else may say so outside of "<" and ">" counts, too: then the page
+// tells more of itself than we know.
 func namesShortlink(lines []string) bool {
 	for _, line := range lines {
 		for line != "" {
-			var relations string
-			relations, line = cutLink(line)
-			for relation := range strings.FieldsSeq(relations) {
-				if slices.ContainsFunc(shortlinkRelations, func(name string) bool { return strings.EqualFold(name, relation) }) {
-					return true
-				}
+			parameters, link, _ := strings.Cut(line, "<")
+			if strings.Contains(strings.ToLower(parameters), "shortlink") {
+				return true
 			}
+			_, line, _ = strings.Cut(link, ">")
 		}
 	}
 	return false
-}
-
-// cutLink returns the relations of the first link of a line, and what follows that. Of several parameters rel the first counts.
-func cutLink(line string) (relations, rest string) {
-	if open := strings.IndexByte(line, '<'); open >= 0 && strings.Trim(line[:open], ", \t") == "" {
-		_, line, _ = strings.Cut(line[open:], ">")
-	}
-	found := false
-	for {
-		end := strings.IndexAny(line, ";,")
-		if end < 0 {
-			return relations, ""
-		}
-		if line[end] == ',' {
-			return relations, line[end+1:]
-		}
-		var name, value string
-		name, value, line = cutParameter(line[end+1:])
-		if !found && strings.EqualFold(name, "rel") {
-			relations, found = value, true
-		}
-	}
-}
-
-// cutParameter returns a parameter's name and value, without quotation marks, and what follows it.
-func cutParameter(text string) (name, value, rest string) {
-	end := strings.IndexAny(text, "=;,")
-	if end < 0 || text[end] != '=' {
-		return "", "", text
-	}
-	name, text = strings.TrimSpace(text[:end]), strings.TrimLeft(text[end+1:], " \t")
-	if !strings.HasPrefix(text, `"`) {
-		end := strings.IndexAny(text, ";,")
-		if end < 0 {
-			end = len(text)
-		}
-		return name, strings.TrimSpace(text[:end]), text[end:]
-	}
-	var b strings.Builder
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '"':
-			return name, b.String(), text[i+1:]
-		case text[i] == '\\' && i+1 < len(text):
-			i++
-		}
-		b.WriteByte(text[i])
-	}
-	return name, b.String(), ""
 }

@@ -40,7 +40,8 @@ func TestAllocationsOfARequest(t *testing.T) {
 }
 
 func TestAResponseThatPassesCostsNoAllocationWhereNothingIsAdvertisedOfIt(t *testing.T) {
-	h, err := provision(t, strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
+	h, err := provision(t,
+		strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

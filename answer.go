@@ -21,8 +21,8 @@ type answer struct {
 	location, cacheControl [1]string
 }
 
-// resolve asks the rules about a request, which has no path where it asks for none. The answer is nil when the request passes, and the
-// error is the resolver's.
+// resolve asks the rules about a request, which has no path where it asks for none. The answer is
+// nil when the request passes, and the error is the resolver's.
 func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*answer, error) {
 	if request.Target.Pathname == "" {
 		h.rules.Count(&resolver.Result{Outcome: resolver.Pass}, serving)
@@ -34,7 +34,7 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 	}
 	destination, result := serving.Ruleset.AppendDestination((*buffer)[:0], request)
 	h.rules.Count(&result, serving)
-	a := h.answer(destination, result)
+	a := newAnswer(destination, result, h.cacheControl)
 	if cap(destination) <= maxBuffer {
 		*buffer = destination
 		h.buffers.Put(buffer)
@@ -45,8 +45,8 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 // maxBuffer is the largest buffer that is kept for later requests.
 const maxBuffer = 16 << 10
 
-// answer makes an answer of what the resolver said, nil when the request passes.
-func (h *Handler) answer(destination []byte, result resolver.Result) *answer {
+// newAnswer makes an answer of what the resolver said, nil when the request passes.
+func newAnswer(destination []byte, result resolver.Result, cacheControl string) *answer {
 	switch result.Outcome {
 	case resolver.Pass:
 		return nil
@@ -57,7 +57,7 @@ func (h *Handler) answer(destination []byte, result resolver.Result) *answer {
 	return &answer{
 		result:       result,
 		location:     [1]string{result.Destination},
-		cacheControl: [1]string{h.cacheControl},
+		cacheControl: [1]string{cacheControl},
 	}
 }
 
@@ -114,14 +114,15 @@ func publish(repl *caddy.Replacer, values caddy.ReplacerFunc) {
 		repl.Map(values)
 		return
 	}
-	for _, name := range [...]string{placeholderKey, placeholderDestination, placeholderHops, placeholderOutcome} {
+	for _, name := range [...]string{placeholderKey, placeholderDestination, placeholderHops,
+		placeholderOutcome} {
 		value, _ := values(name)
 		repl.Set(name, value)
 	}
 }
 
-// logAccess adds what became of a request to its line of the access log, as an object shortlink, if there is an access
-// log. Where several handlers see the request, the last one to do so tells.
+// logAccess adds what became of a request to its line of the access log, as an object shortlink, if
+// there is an access log. Where several handlers see the request, the last one to do so tells.
 func logAccess(r *http.Request, entry zapcore.ObjectMarshaler) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || server == nil || server.Logs == nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// writeMany writes a file of n rules with keys of 12 bytes and URLs of 60. Of ten rules one leads to another and one has a query;
-// the destinations of the first changed ones are others.
+// writeMany writes a file of n rules with keys of 12 bytes and URLs of 60. Of ten rules one leads
+// to another and one has a query; the destinations of the first changed ones are others.
 func writeMany(b *testing.B, n, changed int) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "links.json")

@@ -33,7 +33,8 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 	}
 	good := file("good.json", `{"a\u202e": "/b\u2066?q=\u202e#\u202e", "b\u2066": "https://b.example/\u202e",
 		"t/{x}": "/b/{x}\u2067"}`)
-	other := file("other.json", `{"a\u202e": "/c\u2066?q=\u202e#\u202e", "loop\u202e": "/loop\u202e/x"}`)
+	other := file("other.json",
+		`{"a\u202e": "/c\u2066?q=\u202e#\u202e", "loop\u202e": "/loop\u202e/x"}`)
 	bad := file("bad.json", `{"a\u001b": "/\u009b", "\u009b": 5,
 		"b": {"to": "x\u001b", "\u001b\u202e": 1}}`)
 	csv := file("bad.csv", "key,to,"+hostile+"\na"+hostile+",/b"+hostile+"\nc\u009b,/d,\u202e\n")

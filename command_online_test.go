@@ -26,7 +26,8 @@ func (s *server) says(t *testing.T, want string, status int, args ...string) {
 func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	s, path, _ := editable(t, "links.json", "{}")
 	s.says(t, "docs https://docs.example\n", 0, "add", "docs", "https://docs.example")
-	s.says(t, "docs/v 2 https://v2.example 301 exact unlisted\n", 0, "add", "docs/v 2", "https://v2.example", "--status", "301", "--exact", "--unlisted")
+	s.says(t, "docs/v 2 https://v2.example 301 exact unlisted\n", 0, "add", "docs/v 2",
+		"https://v2.example", "--status", "301", "--exact", "--unlisted")
 	s.says(t, "moved https://new.example 301\n", 0,
 		"add", "moved", "https://new.example", "--status", "permanent")
 	s.says(t, "", 0, "remove", "moved")
@@ -35,7 +36,8 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	if got := s.get(t, "/docs/v%202").location(); got != "301 https://v2.example/" {
 		t.Errorf("got %s", got)
 	}
-	s.says(t, "docs https://new.example\ndocs/v%202 https://v2.example 301 exact unlisted\nhome https://home.example\n", 0, "list")
+	s.says(t, "docs https://new.example\ndocs/v%202 https://v2.example 301 exact unlisted\nhome "+
+		"https://home.example\n", 0, "list")
 	s.says(t, "home https://home.example\n", 0, "list", "home/")
 	s.says(t, "{\n\t\"home\": \"https://home.example\"\n}\n", 0, "list", "home", "--format", "json")
 	s.says(t, "", 0, "remove", "docs", "docs/v 2")
@@ -68,17 +70,23 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 		want   string
 		status int
 	}{
-		"a bad destination":       {[]string{"add", "docs", "docs.example"}, `the destination "docs.example" is neither`, 1},
-		"a rule that is not":      {[]string{"remove", "docs"}, `there is no rule for the key "docs"`, 1},
-		"a rule that is inline":   {[]string{"remove", "home"}, "change Caddy's configuration", 1},
-		"a digest that is old":    {[]string{"add", "docs", "https://docs.example", "--if-match", "abc"}, "the rules have changed: their digest is " + digest, 1},
-		"no URL":                  {[]string{"add"}, "add takes a key and a URL", 2},
-		"no key":                  {[]string{"remove"}, "there is no key", 2},
-		"a key of dots":           {[]string{"remove", "a/%2e%2e/docs"}, "cannot be named in a request", 2},
-		"a key of empty segments": {[]string{"add", "a//b", "https://a.example"}, "cannot be named in a request", 2},
-		"another handler":         {[]string{"list", "--name", "other"}, `there is no shortlink handler "other"; there are: links`, 1},
-		"two prefixes":            {[]string{"list", "a", "b"}, "list takes one prefix at most", 2},
-		"one digest for two keys": {[]string{"remove", "a", "b", "--if-match", "x"}, "--if-match is for one key", 2},
+		"a bad destination": {[]string{"add", "docs", "docs.example"},
+			`the destination "docs.example" is neither`, 1},
+		"a rule that is not":    {[]string{"remove", "docs"}, `there is no rule for the key "docs"`, 1},
+		"a rule that is inline": {[]string{"remove", "home"}, "change Caddy's configuration", 1},
+		"a digest that is old": {[]string{"add", "docs", "https://docs.example", "--if-match", "abc"},
+			"the rules have changed: their digest is " + digest, 1},
+		"no URL": {[]string{"add"}, "add takes a key and a URL", 2},
+		"no key": {[]string{"remove"}, "there is no key", 2},
+		"a key of dots": {[]string{"remove", "a/%2e%2e/docs"}, "cannot be named in a request",
+			2},
+		"a key of empty segments": {[]string{"add", "a//b", "https://a.example"},
+			"cannot be named in a request", 2},
+		"another handler": {[]string{"list", "--name", "other"},
+			`there is no shortlink handler "other"; there are: links`, 1},
+		"two prefixes": {[]string{"list", "a", "b"}, "list takes one prefix at most", 2},
+		"one digest for two keys": {[]string{"remove", "a", "b", "--if-match", "x"},
+			"--if-match is for one key", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, exit := s.command(tt.args...); !strings.Contains(got, tt.want) || exit != tt.status {
@@ -94,12 +102,14 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 
 func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
-		{"add --name links /docs https://docs.example", `key "/docs": a key has no leading "/"; write docs`},
+		{"add --name links /docs https://docs.example",
+			`key "/docs": a key has no leading "/"; write docs`},
 		{"list --name links /docs", `key "/docs": a key has no leading "/"; write docs`},
 		{"add --name links q\x1bx https://k.example", `key "q\x1bx": a key has no control characters; ` +
 			"remove them, or write them percent-encoded"},
-		{"add --name links r\x9bx https://k.example", `the key "r\x9bx" is no UTF-8 text; write its bytes ` +
-			"percent-encoded, such as %9B"},
+		{"add --name links r\x9bx https://k.example",
+			`the key "r\x9bx" is no UTF-8 text; write its bytes ` +
+				"percent-encoded, such as %9B"},
 		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
 			`permanent or temporary, not "200"`},
 		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +
@@ -124,7 +134,8 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 	s, _, _ := editable(t, "links.json", "{}")
 	made := regexp.MustCompile(`^([0-9a-hjkmnp-tv-z]+) (\S+)\n$`)
 	keys := map[string]string{}
-	for _, url := range []string{"https://example.com/a", "https://example.com/b", "https://example.com/c"} {
+	for _, url := range []string{"https://example.com/a", "https://example.com/b",
+		"https://example.com/c"} {
 		got, exit := s.command("add", url)
 		words := made.FindStringSubmatch(got)
 		if words == nil || exit != 0 {
@@ -137,11 +148,13 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 		}
 		keys[url] = words[1]
 	}
-	s.says(t, keys["https://example.com/a"]+" https://example.com/a\n", 0, "add", "https://EXAMPLE.com/./a")
+	s.says(t, keys["https://example.com/a"]+" https://example.com/a\n", 0, "add",
+		"https://EXAMPLE.com/./a")
 	a := keys["https://example.com/a"] + " "
 	s.says(t, replacedNote+a+"https://example.com/a\n"+a+"https://EXAMPLE.com/./a 301\n", 0,
 		"add", "https://EXAMPLE.com/./a", "--status", "301")
-	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add", "https://example.com/a")
+	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add",
+		"https://example.com/a")
 	key := keys["https://example.com/b"]
 	s.says(t, replacedNote+key+" https://example.com/b\n"+key+" https://other.example\n", 0,
 		"add", key, "https://other.example")
@@ -152,7 +165,8 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 	}
 	s.says(t, "", 0, "remove", key)
 	s.says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
-	if got, exit := s.command("add", "https://example.com/d", "--length", "17"); exit != 2 || !strings.Contains(got, "--length takes 16 at most") {
+	if got, exit := s.command("add", "https://example.com/d", "--length", "17"); exit != 2 ||
+		!strings.Contains(got, "--length takes 16 at most") {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	if got, _ := s.command("add", "https://example.com/d", "--length", "5"); !regexp.MustCompile(`^\S{5} `).MatchString(got) {
@@ -164,23 +178,30 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
 	write(t, links, `{"a": "https://old.example"}`)
-	s := administer(t, "", "shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n b https://b.example\n }")
-	status := regexp.MustCompile(`^links: 1 rule, digest [0-9a-f]{64}\n  from ` + regexp.QuoteMeta(links) + ` \(writable\)\n  loaded at \S+\nshortlink: 1 rule, digest [0-9a-f]{64}\n  loaded at \S+\n$`)
+	s := administer(t, "",
+		"shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n b "+
+			"https://b.example\n }")
+	status := regexp.MustCompile(`^links: 1 rule, digest [0-9a-f]{64}\n  from ` +
+		regexp.QuoteMeta(links) +
+		` \(writable\)\n  loaded at \S+\nshortlink: 1 rule, digest [0-9a-f]{64}\n  loaded at \S+\n$`)
 	if got, exit := s.command("status"); !status.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("list"); exit != 2 || !strings.Contains(got, "write --name with one of: links, shortlink") {
+	if got, exit := s.command("list"); exit != 2 ||
+		!strings.Contains(got, "write --name with one of: links, shortlink") {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	write(t, links, `{"a": "https://new.example", "b": "https://b.example"}`)
-	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "links: 2 rules") || exit != 0 {
+	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "links: 2 rules") ||
+		exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	write(t, links, `{`)
 	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "it ends too early") || exit != 1 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("status", "--name", "links"); !strings.Contains(got, "rejected at ") || !strings.Contains(got, "failing since ") || exit != 1 {
+	if got, exit := s.command("status", "--name", "links"); !strings.Contains(got, "rejected at ") ||
+		!strings.Contains(got, "failing since ") || exit != 1 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	if got, exit := s.command("status", "--name", "shortlink", "--format", "json"); !strings.Contains(got, `"result":"loaded"`) || exit != 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var updateTranscripts = flag.Bool("update-transcripts", false, "write the transcripts of testdata/commands anew")
+var updateTranscripts = flag.Bool("update-transcripts", false,
+	"write the transcripts of testdata/commands anew")
 
 // Run runs a command line, and returns all that it writes and its exit status.
 func Run(args []string, stdin string) (output string, status int) {
@@ -34,8 +35,8 @@ func Run(args []string, stdin string) (output string, status int) {
 	return out.String(), 2
 }
 
-// Each file of testdata/commands is what a terminal shows: lines that begin with "$ " are typed, "<" gives standard
-// input, and what follows is the answer.
+// Each file of testdata/commands is what a terminal shows: lines that begin with "$ " are typed,
+// "<" gives standard input, and what follows is the answer.
 func TestCommandsAnswerAsInTheTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/commands/*.txt")
 	if err != nil || len(files) == 0 {

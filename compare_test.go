@@ -24,7 +24,9 @@ type way struct {
 // lightly: a site with other pages would also have to keep their requests from redir.
 func waysToRedirect() []way {
 	return []way{
-		{"shortlink", 1_000_000, func(n int) string { return "shortlink {\n" + linePerRule(n, "%s %s\n") + "}" }},
+		{"shortlink", 1_000_000, func(n int) string {
+			return "shortlink {\n" + linePerRule(n, "%s %s\n") + "}"
+		}},
 		{"redir", 10_000, func(n int) string { return linePerRule(n, "redir /%s %s 302\n") }},
 		{"map", 100_000, func(n int) string {
 			return "map {path} {target} {\n" + linePerRule(n, "/%s %s\n") + "}\nredir {target} 302"
@@ -87,7 +89,8 @@ func stop(b *testing.B) {
 	})
 }
 
-// runningServer returns the HTTP server of the Caddy that runs: what net/http calls for each request.
+// runningServer returns the HTTP server of the Caddy that runs: what net/http calls for each
+// request.
 func runningServer(b *testing.B) http.Handler {
 	b.Helper()
 	app, err := caddy.ActiveContext().App("http")

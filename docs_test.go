@@ -58,7 +58,8 @@ func readDocument(t *testing.T, name string) document {
 			if len(info) == 0 {
 				t.Fatalf("%s:%d: a block does not say what it is", name, begin+1)
 			}
-			doc.parts = append(doc.parts, part{line: begin + 1, info: info, text: strings.Join(block, "\n") + "\n"})
+			doc.parts = append(doc.parts,
+				part{line: begin + 1, info: info, text: strings.Join(block, "\n") + "\n"})
 		case strings.HasPrefix(lines[i], "|"):
 			var rows [][]string
 			for ; i < len(lines) && strings.HasPrefix(lines[i], "|"); i++ {
@@ -113,7 +114,9 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 		r.from, r.asked = at, 0
 		r.load(t, at, p.text)
 	case kind == "caddyfile shortlink":
-		r.load(t, at, "http://localhost:8080 {\n\tshortlink {\n\t\t"+strings.ReplaceAll(p.text, "\n", "\n\t\t")+"\n\t}\n}\n")
+		r.load(t, at,
+			"http://localhost:8080 {\n\tshortlink {\n\t\t"+strings.ReplaceAll(p.text, "\n",
+				"\n\t\t")+"\n\t}\n}\n")
 		r.from = ""
 	case kind == "caddyfile shortlink adapt":
 		if _, err := adapt("http://localhost {\nshortlink {\n" + p.text + "}\n}\n"); err != nil {
@@ -168,7 +171,8 @@ func (r *exampleRunner) load(t *testing.T, at, config string) {
 		}
 		return strings.Join(out, ", ") + " {"
 	})
-	adapted, err := adapt("{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " + storageDir(t) +
+	adapted, err := adapt("{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " +
+		storageDir(t) +
 		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n}\n" + moved)
 	if err == nil {
 		err = caddy.Load(adapted, true)
@@ -185,7 +189,8 @@ var codeSpans = regexp.MustCompile("`([^`]*)`")
 func (r *exampleRunner) askAll(t *testing.T, at string, rows [][]string) {
 	t.Helper()
 	heading := strings.TrimSpace(rows[0][0])
-	if len(rows[0]) < 2 || heading != "request" && heading != "page" || strings.Contains(rows[0][1], "answer") != (heading == "request") ||
+	if len(rows[0]) < 2 || heading != "request" && heading != "page" ||
+		strings.Contains(rows[0][1], "answer") != (heading == "request") ||
 		!strings.HasPrefix(codeOf(rows[2][0]), "/") && !strings.HasPrefix(codeOf(rows[2][0]), "http") {
 		return
 	}
@@ -200,12 +205,14 @@ func (r *exampleRunner) askAll(t *testing.T, at string, rows [][]string) {
 		want, body := answerOf(row[1])
 		if heading == "page" {
 			want = "200 " + want
-			link := strings.TrimSuffix(strings.TrimPrefix(got.header.Get("Link"), "<http://localhost:8080"), `>; rel="shortlink"`)
+			link := strings.TrimSuffix(strings.TrimPrefix(got.header.Get("Link"), "<http://localhost:8080"),
+				`>; rel="shortlink"`)
 			if actual := strings.TrimSpace("200 " + link); actual != strings.TrimSpace(want) {
 				t.Errorf("%s: %s: got %q, want %q", at, row[0], actual, want)
 			}
 		} else if got.location() != want || body != "" && strings.TrimSpace(got.body) != body {
-			t.Errorf("%s: %s: got %q with the body %q, want %q %s", at, row[0], got.location(), got.body, want, body)
+			t.Errorf("%s: %s: got %q with the body %q, want %q %s", at, row[0], got.location(), got.body,
+				want, body)
 		}
 	}
 }
@@ -238,10 +245,13 @@ func (r *exampleRunner) ask(t *testing.T, target string, header ...string) reply
 		host, target, _ = strings.Cut(rest, "/")
 		target = "/" + target
 	}
-	got := r.server.raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: "+host+":"+port+"\r\n"+lines(header)+"Connection: close\r\n\r\n")
+	got := r.server.raw(t, "GET",
+		"GET "+target+" HTTP/1.1\r\nHost: "+host+":"+port+"\r\n"+lines(
+			header)+"Connection: close\r\n\r\n")
 	for _, values := range got.header {
 		for i := range values {
-			values[i] = strings.ReplaceAll(strings.ReplaceAll(values[i], "localhost:"+port, "localhost:8080"), ":"+port, "")
+			values[i] = strings.ReplaceAll(
+				strings.ReplaceAll(values[i], "localhost:"+port, "localhost:8080"), ":"+port, "")
 		}
 	}
 	return got
@@ -256,7 +266,8 @@ func checkGrammar(t *testing.T, at, text string) {
 	}
 	for option := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
 		name, _, _ := strings.Cut(strings.TrimSpace(option), " ")
-		if name != "shortlink" && name != "}" && name != "<key>" && name != "rule" && !strings.Contains(err.Error(), name) {
+		if name != "shortlink" && name != "}" && name != "<key>" && name != "rule" &&
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: the directive names no option %s: %v", at, name, err)
 		}
 	}
@@ -332,14 +343,16 @@ func checkShell(t *testing.T, at, text string) {
 			t.Errorf("%s: there is no command %s", at, words[0])
 		}
 		for _, word := range words[1:] {
-			if flag, _, _ := strings.Cut(word, "="); strings.HasPrefix(flag, "--") && !strings.Contains(help, flag+" ") {
+			if flag, _, _ := strings.Cut(word, "="); strings.HasPrefix(flag, "--") &&
+				!strings.Contains(help, flag+" ") {
 				t.Errorf("%s: %s has no flag %s", at, words[0], flag)
 			}
 		}
 	}
 }
 
-// allGoExamples returns the text of the Example functions of the libraries, without its white space.
+// allGoExamples returns the text of the Example functions of the libraries, without its white
+// space.
 func allGoExamples(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder

@@ -3,6 +3,7 @@ package shortlink_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -19,7 +20,9 @@ var recorded = make(chan caddy.Event, 100)
 func init() { caddy.RegisterModule(new(recorder)) }
 
 func (*recorder) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "events.handlers.test_recorder", New: func() caddy.Module { return new(recorder) }}
+	return caddy.ModuleInfo{ID: "events.handlers.test_recorder", New: func() caddy.Module {
+		return new(recorder)
+	}}
 }
 
 func (*recorder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -35,16 +38,22 @@ func (*recorder) Handle(_ context.Context, event caddy.Event) error {
 var _ caddyevents.Handler = (*recorder)(nil)
 
 func TestEventsTellOfRulesThatAreLoadedSwappedAndRejected(t *testing.T) {
-	const options = "events {\n on shortlink_loaded test_recorder\n on shortlink_rejected test_recorder\n }"
+	const options = "events {\n on shortlink_loaded test_recorder\n on shortlink_rejected " +
+		"test_recorder\n }"
 	s := &liveServer{links: t.TempDir() + "/links.json"}
 	write(t, s.links, `{"a": "https://a.example"}`)
 	s.server = serveWith(t, options, s.block("", "name docs"))
+	// A file that is written in its place is empty for a moment, which would be an event, too.
+	replace := func(content string) {
+		write(t, s.links+".new", content)
+		mustDo(t, os.Rename(s.links+".new", s.links))
+	}
 	loaded := <-recorded
-	write(t, s.links, `{"a": "https://b.example", "b": "/a"}`)
+	replace(`{"a": "https://b.example", "b": "/a"}`)
 	swapped := <-recorded
-	write(t, s.links, `{"a": "nonsense"}`)
+	replace(`{"a": "nonsense"}`)
 	rejection := <-recorded
-	write(t, s.links, `{"a": "https://b.example", "b": "/a"}`)
+	replace(`{"a": "https://b.example", "b": "/a"}`)
 	recovery := <-recorded
 	for _, tt := range []struct {
 		event caddy.Event
@@ -53,10 +62,12 @@ func TestEventsTellOfRulesThatAreLoadedSwappedAndRejected(t *testing.T) {
 	}{
 		{loaded, "shortlink_loaded", map[string]any{"name": "docs", "rules": 1}},
 		{swapped, "shortlink_loaded", map[string]any{
-			"name": "docs", "rules": 2, "added": 1, "first_added": []string{"b"}, "changed": 1, "first_changed": []string{"a"}, "removed": 0,
+			"name": "docs", "rules": 2, "added": 1, "first_added": []string{"b"}, "changed": 1,
+			"first_changed": []string{"a"}, "removed": 0,
 			"old_digest": loaded.Data["digest"],
 		}},
-		{rejection, "shortlink_rejected", map[string]any{"name": "docs", "digest": swapped.Data["digest"]}},
+		{rejection, "shortlink_rejected",
+			map[string]any{"name": "docs", "digest": swapped.Data["digest"]}},
 		{recovery, "shortlink_loaded", map[string]any{
 			"name": "docs", "rules": 2, "added": 0, "changed": 0, "removed": 0,
 			"old_digest": swapped.Data["digest"], "digest": swapped.Data["digest"],

@@ -13,9 +13,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WordSource is an example of a third party's source: it serves words of a dictionary that others in
-// the same process write to. In the Caddyfile it is "from example_words <destination>": each word is a key that leads
-// below the destination.
+// WordSource is an example of a third party's source: it serves words of a dictionary that others
+// in the same process write to. In the Caddyfile it is "from example_words <destination>": each
+// word is a key that leads below the destination.
 type WordSource struct {
 	Destination string `json:"destination"`
 }
@@ -44,7 +44,9 @@ func init() {
 
 // CaddyModule returns the module's ID, in the namespace of sources, and its constructor.
 func (*WordSource) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.shortlink.sources.example_words", New: func() caddy.Module { return new(WordSource) }}
+	return caddy.ModuleInfo{ID: "http.shortlink.sources.example_words", New: func() caddy.Module {
+		return new(WordSource)
+	}}
 }
 
 // UnmarshalCaddyfile reads what follows "from".

@@ -33,8 +33,9 @@ func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
 		t.Fatalf("the example has not one site at %s", address)
 	}
 	_, port, _ := strings.Cut(s.addr, ":")
-	adapted, err := adapt("{\n admin off\n persist_config off\n log default {\n output discard\n }\n}\n" +
-		strings.Replace(example, address, "http://localhost:"+port+" {", 1))
+	adapted, err := adapt(
+		"{\n admin off\n persist_config off\n log default {\n output discard\n }\n}\n" +
+			strings.Replace(example, address, "http://localhost:"+port+" {", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
 		"/chat/c/help":                         "404",
 		"/unknown":                             "404",
 	} {
-		got := s.raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
+		got := s.raw(t, "GET",
+			"GET "+target+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
 		if got.location() != want {
 			t.Errorf("%s: got %s, want %s", target, got.location(), want)
 		}

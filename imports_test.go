@@ -25,7 +25,8 @@ var mayImport = map[string][]string{
 	"redis":              {"source", "rulefile", "resolver"},
 	"internal/hits":      {"resolver"},
 	"internal/live": {
-		"source", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace", "internal/printable",
+		"source", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
+		"internal/printable",
 	},
 	"internal/admin": {
 		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
@@ -48,7 +49,8 @@ var mayImport = map[string][]string{
 func TestImportsRunOneWay(t *testing.T) {
 	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") ||
+			strings.HasSuffix(path, "_test.go") ||
 			strings.Contains(path, "testdata") {
 			return err
 		}

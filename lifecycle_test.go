@@ -23,7 +23,8 @@ func provision(t testing.TB, config string) (*shortlink.Handler, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, StorageRaw: storage})
+	whole, err := caddy.ProvisionContext(
+		&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, StorageRaw: storage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,24 +39,35 @@ func provision(t testing.TB, config string) (*shortlink.Handler, error) {
 
 func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 	tests := map[string]struct{ config, want string }{
-		"a bad rule":             {`{"rules": {"/gh": "https://github.com"}}`, `shortlink: key "/gh": a key has no leading "/"; write gh`},
-		"the handler's name":     {`{"rules": {"a": "b"}, "name": "links"}`, `shortlink links: key "a": `},
-		"all bad rules":          {`{"rules": {"/a": "/b", "c?": "/d"}}`, "shortlink: key \"/a\": a key has no leading \"/\"; write a\nshortlink: key \"c?\": "},
-		"keys that are the same": {`{"rules": {"é": "/a", "%c3%a9": "/b"}}`, `shortlink: key "%c3%a9": the key is the same as "é"`},
-		"a value of no kind":     {`{"rules": {"a": ["/b"]}}`, `rules: the value of "a" is an array`},
-		"all that is wrong":      {`{"rules": {"/a": "/b", "c": {"to": "/d", "status": 305}}}`, "rules: \"status\" in the value of \"c\" takes 301, 302, 303, 307 or 308, not 305\nkey \"/a\": "},
-		"options and rules":      {`{"query": "x", "fold": "y", "origin": "z", "cache": -1, "name": "a b", "rules": {"/a": "/b"}}`, "query takes merge, preserve or ignore, not \"x\"\nfold takes \"case\", not \"y\"\ncache takes a duration of at least one second, such as \"1h\", not -1ns; a number counts nanoseconds\nname takes letters, digits, \"-\", \"_\" and \".\", not \"a b\"\norigin: \"z\" does not begin with http:// or https://; write scheme and host alone, like https://go.example\nshortlink: key \"/a\": "},
-		"a placeholder":          {`{"rules": {"a": "/b", "c": "https://{http.request.host}/"}}`, `key "c": the placeholder {http.request.host} is not replaced here`},
-		"an unknown member":      {`{"rule": {"a": "/b"}}`, `unknown field "rule"`},
-		"a bad status":           {`{"status_code": 200}`, "status_code: 200 is not the status of a redirect"},
-		"a bad query mode":       {`{"query": "append"}`, `query takes merge, preserve or ignore, not "append"`},
+		"a bad rule": {`{"rules": {"/gh": "https://github.com"}}`,
+			`shortlink: key "/gh": a key has no leading "/"; write gh`},
+		"the handler's name": {`{"rules": {"a": "b"}, "name": "links"}`,
+			`shortlink links: key "a": `},
+		"all bad rules": {`{"rules": {"/a": "/b", "c?": "/d"}}`,
+			"shortlink: key \"/a\": a key has no leading \"/\"; write a\nshortlink: key \"c?\": "},
+		"keys that are the same": {`{"rules": {"é": "/a", "%c3%a9": "/b"}}`,
+			`shortlink: key "%c3%a9": the key is the same as "é"`},
+		"a value of no kind": {`{"rules": {"a": ["/b"]}}`, `rules: the value of "a" is an array`},
+		"all that is wrong": {`{"rules": {"/a": "/b", "c": {"to": "/d", "status": 305}}}`,
+			"rules: \"status\" in the value of \"c\" takes 301, 302, 303, 307 or 308, not 305\nkey \"/a\": "},
+		"options and rules": {`{"query": "x", "fold": "y", "origin": "z", "cache": -1, "name": "a b", "rules": {"/a": "/b"}}`, "query takes merge, preserve or ignore, not \"x\"\nfold takes \"case\", not \"y\"\ncache takes a duration of at least one second, such as \"1h\", not -1ns; a number counts nanoseconds\nname takes letters, digits, \"-\", \"_\" and \".\", not \"a b\"\norigin: \"z\" does not begin with http:// or https://; write scheme and host alone, like https://go.example\nshortlink: key \"/a\": "},
+		"a placeholder": {`{"rules": {"a": "/b", "c": "https://{http.request.host}/"}}`,
+			`key "c": the placeholder {http.request.host} is not replaced here`},
+		"an unknown member": {`{"rule": {"a": "/b"}}`, `unknown field "rule"`},
+		"a bad status": {`{"status_code": 200}`,
+			"status_code: 200 is not the status of a redirect"},
+		"a bad query mode": {`{"query": "append"}`,
+			`query takes merge, preserve or ignore, not "append"`},
 		"a bad fold":             {`{"fold": "accents"}`, `fold takes "case", not "accents"`},
 		"a limit that is raised": {`{"max_redirects": 256}`, "max_redirects: "},
 		"a bad origin":           {`{"origin": "go.example"}`, "origin: "},
 		"a bad host pattern":     {`{"allow_hosts": ["exa*mple.com"]}`, "allow_hosts: "},
-		"too short a time":       {`{"cache": "10ms"}`, `cache takes a duration of at least one second, such as "1h", not 10ms`},
-		"a negative time":        {`{"cache": -1000000000}`, `cache takes a duration of at least one second, such as "1h", not -1s`},
-		"a bad name":             {`{"name": "a/b"}`, `name takes letters, digits, "-", "_" and ".", not "a/b"`},
+		"too short a time": {`{"cache": "10ms"}`,
+			`cache takes a duration of at least one second, such as "1h", not 10ms`},
+		"a negative time": {`{"cache": -1000000000}`,
+			`cache takes a duration of at least one second, such as "1h", not -1s`},
+		"a bad name": {`{"name": "a/b"}`,
+			`name takes letters, digits, "-", "_" and ".", not "a/b"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +115,8 @@ func TestWhatTheAuthorShouldKnowIsLogged(t *testing.T) {
 	if err := json.Unmarshal([]byte(first), &entry); err != nil {
 		t.Fatalf("%v: %s", err, content)
 	}
-	if entry.Level != "warn" || entry.Kind != "literal *" || entry.Key != "team/*" || entry.Position != "shortlink links" || entry.Msg == "" {
+	if entry.Level != "warn" || entry.Kind != "literal *" || entry.Key != "team/*" ||
+		entry.Position != "shortlink links" || entry.Msg == "" {
 		t.Errorf("the log says %s", first)
 	}
 }
@@ -121,7 +134,9 @@ func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
 		}`, generation)
 	}
 	s := serve(t, block(0))
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	defer client.CloseIdleConnections()
 	ask := func(path string) (location string) {
 		for range 5 {

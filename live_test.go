@@ -37,7 +37,8 @@ func logTo(path string) string {
 }
 
 func (s *liveServer) block(options, more string) string {
-	return fmt.Sprintf("shortlink {\n from file %s {\n poll 5ms\n %s\n }\n %s\n }\n respond next 299", s.links, options, more)
+	return fmt.Sprintf("shortlink {\n from file %s {\n poll 5ms\n %s\n }\n %s\n }\n respond next 299",
+		s.links, options, more)
 }
 
 // logged waits until the log has n lines that hold text, and returns the last of them.
@@ -85,11 +86,17 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 			func(t *testing.T, links string) { mustDo(t, os.Truncate(links, 0)) }, "it is empty",
 		},
 		"a directory stands in its place": {
-			func(t *testing.T, links string) { mustDo(t, os.Remove(links)); mustDo(t, os.Mkdir(links, 0o700)) },
+			func(t *testing.T, links string) {
+				mustDo(t, os.Remove(links))
+				mustDo(t, os.Mkdir(links, 0o700))
+			},
 			"it is no file, but a directory",
 		},
 		"the file cannot be opened": {
-			func(t *testing.T, links string) { mustDo(t, os.Remove(links)); mustDo(t, os.Symlink(links, links)) },
+			func(t *testing.T, links string) {
+				mustDo(t, os.Remove(links))
+				mustDo(t, os.Symlink(links, links))
+			},
 			"too many levels of symbolic links",
 		},
 		"the file does not parse": {
@@ -124,11 +131,13 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := follow(t, `{"old": "https://old.example", "a": "/b", "b": "/a", "c": "https://c.example"}`, "", "expect /old/page https://old.example/page")
+			s := follow(t, `{"old": "https://old.example", "a": "/b", "b": "/a", "c": "https://c.example"}`,
+				"", "expect /old/page https://old.example/page")
 			tt.fault(t, s.links)
 			escaped := strings.Trim(strconv.Quote(tt.error), `"`) // as in the log's JSON
 			entry := s.logged(t, 1, escaped)
-			if !strings.Contains(fmt.Sprint(entry["msg"]), rejected) || !strings.Contains(fmt.Sprint(entry["sources"]), s.links) {
+			if !strings.Contains(fmt.Sprint(entry["msg"]), rejected) ||
+				!strings.Contains(fmt.Sprint(entry["sources"]), s.links) {
 				t.Errorf("the entry is %v", entry)
 			}
 			if entry["failing_since"] == nil || entry["level"] != "error" {
@@ -163,7 +172,8 @@ func TestAFileThatIsWrittenSlowlyIsTakenWhenItIsWhole(t *testing.T) {
 // Kubernetes leads a symbolic link called ..data to another directory.
 func TestASwappedSymbolicLinkIsFollowed(t *testing.T) {
 	dir := t.TempDir()
-	for version, destination := range map[string]string{"1": "https://old.example", "2": "https://new.example"} {
+	for version, destination := range map[string]string{"1": "https://old.example",
+		"2": "https://new.example"} {
 		mustDo(t, os.Mkdir(filepath.Join(dir, version), 0o700))
 		write(t, filepath.Join(dir, version, "links.json"), fmt.Sprintf(`{"a": %q}`, destination))
 	}
@@ -198,8 +208,10 @@ func TestABadSourceIsAFailureToStartThatTellsAll(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "bad.json"), `{"/a": "/b", "c": "d"}`)
 	s := &server{addr: freeAddress(t)}
-	err := s.tryToLoad(t, fmt.Sprintf("shortlink {\n from file %s/none.json\n from file %s/bad.json\n }", dir, dir))
-	for _, want := range []string{"none.json: no such file", `bad.json:1:2: key "/a": `, `bad.json:1:14: key "c": `} {
+	err := s.tryToLoad(t,
+		fmt.Sprintf("shortlink {\n from file %s/none.json\n from file %s/bad.json\n }", dir, dir))
+	for _, want := range []string{"none.json: no such file", `bad.json:1:2: key "/a": `,
+		`bad.json:1:14: key "c": `} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -208,11 +220,14 @@ func TestABadSourceIsAFailureToStartThatTellsAll(t *testing.T) {
 
 func TestOfTwoSourcesWithAKeyTheFirstServesAndTheOtherIsReported(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "one.json"), `{"a": "https://one.example", "b": "https://one.example"}`)
-	write(t, filepath.Join(dir, "two.json"), `{"b": "https://two.example", "c": "https://two.example"}`)
+	write(t, filepath.Join(dir, "one.json"),
+		`{"a": "https://one.example", "b": "https://one.example"}`)
+	write(t, filepath.Join(dir, "two.json"),
+		`{"b": "https://two.example", "c": "https://two.example"}`)
 	s := &liveServer{log: filepath.Join(dir, "caddy.log")}
 	s.server = serveWith(t, logTo(s.log), fmt.Sprintf(
-		"shortlink {\n from file %s/one.json\n from file %s/two.json\n a https://inline.example\n }", dir, dir))
+		"shortlink {\n from file %s/one.json\n from file %s/two.json\n a https://inline.example\n }", dir,
+		dir))
 	for key, want := range map[string]string{"a": "inline", "b": "one", "c": "two"} {
 		if got := s.get(t, "/"+key).location(); got != "302 https://"+want+".example/" {
 			t.Errorf("%s: got %s", key, got)
@@ -226,14 +241,18 @@ func TestOfTwoSourcesWithAKeyTheFirstServesAndTheOtherIsReported(t *testing.T) {
 }
 
 func TestEachSwapLeavesARecordOfWhatChanged(t *testing.T) {
-	s := follow(t, `{"kept": "https://a.example", "gone": "https://a.example", "moved": "https://a.example"}`, "", "name docs")
+	s := follow(t,
+		`{"kept": "https://a.example", "gone": "https://a.example", "moved": "https://a.example"}`, "",
+		"name docs")
 	first := s.logged(t, 1, "rules loaded")
-	write(t, s.links, `{"kept": "https://a.example", "moved": "https://b.example", "new": "/new/x", "other": "/kept"}`)
+	write(t, s.links,
+		`{"kept": "https://a.example", "moved": "https://b.example", "new": "/new/x", "other": "/kept"}`)
 	entry := s.logged(t, 1, "would be answered with an error")
 	if !strings.Contains(fmt.Sprint(entry["error"]), `"new"`) {
 		t.Errorf("the rejection is %v", entry)
 	}
-	write(t, s.links, `{"kept": "https://a.example", "moved": "https://b.example", "new": "/kept/x", "other": "/kept"}`)
+	write(t, s.links,
+		`{"kept": "https://a.example", "moved": "https://b.example", "new": "/kept/x", "other": "/kept"}`)
 	swap := s.logged(t, 1, "rules swapped")
 	for field, want := range map[string]string{
 		"name": "docs", "rules": "4", "old_digest": fmt.Sprint(first["digest"]),
@@ -382,7 +401,8 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 	s.logged(t, 1, "its signature is none of this content by the configured key")
 	sign(evil, stranger)
 	s.logged(t, 2, "its signature is none of this content by the configured key")
-	write(t, s.links+".minisig", string(minisign.Sign(private, []byte(evil)))) // as minisign signed before 0.10: the content, not its hash
+	// as minisign signed before 0.10: the content, not its hash
+	write(t, s.links+".minisig", string(minisign.Sign(private, []byte(evil))))
 	s.logged(t, 1, "its signature has minisign's old form, of the content and not of its hash; "+
 		"sign it again with minisign -Sm, of version 0.10 or later and without -l")
 	mustDo(t, os.Remove(s.links+".minisig"))
@@ -396,11 +416,13 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 
 func TestAFileOfExpectationsIsHeldToAtTheStartAndBeforeASwap(t *testing.T) {
 	expect := filepath.Join(t.TempDir(), "expect.json")
-	write(t, expect, `{"/a/b": "https://a.example/b", "/nothing": "pass", "/a/%2e%2e": "pass", "/a/%252e%252e/c": "error"}`)
+	write(t, expect,
+		`{"/a/b": "https://a.example/b", "/nothing": "pass", "/a/%2e%2e": "pass", "/a/%252e%252e/c": "error"}`)
 	s := follow(t, `{"a": "https://a.example"}`, "expect "+expect, "")
 	write(t, s.links, `{"a": "https://b.example"}`)
 	entry := s.logged(t, 1, rejected)
-	if got := fmt.Sprint(entry["error"]); !strings.Contains(got, `expect /a/b https://a.example/b: it is https://b.example/b, by the key "a"`) {
+	if got := fmt.Sprint(entry["error"]); !strings.Contains(got,
+		`expect /a/b https://a.example/b: it is https://b.example/b, by the key "a"`) {
 		t.Errorf("the error is %s", got)
 	}
 	write(t, expect, `{"/a/b": "https://b.example/b"}`)
@@ -408,7 +430,8 @@ func TestAFileOfExpectationsIsHeldToAtTheStartAndBeforeASwap(t *testing.T) {
 
 	other := &server{addr: freeAddress(t)}
 	err := other.tryToLoad(t, s.block("", "expect /a/b https://a.example/b"))
-	if err == nil || !strings.Contains(err.Error(), "expect /a/b https://a.example/b: it is https://b.example/b") {
+	if err == nil ||
+		!strings.Contains(err.Error(), "expect /a/b https://a.example/b: it is https://b.example/b") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -449,8 +472,10 @@ func TestHandlersThatDifferInTheirSourcesAloneShareNothing(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "one.json"), `{"a": "https://one.example"}`)
 	write(t, filepath.Join(dir, "two.json"), `{"a": "https://two.example"}`)
-	s := serve(t, fmt.Sprintf("handle /a {\n shortlink {\n from file %s/one.json\n }\n }\n handle {\n shortlink {\n from file %s/two.json\n }\n }", dir, dir))
-	for target, want := range map[string]string{"/a": "302 https://one.example/", "/a/x": "302 https://two.example/x"} {
+	s := serve(t, fmt.Sprintf("handle /a {\n shortlink {\n from file %s/one.json\n }\n }\n handle "+
+		"{\n shortlink {\n from file %s/two.json\n }\n }", dir, dir))
+	for target, want := range map[string]string{"/a": "302 https://one.example/",
+		"/a/x": "302 https://two.example/x"} {
 		if got := s.get(t, target).location(); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)
 		}
@@ -470,8 +495,10 @@ func TestAReloadPicksUpAFileThatHasChangedSinceItWasRead(t *testing.T) {
 
 func TestAConfigurationWithABadSourceLeavesTheOldOneServing(t *testing.T) {
 	s := follow(t, `{"a": "https://a.example"}`, "", "")
-	err := s.tryToLoad(t, fmt.Sprintf("shortlink {\n from file %s\n from file %s.none\n }", s.links, s.links))
-	if want := "source " + s.links + ".none: no such file or directory"; err == nil || !strings.Contains(err.Error(), want) {
+	err := s.tryToLoad(t,
+		fmt.Sprintf("shortlink {\n from file %s\n from file %s.none\n }", s.links, s.links))
+	if want := "source " + s.links + ".none: no such file or directory"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	write(t, s.links, `{"a": "https://b.example"}`)
@@ -499,7 +526,8 @@ func TestFailuresInARowAreSaidToLastSinceTheFirst(t *testing.T) {
 func TestARuleThatASwapShadowsIsReported(t *testing.T) {
 	s := follow(t, `{"a": "https://a.example"}`, "", "inline https://inline.example")
 	write(t, s.links, "{\"a\": \"https://a.example\",\n \"inline\": \"https://file.example\"}")
-	if entry := s.logged(t, 1, "links.json:2:2"); entry["kind"] != "shadowed" || entry["key"] != "inline" {
+	if entry := s.logged(t, 1, "links.json:2:2"); entry["kind"] != "shadowed" ||
+		entry["key"] != "inline" {
 		t.Errorf("the entry is %v", entry)
 	}
 }

@@ -39,7 +39,9 @@ func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
 	write(t, links, `{"a": "https://a.example", "b": "https://b.example", "loop": "/loop"}`)
-	s := administer(t, "", "shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n c https://c.example\n }\n respond 299")
+	s := administer(t, "",
+		"shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n c "+
+			"https://c.example\n }\n respond 299")
 	for _, target := range []string{"/a", "/a", "/b", "/loop", "/nothing", "/c"} {
 		s.get(t, target)
 	}
@@ -68,23 +70,28 @@ func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 	if got[fmt.Sprintf(`caddy_shortlink_ruleset_info{digest=%q,name="links"}`, digest)] != "1" {
 		t.Errorf("there is no digest %s in %v", digest, got)
 	}
-	if at := got[fmt.Sprintf(`caddy_shortlink_last_reload_success_timestamp_seconds{name="links",source=%q}`, links)]; !strings.HasPrefix(at, "1.") {
+	if at := got[fmt.Sprintf(
+		`caddy_shortlink_last_reload_success_timestamp_seconds{name="links",source=%q}`,
+		links)]; !strings.HasPrefix(at, "1.") {
 		t.Errorf("the last success was at %q", at)
 	}
 }
 
 func TestHandlersOfOneNameAreAddedUp(t *testing.T) {
-	s := administer(t, "", "handle /x/* {\n shortlink {\n a https://a.example\n }\n }\n shortlink {\n b https://b.example\n c https://c.example\n }\n respond 299")
+	s := administer(t, "", "handle /x/* {\n shortlink {\n a https://a.example\n }\n }\n shortlink "+
+		"{\n b https://b.example\n c https://c.example\n }\n respond 299")
 	if got := s.scrape(t)[`caddy_shortlink_rules{name="shortlink"}`]; got != "3" {
 		t.Errorf("there are %s rules", got)
 	}
 }
 
 func TestCountersGoOnOverReloadsAndHandlersThatAreGoneAreNotCollected(t *testing.T) {
-	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b https://b.example\n name old\n }\n respond 299")
+	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b "+
+		"https://b.example\n name old\n }\n respond 299")
 	s.get(t, "/a")
 	for i := range 5 {
-		s.load(t, fmt.Sprintf("shortlink {\n a https://a.example\n name links\n status 30%d\n }\n respond 299", 1+i%3))
+		s.load(t, fmt.Sprintf(
+			"shortlink {\n a https://a.example\n name links\n status 30%d\n }\n respond 299", 1+i%3))
 		s.get(t, "/a")
 	}
 	got := s.scrape(t)
@@ -101,7 +108,8 @@ func TestCountersGoOnOverReloadsAndHandlersThatAreGoneAreNotCollected(t *testing
 func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
-	write(t, links, `{"a": "/b/x", "b": "https://b.example", "c": "https://c.example", "d": "https://d.example"}`)
+	write(t, links,
+		`{"a": "/b/x", "b": "https://b.example", "c": "https://c.example", "d": "https://d.example"}`)
 	block := "shortlink {\n from file " + links + "\n name links\n }\n respond 299"
 	s := &server{admin: freeAddress(t), storage: t.TempDir()}
 	s.load(t, block)
@@ -133,16 +141,19 @@ func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 	if got := list(); !maps.Equal(got, want) {
 		t.Errorf("after a restart the hits are %v", got)
 	}
-	text := regexp.MustCompile(`^counted since \S+\n +2  \S+Z  a\n +0  never                 b\n +2  \S+Z  c\n +0  never                 d\n$`)
+	text := regexp.MustCompile(
+		`^counted since \S+\n +2  \S+Z  a\n +0  never                 b\n +2  \S+Z  c\n +0  never                 d\n$`)
 	if got, exit := s.command("hits"); !text.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	// b is needed by a.
-	unused := regexp.MustCompile(`^Note: hits have been counted since \S+ only, which is a shorter time\ncounted since \S+\n +0  never                 d\n$`)
+	unused := regexp.MustCompile(
+		`^Note: hits have been counted since \S+ only, which is a shorter time\ncounted since \S+\n +0  never                 d\n$`)
 	if got, exit := s.command("hits", "--unused", "90d"); !unused.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") || exit != 2 {
+	if got, exit := s.command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") ||
+		exit != 2 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	if got, exit := s.command("hits", "--format", "json"); !strings.Contains(got, `"a":{"count":2,"last":"`) || exit != 0 {
@@ -152,7 +163,9 @@ func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 
 func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
-	s := serve(t, "log {\n output file "+path+"\n }\n shortlink {\n a /b/x\n b https://b.example\n loop /loop\n }\n respond 299")
+	s := serve(t,
+		"log {\n output file "+path+"\n }\n shortlink {\n a /b/x\n b https://b.example\n loop /loop\n "+
+			"}\n respond 299")
 	want := []string{
 		`{"key":"a","destination":"https://b.example/x/y","hops":1,"outcome":"redirect"}`,
 		`{"outcome":"pass"}`,
@@ -197,7 +210,8 @@ func TestTheDashboardAsksForMetricsThatThereAre(t *testing.T) {
 	}
 	asked := map[string]bool{}
 	for _, expression := range expressions {
-		for _, match := range regexp.MustCompile(`(caddy_\w+)(?:\{([^}]*)\}|, ?(\w+)\))?`).FindAllStringSubmatch(expression, -1) {
+		for _, match := range regexp.MustCompile(
+			`(caddy_\w+)(?:\{([^}]*)\}|, ?(\w+)\))?`).FindAllStringSubmatch(expression, -1) {
 			name := match[1]
 			asked[name] = true
 			if labels[name] == nil {

@@ -54,14 +54,14 @@ func init() {
 //
 // Where several shortlink handlers see one request, the last one to do so sets them.
 type Handler struct {
-	// The rules: an object from key to value. A key has no leading `/`. A value is a
-	// destination, either absolute (`https://example.com/`) or internal
-	// (`/another/key`), or an object where the rule has more to say:
+	// The rules: an object from key to value. A key has no leading `/`. A value is a destination,
+	// either absolute (`https://example.com/`) or internal (`/another/key`), or an object where the
+	// rule has more to say:
 	// `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
-	// `exact` makes the key match its own path only and nothing below it, `unlisted`
-	// keeps the rule out of what is advertised. A key with variables, such as `gh/{owner}/{repo}`, is a template (RFC 6570):
-	// `{x}` matches a segment or a part of one, `{+x}` one or more of them, and what they match stands for them in the destination,
-	// `https://github.com/{owner}/{repo}`.
+	// `exact` makes the key match its own path only and nothing below it, `unlisted` keeps the rule
+	// out of what is advertised. A key with variables, such as `gh/{owner}/{repo}`, is a template
+	// (RFC 6570): `{x}` matches a segment or a part of one, `{+x}` one or more of them, and what they
+	// match stands for them in the destination, `https://github.com/{owner}/{repo}`.
 	Rules Rules `json:"rules,omitempty"`
 
 	// Sources of more rules, which are followed while Caddy runs: the modules in the namespace
@@ -109,12 +109,14 @@ type Handler struct {
 	// an error. Default: any host.
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 
-	// Tests that the rules have to pass before they serve, when the configuration is loaded and before every
-	// swap: an object from request path to what is expected, a destination, `pass` or `error`. Default: none.
+	// Tests that the rules have to pass before they serve, when the configuration is loaded and before
+	// every swap: an object from request path to what is expected, a destination, `pass` or `error`.
+	// Default: none.
 	Expect source.Expectations `json:"expect,omitempty"`
 
-	// Lets pages tell their own short URL: successful answers to GET and HEAD requests that pass through get a header
-	// `Link: <https://go.example/k>; rel="shortlink"` where a key leads to exactly this page. An empty object is enough. Default: none.
+	// Lets pages tell their own short URL: successful answers to GET and HEAD requests that pass
+	// through get a header `Link: <https://go.example/k>; rel="shortlink"` where a key leads to
+	// exactly this page. An empty object is enough. Default: none.
 	Advertise *Advertise `json:"advertise,omitempty"`
 
 	// A name for this handler, of letters, digits, `-`, `_` and `.`, for messages.
@@ -136,8 +138,8 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision checks the options, reads the rules and compiles them, and begins to follow their sources. The
-// error lists all that is wrong.
+// Provision checks the options, reads the rules and compiles them, and begins to follow their
+// sources. The error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	site := findSite(ctx)
 	err := h.provision(ctx, site)
@@ -183,8 +185,9 @@ func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
 	}
 	h.placeRules()
 	config = live.Config{
-		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect, Advertised: h.Advertise != nil,
-		Context: ctx,
+		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect,
+		Advertised: h.Advertise != nil,
+		Context:    ctx,
 	}
 	for _, raw := range h.SourcesRaw {
 		config.SourceJSON = append(config.SourceJSON, string(raw))
@@ -271,7 +274,8 @@ func inJSON(err error) error {
 func (h *Handler) checkResponse() error {
 	var cache, name, advertise error
 	if h.Cache != 0 && time.Duration(h.Cache) < time.Second {
-		cache = fmt.Errorf("cache takes a duration of at least one second, such as \"1h\", not %s; a number counts nanoseconds", time.Duration(h.Cache))
+		cache = fmt.Errorf("cache takes a duration of at least one second, such as \"1h\", not %s; a "+
+			"number counts nanoseconds", time.Duration(h.Cache))
 	}
 	if !validName(h.Name) {
 		name = fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)

@@ -15,7 +15,8 @@ func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
 		cache 90m
 	}`)
 	tests := map[string]struct{ request, want string }{
-		"GET":             {"GET /github/caddyserver?tab=repositories", "302 https://github.com/caddyserver?tab=repositories"},
+		"GET": {"GET /github/caddyserver?tab=repositories",
+			"302 https://github.com/caddyserver?tab=repositories"},
 		"HEAD":            {"HEAD /github", "302 https://github.com/"},
 		"POST with 307":   {"POST /form", "307 https://example.com/form"},
 		"unknown methods": {"BREW /github", "302 https://github.com/"},
@@ -23,7 +24,8 @@ func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			method, _, _ := strings.Cut(tt.request, " ")
-			got := s.raw(t, method, tt.request+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 3\r\nConnection: close\r\n\r\na=b")
+			got := s.raw(t, method,
+				tt.request+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 3\r\nConnection: close\r\n\r\na=b")
 			if got.location() != tt.want {
 				t.Errorf("got %s, want %s", got.location(), tt.want)
 			}
@@ -98,24 +100,30 @@ func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
 	}
 	respond next 299`)
 	tests := map[string]struct{ target, want string }{
-		"two slashes are an empty segment":        {"//evil.test/x", "299"},
-		"two slashes behind an internal root":     {"/home//evil.test/x", "302 http://go.example//evil.test/x"},
-		"two slashes behind a key":                {"/gh//evil.test", "302 https://github.com//evil.test"},
-		"a leading dot segment goes":              {"/../x", "302 https://example.com/x"},
-		"an escaped one goes as well":             {"/%2e%2e/x", "302 https://example.com/x"},
-		"a backslash is a slash":                  {`/x\y`, "302 https://example.com/x/y"},
-		"an escaped slash stays escaped":          {"/gh/a%2Fb", "302 https://github.com/a%2Fb"},
-		"an escaped slash separates nothing":      {"/gh%2Fa", "299"},
-		"an escaped question mark stays escaped":  {"/gh/a%3Fb", "302 https://github.com/a%3Fb"},
-		"an escaped climb is refused":             {"/base/..%2F..%2Fadmin", "400"},
-		"a twice escaped climb is refused":        {"/base/%252e%252e%252fadmin", "400"},
-		"raw bytes match their escaped form":      {"/caf\xc3\xa9", "302 https://example.com/caf%C3%A9"},
-		"lower-case escapes match":                {"/caf%c3%a9/a", "302 https://example.com/caf%C3%A9/a"},
-		"escaped letters match":                   {"/%78", "302 https://example.com/x"},
-		"absolute form is its path":               {"http://o.example/gh/a?b=c", "302 https://github.com/a?b=c"},
-		"absolute form names the host":            {"http://o.example/docs", "302 http://o.example/documentation"},
-		"absolute form without a path":            {"http://o.example?x", "299"},
-		"absolute form of another scheme":         {"https://o.example/docs", "302 http://o.example/documentation"},
+		"two slashes are an empty segment": {"//evil.test/x", "299"},
+		"two slashes behind an internal root": {"/home//evil.test/x",
+			"302 http://go.example//evil.test/x"},
+		"two slashes behind a key": {"/gh//evil.test",
+			"302 https://github.com//evil.test"},
+		"a leading dot segment goes":             {"/../x", "302 https://example.com/x"},
+		"an escaped one goes as well":            {"/%2e%2e/x", "302 https://example.com/x"},
+		"a backslash is a slash":                 {`/x\y`, "302 https://example.com/x/y"},
+		"an escaped slash stays escaped":         {"/gh/a%2Fb", "302 https://github.com/a%2Fb"},
+		"an escaped slash separates nothing":     {"/gh%2Fa", "299"},
+		"an escaped question mark stays escaped": {"/gh/a%3Fb", "302 https://github.com/a%3Fb"},
+		"an escaped climb is refused":            {"/base/..%2F..%2Fadmin", "400"},
+		"a twice escaped climb is refused":       {"/base/%252e%252e%252fadmin", "400"},
+		"raw bytes match their escaped form":     {"/caf\xc3\xa9", "302 https://example.com/caf%C3%A9"},
+		"lower-case escapes match": {"/caf%c3%a9/a",
+			"302 https://example.com/caf%C3%A9/a"},
+		"escaped letters match": {"/%78", "302 https://example.com/x"},
+		"absolute form is its path": {"http://o.example/gh/a?b=c",
+			"302 https://github.com/a?b=c"},
+		"absolute form names the host": {"http://o.example/docs",
+			"302 http://o.example/documentation"},
+		"absolute form without a path": {"http://o.example?x", "299"},
+		"absolute form of another scheme": {"https://o.example/docs",
+			"302 http://o.example/documentation"},
 		"an opaque target is no path":             {"http:foo?x=://o.example/gh", "299"},
 		"a fragment is not for servers":           {"/part#request", "302 https://example.com/#rule"},
 		"the root matches nothing":                {"/", "299"},
@@ -137,7 +145,8 @@ func TestTheAuthorityOfConnectIsNoPath(t *testing.T) {
 		}
 		test_echo
 	}`)
-	got := s.raw(t, "GET", "CONNECT go.example:443 HTTP/1.1\r\nHost: go.example:443\r\nConnection: close\r\n\r\n")
+	got := s.raw(t, "GET",
+		"CONNECT go.example:443 HTTP/1.1\r\nHost: go.example:443\r\nConnection: close\r\n\r\n")
 	if want := `CONNECT go.example:443 //go.example:443 ""`; got.body != want {
 		t.Errorf("got %d %s, want %s", got.status, got.body, want)
 	}
@@ -191,7 +200,8 @@ func TestOnlyATrustedProxySaysWhatTheClientSees(t *testing.T) {
 			"302 https://www.example:8443/documentation", "302 http://go.example/documentation",
 		},
 		"the last value counts": {
-			[]string{"X-Forwarded-Host: evil.test", "X-Forwarded-Host: www.example", "X-Forwarded-Proto: http", "X-Forwarded-Proto: HTTPS"},
+			[]string{"X-Forwarded-Host: evil.test", "X-Forwarded-Host: www.example",
+				"X-Forwarded-Proto: http", "X-Forwarded-Proto: HTTPS"},
 			"302 https://www.example/documentation", "302 http://go.example/documentation",
 		},
 		"the last of a list counts, too": {
@@ -236,34 +246,44 @@ func TestOnlyATrustedProxySaysWhatTheClientSees(t *testing.T) {
 func TestRulesSeeTheRewrittenPath(t *testing.T) {
 	tests := map[string]struct{ block, target, want string }{
 		"handle_path": {
-			"handle_path /go/* {\n shortlink {\n gh https://github.com\n }\n }", "/go/gh/a%2Fb?c", "302 https://github.com/a%2Fb?c=",
+			"handle_path /go/* {\n shortlink {\n gh https://github.com\n }\n }", "/go/gh/a%2Fb?c",
+			"302 https://github.com/a%2Fb?c=",
 		},
 		"handle_path and an internal destination": {
-			"handle_path /go/* {\n shortlink {\n docs /documentation\n }\n }", "/go/docs/x", "302 http://go.example/documentation/x",
+			"handle_path /go/* {\n shortlink {\n docs /documentation\n }\n }", "/go/docs/x",
+			"302 http://go.example/documentation/x",
 		},
 		"handle_path that strips everything": {
-			"handle_path /go* {\n shortlink {\n docs /documentation\n }\n respond {http.request.uri}\n }", "/go", "200",
+			"handle_path /go* {\n shortlink {\n docs /documentation\n }\n respond {http.request.uri}\n }",
+			"/go", "200",
 		},
 		"a stripped prefix is no part of a key": {
-			"handle_path /go/* {\n shortlink {\n go/docs /documentation\n }\n }\n respond next 299", "/go/docs", "299",
+			"handle_path /go/* {\n shortlink {\n go/docs /documentation\n }\n }\n respond next 299",
+			"/go/docs", "299",
 		},
 		"uri strip_prefix": {
-			"uri strip_prefix /go/\n route {\n shortlink {\n gh https://github.com\n }\n }", "/go/gh", "302 https://github.com/",
+			"uri strip_prefix /go/\n route {\n shortlink {\n gh https://github.com\n }\n }", "/go/gh",
+			"302 https://github.com/",
 		},
 		"a rewrite to a path without its slash": {
-			"route {\n rewrite gh/b\n shortlink {\n gh https://github.com\n }\n }", "/a?c=d", "302 https://github.com/b?c=d",
+			"route {\n rewrite gh/b\n shortlink {\n gh https://github.com\n }\n }", "/a?c=d",
+			"302 https://github.com/b?c=d",
 		},
 		"a rewrite to what looks like a URL is a path": {
-			"route {\n rewrite http://gh/b\n shortlink {\n http: https://example.com\n b https://evil.test\n }\n }", "/a", "302 https://example.com//gh/b",
+			"route {\n rewrite http://gh/b\n shortlink {\n http: https://example.com\n b " +
+				"https://evil.test\n }\n }", "/a", "302 https://example.com//gh/b",
 		},
 		"a rewrite of an absolute target": {
-			"route {\n uri strip_prefix /go\n shortlink {\n gh https://github.com\n }\n }", "http://o.example/go/gh", "302 https://github.com/",
+			"route {\n uri strip_prefix /go\n shortlink {\n gh https://github.com\n }\n }",
+			"http://o.example/go/gh", "302 https://github.com/",
 		},
 		"a destination that is what the client asked for passes": {
-			"handle_path /go/* {\n shortlink {\n docs /go/docs\n }\n respond next 299\n }", "/go/docs?a=b", "299",
+			"handle_path /go/* {\n shortlink {\n docs /go/docs\n }\n respond next 299\n }", "/go/docs?a=b",
+			"299",
 		},
 		"a destination that is the stripped path redirects": {
-			"handle_path /go/* {\n shortlink {\n old /new\n new https://example.com\n }\n respond next 299\n }", "/go/old", "302 https://example.com/",
+			"handle_path /go/* {\n shortlink {\n old /new\n new https://example.com\n }\n respond next " +
+				"299\n }", "/go/old", "302 https://example.com/",
 		},
 	}
 	for name, tt := range tests {
@@ -341,9 +361,13 @@ func TestARequestThatMatchesNothingReachesTheNextHandlerAsItCame(t *testing.T) {
 		"/self?a=b",
 		"http://o.example/other?a",
 	} {
-		got := s.raw(t, "POST", "POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+		got := s.raw(t, "POST",
+			"POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: "+
+				"close\r\n\r\nhello")
 		s.load(t, "test_echo")
-		want := s.raw(t, "POST", "POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+		want := s.raw(t, "POST",
+			"POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: "+
+				"close\r\n\r\nhello")
 		if got.body != want.body {
 			t.Errorf("%s: got %s, without the handler %s", target, got.body, want.body)
 		}

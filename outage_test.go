@@ -74,7 +74,8 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 			if got := s.scrape(t)[up]; got != "0" {
 				t.Errorf("the gauge is %q", got)
 			}
-			if got := s.put(t, "b", `"https://b.example"`); got.status != 503 || !strings.Contains(got.body, tt.reason) {
+			if got := s.put(t, "b", `"https://b.example"`); got.status != 503 ||
+				!strings.Contains(got.body, tt.reason) {
 				t.Errorf("an edit is answered with %d %s", got.status, got.body)
 			}
 			if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
@@ -152,13 +153,16 @@ func TestAStoredCopyIsSaidToServe(t *testing.T) {
 	if got := s.scrape(t)[loaded]; got != "1.7953416e+09" {
 		t.Errorf("the rules are of %s", got)
 	}
-	s.statusUntil(t, `(?s).*serving a stored copy of the rules, of `+stored.Local().Format(time.RFC3339)+`: nobody answers\n.*`, 1)
+	s.statusUntil(t,
+		`(?s).*serving a stored copy of the rules, of `+stored.Local().Format(
+			time.RFC3339)+`: nobody answers\n.*`, 1)
 }
 
 func TestCheckAndResolveSayThatTheyReadAStoredCopy(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "Caddyfile")
 	write(t, config, "http://go.example {\n shortlink {\n from test_copy\n }\n}\n")
-	const note = "it cannot be reached, and a stored copy of its rules of 2026-11-22T10:00:00Z was read: nobody answers"
+	const note = "it cannot be reached, and a stored copy of its rules of 2026-11-22T10:00:00Z was " +
+		"read: nobody answers"
 	got, exit := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
 	if !strings.Contains(got, "warning: stored copy (1)\n  copy: "+note+"\n") || exit != 0 {
 		t.Errorf("check says %q, %d", got, exit)

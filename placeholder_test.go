@@ -17,7 +17,8 @@ func TestLaterHandlersKnowTheOutcome(t *testing.T) {
 			"/x", "pass key= hops=0 destination=",
 		},
 		"an error": {
-			"shortlink {\n docs https://example.com\n }\n handle_errors {\n respond " + tellPlaceholders + "\n }",
+			"shortlink {\n docs https://example.com\n }\n handle_errors {\n respond " + tellPlaceholders +
+				"\n }",
 			"/docs/..%2f", "error key=docs hops=0 destination=",
 		},
 		"a redirect, in a header of the response": {
@@ -25,20 +26,24 @@ func TestLaterHandlersKnowTheOutcome(t *testing.T) {
 			"/a/c", "redirect key=a hops=1 destination=https://example.com/c",
 		},
 		"of two handlers that both let it pass": {
-			"route {\n shortlink {\n a /b\n }\n shortlink {\n c /d\n }\n respond " + tellPlaceholders + "\n }",
+			"route {\n shortlink {\n a /b\n }\n shortlink {\n c /d\n }\n respond " + tellPlaceholders +
+				"\n }",
 			"/x", "pass key= hops=0 destination=",
 		},
 		"of two handlers, the second of which redirects": {
-			"header >X-Answer " + tellPlaceholders + "\n route {\n shortlink {\n a /b\n }\n shortlink {\n c https://example.com\n }\n }",
+			"header >X-Answer " + tellPlaceholders +
+				"\n route {\n shortlink {\n a /b\n }\n shortlink {\n c https://example.com\n }\n }",
 			"/c", "redirect key=c hops=0 destination=https://example.com/",
 		},
 		"of a handler that fails and one in handle_errors that lets it pass": {
-			"shortlink {\n a https://example.com\n }\n handle_errors {\n shortlink {\n b /c\n }\n respond " + tellPlaceholders + "\n }",
+			"shortlink {\n a https://example.com\n }\n handle_errors {\n shortlink {\n b /c\n }\n respond " +
+				tellPlaceholders + "\n }",
 			"/a/..%2f", "pass key= hops=0 destination=",
 		},
 		"of three handlers, which fail, let it pass and redirect": {
 			"header >X-Answer " + tellPlaceholders + "\n shortlink {\n a /a\n }\n" +
-				"handle_errors {\n header >X-Answer " + tellPlaceholders + "\n shortlink {\n b /c\n }\n route {\n shortlink {\n a https://example.com\n }\n }\n }",
+				"handle_errors {\n header >X-Answer " + tellPlaceholders +
+				"\n shortlink {\n b /c\n }\n route {\n shortlink {\n a https://example.com\n }\n }\n }",
 			"/a", "redirect key=a hops=0 destination=https://example.com/",
 		},
 	}

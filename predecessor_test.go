@@ -14,7 +14,8 @@ import (
 func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 	loops := filepath.Join(t.TempDir(), "loops.json")
 	write(t, loops, `{"more": "/more/x"}`)
-	const rules = "docs https://docs.example\n a /b\n b /c\n c https://c.example\n t/{x} https://t.example/{x}\n"
+	const rules = "docs https://docs.example\n a /b\n b /c\n c https://c.example\n t/{x} " +
+		"https://t.example/{x}\n"
 	const old = "shortlink {\n" + rules + "}"
 	for name, tt := range map[string]struct{ before, after, want string }{
 		"by an inline rule": {
@@ -24,7 +25,8 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 		"beside keys that were broken before": {
 			"shortlink {\n docs https://docs.example\n ping /pong\n pong /ping\n }",
 			"shortlink {\n docs /ping\n ping /pong\n pong /ping\n }",
-			"1 key would be answered with an error, and not as now\nshortlink: key \"docs\": the rule leads into the loop ping -> pong",
+			"1 key would be answered with an error, and not as now\nshortlink: key \"docs\": the rule " +
+				"leads into the loop ping -> pong",
 		},
 		"by an option": {
 			old, "shortlink {\n" + rules + "max_redirects 1\n }",
@@ -73,7 +75,8 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 
 // twoNamed are two handlers of one name at two hosts, of which one has a broken key.
 func twoNamed(docs string) string {
-	const broken = "@other host other.example\n handle @other {\n shortlink {\n name links\n docs /docs/x\n }\n }\n"
+	const broken = "@other host other.example\n handle @other {\n shortlink {\n name links\n docs " +
+		"/docs/x\n }\n }\n"
 	return broken + "shortlink {\n name links\n docs " + docs + "\n }"
 }
 
@@ -89,11 +92,13 @@ func TestAReloadMayRemoveKeysAndKeepBrokenOnes(t *testing.T) {
 // A host or an address that nothing served at before is a site that starts.
 func TestASiteThatIsNewServesWhatItCanInAReload(t *testing.T) {
 	site := func(host, rule string) string {
-		return "@" + host + " host " + host + ".example\n handle @" + host + " {\n shortlink {\n a https://a.example\n " + rule + "\n }\n }\n"
+		return "@" + host + " host " + host + ".example\n handle @" + host +
+			" {\n shortlink {\n a https://a.example\n " + rule + "\n }\n }\n"
 	}
 	s := serve(t, site("one", "b https://b.example"))
 	s.reload(t, site("one", "b https://b.example")+site("two", "b /b"))
-	if err := s.tryToLoad(t, site("one", "b /b")+site("two", "b /b")); err == nil || !strings.Contains(err.Error(), `key "b": loop`) {
+	if err := s.tryToLoad(t, site("one", "b /b")+site("two", "b /b")); err == nil ||
+		!strings.Contains(err.Error(), `key "b": loop`) {
 		t.Errorf("got %v", err)
 	}
 	s.load(t, site("one", "b /b"))
@@ -132,22 +137,26 @@ func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
 			log := filepath.Join(dir, "caddy.log")
 			block := func(inline string) string {
 				return "shortlink {\n " + inline + "\n name links\n" +
-					"from file " + links + " {\n poll 1h\n expect " + expect + "\n }\n from file " + more + " {\n poll 1h\n }\n }\n respond next 299"
+					"from file " + links + " {\n poll 1h\n expect " + expect + "\n }\n from file " + more +
+					" {\n poll 1h\n }\n }\n respond next 299"
 			}
 			s := administer(t, logTo(log), block("both /docs"))
 			write(t, links, fault)
 			write(t, more, `{"docs": "https://more.example", "m": "https://m2.example"}`)
 			s.load(t, block("inline https://inline.example"))
 			for target, want := range map[string]string{
-				"/docs": "302 https://docs.example/", "/a": "302 https://a.example/", "/t/x": "302 https://t.example/x",
-				"/both": "302 https://both.example/", "/inline": "302 https://inline.example/", "/m": "302 https://m.example/",
+				"/docs": "302 https://docs.example/", "/a": "302 https://a.example/",
+				"/t/x":  "302 https://t.example/x",
+				"/both": "302 https://both.example/", "/inline": "302 https://inline.example/",
+				"/m": "302 https://m.example/",
 			} {
 				if got := s.get(t, target).location(); got != want {
 					t.Errorf("%s: got %s, want %s", target, got, want)
 				}
 			}
 			entry := (&liveServer{log: log}).logged(t, 1, rejected)
-			if entry["level"] != "error" || !strings.Contains(fmt.Sprint(entry["error"]), "links.json") && !strings.Contains(fmt.Sprint(entry["error"]), "expect /a") {
+			if entry["level"] != "error" || !strings.Contains(fmt.Sprint(entry["error"]), "links.json") &&
+				!strings.Contains(fmt.Sprint(entry["error"]), "expect /a") {
 				t.Errorf("the entry is %v", entry)
 			}
 			if got, exit := s.command("status"); exit != 1 || !strings.Contains(got, "\n  rejected at ") {
@@ -179,7 +188,8 @@ func TestAFaultySourceExcusesNoFaultOfTheConfiguration(t *testing.T) {
 		{"format json", "", "it ends too early"}, // not the same source
 		{key, "", "its signature: "},
 	} {
-		if err := s.tryToLoad(t, s.block(tt.options, tt.more)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := s.tryToLoad(t, s.block(tt.options, tt.more)); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
 	}
@@ -201,8 +211,10 @@ func TestFailuresLastOverAReload(t *testing.T) {
 func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 	dir := t.TempDir()
 	links, log := filepath.Join(dir, "links.json"), filepath.Join(dir, "caddy.log")
-	write(t, links, "{\"a\": \"https://a.example\",\n\"j\": \"/j/x\", \"ping\": \"/pong\", \"pong\": \"/ping\",\n\"long\": \"/b\", \"b\": \"/a\", \"x/\": \"https://x.example\"}")
-	s := administer(t, logTo(log), "shortlink {\n from file "+links+"\n max_redirects 1\n name links\n }")
+	write(t, links, "{\"a\": \"https://a.example\",\n\"j\": \"/j/x\", \"ping\": \"/pong\", "+
+		"\"pong\": \"/ping\",\n\"long\": \"/b\", \"b\": \"/a\", \"x/\": \"https://x.example\"}")
+	s := administer(t, logTo(log),
+		"shortlink {\n from file "+links+"\n max_redirects 1\n name links\n }")
 	if got := s.get(t, "/a/b").location(); got != "302 https://a.example/b" {
 		t.Errorf("got %s", got)
 	}
@@ -218,7 +230,9 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 	}
 	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links", "").body), &answer))
 	status, exit := s.command("status")
-	if exit != 1 || !strings.Contains(status, "  loaded at ") || !strings.Contains(status, "\n  answered with an error: 4 rules\n    loop: "+links+":2:1: key \"j\": loop: ") {
+	if exit != 1 || !strings.Contains(status, "  loaded at ") ||
+		!strings.Contains(status,
+			"\n  answered with an error: 4 rules\n    loop: "+links+":2:1: key \"j\": loop: ") {
 		t.Errorf("the status is %s, %d", status, exit)
 	}
 	content, err := os.ReadFile(log)
@@ -228,18 +242,23 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 	}
 	for i, w := range want {
 		got := answer.Broken[i]
-		if got.Kind != w.kind || got.Key != w.key || got.Position != links+w.position || !strings.HasPrefix(got.Reason, w.reason) {
+		if got.Kind != w.kind || got.Key != w.key || got.Position != links+w.position ||
+			!strings.HasPrefix(got.Reason, w.reason) {
 			t.Errorf("got %v, want %v", got, w)
 		}
-		if !strings.Contains(status, fmt.Sprintf("    %s: %s: key %q: %s\n", w.kind, got.Position, w.key, got.Reason)) {
+		if !strings.Contains(status,
+			fmt.Sprintf("    %s: %s: key %q: %s\n", w.kind, got.Position, w.key, got.Reason)) {
 			t.Errorf("%s is not in the status %s", w.key, status)
 		}
-		entry := (&liveServer{log: log}).logged(t, 1, fmt.Sprintf(`"key":%q,"position":%q`, w.key, got.Position))
-		if entry["level"] != "error" || entry["msg"] != got.Reason || entry["kind"] != w.kind || entry["name"] != "links" {
+		entry := (&liveServer{log: log}).logged(t, 1,
+			fmt.Sprintf(`"key":%q,"position":%q`, w.key, got.Position))
+		if entry["level"] != "error" || entry["msg"] != got.Reason || entry["kind"] != w.kind ||
+			entry["name"] != "links" {
 			t.Errorf("the entry is %v", entry)
 		}
 	}
-	if n := strings.Count(string(content), `"level":"error"`); n != len(want) || strings.Count(string(content), `"level":"warn"`) != 1 {
+	if n := strings.Count(string(content), `"level":"error"`); n != len(want) ||
+		strings.Count(string(content), `"level":"warn"`) != 1 {
 		t.Errorf("the log is %s", content)
 	}
 	if got := s.scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "4" {
@@ -260,22 +279,26 @@ func TestALoopThatWasRefusedIsNamedAfterARestart(t *testing.T) {
 	block := "shortlink {\n from file " + links + "\n }"
 	s := administer(t, "", block)
 	write(t, links, loop)
-	if got, exit := s.command("reload"); exit != 1 || !strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
+	if got, exit := s.command("reload"); exit != 1 ||
+		!strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
 		t.Errorf("got %s, %d", got, exit)
 	}
 	mustDo(t, caddy.Stop())
 	s.load(t, block)
-	if got, exit := s.command("status"); exit != 1 || !strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
+	if got, exit := s.command("status"); exit != 1 ||
+		!strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
 		t.Errorf("the status is %s, %d", got, exit)
 	}
 }
 
 func TestLogLinesOfAHandlerWithoutANameNameItsSite(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "caddy.log")
-	s := serveWith(t, logTo(log), "@host host go.example www.example\n handle @host {\n shortlink {\n loop /loop\n }\n }")
+	s := serveWith(t, logTo(log),
+		"@host host go.example www.example\n handle @host {\n shortlink {\n loop /loop\n }\n }")
 	port := s.addr[strings.LastIndex(s.addr, ":"):]
 	for _, text := range []string{"rules loaded", `"kind":"loop"`} {
-		if got, want := (&liveServer{log: log}).logged(t, 1, text)["site"], "go.example"+port+" www.example"+port; got != want {
+		if got, want := (&liveServer{log: log}).logged(t, 1, text)["site"],
+			"go.example"+port+" www.example"+port; got != want {
 			t.Errorf("the site is %v, want %s", got, want)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// gate is a source whose first reading goes through, and whose later ones last until the configuration is unloaded.
+// gate is a source whose first reading goes through, and whose later ones last until the
+// configuration is unloaded.
 type gate struct{ read bool }
 
 // gates are where a test meets the gates that Caddy runs.
@@ -26,7 +27,9 @@ var gates = struct {
 func init() { caddy.RegisterModule(new(gate)) }
 
 func (*gate) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.shortlink.sources.test_gate", New: func() caddy.Module { return new(gate) }}
+	return caddy.ModuleInfo{ID: "http.shortlink.sources.test_gate", New: func() caddy.Module {
+		return new(gate)
+	}}
 }
 
 func (*gate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -58,8 +61,8 @@ func (*gate) Watch(ctx context.Context, _ string, changed func()) {
 
 var _ source.Source = (*gate)(nil)
 
-// The new configuration takes the rules over, and watches once the old one has let go of them: what the old
-// one was reading is no failure.
+// The new configuration takes the rules over, and watches once the old one has let go of them: what
+// the old one was reading is no failure.
 func TestAReloadInTheMiddleOfASwapWaitsForNothingAndFailsNothing(t *testing.T) {
 	log := t.TempDir() + "/caddy.log"
 	const block = "shortlink {\n from test_gate\n }"

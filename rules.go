@@ -66,7 +66,8 @@ func findPlaceholder(word string) string {
 			continue
 		}
 		namespace, _, dotted := strings.Cut(part[open+1:], ".")
-		if dotted && slices.Contains([]string{"http", "env", "system", "time", "file", "tls", "vars"}, namespace) {
+		if dotted &&
+			slices.Contains([]string{"http", "env", "system", "time", "file", "tls", "vars"}, namespace) {
 			return part[open:]
 		}
 	}
@@ -74,8 +75,10 @@ func findPlaceholder(word string) string {
 }
 
 func placeholderMessage(placeholder string) string {
-	return "the placeholder " + placeholder + " is not replaced here, as rules are worked out when they are loaded: " +
-		"the path behind the key and the query of a request are appended anyway, a part of the path is captured by a variable without a dot in its name, like {name}, " +
+	return "the placeholder " + placeholder +
+		" is not replaced here, as rules are worked out when they are loaded: " +
+		"the path behind the key and the query of a request are appended anyway, a part of the path is " +
+		"captured by a variable without a dot in its name, like {name}, " +
 		"and in a Caddyfile {$NAME} stands for an environment variable"
 }
 

@@ -32,7 +32,9 @@ func TestEveryRedirectOfGolangOrgIsAnswered(t *testing.T) {
 	}
 	s := serve(t, "shortlink {\n"+block.String()+"}\nrespond next 299")
 
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	defer client.CloseIdleConnections()
 	for key := range rules {
 		response, err := client.Get("http://" + s.addr + "/" + key)
@@ -57,7 +59,8 @@ func TestRealRulesAreWarnedOfForGoodReasonsAlone(t *testing.T) {
 		var path, destination, status string
 		mustDo(t, row.Scan(&path, &destination, &status))
 		line := strings.NewReader(path + " " + destination + " " + status)
-		_ = rulefile.Read(line, rulefile.Redirects, "", func(rule resolver.Rule) { // of which some are refused
+		// of which some are refused
+		_ = rulefile.Read(line, rulefile.Redirects, "", func(rule resolver.Rule) {
 			babel = append(babel, rule)
 		})
 	}

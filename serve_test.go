@@ -67,7 +67,8 @@ func TestARequestThatAHandlerMadeUpIsAnswered(t *testing.T) {
 	}
 }
 
-// Handlers around the redirect may change its headers in place; they must not change those of others.
+// Handlers around the redirect may change its headers in place; they must not change those of
+// others.
 func TestTheHeadersOfARedirectBelongToItAlone(t *testing.T) {
 	h, err := provision(t, `{"rules": {"a": "https://example.com"}, "cache": "1h"}`)
 	if err != nil {
@@ -78,7 +79,8 @@ func TestTheHeadersOfARedirectBelongToItAlone(t *testing.T) {
 		if err := h.ServeHTTP(w, prepare("/a", w), nothing); err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]string{"Location": "https://example.com/", "Cache-Control": "max-age=3600"} {
+		for name, want := range map[string]string{"Location": "https://example.com/",
+			"Cache-Control": "max-age=3600"} {
 			if got := w.Header()[name]; len(got) != 1 || got[0] != want {
 				t.Errorf("got %s %q, want %q alone", name, got, want)
 			}
@@ -95,7 +97,8 @@ func TestTheErrorOfARequestCarriesItsReason(t *testing.T) {
 	for target, status := range map[string]int{"/a": 508, "/b/..%2f": 400} {
 		w := httptest.NewRecorder()
 		err := h.ServeHTTP(w, prepare(target, w), nothing)
-		if he, ok := errors.AsType[caddyhttp.HandlerError](err); !ok || he.StatusCode != status || he.Err == nil {
+		if he, ok := errors.AsType[caddyhttp.HandlerError](err); !ok || he.StatusCode != status ||
+			he.Err == nil {
 			t.Errorf("%s: got %v", target, err)
 		}
 	}
@@ -125,7 +128,8 @@ func BenchmarkServe(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	advertising, err := provision(b, strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
+	advertising, err := provision(b,
+		strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
 	if err != nil {
 		b.Fatal(err)
 	}

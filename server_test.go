@@ -44,15 +44,16 @@ func serveWith(t *testing.T, options, block string) *server {
 	return s
 }
 
-// load serves another block in the place of the former one, at another address: on its
-// way out a Caddy drops connections that it has not read from, and a test that asks at once may be on one.
+// load serves another block in the place of the former one, at another address: on its way out a
+// Caddy drops connections that it has not read from, and a test that asks at once may be on one.
 func (s *server) load(t *testing.T, block string) {
 	t.Helper()
 	s.addr = freeAddress(t)
 	s.reload(t, block)
 }
 
-// reload serves another block at the same address. The admin endpoint has another one each time, for the reason given at load.
+// reload serves another block at the same address. The admin endpoint has another one each time,
+// for the reason given at load.
 func (s *server) reload(t *testing.T, block string) {
 	t.Helper()
 	if err := s.tryToLoad(t, block); err != nil {
@@ -101,8 +102,8 @@ func (s *server) storageDir(t testing.TB) string {
 	return storageDir(t)
 }
 
-// storageDir returns a folder for Caddy's storage. Caddy tidies it up beside everything else and may still
-// write to it when a test is over, so that it may not be gone then.
+// storageDir returns a folder for Caddy's storage. Caddy tidies it up beside everything else and
+// may still write to it when a test is over, so that it may not be gone then.
 func storageDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "shortlink")
@@ -113,8 +114,8 @@ func storageDir(t testing.TB) string {
 	return dir
 }
 
-// freeAddress returns an address at which nobody listens, another one each time: Caddy would listen twice at one that is its admin
-// endpoint's and a site's.
+// freeAddress returns an address at which nobody listens, another one each time: Caddy would listen
+// twice at one that is its admin endpoint's and a site's.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for {
@@ -147,7 +148,8 @@ func (r reply) location() string {
 // get asks for target, which is sent as it is, from host go.example.
 func (s *server) get(t *testing.T, target string, header ...string) reply {
 	t.Helper()
-	return s.raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+"Connection: close\r\n\r\n")
+	return s.raw(t, "GET",
+		"GET "+target+" HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+"Connection: close\r\n\r\n")
 }
 
 func lines(header []string) string {
@@ -191,14 +193,17 @@ type echo struct{}
 
 func init() {
 	caddy.RegisterModule(echo{})
-	httpcaddyfile.RegisterHandlerDirective("test_echo", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		return echo{}, nil
-	})
+	httpcaddyfile.RegisterHandlerDirective("test_echo",
+		func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+			return echo{}, nil
+		})
 	httpcaddyfile.RegisterDirectiveOrder("test_echo", httpcaddyfile.After, "respond")
 }
 
 func (echo) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.test_echo", New: func() caddy.Module { return new(echo) }}
+	return caddy.ModuleInfo{ID: "http.handlers.test_echo", New: func() caddy.Module {
+		return new(echo)
+	}}
 }
 
 func (echo) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
@@ -217,13 +222,16 @@ var counted struct{ reached, answered atomic.Int64 }
 
 func init() {
 	caddy.RegisterModule(count{})
-	httpcaddyfile.RegisterHandlerDirective("test_count", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		return count{}, nil
-	})
+	httpcaddyfile.RegisterHandlerDirective("test_count",
+		func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+			return count{}, nil
+		})
 }
 
 func (count) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.test_count", New: func() caddy.Module { return new(count) }}
+	return caddy.ModuleInfo{ID: "http.handlers.test_count", New: func() caddy.Module {
+		return new(count)
+	}}
 }
 
 func (count) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// findSite returns the site that this handler is provisioned for, an empty one where there is no server.
+// findSite returns the site that this handler is provisioned for, an empty one where there is no
+// server.
 func findSite(ctx caddy.Context) live.Site {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
@@ -54,11 +55,12 @@ func hostsAround(routes caddyhttp.RouteList, around []string) []string {
 	return matched.named
 }
 
-// siteHosts are the hosts that a server's configuration names: what host matchers take, but for those that take any.
+// siteHosts are the hosts that a server's configuration names: what host matchers take, but for
+// those that take any.
 type siteHosts struct{ named caddyhttp.MatchHost }
 
-// findSiteHosts finds out which hosts the server names that a handler is provisioned for, and whether
-// the handler gets requests for any host. Without a server it returns nil.
+// findSiteHosts finds out which hosts the server names that a handler is provisioned for, and
+// whether the handler gets requests for any host. Without a server it returns nil.
 func findSiteHosts(ctx caddy.Context) (hosts *siteHosts, anyHost bool, err error) {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
@@ -134,7 +136,8 @@ func (s *siteHosts) add(raw json.RawMessage) {
 func (s *siteHosts) addAll(hosts []string) {
 	for _, host := range hosts {
 		if ascii, err := idna.ToASCII(host); err == nil && !takesAnyHost(host) {
-			s.named = append(s.named, strings.ToLower(ascii)) // as Caddy has them, which refuses a host twice
+			// as Caddy has them, which refuses a host twice
+			s.named = append(s.named, strings.ToLower(ascii))
 		}
 	}
 }
@@ -165,16 +168,17 @@ func (s *siteHosts) addWithin(raw json.RawMessage) {
 	}
 }
 
-// takesAnyHost reports whether a pattern of a host matcher takes hosts that belong to anybody: its "*" is the last label, or has but one behind
-// it.
+// takesAnyHost reports whether a pattern of a host matcher takes hosts that belong to anybody: its
+// "*" is the last label, or has but one behind it.
 func takesAnyHost(pattern string) bool {
 	pattern = strings.TrimRight(pattern, ".")
 	star := strings.LastIndexByte(pattern, '*')
-	return pattern == "" || strings.Contains(pattern, "{") || star >= 0 && strings.Count(pattern[star:], ".") < 2
+	return pattern == "" || strings.Contains(pattern, "{") || star >= 0 &&
+		strings.Count(pattern[star:], ".") < 2
 }
 
-// isOne reports whether the host that a request is for is one of these, and its port, if it has one, that of the connection: a client
-// chooses neither then.
+// isOne reports whether the host that a request is for is one of these, and its port, if it has
+// one, that of the connection: a client chooses neither then.
 func (s *siteHosts) isOne(r *http.Request) bool {
 	canonical, ok := withCanonicalHost(r)
 	if !ok {

@@ -104,7 +104,8 @@ func TestAFileOfLinesThatIsWrittenSlowlyInPlaceIsTakenWhenItIsWhole(t *testing.T
 			t.Fatalf("got %s while the file is being written", got)
 		}
 		now := time.Now()
-		mustDo(t, os.Chtimes(links, now, now)) // however slow this machine is, the writer was here a moment ago
+		// however slow this machine is, the writer was here a moment ago
+		mustDo(t, os.Chtimes(links, now, now))
 		time.Sleep(5 * time.Millisecond)
 	}
 	_, err = file.WriteString("b,/a\n")
@@ -115,8 +116,9 @@ func TestAFileOfLinesThatIsWrittenSlowlyInPlaceIsTakenWhenItIsWhole(t *testing.T
 func TestAFileThatHasChangedSinceItWasReadIsNotEdited(t *testing.T) {
 	dir := t.TempDir()
 	for name, from := range map[string]source.Writable{
-		"a file":          &source.File{Path: dir + "/links.json"},
-		"a storage entry": &source.Storage{Key: "links.json", StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, dir))},
+		"a file": &source.File{Path: dir + "/links.json"},
+		"a storage entry": &source.Storage{Key: "links.json",
+			StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, dir))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, dir+"/links.json", `{"a": "https://a.example"}`)
@@ -148,7 +150,8 @@ func TestTheNameOfAFileTellsItsFormatWhereNoneIsGiven(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, tt.file)
 			write(t, path, tt.content)
-			config := fmt.Sprintf(`{"sources": [{"source": "file", "path": %q, "format": %q}], "expect": {"/docs": "https://docs.example"}}`, path, tt.format)
+			config := fmt.Sprintf(
+				`{"sources": [{"source": "file", "path": %q, "format": %q}], "expect": {"/docs": "https://docs.example"}}`, path, tt.format)
 			if _, err := provision(t, config); err != nil {
 				t.Error(err)
 			}
@@ -163,14 +166,20 @@ func TestTheOptionsOfASourceAreCheckedTogether(t *testing.T) {
 	}{
 		"of a file": {
 			`{"source": "file", "format": "xml", "poll": "often", "minisign": "RWQ"}`,
-			[]string{"the path of the file is missing; write from file <path>", `not "xml"`, `poll takes a duration of at least 1ms, such as 2s, or off, not "often"`, "minisign takes a public key"},
+			[]string{"the path of the file is missing; write from file <path>", `not "xml"`,
+				`poll takes a duration of at least 1ms, such as 2s, or off, not "often"`,
+				"minisign takes a public key"},
 		},
 		"of a storage": {
 			`{"source": "storage", "format": "xml", "poll": "0s", "minisign": "RWQ"}`,
-			[]string{"the key of the entry is missing; write from storage <key>", `not "xml"`, `poll takes a duration of at least 1ms, such as 2s, or off, not "0s"`, "minisign takes a public key"},
+			[]string{"the key of the entry is missing; write from storage <key>", `not "xml"`,
+				`poll takes a duration of at least 1ms, such as 2s, or off, not "0s"`,
+				"minisign takes a public key"},
 		},
-		"that there are": {`{"source": "file", "path": "links.json", "every": "2s"}`, []string{`unknown field "every"`}},
-		"its name":       {`{"source": "nowhere"}`, []string{"unknown module: http.shortlink.sources.nowhere"}},
+		"that there are": {`{"source": "file", "path": "links.json", "every": "2s"}`,
+			[]string{`unknown field "every"`}},
+		"its name": {`{"source": "nowhere"}`,
+			[]string{"unknown module: http.shortlink.sources.nowhere"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := provision(t, `{"sources": [`+tt.source+`]}`)

@@ -35,7 +35,9 @@ func store(of map[string]string, cut func(load int) bool) {
 func init() { caddy.RegisterModule(new(memory)) }
 
 func (*memory) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "caddy.storage.test_memory", New: func() caddy.Module { return new(memory) }}
+	return caddy.ModuleInfo{ID: "caddy.storage.test_memory", New: func() caddy.Module {
+		return new(memory)
+	}}
 }
 
 func (m *memory) CertMagicStorage() (certmagic.Storage, error) { return m, nil }
@@ -63,7 +65,8 @@ func (*memory) Load(_ context.Context, key string) ([]byte, error) {
 func followStorage(t *testing.T, options string) *liveServer {
 	t.Helper()
 	s := &liveServer{log: t.TempDir() + "/caddy.log"}
-	s.server = serveWith(t, logTo(s.log), "shortlink {\n from storage links.json {\n storage test_memory\n poll 5ms\n "+options+"\n }\n }\n respond next 299")
+	s.server = serveWith(t, logTo(s.log),
+		"shortlink {\n from storage links.json {\n storage test_memory\n poll 5ms\n "+options+"\n }\n }\n respond next 299")
 	return s
 }
 
@@ -81,11 +84,14 @@ func TestAnEntryThatIsDeletedServesOnUntilItIsBack(t *testing.T) {
 	s.eventually(t, "/a", "302 https://new.example/")
 }
 
-// The poll reads first and finds something new, then the reading fails: there is nothing new at the next poll.
+// The poll reads first and finds something new, then the reading fails: there is nothing new at the
+// next poll.
 func TestAStorageThatFailsForAMomentLosesNoChange(t *testing.T) {
 	store(map[string]string{"links.json": `{"a": "https://old.example"}`}, nil)
 	s := followStorage(t, "")
-	store(map[string]string{"links.json": `{"a": "https://new.example"}`}, func(load int) bool { return load == 2 })
+	store(map[string]string{"links.json": `{"a": "https://new.example"}`}, func(load int) bool {
+		return load == 2
+	})
 	s.eventually(t, "/a", "302 https://new.example/")
 }
 
@@ -99,7 +105,8 @@ func TestAnEntryIsHeldToTheSignatureAndTheExpectationsInEntriesBesideIt(t *testi
 			"links.json.minisig": signature(t, signed, private),
 		}, nil)
 	}
-	const before, evil, after = `{"a": "https://old.example"}`, `{"a": "https://evil.test"}`, `{"a": "https://new.example"}`
+	const before, evil, after = `{"a": "https://old.example"}`, `{"a": "https://evil.test"}`,
+		`{"a": "https://new.example"}`
 	storeSigned(before, before, `{"/a": "https://old.example"}`)
 	s := followStorage(t, "minisign "+public.String()+"\n expect expect.json")
 

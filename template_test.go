@@ -79,18 +79,22 @@ func TestWhatATemplateCapturesIsRefusedWhereItWouldClimb(t *testing.T) {
 }
 
 func TestTemplatesOfAFileAreEditedListedCountedAndExplained(t *testing.T) {
-	for file, content := range map[string]string{"links.json": "{}", "links.csv": "docs,https://docs.example", "_redirects": "/docs https://docs.example 302"} {
+	for file, content := range map[string]string{"links.json": "{}",
+		"links.csv": "docs,https://docs.example", "_redirects": "/docs https://docs.example 302"} {
 		t.Run(file, func(t *testing.T) {
 			s, path, _ := editable(t, file, content)
-			s.says(t, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n", 0, "add", "gh/{owner}/{repo}", "https://github.com/{owner}/{repo}", "--status", "301")
-			s.says(t, "gh/{owner} https://github.com/{owner} 302\n", 0, "add", "gh/{owner}", "https://github.com/{owner}", "--status", "302")
+			s.says(t, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n", 0, "add",
+				"gh/{owner}/{repo}", "https://github.com/{owner}/{repo}", "--status", "301")
+			s.says(t, "gh/{owner} https://github.com/{owner} 302\n", 0, "add", "gh/{owner}",
+				"https://github.com/{owner}", "--status", "302")
 			if got := s.get(t, "/gh/caddyserver/caddy/issues").location(); got != "301 https://github.com/caddyserver/caddy/issues" {
 				t.Errorf("got %s", got)
 			}
 			if got := s.get(t, "/gh/caddyserver").location(); got != "302 https://github.com/caddyserver" {
 				t.Errorf("got %s", got)
 			}
-			if got, _ := s.command("list", "gh"); !strings.HasSuffix(got, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n") || !strings.HasPrefix(got, "gh") {
+			if got, _ := s.command("list", "gh"); !strings.HasSuffix(got, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n") ||
+				!strings.HasPrefix(got, "gh") {
 				t.Errorf("the rules are\n%s", got)
 			}
 			if got := s.ask(t, "GET", "links/rules/gh/{owner}/{repo}", "").body; !strings.Contains(got, `"gh/{owner}/{repo}"`) || strings.Contains(got, `"gh/{owner}"`) {
@@ -102,10 +106,12 @@ func TestTemplatesOfAFileAreEditedListedCountedAndExplained(t *testing.T) {
 			if got := s.ask(t, "GET", "links/resolve?url=/gh/a/b", "").body; !strings.Contains(got, `"captures":{"owner":"a","repo":"b"}`) {
 				t.Errorf("the explanation is %s", got)
 			}
-			if got, exit := s.command("add", "gh/{user}/{repo}", "/x/{user}"); exit != 1 || !strings.Contains(got, "the key has no variable user; it has owner, repo") {
+			if got, exit := s.command("add", "gh/{user}/{repo}", "/x/{user}"); exit != 1 ||
+				!strings.Contains(got, "the key has no variable user; it has owner, repo") {
 				t.Errorf("the same key with another name: %d %s", exit, got)
 			}
-			if got, exit := s.command("add", "gh/{user", "/x"); exit != 1 || !strings.Contains(got, `a "{" is without its partner`) {
+			if got, exit := s.command("add", "gh/{user", "/x"); exit != 1 ||
+				!strings.Contains(got, `a "{" is without its partner`) {
 				t.Errorf("a malformed key: %d %s", exit, got)
 			}
 			s.says(t, "", 0, "remove", "gh/{owner}", "gh/{owner}/{repo}")
@@ -119,7 +125,8 @@ func TestTemplatesOfAFileAreEditedListedCountedAndExplained(t *testing.T) {
 }
 
 func TestAKeyWithEscapedBracesIsNotTakenForATemplate(t *testing.T) {
-	s, _, _ := editable(t, "links.json", `{"a/%7Bx%7D": "https://literal.example", "a/{x}": "https://template.example/{x}", "{+x}/end": "https://end.example"}`)
+	s, _, _ := editable(t, "links.json",
+		`{"a/%7Bx%7D": "https://literal.example", "a/{x}": "https://template.example/{x}", "{+x}/end": "https://end.example"}`)
 	if got := s.ask(t, "GET", "links/rules/a/%257Bx%257D", "").body; got != "{\n\t\"a/%7Bx%7D\": \"https://literal.example\"\n}\n" {
 		t.Errorf("got %s", got)
 	}
@@ -132,7 +139,8 @@ func TestAKeyWithEscapedBracesIsNotTakenForATemplate(t *testing.T) {
 	if got := s.ask(t, "DELETE", "links/rules/%7B%2Bx%7D/end", ""); got.status != 204 {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
-	if got := s.put(t, "a/%7By", `"https://y.example"`); got.status != 422 || !strings.Contains(got.body, "without its partner") {
+	if got := s.put(t, "a/%7By", `"https://y.example"`); got.status != 422 ||
+		!strings.Contains(got.body, "without its partner") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 }
@@ -152,7 +160,8 @@ func TestPlaceholdersAndTheAccessLogHaveTheKeyOfATemplate(t *testing.T) {
 }
 
 func TestTemplatesInJSONAreThoseOfTheCaddyfile(t *testing.T) {
-	adapted, err := adapt("http://localhost:8080 {\n shortlink {\n gh/{owner}/{path} https://github.com/{owner}/{+path} 301\n }\n}")
+	adapted, err := adapt("http://localhost:8080 {\n shortlink {\n gh/{owner}/{path} " +
+		"https://github.com/{owner}/{+path} 301\n }\n}")
 	mustDo(t, err)
 	if want := `"rules":{"gh/{owner}/{path}":{"status":301,"to":"https://github.com/{owner}/{+path}"}}`; !strings.Contains(string(adapted), want) {
 		t.Errorf("got %s", adapted)

@@ -11,8 +11,9 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// backoff says how long to wait between tries. Pauses double from try to try up to the longest; each is cut by up to a half, at
-// random, so that the servers of a fleet do not all come back at once.
+// backoff says how long to wait between tries. Pauses double from try to try up to the longest;
+// each is cut by up to a half, at random, so that the servers of a fleet do not all come back at
+// once.
 type backoff struct {
 	pause time.Duration
 }

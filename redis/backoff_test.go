@@ -9,7 +9,8 @@ import (
 
 func TestPausesGrowFromATenthOfASecondToHalfAMinute(t *testing.T) {
 	var b backoff
-	for i, most := range []time.Duration{100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000} {
+	for i, most := range []time.Duration{100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000,
+		30000} {
 		most *= time.Millisecond
 		if pause := b.next(); pause < most/2 || pause > most {
 			t.Errorf("pause %d is %v, not between half of %v and all of it", i, pause, most)

@@ -21,23 +21,24 @@ import (
 // What the options mean stands at the fields of [Source]. The error lists everything that is wrong,
 // each with its line.
 func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := source.Block{Argument: "the name of a hash", Value: &s.Hash, Options: []source.BlockOption{
-		{
-			Name: "url", Takes: "takes a URL such as redis://user:password@host:6379/0",
-			Words: []*string{&s.URL}, Check: s.checkURL,
-		},
-		{
-			Name: "cluster", Takes: "stands alone; " +
-				"more nodes stand in the url: redis://host1:6379?addr=host2:6379",
-			Flag: &s.Cluster,
-		},
-		{Name: "tls_ca", Takes: "takes a PEM file of certificates", Words: []*string{&s.TLSCA}},
-		{
-			Name: "tls_cert", Takes: "takes two PEM files: a certificate, and its private key",
-			Words: []*string{&s.TLSCert, &s.TLSKey},
-		},
-		source.PollOption(&s.Poll),
-	}}
+	block := source.Block{Argument: "the name of a hash", Value: &s.Hash,
+		Options: []source.BlockOption{
+			{
+				Name: "url", Takes: "takes a URL such as redis://user:password@host:6379/0",
+				Words: []*string{&s.URL}, Check: s.checkURL,
+			},
+			{
+				Name: "cluster", Takes: "stands alone; " +
+					"more nodes stand in the url: redis://host1:6379?addr=host2:6379",
+				Flag: &s.Cluster,
+			},
+			{Name: "tls_ca", Takes: "takes a PEM file of certificates", Words: []*string{&s.TLSCA}},
+			{
+				Name: "tls_cert", Takes: "takes two PEM files: a certificate, and its private key",
+				Words: []*string{&s.TLSCert, &s.TLSKey},
+			},
+			source.PollOption(&s.Poll),
+		}}
 	return block.Unmarshal(d)
 }
 

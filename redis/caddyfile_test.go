@@ -54,25 +54,33 @@ func TestAURLCanBeAPlaceholder(t *testing.T) {
 
 func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 	for text, message := range map[string]string{
-		"redis":                                  "Testfile:1: from redis: it takes the name of a hash; put options into its block",
-		"redis links more":                       "it takes the name of a hash; put options into its block",
-		"redis links {\n url\n}":                 "url takes a URL such as redis://user:password@host:6379/0",
-		"redis links {\n url localhost:6379\n}":  "url takes a URL; write redis:// in front of it, such as redis://localhost:6379",
-		"redis links {\n url u:p@host:6379\n}":   "such as redis://host:6379",
-		"redis links {\n url /run/redis.sock\n}": "write unix:// in front of it, such as unix:///run/redis.sock",
-		"redis links {\n url http://host\n}":     "url begins with redis://, with TLS rediss://, or unix://, not http://",
-		"redis links {\n url a b\n}":             "url takes a URL",
-		"redis links {\n cluster on\n}":          "cluster stands alone",
-		"redis links {\n tls_ca\n}":              "tls_ca takes a PEM file",
-		"redis links {\n tls_cert a\n}":          "tls_cert takes two PEM files",
-		"redis links {\n poll\n}":                "poll takes a duration of at least 1ms, such as 2s, or off",
-		"redis links {\n poll soon\n}":           `poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`,
-		"redis links {\n poll 0\n}":              `not "0"`,
-		"redis links {\n poll -1s\n}":            `not "-1s"`,
-		"redis links {\n address a\n}":           `"address" is no option; the options are url, cluster, tls_ca, tls_cert, poll`,
-		"redis links {\n poll 1s\n poll 2s\n}":   "Testfile:3: from redis: poll is given twice",
-		"redis links {\n cluster\n cluster\n}":   "cluster is given twice",
-		"redis a b {\n poll 0\n c\n}": "Testfile:1: from redis: it takes the name of a hash; put options into its block\n" +
+		"redis": "Testfile:1: from redis: it takes the name of a " +
+			"hash; put options into its block",
+		"redis links more": "it takes the name of a hash; put options into its " +
+			"block",
+		"redis links {\n url\n}": "url takes a URL such as " +
+			"redis://user:password@host:6379/0",
+		"redis links {\n url localhost:6379\n}": "url takes a URL; write redis:// in front of it, " +
+			"such as redis://localhost:6379",
+		"redis links {\n url u:p@host:6379\n}": "such as redis://host:6379",
+		"redis links {\n url /run/redis.sock\n}": "write unix:// in front of it, such as " +
+			"unix:///run/redis.sock",
+		"redis links {\n url http://host\n}": "url begins with redis://, with TLS rediss://, or " +
+			"unix://, not http://",
+		"redis links {\n url a b\n}":    "url takes a URL",
+		"redis links {\n cluster on\n}": "cluster stands alone",
+		"redis links {\n tls_ca\n}":     "tls_ca takes a PEM file",
+		"redis links {\n tls_cert a\n}": "tls_cert takes two PEM files",
+		"redis links {\n poll\n}": "poll takes a duration of at least 1ms, such as 2s, " +
+			"or off",
+		"redis links {\n poll soon\n}":         `poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`,
+		"redis links {\n poll 0\n}":            `not "0"`,
+		"redis links {\n poll -1s\n}":          `not "-1s"`,
+		"redis links {\n address a\n}":         `"address" is no option; the options are url, cluster, tls_ca, tls_cert, poll`,
+		"redis links {\n poll 1s\n poll 2s\n}": "Testfile:3: from redis: poll is given twice",
+		"redis links {\n cluster\n cluster\n}": "cluster is given twice",
+		"redis a b {\n poll 0\n c\n}": "Testfile:1: from redis: it takes the name of a hash; put " +
+			"options into its block\n" +
 			"Testfile:2: from redis: poll takes a duration of at least 1ms, such as 2s, or off, not \"0\"\n" +
 			"Testfile:3: from redis: \"c\" is no option",
 	} {

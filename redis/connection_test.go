@@ -39,7 +39,8 @@ func TestAServerIsReachedByTCPWithUserAndPassword(t *testing.T) {
 	server := startServer(t, "--port", port)
 	server.addUser(t, "edge", "+client|tracking")
 	t.Setenv("LINKS_PASSWORD", "secret")
-	serves(t, server, &Source{URL: "redis://edge:{env.LINKS_PASSWORD}@127.0.0.1:" + port}, "client tracking")
+	serves(t, server, &Source{URL: "redis://edge:{env.LINKS_PASSWORD}@127.0.0.1:" + port},
+		"client tracking")
 }
 
 func TestAnotherDatabaseIsRead(t *testing.T) {
@@ -47,7 +48,8 @@ func TestAnotherDatabaseIsRead(t *testing.T) {
 	server.do(t, "hset", "links", "docs", "/wrong")
 	for name, protocol := range map[string]string{"client tracking": "3", "keyspace events": "2"} {
 		t.Run(name, func(t *testing.T) {
-			serves(t, server.inDatabase(t, 3), &Source{URL: server.url("") + "?db=3&protocol=" + protocol}, name)
+			serves(t, server.inDatabase(t, 3), &Source{URL: server.url("") + "?db=3&protocol=" + protocol},
+				name)
 		})
 	}
 }
@@ -68,10 +70,13 @@ func TestAServerIsReachedByTLSWithCertificatesOfAnAuthorityOfOnesOwn(t *testing.
 	server := startServer(t, "--tls-port", port, "--tls-ca-cert-file", certificates.ca,
 		"--tls-cert-file", certificates.cert, "--tls-key-file", certificates.key)
 	url := "rediss://127.0.0.1:" + port
-	serves(t, server, &Source{URL: url, TLSCA: certificates.ca, TLSCert: certificates.cert, TLSKey: certificates.key}, "client tracking")
+	serves(t, server,
+		&Source{URL: url, TLSCA: certificates.ca, TLSCert: certificates.cert, TLSKey: certificates.key},
+		"client tracking")
 
 	untrusting := newEdge(t, &Source{URL: url}, t.TempDir())
-	if untrusting.read(t.Context()); untrusting.err == nil || !strings.Contains(untrusting.err.Error(), "certificate") {
+	if untrusting.read(t.Context()); untrusting.err == nil ||
+		!strings.Contains(untrusting.err.Error(), "certificate") {
 		t.Errorf("without tls_ca the error is %v", untrusting.err)
 	}
 	anonymous := newEdge(t, &Source{URL: url, TLSCA: certificates.ca}, t.TempDir())
@@ -85,7 +90,8 @@ func TestAClusterIsReachedThroughItsNodes(t *testing.T) {
 	server := startServer(t, "--port", port, "--cluster-enabled", "yes", "--cluster-port", freePort(t))
 	server.do(t, "cluster", "addslotsrange", 0, 16383)
 	for {
-		if info, _ := server.client.ClusterInfo(t.Context()).Result(); strings.Contains(info, "cluster_state:ok") {
+		info, _ := server.client.ClusterInfo(t.Context()).Result()
+		if strings.Contains(info, "cluster_state:ok") {
 			break
 		}
 	}
@@ -158,19 +164,24 @@ type certificates struct{ ca, cert, key string }
 func newCertificates(t *testing.T) certificates {
 	t.Helper()
 	dir := t.TempDir()
-	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
+	authority := &x509.Certificate{SerialNumber: big.NewInt(1),
+		Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotAfter: time.Now().Add(time.Hour)}
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, NotAfter: time.Now().Add(time.Hour)}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "test"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		NotAfter:    time.Now().Add(time.Hour)}
 	authorityKey, leafKey := newKey(t), newKey(t)
 	keyBytes, err := x509.MarshalECPrivateKey(leafKey)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return certificates{
-		ca:   writePEM(t, dir, "CERTIFICATE", "ca.pem", sign(t, authority, authority, &authorityKey.PublicKey, authorityKey)),
-		cert: writePEM(t, dir, "CERTIFICATE", "cert.pem", sign(t, leaf, authority, &leafKey.PublicKey, authorityKey)),
-		key:  writePEM(t, dir, "EC PRIVATE KEY", "key.pem", keyBytes),
+		ca: writePEM(t, dir, "CERTIFICATE", "ca.pem",
+			sign(t, authority, authority, &authorityKey.PublicKey, authorityKey)),
+		cert: writePEM(t, dir, "CERTIFICATE", "cert.pem",
+			sign(t, leaf, authority, &leafKey.PublicKey, authorityKey)),
+		key: writePEM(t, dir, "EC PRIVATE KEY", "key.pem", keyBytes),
 	}
 }
 
@@ -183,7 +194,8 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-func sign(t *testing.T, certificate, by *x509.Certificate, key *ecdsa.PublicKey, with *ecdsa.PrivateKey) []byte {
+func sign(t *testing.T, certificate, by *x509.Certificate, key *ecdsa.PublicKey,
+	with *ecdsa.PrivateKey) []byte {
 	t.Helper()
 	signed, err := x509.CreateCertificate(rand.Reader, certificate, by, key, with)
 	if err != nil {
@@ -195,7 +207,8 @@ func sign(t *testing.T, certificate, by *x509.Certificate, key *ecdsa.PublicKey,
 func writePEM(t *testing.T, dir, kind, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
+	text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
+	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

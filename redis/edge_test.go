@@ -16,7 +16,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// edge does with a source what a handler does: it reads it, watches it, and reads it again whenever it is told to.
+// edge does with a source what a handler does: it reads it, watches it, and reads it again whenever
+// it is told to.
 type edge struct {
 	source *Source
 	logs   *observer.ObservedLogs
@@ -98,7 +99,8 @@ func (e *edge) tell() {
 	e.news = make(chan struct{})
 }
 
-// watch watches the source until the test ends or stops it, and returns when it has been compared once.
+// watch watches the source until the test ends or stops it, and returns when it has been compared
+// once.
 func (e *edge) watch(t *testing.T) {
 	t.Helper()
 	e.watchUnreachable(t)
@@ -132,7 +134,8 @@ func (e *edge) watchUnreachable(t *testing.T) {
 }
 
 // until waits until what the edge has read meets a condition, and returns how long that took.
-func (e *edge) until(t *testing.T, what string, within time.Duration, met func(e *edge) bool) time.Duration {
+func (e *edge) until(t *testing.T, what string, within time.Duration,
+	met func(e *edge) bool) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	timeout := time.After(within)
@@ -147,7 +150,8 @@ func (e *edge) until(t *testing.T, what string, within time.Duration, met func(e
 		select {
 		case <-news:
 		case <-timeout:
-			t.Fatalf("%s: not within %v; after %d readings, the last with the error %v; logged: %v", what, within, reads, err, e.logs.All())
+			t.Fatalf("%s: not within %v; after %d readings, the last with the error %v; logged: %v", what,
+				within, reads, err, e.logs.All())
 		}
 	}
 }
@@ -161,6 +165,8 @@ func (e *edge) untilServed(t *testing.T, key, value string, within time.Duration
 // waitForLog waits until something has been logged.
 func (e *edge) waitForLog(t *testing.T, message string) observer.LoggedEntry {
 	t.Helper()
-	e.until(t, message, 10*time.Second, func(e *edge) bool { return e.logs.FilterMessage(message).Len() > 0 })
+	e.until(t, message, 10*time.Second, func(e *edge) bool {
+		return e.logs.FilterMessage(message).Len() > 0
+	})
 	return e.logs.FilterMessage(message).All()[0]
 }

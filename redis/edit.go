@@ -15,8 +15,8 @@ import (
 // Writable returns nil: what the user of the URL may do, the server knows.
 func (s *Source) Writable() error { return nil }
 
-// Edit sets or deletes a field of the hash, in a transaction that fails if anybody has written to the hash since it was
-// compared with version.
+// Edit sets or deletes a field of the hash, in a transaction that fails if anybody has written to
+// the hash since it was compared with version.
 func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
 	err := s.server.client.Watch(ctx, func(tx *goredis.Tx) error {
 		fields, err := s.scan(ctx, tx, 0)
@@ -56,8 +56,8 @@ func reasonOf(commands []goredis.Cmder, err error) error {
 	return err
 }
 
-// editError returns what an error of an edit is for the handler: that of the rule or of its version, or
-// why the server takes no edits.
+// editError returns what an error of an edit is for the handler: that of the rule or of its
+// version, or why the server takes no edits.
 func editError(err error) error {
 	_, ofRule := errors.AsType[rulefile.Errors](err)
 	switch {
@@ -93,12 +93,14 @@ func problemOf(edit rulefile.Edit, found bool, fields int) error {
 	case !found:
 		return rulefile.ErrNoRule
 	case fields == 1:
-		return rulefile.Errors{{Message: "this is the last rule of the hash, and there is no such thing as an empty hash in Redis; add another rule first"}}
+		return rulefile.Errors{{Message: "this is the last rule of the hash, and there is no such " +
+			"thing as an empty hash in Redis; add another rule first"}}
 	}
 	return nil
 }
 
-// valueOf returns the value of a rule's field: the destination, or an object where there is more to say.
+// valueOf returns the value of a rule's field: the destination, or an object where there is more to
+// say.
 func valueOf(rule resolver.Rule) string {
 	if rule.Status == 0 && !rule.Exact && !rule.Unlisted {
 		return rule.Value

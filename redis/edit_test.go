@@ -30,9 +30,11 @@ func TestAnEditSetsOrDeletesAFieldAndIsServed(t *testing.T) {
 		edit rulefile.Edit
 		want string
 	}{
-		"a destination": {rulefile.Edit{Key: "plain", Rule: &resolver.Rule{Key: "plain", Value: "https://example.com"}}, "https://example.com"},
-		"an object":     {rulefile.Edit{Key: "paper", Rule: paper}, `{"to":"https://example.com/p","status":301,"exact":true}`},
-		"nothing":       {rulefile.Edit{Key: "paper"}, ""},
+		"a destination": {rulefile.Edit{Key: "plain",
+			Rule: &resolver.Rule{Key: "plain", Value: "https://example.com"}}, "https://example.com"},
+		"an object": {rulefile.Edit{Key: "paper", Rule: paper},
+			`{"to":"https://example.com/p","status":301,"exact":true}`},
+		"nothing": {rulefile.Edit{Key: "paper"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.edit.Rule == nil {
@@ -70,15 +72,21 @@ func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 		edit rulefile.Edit
 		want string
 	}{
-		"a rule that is not there":  {"", rulefile.Edit{Key: "nothing"}, rulefile.ErrNoRule.Error()},
-		"the last rule":             {"", rulefile.Edit{Key: "docs"}, "this is the last rule of the hash"},
-		"a user who may not":        {"edge", rulefile.Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}, "the user needs HSET and HDEL for edits: NOPERM"},
-		"the last rule, misspelled": {"", rulefile.Edit{Key: "d%6Fcs", Same: func(key string) bool { return key == "docs" }}, "this is the last rule"},
+		"a rule that is not there": {"", rulefile.Edit{Key: "nothing"}, rulefile.ErrNoRule.Error()},
+		"the last rule": {"", rulefile.Edit{Key: "docs"},
+			"this is the last rule of the hash"},
+		"a user who may not": {"edge",
+			rulefile.Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}},
+			"the user needs HSET and HDEL for edits: NOPERM"},
+		"the last rule, misspelled": {"", rulefile.Edit{Key: "d%6Fcs", Same: func(key string) bool {
+			return key == "docs"
+		}}, "this is the last rule"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEdge(t, &Source{URL: server.url(tt.user)}, t.TempDir())
 			e.read(t.Context())
-			if err := e.source.Edit(t.Context(), e.version, tt.edit); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if err := e.source.Edit(t.Context(), e.version, tt.edit); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
@@ -132,7 +140,10 @@ func TestAKeyInAnotherSpellingIsReplacedAndNotAdded(t *testing.T) {
 	server.do(t, "hset", "links", "d%6Fcs", "https://docs.example", "a", "https://a.example")
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	e.read(t.Context())
-	edit := rulefile.Edit{Key: "docs", Rule: &resolver.Rule{Key: "docs", Value: "https://new.example"}, Same: func(key string) bool { return key == "d%6Fcs" }}
+	edit := rulefile.Edit{Key: "docs", Rule: &resolver.Rule{Key: "docs", Value: "https://new.example"},
+		Same: func(key string) bool {
+			return key == "d%6Fcs"
+		}}
 	if err := e.source.Edit(t.Context(), e.version, edit); err != nil {
 		t.Fatal(err)
 	}

@@ -11,25 +11,27 @@ import (
 )
 
 const (
-	// pageSize is how many fields the server is asked for at a time. Gathering so many keeps it from its other
-	// clients for about a millisecond, and a hash of a million takes 200 round trips.
+	// pageSize is how many fields the server is asked for at a time. Gathering so many keeps it from
+	// its other clients for about a millisecond, and a hash of a million takes 200 round trips.
 	pageSize = 5000
-	// strictTries is how often a hash is read before one that changed meanwhile is good enough, tries how often
-	// at most.
+	// strictTries is how often a hash is read before one that changed meanwhile is good enough, tries
+	// how often at most.
 	strictTries, tries = 3, 5
 )
 
 // field is a field of the hash: a key and its value.
 type field struct{ key, value string }
 
-// fetch returns the fields of the hash, sorted by key. Either they are as they were at one time or, where the hash changes too
-// often for that, each of them is as it was at some time during the reading; the next push or poll
-// then leads to another reading.
+// fetch returns the fields of the hash, sorted by key. Either they are as they were at one time or,
+// where the hash changes too often for that, each of them is as it was at some time during the
+// reading; the next push or poll then leads to another reading.
 func (s *Source) fetch(ctx context.Context) ([]field, error) {
 	for try := 1; try <= tries; try++ {
 		f, err := s.fetchOnce(ctx)
 		if goredis.HasErrorPrefix(err, "WRONGTYPE") {
-			return nil, rejection{fmt.Errorf("the Redis key %s holds no hash; write rules with: HSET %s <key> <destination>", s.Hash, s.Hash)}
+			return nil, rejection{fmt.Errorf(
+				"the Redis key %s holds no hash; write rules with: HSET %s <key> <destination>", s.Hash,
+				s.Hash)}
 		}
 		if err != nil {
 			return nil, err
@@ -54,9 +56,10 @@ func (f fetched) plausible() bool {
 	return int64(len(f.fields)) >= min(f.before, f.after)
 }
 
-// fetchOnce reads the hash, in steps, so that the server can serve others in between. All steps are taken on one
-// connection: a cursor means nothing to another server, nor to this one when it was restarted. The server itself tells in
-// the end, as it does for transactions, whether the hash was written to.
+// fetchOnce reads the hash, in steps, so that the server can serve others in between. All steps are
+// taken on one connection: a cursor means nothing to another server, nor to this one when it was
+// restarted. The server itself tells in the end, as it does for transactions, whether the hash was
+// written to.
 func (s *Source) fetchOnce(ctx context.Context) (f fetched, err error) {
 	err = s.server.client.Watch(ctx, func(tx *goredis.Tx) error {
 		if f.before, err = tx.HLen(ctx, s.Hash).Result(); err != nil {
@@ -83,8 +86,8 @@ func (s *Source) fetchOnce(ctx context.Context) (f fetched, err error) {
 	return f, err
 }
 
-// scan reads all fields, and sorts them by key. HSCAN can give a field twice while the server makes its table larger; that shows
-// when they are sorted.
+// scan reads all fields, and sorts them by key. HSCAN can give a field twice while the server makes
+// its table larger; that shows when they are sorted.
 func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) ([]field, error) {
 	fields := make([]field, 0, size)
 	var cursor uint64
@@ -106,7 +109,8 @@ func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) ([]field,
 	}
 }
 
-// sortedOnce sorts fields by key and leaves each of them once, with either value where it was given with two.
+// sortedOnce sorts fields by key and leaves each of them once, with either value where it was given
+// with two.
 func sortedOnce(fields []field) []field {
 	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
 	return slices.CompactFunc(fields, func(a, b field) bool { return a.key == b.key })

@@ -17,7 +17,8 @@ type meddler struct {
 
 func (m *meddler) DialHook(next goredis.DialHook) goredis.DialHook { return next }
 
-func (m *meddler) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+func (m *meddler) ProcessPipelineHook(
+	next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
 	return next
 }
 
@@ -79,7 +80,8 @@ func TestAHashThatIsWrittenToAllTheTimeIsReadWithAllThatStays(t *testing.T) {
 func TestAHashThatIsReplacedAllTheTimeIsAnError(t *testing.T) {
 	server := startServer(t)
 	fields, err := fetchMeddledWith(t, server, func(page int) {
-		if page%2 == 1 { // the first of a reading: nothing is left for the second, but all is back at the end
+		// the first of a reading: nothing is left for the second, but all is back at the end
+		if page%2 == 1 {
 			server.do(t, "rename", "links", "aside")
 			server.do(t, "hset", "links", "docs", "/guide")
 		} else {

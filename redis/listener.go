@@ -28,7 +28,8 @@ type listener struct {
 	sentinels *sentinels // nil for none
 	// answered tells that something has been received since the last ping.
 	answered atomic.Bool
-	// tracked and events tell whether the server pushes invalidations, or keyspace events of all kinds.
+	// tracked and events tell whether the server pushes invalidations, or keyspace events of all
+	// kinds.
 	tracked, events bool
 	// connected is set when that is known.
 	connected bool
@@ -36,8 +37,8 @@ type listener struct {
 	heard chan struct{}
 }
 
-// listen connects to the server and asks it to push. That it refuses is no error. What changes after listen
-// returned is heard, if the server pushes at all.
+// listen connects to the server and asks it to push. That it refuses is no error. What changes
+// after listen returned is heard, if the server pushes at all.
 func (s *Source) listen(ctx context.Context) (*listener, error) {
 	node, err := s.server.node(ctx, s.Hash)
 	if err != nil {
@@ -64,8 +65,8 @@ func (s *Source) listen(ctx context.Context) (*listener, error) {
 	return l, nil
 }
 
-// newClient returns a client whose connections are tracked. Those that the hash is read on are not, or
-// the server would push to them what nobody hears.
+// newClient returns a client whose connections are tracked. Those that the hash is read on are not,
+// or the server would push to them what nobody hears.
 func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	opt := *node
 	opt.MaxRetries, opt.DialerRetries = noRetries, oneDial
@@ -75,7 +76,8 @@ func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 		return nil, err
 	}
 	opt.PushNotificationProcessor = processor
-	canPush := opt.Protocol == 3 // in the older protocol invalidations cannot be pushed to who reads them
+	// in the older protocol invalidations cannot be pushed to who reads them
+	canPush := opt.Protocol == 3
 	opt.OnConnect = func(ctx context.Context, conn *goredis.Conn) error {
 		if l.connected { // the library puts another connection in place of one that is lost, silently
 			return errors.New("the connection was lost")
@@ -88,7 +90,8 @@ func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	return goredis.NewClient(&opt), nil
 }
 
-// track asks for an invalidation whenever a key that begins with the hash's name changes, whoever read it.
+// track asks for an invalidation whenever a key that begins with the hash's name changes, whoever
+// read it.
 func (l *listener) track(ctx context.Context, conn *goredis.Conn) error {
 	err := conn.Do(ctx, "client", "tracking", "on", "bcast", "prefix", l.hash).Err()
 	l.tracked = err == nil
@@ -126,14 +129,16 @@ func (l *listener) subscribe(ctx context.Context, channel string) (subscribed bo
 	return err == nil, err
 }
 
-// publishesEvents reports whether the server is known to publish keyspace events of all kinds that there are of a hash:
-// generic ones, of hashes, of expired and of evicted keys.
+// publishesEvents reports whether the server is known to publish keyspace events of all kinds that
+// there are of a hash: generic ones, of hashes, of expired and of evicted keys.
 func publishesEvents(ctx context.Context, node *goredis.Client) bool {
 	const option = "notify-keyspace-events"
 	config, err := node.ConfigGet(ctx, option).Result()
 	kinds := config[option]
 	all := strings.Contains(kinds, "A") ||
-		!slices.ContainsFunc(strings.Split("ghxe", ""), func(kind string) bool { return !strings.Contains(kinds, kind) })
+		!slices.ContainsFunc(strings.Split("ghxe", ""), func(kind string) bool {
+			return !strings.Contains(kinds, kind)
+		})
 	return err == nil && strings.Contains(kinds, "K") && all
 }
 
@@ -209,9 +214,10 @@ func (l *listener) untilSwitched(ctx context.Context) error {
 	return l.sentinels.untilSwitched(ctx, l.address)
 }
 
-// HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys. Other keys may begin like the
-// hash's name.
-func (l *listener) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext, notification []any) error {
+// HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys. Other keys
+// may begin like the hash's name.
+func (l *listener) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext,
+	notification []any) error {
 	if len(notification) < 2 {
 		return nil
 	}

@@ -26,7 +26,9 @@ func listenTo(t *testing.T) (*listener, *scriptedServer) {
 	ours, theirs := net.Pipe()
 	server := &scriptedServer{theirs, bufio.NewReader(theirs)}
 	options := &goredis.Options{
-		Dialer:                   func(context.Context, string, string) (net.Conn, error) { return ours, nil },
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			return ours, nil
+		},
 		Protocol:                 3,
 		DisableIdentity:          true,
 		MaintNotificationsConfig: noMaintenanceNotifications(),
@@ -127,7 +129,8 @@ func TestAnInvalidationIsHeardIfItIsOfTheHash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := &listener{hash: "links", heard: make(chan struct{}, 1)}
 			for range 2 {
-				if err := l.HandlePushNotification(t.Context(), push.NotificationHandlerContext{}, test.notification); err != nil {
+				if err := l.HandlePushNotification(t.Context(), push.NotificationHandlerContext{},
+					test.notification); err != nil {
 					t.Fatal(err)
 				}
 			}

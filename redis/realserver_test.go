@@ -49,7 +49,9 @@ func shortTempDir(t *testing.T) string {
 // start starts the server, anew if it was killed.
 func (s *realServer) start(t *testing.T) {
 	t.Helper()
-	s.cmd = run(t, append([]string{"--port", "0", "--unixsocket", s.socket, "--dir", filepath.Dir(s.socket), "--save", ""}, s.args...)...)
+	s.cmd = run(t,
+		append([]string{"--port", "0", "--unixsocket", s.socket, "--dir", filepath.Dir(s.socket),
+			"--save", ""}, s.args...)...)
 }
 
 // run starts redis-server and returns when it is ready.
@@ -57,7 +59,8 @@ func run(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program := os.Getenv("SHORTLINK_REDIS_SERVER")
 	if program == "" {
-		t.Skip("to run this test, set SHORTLINK_REDIS_SERVER to a redis-server: apt-get install redis-server, then SHORTLINK_REDIS_SERVER=redis-server")
+		t.Skip("to run this test, set SHORTLINK_REDIS_SERVER to a redis-server: apt-get install " +
+			"redis-server, then SHORTLINK_REDIS_SERVER=redis-server")
 	}
 	cmd := exec.Command(program, args...)
 	stdout, err := cmd.StdoutPipe()
@@ -70,7 +73,8 @@ func run(t *testing.T, args ...string) *exec.Cmd {
 	var said strings.Builder
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		fmt.Fprintln(&said, lines.Text())
-		if strings.Contains(lines.Text(), "eady to accept connections") || strings.Contains(lines.Text(), "Sentinel ID is") {
+		if strings.Contains(lines.Text(), "eady to accept connections") ||
+			strings.Contains(lines.Text(), "Sentinel ID is") {
 			go func() { // a full pipe would stop it
 				for lines.Scan() {
 				}
@@ -112,7 +116,8 @@ func (s *realServer) fill(t *testing.T, n int) {
 	for from := 0; from < n; from += 10_000 {
 		args := []any{"hset", "links"}
 		for i := from; i < min(from+10_000, n); i++ {
-			args = append(args, fmt.Sprintf("key-%07d", i), fmt.Sprintf("https://example.com/some/longer/path/to/the/page/%d", i))
+			args = append(args, fmt.Sprintf("key-%07d", i),
+				fmt.Sprintf("https://example.com/some/longer/path/to/the/page/%d", i))
 		}
 		if err := s.client.Do(ctx, args...).Err(); err != nil {
 			t.Fatal(err)

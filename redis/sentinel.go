@@ -50,7 +50,8 @@ func (s *sentinels) master(ctx context.Context) (string, error) {
 		errs = append(errs, err)
 		s.preferred = (s.preferred + 1) % len(s.clients)
 	}
-	return "", fmt.Errorf("no Redis Sentinel answers who is the master %s: %w", s.masterName, errors.Join(errs...))
+	return "", fmt.Errorf("no Redis Sentinel answers who is the master %s: %w", s.masterName,
+		errors.Join(errs...))
 }
 
 // untilSwitched returns an error when the master is no longer the one of an address, or ctx ends.

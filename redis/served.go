@@ -10,7 +10,8 @@ type served struct {
 	current     bool // whether it is of the hash as it was at the last Read
 }
 
-// fingerprint is equal for equal outcomes of reading the hash: the rules' version, or why they are rejected.
+// fingerprint is equal for equal outcomes of reading the hash: the rules' version, or why they are
+// rejected.
 func fingerprint(version string, err error) string {
 	if err != nil {
 		return "rejected: " + err.Error()
@@ -34,8 +35,8 @@ func (s *served) begin(version string) {
 	}
 }
 
-// fail takes down that a Read found no server. Nothing agrees with that, so that the handler is told
-// when the server is back, also where it holds what it held before.
+// fail takes down that a Read found no server. Nothing agrees with that, so that the handler is
+// told when the server is back, also where it holds what it held before.
 func (s *served) fail() {
 	s.set("unreachable", false)
 }
@@ -54,7 +55,8 @@ func (s *served) isCurrent() bool {
 	return s.current
 }
 
-// agrees reports whether what is served is what the hash holds now, and if so, takes down that it is.
+// agrees reports whether what is served is what the hash holds now, and if so, takes down that it
+// is.
 func (s *served) agrees(fingerprint string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

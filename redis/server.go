@@ -124,22 +124,25 @@ func newCluster(address string, tls tlsFiles) (server, error) {
 	}, nil
 }
 
-// The library is kept from trying again and again: Watch does, with growing pauses, and when Caddy starts the stored
-// copy is to serve at once.
+// The library is kept from trying again and again: Watch does, with growing pauses, and when Caddy
+// starts the stored copy is to serve at once.
 const (
 	noRetries = -1
 	oneDial   = 1
 )
 
-// noMaintenanceNotifications turns off a handshake that servers in a hosted product of Redis alone know.
+// noMaintenanceNotifications turns off a handshake that servers in a hosted product of Redis alone
+// know.
 func noMaintenanceNotifications() *maintnotifications.Config {
 	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// urlError returns what is wrong with the URL. The errors of package net/url hold what it was made of, perhaps a password.
+// urlError returns what is wrong with the URL. The errors of package net/url hold what it was made
+// of, perhaps a password.
 func urlError(err error) error {
 	if _, ok := errors.AsType[*url.Error](err); ok {
-		return errors.New("redis: url: this is no URL: write redis://user:password@host:6379/0, rediss:// or unix:///path, " +
+		return errors.New("redis: url: this is no URL: write redis://user:password@host:6379/0, " +
+			"rediss:// or unix:///path, " +
 			"with user and password percent-encoded")
 	}
 	return fmt.Errorf("redis: url: %s", strings.TrimPrefix(err.Error(), "redis: "))

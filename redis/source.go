@@ -20,23 +20,24 @@ func init() {
 	caddy.RegisterModule(new(Source))
 }
 
-// Source is a Redis hash from key to value: `HSET links docs https://example.com/docs` adds a rule, and
-// all servers that read the hash `links` serve it within a second. A value is a destination or, if
-// it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
+// Source is a Redis hash from key to value: `HSET links docs https://example.com/docs` adds a rule,
+// and all servers that read the hash `links` serve it within a second. A value is a destination or,
+// if it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true,
+// "unlisted": true}`.
 //
-// Changes are pushed by the server: by client tracking (Redis 6 and later), or by keyspace events where
-// `notify-keyspace-events` has them on for all that can happen to a hash (`KA` is enough). Where the server
-// does neither for this user, the hash is polled. The server's configuration is never changed. The whole hash is
-// compared with what is served after each loss of the connection, and every minute, since nothing tells of
-// SWAPDB; a huge one less often.
+// Changes are pushed by the server: by client tracking (Redis 6 and later), or by keyspace events
+// where `notify-keyspace-events` has them on for all that can happen to a hash (`KA` is enough).
+// Where the server does neither for this user, the hash is polled. The server's configuration is
+// never changed. The whole hash is compared with what is served after each loss of the connection,
+// and every minute, since nothing tells of SWAPDB; a huge one less often.
 //
-// A hash that is missing, empty or of another type, and one with a bad value, is rejected as a whole: the
-// last good rules go on serving. They do so, too, while the server cannot be reached; a copy in Caddy's
-// storage stands in for it when Caddy starts.
+// A hash that is missing, empty or of another type, and one with a bad value, is rejected as a
+// whole: the last good rules go on serving. They do so, too, while the server cannot be reached; a
+// copy in Caddy's storage stands in for it when Caddy starts.
 //
 // Who can write to the hash can redirect: state `allow_hosts` where that is more people than can
-// change Caddy's configuration. Of Redis' commands the user needs these, and those on the last line without client
-// tracking:
+// change Caddy's configuration. Of Redis' commands the user needs these, and those on the last line
+// without client tracking:
 //
 //	HLEN HSCAN WATCH UNWATCH MULTI EXEC PING
 //	CLIENT|TRACKING
@@ -46,9 +47,9 @@ type Source struct {
 	Hash string `json:"hash"`
 
 	// Where the server is: `redis://`, with TLS `rediss://`, or `unix://`, in full
-	// `redis://user:password@host:port/db?option=value`, user and password percent-encoded, with the options of
-	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseURL.
-	// An option `master_name` says that the host is a Redis Sentinel, as
+	// `redis://user:password@host:port/db?option=value`, user and password percent-encoded, with the
+	// options of https://pkg.go.dev/github.com/redis/go-redis/v9#ParseURL. An option `master_name`
+	// says that the host is a Redis Sentinel, as
 	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseFailoverURL has it. Placeholders such as
 	// `{env.REDIS_URL}` are replaced when the configuration is loaded. Default:
 	// `redis://localhost:6379/0`.
@@ -66,9 +67,9 @@ type Source struct {
 	TLSCert string `json:"tls_cert,omitempty"`
 	TLSKey  string `json:"tls_key,omitempty"`
 
-	// How often the hash is read and compared where the server pushes nothing. The pause between two readings is
-	// at least twice as long as a reading takes, so that big hashes are read less often. `off` for never.
-	// Default: `500ms`.
+	// How often the hash is read and compared where the server pushes nothing. The pause between two
+	// readings is at least twice as long as a reading takes, so that big hashes are read less often.
+	// `off` for never. Default: `500ms`.
 	Poll string `json:"poll,omitempty"`
 
 	every  time.Duration // 0 for never
@@ -115,9 +116,9 @@ func (s *Source) Cleanup() error {
 // String returns the source's name: redis and the name of the hash.
 func (s *Source) String() string { return "redis " + s.Hash }
 
-// Read passes the rules of the hash to add, sorted by key; see [source.Source]. It is an error if the hash
-// is missing, empty or of another type. A [rulefile.Errors] lists all values that are neither
-// a string nor an object as [rulefile.ReadJSON] reads them.
+// Read passes the rules of the hash to add, sorted by key; see [source.Source]. It is an error if
+// the hash is missing, empty or of another type. A [rulefile.Errors] lists all values that are
+// neither a string nor an object as [rulefile.ReadJSON] reads them.
 //
 // As long as there was nothing to serve yet, the stored copy stands in for a server that cannot be
 // read. Later that is an error, as what is served can be newer than the copy.
@@ -144,8 +145,8 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 	return version, nil
 }
 
-// Judge stores the rules that Read returned last, if they serve now: a copy that cannot serve is worse
-// than an old one.
+// Judge stores the rules that Read returned last, if they serve now: a copy that cannot serve is
+// worse than an old one.
 func (s *Source) Judge(err error) { s.copy.judge(err == nil) }
 
 // Outage tells since when the server cannot be reached; see [source.Observed].
@@ -174,7 +175,8 @@ func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version strin
 }
 
 // loadCopy reads the stored copy because the hash cannot be read; cause tells why.
-func (s *Source) loadCopy(ctx context.Context, cause error) (rules []resolver.Rule, version string, err error) {
+func (s *Source) loadCopy(ctx context.Context, cause error) (rules []resolver.Rule, version string,
+	err error) {
 	rules, since, err := s.copy.load(ctx, s.String())
 	if err != nil {
 		s.served.fail()

@@ -39,9 +39,10 @@ func newStoredCopy(storage certmagic.Storage, address, hash string) *storedCopy 
 	}
 }
 
-// load reads the copy. Where there is none, the error is [fs.ErrNotExist]. The time is when it was stored, or zero where the
-// storage does not know.
-func (c *storedCopy) load(ctx context.Context, source string) (rules []resolver.Rule, stored time.Time, err error) {
+// load reads the copy. Where there is none, the error is [fs.ErrNotExist]. The time is when it was
+// stored, or zero where the storage does not know.
+func (c *storedCopy) load(ctx context.Context, source string) (rules []resolver.Rule,
+	stored time.Time, err error) {
 	b, err := c.storage.Load(ctx, c.key)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -73,8 +74,8 @@ func (c *storedCopy) judge(serves bool) {
 	c.offers <- *read
 }
 
-// run stores what is offered until ctx ends, and in the end what is left. Writing takes up a tenth of its time at
-// most.
+// run stores what is offered until ctx ends, and in the end what is left. Writing takes up a tenth
+// of its time at most.
 func (c *storedCopy) run(ctx context.Context, logger *zap.Logger) {
 	var stored string
 	for {

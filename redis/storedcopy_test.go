@@ -33,19 +33,22 @@ func leaveCopy(t *testing.T, server *realServer, storage string) *edge {
 
 func TestTheStoredCopyServesUntilTheServerIsBack(t *testing.T) {
 	server := startServer(t)
-	server.do(t, "hset", "links", "docs", "/guide", "news", `{ "status": 301, "to": "https://example.com/"}`)
+	server.do(t, "hset", "links", "docs", "/guide", "news",
+		`{ "status": 301, "to": "https://example.com/"}`)
 	storage := t.TempDir()
 	before := leaveCopy(t, server, storage)
 
 	after := newEdge(t, &Source{URL: server.url("")}, storage)
 	after.read(t.Context())
-	if after.err != nil || after.rules["docs"] != "/guide" || after.rules["news"] != "https://example.com/" {
+	if after.err != nil || after.rules["docs"] != "/guide" ||
+		after.rules["news"] != "https://example.com/" {
 		t.Fatalf("the rules are %v, the error %v", after.rules, after.err)
 	}
 	if after.version != before.version {
 		t.Error("the copy has another version than the hash")
 	}
-	said := after.waitForLog(t, "redis cannot be read; serving the stored copy of its rules").ContextMap()
+	said := after.waitForLog(t,
+		"redis cannot be read; serving the stored copy of its rules").ContextMap()
 	if since, ok := said["stored"].(time.Time); !ok || time.Since(since) > time.Minute {
 		t.Errorf("what is logged does not tell since when: %v", said)
 	}
@@ -88,7 +91,9 @@ func TestOnlyRulesThatServeAreStored(t *testing.T) {
 	before.read(t.Context())
 	before.watch(t)
 	server.do(t, "hset", "links", "docs", "https://evil.test/")
-	before.until(t, "the rules are refused", time.Second, func(e *edge) bool { return e.err == notAllowed })
+	before.until(t, "the rules are refused", time.Second, func(e *edge) bool {
+		return e.err == notAllowed
+	})
 	before.stop()
 	server.kill()
 
@@ -122,8 +127,10 @@ func TestAnOlderCopyDoesNotReplaceWhatIsServed(t *testing.T) {
 func TestHashesAndServersHaveCopiesOfTheirOwn(t *testing.T) {
 	keys := make(map[string]bool)
 	for _, source := range []*Source{
-		{Hash: "a"}, {Hash: "b"}, {Hash: "a", URL: "redis://localhost/1"}, {Hash: "a", URL: "redis://other"},
-		{Hash: "a", URL: "unix:///other"}, {Hash: "a", Cluster: true}, {Hash: "a", URL: "redis://localhost?master_name=m"},
+		{Hash: "a"}, {Hash: "b"}, {Hash: "a", URL: "redis://localhost/1"},
+		{Hash: "a", URL: "redis://other"},
+		{Hash: "a", URL: "unix:///other"}, {Hash: "a", Cluster: true},
+		{Hash: "a", URL: "redis://localhost?master_name=m"},
 	} {
 		keys[newEdge(t, source, t.TempDir()).source.copy.key] = true
 	}
@@ -151,7 +158,8 @@ func TestOfManyOffersTheLastIsStored(t *testing.T) {
 	cancel()
 	c.run(ended, zap.NewNop())
 	rules, _, err := c.load(t.Context(), "redis links")
-	if err != nil || len(rules) != 1 || rules[0].Value != "/3" || rules[0].Position.String() != "redis links" {
+	if err != nil || len(rules) != 1 || rules[0].Value != "/3" ||
+		rules[0].Position.String() != "redis links" {
 		t.Errorf("%v, %v", rules, err)
 	}
 }

@@ -27,7 +27,8 @@ func (s *Source) tlsFiles() (files tlsFiles, err error) {
 	if s.TLSCert == "" && s.TLSKey == "" {
 		return files, nil
 	}
-	own, err := tls.LoadX509KeyPair(replacer.ReplaceKnown(s.TLSCert, ""), replacer.ReplaceKnown(s.TLSKey, ""))
+	own, err := tls.LoadX509KeyPair(replacer.ReplaceKnown(s.TLSCert, ""),
+		replacer.ReplaceKnown(s.TLSKey, ""))
 	if err != nil {
 		return tlsFiles{}, fmt.Errorf("redis: tls_cert and tls_key: %w", err)
 	}
@@ -53,7 +54,8 @@ func (f tlsFiles) applyTo(config *tls.Config) error {
 		return nil
 	}
 	if config == nil {
-		return errors.New("redis: tls_ca, tls_cert and tls_key are for servers with TLS: begin the url with rediss://")
+		return errors.New(
+			"redis: tls_ca, tls_cert and tls_key are for servers with TLS: begin the url with rediss://")
 	}
 	config.RootCAs, config.Certificates = f.authorities, f.own
 	return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// parseRules returns the rules that the fields of a hash stand for, in their order and with source for their position. The
-// error is of type [rulefile.Errors] and lists everything that is no rule.
+// parseRules returns the rules that the fields of a hash stand for, in their order and with source
+// for their position. The error is of type [rulefile.Errors] and lists everything that is no rule.
 func parseRules(fields []field, source string) ([]resolver.Rule, error) {
 	p := &parser{at: resolver.Position{Source: source}, rules: make([]resolver.Rule, 0, len(fields))}
 	for _, f := range fields {
@@ -22,14 +22,16 @@ func parseRules(fields []field, source string) ([]resolver.Rule, error) {
 	}
 	p.readWaiting()
 	if p.errs != nil {
-		slices.SortStableFunc(p.errs, func(a, b *rulefile.Error) int { return strings.Compare(a.Message, b.Message) })
+		slices.SortStableFunc(p.errs, func(a, b *rulefile.Error) int {
+			return strings.Compare(a.Message, b.Message)
+		})
 		return nil, p.errs
 	}
 	return p.rules, nil
 }
 
-// parser gathers rules. Values in the form of an object are read many at a time, each on its own line of one
-// JSON document.
+// parser gathers rules. Values in the form of an object are read many at a time, each on its own
+// line of one JSON document.
 type parser struct {
 	at      resolver.Position
 	rules   []resolver.Rule
@@ -38,7 +40,8 @@ type parser struct {
 	waiting []int        // the rule that each of them belongs to
 }
 
-// enoughWaiting is when the values that wait are read: they are not to take up memory by the million.
+// enoughWaiting is when the values that wait are read: they are not to take up memory by the
+// million.
 const enoughWaiting = 64 << 10
 
 // parse takes in a field.
@@ -55,8 +58,8 @@ func (p *parser) parse(key, value string) {
 	}
 }
 
-// queue lets a value in the form of an object wait. It is checked to be one value first, or one could close the
-// document and go on with rules of its own.
+// queue lets a value in the form of an object wait. It is checked to be one value first, or one
+// could close the document and go on with rules of its own.
 func (p *parser) queue(key, value string) {
 	start := p.lines.Len()
 	p.lines.WriteString(",\n")
@@ -101,5 +104,6 @@ func (p *parser) readWaiting() {
 
 // report takes down what is wrong with a field.
 func (p *parser) report(key, message string) {
-	p.errs = append(p.errs, &rulefile.Error{Position: p.at, Message: fmt.Sprintf("key %q: %s", key, message)})
+	p.errs = append(p.errs,
+		&rulefile.Error{Position: p.at, Message: fmt.Sprintf("key %q: %s", key, message)})
 }

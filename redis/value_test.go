@@ -18,7 +18,8 @@ func TestAValueIsADestinationOrAnObject(t *testing.T) {
 		" {not JSON":             {Value: " {not JSON"}, // which the resolver refuses
 		"":                       {},                    // and this
 		"{\n\"to\": \"/guide\"}": {Value: "/guide"},
-		`{"to": "/guide", "status": 301, "exact": true, "unlisted": true}`: {Value: "/guide", Status: 301, Exact: true, Unlisted: true},
+		`{"to": "/guide", "status": 301, "exact": true, "unlisted": true}`: {Value: "/guide", Status: 301,
+			Exact: true, Unlisted: true},
 	} {
 		t.Run(value, func(t *testing.T) {
 			want.Key, want.Position = "docs", at
@@ -50,7 +51,9 @@ func TestABadValueIsToldWithItsKey(t *testing.T) {
 }
 
 func TestAValueCannotAddRulesOfItsOwn(t *testing.T) {
-	rules, err := parseRules([]field{{"docs", `{"to": "/guide"}, "admin": "https://evil.test/"`}, {"docs2", `{"to": "/guide"}}`}}, "redis links")
+	rules, err := parseRules(
+		[]field{{"docs", `{"to": "/guide"}, "admin": "https://evil.test/"`},
+			{"docs2", `{"to": "/guide"}}`}}, "redis links")
 	if wrong, _ := errors.AsType[rulefile.Errors](err); len(wrong) != 2 {
 		t.Errorf("the rules are %v, the error %v", rules, err)
 	}
@@ -58,7 +61,8 @@ func TestAValueCannotAddRulesOfItsOwn(t *testing.T) {
 
 func TestAKeyThatIsNoTextIsAnError(t *testing.T) {
 	_, err := parseRules([]field{{"\xff", "/guide"}}, "redis links")
-	if err == nil || err.Error() != `redis links: key "\xff": the key is no Unicode text; write its bytes percent-encoded` {
+	if err == nil ||
+		err.Error() != `redis links: key "\xff": the key is no Unicode text; write its bytes percent-encoded` {
 		t.Errorf("the error is %v", err)
 	}
 }

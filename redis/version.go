@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// versionOf returns a digest of rules in their order. It is of the rules and not of the values in Redis, so that a stored
-// copy has the version of what it is a copy of.
+// versionOf returns a digest of rules in their order. It is of the rules and not of the values in
+// Redis, so that a stored copy has the version of what it is a copy of.
 func versionOf(rules []resolver.Rule) string {
 	digest := sha256.New()
 	var b []byte

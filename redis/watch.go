@@ -27,9 +27,10 @@ const (
 	pollShare = 2
 )
 
-// Watch calls changed when the hash may have changed; see [source.Source]. It listens to the server, or polls where that
-// pushes nothing. After each loss of the connection it compares the whole hash with what is served. While the server
-// cannot be reached it tries again and again, with growing pauses. It stores the rules that Read returned and that serve.
+// Watch calls changed when the hash may have changed; see [source.Source]. It listens to the
+// server, or polls where that pushes nothing. After each loss of the connection it compares the
+// whole hash with what is served. While the server cannot be reached it tries again and again, with
+// growing pauses. It stores the rules that Read returned and that serve.
 func (s *Source) Watch(ctx context.Context, version string, changed func()) {
 	if version != "" {
 		s.served.begin(version)
@@ -79,8 +80,10 @@ func (w *watch) session(ctx context.Context) error {
 	return w.follow(ctx, l, ended, took)
 }
 
-// follow waits for changes until ended tells that the listener has ended. A comparison took some time.
-func (w *watch) follow(ctx context.Context, l *listener, ended <-chan error, took time.Duration) error {
+// follow waits for changes until ended tells that the listener has ended. A comparison took some
+// time.
+func (w *watch) follow(ctx context.Context, l *listener, ended <-chan error,
+	took time.Duration) error {
 	timer := time.NewTimer(w.pause(l, took))
 	defer timer.Stop()
 	for {
@@ -116,8 +119,8 @@ func (w *watch) polls(l *listener) bool {
 	return !l.pushes() && w.source.every > 0
 }
 
-// look looks, without being told to, whether there is anything to do. It returns how long reading the hash took, or 0 where there
-// was no need to.
+// look looks, without being told to, whether there is anything to do. It returns how long reading
+// the hash took, or 0 where there was no need to.
 func (w *watch) look(ctx context.Context, l *listener) (took time.Duration, err error) {
 	if w.source.Cluster {
 		node, err := w.source.server.node(ctx, w.source.Hash)
@@ -134,8 +137,8 @@ func (w *watch) look(ctx context.Context, l *listener) (took time.Duration, err 
 	return 0, nil
 }
 
-// isDue reports whether a look is to compare: when polling, when a Read found no server, and now and
-// then where the server tells of changes, for those that it does not tell of.
+// isDue reports whether a look is to compare: when polling, when a Read found no server, and now
+// and then where the server tells of changes, for those that it does not tell of.
 func (w *watch) isDue(l *listener) bool {
 	return w.polls(l) || !w.source.served.isCurrent() || l.pushes() && !time.Now().Before(w.due)
 }
@@ -177,7 +180,8 @@ func (w *watch) find(l *listener) {
 	case !w.lost.IsZero():
 		logger.Info("redis can be reached again")
 	case !l.pushes() && w.source.every == 0:
-		logger.Warn("redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
+		logger.Warn(
+			"redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
 	default:
 		logger.Info("watching redis")
 	}

@@ -158,16 +158,20 @@ func TestWhatCannotBeServedIsRejectedUntilItIsPutRight(t *testing.T) {
 		commands [][]any
 		message  string
 	}{
-		"the hash is deleted":      {[][]any{{"del", "links"}}, "the Redis hash links is missing or empty"},
-		"everything is deleted":    {[][]any{{"flushall"}}, "the Redis hash links is missing or empty"},
-		"the key is of other type": {[][]any{{"del", "links"}, {"set", "links", "text"}}, "the Redis key links holds no hash"},
-		"a value is bad":           {[][]any{{"hset", "links", "docs", `{"to": 1}`}}, `redis links: key "docs": "to" in the value of "docs" takes a string, not 1`},
+		"the hash is deleted": {[][]any{{"del", "links"}},
+			"the Redis hash links is missing or empty"},
+		"everything is deleted": {[][]any{{"flushall"}}, "the Redis hash links is missing or empty"},
+		"the key is of other type": {[][]any{{"del", "links"}, {"set", "links", "text"}},
+			"the Redis key links holds no hash"},
+		"a value is bad": {[][]any{{"hset", "links", "docs", `{"to": 1}`}},
+			`redis links: key "docs": "to" in the value of "docs" takes a string, not 1`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachMeans(t, func(t *testing.T, server *realServer, source *Source) {
 				server.fill(t, 10)
 				e := startEdge(t, source)
-				if e.waitForLog(t, "watching redis").ContextMap()["by"] == "keyspace events" && name == "everything is deleted" {
+				if e.waitForLog(t, "watching redis").ContextMap()["by"] == "keyspace events" &&
+					name == "everything is deleted" {
 					return // Redis publishes no event for it
 				}
 				for _, command := range fault.commands {
@@ -192,7 +196,8 @@ func TestAllBadValuesAreReportedAtOnce(t *testing.T) {
 	server.do(t, "hset", "links", "docs", "/guide", "a", "{", "b", `{"to": 1}`)
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	e.read(t.Context())
-	if wrong, ok := e.err.(interface{ Unwrap() error }).Unwrap().(rulefile.Errors); !ok || len(wrong) != 2 {
+	if wrong, ok := e.err.(interface{ Unwrap() error }).Unwrap().(rulefile.Errors); !ok ||
+		len(wrong) != 2 {
 		t.Errorf("the error is %v", e.err)
 	}
 }
@@ -263,7 +268,8 @@ func TestAServerThatNeitherPushesNorIsPolledIsWarnedOf(t *testing.T) {
 	e := newEdge(t, &Source{URL: server.url("edge"), Poll: "off"}, t.TempDir())
 	e.read(t.Context())
 	e.watchUnreachable(t)
-	e.waitForLog(t, "redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
+	e.waitForLog(t,
+		"redis pushes no changes and is not polled: rules are read when the connection or Caddy starts")
 }
 
 func TestASilentConnectionIsKept(t *testing.T) {

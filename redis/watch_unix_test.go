@@ -17,7 +17,8 @@ func TestAServerThatHangsIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.until(t, "the loss", 4*heartbeat, func(e *edge) bool {
-		return e.logs.FilterMessage("redis cannot be reached; the last good rules go on serving").Len() > 0
+		return e.logs.FilterMessage(
+			"redis cannot be reached; the last good rules go on serving").Len() > 0
 	})
 	if err := server.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ type Outage struct {
 	CopyTime   time.Time
 }
 
-// Reachability is whether a source can be read, for its method Outage; the zero value is that it can.
-// Its methods may be called concurrently.
+// Reachability is whether a source can be read, for its method Outage; the zero value is that it
+// can. Its methods may be called concurrently.
 type Reachability struct {
 	mu     sync.Mutex
 	outage *Outage // nil for none; never changed in place
@@ -44,7 +44,8 @@ func (r *Reachability) Fail(err error) {
 	r.change(func(outage *Outage) { outage.Err = err })
 }
 
-// UseCopy notes that the source cannot be read, and why, and that a copy of a time stands in for it.
+// UseCopy notes that the source cannot be read, and why, and that a copy of a time stands in for
+// it.
 func (r *Reachability) UseCopy(err error, stored time.Time) {
 	r.change(func(outage *Outage) {
 		outage.Err, outage.StoredCopy, outage.CopyTime = err, true, stored
@@ -78,7 +79,8 @@ func OutageOf(source Source) *Outage {
 	return nil
 }
 
-// NoteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if not.
+// NoteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if
+// not.
 func NoteOfCopy(source Source) string {
 	outage := OutageOf(source)
 	if outage == nil || !outage.StoredCopy {
@@ -88,5 +90,6 @@ func NoteOfCopy(source Source) string {
 	if !outage.CopyTime.IsZero() {
 		of = " of " + outage.CopyTime.Format(time.RFC3339)
 	}
-	return fmt.Sprintf("it cannot be reached, and a stored copy of its rules%s was read: %v", of, outage.Err)
+	return fmt.Sprintf("it cannot be reached, and a stored copy of its rules%s was read: %v",
+		of, outage.Err)
 }

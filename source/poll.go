@@ -25,8 +25,8 @@ func PollOption(written *string) BlockOption {
 // pollOff is what is written for a source that is read only when the configuration is loaded.
 const pollOff = "off"
 
-// ParsePoll returns the interval that the option poll of a source states, which is 0 for off, or byDefault where the option is
-// empty.
+// ParsePoll returns the interval that the option poll of a source states, which is 0 for off, or
+// byDefault where the option is empty.
 func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	switch written {
 	case "":
@@ -41,8 +41,8 @@ func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	return every, nil
 }
 
-// sight is the state in which a source was last seen: by a poll, or by a reading, which may have seen
-// another. The next poll compares with it, so that what a reading has missed is read again.
+// sight is the state in which a source was last seen: by a poll, or by a reading, which may have
+// seen another. The next poll compares with it, so that what a reading has missed is read again.
 type sight struct {
 	mu    sync.Mutex
 	state string
@@ -57,8 +57,8 @@ func (s *sight) see(state string) (changed bool) {
 	return changed
 }
 
-// begin takes down the state that a handler before has seen, if this one has seen none: a reading that
-// failed is not forgotten.
+// begin takes down the state that a handler before has seen, if this one has seen none: a reading
+// that failed is not forgotten.
 func (s *sight) begin(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,9 +72,10 @@ func (s *sight) last() string {
 	return s.state
 }
 
-// poll calls changed each time that look returns another state than was seen last. It looks once at the
-// start and then every interval until ctx ends; an interval of 0 never passes.
-func (s *sight) poll(ctx context.Context, every time.Duration, look func(context.Context) string, changed func()) {
+// poll calls changed each time that look returns another state than was seen last. It looks once at
+// the start and then every interval until ctx ends; an interval of 0 never passes.
+func (s *sight) poll(ctx context.Context, every time.Duration, look func(context.Context) string,
+	changed func()) {
 	var ticks <-chan time.Time
 	if every > 0 {
 		ticker := time.NewTicker(every)

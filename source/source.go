@@ -12,22 +12,22 @@ import (
 // in the namespace http.shortlink.sources: its name is the last part of its module ID,
 // and what follows "from <name>" in the Caddyfile is its own to read, as a [caddyfile.Unmarshaler].
 //
-// Caddy provisions it with the configuration. Then the handler calls Read once, unless a handler of the
-// same configuration served before and knows the rules already, and calls Watch once, unless another handler of the
-// same configuration watches. Whenever Watch says that the rules may have changed, the handler calls Read again: never
-// twice at a time, but while Watch runs.
+// Caddy provisions it with the configuration. Then the handler calls Read once, unless a handler of
+// the same configuration served before and knows the rules already, and calls Watch once, unless
+// another handler of the same configuration watches. Whenever Watch says that the rules may have
+// changed, the handler calls Read again: never twice at a time, but while Watch runs.
 type Source interface {
 	// String names the source in positions, logs and metrics, such as "links.json". It holds
 	// no secrets, and is the same after a restart.
 	String() string
 
-	// Read passes all rules to add, one after the other. It returns a version: any text that is equal for
-	// equal rules. An error means that nothing of what was added counts; a
-	// [rulefile.Errors] tells everything that is wrong at once.
+	// Read passes all rules to add, one after the other. It returns a version: any text that is equal
+	// for equal rules. An error means that nothing of what was added counts; a [rulefile.Errors] tells
+	// everything that is wrong at once.
 	Read(ctx context.Context, add func(resolver.Rule)) (version string, err error)
 
-	// Watch calls changed each time the rules may be others than at the call before, until ctx ends; the
-	// first time when they may be others than those of version, which an earlier Read returned.
+	// Watch calls changed each time the rules may be others than at the call before, until ctx ends;
+	// the first time when they may be others than those of version, which an earlier Read returned.
 	// Also when a source can be read no longer, or again, it says so. changed returns at once.
 	Watch(ctx context.Context, version string, changed func())
 }
@@ -47,10 +47,11 @@ type Writable interface {
 	// Writable returns why the rules cannot be edited, or nil if they can.
 	Writable() error
 
-	// Edit makes an edit, if the rules are still those of version, which Read has returned: otherwise it changes nothing and
-	// returns [ErrChanged]. What it has written is there as a whole; after an error it is there or not, but never in part. Other rules stay as
-	// they are. A rule that cannot be written is an error of type [rulefile.Errors]; one that is
-	// [ErrNotWritable] or [ErrUnavailable] tells that none can be.
+	// Edit makes an edit, if the rules are still those of version, which Read has returned: otherwise
+	// it changes nothing and returns [ErrChanged]. What it has written is there as a whole; after an
+	// error it is there or not, but never in part. Other rules stay as they are. A rule that cannot be
+	// written is an error of type [rulefile.Errors]; one that is [ErrNotWritable] or [ErrUnavailable]
+	// tells that none can be.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) error
 }
 
@@ -72,8 +73,8 @@ var ErrBeingWritten = errors.New("the source is being written")
 // Judged is a [Source] that is told what becomes of its rules, such as one that keeps the last good
 // ones for a time when it cannot be read.
 type Judged interface {
-	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that was
-	// read from all sources was rejected. It returns at once.
+	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that
+	// was read from all sources was rejected. It returns at once.
 	Judge(err error)
 }
 

@@ -33,8 +33,8 @@ type Storage struct {
 	// The storage, where it is another one than Caddy's own.
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
 
-	// How the rules are written: `json`, `csv` or `redirects`. Default: what the key tells (`*.json`, `*.csv`,
-	// `*.tsv`, `_redirects`), else `json`.
+	// How the rules are written: `json`, `csv` or `redirects`. Default: what the key tells (`*.json`,
+	// `*.csv`, `*.tsv`, `_redirects`), else `json`.
 	Format string `json:"format,omitempty"`
 
 	// How often the entry is looked at, as a duration; `off` for never. Default: `5s`.
@@ -44,8 +44,8 @@ type Storage struct {
 	// `error`. Rules that do not meet them never serve. Default: none.
 	Expect string `json:"expect,omitempty"`
 
-	// A public key of minisign. The entry serves only with a signature by this key, in the entry of the same
-	// key with `.minisig` behind it. Default: no signature is asked for.
+	// A public key of minisign. The entry serves only with a signature by this key, in the entry of
+	// the same key with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
 	content  content
@@ -156,7 +156,8 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
-// Edit stores the entry with the edit made, under the storage's lock for it: servers that share it edit it one after the other.
+// Edit stores the entry with the edit made, under the storage's lock for it: servers that share it
+// edit it one after the other.
 func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -178,7 +179,8 @@ func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) 
 	if err := edit.Apply(&edited, bytes.NewReader(old), s.content.format, s.String()); err != nil {
 		return err
 	}
-	if err := edit.Verify(bytes.NewReader(old), bytes.NewReader(edited.Bytes()), s.content.format, s.String()); err != nil {
+	if err := edit.Verify(bytes.NewReader(old), bytes.NewReader(edited.Bytes()), s.content.format,
+		s.String()); err != nil {
 		return err
 	}
 	return doBounded(ctx, s.calls, func(ctx context.Context) error {

@@ -7,8 +7,9 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// await returns what ask returns, or an error if ctx ends before: a file system that hangs, or a pipe
-// in the place of a file, never answers, and heeds no context. An answer that is late is dropped.
+// await returns what ask returns, or an error if ctx ends before: a file system that hangs, or a
+// pipe in the place of a file, never answers, and heeds no context. An answer that is late is
+// dropped.
 func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -40,7 +41,9 @@ func (s awaitedStorage) Load(ctx context.Context, key string) ([]byte, error) {
 
 // Store sets the value of a key.
 func (s awaitedStorage) Store(ctx context.Context, key string, value []byte) error {
-	_, err := await(ctx, func() (none struct{}, err error) { return none, s.Storage.Store(ctx, key, value) })
+	_, err := await(ctx, func() (none struct{}, err error) {
+		return none, s.Storage.Store(ctx, key, value)
+	})
 	return err
 }
 

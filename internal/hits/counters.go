@@ -161,8 +161,8 @@ func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 // movedAtOnce is how many words are moved before others get the lock.
 const movedAtOnce = 256
 
-// Retire moves the counts of a ruleset that serves no more to those that have its keys. Requests that
-// still hold it move what they count themselves.
+// Retire moves the counts of a ruleset that serves no more to those that have its keys. Requests
+// that still hold it move what they count themselves.
 func (h *Counters) Retire(c *RulesetCounters, pause func()) {
 	for from := 0; from < len(c.words); from += movedAtOnce {
 		h.move(c, from, min(from+movedAtOnce, len(c.words)))
@@ -213,7 +213,8 @@ func (h *Counters) add(key string, m Count) {
 // mostUnserved is how many keys are remembered that no ruleset has.
 const mostUnserved = 100_000
 
-// forgetOldest forgets the keys that no ruleset has and that were hit longest ago, if they are many.
+// forgetOldest forgets the keys that no ruleset has and that were hit longest ago, if they are
+// many.
 func (h *Counters) forgetOldest() {
 	if len(h.unserved) <= mostUnserved {
 		return
@@ -235,8 +236,8 @@ func (h *Counters) CountOf(key string) Count {
 	return sum.Count
 }
 
-// each passes the counts of all keys to yield, by canonical key, and whether they have changed since
-// all was saved. With save they are being saved.
+// each passes the counts of all keys to yield, by canonical key, and whether they have changed
+// since all was saved. With save they are being saved.
 func (h *Counters) each(save bool, yield func(key string, m Count, isChanged bool)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -275,7 +276,8 @@ func (s *hitSum) add(word uint64) {
 	s.Count, s.changed = s.plus(countOf(word)), s.changed || word&changed != 0
 }
 
-// sumUp adds what rulesets have counted for a canonical key, and what was counted before they served.
+// sumUp adds what rulesets have counted for a canonical key, and what was counted before they
+// served.
 func (h *Counters) sumUp(sum *hitSum, rulesets []*RulesetCounters, key string, save bool) {
 	for _, c := range rulesets {
 		if n, ok := c.number(key); ok {

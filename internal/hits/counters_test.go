@@ -227,7 +227,8 @@ func (s *drawer) List(_ context.Context, prefix string, _ bool) ([]string, error
 }
 
 // serverWith returns the hits of a server that has just started, and their store.
-func serverWith(t *testing.T, storage certmagic.Storage, server string, keys ...string) (*Counters, *RulesetCounters, *store) {
+func serverWith(t *testing.T, storage certmagic.Storage, server string, keys ...string) (*Counters,
+	*RulesetCounters, *store) {
 	t.Helper()
 	h := NewCounters(noon)
 	c := h.Begin(rulesetOf(t, keys...))
@@ -288,8 +289,8 @@ func TestNothingIsWrittenWhereNothingWasHit(t *testing.T) {
 	}
 }
 
-// Whatever operation on the storage fails, and whether the server goes on or is started anew then, no hit that was
-// saved is lost, and none counts twice.
+// Whatever operation on the storage fails, and whether the server goes on or is started anew then,
+// no hit that was saved is lost, and none counts twice.
 func TestAServerThatIsGoneBetweenTwoWritesLosesAndDoublesNothing(t *testing.T) {
 	keys := []string{"a", "b", "c", "d", "e", "f"}
 	for failing := 1; failing < 40; failing++ {
@@ -314,7 +315,8 @@ func TestAServerThatIsGoneBetweenTwoWritesLosesAndDoublesNothing(t *testing.T) {
 					h, c, s = serverWith(t, storage, "one", keys...)
 					for key, n := range h.counts() {
 						if n < saved[key] || n > hit[key] {
-							t.Fatalf("operation %d fails: %s has %d hits, of which %d were saved, of %d", failing, key, n, saved[key], hit[key])
+							t.Fatalf("operation %d fails: %s has %d hits, of which %d were saved, of %d", failing, key,
+								n, saved[key], hit[key])
 						}
 					}
 					hit = h.counts()
@@ -330,7 +332,9 @@ func TestAServerThatIsGoneBetweenTwoWritesLosesAndDoublesNothing(t *testing.T) {
 func TestAnEntryThatCannotBeReadIsPutAside(t *testing.T) {
 	for name, damage := range map[string]func(string) string{
 		"cut off": func(s string) string { return s[:len(s)-3] },
-		"no end":  func(s string) string { return s[:strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n')+1] },
+		"no end": func(s string) string {
+			return s[:strings.LastIndexByte(strings.TrimSuffix(s, "\n"), '\n')+1]
+		},
 		"a line less": func(s string) string {
 			lines := strings.SplitAfter(s, "\n")
 			return lines[0] + strings.Join(lines[2:], "")
@@ -429,7 +433,8 @@ func TestAnEntryOfAnotherServerThatCannotBeReadIsLeftAlone(t *testing.T) {
 	s.mustSave(t, h)
 	const entry = "shortlink/hits/links/two/all"
 	storage.entries[entry] = "shortlink hits 2 of another version"
-	if others, err := s.others(t.Context(), c.ruleset); err != nil || others != nil || storage.entries[entry] == "" {
+	if others, err := s.others(t.Context(), c.ruleset); err != nil || others != nil ||
+		storage.entries[entry] == "" {
 		t.Errorf("got %v, %v, and the entry is %q", others, err, storage.entries[entry])
 	}
 }

@@ -61,8 +61,8 @@ var (
 	errOthers   = errors.New("it has been waited for for a minute")
 )
 
-// KeepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When that
-// ends the hits are stored, of all names at once: perhaps Caddy stops. It returns at once.
+// KeepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When
+// that ends the hits are stored, of all names at once: perhaps Caddy stops. It returns at once.
 func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
@@ -100,7 +100,8 @@ func (k *Keeper) tick(ctx context.Context) {
 func (k *Keeper) keep(ctx context.Context) {
 	store, err := k.store(k.place.Load().ctx)
 	if err != nil {
-		k.place.Load().logger.Error("hits are not kept over restarts, as this server has no name", zap.Error(err))
+		k.place.Load().logger.Error("hits are not kept over restarts, as this server has no name",
+			zap.Error(err))
 		return
 	}
 	ticks := time.NewTicker(saveInterval)
@@ -175,8 +176,8 @@ func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others
 	return o, err
 }
 
-// End stores the last hits. It waits for that no longer than lastSave after the configuration has ended
-// in which they were counted.
+// End stores the last hits. It waits for that no longer than lastSave after the configuration has
+// ended in which they were counted.
 func (k *Keeper) End() {
 	if k.stop != nil {
 		k.stop()

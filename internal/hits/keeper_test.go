@@ -156,7 +156,8 @@ func TestAStorageThatNeverAnswersDelaysAStopByTenSeconds(t *testing.T) {
 		}
 		for _, name := range []string{"one", "two"} {
 			lost := log.FilterMessageSnippet("hits are lost").FilterField(zap.String("name", name))
-			if lost.Len() != 1 || !lost.All()[0].ContextMap()["since"].(time.Time).Before(began.Add(-59*time.Minute)) {
+			if lost.Len() != 1 ||
+				!lost.All()[0].ContextMap()["since"].(time.Time).Before(began.Add(-59*time.Minute)) {
 				t.Errorf("the log says of the hits of %s: %v", name, lost.All())
 			}
 		}
@@ -209,7 +210,8 @@ func TestTheHitsOfOtherServersAreNotWaitedForForever(t *testing.T) {
 		tally.keeper.KeepIn(ctx, newSilentStorage(t, always), zap.NewNop())
 		client, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		for asked, most := range map[context.Context]time.Duration{client: time.Second, t.Context(): othersTime} {
+		for asked, most := range map[context.Context]time.Duration{client: time.Second,
+			t.Context(): othersTime} {
 			began := time.Now()
 			_, err := tally.keeper.others(asked, rules)
 			if took := time.Since(began); err == nil || took > most {

@@ -42,8 +42,8 @@ func (l *List) countOf(number int) Count {
 	return m
 }
 
-// HideUsed leaves out the rules that have redirected since a time, and those that these lead through.
-// It returns a note where hits have been counted for a shorter time, or "".
+// HideUsed leaves out the rules that have redirected since a time, and those that these lead
+// through. It returns a note where hits have been counted for a shorter time, or "".
 func (l *List) HideUsed(cutoff time.Time) (note string) {
 	if l.Since.After(cutoff) {
 		note = "hits have been counted since " + l.Since.Format(time.RFC3339) +

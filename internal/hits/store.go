@@ -34,7 +34,8 @@ func newStore(name, server string, storage certmagic.Storage, logger *zap.Logger
 	return &store{storage: storage, logger: logger, prefix: "shortlink/hits/" + name, server: server}
 }
 
-// use lets the hits be stored here from now on: all of them, where it is another storage than before.
+// use lets the hits be stored here from now on: all of them, where it is another storage than
+// before.
 func (s *store) use(storage certmagic.Storage, logger *zap.Logger) {
 	if !reflect.DeepEqual(s.storage, storage) {
 		s.generation = 0
@@ -113,7 +114,8 @@ func (e *unreadableHits) Error() string { return "entry " + e.entry + ": " + e.r
 // putAside gives an entry of this server another name, so that it can be written anew.
 func (s *store) putAside(ctx context.Context, e *unreadableHits) error {
 	aside := fmt.Sprintf("%s.unreadable-%d", e.entry, time.Now().Unix())
-	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside), zap.Error(e))
+	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside),
+		zap.Error(e))
 	return errors.Join(s.storage.Store(ctx, aside, e.content), s.storage.Delete(ctx, e.entry))
 }
 

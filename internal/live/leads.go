@@ -28,9 +28,10 @@ type Lead struct {
 	Position    string `json:"position,omitempty"`
 }
 
-// LeadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more hosts
-// that it has.
-func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (Leads, error) {
+// LeadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more
+// hosts that it has.
+func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (Leads,
+	error) {
 	origins := originsOfSite(url, site, hosts)
 	var requests []resolver.Request
 	for _, origin := range origins {
@@ -67,7 +68,8 @@ func leadOf(lead resolver.Lead, origin string) Lead {
 	return Lead{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
 }
 
-// originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of the site's hosts, and for a path all.
+// originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of
+// the site's hosts, and for a path all.
 func originsOfSite(url, site string, hosts []string) []string {
 	origins := []string{}
 	for _, host := range hosts {

@@ -15,24 +15,29 @@ import (
 // The metrics. Handlers of one name count together. No label holds what a client sent.
 var (
 	requestsTotal = prometheus.NewDesc("caddy_shortlink_requests_total",
-		"Requests that shortlink handlers have seen, by outcome: redirect, pass or error.", []string{"name", "outcome"}, nil)
+		"Requests that shortlink handlers have seen, by outcome: redirect, pass or error.",
+		[]string{"name", "outcome"}, nil)
 	rulesNow = prometheus.NewDesc("caddy_shortlink_rules",
 		"Rules that serve.", []string{"name"}, nil)
 	brokenNow = prometheus.NewDesc("caddy_shortlink_broken_rules",
-		"Rules that serve and are answered with an error: loops and too many redirects.", []string{"name"}, nil)
+		"Rules that serve and are answered with an error: loops and too many redirects.",
+		[]string{"name"}, nil)
 	rulesetInfo = prometheus.NewDesc("caddy_shortlink_ruleset_info",
-		"The digest of the rules that serve, which is equal on all servers that serve the same.", []string{"name", "digest"}, nil)
+		"The digest of the rules that serve, which is equal on all servers that serve the same.",
+		[]string{"name", "digest"}, nil)
 	reloadsTotal = prometheus.NewDesc("caddy_shortlink_reloads_total",
-		"Loads of rules from a source, by result: loaded or rejected.", []string{"name", "source", "result"}, nil)
+		"Loads of rules from a source, by result: loaded or rejected.",
+		[]string{"name", "source", "result"}, nil)
 	lastSuccess = prometheus.NewDesc("caddy_shortlink_last_reload_success_timestamp_seconds",
-		"When rules from a source were last loaded, in seconds since 1970.", []string{"name", "source"}, nil)
+		"When rules from a source were last loaded, in seconds since 1970.", []string{"name", "source"},
+		nil)
 	sourceUp = prometheus.NewDesc("caddy_shortlink_source_up",
 		"Whether a source can be read: 1, or 0 while the last good rules stand in.",
 		[]string{"name", "source"}, nil)
 )
 
-// collector collects the metrics of all handlers that run. It holds nothing itself, so that the registry of each configuration
-// has one, whatever handlers there are.
+// collector collects the metrics of all handlers that run. It holds nothing itself, so that the
+// registry of each configuration has one, whatever handlers there are.
 type collector struct{}
 
 // registerMetrics lets the metrics be collected with others of Caddy's configuration.
@@ -76,13 +81,16 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	for name, n := range rules {
 		metrics <- prometheus.MustNewConstMetric(rulesNow, prometheus.GaugeValue, float64(n), name)
-		metrics <- prometheus.MustNewConstMetric(brokenNow, prometheus.GaugeValue, float64(broken[name]), name)
+		metrics <- prometheus.MustNewConstMetric(brokenNow, prometheus.GaugeValue, float64(broken[name]),
+			name)
 	}
 	for labels := range digests {
-		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0], labels[1])
+		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0],
+			labels[1])
 	}
 	for labels, value := range up {
-		metrics <- prometheus.MustNewConstMetric(sourceUp, prometheus.GaugeValue, value, labels[0], labels[1])
+		metrics <- prometheus.MustNewConstMetric(sourceUp, prometheus.GaugeValue, value, labels[0],
+			labels[1])
 	}
 	for name, t := range byName {
 		t.collect(sources[name], metrics)
@@ -106,18 +114,21 @@ func sourceLabel(from source.Source) string { return strings.ToValidUTF8(from.St
 func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {
 	for outcome := range t.outcomes {
 		n := float64(t.outcomes[outcome].Load())
-		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, t.name, resolver.Outcome(outcome).String())
+		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, t.name,
+			resolver.Outcome(outcome).String())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for labels, n := range t.reloads {
 		if slices.Contains(sources, labels.source) {
-			metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n), t.name, labels.source, labels.result)
+			metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n),
+				t.name, labels.source, labels.result)
 		}
 	}
 	for from, at := range t.succeeded {
 		if slices.Contains(sources, from) && !at.IsZero() {
-			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue, float64(at.UnixMilli())/1000, t.name, from)
+			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue,
+				float64(at.UnixMilli())/1000, t.name, from)
 		}
 	}
 }

@@ -49,8 +49,8 @@ type Step struct {
 	Position  string            `json:"position,omitempty"`
 }
 
-// Origin is where something comes from: request, embedded, destination or option; key is the rule's that
-// has it.
+// Origin is where something comes from: request, embedded, destination or option; key is the rule's
+// that has it.
 type Origin struct {
 	Source string `json:"source"`
 	Key    string `json:"key,omitempty"`
@@ -72,7 +72,8 @@ type Parameter struct {
 }
 
 // OutcomeOf resolves a URL, and explains it if that is asked for. A path is one of origin.
-func OutcomeOf(ruleset *resolver.Ruleset, written, origin string, explain bool) (Outcome, resolver.Explanation) {
+func OutcomeOf(ruleset *resolver.Ruleset, written, origin string, explain bool) (Outcome,
+	resolver.Explanation) {
 	out := Outcome{Request: written}
 	req, err := resolver.ParseRequest(absolute(written, origin))
 	if err != nil {
@@ -104,7 +105,8 @@ func OutcomeOf(ruleset *resolver.Ruleset, written, origin string, explain bool) 
 func explanationOf(e resolver.Explanation) Explanation {
 	var out Explanation
 	for _, step := range e.Walk {
-		s := Step{Pathname: step.Pathname, Key: step.Rule.Key, Value: step.Value, Remaining: step.Remaining, Position: step.Rule.Position.String()}
+		s := Step{Pathname: step.Pathname, Key: step.Rule.Key, Value: step.Value,
+			Remaining: step.Remaining, Position: step.Rule.Position.String()}
 		for _, capture := range step.Captures {
 			if s.Captures == nil {
 				s.Captures = map[string]string{}

@@ -26,7 +26,8 @@ func PreconditionsOf(r *http.Request) (preconditions, error) {
 	return preconditions{ifMatch, ifNoneMatch}, errors.Join(inMatch, inNoneMatch)
 }
 
-// parseCondition reads a header field, whose lines make one list. It returns nil where there is none.
+// parseCondition reads a header field, whose lines make one list. It returns nil where there is
+// none.
 func parseCondition(header http.Header, name string) (*condition, error) {
 	lines, ok := header[name]
 	if !ok {
@@ -55,7 +56,9 @@ func parseCondition(header http.Header, name string) (*condition, error) {
 func tagLength(text string) int {
 	opaque, ok := strings.CutPrefix(strings.TrimPrefix(text, "W/"), `"`)
 	end := strings.IndexByte(opaque, '"')
-	if !ok || end < 0 || strings.ContainsFunc(opaque[:end], func(r rune) bool { return r <= ' ' || r == 0x7F }) {
+	if !ok || end < 0 || strings.ContainsFunc(opaque[:end], func(r rune) bool {
+		return r <= ' ' || r == 0x7F
+	}) {
 		return 0
 	}
 	return len(text) - len(opaque) + end + 1

@@ -19,8 +19,8 @@ type predecessor struct {
 // predecessors are all that a handler takes the place of.
 type predecessors []predecessor
 
-// predecessors returns the running handlers whose place h takes: those of its name, at its site if some
-// are there or, where there are none of its name, those of its site.
+// predecessors returns the running handlers whose place h takes: those of its name, at its site if
+// some are there or, where there are none of its name, those of its site.
 func (rs *Ruleset) predecessors() predecessors {
 	var ofBoth, ofName, ofSite predecessors
 	running.Range(func(key, _ any) bool {
@@ -46,8 +46,8 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// Check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap. Where
-// there are none, Caddy starts or the site is new, and what can be answered is.
+// Check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap.
+// Where there are none, Caddy starts or the site is new, and what can be answered is.
 func (ps predecessors) check(next *resolver.Ruleset) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
@@ -63,8 +63,8 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 }
 
 // loadFirst loads the rules that a handler begins with in the place of others. If not the
-// configuration is at fault but what sources hold, it begins with the last good rules of those that a
-// predecessor has, too, and last tells what is wrong.
+// configuration is at fault but what sources hold, it begins with the last good rules of those that
+// a predecessor has, too, and last tells what is wrong.
 func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad, err error) {
 	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
 		return first, &lastLoad{time: time.Now()}, nil
@@ -126,8 +126,8 @@ func (ps predecessors) firstOutage(configuration string) (first *source.Outage) 
 	return first
 }
 
-// lastGood returns a handler's sources, in the place of those that predecessors have, too, what these
-// serve of them. found tells whether there are any.
+// lastGood returns a handler's sources, in the place of those that predecessors have, too, what
+// these serve of them. found tells whether there are any.
 func (ps predecessors) lastGood(rs *Ruleset) (sources []source.Source, found bool) {
 	sources = slices.Clone(rs.Sources)
 	for i, configuration := range rs.SourceJSON {
@@ -158,7 +158,9 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 // Expectations returns those that the rules have met.
 func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
 
-func (s lastGood) PlacedExpectations() source.PlacedExpectations { return s.serving.expected[s.index] }
+func (s lastGood) PlacedExpectations() source.PlacedExpectations {
+	return s.serving.expected[s.index]
+}
 
 // Interface guards
 var _ source.Expecting = lastGood{}

@@ -24,8 +24,8 @@ func haveCommon(a, b []string) bool {
 	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
-// String returns the addresses as a Caddyfile has them, or what the server listens at where these have
-// no port.
+// String returns the addresses as a Caddyfile has them, or what the server listens at where these
+// have no port.
 func (s Site) String() string {
 	ports := PortsOf(s.Addresses)
 	if ports == nil {
@@ -34,7 +34,8 @@ func (s Site) String() string {
 	return strings.Join(AddressesOf(s.Hosts, ports), " ")
 }
 
-// AddressesOf returns addresses as a Caddyfile has them, of hosts, none for any, at ports such as ":80".
+// AddressesOf returns addresses as a Caddyfile has them, of hosts, none for any, at ports such as
+// ":80".
 func AddressesOf(hosts, ports []string) (addresses []string) {
 	for _, port := range ports {
 		if hosts == nil {
@@ -50,8 +51,8 @@ func AddressesOf(hosts, ports []string) (addresses []string) {
 	return addresses
 }
 
-// PortsOf returns the ports, such as ":80", of the addresses that a server listens at, of those that
-// have one.
+// PortsOf returns the ports, such as ":80", of the addresses that a server listens at, of those
+// that have one.
 func PortsOf(listen []string) (ports []string) {
 	for _, address := range listen {
 		parsed, err := caddy.ParseNetworkAddress(address)

@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// tally is what is counted of all handlers of one name. It is there as long as one of them is, and so goes on over reloads of
-// Caddy's configuration.
+// tally is what is counted of all handlers of one name. It is there as long as one of them is, and
+// so goes on over reloads of Caddy's configuration.
 type tally struct {
 	name     string
 	outcomes [3]atomic.Uint64 // by resolver.Outcome
@@ -37,7 +37,8 @@ func newTally(name string) *tally {
 	}
 }
 
-// Count counts what became of a request. A rule has been of use, too, where it leaves a request where it is.
+// Count counts what became of a request. A rule has been of use, too, where it leaves a request
+// where it is.
 func (t *tally) count(result *resolver.Result, c *hits.RulesetCounters) {
 	t.outcomes[result.Outcome].Add(1)
 	if result.Key != "" && result.Err == nil {

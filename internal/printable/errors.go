@@ -25,7 +25,8 @@ func Shorten(err error) error {
 		}
 		end += i + 1
 	}
-	return &readableError{fmt.Sprintf("%s(%d more)", text[:end], strings.Count(text[end:], "\n")+1), err}
+	return &readableError{fmt.Sprintf("%s(%d more)", text[:end], strings.Count(text[end:], "\n")+1),
+		err}
 }
 
 // Error returns the text.

@@ -79,8 +79,8 @@ func (l *load) percentile(p float64) time.Duration {
 	return l.latencies[min(len(l.latencies)-1, int(p*float64(len(l.latencies))))]
 }
 
-// at sends requests at a fixed rate until stop is closed, whether earlier ones are answered or not: a latency
-// counts from when the request was to be sent.
+// at sends requests at a fixed rate until stop is closed, whether earlier ones are answered or not:
+// a latency counts from when the request was to be sent.
 func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}) *load {
 	result := &load{}
 	type job struct{ due time.Time }

@@ -1,7 +1,7 @@
-// Command scale measures a whole Caddy over a socket with many rules: how long it takes to serve, what memory it
-// needs, what requests see while rules are swapped, and how many of them it answers a second. It builds
-// ./cmd/caddy, pins server and load to a processor each, talks to the loopback alone, and prints
-// Markdown. It needs Linux, Go and taskset (util-linux).
+// Command scale measures a whole Caddy over a socket with many rules: how long it takes to serve,
+// what memory it needs, what requests see while rules are swapped, and how many of them it answers
+// a second. It builds ./cmd/caddy, pins server and load to a processor each, talks to the loopback
+// alone, and prints Markdown. It needs Linux, Go and taskset (util-linux).
 //
 //	go run ./internal/scale -scenario startup -rules 1000000
 //	go run ./internal/scale -scenario swap -rules 1000000
@@ -44,7 +44,8 @@ func run(scenario string, rules, rounds, swaps int, length time.Duration) error 
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, caddy: filepath.Join(dir, "caddy")}
-	if out, err := exec.Command("go", "build", "-o", b.caddy, "./cmd/caddy").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", b.caddy, "./cmd/caddy")
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %v\n%s", err, out)
 	}
 	switch scenario {

@@ -19,7 +19,8 @@ type redisServer struct {
 
 func (b *bench) startRedis() (*redisServer, error) {
 	r := &redisServer{socket: filepath.Join(b.dir, "redis.socket")}
-	r.process = exec.Command("redis-server", "--port", "0", "--unixsocket", r.socket, "--dir", b.dir, "--save", "")
+	r.process = exec.Command("redis-server", "--port", "0", "--unixsocket", r.socket, "--dir", b.dir,
+		"--save", "")
 	r.client = goredis.NewClient(&goredis.Options{Network: "unix", Addr: r.socket})
 	if err := r.process.Start(); err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func (r *redisServer) fill(n int) error {
 	return nil
 }
 
-// redis measures the time until the first answer, and until an HSET is served, with rules from a Redis hash.
+// redis measures the time until the first answer, and until an HSET is served, with rules from a
+// Redis hash.
 func (b *bench) redis(rules, rounds int) error {
 	r, err := b.startRedis()
 	if err != nil {
@@ -66,7 +68,8 @@ func (b *bench) redis(rules, rounds int) error {
 	if err := r.fill(rules); err != nil {
 		return err
 	}
-	s, err := b.start("shortlink {\n from redis links {\n url unix://" + r.socket + "\n }\n }\n respond 404")
+	s, err := b.start("shortlink {\n from redis links {\n url unix://" + r.socket +
+		"\n }\n }\n respond 404")
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,8 @@ func (b *bench) redis(rules, rounds int) error {
 	var visible series
 	for generation := 1; generation <= rounds; generation++ {
 		begun := time.Now()
-		if err := r.client.HSet(context.Background(), "links", key(0), url(0, generation)).Err(); err != nil {
+		set := r.client.HSet(context.Background(), "links", key(0), url(0, generation))
+		if err := set.Err(); err != nil {
 			return err
 		}
 		took, err := s.await("/"+key(0), url(0, generation), begun)
@@ -100,7 +104,8 @@ func (b *bench) redis(rules, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| rules | serving after, s | HSET visible after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|\n")
+	fmt.Printf("| rules | serving after, s | HSET visible after, s | settled, MiB | peak, MiB " +
+		"|\n|--:|--:|--:|--:|--:|\n")
 	fmt.Printf("| %d | %.3g | %v | %.0f | %.0f |\n", rules, start.Seconds(), visible, settled, peak)
 	return nil
 }

@@ -37,7 +37,8 @@ func (b *bench) startup(rules, rounds int, length time.Duration) error {
 			return err
 		}
 	}
-	fmt.Printf("| rules | serving after, s | settled, MiB | under load, MiB | peak while loading, MiB |\n|--:|--:|--:|--:|--:|\n")
+	fmt.Printf("| rules | serving after, s | settled, MiB | under load, MiB | peak while loading, " +
+		"MiB |\n|--:|--:|--:|--:|--:|\n")
 	fmt.Printf("| %d | %v | %v | %v | %v |\n", rules, all.seconds, all.settled, all.loaded, all.peak)
 	return nil
 }
@@ -74,7 +75,8 @@ func (b *bench) startOnce(rules int, length time.Duration, all *startups) error 
 	return nil
 }
 
-// swap measures what requests at a fixed rate see while rules are swapped, a thousand changed each time.
+// swap measures what requests at a fixed rate see while rules are swapped, a thousand changed each
+// time.
 func (b *bench) swap(rules, swaps int) error {
 	const changed, rate = 1000, 2000
 	for generation := swaps; generation >= 0; generation-- {
@@ -123,15 +125,18 @@ func (b *bench) swap(rules, swaps int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| rules | swaps | requests | failed | p50, ms | p99, ms | max, ms | change visible after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Printf("| rules | swaps | requests | failed | p50, ms | p99, ms | max, ms | change visible " +
+		"after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	fmt.Printf("| %d | %d | %d | %d | %.3g | %.3g | %.3g | %v | %.0f | %.0f |\n", rules, swaps, len(seen.latencies), len(seen.failed),
-		ms(seen.percentile(0.5)), ms(seen.percentile(0.99)), ms(seen.percentile(1)), visible, settled, peak)
+	fmt.Printf("| %d | %d | %d | %d | %.3g | %.3g | %.3g | %v | %.0f | %.0f |\n", rules, swaps,
+		len(seen.latencies), len(seen.failed),
+		ms(seen.percentile(0.5)), ms(seen.percentile(0.99)), ms(seen.percentile(1)), visible, settled,
+		peak)
 	return errors.Join(seen.failed...)
 }
 
-// contender is a way to answer, with the number of rules that it has. Of each rule there are many generations, of which a
-// later one is a change.
+// contender is a way to answer, with the number of rules that it has. Of each rule there are many
+// generations, of which a later one is a change.
 type contender struct {
 	name  string
 	rules int
@@ -139,13 +144,17 @@ type contender struct {
 }
 
 func (b *bench) contenders() []contender {
-	all := []contender{{"static `redir`", 1, func(generation int) string { return "redir " + url(0, generation) + " 302" }}}
+	all := []contender{{"static `redir`", 1, func(generation int) string {
+		return "redir " + url(0, generation) + " 302"
+	}}}
 	for _, n := range []int{10, 1000, 100_000, 1_000_000} {
 		all = append(all, contender{"shortlink", n, func(int) string { return b.fromFile() }})
 	}
 	for _, n := range []int{10, 1000} {
 		all = append(all,
-			contender{"`redir`", n, func(generation int) string { return lines(n, generation, "redir /%s %s 302\n") }},
+			contender{"`redir`", n, func(generation int) string {
+				return lines(n, generation, "redir /%s %s 302\n")
+			}},
 			contender{"`map`", n, func(generation int) string {
 				return "map {path} {target} {\n" + lines(n, generation, "/%s %s\n") + "}\nredir {target} 302"
 			}})
@@ -162,7 +171,8 @@ func lines(n, generation int, format string) string {
 	return all.String()
 }
 
-// throughput measures requests a second, latency and processor time, all contenders in turn in every round.
+// throughput measures requests a second, latency and processor time, all contenders in turn in
+// every round.
 func (b *bench) throughput(rounds int, length time.Duration) error {
 	for _, gogc := range []string{"100", "400"} {
 		all := b.contenders()
@@ -174,10 +184,13 @@ func (b *bench) throughput(rounds int, length time.Duration) error {
 				}
 			}
 		}
-		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs | serving after, s | change visible after, s | under load, MiB |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", gogc)
+		fmt.Printf("\nGOGC=%s\n\n| what | rules | requests a second | p99, ms | CPU a request, µs | "+
+			"serving after, s | change visible after, s | under load, MiB "+
+			"|\n|---|--:|--:|--:|--:|--:|--:|--:|\n", gogc)
 		for i, c := range all {
 			r := results[i]
-			fmt.Printf("| %s | %d | %v | %v | %v | %v | %v | %v |\n", c.name, c.rules, r.perSecond, r.p99, r.cpu, r.start, r.visible, r.memory)
+			fmt.Printf("| %s | %d | %v | %v | %v | %v | %v | %v |\n", c.name, c.rules, r.perSecond, r.p99,
+				r.cpu, r.start, r.visible, r.memory)
 		}
 	}
 	return nil

@@ -32,8 +32,8 @@ func (b *bench) socket() string { return filepath.Join(b.dir, "admin.socket") }
 
 func (b *bench) links() string { return filepath.Join(b.dir, "links.json") }
 
-// writeRules writes n rules to the file that servers follow, the first changed ones of another generation, in the place of the
-// old file at once.
+// writeRules writes n rules to the file that servers follow, the first changed ones of another
+// generation, in the place of the old file at once.
 func (b *bench) writeRules(n, changed, generation int) error {
 	path := b.links()
 	file, err := os.Create(path + ".new")
@@ -80,12 +80,15 @@ func (b *bench) start(block string, env ...string) (*server, error) {
 	l.Close()
 	_, port, _ := net.SplitHostPort(s.addr)
 	config := filepath.Join(b.dir, "Caddyfile")
-	s.head = fmt.Sprintf("{\n admin unix/%s\n persist_config off\n default_bind 127.0.0.1\n storage file_system %s\n log {\n output discard\n }\n}\nhttp://:%s", b.socket(), b.dir, port)
+	s.head = fmt.Sprintf("{\n admin unix/%s\n persist_config off\n default_bind 127.0.0.1\n storage "+
+		"file_system %s\n log {\n output discard\n }\n}\nhttp://:%s", b.socket(), b.dir, port)
 	if err := os.WriteFile(config, []byte(s.with(block)), 0o600); err != nil {
 		return nil, err
 	}
 	s.admin = &http.Client{Transport: &http.Transport{
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", b.socket()) },
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("unix", b.socket())
+		},
 	}}
 	s.process = exec.Command("taskset", "-c", "0", b.caddy, "run", "--config", config)
 	s.process.Env = append(append(os.Environ(), "GOMAXPROCS=1"), env...)
@@ -99,7 +102,8 @@ func (s *server) with(block string) string { return s.head + " {\n" + block + "\
 
 // reload gives the server what a site's block holds from now on.
 func (s *server) reload(block string) error {
-	answer, err := s.admin.Post("http://caddy/load", "text/caddyfile", strings.NewReader(s.with(block)))
+	answer, err := s.admin.Post("http://caddy/load", "text/caddyfile",
+		strings.NewReader(s.with(block)))
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,8 @@ func (s *server) stop() {
 
 // await waits until a path is answered with a location, and returns how long that took from since.
 func (s *server) await(path, location string, since time.Time) (time.Duration, error) {
-	for deadline := since.Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := since.Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(
+		2 * time.Millisecond) {
 		c, err := dial(s.addr)
 		if err != nil {
 			continue
@@ -161,5 +166,6 @@ func (s *server) cpu() (time.Duration, error) {
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	user, inUser := strconv.Atoi(fields[11])
 	system, inSystem := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(inUser, inSystem) // in ticks of a hundredth of a second
+	// in ticks of a hundredth of a second
+	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(inUser, inSystem)
 }
