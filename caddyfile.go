@@ -57,10 +57,10 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		name <name>
 //	}
 //
-// A line whose first word is an option's name is that option; every other line is a
-// rule. A key that is called like an option is written with "rule" in front. "from" and "expect" can
-// be given again and again, every other option once; what it means stands at the field of [Handler]
-// that it sets. What follows "from" is read by the source: see [FileSource] and [StorageSource].
+// A line whose first word is an option's name is that option; every other line is a rule. A key
+// that is called like an option is written with "rule" in front. "from" and "expect" can be given
+// again and again, every other option once; what it means stands at the field of [Handler] that it
+// sets. What follows "from" is read by the source: see [FileSource] and [StorageSource].
 //
 // A <destination> begins with "https://", "http://" or "/". A <status> is a redirect code,
 // "permanent" (301) or "temporary" (302). Placeholders are not replaced, apart from
@@ -73,7 +73,8 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	first := readLine(d)
 	p := directive{handler: h, at: first.at, given: make(map[string]resolver.Position)}
 	if len(first.words) > 1 {
-		p.report(first.at, "nothing but a matcher can follow shortlink on its line: put rules and options into its block, each on a line of its own")
+		p.report(first.at, "nothing but a matcher can follow shortlink on its line: put rules and "+
+			"options into its block, each on a line of its own")
 	}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		if d.Val() == optionFrom {
@@ -144,7 +145,9 @@ func (p *directive) add(l line) {
 	case name == "rule":
 		l.words = l.words[1:]
 	case isMisspeltOrigin(l.words):
-		p.report(l.at, "%s is no option; for the option write: origin %s; for a key named %s write: rule %s %s", name, l.words[1], name, name, l.words[1])
+		p.report(l.at,
+			"%s is no option; for the option write: origin %s; for a key named %s write: rule %s %s", name,
+			l.words[1], name, name, l.words[1])
 		return
 	}
 	if rule, is := ruleOfAnotherFormat(l.words); is {
@@ -167,8 +170,9 @@ func isTemplateRule(words []string) bool {
 	return resolver.IsTemplate(words[0])
 }
 
-// restoreVariables puts variables back that Caddy took for shorthands of its placeholders, such as {path}, before a directive gets to see
-// them: so they have the same name in keys and destinations, as {+path} is no shorthand, and as in files and JSON.
+// restoreVariables puts variables back that Caddy took for shorthands of its placeholders, such as
+// {path}, before a directive gets to see them: so they have the same name in keys and destinations,
+// as {+path} is no shorthand, and as in files and JSON.
 func restoreVariables(words []string) {
 	for i, word := range words {
 		words[i] = expression.ReplaceAllStringFunc(word, func(e string) string {
@@ -216,10 +220,12 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 		}
 		return
 	}
-	p.handler.SourcesRaw = append(p.handler.SourcesRaw, caddyconfig.JSONModuleObject(module, "source", name, nil))
+	p.handler.SourcesRaw = append(p.handler.SourcesRaw,
+		caddyconfig.JSONModuleObject(module, "source", name, nil))
 }
 
-// reportNoSource reports a line that begins with "from" and then has the words, the first of which names no source.
+// reportNoSource reports a line that begins with "from" and then has the words, the first of which
+// names no source.
 func (p *directive) reportNoSource(at resolver.Position, words []string) {
 	hint := ""
 	if resolver.IsDestination(words[0]) {
@@ -229,7 +235,8 @@ func (p *directive) reportNoSource(at resolver.Position, words []string) {
 	for _, module := range caddy.GetModules(sourceNamespace) {
 		names = append(names, module.ID.Name())
 	}
-	p.report(at, "from takes the name of a source and what it reads, such as: from file links.json; the sources in this build are %s%s", strings.Join(names, ", "), hint)
+	p.report(at, "from takes the name of a source and what it reads, such as: from file links.json; "+
+		"the sources in this build are %s%s", strings.Join(names, ", "), hint)
 }
 
 // addExpectation takes in a line that is an expectation.
@@ -239,7 +246,9 @@ func (p *directive) addExpectation(l line) {
 		if len(l.words) == 2 && resolver.IsDestination(l.words[1]) {
 			hint = "; for a key named expect write: rule expect " + l.words[1]
 		}
-		p.report(l.at, "expect takes the path of a request and what is expected of it, a destination, pass or error%s", hint)
+		p.report(l.at,
+			"expect takes the path of a request and what is expected of it, a destination, pass or error%s",
+			hint)
 		return
 	}
 	path, want := l.words[1], l.words[2]
@@ -274,7 +283,8 @@ func (p *directive) reportNoRule(name string, l line) {
 		p.report(l.at, "rule takes %s, not %q", aRule, written)
 		return
 	}
-	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule, strings.Join(optionNames(), ", "))
+	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule,
+		strings.Join(optionNames(), ", "))
 }
 
 // ruleOfAnotherFormat returns the rule that a line would be but for the punctuation of JSON, or of
@@ -318,13 +328,16 @@ func (p *directive) addRule(l line) {
 	p.handler.Rules = append(p.handler.Rules, rule)
 }
 
-// isMisspeltOrigin reports whether a line looks like the one option whose value looks like a destination,
-// but for its name: taken for a rule, it would leave the origin to the client.
+// isMisspeltOrigin reports whether a line looks like the one option whose value looks like a
+// destination, but for its name: taken for a rule, it would leave the origin to the client.
 func isMisspeltOrigin(words []string) bool {
-	if len(words) != 2 || !strings.Contains(words[1], "://") || strings.Count(strings.TrimSuffix(words[1], "/"), "/") > 2 {
+	if len(words) != 2 || !strings.Contains(words[1], "://") ||
+		strings.Count(strings.TrimSuffix(words[1], "/"), "/") > 2 {
 		return false
 	}
-	letters := func(word string) []byte { return slices.Sorted(slices.Values([]byte(strings.ToLower(word)))) }
+	letters := func(word string) []byte {
+		return slices.Sorted(slices.Values([]byte(strings.ToLower(word))))
+	}
 	name, origin := letters(words[0]), letters("origin")
 	if len(name) > len(origin) {
 		name, origin = origin, name

@@ -30,16 +30,21 @@ type option struct {
 // directiveOptions returns all options, in the order in which they are told to who writes another.
 func directiveOptions() []option {
 	return []option{
-		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com", set: setOrigin},
+		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com",
+			set: setOrigin},
 		{name: "status", takes: "a redirect code", choices: rulefile.StatusWords, set: setStatus},
-		{name: "cache", takes: "a duration of at least one second", choices: "such as 1h or 30d", set: setCache},
+		{name: "cache", takes: "a duration of at least one second", choices: "such as 1h or 30d",
+			set: setCache},
 		{name: "query", takes: "merge, preserve or ignore", set: setQuery},
-		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true, set: setProtect},
+		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true,
+			set: setProtect},
 		{name: "fold", takes: "the word case", set: setFold},
 		{name: "max_redirects", takes: "a number from 0 to 255", set: setMaxRedirects},
 		{name: "max_size", takes: "a size", choices: "such as 500MiB or 4GiB", set: setMaxSize},
-		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true, set: setAllowHosts},
-		{name: "advertise", takes: "scheme and host of short URLs, or nothing", choices: "such as https://go.example.com", optional: true, set: setAdvertise},
+		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true,
+			set: setAllowHosts},
+		{name: "advertise", takes: "scheme and host of short URLs, or nothing",
+			choices: "such as https://go.example.com", optional: true, set: setAdvertise},
 		{name: "name", takes: "a name", choices: `letters, digits, "-", "_" and "."`, set: setName},
 	}
 }
@@ -133,7 +138,8 @@ func (o option) misuse(args []string) string {
 	understood, err := o.try(args)
 	hint := ""
 	if resolver.IsDestination(args[0]) {
-		hint = fmt.Sprintf("; for a key named %s write: rule %s %s", o.name, o.name, strings.Join(args, " "))
+		hint = fmt.Sprintf("; for a key named %s write: rule %s %s", o.name, o.name,
+			strings.Join(args, " "))
 	}
 	switch {
 	case err != nil:

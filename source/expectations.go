@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Expectations are tests that a ruleset has to pass before it serves: what is expected by
-// request path. It is a destination, "pass" or "error". A destination that is a path is one of this site.
+// Expectations are tests that a ruleset has to pass before it serves: what is expected by request
+// path. It is a destination, "pass" or "error". A destination that is a path is one of this site.
 type Expectations map[string]string
 
 // SiteOrigin returns the origin of what is a path of the site: the one that is configured, or one
@@ -55,7 +55,8 @@ func (e PlacedExpectations) problems() error {
 			errs = append(errs, e.problem(path,
 				"expect %s: the first word is the path of a request; write /%s", path, path))
 		}
-		if want := e.Expectations[path]; want != "pass" && want != "error" && !resolver.IsDestination(want) {
+		if want := e.Expectations[path]; want != "pass" && want != "error" &&
+			!resolver.IsDestination(want) {
 			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a "+
 				"destination, which begins with https://, http:// or /, to pass, or to be an "+
 				"error; not %q", path, want))

@@ -23,8 +23,8 @@ func init() {
 }
 
 // File reads rules from a file, and again when the file changes: edited in place, replaced by
-// another, or reached through a symbolic link that is led elsewhere. A file that cannot be read, is half
-// written, or does not hold good rules changes nothing: the rules from before go on serving.
+// another, or reached through a symbolic link that is led elsewhere. A file that cannot be read, is
+// half written, or does not hold good rules changes nothing: the rules from before go on serving.
 type File struct {
 	// The file's path. Placeholders such as `{env.HOME}` are replaced.
 	Path string `json:"path,omitempty"`
@@ -34,8 +34,8 @@ type File struct {
 	RelativeTo string `json:"relative_to,omitempty"`
 
 	// How the rules are written: `json`, `csv`, or `redirects` for the `_redirects` of Netlify and
-	// Cloudflare Pages. Default: what the file's name tells (`*.json`, `*.csv`, `*.tsv`, `_redirects`),
-	// else `json`.
+	// Cloudflare Pages. Default: what the file's name tells (`*.json`, `*.csv`, `*.tsv`,
+	// `_redirects`), else `json`.
 	Format string `json:"format,omitempty"`
 
 	// How often the file is looked at, as a duration; `off` for never. Default: `2s`.
@@ -45,8 +45,8 @@ type File struct {
 	// `error`. Rules that do not meet them never serve. Default: none.
 	Expect string `json:"expect,omitempty"`
 
-	// A public key of minisign. The file serves only with a signature by this key, in the file of the same name
-	// with `.minisig` behind it. Default: no signature is asked for.
+	// A public key of minisign. The file serves only with a signature by this key, in the file of the
+	// same name with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
 	content content
@@ -125,7 +125,8 @@ func parsePublicKey(written string) (*minisign.PublicKey, error) {
 	}
 	key := new(minisign.PublicKey)
 	if err := key.UnmarshalText([]byte(written)); err != nil {
-		return nil, fmt.Errorf("minisign takes a public key, the second line of minisign.pub, not %q", written)
+		return nil, fmt.Errorf("minisign takes a public key, the second line of minisign.pub, not %q",
+			written)
 	}
 	return key, nil
 }
@@ -150,7 +151,8 @@ func (s *File) Outage() *Outage { return s.content.reach.Outage() }
 // ContinueOutage takes over an outage; see [Continuing].
 func (s *File) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
 
-// Watch looks at the file again and again: at its metadata and, where these tell nothing, at what it holds.
+// Watch looks at the file again and again: at its metadata and, where these tell nothing, at what
+// it holds.
 func (s *File) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
 	go s.removeLeftovers(ctx)

@@ -22,7 +22,9 @@ func TestAPollTellsOnceOfEachChange(t *testing.T) {
 		var told atomic.Int64
 		state.Store("first")
 		seen := sight{state: "first"}
-		go seen.poll(ctx, time.Second, func(context.Context) string { return state.Load().(string) }, func() { told.Add(1) })
+		go seen.poll(ctx, time.Second, func(context.Context) string {
+			return state.Load().(string)
+		}, func() { told.Add(1) })
 		synctest.Wait()
 		for _, step := range []struct {
 			state string
@@ -56,7 +58,8 @@ func TestAReadingThatFailedBeforeThePollIsMadeUpFor(t *testing.T) {
 	})
 }
 
-// A configuration that is loaded anew takes its rules over from the one before, which read them long ago.
+// A configuration that is loaded anew takes its rules over from the one before, which read them
+// long ago.
 func TestAPollThatIsOffLooksOnceWhenTheConfigurationIsLoaded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before string
@@ -83,17 +86,18 @@ func TestAPollThatIsOffLooksOnceWhenTheConfigurationIsLoaded(t *testing.T) {
 // the reading, from 1.
 func flakyContent(down func(reading int) bool) *content {
 	readings := 0
-	return &content{format: rulefile.JSON, read: func(_ context.Context, use func(io.Reader) error) error {
-		readings++
-		if down(readings) {
-			return errors.New("the network is down")
-		}
-		return use(strings.NewReader("{}"))
-	}}
+	return &content{format: rulefile.JSON,
+		read: func(_ context.Context, use func(io.Reader) error) error {
+			readings++
+			if down(readings) {
+				return errors.New("the network is down")
+			}
+			return use(strings.NewReader("{}"))
+		}}
 }
 
-// A poll that has seen new content tells of it. When the reading that follows fails, the content is the same at the
-// next poll, and is read all the same.
+// A poll that has seen new content tells of it. When the reading that follows fails, the content is
+// the same at the next poll, and is read all the same.
 func TestWhatAReadingHasMissedIsReadAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		down     func(reading int) bool
@@ -120,7 +124,8 @@ func TestWhatAReadingHasMissedIsReadAgain(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				if readings != tt.readings || fails != tt.fails {
-					t.Errorf("read %d times, and the last time fails: %t; want %d, %t", readings, fails, tt.readings, tt.fails)
+					t.Errorf("read %d times, and the last time fails: %t; want %d, %t", readings, fails,
+						tt.readings, tt.fails)
 				}
 			})
 		})

@@ -43,7 +43,8 @@ func ParseUnused(written string) (time.Duration, error) {
 	}
 	unused, err := caddy.ParseDuration(written)
 	if err != nil || unused < time.Minute {
-		return 0, live.Refuse(http.StatusBadRequest, "unused takes a duration of at least a minute, such as 90d, not %q", written)
+		return 0, live.Refuse(http.StatusBadRequest,
+			"unused takes a duration of at least a minute, such as 90d, not %q", written)
 	}
 	return unused, nil
 }

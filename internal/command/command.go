@@ -35,7 +35,8 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		if len(args) == 0 {
 			return parent.Help()
 		}
-		return fmt.Errorf("there is no command %q; the commands are %s", args[0], strings.Join(namesOfCommands(parent), ", "))
+		return fmt.Errorf("there is no command %q; the commands are %s", args[0],
+			strings.Join(namesOfCommands(parent), ", "))
 	})
 	for _, cmd := range []*cobra.Command{
 		resolveCommand(configurations),
@@ -73,8 +74,8 @@ func complete(cmd *cobra.Command) {
 	})
 }
 
-// found is the error of a command that has done its work and found something, with a message or without:
-// exit status 1. All other errors are exit status 2.
+// found is the error of a command that has done its work and found something, with a message or
+// without: exit status 1. All other errors are exit status 2.
 type found struct{ error }
 
 // errFound is for what the output tells already.
@@ -140,7 +141,8 @@ func (f found) Error() string {
 // formatFlag adds the flag that chooses between output for people and for programs.
 func formatFlag(cmd *cobra.Command, format *string) {
 	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: text or json")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 const (

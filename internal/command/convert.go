@@ -38,7 +38,8 @@ wrong usage and for files that cannot be opened.`,
   caddy shortlink convert --from csv --to json < links.txt > links.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
-	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: json, csv or redirects (default: what the file's name tells)")
+	cmd.Flags().StringVar(&c.from, "from", "",
+		"Format of what is read: json, csv or redirects (default: what the file's name tells)")
 	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: json, csv or redirects")
 	for _, flag := range []string{"from", "to"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
@@ -102,7 +103,8 @@ func (c *converting) formatOf(path string) (rulefile.Format, error) {
 	if format, ok := rulefile.FormatOf(path); ok {
 		return format, nil
 	}
-	return "", errors.New("the file's name does not tell its format; write --from with json, csv or redirects")
+	return "", errors.New(
+		"the file's name does not tell its format; write --from with json, csv or redirects")
 }
 
 // steppingReader shows progress while it is read.

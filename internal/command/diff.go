@@ -47,8 +47,10 @@ usage and for rules that cannot be read.`,
   caddy shortlink diff old/Caddyfile Caddyfile --name docs --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return d.run(cmd, args) }),
 	}
-	cmd.Flags().StringVarP(&d.adapter, "adapter", "a", "", "Name of the adapter of both, where they are configurations of Caddy but no Caddyfiles")
-	cmd.Flags().StringVar(&d.name, "name", "", "Name of the handler, where a configuration has several")
+	cmd.Flags().StringVarP(&d.adapter, "adapter", "a", "",
+		"Name of the adapter of both, where they are configurations of Caddy but no Caddyfiles")
+	cmd.Flags().StringVar(&d.name, "name", "",
+		"Name of the handler, where a configuration has several")
 	addRulesFormat(cmd, &d.rulesFormat)
 	formatFlag(cmd, &d.format)
 	return cmd
@@ -79,13 +81,16 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	}
 	var changes []resolver.Change
 	resolver.CompareResults(before, after, func(c resolver.Change) { changes = append(changes, c) })
-	slices.SortFunc(changes, func(a, b resolver.Change) int { return cmp.Compare(a.Rule.Key, b.Rule.Key) })
+	slices.SortFunc(changes, func(a, b resolver.Change) int {
+		return cmp.Compare(a.Rule.Key, b.Rule.Key)
+	})
 	progress.end()
 	if err := d.write(cmd.OutOrStdout(), changes); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(oldOptions, newOptions) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "Note: the options of the two differ; what that does to the queries of requests is not compared.")
+		fmt.Fprintln(cmd.ErrOrStderr(), "Note: the options of the two differ; what that does to the "+
+			"queries of requests is not compared.")
 		return errFound
 	}
 	if len(changes) > 0 {
@@ -172,15 +177,19 @@ func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 	}
 }
 
-// writeChange writes what changes for a key: for itself, and for what is below it where that is not the same.
+// writeChange writes what changes for a key: for itself, and for what is below it where that is not
+// the same.
 func writeChange(w io.Writer, c resolver.Change) {
 	before, after := c.Before, c.After
-	keyChanges, belowChanges := !before.Key.SameForClients(after.Key), !before.Below.SameForClients(after.Below)
+	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
+		!before.Below.SameForClients(after.Below)
 	if keyChanges || !belowChanges {
-		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, at(c.Rule.Position), answerText(before.Key), answerText(after.Key))
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, at(c.Rule.Position),
+			answerText(before.Key), answerText(after.Key))
 	}
 	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
-		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below, at(c.Rule.Position), answerText(before.Below), answerText(after.Below))
+		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below, at(c.Rule.Position),
+			answerText(before.Below), answerText(after.Below))
 	}
 }
 
@@ -208,14 +217,16 @@ type changeJSON struct {
 	After    keyAnswersJSON `json:"after"`
 }
 
-// keyAnswersJSON are the answers for a key, for the key with a slash, and for anything else below it.
+// keyAnswersJSON are the answers for a key, for the key with a slash, and for anything else below
+// it.
 type keyAnswersJSON struct {
 	Key   answerJSON `json:"key"`
 	Slash answerJSON `json:"slash"`
 	Below answerJSON `json:"below"`
 }
 
-// answerJSON is an answer for programs; a destination that is a path is one of the request's origin.
+// answerJSON is an answer for programs; a destination that is a path is one of the request's
+// origin.
 type answerJSON struct {
 	Outcome     string `json:"outcome"`
 	Destination string `json:"destination,omitempty"`
@@ -224,7 +235,8 @@ type answerJSON struct {
 }
 
 func changeOf(c resolver.Change) changeJSON {
-	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), keyAnswersOf(c.Before), keyAnswersOf(c.After)}
+	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), keyAnswersOf(c.Before),
+		keyAnswersOf(c.After)}
 }
 
 func keyAnswersOf(k resolver.KeyResults) keyAnswersJSON {

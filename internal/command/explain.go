@@ -14,7 +14,8 @@ import (
 func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation) error {
 	var t strings.Builder
 	for i, step := range e.Walk {
-		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key, at(step.Rule.Position), step.Value)
+		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key,
+			at(step.Rule.Position), step.Value)
 		for j, capture := range step.Captures {
 			fmt.Fprintf(&t, "%s%s=%s", []string{" with ", ", "}[min(j, 1)], capture.Name, capture.Raw)
 		}

@@ -45,7 +45,8 @@ rule that leads there. Rules that were added since then are among them.`,
 		}),
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&unused, "unused", "", "Only rules that have not redirected for this long, such as 90d")
+	cmd.Flags().StringVar(&unused, "unused", "",
+		"Only rules that have not redirected for this long, such as 90d")
 	formatFlag(cmd, &format)
 	return cmd
 }

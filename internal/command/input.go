@@ -32,7 +32,8 @@ type input struct {
 // addFlags adds the flags that choose the input.
 func (in *input) addFlags(cmd *cobra.Command) {
 	in.addConfigFlags(cmd)
-	cmd.Flags().StringArrayVar(&in.rules, "rules", nil, "File of rules, instead of a configuration; can be repeated, - is standard input")
+	cmd.Flags().StringArrayVar(&in.rules, "rules", nil,
+		"File of rules, instead of a configuration; can be repeated, - is standard input")
 	addRulesFormat(cmd, &in.format)
 }
 
@@ -61,9 +62,11 @@ func checkRulesFormat(format string, paths []string) error {
 }
 
 func (in *input) addConfigFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&in.config, "config", "c", "", "Caddy's configuration file (default: Caddyfile)")
+	cmd.Flags().StringVarP(&in.config, "config", "c",
+		"", "Caddy's configuration file (default: Caddyfile)")
 	cmd.Flags().StringVarP(&in.adapter, "adapter", "a", "", "Name of the configuration's adapter")
-	cmd.Flags().StringVar(&in.name, "name", "", "Name of the handler, where the configuration has several")
+	cmd.Flags().StringVar(&in.name, "name",
+		"", "Name of the handler, where the configuration has several")
 }
 
 // offline is a handler whose rules are read and compiled without being served.
@@ -111,7 +114,8 @@ func (in *input) compile(
 	return h, ruleset, nil
 }
 
-// open returns all handlers that are meant, at least one, whose options are good and whose sources can be read.
+// open returns all handlers that are meant, at least one, whose options are good and whose sources
+// can be read.
 func (in *input) open(
 	stdin io.Reader,
 ) (handlers Handlers, closeAll func(), err error) {
@@ -186,7 +190,8 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 		return nil, "", BadConfiguration{Err: err}
 	}
 	if path == "" {
-		return nil, "", errors.New("there are no rules: write --config with a configuration or --rules with a file of rules; here is no Caddyfile")
+		return nil, "", errors.New("there are no rules: write --config with a configuration or --rules " +
+			"with a file of rules; here is no Caddyfile")
 	}
 	return config, path, nil
 }
@@ -209,8 +214,8 @@ func beQuiet() error {
 	return err
 }
 
-// quietContext returns a context of a configuration that serves nothing and logs nothing, for modules that need a
-// storage; close ends it.
+// quietContext returns a context of a configuration that serves nothing and logs nothing, for
+// modules that need a storage; close ends it.
 func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error) {
 	var whole struct {
 		Storage json.RawMessage `json:"storage"`
@@ -223,7 +228,9 @@ func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error)
 	ctx, err = caddy.ProvisionContext(&caddy.Config{
 		Admin:      &caddy.AdminConfig{Disabled: true},
 		StorageRaw: whole.Storage,
-		Logging:    &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{Level: "FATAL"}}}},
+		Logging: &caddy.Logging{Logs: map[string]*caddy.CustomLog{
+			"default": {BaseLog: caddy.BaseLog{Level: "FATAL"}},
+		}},
 	})
 	if err != nil {
 		return caddy.Context{}, nil, err

@@ -123,25 +123,29 @@ func (r *remote) rulePath(key string) (string, error) {
 		return r.path("rules"), nil
 	}
 	if !utf8.ValidString(key) {
-		return "", fmt.Errorf("the key %q is no UTF-8 text; write its bytes percent-encoded, such as %%9B", key)
+		return "", fmt.Errorf(
+			"the key %q is no UTF-8 text; write its bytes percent-encoded, such as %%9B", key)
 	}
 	if strings.HasPrefix(key, "/") || strings.ContainsFunc(key, unicode.IsControl) {
 		_, err := resolver.Compile([]resolver.Rule{{Key: key, Value: "/"}}, resolver.Options{})
 		return "", err
 	}
 	if strings.ContainsAny(key, "?#") {
-		return "", fmt.Errorf("the key %q has a \"?\" or \"#\", which no path has; write %%3F or %%23", key)
+		return "", fmt.Errorf("the key %q has a \"?\" or \"#\", which no path has; write %%3F or %%23",
+			key)
 	}
 	encoded := encodedKey(key)
 	for segment := range strings.SplitSeq(strings.TrimSuffix(encoded, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
-			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or one of dots; edit its source instead", key)
+			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or "+
+				"one of dots; edit its source instead", key)
 		}
 	}
 	return r.path("rules", encoded), nil
 }
 
-// encodedKey returns a key as the path of a request has it: braces of a template are escaped in it once, and escaped ones twice.
+// encodedKey returns a key as the path of a request has it: braces of a template are escaped in it
+// once, and escaped ones twice.
 func encodedKey(key string) string {
 	twice := strings.NewReplacer("%7B", "%257B", "%7b", "%257B", "%7D", "%257D", "%7d", "%257D")
 	if resolver.IsTemplate(key) {
@@ -151,7 +155,8 @@ func encodedKey(key string) string {
 }
 
 // do sends a request. What the endpoint answers with an error is one that tells its reason.
-func (r *remote) do(method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+func (r *remote) do(method, path string, header http.Header, body io.Reader) (*http.Response,
+	error) {
 	response, err := caddycmd.AdminAPIRequest(r.address, method, path, header, body)
 	if err == nil {
 		return response, nil

@@ -42,7 +42,8 @@ Exit status 1 says that an outcome is an error.`,
 		RunE: exiting(func(cmd *cobra.Command, urls []string) error { return r.run(cmd, urls) }),
 	}
 	r.input.addFlags(cmd)
-	cmd.Flags().BoolVar(&r.explain, "explain", false, "Say for each URL which rules it met, and where the parts of the destination come from")
+	cmd.Flags().BoolVar(&r.explain, "explain", false,
+		"Say for each URL which rules it met, and where the parts of the destination come from")
 	formatFlag(cmd, &r.format)
 	return cmd
 }
@@ -62,7 +63,8 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, ruleset: ruleset, origin: h.Rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, ruleset: ruleset, origin: h.Rules.SiteOrigin(),
+		out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 
@@ -94,8 +96,8 @@ func (a *answers) all(cmd *cobra.Command, urls []string) error {
 	return nil
 }
 
-// fromLines answers the URLs on the lines of standard input. What is written is let go whenever the one who
-// writes the lines has to be waited for.
+// fromLines answers the URLs on the lines of standard input. What is written is let go whenever the
+// one who writes the lines has to be waited for.
 func (a *answers) fromLines(cmd *cobra.Command) error {
 	progress := newProgress(cmd.ErrOrStderr(), "resolving")
 	defer progress.end()

@@ -23,7 +23,8 @@ type reversing struct {
 func reverseCommand(configurations Configurations) *cobra.Command {
 	r := reversing{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
-		Use:   "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--format text|json] URL...",
+		Use: "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--format " +
+			"text|json] URL...",
 		Short: "Lists every key that leads to a URL",
 		Long: `Lists the keys that lead to URLs, on this site or elsewhere, directly, through a
 chain, with a part of the path, or as templates: what breaks when a page moves.
@@ -44,7 +45,8 @@ Exit status 1 says that no key leads to one of the URLs.`,
 	}
 	r.input.addFlags(cmd)
 	cmd.Flags().BoolVar(&r.below, "below", false, "List what leads to anything below the URLs, too")
-	cmd.Flags().StringArrayVar(&r.hosts, "host", nil, "A host of the site, with its port if that is not the default one; can be given again")
+	cmd.Flags().StringArrayVar(&r.hosts, "host", nil,
+		"A host of the site, with its port if that is not the default one; can be given again")
 	formatFlag(cmd, &r.format)
 	return cmd
 }
@@ -83,8 +85,8 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	return nil
 }
 
-// write writes the ways to a URL, as an object on a line or as lines for people, and returns how many
-// there are.
+// write writes the ways to a URL, as an object on a line or as lines for people, and returns how
+// many there are.
 func (r *reversing) write(out *bufio.Writer, leads live.Leads) (n int, err error) {
 	if r.format == formatJSON {
 		return leads.WriteJSON(out)

@@ -71,7 +71,9 @@ func (r *remote) list(
 	if format == formatJSON {
 		_, err = io.Copy(out, response.Body)
 	} else {
-		err = rulefile.ReadJSON(response.Body, "", func(rule resolver.Rule) { fmt.Fprintln(out, ruleLine(rule)) })
+		err = rulefile.ReadJSON(response.Body, "", func(rule resolver.Rule) {
+			fmt.Fprintln(out, ruleLine(rule))
+		})
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -82,9 +84,10 @@ func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [--format text|json]",
 		Short: "Says what a running Caddy serves, and from where",
-		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name names, how many
-rules they have, where these come from, what came of the last load, and which keys are answered with
-an error, and why: a loop, or too many redirects.
+		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name
+names, how many rules they have, where these come from, what came of the last
+load, and which keys are answered with an error, and why: a loop, or too many
+redirects.
 
 Exit status 1 says that the last load of a handler was rejected, that one of its sources cannot be
 reached, that there are such keys, or that nobody answers.`,
@@ -138,7 +141,8 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		h := all[name]
-		fmt.Fprintf(w, "%s: %s, digest %s\n", labelOf(name, h), printable.Count(h.Rules, "rule"), h.Digest)
+		fmt.Fprintf(w, "%s: %s, digest %s\n", labelOf(name, h), printable.Count(h.Rules, "rule"),
+			h.Digest)
 		for _, from := range h.Sources {
 			writable := ""
 			if from.Writable {
@@ -202,8 +206,8 @@ func reloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Lets a running Caddy read its sources of rules now",
-		Long: `Lets a running Caddy read the sources of a handler's rules now, and says what came of it. Rules that
-are rejected change nothing: exit status 1.`,
+		Long: `Lets a running Caddy read the sources of a handler's rules now, and says what came of it.
+Rules that are rejected change nothing: exit status 1.`,
 		Example: `  caddy shortlink reload --name docs`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -61,7 +61,8 @@ type colours struct {
 	terminal *os.File // nil for no colours
 }
 
-// coloursFor returns whether output to w has colours: at a terminal, unless the environment says NO_COLOR.
+// coloursFor returns whether output to w has colours: at a terminal, unless the environment says
+// NO_COLOR.
 func coloursFor(w io.Writer) colours {
 	if os.Getenv("NO_COLOR") != "" {
 		return colours{}

@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// load reads all rules, compiles them and lets them pass their expectations. Its error tells all that is
-// wrong. pause, if not nil, is called all the way, to let requests run.
+// load reads all rules, compiles them and lets them pass their expectations. Its error tells all
+// that is wrong. pause, if not nil, is called all the way, to let requests run.
 func (rs *Ruleset) load(ctx context.Context, pause func()) (*Loaded, error) {
 	return rs.loadEdited(ctx, pause, nil)
 }
@@ -39,7 +39,8 @@ func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *Edit) (*Load
 }
 
 // CompileRules reads all rules and compiles them. It returns the sources' versions, too.
-func (rs *Ruleset) CompileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string, error) {
+func (rs *Ruleset) CompileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string,
+	error) {
 	options := rs.Options
 	options.Pause = pause
 	return rs.compileEdited(ctx, options, nil)
@@ -89,7 +90,8 @@ func (rs *Ruleset) compileOnce(
 }
 
 // readSources adds the rules of all sources, in their order, and returns the sources' versions.
-func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(), e *Edit) ([]string, error) {
+func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(),
+	e *Edit) ([]string, error) {
 	var versions []string
 	var errs []error
 	added := 0
@@ -121,16 +123,17 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 	return versions, errors.Join(errs...)
 }
 
-// Reload reads and compiles the rules beside those that serve, swaps them in if all is well, and reports. It does nothing where
-// ctx has ended before its turn comes.
+// Reload reads and compiles the rules beside those that serve, swaps them in if all is well, and
+// reports. It does nothing where ctx has ended before its turn comes.
 func (rs *Ruleset) Reload(ctx context.Context) {
 	if report := rs.loadAgain(ctx); report != nil {
 		report()
 	}
 }
 
-// loadAgain is reload without the report, which it returns: those who listen to it are none of the others' who wait to
-// load. It returns nil when the configuration has been unloaded; its successor watches then.
+// loadAgain is reload without the report, which it returns: those who listen to it are none of the
+// others' who wait to load. It returns nil when the configuration has been unloaded; its successor
+// watches then.
 func (rs *Ruleset) loadAgain(ctx context.Context) (report func()) {
 	rs.shared.loading.Lock()
 	defer rs.shared.loading.Unlock()
@@ -160,15 +163,18 @@ func (rs *Ruleset) loadLocked() (report func()) {
 	return rs.swap(next, difference)
 }
 
-// swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the garbage collector.
+// swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the
+// garbage collector.
 func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) (report func()) {
 	old, now := rs.shared.serving.Load(), time.Now()
 	before, recovered := old.Digest, rs.shared.last.Load().err != nil
 	next.counted = rs.shared.tally.hits.Begin(next.Ruleset)
-	rs.shared.serving.Store(next) // also where it answers the same: positions and warnings may be others
+	// also where it answers the same: positions and warnings may be others
+	rs.shared.serving.Store(next)
 	rs.shared.tally.hits.Retire(old.counted, pace.New().Pause)
 	if isLarge(old.Ruleset) {
-		time.AfterFunc(lettingGo, runtime.GC) // the collector would wait until as much again has been left behind
+		// the collector would wait until as much again has been left behind
+		time.AfterFunc(lettingGo, runtime.GC)
 	}
 	rs.shared.last.Store(&lastLoad{time: now})
 	rs.shared.tally.loaded(rs.Sources, nil, now)
@@ -196,8 +202,8 @@ func (rs *Ruleset) reject(err error) (report func()) {
 	return func() { rs.reportRejected(digest, rejected) }
 }
 
-// tellSources tells those sources that want to know what became of what they returned last: nil stands
-// for rules that serve.
+// tellSources tells those sources that want to know what became of what they returned last: nil
+// stands for rules that serve.
 func (rs *Ruleset) tellSources(err error) {
 	for _, from := range rs.Sources {
 		if judged, ok := from.(source.Judged); ok {
@@ -206,13 +212,15 @@ func (rs *Ruleset) tellSources(err error) {
 	}
 }
 
-// collectEvery is after how many rules what reading them has left behind is collected. By itself the collector
-// would wait until that is as much as the old rules and the new ones together; and it
-// has little to do, as compiled rules hold no pointers, nor do rules that a source has read only one at a time.
+// collectEvery is after how many rules what reading them has left behind is collected. By itself
+// the collector would wait until that is as much as the old rules and the new ones together; and it
+// has little to do, as compiled rules hold no pointers, nor do rules that a source has read only
+// one at a time.
 const collectEvery = 1 << 16
 
-// giveBack returns the memory to the system that loading the first rules has left behind, if they are many. It stops
-// everybody for a while, which is nobody yet; after a swap the runtime does it by and by.
+// giveBack returns the memory to the system that loading the first rules has left behind, if they
+// are many. It stops everybody for a while, which is nobody yet; after a swap the runtime does it
+// by and by.
 func giveBack(ruleset *resolver.Ruleset) {
 	if isLarge(ruleset) {
 		debug.FreeOSMemory()
@@ -231,7 +239,8 @@ func (rs *Ruleset) SiteOrigin() string { return source.SiteOrigin(rs.Options.Ori
 // CheckExpectations lets a ruleset pass the expectations of the handler and of its sources. The
 // error lists all that fail.
 func (rs *Ruleset) CheckExpectations(ruleset *resolver.Ruleset) error {
-	errs := []error{source.PlacedExpectations{Expectations: rs.Expect}.Check(ruleset, rs.Options.Origin)}
+	errs := []error{source.PlacedExpectations{Expectations: rs.Expect}.Check(ruleset,
+		rs.Options.Origin)}
 	for _, expected := range rs.expectationsOfSources() {
 		errs = append(errs, expected.Check(ruleset, rs.Options.Origin))
 	}

@@ -38,7 +38,8 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 				switch took := time.Since(start); {
 				case until == 3 && (err != nil || rules.Len() != 1):
 					t.Error(rules, err)
-				case until > 3 && (!errors.Is(err, source.ErrBeingWritten) || took < time.Second || took > 5*time.Second):
+				case until > 3 &&
+					(!errors.Is(err, source.ErrBeingWritten) || took < time.Second || took > 5*time.Second):
 					t.Errorf("got %v after %s", err, took)
 				}
 			})

@@ -30,8 +30,8 @@ const namedKeys = 10
 // toldBroken is how many rules that are answered with an error are told one by one.
 const toldBroken = 1000
 
-// reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy has
-// started.
+// reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy
+// has started.
 func (rs *Ruleset) reportLoaded(first *Loaded, last *lastLoad) (later func()) {
 	rs.reportBroken(first.broken)
 	rs.warn(slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken))
@@ -65,8 +65,8 @@ func (rs *Ruleset) reportBroken(broken brokenRules) {
 	}
 }
 
-// reportSwapped is the audit record of a swap. After a rejection it also tells that all is well again where nothing
-// has changed.
+// reportSwapped is the audit record of a swap. After a rejection it also tells that all is well
+// again where nothing has changed.
 func (rs *Ruleset) reportSwapped(before string, next *Loaded, d resolver.Difference) {
 	rs.warn(d.Warnings)
 	message := "rules swapped"
@@ -87,10 +87,12 @@ func (rs *Ruleset) reportSwapped(before string, next *Loaded, d resolver.Differe
 	rs.emit(eventLoaded, record.data())
 }
 
-// reportUnchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
+// reportUnchanged tells that sources have been read and say what they said before, but perhaps
+// elsewhere.
 func (rs *Ruleset) reportUnchanged(d resolver.Difference) {
 	rs.warn(d.Warnings)
-	rs.logger.Debug("the sources of the rules have been read, and nothing has changed", zap.String("name", rs.Name))
+	rs.logger.Debug("the sources of the rules have been read, and nothing has changed",
+		zap.String("name", rs.Name))
 }
 
 // reportRejected tells what is wrong with rules, and that the old ones go on serving.
@@ -101,7 +103,8 @@ func (rs *Ruleset) reportRejected(digest string, rejected *lastLoad) {
 		{"failing_since", rejected.failingSince},
 		{"error", rejected.err.Error()},
 	}
-	rs.logger.Error("rules rejected: those from before go on serving", record.fields(zap.Stringers("sources", rs.Sources))...)
+	rs.logger.Error("rules rejected: those from before go on serving",
+		record.fields(zap.Stringers("sources", rs.Sources))...)
 	rs.emit(eventRejected, record.data())
 }
 
@@ -129,16 +132,19 @@ func (r record) data() map[string]any {
 	return data
 }
 
-// brokenError is the error of rules that would no longer be answered: how many, and why the first ones.
+// brokenError is the error of rules that would no longer be answered: how many, and why the first
+// ones.
 func brokenError(n int, first []*resolver.RuleError) error {
-	errs := []error{fmt.Errorf("%s would be answered with an error, and not as now", printable.Count(n, "key"))}
+	errs := []error{fmt.Errorf("%s would be answered with an error, and not as now",
+		printable.Count(n, "key"))}
 	for _, err := range first {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// brokenRules are rules that are answered with an error: how many, and the first ones with the reason.
+// brokenRules are rules that are answered with an error: how many, and the first ones with the
+// reason.
 type brokenRules struct {
 	count int
 	first []*resolver.RuleError
@@ -184,8 +190,8 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	return app.(*caddyevents.App), nil
 }
 
-// onceStarted calls a function, which returns at once, when Caddy has started with this configuration. One that
-// is only validated, or fails to start, never gets there.
+// onceStarted calls a function, which returns at once, when Caddy has started with this
+// configuration. One that is only validated, or fails to start, never gets there.
 func (rs *Ruleset) onceStarted(run func()) {
 	once := &startedHandler{sync.OnceFunc(run)} // other apps, too, may have an event of this name
 	if err := rs.events.On("started", once); err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// rulesets are the live rulesets of all handlers, by configuration. A reload of Caddy's configuration
-// takes the handlers that it does not change over without reading or compiling anything.
+// rulesets are the live rulesets of all handlers, by configuration. A reload of Caddy's
+// configuration takes the handlers that it does not change over without reading or compiling
+// anything.
 var rulesets = caddy.NewUsagePool()
 
 // running are the handlers that have started, as keys. The pool would let those who ask wait for a
@@ -28,16 +29,16 @@ var running sync.Map
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 
-// shared is the ruleset that serves, and what is known of it. Requests only load the pointer; a swap
-// stores another one and stops nobody.
+// shared is the ruleset that serves, and what is known of it. Requests only load the pointer; a
+// swap stores another one and stops nobody.
 type shared struct {
 	serving atomic.Pointer[Loaded]
-	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that follows the sources or, until
-	// there is one, the last to start.
+	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that
+	// follows the sources or, until there is one, the last to start.
 	handler atomic.Pointer[Ruleset]
 
-	// following holds a value while a handler follows the sources: of those that share the ruleset, one
-	// at a time, so that each change is read and told once.
+	// following holds a value while a handler follows the sources: of those that share the ruleset,
+	// one at a time, so that each change is read and told once.
 	following chan struct{}
 
 	tally *tally
@@ -77,10 +78,12 @@ func failedLoad(err error, before ...*lastLoad) *lastLoad {
 	return failed
 }
 
-// newShared returns what is live when the first rules serve, after a load, of a handler with this public
-// name.
+// newShared returns what is live when the first rules serve, after a load, of a handler with this
+// public name.
 func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
-	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) { return newTally(name), nil })
+	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) {
+		return newTally(name), nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +94,8 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	return l, nil
 }
 
-// Destruct leaves what has been counted to the other handlers of the name, or has it stored with the
-// last of them.
+// Destruct leaves what has been counted to the other handlers of the name, or has it stored with
+// the last of them.
 func (l *shared) Destruct() error {
 	last, err := tallies.Delete(l.tally.name)
 	if !last {

@@ -13,7 +13,8 @@ import (
 // RunningRuleset is a handler that runs, under a name that no other has.
 type RunningRuleset struct {
 	UniqueName string
-	// shares tells that others have the name, too, so that a change of the configuration can give it to another one.
+	// shares tells that others have the name, too, so that a change of the configuration can give it
+	// to another one.
 	Shares bool
 	*Ruleset
 }
@@ -144,7 +145,8 @@ func (h *Ruleset) Status() Status {
 		status.Sources = append(status.Sources, statusOfSource(from, h.shared.tally))
 	}
 	if last.err != nil {
-		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected", last.err.Error(), &last.failingSince
+		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected",
+			last.err.Error(), &last.failingSince
 	}
 	return status
 }
