@@ -163,3 +163,33 @@ func TestAPlaceholderIsReportedByTheShorthandThatStandsThere(t *testing.T) {
 		}
 	}
 }
+
+// Caddy's lexer puts U+FFFD in the place of such bytes, so they cannot be told from it.
+func TestACaddyfileThatIsNotUTF8IsRefusedWithItsLine(t *testing.T) {
+	for _, line := range []string{
+		"a\xe4b https://a.example", "a https://a.example/\xe4", "rule a\uFFFDb https://a.example",
+		"expect /\xe4 https://a.example", "a/{\xe4} https://a.example/{\xe4}", "name \xe4",
+	} {
+		t.Run(line, func(t *testing.T) {
+			_, err := adapt("http://localhost {\n\tshortlink {\n\t\tb /c\n\t\t" + line + "\n\t}\n}\n")
+			const want = "Caddyfile:4: this line is no Unicode text: save the file as UTF-8"
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+func TestAShorthandIsAVariableAlsoByItsFullName(t *testing.T) {
+	var adapted [2][]byte
+	for i, name := range []string{"uri", "http.request.uri"} {
+		rule := "a/{" + name + "} https://a.example/{" + name + "}"
+		var err error
+		if adapted[i], err = adapt("http://localhost {\n\tshortlink {\n\t\t" + rule + "\n\t}\n}\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(adapted[0], adapted[1]) {
+		t.Errorf("got %s, want %s", adapted[1], adapted[0])
+	}
+}

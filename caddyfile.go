@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -129,6 +130,10 @@ func (p *directive) add(l line) {
 		restoreVariables(l.words)
 	}
 	for _, word := range l.words {
+		if strings.ContainsRune(word, utf8.RuneError) {
+			p.report(l.at, "%s", notUnicode)
+			return
+		}
 		if placeholder := findPlaceholder(word); placeholder != "" {
 			p.report(l.at, "%s", placeholderMessage(withShorthand(placeholder)))
 			return
@@ -161,6 +166,11 @@ func (p *directive) add(l line) {
 	}
 	p.addRule(l)
 }
+
+// notUnicode is the error of a line with U+FFFD, which Caddy's lexer puts in the place of bytes that
+// are no UTF-8.
+const notUnicode = "this line is no Unicode text: save the file as UTF-8; for the character U+FFFD " +
+	"itself write %EF%BF%BD"
 
 // isTemplateRule reports whether a line is a rule whose key is a template.
 func isTemplateRule(words []string) bool {

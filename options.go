@@ -2,7 +2,6 @@ package shortlink
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,8 @@ func directiveOptions() []option {
 			set: setProtect},
 		{name: "fold", takes: "the word case", set: setFold},
 		{name: "max_redirects", takes: "a number from 0 to 255", set: setMaxRedirects},
-		{name: "max_size", takes: "a size", choices: "such as 500MiB or 4GiB", set: setMaxSize},
+		{name: "max_size", takes: "a size", choices: "such as 500MiB or 4GiB, at most 7EiB",
+			set: setMaxSize},
 		{name: "allow_hosts", takes: "hosts", choices: "such as example.com or *.example.com", list: true,
 			set: setAllowHosts},
 		{name: "advertise", takes: "scheme and host of short URLs, or nothing",
@@ -87,9 +87,10 @@ func setMaxRedirects(h *Handler, args []string) bool {
 }
 
 func setMaxSize(h *Handler, args []string) bool {
+	const largest = 7 << 60 // Caddy rounds numbers that come near 8 EiB to what is none in Go
 	size, err := humanize.ParseBytes(args[0])
-	h.MaxSize = int64(min(size, math.MaxInt64))
-	return err == nil && size > 0
+	h.MaxSize = int64(min(size, largest))
+	return err == nil && size > 0 && size <= largest
 }
 
 func setAllowHosts(h *Handler, args []string) bool {
