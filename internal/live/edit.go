@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -82,11 +84,7 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) (report func(), err 
 		return nil, err
 	}
 	e.same = rs.sameAs(e.Key)
-	err = rs.tryAndWrite(ctx, e, before, into)
-	for try := 1; try < editTries && !e.Conditions.areOfRules() && errors.Is(err, source.ErrChanged); try++ {
-		err = rs.tryAndWrite(ctx, e, before, into)
-	}
-	if err != nil {
+	if err = rs.tryAndWriteInTime(ctx, e, before, into); err != nil {
 		return rs.loadIfChanged(e, before), refused(err)
 	}
 	rs.logger.Info("rule edited",
@@ -119,8 +117,39 @@ func (rs *Ruleset) firstWritable(e *Edit) (source.Writable, error) {
 	return nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
 }
 
-// editTries is how often an edit is tried that makes no condition, where others write to the source, too.
-const editTries = 5
+// An edit that makes no condition is tried again where others write to the source, too, for as long
+// as an edit waits for others who hold a file's lock.
+const (
+	editTime        = 15 * time.Second
+	firstEditWait   = 5 * time.Millisecond
+	longestEditWait = 500 * time.Millisecond
+)
+
+// errContested is the answer to an edit that others have always been ahead of.
+var errContested = Refuse(http.StatusServiceUnavailable, "others have changed the source at each "+
+	"try for %s, and nothing has been written; try again", editTime)
+
+// tryAndWriteInTime is tryAndWrite, again and again where another edit was first. Waits are random,
+// so that two servers do not meet at each try.
+func (rs *Ruleset) tryAndWriteInTime(
+	ctx context.Context, e *Edit, before *Loaded, into source.Writable,
+) error {
+	end := time.Now().Add(editTime)
+	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
+		err := rs.tryAndWrite(ctx, e, before, into)
+		if e.Conditions.areOfRules() || !errors.Is(err, source.ErrChanged) {
+			return err
+		}
+		if !time.Now().Before(end) {
+			return errContested
+		}
+		select {
+		case <-time.After(rand.N(wait)):
+		case <-ctx.Done():
+			return ErrGone
+		}
+	}
+}
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
 func (rs *Ruleset) tryAndWrite(ctx context.Context, e *Edit, before *Loaded, into source.Writable) error {

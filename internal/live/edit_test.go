@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -71,5 +74,61 @@ func TestWhyASourceTakesNoEditDecidesTheStatus(t *testing.T) {
 		if !is || got.Status != want || got.Error() != err.Error() {
 			t.Errorf("%v is answered with %v, want %d", err, got, want)
 		}
+	}
+}
+
+// contested is a source that others edit first, until a number of edits.
+type contested struct {
+	countedSource
+	edits, until int
+}
+
+func (c *contested) Edit(context.Context, string, rulefile.Edit) error {
+	if c.edits++; c.edits < c.until {
+		return source.ErrChanged
+	}
+	return nil
+}
+
+func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
+	const forEver = 1_000_000
+	for name, tt := range map[string]struct {
+		until  int
+		leave  time.Duration // after which the client leaves
+		tag    string        // of If-Match
+		status int           // 0 if it succeeds
+		took   time.Duration // at most
+	}{
+		"others are quick":        {20, time.Hour, "", 0, editTime},
+		"others never stop":       {forEver, time.Hour, "", http.StatusServiceUnavailable, 16 * time.Second},
+		"the client leaves":       {forEver, time.Second, "", statusClientGone, time.Second},
+		"the rules are to be old": {2, time.Hour, "tag", http.StatusPreconditionFailed, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				from := &contested{until: tt.until}
+				rs := New(Config{
+					Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{from},
+				})
+				before, err := rs.load(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}, same: rs.sameAs("a")}
+				if tt.tag != "" {
+					e.Conditions.ifMatch = &condition{tags: []string{tt.tag}}
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), tt.leave)
+				defer cancel()
+				start, status := time.Now(), 0
+				if err := rs.tryAndWriteInTime(ctx, e, before, from); err != nil {
+					refusal, _ := errors.AsType[*Refusal](refused(err))
+					status = refusal.Status
+				}
+				if took := time.Since(start); status != tt.status || took > tt.took {
+					t.Errorf("status %d after %s, want %d", status, took, tt.status)
+				}
+			})
+		})
 	}
 }
