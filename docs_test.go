@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -91,6 +92,57 @@ func TestEveryExampleOfTheDocsRuns(t *testing.T) {
 			}
 			r.served(t)
 		})
+	}
+}
+
+// namedCode is a name in the code that a page gives with its file, namedFile a file or a link.
+var (
+	namedCode = regexp.MustCompile("`(?:\\w+\\.)?(\\w+)`\\s+\\(([\\w/]+\\.go)\\)")
+	namedFile = regexp.MustCompile("`([\\w/]+\\.go)`|\\]\\(([^)#:]+)[)#]")
+)
+
+func TestPagesHaveShortLinesAndNameWhatExists(t *testing.T) {
+	names, err := filepath.Glob("*.md")
+	mustDo(t, err)
+	pages, err := filepath.Glob("docs/*.md")
+	mustDo(t, err)
+	for _, name := range append(names, pages...) {
+		text, err := os.ReadFile(name)
+		mustDo(t, err)
+		checkLines(t, name, string(text))
+		for _, found := range namedCode.FindAllSubmatch(text, -1) {
+			code, err := os.ReadFile(string(found[2]))
+			declared := regexp.MustCompile(`(?m)^(func|type) (\(.*\) )?` + string(found[1]) + `\b`)
+			if err != nil || !declared.Match(code) {
+				t.Errorf("%s: there is no %s in %s", name, found[1], found[2])
+			}
+		}
+		for _, found := range namedFile.FindAllSubmatch(text, -1) {
+			path := string(found[1])
+			if path == "" {
+				path = filepath.Join(filepath.Dir(name), string(found[2]))
+			}
+			if _, err := os.Stat(path); err != nil && path != "main.go" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// checkLines checks the length of lines, but for tables and code.
+func checkLines(t *testing.T, name, text string) {
+	t.Helper()
+	lines, isCode := strings.Split(text, "\n"), false
+	if name == "README.md" && len(lines) > 201 {
+		t.Errorf("README.md has %d lines", len(lines))
+	}
+	for i, line := range lines {
+		if strings.HasPrefix(line, "```") {
+			isCode = !isCode
+		}
+		if !isCode && !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 120 {
+			t.Errorf("%s:%d: more than 120 columns", name, i+1)
+		}
 	}
 }
 
@@ -332,6 +384,10 @@ func replayConsole(t *testing.T, at, text string) string {
 func checkShell(t *testing.T, at, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
+		const with = "--with " + modulePath
+		if strings.Contains(line, with+"/redis") && !regexp.MustCompile(with+`[ @=]`).MatchString(line) {
+			t.Errorf("%s: a build with redis alone has no handler: %s", at, line)
+		}
 		_, command, is := strings.Cut(line, "caddy shortlink ")
 		if !is || strings.HasPrefix(command, "#") {
 			continue
