@@ -444,7 +444,7 @@ func problemOfSource(at resolver.Position, message string) source.Problem {
 	return source.Problem{At: at, Message: rest}
 }
 
-// Problems are all the problems of a directive.
+// problems are all the problems of a directive.
 type problems []source.Problem
 
 // Error lists the problems, a line for each.

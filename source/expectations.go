@@ -20,6 +20,7 @@ type Expectations map[string]string
 // that stands in for it.
 func SiteOrigin(configured string) string { return cmp.Or(configured, StandInOrigin) }
 
+// StandInOrigin stands in for the origin of the site where none is configured.
 const StandInOrigin = "http://localhost"
 
 // PlacedExpectations are expectations, and where in a file or entry each stands; those of a
@@ -65,11 +66,13 @@ func (e PlacedExpectations) problems() error {
 	return errors.Join(errs...)
 }
 
-// Problem returns an error about the expectation of a path.
+// problem returns an error about the expectation of a path.
 func (e PlacedExpectations) problem(path, format string, args ...any) error {
 	return Problem{At: e.at[path], Message: fmt.Sprintf(format, args...)}
 }
 
+// Check lets a ruleset pass the expectations, of which those that are paths are of an origin, empty
+// for none. The error lists all that fail, each with its place.
 func (e PlacedExpectations) Check(ruleset *resolver.Ruleset, origin string) error {
 	if err := e.problems(); err != nil {
 		return err

@@ -143,6 +143,7 @@ func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version strin
 // Expectations returns what the file of expectations held when the rules were read.
 func (s *File) Expectations() map[string]string { return s.expected.Expectations }
 
+// PlacedExpectations returns them with their places.
 func (s *File) PlacedExpectations() PlacedExpectations { return s.expected }
 
 // Outage tells since when the file cannot be read; see [Observed].

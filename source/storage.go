@@ -139,6 +139,7 @@ func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version st
 // Expectations returns what the entry of expectations held when the rules were read.
 func (s *Storage) Expectations() map[string]string { return s.expected.Expectations }
 
+// PlacedExpectations returns them with their places.
 func (s *Storage) PlacedExpectations() PlacedExpectations { return s.expected }
 
 // Outage tells since when the entry cannot be read; see [Observed].

@@ -73,9 +73,10 @@ func (*API) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
+// Path is what the paths of the endpoint begin with.
 const Path = "/shortlink/"
 
-// Routes returns the one route; what lies below it, Admin finds out itself, as keys are paths.
+// Routes returns the one route; what lies below it, API finds out itself, as keys are paths.
 func (a *API) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{{Pattern: Path, Handler: caddy.AdminHandlerFunc(a.serve)}}
 }
@@ -169,7 +170,7 @@ func listHandlers(w http.ResponseWriter, all live.Running) error {
 	return writeJSON(w, handlers)
 }
 
-// WriteJSON answers with a value.
+// writeJSON answers with a value.
 func writeJSON(w http.ResponseWriter, value any) error {
 	w.Header().Set("Content-Type", "application/json")
 	return printable.NewJSONEncoder(w).Encode(value)

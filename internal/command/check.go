@@ -88,7 +88,7 @@ func checkHosts(hosts []string) error {
 	return nil
 }
 
-// Check checks all handlers that are meant.
+// check checks all handlers that are meant.
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open(cmd.InOrStdin())
 	if bad, is := errors.AsType[BadConfiguration](err); is {

@@ -113,6 +113,7 @@ type steppingReader struct {
 	progress *progress
 }
 
+// Read reads, and shows progress.
 func (s *steppingReader) Read(p []byte) (int, error) {
 	s.progress.step()
 	return s.Reader.Read(p)

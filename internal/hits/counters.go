@@ -62,6 +62,7 @@ var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func minuteOf(t time.Time) uint32 { return uint32(t.Sub(epoch) / time.Minute) }
 
+// Time returns when the rule has redirected last, to the minute.
 func (m Count) Time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
 
 func stampOf(minute uint32) uint64 { return uint64(minute)<<1 | 1 }
@@ -78,6 +79,7 @@ func (m Count) plus(other Count) Count {
 	return Count{m.N + other.N, max(m.minute, other.minute)}
 }
 
+// NewCounters returns counters that begin to count now.
 func NewCounters(now time.Time) *Counters {
 	return &Counters{
 		since:    now.UTC().Truncate(time.Second),

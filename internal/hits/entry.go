@@ -44,7 +44,7 @@ func (w *entryWriter) add(key string, m Count) {
 	w.keys++
 }
 
-// End returns the whole entry.
+// end returns the whole entry.
 func (w *entryWriter) end() []byte { return fmt.Appendf(w.text, hitEntryEnd+"\n", w.keys) }
 
 // parseEntry reads an entry, and finds out whether it is whole.

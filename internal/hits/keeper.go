@@ -39,6 +39,8 @@ type place struct {
 	logger  *zap.Logger
 }
 
+// NewKeeper returns a keeper of the hits of a name, which keeps them once it has a storage; see
+// [Keeper.KeepIn].
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
 		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),

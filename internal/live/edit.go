@@ -42,7 +42,7 @@ const (
 	nowhere = -2
 )
 
-// Refusal is why something cannot be done that the admin endpoint was asked for, with the status for it.
+// Refusal is why something cannot be done that somebody asked for, with the status of HTTP for it.
 type Refusal struct {
 	Status int
 	error
@@ -51,12 +51,13 @@ type Refusal struct {
 // Unwrap returns the error itself.
 func (r *Refusal) Unwrap() error { return r.error }
 
+// Refuse returns a refusal with a status of HTTP and a reason, as [fmt.Errorf] makes it.
 func Refuse(status int, format string, args ...any) error {
 	return &Refusal{status, fmt.Errorf(format, args...)}
 }
 
-// Apply makes an edit: the rules have to be as good as for a swap with it, then it is written into the source, and what the source
-// holds now is swapped in. A refused edit writes nothing.
+// Apply validates an edit like a reload, writes it to the source, and swaps in what the source holds
+// then. It reports whether the rule is a new one. A refused edit, a [Refusal], writes nothing.
 func (rs *Ruleset) Apply(ctx context.Context, e *Edit) (created bool, err error) {
 	report, err := rs.applyAlone(ctx, e)
 	if report != nil {

@@ -64,7 +64,7 @@ func tagLength(text string) int {
 	return len(text) - len(opaque) + end + 1
 }
 
-// Names reports whether the condition names a tag, or a weak form of it where weak ones count.
+// names reports whether the condition names a tag, or a weak form of it where weak ones count.
 func (c *condition) names(tag string, weakly bool) bool {
 	return slices.ContainsFunc(c.tags, func(named string) bool {
 		return named == tag || weakly && named == "W/"+tag
@@ -86,8 +86,10 @@ func (p preconditions) areOfRules() bool {
 	return p.ifMatch != nil && !p.ifMatch.any || p.ifNoneMatch != nil && !p.ifNoneMatch.any
 }
 
-// wantsRule reports whether there has to be a rule, and wantsNone whether there must not be one.
+// wantsRule reports whether there has to be a rule.
 func (p preconditions) wantsRule() bool { return p.ifMatch != nil && p.ifMatch.any }
+
+// WantsNone reports whether there must not be a rule.
 func (p preconditions) WantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
 
 // EntityTag is the ETag of rules with a digest.

@@ -46,7 +46,7 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// Check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap.
+// check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap.
 // Where there are none, Caddy starts or the site is new, and what can be answered is.
 func (ps predecessors) check(next *resolver.Ruleset) error {
 	var before []*resolver.Ruleset
@@ -158,6 +158,7 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 // Expectations returns those that the rules have met.
 func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
 
+// PlacedExpectations returns them with their places.
 func (s lastGood) PlacedExpectations() source.PlacedExpectations {
 	return s.serving.expected[s.index]
 }

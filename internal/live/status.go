@@ -12,8 +12,9 @@ import (
 
 // RunningRuleset is a handler that runs, under a name that no other has.
 type RunningRuleset struct {
+	// UniqueName is the handler's own where no other has that, else with a number.
 	UniqueName string
-	// shares tells that others have the name, too, so that a change of the configuration can give it
+	// Shares tells that others have the name, too, so that a change of the configuration can give it
 	// to another one.
 	Shares bool
 	*Ruleset
@@ -28,6 +29,7 @@ func (h *RunningRuleset) Status() Status {
 	return status
 }
 
+// Running are all handlers that run, sorted by name.
 type Running []RunningRuleset
 
 // AllRunning returns one handler for each live ruleset, sorted by name.
@@ -54,6 +56,7 @@ func AllRunning() Running {
 	return all
 }
 
+// Named returns the handler with a unique name, or nil.
 func (all Running) Named(name string) *RunningRuleset {
 	for i := range all {
 		if all[i].UniqueName == name {
@@ -63,6 +66,7 @@ func (all Running) Named(name string) *RunningRuleset {
 	return nil
 }
 
+// Names returns the unique names.
 func (all Running) Names() []string {
 	names := []string{}
 	for _, h := range all {
@@ -151,7 +155,7 @@ func (h *Ruleset) Status() Status {
 	return status
 }
 
-// UniqueNames returns unique names for public ones, and how often each of these is there: the first
+// UniqueNames returns unique names for public ones, and how often each of these is there. The first
 // of several handlers keeps the name, and the others get a number.
 func UniqueNames(public []string) (unique []string, count map[string]int) {
 	count = map[string]int{}

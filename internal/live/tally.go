@@ -37,7 +37,7 @@ func newTally(name string) *tally {
 	}
 }
 
-// Count counts what became of a request. A rule has been of use, too, where it leaves a request
+// count counts what became of a request. A rule has been of use, too, where it leaves a request
 // where it is.
 func (t *tally) count(result *resolver.Result, c *hits.RulesetCounters) {
 	t.outcomes[result.Outcome].Add(1)
@@ -46,7 +46,7 @@ func (t *tally) count(result *resolver.Result, c *hits.RulesetCounters) {
 	}
 }
 
-// Loaded takes down what came of reading sources.
+// loaded takes down what came of reading sources.
 func (t *tally) loaded(sources []source.Source, err error, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// NewJSONEncoder returns an encoder to w that leaves "&", "<" and ">" as they are: nobody embeds
-// its answers in HTML, and people read them.
+// NewJSONEncoder returns an encoder to w that leaves "&", "<" and ">" as they are. Nobody embeds
+// what it writes in HTML, and people read it.
 func NewJSONEncoder(w io.Writer) *json.Encoder {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
