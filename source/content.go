@@ -18,8 +18,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// content reads rules from the bytes of a file or a storage entry: those that are parsed are those that are
-// hashed and verified, in one read.
+// content reads rules from the bytes of a file or a storage entry: those that are parsed are those
+// that are hashed and verified, in one read.
 type content struct {
 	name      string
 	format    rulefile.Format
@@ -157,7 +157,8 @@ func (c *content) readAll(
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// writable returns why the content cannot be edited, or nil: only the holder of the key can sign it anew.
+// writable returns why the content cannot be edited, or nil: only the holder of the key can sign it
+// anew.
 func (c *content) writable() error {
 	if c.publicKey != nil {
 		return errors.New("it is signed, so whoever edits it has to sign it, too")

@@ -114,11 +114,13 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	named := all.Named(name)
 	if named == nil {
-		return live.Refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name, strings.Join(all.Names(), ", "))
+		return live.Refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name,
+			strings.Join(all.Names(), ", "))
 	}
 	h := named.Ruleset
 	if named.Shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return live.Refuse(http.StatusConflict, "several handlers are called %s; give each a name", h.PublicName())
+		return live.Refuse(http.StatusConflict, "several handlers are called %s; give each a name",
+			h.PublicName())
 	}
 	what, key, _ := strings.Cut(rest, "/")
 	switch {
@@ -137,7 +139,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, r, h) })
 	}
-	return live.Refuse(http.StatusNotFound, "a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
+	return live.Refuse(http.StatusNotFound,
+		"a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
 }
 
 // allow answers requests of one method; HEAD is a GET whose body net/http drops.
@@ -216,7 +219,8 @@ func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset
 	if below != "" && below != "true" && below != "false" {
 		return live.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := live.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"], below == "true")
+	leads, err := live.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"],
+		below == "true")
 	if err != nil {
 		return live.Refuse(http.StatusBadRequest, "%w", err)
 	}
@@ -251,7 +255,8 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 		return live.ErrUnloaded
 	}
 	if err := h.LastError(); err != nil {
-		return live.Refuse(http.StatusUnprocessableEntity, "the rules are rejected, and those from before go on serving: %w", err)
+		return live.Refuse(http.StatusUnprocessableEntity,
+			"the rules are rejected, and those from before go on serving: %w", err)
 	}
 	return writeJSON(w, h.Status())
 }
@@ -259,7 +264,8 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 // maxBody is the largest body of an edit: rules end long before.
 const maxBody = 256 << 10
 
-// escapedPath returns the path of a URL as it was sent, with braces encoded, which RFC 3986 does not allow in one.
+// escapedPath returns the path of a URL as it was sent, with braces encoded, which RFC 3986 does
+// not allow in one.
 func escapedPath(u *url.URL) string {
 	if strings.ContainsAny(u.RawPath, "{}") {
 		return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(u.RawPath)
@@ -267,10 +273,12 @@ func escapedPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// withVariables returns a key of a path with the braces of a template as they are, and what stands between them; an escaped brace, which is a
-// literal one, is escaped once more in the path of a request.
+// withVariables returns a key of a path with the braces of a template as they are, and what stands
+// between them; an escaped brace, which is a literal one, is escaped once more in the path of a
+// request.
 func withVariables(key string) string {
-	key = strings.NewReplacer("%257B", "%7B", "%257b", "%7B", "%257D", "%7D", "%257d", "%7D", "%7B", "{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
+	key = strings.NewReplacer("%257B", "%7B", "%257b", "%7B", "%257D", "%7D", "%257d", "%7D", "%7B",
+		"{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
 	return variable.ReplaceAllStringFunc(key, func(e string) string {
 		if decoded, err := url.PathUnescape(e); err == nil {
 			return decoded
@@ -281,7 +289,8 @@ func withVariables(key string) string {
 
 var variable = regexp.MustCompile(`\{[^{}]*\}`)
 
-// readableKey returns a key of a path as its author would write it: characters beyond ASCII as themselves.
+// readableKey returns a key of a path as its author would write it: characters beyond ASCII as
+// themselves.
 func readableKey(key string) string {
 	var b strings.Builder
 	for i := 0; i < len(key); {
@@ -306,11 +315,13 @@ func readableKey(key string) string {
 // putRule sets the rule of a key.
 func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return live.Refuse(http.StatusUnsupportedMediaType, "an edit is JSON; send it with Content-Type: application/json")
+		return live.Refuse(http.StatusUnsupportedMediaType,
+			"an edit is JSON; send it with Content-Type: application/json")
 	}
 	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		return live.Refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
+		return live.Refuse(http.StatusRequestEntityTooLarge,
+			"the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
 	}
 	if err != nil {
 		return live.Refuse(http.StatusBadRequest, "%w", printable.Shorten(err))
@@ -337,7 +348,8 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key str
 }
 
 // editRule makes an edit, and tells the new digest.
-func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string, rule *resolver.Rule) (created bool, err error) {
+func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string,
+	rule *resolver.Rule) (created bool, err error) {
 	conditions, err := live.PreconditionsOf(r)
 	if err != nil {
 		return false, live.Refuse(http.StatusBadRequest, "%w", err)

@@ -51,7 +51,8 @@ Exit status: 0 if all is well, 1 if there are errors, or with --strict warnings,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	c.input.addFlags(cmd)
-	cmd.Flags().StringArrayVar(&c.hosts, "host", nil, "Host of the site, with its port if it has one; can be repeated")
+	cmd.Flags().StringArrayVar(&c.hosts, "host", nil,
+		"Host of the site, with its port if it has one; can be repeated")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "Exit with status 1 if there are warnings, too")
 	formatFlag(cmd, &c.format)
 	return cmd
@@ -81,8 +82,10 @@ func (c *checking) run(cmd *cobra.Command, args []string) error {
 
 func checkHosts(hosts []string) error {
 	for _, host := range hosts {
-		if u, err := weburl.Parse("https://" + host); err != nil || u.Path != "/" || u.Username != "" || strings.ContainsAny(host, "?#/@") {
-			return fmt.Errorf("--host takes a host, with its port if it has one, such as go.example; not %q", host)
+		if u, err := weburl.Parse("https://" + host); err != nil || u.Path != "/" || u.Username != "" ||
+			strings.ContainsAny(host, "?#/@") {
+			return fmt.Errorf("--host takes a host, with its port if it has one, such as go.example; not %q",
+				host)
 		}
 	}
 	return nil
@@ -180,13 +183,15 @@ func (r *checkReport) add(f resolver.Finding) {
 	})
 }
 
-// addErrors adds the errors that an error consists of; kind is for those that do not tell it themselves.
+// addErrors adds the errors that an error consists of; kind is for those that do not tell it
+// themselves.
 func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
 	for _, err := range PartsOf(err) {
 		f := resolver.Finding{Severity: resolver.SeverityError}
 		f.Kind, f.Message = kind, err.Error()
 		if inRule, ok := err.(*resolver.RuleError); ok {
-			f.Kind, f.Position, f.Key, f.Message = resolver.WarningKind(inRule.Kind.Error()), inRule.Position, inRule.Key, inRule.Message
+			f.Kind, f.Position, f.Key, f.Message = resolver.WarningKind(inRule.Kind.Error()),
+				inRule.Position, inRule.Key, inRule.Message
 		}
 		if inFile, ok := err.(*rulefile.Error); ok {
 			f.Kind, f.Position, f.Message = "unreadable", inFile.Position, inFile.Message
@@ -230,12 +235,14 @@ func PartsOf(err error) []error {
 
 // sort puts findings into the order in which people read them: by severity, then kind, then place.
 func (r *checkReport) sort() {
-	order := []resolver.Severity{resolver.SeverityError, resolver.SeverityWarning, resolver.SeverityNote}
+	order := []resolver.Severity{resolver.SeverityError, resolver.SeverityWarning,
+		resolver.SeverityNote}
 	slices.SortStableFunc(r.Findings, func(a, b findingJSON) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)),
 			cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column),
+			cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line),
+			cmp.Compare(a.at.Column, b.at.Column),
 			cmp.Compare(a.Key, b.Key),
 		)
 	})
@@ -262,11 +269,13 @@ const shownFindings = 20
 
 // write writes the report for people: what was found, kind by kind.
 func (r *checkReport) write(w *bufio.Writer, c colours) {
-	colour := map[resolver.Severity]int{resolver.SeverityError: red, resolver.SeverityWarning: yellow, resolver.SeverityNote: bold}
+	colour := map[resolver.Severity]int{resolver.SeverityError: red, resolver.SeverityWarning: yellow,
+		resolver.SeverityNote: bold}
 	for from := 0; from < len(r.Findings); {
 		first := r.Findings[from]
 		to := from
-		for to < len(r.Findings) && r.Findings[to].Severity == first.Severity && r.Findings[to].Kind == first.Kind {
+		for to < len(r.Findings) && r.Findings[to].Severity == first.Severity &&
+			r.Findings[to].Kind == first.Kind {
 			to++
 		}
 		title := fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from)
@@ -280,7 +289,8 @@ func (r *checkReport) write(w *bufio.Writer, c colours) {
 		from = to
 	}
 	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", printable.Text(r.label), printable.Count(r.Rules, "rule"),
-		printable.Count(r.Errors, "error"), printable.Count(r.Warnings, "warning"), printable.Count(r.Notes, "note"))
+		printable.Count(r.Errors, "error"), printable.Count(r.Warnings, "warning"),
+		printable.Count(r.Notes, "note"))
 }
 
 func (f findingJSON) text() string {

@@ -53,7 +53,8 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 		"Status of the redirect: "+rulefile.StatusWords+" (default: the handler's)")
 	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
-	cmd.Flags().IntVar(&a.length, "length", 1, "Fewest characters of a key that is made of the URL, 16 at most")
+	cmd.Flags().IntVar(&a.length, "length",
+		1, "Fewest characters of a key that is made of the URL, 16 at most")
 	cmd.Flags().BoolVar(&a.isNew, "new", false, "Replace no rule: the key must have none")
 	addIfMatch(cmd, &a.digest)
 	formatFlag(cmd, &a.format)
@@ -69,7 +70,8 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if a.length > longestMade {
-		return fmt.Errorf("--length takes %d at most, as nobody has two URLs whose keys have more in common", longestMade)
+		return fmt.Errorf(
+			"--length takes %d at most, as nobody has two URLs whose keys have more in common", longestMade)
 	}
 	if a.status != "" {
 		var ok bool
@@ -178,8 +180,8 @@ func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 	}
 }
 
-// chooseKey sets the rule's key: the one that the URL has already, whose rule it returns, or else the shortest that is free. It returns the
-// digest of the rules that it has looked at first.
+// chooseKey sets the rule's key: the one that the URL has already, whose rule it returns, or else
+// the shortest that is free. It returns the digest of the rules that it has looked at first.
 func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err error) {
 	whole := shortKey(a.rule.Value)
 	free := ""
@@ -201,7 +203,9 @@ func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err 
 		}
 	}
 	if a.rule.Key = free; free == "" {
-		return "", nil, fmt.Errorf("no key of at most %d characters is free for the URL; write one in front of it", longestMade)
+		return "", nil,
+			fmt.Errorf("no key of at most %d characters is free for the URL; write one in front of it",
+				longestMade)
 	}
 	return digest, nil, nil
 }
@@ -209,7 +213,8 @@ func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err 
 // longestMade is how long a key that is made of a URL is at most.
 const longestMade = 16
 
-// crockford are the digits of Crockford's base 32, which leaves out the letters that look or sound like others, in lower case.
+// crockford are the digits of Crockford's base 32, which leaves out the letters that look or sound
+// like others, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // shortKey returns all the characters that a key for a URL can have.
@@ -254,8 +259,9 @@ func removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove KEY...",
 		Short: "Removes rules of a running Caddy",
-		Long: `Removes the rules of keys from the source of a running Caddy that is written to. Each is gone
-when the command is done, or is refused with the reason; those behind it are left alone then.`,
+		Long: `Removes the rules of keys from the source of a running Caddy that is written
+to. Each is gone when the command is done, or is refused with the reason; those
+behind it are left alone then.`,
 		Example: `  caddy shortlink remove docs
   caddy shortlink remove old-paper older-paper --name papers`,
 		RunE: exiting(func(_ *cobra.Command, keys []string) error {

@@ -44,7 +44,7 @@ type RulesetCounters struct {
 	counters *Counters
 	ruleset  *resolver.Ruleset
 	words    []atomic.Uint64
-	stamp    atomic.Uint64 // CountOf words that are counted up now
+	stamp    atomic.Uint64 // of words that are counted up now
 	retired  bool          // under the lock of counters: nothing is added to the words any more
 }
 
@@ -229,7 +229,7 @@ func (h *Counters) forgetOldest() {
 	}
 }
 
-// CountOf returns the count of a canonical key.
+// of returns the count of a canonical key.
 func (h *Counters) CountOf(key string) Count {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -26,7 +26,7 @@ type store struct {
 	prefix, server string
 
 	restored   bool
-	generation int64  // CountOf the entry "all", which no other has had; 0 if it is out of date
+	generation int64  // of the entry "all", which no other has had; 0 if it is out of date
 	written    uint64 // a sum over what the entry "changes" holds
 }
 
@@ -48,7 +48,7 @@ func (s *store) entry(server, name string) string { return path.Join(s.prefix, s
 // storedHits are what a server has stored.
 type storedHits struct {
 	all     *entry
-	changes *entry // CountOf the same generation, or nil
+	changes *entry // of the same generation, or nil
 }
 
 // each passes the counts of all keys to yield.

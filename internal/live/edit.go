@@ -20,7 +20,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Edit is a change of one rule of a live ruleset, on its way into the first source that can be written to.
+// Edit is a change of one rule of a live ruleset, on its way into the first source that can be
+// written to.
 type Edit struct {
 	Key        string
 	Rule       *resolver.Rule // nil to remove it
@@ -29,7 +30,8 @@ type Edit struct {
 
 	into int               // the source that it goes into, as an index
 	same func(string) bool // whether a key is the edit's
-	// found is where the key stood when the sources were read: an index, inline for the configuration itself.
+	// found is where the key stood when the sources were read: an index, inline for the configuration
+	// itself.
 	found int
 	Old   *resolver.Rule // what it was, in the source that the edit goes into
 	// versions are those of the sources as they were read then.
@@ -56,47 +58,46 @@ func Refuse(status int, format string, args ...any) error {
 	return &Refusal{status, fmt.Errorf(format, args...)}
 }
 
-// Apply validates an edit like a reload, writes it to the source, and swaps in what the source holds
-// then. It reports whether the rule is a new one. A refused edit, a [Refusal], writes nothing.
+// Apply validates an edit like a reload, writes it to the source, and swaps in what the source
+// holds then. It reports whether the rule is a new one. A refused edit, a [Refusal], writes
+// nothing.
 func (rs *Ruleset) Apply(ctx context.Context, e *Edit) (created bool, err error) {
-	report, err := rs.applyAlone(ctx, e)
-	if report != nil {
-		report()
-	}
+	err = rs.alone(func() error { return rs.applyAlone(ctx, e) })
 	return e.Old == nil, err
 }
 
-// applyAlone is apply without the report, which it returns.
-func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) (report func(), err error) {
-	rs.shared.loading.Lock()
-	defer rs.shared.loading.Unlock()
+// applyAlone is Apply for who runs alone already.
+func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 	if rs.Context.Err() != nil {
-		return nil, ErrUnloaded
+		return ErrUnloaded
 	}
 	if ctx.Err() != nil {
-		return nil, ErrGone
+		return ErrGone
 	}
 	before := rs.shared.serving.Load()
 	if err := e.checkTags(before.Digest); err != nil {
-		return nil, err
+		return err
 	}
 	into, err := rs.firstWritable(e)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	e.same = rs.sameAs(e.Key)
-	if err = rs.tryAndWriteInTime(ctx, e, before, into); err != nil {
-		return rs.loadIfChanged(e, before), refused(err)
+	if err := rs.tryAndWriteInTime(ctx, e, before, into); err != nil {
+		rs.loadIfChanged(e, before)
+		return refused(err)
 	}
 	rs.logger.Info("rule edited",
 		zap.String("name", rs.Name), zap.String("remote", e.Remote), zap.String("key", e.Key),
-		zap.Stringer("source", into), zap.String("was", RuleText(e.Old)), zap.String("is", RuleText(e.Rule)),
+		zap.Stringer("source", into),
+		zap.String("was", RuleText(e.Old)), zap.String("is", RuleText(e.Rule)),
 		zap.String("old_digest", before.Digest))
-	report = rs.loadLocked()
-	if last := rs.shared.last.Load(); last.err != nil {
-		return report, Refuse(http.StatusConflict, "the edit is written, but what the sources hold now is rejected: %w", last.err)
+	rs.loadAlone()
+	if err := rs.LastError(); err != nil {
+		return Refuse(http.StatusConflict,
+			"the edit is written, but what the sources hold now is rejected: %w", err)
 	}
-	return report, nil
+	return nil
 }
 
 // firstWritable returns the source that the edit goes into.
@@ -115,7 +116,8 @@ func (rs *Ruleset) firstWritable(e *Edit) (source.Writable, error) {
 		e.into = i
 		return writable, nil
 	}
-	return nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s", strings.Join(reasons, "; "))
+	return nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s",
+		strings.Join(reasons, "; "))
 }
 
 // An edit that makes no condition is tried again where others write to the source, too, for as long
@@ -153,17 +155,21 @@ func (rs *Ruleset) tryAndWriteInTime(
 }
 
 // tryAndWrite writes an edit into a source, if the rules are good with it.
-func (rs *Ruleset) tryAndWrite(ctx context.Context, e *Edit, before *Loaded, into source.Writable) error {
-	if err := rs.try(rs.Context, e, before); err != nil { // also where the client goes: no source is to blame
+func (rs *Ruleset) tryAndWrite(ctx context.Context, e *Edit, before *Loaded,
+	into source.Writable) error {
+	// also where the client goes: no source is to blame
+	if err := rs.try(rs.Context, e, before); err != nil {
 		return err
 	}
 	return into.Edit(ctx, e.versions[e.into], e.inFile(rs.Options.Status))
 }
 
 // ErrUnloaded is the answer of a handler whose configuration is not Caddy's any more.
-var ErrUnloaded = Refuse(http.StatusServiceUnavailable, "the configuration has just been replaced; try again")
+var ErrUnloaded = Refuse(http.StatusServiceUnavailable,
+	"the configuration has just been replaced; try again")
 
-// ErrGone is the answer to a client that has not waited for it: nobody reads it, but the log has it.
+// ErrGone is the answer to a client that has not waited for it: nobody reads it, but the log has
+// it.
 var ErrGone = Refuse(statusClientGone, "the client has gone, and nothing has been done")
 
 // statusClientGone is the status that nginx and Caddy's reverse proxy have for it.
@@ -171,7 +177,8 @@ const statusClientGone = 499
 
 // ErrChanged is the answer where the rules have another digest than the one that is asked for.
 func ErrChanged(digest string) error {
-	return Refuse(http.StatusPreconditionFailed, "the rules have changed: their digest is %s now; read them again", digest)
+	return Refuse(http.StatusPreconditionFailed,
+		"the rules have changed: their digest is %s now; read them again", digest)
 }
 
 // checkTags checks the conditions that are about the digest of the rules.
@@ -181,7 +188,8 @@ func (e *Edit) checkTags(digest string) error {
 		return ErrChanged(digest)
 	}
 	if e.Conditions.IsKnown(tag) {
-		return Refuse(http.StatusPreconditionFailed, "the rules still have the digest %s, which If-None-Match excludes", digest)
+		return Refuse(http.StatusPreconditionFailed,
+			"the rules still have the digest %s, which If-None-Match excludes", digest)
 	}
 	return nil
 }
@@ -190,20 +198,21 @@ func (e *Edit) checkTags(digest string) error {
 func (e *Edit) checkRule() error {
 	switch {
 	case e.Conditions.wantsRule() && e.found == nowhere:
-		return Refuse(http.StatusPreconditionFailed, "there is no rule for the key %q, and If-Match: * asks for one", e.Key)
+		return Refuse(http.StatusPreconditionFailed,
+			"there is no rule for the key %q, and If-Match: * asks for one", e.Key)
 	case e.Conditions.WantsNone() && e.found != nowhere:
-		return Refuse(http.StatusPreconditionFailed, "there is a rule for the key %q, and If-None-Match: * asks for none", e.Key)
+		return Refuse(http.StatusPreconditionFailed,
+			"there is a rule for the key %q, and If-None-Match: * asks for none", e.Key)
 	}
 	return nil
 }
 
-// loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves: whoever looks for changes would take
-// it for known.
-func (rs *Ruleset) loadIfChanged(e *Edit, before *Loaded) (report func()) {
-	if slices.Equal(e.versions, before.versions) {
-		return nil
+// loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves:
+// whoever looks for changes would take it for known.
+func (rs *Ruleset) loadIfChanged(e *Edit, before *Loaded) {
+	if !slices.Equal(e.versions, before.versions) {
+		rs.loadAlone()
 	}
-	return rs.loadLocked()
 }
 
 // try loads the rules with the edit in them, beside those that serve.
@@ -214,7 +223,8 @@ func (rs *Ruleset) try(ctx context.Context, e *Edit, before *Loaded) error {
 		return err
 	}
 	if err != nil && rs.hasOutage() {
-		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", printable.Shorten(err))
+		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
+			printable.Shorten(err))
 	}
 	if inPlace := cmp.Or(e.checkRule(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
@@ -223,10 +233,12 @@ func (rs *Ruleset) try(ctx context.Context, e *Edit, before *Loaded) error {
 		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(err))
 	}
 	if e.Conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
-		return Refuse(http.StatusPreconditionFailed, "the rules have changed, and their sources are read anew; try again")
+		return Refuse(http.StatusPreconditionFailed,
+			"the rules have changed, and their sources are read anew; try again")
 	}
 	if difference := resolver.Compare(before.Ruleset, next.Ruleset, namedKeys); difference.Broken > 0 {
-		return Refuse(http.StatusUnprocessableEntity, "%w", brokenError(difference.Broken, difference.FirstBroken))
+		return Refuse(http.StatusUnprocessableEntity, "%w",
+			brokenError(difference.Broken, difference.FirstBroken))
 	}
 	return nil
 }
@@ -238,9 +250,12 @@ func (rs *Ruleset) placeProblem(e *Edit) error {
 	case e.found == nowhere && removes:
 		return Refuse(http.StatusNotFound, "there is no rule for the key %q", e.Key)
 	case e.found == inline:
-		return Refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be edited; change Caddy's configuration", e.Key)
+		return Refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be "+
+			"edited; change Caddy's configuration", e.Key)
 	case e.found >= 0 && (e.found < e.into || removes && e.Old == nil):
-		return Refuse(http.StatusConflict, "the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key, rs.Sources[e.found], rs.Sources[e.into])
+		return Refuse(http.StatusConflict,
+			"the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key,
+			rs.Sources[e.found], rs.Sources[e.into])
 	}
 	return nil
 }
@@ -268,7 +283,9 @@ func refused(err error) error {
 // sameAs returns a function that reports whether a key is this one, perhaps in another spelling.
 func (rs *Ruleset) sameAs(key string) func(string) bool {
 	canonical := resolver.CanonicalKey(key, rs.Options.FoldCase)
-	return func(other string) bool { return resolver.CanonicalKey(other, rs.Options.FoldCase) == canonical }
+	return func(other string) bool {
+		return resolver.CanonicalKey(other, rs.Options.FoldCase) == canonical
+	}
 }
 
 func isRefusal(err error) bool {
@@ -281,7 +298,8 @@ func (e *Edit) inFile(status int) rulefile.Edit {
 	return rulefile.Edit{Key: e.Key, Rule: e.Rule, Same: e.same, DefaultStatus: status}
 }
 
-// in takes in a rule that was read from a source. It returns the rule that takes its place, and whether there is one.
+// in takes in a rule that was read from a source. It returns the rule that takes its place, and
+// whether there is one.
 func (e *Edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true
@@ -305,7 +323,8 @@ func (e *Edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	return edited, true
 }
 
-// added returns the rule that the edit adds to a source which has been read to its end, if it adds one.
+// added returns the rule that the edit adds to a source which has been read to its end, if it adds
+// one.
 func (e *Edit) added(from source.Source, i int) (resolver.Rule, bool) {
 	if e == nil || i != e.into || e.Rule == nil || e.Old != nil {
 		return resolver.Rule{}, false
@@ -325,5 +344,7 @@ func RuleText(rule *resolver.Rule) string {
 
 // hasOutage reports whether one of the handler's sources cannot be read.
 func (rs *Ruleset) hasOutage() bool {
-	return slices.ContainsFunc(rs.Sources, func(s source.Source) bool { return source.OutageOf(s) != nil })
+	return slices.ContainsFunc(rs.Sources, func(s source.Source) bool {
+		return source.OutageOf(s) != nil
+	})
 }

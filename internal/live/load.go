@@ -124,48 +124,41 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 }
 
 // Reload reads and compiles the rules beside those that serve, swaps them in if all is well, and
-// reports. It does nothing where ctx has ended before its turn comes.
+// reports. It does nothing where ctx has ended before its turn comes, nor when the configuration has
+// been unloaded: its successor watches then.
 func (rs *Ruleset) Reload(ctx context.Context) {
-	if report := rs.loadAgain(ctx); report != nil {
-		report()
-	}
-}
-
-// loadAgain is reload without the report, which it returns: those who listen to it are none of the
-// others' who wait to load. It returns nil when the configuration has been unloaded; its successor
-// watches then.
-func (rs *Ruleset) loadAgain(ctx context.Context) (report func()) {
-	rs.shared.loading.Lock()
-	defer rs.shared.loading.Unlock()
-	if ctx.Err() != nil {
+	_ = rs.alone(func() error { // what is wrong is reported
+		if ctx.Err() == nil {
+			rs.loadAlone()
+		}
 		return nil
-	}
-	return rs.loadLocked()
+	})
 }
 
-// loadLocked is loadAgain for who holds the lock already.
-func (rs *Ruleset) loadLocked() (report func()) {
+// loadAlone is Reload for who runs alone already.
+func (rs *Ruleset) loadAlone() {
 	if len(rs.Sources) == 0 {
-		return nil // inline rules change with the configuration alone
+		return // inline rules change with the configuration alone
 	}
 	pause := pace.New().Pause
 	next, err := rs.load(rs.Context, pause)
 	if rs.Context.Err() != nil {
-		return nil
+		return
 	}
 	if err != nil {
-		return rs.reject(err)
+		rs.reject(err)
+		return
 	}
 	difference := resolver.Compare(rs.shared.serving.Load().Ruleset, next.Ruleset, namedKeys)
 	if difference.Broken > 0 {
-		return rs.reject(brokenError(difference.Broken, difference.FirstBroken))
+		rs.reject(brokenError(difference.Broken, difference.FirstBroken))
+		return
 	}
-	return rs.swap(next, difference)
+	rs.swap(next, difference)
 }
 
-// swap lets a ruleset serve, and returns what reports it. The ruleset from before is left to the
-// garbage collector.
-func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) (report func()) {
+// swap lets a ruleset serve. The one from before is left to the garbage collector.
+func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) {
 	old, now := rs.shared.serving.Load(), time.Now()
 	before, recovered := old.Digest, rs.shared.last.Load().err != nil
 	next.counted = rs.shared.tally.hits.Begin(next.Ruleset)
@@ -184,22 +177,22 @@ func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) (report fu
 		difference.Warnings = append(difference.Warnings, warnings...)
 	}
 	if next.Digest == before && !recovered {
-		return func() { rs.reportUnchanged(difference) }
+		rs.note(rs.unchanged(difference))
+		return
 	}
-	return func() { rs.reportSwapped(before, next, difference) }
+	rs.note(rs.swapped(before, next, difference))
 }
 
 // lettingGo is how long it takes at most until nobody holds a ruleset that serves no more.
 const lettingGo = 400 * time.Millisecond
 
-// reject leaves the ruleset that serves where it is, and returns what reports why.
-func (rs *Ruleset) reject(err error) (report func()) {
+// reject leaves the ruleset that serves where it is.
+func (rs *Ruleset) reject(err error) {
 	rejected := failedLoad(err, rs.shared.last.Load())
 	rs.shared.last.Store(rejected)
 	rs.shared.tally.loaded(rs.Sources, err, rejected.time)
 	rs.tellSources(err)
-	digest := rs.shared.serving.Load().Digest
-	return func() { rs.reportRejected(digest, rejected) }
+	rs.note(rs.rejected(rs.shared.serving.Load().Digest, rejected))
 }
 
 // tellSources tells those sources that want to know what became of what they returned last: nil

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -30,24 +31,66 @@ const namedKeys = 10
 // toldBroken is how many rules that are answered with an error are told one by one.
 const toldBroken = 1000
 
-// reportLoaded logs the first ruleset of a configuration, and returns what tells of it once Caddy
-// has started.
-func (rs *Ruleset) reportLoaded(first *Loaded, last *lastLoad) (later func()) {
-	rs.reportBroken(first.broken)
-	rs.warn(slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken))
-	record := record{
-		{"name", rs.Name},
-		{"digest", first.Digest},
-		{"rules", first.Ruleset.Len()},
-	}
-	rs.logger.Info("rules loaded", record.fields(zap.Stringers("sources", rs.Sources))...)
-	digest := first.Digest // and no more of what another ruleset will replace
-	return func() {
-		rs.emit(eventLoaded, record.data())
-		if last.err != nil {
-			rs.reportRejected(digest, last)
+// notice is what is told of a load: warnings, a log entry, and an event of the same record.
+type notice struct {
+	warnings []resolver.Warning
+	level    zapcore.Level
+	message  string // of the log entry; empty for none
+	record   record
+	event    string // its name; empty for none
+}
+
+// alone runs do while nobody else loads rules. What do has to tell is told after that, as those who
+// listen are none of the others' who wait to load.
+func (rs *Ruleset) alone(do func() error) error {
+	notices, err := func() ([]notice, error) {
+		rs.shared.loading.Lock()
+		defer rs.shared.loading.Unlock()
+		rs.shared.notices = nil
+		err := do()
+		return rs.shared.notices, err
+	}()
+	rs.tell(notices)
+	return err
+}
+
+// note adds what is to be told of a load, for who runs alone.
+func (rs *Ruleset) note(n notice) { rs.shared.notices = append(rs.shared.notices, n) }
+
+// tell writes notices to the log, and emits their events.
+func (rs *Ruleset) tell(notices []notice) {
+	for _, n := range notices {
+		rs.warn(n.warnings)
+		if n.message != "" {
+			fields := n.record.fields(zap.Stringers("sources", rs.Sources))
+			rs.logger.Log(n.level, n.message, fields...)
+		}
+		if n.event != "" {
+			rs.emit(n.event, n.record.data())
 		}
 	}
+}
+
+// logLoaded logs the first ruleset of a configuration. It returns what there is to tell once Caddy
+// has started, and holds no more then of what another ruleset will replace.
+func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
+	rs.reportBroken(first.broken)
+	loaded := notice{
+		warnings: slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken),
+		level:    zap.InfoLevel,
+		message:  "rules loaded",
+		record: record{
+			{"name", rs.Name},
+			{"digest", first.Digest},
+			{"rules", first.Ruleset.Len()},
+		},
+	}
+	rs.tell([]notice{loaded})
+	later = append(later, notice{record: loaded.record, event: eventLoaded})
+	if last.err != nil {
+		later = append(later, rs.rejected(first.Digest, last))
+	}
+	return later
 }
 
 // reportBroken tells of each rule that is answered with an error, and why.
@@ -65,47 +108,54 @@ func (rs *Ruleset) reportBroken(broken brokenRules) {
 	}
 }
 
-// reportSwapped is the audit record of a swap. After a rejection it also tells that all is well
-// again where nothing has changed.
-func (rs *Ruleset) reportSwapped(before string, next *Loaded, d resolver.Difference) {
-	rs.warn(d.Warnings)
+// swapped is the audit record of a swap. After a rejection it also tells that all is well again where
+// nothing has changed.
+func (rs *Ruleset) swapped(before string, next *Loaded, d resolver.Difference) notice {
 	message := "rules swapped"
 	if before == next.Digest {
 		message = "the sources of the rules are well again, and nothing has changed"
 	}
-	record := record{
-		{"name", rs.Name},
-		{"old_digest", before},
-		{"digest", next.Digest},
-		{"rules", next.Ruleset.Len()},
-		{"added", d.Added}, {"first_added", d.FirstAdded},
-		{"removed", d.Removed}, {"first_removed", d.FirstRemoved},
-		{"changed", d.Changed}, {"first_changed", d.FirstChanged},
-		{"new_warnings", len(d.Warnings)},
+	return notice{
+		warnings: d.Warnings,
+		level:    zap.InfoLevel,
+		message:  message,
+		record: record{
+			{"name", rs.Name},
+			{"old_digest", before},
+			{"digest", next.Digest},
+			{"rules", next.Ruleset.Len()},
+			{"added", d.Added}, {"first_added", d.FirstAdded},
+			{"removed", d.Removed}, {"first_removed", d.FirstRemoved},
+			{"changed", d.Changed}, {"first_changed", d.FirstChanged},
+			{"new_warnings", len(d.Warnings)},
+		},
+		event: eventLoaded,
 	}
-	rs.logger.Info(message, record.fields(zap.Stringers("sources", rs.Sources))...)
-	rs.emit(eventLoaded, record.data())
 }
 
-// reportUnchanged tells that sources have been read and say what they said before, but perhaps
-// elsewhere.
-func (rs *Ruleset) reportUnchanged(d resolver.Difference) {
-	rs.warn(d.Warnings)
-	rs.logger.Debug("the sources of the rules have been read, and nothing has changed",
-		zap.String("name", rs.Name))
+// unchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
+func (rs *Ruleset) unchanged(d resolver.Difference) notice {
+	return notice{
+		warnings: d.Warnings,
+		level:    zap.DebugLevel,
+		message:  "the sources of the rules have been read, and nothing has changed",
+		record:   record{{"name", rs.Name}},
+	}
 }
 
-// reportRejected tells what is wrong with rules, and that the old ones go on serving.
-func (rs *Ruleset) reportRejected(digest string, rejected *lastLoad) {
-	record := record{
-		{"name", rs.Name},
-		{"digest", digest},
-		{"failing_since", rejected.failingSince},
-		{"error", rejected.err.Error()},
+// rejected tells what is wrong with rules, and that the old ones go on serving.
+func (rs *Ruleset) rejected(digest string, rejected *lastLoad) notice {
+	return notice{
+		level:   zap.ErrorLevel,
+		message: "rules rejected: those from before go on serving",
+		record: record{
+			{"name", rs.Name},
+			{"digest", digest},
+			{"failing_since", rejected.failingSince},
+			{"error", rejected.err.Error()},
+		},
+		event: eventRejected,
 	}
-	rs.logger.Error("rules rejected: those from before go on serving",
-		record.fields(zap.Stringers("sources", rs.Sources))...)
-	rs.emit(eventRejected, record.data())
 }
 
 // record is what the log and an event say of a load in the same words.

@@ -44,6 +44,7 @@ type shared struct {
 	tally *tally
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
+	notices []notice   // of the load that is under way
 	last    atomic.Pointer[lastLoad]
 }
 
@@ -51,8 +52,8 @@ type shared struct {
 type Loaded struct {
 	Ruleset  *resolver.Ruleset
 	Digest   string
-	versions []string                    // CountOf the sources
-	expected []source.PlacedExpectations // CountOf the sources
+	versions []string                    // of the sources
+	expected []source.PlacedExpectations // of the sources
 	broken   brokenRules
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
@@ -157,14 +158,14 @@ func (rs *Ruleset) Start() (err error) {
 	}
 	before := rs.predecessors()
 	before.continueOutages(rs)
-	var report func() // what there is to tell once Caddy has started
+	var later []notice // once Caddy has started
 	value, adopted, err := rulesets.LoadOrNew(rs.Identity, func() (caddy.Destructor, error) {
 		first, last, err := rs.loadFirst(before)
 		if err != nil {
 			return nil, printable.Shorten(err)
 		}
 		rs.tellSources(last.err)
-		report = rs.reportLoaded(first, last)
+		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
 			l.tally.loaded(rs.Sources, last.err, last.time)
@@ -192,7 +193,7 @@ func (rs *Ruleset) Start() (err error) {
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
-		go rs.run(report)
+		go rs.run(later)
 	})
 	return nil
 }
@@ -216,10 +217,8 @@ func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
-func (rs *Ruleset) run(report func()) {
-	if report != nil {
-		report()
-	}
+func (rs *Ruleset) run(later []notice) {
+	rs.tell(later)
 	if len(rs.Sources) == 0 {
 		return
 	}
