@@ -167,10 +167,10 @@ func (p *directive) add(l line) {
 	p.addRule(l)
 }
 
-// notUnicode is the error of a line with U+FFFD, which Caddy's lexer puts in the place of bytes that
-// are no UTF-8.
-const notUnicode = "this line is no Unicode text: save the file as UTF-8; for the character U+FFFD " +
-	"itself write %EF%BF%BD"
+// notUnicode is the error of a line with U+FFFD, which Caddy's lexer puts in the place of bytes
+// that are no UTF-8.
+const notUnicode = "this line is no Unicode text: save the file as UTF-8; " +
+	"for the character U+FFFD itself write %EF%BF%BD"
 
 // isTemplateRule reports whether a line is a rule whose key is a template.
 func isTemplateRule(words []string) bool {

@@ -52,7 +52,8 @@ func TestAnExplanationNamesTheSourceOfEachParameter(t *testing.T) {
 		{Key: "b", Value: "https://example.com?x=destination&z=destination&z=again#top"},
 	}
 	e := explain(t, rules, Options{}, "https://go.example/a?x=request&w=request")
-	request, embedded, destination := Source{Kind: FromRequest}, Source{Kind: FromEmbedded}, Source{Kind: FromDestination, Step: 1}
+	request, embedded, destination := Source{Kind: FromRequest}, Source{Kind: FromEmbedded},
+		Source{Kind: FromDestination, Step: 1}
 	want := []Parameter{
 		{Given: Given{"x", "request", request},
 			Displaced: []Given{{"x", "destination", destination}, {"x", "embedded", embedded}}},

@@ -99,7 +99,8 @@ func TestNodeAnswersRandomRequestsAsTheCompiledRulesetDoes(t *testing.T) {
 			continue
 		}
 		c = node.smallest(t, c)
-		t.Fatalf("seed %d; the smallest case with a difference:\nrules %+v\noptions %+v\nrequests %q\ncompiled %s\nNode     %s",
+		t.Fatalf("seed %d; the smallest case with a difference:\nrules %+v\noptions %+v\nrequests "+
+			"%q\ncompiled %s\nNode     %s",
 			seed, c.rules, c.opts, c.requests, ours(c), node.ask(t, c))
 	}
 	t.Logf("seeds 0 to %d: %d pairs of ruleset and request, and %d rulesets that both refuse",
@@ -358,6 +359,7 @@ func valueForNode(value string) string {
 
 func optionsForNode(opts Options) vectorOptions {
 	return vectorOptions{
-		Status: opts.Status, Query: opts.Query.String(), Protect: opts.Protect, Fold: opts.FoldCase, MaxRedirects: opts.MaxRedirects, Origin: opts.Origin,
+		Status: opts.Status, Query: opts.Query.String(), Protect: opts.Protect, Fold: opts.FoldCase,
+		MaxRedirects: opts.MaxRedirects, Origin: opts.Origin,
 	}
 }

@@ -64,7 +64,8 @@ func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 				warnings[0].Position.Source == "one" {
 				t.Errorf("warnings %v", warnings)
 			}
-			if n, want := len(slices.Collect(rs.Rules())), len(slices.Concat(test.sources...))-1; n != want || rs.Len() != want {
+			n, want := len(slices.Collect(rs.Rules())), len(slices.Concat(test.sources...))-1
+			if n != want || rs.Len() != want {
 				t.Errorf("%d rules are listed and %d serve, want %d", n, rs.Len(), want)
 			}
 		})
