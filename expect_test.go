@@ -78,7 +78,12 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 		"no path of a request": {`{"a": "pass"}`,
 			"1:2: expect a: the first word is the path of a request; write /a"},
 		"no word that is known": {`{"/a": "200"}`, `1:2: expect /a: `},
-		"no text":               {`{"/a": 200}`, "1:8: "},
+		"no text": {`{"/a": 200}`,
+			`1:8: the value of "/a" is 200: write a destination, "pass" or "error"`},
+		"an array": {`[]`, "1:1: expectations are an object from request path to destination, " +
+			"pass or error, not an array"},
+		"more than an object": {`{} x`, "1:4: "},
+		"an object and more":  {`{} {}`, "1:4: nothing may follow the object of expectations"},
 		"more than is compared": {`{"/a": {"to": "/b", "status": 301}}`,
 			`1:2: the request path "/a" has more than one word`},
 		"it is empty": {``, "1:1: "},

@@ -121,10 +121,12 @@ func NewCompiler(opts Options) (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Compiler{
+	c := &Compiler{
 		opts:  checked,
 		table: table{seed: rand.Uint64(), foldCase: checked.foldCase},
-	}, nil
+	}
+	c.warnOfOrigin()
+	return c, nil
 }
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.

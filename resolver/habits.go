@@ -4,6 +4,8 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // warnOfHabits warns of what another system's syntax leaves in a rule, where it is plain text. The
@@ -139,10 +141,38 @@ func valueHabit(rule Rule, value parsedValue) (kind WarningKind, message string)
 				" at the end is part of the destination; write " + bare
 		}
 	}
+	if message := slashesMessage(rule.Value, value); message != "" {
+		return WarnHostName, message
+	}
 	if err := checkHostName(value.url.Host); err != nil {
 		return WarnHostName, "no client finds the host " + value.url.Host + ": " + err.Error()
 	}
 	return "", ""
+}
+
+// slashesMessage warns of slashes in front of the host of a value, which URLs are parsed without. A
+// path of the site may have been meant.
+func slashesMessage(value string, parsed parsedValue) string {
+	scheme, rest, absolute := strings.Cut(value, "://")
+	bare := strings.TrimLeft(rest, `/\`)
+	if parsed.internal || !absolute || bare == rest {
+		return ""
+	}
+	return "slashes in front of a host count as none, so the host is " + parsed.url.Host +
+		"; write " + scheme + "://" + bare + " for another host, or /" + bare +
+		" for a path of this one"
+}
+
+// warnOfOrigin warns of an origin whose host no client finds.
+func (c *Compiler) warnOfOrigin() {
+	u, err := weburl.Parse(c.opts.origin)
+	if err != nil {
+		return // there is none
+	}
+	if err := checkHostName(u.Host); err != nil {
+		c.warn(WarnHostName, Rule{},
+			"origin: no client finds the host "+u.Host+": "+err.Error())
+	}
 }
 
 // behindHost returns what follows the host of a value: path, query and fragment.

@@ -125,6 +125,18 @@ func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 			WarnHostName, "docs", "https://" + labels,
 			noHost + labels + ": a host name has at most 253 characters; shorten it", nil,
 		},
+		{
+			WarnHostName, "docs", "https:///foo/bar",
+			"slashes in front of a host count as none, so the host is foo; write " +
+				"https://foo/bar for another host, or /foo/bar for a path of this one",
+			[]string{"docs", "/foo/bar"},
+		},
+		{
+			WarnHostName, "docs", `http://\\/x.example`,
+			"slashes in front of a host count as none, so the host is x.example; write " +
+				"http://x.example for another host, or /x.example for a path of this one",
+			[]string{"docs", "http://x.example"},
+		},
 	} {
 		t.Run(test.key+" "+test.value, func(t *testing.T) {
 			found := warnings(t, []Rule{{Key: test.key, Value: test.value}}, Options{})
@@ -166,6 +178,24 @@ func TestWhatOnlyLooksForeignIsNotWarnedOf(t *testing.T) {
 	} {
 		if found := warnings(t, []Rule{{Key: key, Value: value}}, Options{}); len(found) > 0 {
 			t.Errorf("%s %s: %q", key, value, found)
+		}
+	}
+}
+
+func TestAnOriginThatNoClientFindsIsWarnedOf(t *testing.T) {
+	for origin, want := range map[string]string{
+		"https://*.example":   `origin: no client finds the host *.example: a host name has no "*"; remove it`,
+		"https://go.example":  "",
+		"http://[::1]:8080":   "",
+		"":                    "",
+		"https://a_b.example": "",
+	} {
+		found := warnings(t, []Rule{{Key: "a", Value: "/b"}}, Options{Origin: origin})
+		switch {
+		case want == "" && len(found) > 0:
+			t.Errorf("%s is warned of: %q", origin, found)
+		case want != "" && (len(found) != 1 || found[0].Message != want):
+			t.Errorf("%s: got %q, want %s", origin, found, want)
 		}
 	}
 }

@@ -113,7 +113,8 @@ const (
 	WarnURLKey WarningKind = "URL as key"
 	// WarnPunctuation: a key ends in ":", "," or ";", or a destination in "," or ";".
 	WarnPunctuation WarningKind = "punctuation at the end"
-	// WarnHostName: no client finds the host of a destination.
+	// WarnHostName: no client finds the host of a destination or origin, or what follows "https:///"
+	// is taken for one.
 	WarnHostName WarningKind = "bad host name"
 	// WarnMisspelt: a path of the site that no key answers is one letter away from a key.
 	WarnMisspelt WarningKind = "misspelt destination"

@@ -27,6 +27,15 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	return j.readAll()
 }
 
+// ReadExpectations reads what is expected of requests, an object from request path to destination,
+// "pass" or "error". It is [ReadJSON] with errors that say so.
+func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
+	text, mark := withoutByteOrderMark(r)
+	j := &jsonReader{tokens: newJSONScanner(text, source), add: add, dropped: mark}
+	j.expectations = true
+	return j.readAll()
+}
+
 // readAll reads the whole input, and returns everything that is wrong with it.
 func (j *jsonReader) readAll() error {
 	return j.allErrors(j.read())
@@ -62,6 +71,8 @@ type jsonReader struct {
 	tokens *jsonScanner
 	add    func(resolver.Rule)
 	errs   Errors
+	// expectations is set where errors are not about rules.
+	expectations bool
 
 	dropped int // bytes of the file in front of what the scanner gets
 	// seen, if not nil, is told where a member stands in the file when it has been read.
@@ -84,14 +95,24 @@ func (j *jsonReader) read() error {
 		return err
 	}
 	if start.kind != '{' {
-		return &Error{start.at, "rules are an object from key to destination, not " + kindOf(start)}
+		return &Error{start.at, j.what("rules are an object from key to destination",
+			"expectations are an object from request path to destination, pass or error") +
+			", not " + kindOf(start)}
 	}
 	j.open = j.offset() - 1
 	if err := j.readMembers(j.readRule); err != nil {
 		return err
 	}
 	j.close = j.offset() - 1
-	return j.end("the object of rules")
+	return j.end("the object of " + j.what("rules", "expectations"))
+}
+
+// what returns the words that fit to what is read.
+func (j *jsonReader) what(ofRules, ofExpectations string) string {
+	if j.expectations {
+		return ofExpectations
+	}
+	return ofRules
 }
 
 // end reads to the end of the input, where nothing may be any more.
@@ -185,8 +206,9 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	case '{':
 		return start, j.readObject(rule, value.at)
 	}
-	j.errs.add(value.at, "the value of %s is %s: write the destination as a string, or as an "+
-		`object {"to": "…"}`, quote(rule.Key), kindOf(value))
+	j.errs.add(value.at, "the value of %s is %s: write %s", quote(rule.Key), kindOf(value),
+		j.what(`the destination as a string, or as an object {"to": "…"}`,
+			`a destination, "pass" or "error" as a string`))
 	return start, j.skip(value)
 }
 
