@@ -202,6 +202,9 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 		status            int
 		want              string
 	}{
+		"a query": {"PUT", "x?y=1", `"/y"`, nil, 400,
+			`the path of a rule has no query; write %3F for a "?" of its key`},
+		"an empty query": {"DELETE", "x/y?", ``, nil, 400, "write %3F"},
 		"a bad destination": {"PUT", "x", `"example.com"`, nil, 422,
 			`the destination "example.com" is neither`},
 		"a loop":                 {"PUT", "b", `"/a"`, nil, 422, "would be answered with an error"},
@@ -687,5 +690,21 @@ func TestTheAdminEndpointListsEveryKeyThatLeadsToAURL(t *testing.T) {
 			!strings.Contains(got.said(t), want) {
 			t.Errorf("%s: got %d %s", query, got.status, got.body)
 		}
+	}
+}
+
+// Caddy's ServeMux redirects paths that are not clean before it asks anybody.
+func TestAKeyThatCannotBeNamedIsNotTakenForAnother(t *testing.T) {
+	const content = `{"a/b": "https://b.example"}`
+	s, path, _ := editable(t, "links.json", content)
+	for _, key := range []string{"a//b", "a/../a/b", "a/./b"} {
+		if got := s.put(t, key, `"/y"`); got.status != 307 {
+			t.Errorf("%s: got %d %s", key, got.status, got.body)
+		}
+	}
+	now, err := os.ReadFile(path)
+	mustDo(t, err)
+	if string(now) != content {
+		t.Errorf("the file holds %s", now)
 	}
 }

@@ -110,6 +110,9 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 		{"add --name links r\x9bx https://k.example",
 			`the key "r\x9bx" is no UTF-8 text; write its bytes ` +
 				"percent-encoded, such as %9B"},
+		{"add --name links k https://k.example/\xff",
+			`the destination "https://k.example/\xff" is no UTF-8 text; write its bytes ` +
+				"percent-encoded, such as %9B"},
 		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
 			`permanent or temporary, not "200"`},
 		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +

@@ -103,3 +103,18 @@ func TestWhatBeginsAsJSONIsNotToldOfOtherFormats(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsThatKeepRulesFromServingAreGroupedByKind(t *testing.T) {
+	var rules strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&rules, "/k%d,https://a.example\nk%d,a.example\n", i, i)
+	}
+	args := []string{"shortlink", "check", "--rules", "-", "--rules-format", "csv"}
+	got, status := Run(args, rules.String())
+	if strings.Count(got, "error: invalid key (50)\n") != 1 ||
+		strings.Count(got, "error: invalid value (50)\n") != 1 ||
+		strings.Count(got, "  and 30 more; --format json has them all\n") != 2 ||
+		strings.Count(got, "error: ") != 2 || status != 1 {
+		t.Errorf("got status %d\n%s", status, got)
+	}
+}

@@ -153,6 +153,10 @@ func allow(w http.ResponseWriter, r *http.Request, method string, answer func() 
 }
 
 func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
+	if r.URL.RawQuery != "" || r.URL.ForceQuery {
+		return live.Refuse(http.StatusBadRequest,
+			"the path of a rule has no query; write %%3F for a \"?\" of its key")
+	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		return listRules(w, r, h, key)

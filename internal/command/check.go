@@ -125,6 +125,7 @@ func (c *checking) checkHandler(h *Found, progress *progress) *checkReport {
 	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.step)
 	if err != nil {
 		report.addErrors(err, "source")
+		report.sort()
 		return report
 	}
 	report.Rules = ruleset.Len()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,10 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 		return errors.New("add takes a key and a URL, or a URL alone")
 	}
 	a.rule.Value = args[len(args)-1]
+	if !utf8.ValidString(a.rule.Value) {
+		return fmt.Errorf("the destination %q is no UTF-8 text; write its bytes percent-encoded, "+
+			"such as %%9B", a.rule.Value)
+	}
 	r, err := a.online.find()
 	if err != nil {
 		return err
