@@ -167,7 +167,7 @@ func TestRulesetsThatFoldCaseAreComparedWithThoseThatDoNot(t *testing.T) {
 // after, is reported; and of what is reported, a request shows that it is so.
 func TestTheComparisonAgreesWithWhatRequestsGet(t *testing.T) {
 	found := 0
-	for seed := range uint64(2500) {
+	for seed := range seeds(2500) {
 		r := newRandom(seed)
 		opts := r.options()
 		rules := r.ruleset(opts)

@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 )
@@ -9,6 +10,15 @@ import (
 // random makes rulesets and URLs of a few pieces, small enough that keys meet paths and chains
 // close, and odd enough that every reading is touched.
 type random struct{ *rand.Rand }
+
+// seeds is how many random rulesets a test makes: a quarter of all of them, unless the slow tests
+// are asked for.
+func seeds(all uint64) uint64 {
+	if os.Getenv("SHORTLINK_SLOW") == "" {
+		return all / 4
+	}
+	return all
+}
 
 func newRandom(seed uint64) random { return random{rand.New(rand.NewPCG(seed, 1))} }
 

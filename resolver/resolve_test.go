@@ -37,7 +37,7 @@ func sameAnswer(t *testing.T, rules []Rule, opts Options, request string) {
 }
 
 func TestTheCompiledRulesetAnswersAsThePseudocodeDoes(t *testing.T) {
-	for seed := range uint64(4000) {
+	for seed := range seeds(4000) {
 		r := newRandom(seed)
 		opts := r.options()
 		rules := r.ruleset(opts)
