@@ -220,7 +220,7 @@ func (h *Handler) loadSources(ctx caddy.Context) (sources []source.Source, err e
 	for i, module := range modules.([]any) {
 		from, ok := module.(source.Source)
 		if !ok {
-			return nil, fmt.Errorf("sources: number %d is a %T, which is no shortlink.Source", i+1, module)
+			return nil, fmt.Errorf("sources: number %d is a %T, which is no source.Source", i+1, module)
 		}
 		sources = append(sources, from)
 	}

@@ -136,7 +136,7 @@ func (o option) misuse(args []string) string {
 		}
 		return o.usage()
 	}
-	understood, err := o.try(args)
+	understood, err := o.check(args)
 	hint := ""
 	if resolver.IsDestination(args[0]) {
 		hint = fmt.Sprintf("; for a key named %s write: rule %s %s", o.name, o.name,
@@ -153,8 +153,8 @@ func (o option) misuse(args []string) string {
 	return fmt.Sprintf("%s, not %q", o.usage(), strings.Join(args, " "))
 }
 
-// try sets the option on a handler that has no other, so that the error is about it.
-func (o option) try(args []string) (understood bool, err error) {
+// check sets the option on a handler that has no other, so that the error is about it.
+func (o option) check(args []string) (understood bool, err error) {
 	if len(args) > 1 && !o.list || slices.Contains(args, "") {
 		return false, nil
 	}

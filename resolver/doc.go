@@ -16,6 +16,5 @@
 // [Ruleset.AppendShortURL] finds for a page the short URL that leads to it, and proves it.
 //
 // Where the draft contradicts itself, is silent or would be unsafe, the package follows the
-// numbered readings R1 to R18, which the README of the project lists under "Conformance", each with
-// its reason.
+// numbered readings R1 to R18, which docs/conformance.md lists, each with its reason.
 package resolver

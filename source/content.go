@@ -30,7 +30,7 @@ type content struct {
 	signature, expectations func(context.Context) ([]byte, error)
 	expectName              string // of what holds the expectations
 
-	seen    sight // the state in which the content was seen last
+	seen    lastSeen // the state in which the content was seen last
 	reach   Reachability
 	refused atomic.Pointer[refusal] // of the last reading; nil if it went to the content's end
 }
@@ -58,15 +58,15 @@ func contentOptions(format, poll, expect, publicKey *string) []BlockOption {
 	}
 }
 
-// companions lie beside the content.
-type companions struct{ signature, expectations []byte }
+// siblings lie beside the content.
+type siblings struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
 func (c *content) rules(
 	ctx context.Context, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
 	var wrong error
-	version, err = c.readAll(ctx, nil, func(r *reading, beside companions) bool {
+	version, err = c.readAll(ctx, nil, func(r *reading, beside siblings) bool {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
@@ -83,7 +83,7 @@ func (c *content) rules(
 
 // state returns what a poll compares, of the content as it is now.
 func (c *content) state(ctx context.Context) string {
-	version, err := c.readAll(ctx, pace.New().Pause, func(r *reading, _ companions) bool {
+	version, err := c.readAll(ctx, pace.New().Pause, func(r *reading, _ siblings) bool {
 		return c.isRefused(r)
 	})
 	c.note(ctx, err)
@@ -133,9 +133,9 @@ func stateOf(version string, err error) string {
 // sees both, and reports whether the rest makes no difference. An error is one of reading. pause,
 // if not nil, is called after each piece.
 func (c *content) readAll(
-	ctx context.Context, pause func(), use func(*reading, companions) (enough bool),
+	ctx context.Context, pause func(), use func(*reading, siblings) (enough bool),
 ) (version string, err error) {
-	beside, err := c.readCompanions(ctx)
+	beside, err := c.readSiblings(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -168,14 +168,14 @@ func (c *content) writable() error {
 
 // unchanged returns [ErrChanged] if the content has another version by now.
 func (c *content) unchanged(ctx context.Context, version string) error {
-	now, err := c.readAll(ctx, nil, func(*reading, companions) bool { return false })
+	now, err := c.readAll(ctx, nil, func(*reading, siblings) bool { return false })
 	if err == nil && now != version {
 		return ErrChanged
 	}
 	return err
 }
 
-func (c *content) readCompanions(ctx context.Context) (beside companions, err error) {
+func (c *content) readSiblings(ctx context.Context) (beside siblings, err error) {
 	if c.signature != nil {
 		if beside.signature, err = c.signature(ctx); err != nil {
 			return beside, fmt.Errorf("its signature: %w", err)

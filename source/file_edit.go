@@ -174,7 +174,7 @@ func (s *File) editedCopy(path string, old *fileState, edit rulefile.Edit) (stri
 	if err != nil {
 		return "", fmt.Errorf("%w: no file can be made beside it: %w", ErrNotWritable, plainly(err))
 	}
-	giveTo(edited.Name(), old)
+	chown(edited.Name(), old)
 	err = errors.Join(
 		edited.Chmod(old.Mode().Perm()),
 		s.write(edited, content, edit),

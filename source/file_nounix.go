@@ -10,8 +10,8 @@ import (
 // openAtOnce is nothing, as there are no pipes among files here.
 const openAtOnce = 0
 
-// giveTo does nothing, as files have no owners of this kind here.
-func giveTo(string, fs.FileInfo) {}
+// chown does nothing, as files have no owners of this kind here.
+func chown(string, fs.FileInfo) {}
 
 // lockFile does nothing: a file that is open, as it is while it is locked, cannot be replaced here.
 func lockFile(context.Context, string) (unlock func(), err error) { return func() {}, nil }

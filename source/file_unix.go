@@ -16,8 +16,8 @@ import (
 // openAtOnce keeps the opening of a file from waiting for the other end of a pipe.
 const openAtOnce = unix.O_NONBLOCK
 
-// giveTo gives a file the owner and the group of another, as far as Caddy may.
-func giveTo(path string, info fs.FileInfo) {
+// chown gives a file the owner and the group of another, as far as Caddy may.
+func chown(path string, info fs.FileInfo) {
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
 		if os.Chown(path, int(owner.Uid), int(owner.Gid)) != nil {
 			_ = os.Chown(path, -1, int(owner.Gid)) // a group of its own, a user may give it to

@@ -41,15 +41,15 @@ func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	return every, nil
 }
 
-// sight is the state in which a source was last seen: by a poll, or by a reading, which may have
+// lastSeen is the state in which a source was last seen: by a poll, or by a reading, which may have
 // seen another. The next poll compares with it, so that what a reading has missed is read again.
-type sight struct {
+type lastSeen struct {
 	mu    sync.Mutex
 	state string
 }
 
 // see takes down a state, and reports whether it is another than before.
-func (s *sight) see(state string) (changed bool) {
+func (s *lastSeen) see(state string) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed = state != s.state
@@ -59,14 +59,14 @@ func (s *sight) see(state string) (changed bool) {
 
 // begin takes down the state that a handler before has seen, if this one has seen none: a reading
 // that failed is not forgotten.
-func (s *sight) begin(state string) {
+func (s *lastSeen) begin(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = cmp.Or(s.state, state)
 }
 
 // last returns the state that was seen last.
-func (s *sight) last() string {
+func (s *lastSeen) last() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
@@ -74,7 +74,7 @@ func (s *sight) last() string {
 
 // poll calls changed each time that look returns another state than was seen last. It looks once at
 // the start and then every interval until ctx ends; an interval of 0 never passes.
-func (s *sight) poll(ctx context.Context, every time.Duration, look func(context.Context) string,
+func (s *lastSeen) poll(ctx context.Context, every time.Duration, look func(context.Context) string,
 	changed func()) {
 	var ticks <-chan time.Time
 	if every > 0 {

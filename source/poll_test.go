@@ -21,7 +21,7 @@ func TestAPollTellsOnceOfEachChange(t *testing.T) {
 		var state atomic.Value
 		var told atomic.Int64
 		state.Store("first")
-		seen := sight{state: "first"}
+		seen := lastSeen{state: "first"}
 		go seen.poll(ctx, time.Second, func(context.Context) string {
 			return state.Load().(string)
 		}, func() { told.Add(1) })
@@ -45,7 +45,7 @@ func TestAReadingThatFailedBeforeThePollIsMadeUpFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		var seen sight
+		var seen lastSeen
 		seen.see("no such file")
 		seen.begin("version")
 		var told atomic.Int64
@@ -70,7 +70,7 @@ func TestAPollThatIsOffLooksOnceWhenTheConfigurationIsLoaded(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				looked, told := 0, 0
-				seen := sight{state: tt.before}
+				seen := lastSeen{state: tt.before}
 				go seen.poll(ctx, 0, func(context.Context) string { looked++; return "now" }, func() { told++ })
 				time.Sleep(time.Hour)
 				synctest.Wait()

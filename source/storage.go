@@ -166,7 +166,7 @@ func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) 
 	}
 	defer unlock()
 	var old []byte
-	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ companions) bool {
+	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ siblings) bool {
 		old, err = io.ReadAll(r)
 		return false
 	})

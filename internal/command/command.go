@@ -23,7 +23,7 @@ change of rules means to clients, without a running Caddy; and edits the rules
 of one that runs. All of it by the same resolver that serves.
 
 Exit status: 0 if all is well, 1 if something was found or an outcome is an
-error, 2 for wrong usage and for input that is of no use.`,
+error, 2 for wrong usage and for input that cannot be read.`,
 		CobraFunc: func(parent *cobra.Command) { AddTo(parent, configurations) },
 	})
 }

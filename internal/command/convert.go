@@ -22,7 +22,7 @@ type converting struct {
 func convertCommand() *cobra.Command {
 	var c converting
 	cmd := &cobra.Command{
-		Use:   "convert --from FORMAT --to FORMAT [FILE]",
+		Use:   "convert [--from FORMAT] --to FORMAT [FILE]",
 		Short: "Writes rules in another format, and says what cannot be said in it",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, or redirects for the _redirects of Netlify and

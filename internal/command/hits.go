@@ -23,7 +23,7 @@ func hitsCommand() *cobra.Command {
 		Long: `Says of each rule that a running Caddy serves how often it has redirected and when last,
 to the minute, sorted by key; of all servers that share Caddy's storage together.
 
---unused lists those alone that nobody has needed for so long, neither themselves nor through a
+--unused lists only those that nobody has needed for so long, neither themselves nor through a
 rule that leads there. Rules that were added since then are among them.`,
 		Example: `  caddy shortlink hits
   caddy shortlink hits --unused 90d --name docs`,

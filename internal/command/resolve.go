@@ -33,7 +33,7 @@ else of http://localhost. "-" reads URLs from standard input, one a line.
 
 With --format json each URL is answered with an object on a line of its own, in
 order: request, outcome (redirect, pass or error), destination, key, hops,
-status, error, and with --explain explanation; what there is none of is left out.
+status, error, and with --explain explanation; absent members are left out.
 
 Exit status 1 says that an outcome is an error.`,
 		Example: `  caddy shortlink resolve --config Caddyfile.example /source/issues?q=caddy

@@ -25,7 +25,7 @@ import (
 type Edit struct {
 	Key        string
 	Rule       *resolver.Rule // nil to remove it
-	Conditions preconditions
+	Conditions Preconditions
 	Remote     string // who edits
 
 	into int               // the source that it goes into, as an index
@@ -158,7 +158,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 func (rs *Ruleset) tryAndWrite(ctx context.Context, e *Edit, before *Loaded,
 	into source.Writable) error {
 	// also where the client goes: no source is to blame
-	if err := rs.try(rs.Context, e, before); err != nil {
+	if err := rs.validate(rs.Context, e, before); err != nil {
 		return err
 	}
 	return into.Edit(ctx, e.versions[e.into], e.inFile(rs.Options.Status))
@@ -215,8 +215,8 @@ func (rs *Ruleset) loadIfChanged(e *Edit, before *Loaded) {
 	}
 }
 
-// try loads the rules with the edit in them, beside those that serve.
-func (rs *Ruleset) try(ctx context.Context, e *Edit, before *Loaded) error {
+// validate loads the rules with the edit in them, beside those that serve.
+func (rs *Ruleset) validate(ctx context.Context, e *Edit, before *Loaded) error {
 	pause := pace.New().Pause
 	next, err := rs.loadEdited(ctx, pause, e)
 	if errors.Is(err, source.ErrBeingWritten) {

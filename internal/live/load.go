@@ -50,7 +50,7 @@ func (rs *Ruleset) CompileRules(ctx context.Context, pause func()) (*resolver.Ru
 // which is longer than a file has to rest to be read.
 const longestWait = 1280 * time.Millisecond
 
-// compileEdited is compileRules with an edit. Where a source is just being written, it tries again.
+// compileEdited is CompileRules with an edit. Where a source is just being written, it tries again.
 func (rs *Ruleset) compileEdited(
 	ctx context.Context, options resolver.Options, e *Edit,
 ) (*resolver.Ruleset, []string, error) {
@@ -167,7 +167,7 @@ func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) {
 	rs.shared.tally.hits.Retire(old.counted, pace.New().Pause)
 	if isLarge(old.Ruleset) {
 		// the collector would wait until as much again has been left behind
-		time.AfterFunc(lettingGo, runtime.GC)
+		time.AfterFunc(longestRequest, runtime.GC)
 	}
 	rs.shared.last.Store(&lastLoad{time: now})
 	rs.shared.tally.loaded(rs.Sources, nil, now)
@@ -183,8 +183,8 @@ func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) {
 	rs.note(rs.swapped(before, next, difference))
 }
 
-// lettingGo is how long it takes at most until nobody holds a ruleset that serves no more.
-const lettingGo = 400 * time.Millisecond
+// longestRequest is how long it takes at most until nobody holds a ruleset that serves no more.
+const longestRequest = 400 * time.Millisecond
 
 // reject leaves the ruleset that serves where it is.
 func (rs *Ruleset) reject(err error) {
@@ -211,10 +211,10 @@ func (rs *Ruleset) tellSources(err error) {
 // one at a time.
 const collectEvery = 1 << 16
 
-// giveBack returns the memory to the system that loading the first rules has left behind, if they
+// freeMemory returns the memory to the system that loading the first rules has left behind, if they
 // are many. It stops everybody for a while, which is nobody yet; after a swap the runtime does it
 // by and by.
-func giveBack(ruleset *resolver.Ruleset) {
+func freeMemory(ruleset *resolver.Ruleset) {
 	if isLarge(ruleset) {
 		debug.FreeOSMemory()
 	}

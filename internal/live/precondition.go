@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// preconditions are what a request asks of the rules before it is answered (RFC 9110 13.1).
-type preconditions struct {
+// Preconditions are what a request asks of the rules before it is answered (RFC 9110 13.1).
+type Preconditions struct {
 	ifMatch, ifNoneMatch *condition // nil where the request does not have the field
 }
 
@@ -19,11 +19,11 @@ type condition struct {
 	tags []string // entity tags as they are written: "a" or W/"a"
 }
 
-// PreconditionsOf returns the preconditions of a request.
-func PreconditionsOf(r *http.Request) (preconditions, error) {
+// PreconditionsOf returns the Preconditions of a request.
+func PreconditionsOf(r *http.Request) (Preconditions, error) {
 	ifMatch, inMatch := parseCondition(r.Header, "If-Match")
 	ifNoneMatch, inNoneMatch := parseCondition(r.Header, "If-None-Match")
-	return preconditions{ifMatch, ifNoneMatch}, errors.Join(inMatch, inNoneMatch)
+	return Preconditions{ifMatch, ifNoneMatch}, errors.Join(inMatch, inNoneMatch)
 }
 
 // parseCondition reads a header field, whose lines make one list. It returns nil where there is
@@ -72,25 +72,25 @@ func (c *condition) names(tag string, weakly bool) bool {
 }
 
 // HasChanged reports whether If-Match names tags, but not the one that the rules have.
-func (p preconditions) HasChanged(tag string) bool {
+func (p Preconditions) HasChanged(tag string) bool {
 	return p.ifMatch != nil && !p.ifMatch.any && !p.ifMatch.names(tag, false)
 }
 
 // IsKnown reports whether If-None-Match names the tag that the rules have.
-func (p preconditions) IsKnown(tag string) bool {
+func (p Preconditions) IsKnown(tag string) bool {
 	return p.ifNoneMatch != nil && p.ifNoneMatch.names(tag, true)
 }
 
 // areOfRules reports whether they name tags, so that they are about all rules together.
-func (p preconditions) areOfRules() bool {
+func (p Preconditions) areOfRules() bool {
 	return p.ifMatch != nil && !p.ifMatch.any || p.ifNoneMatch != nil && !p.ifNoneMatch.any
 }
 
 // wantsRule reports whether there has to be a rule.
-func (p preconditions) wantsRule() bool { return p.ifMatch != nil && p.ifMatch.any }
+func (p Preconditions) wantsRule() bool { return p.ifMatch != nil && p.ifMatch.any }
 
 // WantsNone reports whether there must not be a rule.
-func (p preconditions) WantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
+func (p Preconditions) WantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
 
 // EntityTag is the ETag of rules with a digest.
 func EntityTag(digest string) string { return `"` + digest + `"` }

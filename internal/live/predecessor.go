@@ -19,7 +19,7 @@ type predecessor struct {
 // predecessors are all that a handler takes the place of.
 type predecessors []predecessor
 
-// predecessors returns the running handlers whose place h takes: those of its name, at its site if
+// predecessors returns the running handlers whose place rs takes: those of its name, at its site if
 // some are there or, where there are none of its name, those of its site.
 func (rs *Ruleset) predecessors() predecessors {
 	var ofBoth, ofName, ofSite predecessors

@@ -187,7 +187,7 @@ func (rs *Ruleset) Start() (err error) {
 	}
 	rs.warn(rs.ClientHostWarnings(rs.shared.serving.Load().Ruleset))
 	if !adopted {
-		giveBack(rs.shared.serving.Load().Ruleset)
+		freeMemory(rs.shared.serving.Load().Ruleset)
 	}
 	rs.onceStarted(func() {
 		rs.shared.handler.Store(rs)
