@@ -156,16 +156,19 @@ func (w *advertisingWriter) FlushError() error {
 func (w *advertisingWriter) Flush() { _ = w.FlushError() }
 
 // namesShortlink reports whether the lines of a Link header (RFC 8288 3) have the relation shortlink,
-// by that name or by its URL. What else may say so outside of "<" and ">" counts, too: then the page
-// tells more of itself than we know.
+// by that name or by its URL. The word counts wherever it stands outside of "<" and ">".
 func namesShortlink(lines []string) bool {
 	for _, line := range lines {
 		for line != "" {
 			parameters, link, _ := strings.Cut(line, "<")
+			_, rest, closes := strings.Cut(link, ">")
+			if !closes {
+				parameters, rest = line, "" // it was none of a link
+			}
 			if strings.Contains(strings.ToLower(parameters), "shortlink") {
 				return true
 			}
-			_, line, _ = strings.Cut(link, ">")
+			line = rest
 		}
 	}
 	return false

@@ -95,6 +95,7 @@ func TestLinksOfThePageStayAndAShortlinkAmongThemIsTheOne(t *testing.T) {
 		{"as a second link", []string{`</a,b;c>; rel=next, <https://s.example/1>; rel=shortlink`}, true},
 		{"on a second line", []string{"</a>; rel=next", "<https://s.example/1>; rel=shortlink"}, true},
 		{"as a URI", []string{`<https://s.example/1>; rel="http://purl.org/net/shortlink"`}, true},
+		{"behind a title", []string{`</a>; title="a < b"; rel=shortlink`}, true},
 		{"in a URL", []string{`</a?rel=shortlink>; rel=next`}, false},
 		{"in a URL behind another", []string{`</a>; rel=next, </shortlink>; rel=prev`}, false},
 		{"in a title, which is left alone, too", []string{`</a>; title="our shortlink"`}, true},

@@ -16,7 +16,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-shortlink/shortlink/internal/command"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -25,7 +24,6 @@ import (
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("shortlink", parseCaddyfile)
 	httpcaddyfile.RegisterDirectiveOrder("shortlink", httpcaddyfile.After, "redir")
-	command.Register(configurations{})
 }
 
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
@@ -61,7 +59,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // A line whose first word is an option's name is that option; every other line is a rule. A key
 // that is called like an option is written with "rule" in front. "from" and "expect" can be given
 // again and again, every other option once; what it means stands at the field of [Handler] that it
-// sets. What follows "from" is read by the source: see [FileSource] and [StorageSource].
+// sets. What follows "from" is read by the source: see [source.File] and [source.Storage].
 //
 // A <destination> begins with "https://", "http://" or "/". A <status> is a redirect code,
 // "permanent" (301) or "temporary" (302). Placeholders are not replaced, apart from

@@ -20,6 +20,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
+func init() {
+	command.Register(configurations{})
+}
+
 // configurations tells the commands of the handlers that configurations have.
 type configurations struct{}
 
@@ -35,7 +39,7 @@ type configured struct {
 // configuredHandlers are the handlers of a configuration, sorted by name.
 type configuredHandlers []*configured
 
-// Find returns the handlers that a configuration has; see [Configurations].
+// Find returns the handlers that a configuration has; see [command.Configurations].
 func (configurations) Find(
 	ctx caddy.Context, config []byte, path, name string,
 ) (command.Handlers, error) {
@@ -65,7 +69,7 @@ func (configurations) Find(
 	return named, nil
 }
 
-// InDirectives returns what is wrong with the directives of a Caddyfile; see [Configurations].
+// InDirectives returns what is wrong with the directives of a Caddyfile; see [command.Configurations].
 func (configurations) InDirectives(err error, path string) error { return inDirectives(err, path) }
 
 // RuleLine returns a rule as a line of a Caddyfile has it.

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	".": {
-		"internal/command", "internal/live", "source", "rulefile", "resolver", "weburl",
+		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
 		"internal/printable",
 	},
 	"cmd/caddy": {".", "redis"},

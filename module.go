@@ -20,6 +20,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	_ "github.com/caddy-shortlink/shortlink/internal/admin" // registers the admin endpoint
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -183,7 +184,7 @@ func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
 	if err != nil {
 		return config, err
 	}
-	h.placeRules()
+	h.Rules.place(h.Name)
 	config = live.Config{
 		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect,
 		Advertised: h.Advertise != nil,
@@ -243,20 +244,6 @@ func (h *Handler) identity() (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(b)), nil
-}
-
-// placeRules gives the rules the handler for their position, where they have none: the lines of a
-// configuration that has been adapted and parsed by Caddy mean nothing to its author.
-func (h *Handler) placeRules() {
-	at := "shortlink"
-	if h.Name != "" && validName(h.Name) {
-		at += " " + h.Name
-	}
-	for i := range h.Rules {
-		if rule := &h.Rules[i]; rule.Position == (resolver.Position{}) {
-			rule.Position.Source = at
-		}
-	}
 }
 
 // inJSON gives the errors of options the names that JSON has for them.

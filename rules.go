@@ -82,6 +82,20 @@ func placeholderMessage(placeholder string) string {
 		"and in a Caddyfile {$NAME} stands for an environment variable"
 }
 
+// place gives the rules the handler of a name for their position, where they have none: the lines of a
+// configuration that has been adapted and parsed by Caddy mean nothing to its author.
+func (rules Rules) place(handler string) {
+	at := "shortlink"
+	if handler != "" && validName(handler) {
+		at += " " + handler
+	}
+	for i := range rules {
+		if rule := &rules[i]; rule.Position == (resolver.Position{}) {
+			rule.Position.Source = at
+		}
+	}
+}
+
 // Interface guards
 var (
 	_ json.Marshaler   = (Rules)(nil)

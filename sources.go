@@ -25,6 +25,12 @@ type (
 	Outage = source.Outage
 	// Reachability is [source.Reachability].
 	Reachability = source.Reachability
+	// Expectations are [source.Expectations].
+	Expectations = source.Expectations
+	// FileSource is [source.File].
+	FileSource = source.File
+	// StorageSource is [source.Storage].
+	StorageSource = source.Storage
 )
 
 // Errors of sources; see package source.

@@ -68,7 +68,7 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 // value has an end of its own.
 func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 	first := c.stepOf(this)
-	end := c.follow(this.rule, this.value.path, newChain(&first), math.MaxInt)
+	end := c.follow(this.rule, this.value.path, newChain(&first), math.MaxInt64)
 	if end.failed() {
 		end.inCycle = end.cycle != nil && slices.Contains(end.cycle.Cycle, this.rule.Key)
 		return end
@@ -146,9 +146,9 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 // follow follows the chain of a rule through templates, with as much work as it may take. It begins
 // at the path that the rule leads to. The chains of all rules have a budget together, so that
 // compiling costs what the rules are worth: those beyond it are errors.
-func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int) chainEnd {
-	const always, times = 2000 * requestWork, requestWork / 200
-	left := always + times*c.written - c.worked
+func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int64) chainEnd {
+	const always, times int64 = 2000 * requestWork, requestWork / 200
+	left := always + times*int64(c.written) - c.worked
 	s := stepper{
 		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
 		work: work{left: min(left, most)}, at: splitPath{text: at},

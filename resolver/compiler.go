@@ -40,7 +40,8 @@ type Compiler struct {
 	made map[embedded]queryAndFragment
 	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked
 	// is the work that chains through templates took.
-	written, derived, worked int
+	written, derived int
+	worked           int64
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger

@@ -151,11 +151,11 @@ func literalChain(n int) []Rule {
 // spend resolves a pathname that a template matches, if one does, and returns what is left of the
 // work.
 func spend(rs *Ruleset, pathname string, units int) (left int) {
-	p, w := splitPath{text: pathname}, work{left: units}
+	p, w := splitPath{text: pathname}, work{left: int64(units)}
 	if m := lookUp(&rs.table, rs.templates, &p, &w); m.template.rule != nil {
 		rs.recordOf(&m.template, pathname, p.segments, &w)
 	}
-	return w.left
+	return int(w.left)
 }
 
 func TestAChainOfTemplatesHasAllItsHopsWherePathsAreShort(t *testing.T) {

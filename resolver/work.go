@@ -8,7 +8,7 @@ import (
 // work is what may still be spent on a request. It counts what is looked at, and so comes to the
 // same on every machine and in every front end. A unit stands for some third of a nanosecond.
 type work struct {
-	left int
+	left int64
 	// isLong tells that a chain has come to a path of more than longPath bytes. What is done there
 	// counts several times: less of it stays in the processor's fastest memory, and only chains of
 	// shorter paths have to pass.
@@ -25,14 +25,14 @@ const (
 const requestWork = 2_500_000
 
 // unlimitedWork is for what is worked out when rules are loaded.
-func unlimitedWork() *work { return &work{left: math.MaxInt} }
+func unlimitedWork() *work { return &work{left: math.MaxInt64} }
 
 // do takes n units, and reports whether there were as many.
 func (w *work) do(n int) bool {
 	if w.isLong {
 		n *= longRate
 	}
-	w.left -= n
+	w.left -= int64(n)
 	return w.left >= 0
 }
 

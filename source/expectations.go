@@ -30,15 +30,15 @@ type PlacedExpectations struct {
 	at map[string]resolver.Position
 }
 
-// placing is an [Expecting] that knows where its expectations stand.
-type placing interface {
+// Placing is an [Expecting] that knows where its expectations stand.
+type Placing interface {
 	PlacedExpectations() PlacedExpectations
 }
 
 // ExpectationsOf returns what a source expects, as of its last reading.
 func ExpectationsOf(source Source) (expected PlacedExpectations) {
 	switch source := source.(type) {
-	case placing:
+	case Placing:
 		return source.PlacedExpectations()
 	case Expecting:
 		expected.Expectations = source.Expectations()

@@ -252,5 +252,6 @@ var (
 	_ caddyfile.Unmarshaler = (*File)(nil)
 	_ Source                = (*File)(nil)
 	_ Expecting             = (*File)(nil)
+	_ Placing               = (*File)(nil)
 	_ Continuing            = (*File)(nil)
 )

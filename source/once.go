@@ -55,4 +55,5 @@ func (f Once) open() (io.ReadCloser, error) {
 // Watch does nothing: a command reads its rules once.
 func (Once) Watch(context.Context, string, func()) {}
 
+// Interface guard
 var _ Source = Once{}

@@ -257,6 +257,7 @@ var (
 	_ caddyfile.Unmarshaler = (*Storage)(nil)
 	_ Source                = (*Storage)(nil)
 	_ Expecting             = (*Storage)(nil)
+	_ Placing               = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
 	_ Writable              = (*Storage)(nil)
 )

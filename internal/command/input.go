@@ -215,7 +215,7 @@ func beQuiet() error {
 }
 
 // quietContext returns a context of a configuration that serves nothing and logs nothing, for
-// modules that need a storage; close ends it.
+// modules that need a storage; closeAll ends it.
 func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error) {
 	var whole struct {
 		Storage json.RawMessage `json:"storage"`

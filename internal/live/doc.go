@@ -6,6 +6,6 @@
 // [AllRunning] are those that run: of each there is a [Status], and its rules answer with an
 // [Outcome] or, backwards, with [Leads].
 //
-// The package imports source, internal/hits and what lies below them. The handler, the admin endpoint,
-// the commands and the metrics ask it; it knows none of them.
+// The package imports source, internal/hits and what lies below them. The handler, the admin endpoint
+// and the commands ask it; it knows none of them. The metrics are a part of it.
 package live

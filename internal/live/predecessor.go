@@ -164,4 +164,7 @@ func (s lastGood) PlacedExpectations() source.PlacedExpectations {
 }
 
 // Interface guards
-var _ source.Expecting = lastGood{}
+var (
+	_ source.Expecting = lastGood{}
+	_ source.Placing   = lastGood{}
+)

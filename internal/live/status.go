@@ -21,10 +21,10 @@ type RunningRuleset struct {
 }
 
 // Status is what there is to know of the handler; the site, where the name alone does not tell it.
-func (h *RunningRuleset) Status() Status {
-	status := h.Ruleset.Status()
-	if h.Shares {
-		status.Site = h.Site.String()
+func (rs *RunningRuleset) Status() Status {
+	status := rs.Ruleset.Status()
+	if rs.Shares {
+		status.Site = rs.Site.String()
 	}
 	return status
 }
@@ -131,8 +131,8 @@ type LoadStatus struct {
 }
 
 // Status returns what there is to know of the handler.
-func (h *Ruleset) Status() Status {
-	serving, last := h.shared.serving.Load(), h.shared.last.Load()
+func (rs *Ruleset) Status() Status {
+	serving, last := rs.shared.serving.Load(), rs.shared.last.Load()
 	status := Status{
 		Rules:    serving.Ruleset.Len(),
 		Digest:   serving.Digest,
@@ -145,8 +145,8 @@ func (h *Ruleset) Status() Status {
 		status.Broken = append(status.Broken,
 			BrokenRule{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
-	for _, from := range h.Sources {
-		status.Sources = append(status.Sources, statusOfSource(from, h.shared.tally))
+	for _, from := range rs.Sources {
+		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.tally))
 	}
 	if last.err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected",
