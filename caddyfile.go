@@ -394,8 +394,8 @@ func (p *directive) setOption(opt option, l line) {
 		return
 	}
 	args := l.words[1:]
-	if message := opt.misuse(args); message != "" {
-		p.report(l.at, "%s", message)
+	if err := opt.misuse(args); err != nil {
+		p.report(l.at, "%v", err)
 		return
 	}
 	opt.set(p.handler, args)

@@ -1,6 +1,7 @@
 package shortlink
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -128,13 +129,13 @@ func optionNames() []string {
 	return names
 }
 
-// misuse says what is wrong with the words that follow an option's name, or "".
-func (o option) misuse(args []string) string {
+// misuse says what is wrong with the words that follow an option's name, or nil.
+func (o option) misuse(args []string) error {
 	if len(args) == 0 {
 		if o.optional {
-			return ""
+			return nil
 		}
-		return o.usage()
+		return errors.New(o.usage())
 	}
 	understood, err := o.check(args)
 	hint := ""
@@ -144,13 +145,13 @@ func (o option) misuse(args []string) string {
 	}
 	switch {
 	case err != nil:
-		return err.Error() + hint
+		return fmt.Errorf("%w%s", err, hint)
 	case understood:
-		return ""
+		return nil
 	case hint != "":
-		return o.name + " takes " + o.takes + hint
+		return fmt.Errorf("%s takes %s%s", o.name, o.takes, hint)
 	}
-	return fmt.Sprintf("%s, not %q", o.usage(), strings.Join(args, " "))
+	return fmt.Errorf("%s, not %q", o.usage(), strings.Join(args, " "))
 }
 
 // check sets the option on a handler that has no other, so that the error is about it.

@@ -112,7 +112,7 @@ func putInPlace(edited, path string, old *fileState, exchange func(a, b string) 
 }
 
 // fileEdits are the locks of files that are being edited, by path: several handlers can have rules
-// from one.
+// from one. They are never removed, as there are no more than files in configurations.
 var fileEdits sync.Map
 
 // lockLimit is how long an edit waits for others. Caddy's file storage takes ten seconds to see

@@ -184,11 +184,11 @@ func writeChange(w io.Writer, c resolver.Change) {
 	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
 		!before.Below.SameForClients(after.Below)
 	if keyChanges || !belowChanges {
-		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, at(c.Rule.Position),
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, inBrackets(c.Rule.Position),
 			answerText(before.Key), answerText(after.Key))
 	}
 	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
-		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below, at(c.Rule.Position),
+		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below, inBrackets(c.Rule.Position),
 			answerText(before.Below), answerText(after.Below))
 	}
 }

@@ -15,7 +15,7 @@ func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation)
 	var t strings.Builder
 	for i, step := range e.Walk {
 		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key,
-			at(step.Rule.Position), step.Value)
+			inBrackets(step.Rule.Position), step.Value)
 		for j, capture := range step.Captures {
 			fmt.Fprintf(&t, "%s%s=%s", []string{" with ", ", "}[min(j, 1)], capture.Name, capture.Raw)
 		}
@@ -27,7 +27,7 @@ func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation)
 	writeEnd(&t, e)
 	if e.Near != nil {
 		rule := e.Near.Rule
-		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, at(rule.Position), e.Near.Reason)
+		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, inBrackets(rule.Position), e.Near.Reason)
 	}
 	if outcome.Explanation != nil {
 		writeParts(&t, *outcome.Explanation)
@@ -36,7 +36,8 @@ func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation)
 	return err
 }
 
-func at(p resolver.Position) string {
+// inBrackets returns a position as it stands behind a key.
+func inBrackets(p resolver.Position) string {
 	if where := p.String(); where != "" {
 		return " (" + printable.Text(where) + ")"
 	}

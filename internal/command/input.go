@@ -82,7 +82,7 @@ func (in *input) openOne(stdin io.Reader, urls []string) (*offline, error) {
 	if err != nil {
 		return nil, err
 	}
-	meant := handlers.at(urls)
+	meant := handlers.thatServe(urls)
 	if len(meant) > 1 {
 		closeAll()
 		return nil, fmt.Errorf("the configuration has %d shortlink handlers; "+

@@ -88,8 +88,8 @@ func NewCounters(now time.Time) *Counters {
 	}
 }
 
-// Since returns when counting began.
-func (h *Counters) Since() time.Time {
+// begun returns when counting began.
+func (h *Counters) begun() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.since
@@ -230,7 +230,7 @@ func (h *Counters) forgetOldest() {
 }
 
 // of returns the count of a canonical key.
-func (h *Counters) CountOf(key string) Count {
+func (h *Counters) countOfKey(key string) Count {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var sum hitSum

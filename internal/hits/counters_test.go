@@ -67,14 +67,14 @@ func TestAHitCountsAndRemembersItsMinute(t *testing.T) {
 	c.hitKey(t, "a")
 	h.tick(noon.Add(90 * time.Second))
 	c.hitKey(t, "b")
-	if m := h.CountOf("a"); m.N != 2 || !m.Time().Equal(noon) {
+	if m := h.countOfKey("a"); m.N != 2 || !m.Time().Equal(noon) {
 		t.Errorf("a has %+v", m)
 	}
-	if m := h.CountOf("b"); m.N != 1 || !m.Time().Equal(noon.Add(time.Minute)) {
+	if m := h.countOfKey("b"); m.N != 1 || !m.Time().Equal(noon.Add(time.Minute)) {
 		t.Errorf("b has %+v", m)
 	}
 	c.hitKey(t, "a")
-	if m := h.CountOf("a"); m.N != 3 || !m.Time().Equal(noon.Add(time.Minute)) {
+	if m := h.countOfKey("a"); m.N != 3 || !m.Time().Equal(noon.Add(time.Minute)) {
 		t.Errorf("a has %+v", m)
 	}
 }
@@ -90,7 +90,7 @@ func TestHitsStayWithTheirKeyOverSwaps(t *testing.T) {
 	h.tick(noon.Add(time.Hour))
 	old.hitKey(t, "a") // by a request that is late
 	wantCounts(t, h, map[string]uint64{"a": 2, "b": 2, "gone": 1})
-	if m := h.CountOf("a"); !m.Time().Equal(noon.Add(time.Hour)) {
+	if m := h.countOfKey("a"); !m.Time().Equal(noon.Add(time.Hour)) {
 		t.Errorf("a was hit at %v", m.Time())
 	}
 	next.hitKey(t, "a")
@@ -98,7 +98,7 @@ func TestHitsStayWithTheirKeyOverSwaps(t *testing.T) {
 	h.Retire(next, nil)
 	again.hitKey(t, "gone")
 	wantCounts(t, h, map[string]uint64{"a": 3, "b": 2, "gone": 2})
-	if m := h.CountOf("gone"); m.N != 2 {
+	if m := h.countOfKey("gone"); m.N != 2 {
 		t.Errorf("gone has %+v", m)
 	}
 }
@@ -110,7 +110,7 @@ func TestRulesetsOfOneNameCountTogether(t *testing.T) {
 	two.hitKey(t, "b")
 	two.hitKey(t, "c")
 	wantCounts(t, h, map[string]uint64{"b": 2, "c": 1})
-	if m := h.CountOf("b"); m.N != 2 {
+	if m := h.countOfKey("b"); m.N != 2 {
 		t.Errorf("b has %+v", m)
 	}
 }
@@ -135,7 +135,7 @@ func TestNoHitIsLostWhileRulesAreSwappedAndHitsAreSaved(t *testing.T) {
 		h.each(i%2 == 0, func(string, Count, bool) {})
 	}
 	requests.Wait()
-	if m := h.CountOf("a"); m.N != 4*each {
+	if m := h.countOfKey("a"); m.N != 4*each {
 		t.Errorf("%d hits of %d are counted", m.N, 4*each)
 	}
 }
@@ -259,7 +259,7 @@ func TestHitsAreKeptOverARestart(t *testing.T) {
 	s.mustSave(t, h) // which writes what has changed
 	h, c, s = serverWith(t, storage, "one", keys...)
 	wantCounts(t, h, map[string]uint64{"a": 2, "b": 1, "c": 1, "d": 1, "e": 1})
-	if m := h.CountOf("a"); !m.Time().Equal(noon.Add(time.Hour)) {
+	if m := h.countOfKey("a"); !m.Time().Equal(noon.Add(time.Hour)) {
 		t.Errorf("a was hit at %v", m.Time())
 	}
 	c.hitKey(t, "a")

@@ -97,7 +97,7 @@ func TestHitsAreStoredEveryMinuteAndWhenTheLastHandlerGoes(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		c.hitKey(t, "b")
-		if m := tally.hits.CountOf("b"); time.Since(m.Time()) > 2*time.Minute {
+		if m := tally.hits.countOfKey("b"); time.Since(m.Time()) > 2*time.Minute {
 			t.Errorf("b was hit at %v", m.Time())
 		}
 		next := tally.hits.Begin(rulesetOf(t, "a", "b"))

@@ -26,7 +26,7 @@ func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, er
 	if err != nil {
 		return nil, fmt.Errorf("the hits of other servers cannot be read: %w", err)
 	}
-	list := &List{Since: k.hits.Since(), hits: k.hits, ruleset: ruleset, others: others}
+	list := &List{Since: k.hits.begun(), hits: k.hits, ruleset: ruleset, others: others}
 	if others != nil && others.since.Before(list.Since) {
 		list.Since = others.since
 	}
@@ -35,7 +35,7 @@ func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, er
 
 // countOf returns the hits of the rule with a number.
 func (l *List) countOf(number int) Count {
-	m := l.hits.CountOf(l.ruleset.KeyOf(number))
+	m := l.hits.countOfKey(l.ruleset.KeyOf(number))
 	if l.others != nil {
 		m = m.plus(l.others.counts[number])
 	}

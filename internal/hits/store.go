@@ -189,7 +189,7 @@ func (s *store) save(ctx context.Context, h *Counters) error {
 func (s *store) saveAll(ctx context.Context, h *Counters) error {
 	s.generation, s.written = 0, 0
 	generation := time.Now().UnixNano()
-	w := newEntryWriter(generation, h.Since())
+	w := newEntryWriter(generation, h.begun())
 	h.each(true, func(key string, m Count, _ bool) { w.add(key, m) })
 	if err := s.storage.Store(ctx, s.entry(s.server, "all"), w.end()); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *store) saveAll(ctx context.Context, h *Counters) error {
 
 // saveChanges stores what has changed since all was stored.
 func (s *store) saveChanges(ctx context.Context, h *Counters) error {
-	w := newEntryWriter(s.generation, h.Since())
+	w := newEntryWriter(s.generation, h.begun())
 	var now hitState
 	h.each(false, func(key string, m Count, isChanged bool) {
 		now.add(m, isChanged)

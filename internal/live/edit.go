@@ -298,9 +298,9 @@ func (e *Edit) inFile(status int) rulefile.Edit {
 	return rulefile.Edit{Key: e.Key, Rule: e.Rule, Same: e.same, DefaultStatus: status}
 }
 
-// in takes in a rule that was read from a source. It returns the rule that takes its place, and
+// replace takes in a rule that was read from a source. It returns the rule that takes its place, and
 // whether there is one.
-func (e *Edit) in(from int, rule resolver.Rule) (resolver.Rule, bool) {
+func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true
 	}

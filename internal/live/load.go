@@ -78,7 +78,7 @@ func (rs *Ruleset) compileOnce(
 		return nil, nil, err
 	}
 	for _, rule := range rs.Rules {
-		rule, _ = e.in(inline, rule)
+		rule, _ = e.replace(inline, rule)
 		compiler.Add(rule)
 	}
 	versions, inSources := rs.readSources(ctx, compiler, options.Pause, e)
@@ -108,7 +108,7 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 	for i, from := range rs.Sources {
 		compiler.NextSource()
 		version, err := from.Read(ctx, func(rule resolver.Rule) {
-			if rule, keep := e.in(i, rule); keep {
+			if rule, keep := e.replace(i, rule); keep {
 				add(rule)
 			}
 		})

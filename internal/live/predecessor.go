@@ -86,10 +86,9 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
 func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loaded, error) {
-	own := rs.Sources
-	rs.Sources = sources
-	next, err := rs.load(rs.Context, pace.New().Pause)
-	rs.Sources = own
+	other := *rs
+	other.Sources = sources
+	next, err := other.load(rs.Context, pace.New().Pause)
 	if err != nil {
 		return nil, err
 	}
