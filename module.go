@@ -168,13 +168,10 @@ func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	}
 	config.Site = site
 	h.rules = live.New(config)
-	if err := h.rules.Start(); err != nil {
-		return err
-	}
 	if len(config.Sources) == 0 {
-		h.Rules = nil // they are compiled, and nothing will read them again
+		h.Rules, config.Rules = nil, nil // they will be compiled, and nothing reads them after that
 	}
-	return nil
+	return h.rules.Start()
 }
 
 // config returns what the handler wants to serve, as far as the handler itself says it. The error

@@ -3,9 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
@@ -16,94 +13,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
-
-// rulesets are the live rulesets of all handlers, by configuration. A reload of Caddy's
-// configuration takes the handlers that it does not change over without reading or compiling
-// anything.
-var rulesets = caddy.NewUsagePool()
-
-// running are the handlers that have started, as keys. The pool would let those who ask wait for a
-// ruleset that is just being read.
-var running sync.Map
-
-// tallies are what is counted, by the public names of handlers.
-var tallies = caddy.NewUsagePool()
-
-// shared is the ruleset that serves, and what is known of it. Requests only load the pointer; a
-// swap stores another one and stops nobody.
-type shared struct {
-	serving atomic.Pointer[Loaded]
-	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that
-	// follows the sources or, until there is one, the last to start.
-	handler atomic.Pointer[Ruleset]
-
-	// following holds a value while a handler follows the sources: of those that share the ruleset,
-	// one at a time, so that each change is read and told once.
-	following chan struct{}
-
-	tally *tally
-
-	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
-	notices []notice   // of the load that is under way
-	last    atomic.Pointer[lastLoad]
-}
-
-// Loaded is a ruleset that has been read, compiled and tested.
-type Loaded struct {
-	Ruleset  *resolver.Ruleset
-	Digest   string
-	versions []string                    // of the sources
-	expected []source.PlacedExpectations // of the sources
-	broken   brokenRules
-	counted  *hits.RulesetCounters // its hits; nil before it serves
-}
-
-// lastLoad is what came of the last load of rules.
-type lastLoad struct {
-	time time.Time
-	err  error // why the rules were rejected; nil if they serve
-	// failingSince is when the first of the loads failed that have failed since the last good one;
-	// zero where that one is the last.
-	failingSince time.Time
-}
-
-// failedLoad returns what came of a load that failed, after others.
-func failedLoad(err error, before ...*lastLoad) *lastLoad {
-	now := time.Now()
-	failed := &lastLoad{time: now, err: printable.Shorten(err), failingSince: now}
-	for _, last := range before {
-		if last.err != nil && last.failingSince.Before(failed.failingSince) {
-			failed.failingSince = last.failingSince
-		}
-	}
-	return failed
-}
-
-// newShared returns what is live when the first rules serve, after a load, of a handler with this
-// public name.
-func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
-	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) {
-		return newTally(name), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	l := &shared{following: make(chan struct{}, 1), tally: value.(*tally)}
-	first.counted = l.tally.hits.Begin(first.Ruleset)
-	l.serving.Store(first)
-	l.last.Store(last)
-	return l, nil
-}
-
-// Destruct leaves what has been counted to the other handlers of the name, or has it stored with
-// the last of them.
-func (l *shared) Destruct() error {
-	last, err := tallies.Delete(l.tally.name)
-	if !last {
-		l.tally.hits.Retire(l.serving.Load().counted, nil)
-	}
-	return err
-}
 
 // Config is what a handler of Caddy's configuration wants to serve, and where.
 type Config struct {
@@ -268,6 +177,3 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 		}
 	}
 }
-
-// Interface guard
-var _ caddy.Destructor = (*shared)(nil)
