@@ -188,7 +188,8 @@ func writeChange(w io.Writer, c resolver.Change) {
 			answerText(before.Key), answerText(after.Key))
 	}
 	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
-		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below, inBrackets(c.Rule.Position),
+		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below,
+			inBrackets(c.Rule.Position),
 			answerText(before.Below), answerText(after.Below))
 	}
 }
