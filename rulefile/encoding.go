@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"unicode/utf8"
@@ -13,11 +14,20 @@ import (
 // reader ignore it. It returns how many bytes these were, too.
 func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 	const mark = "\uFEFF"
-	b := bufio.NewReaderSize(r, 16<<10)
+	b := bufio.NewReaderSize(r, roomFor(r, 16<<10))
 	if start, _ := b.Peek(len(mark)); string(start) == mark {
 		dropped, _ = b.Discard(len(mark)) // it has just been seen
 	}
 	return b, dropped
+}
+
+// roomFor returns how much room it takes to read r, at most most: a text that is known to be short
+// takes little, as values that are read by the million do.
+func roomFor(r io.Reader, most int) int {
+	if short, ok := r.(interface{ Len() int }); ok {
+		return min(short.Len()+bytes.MinRead, most)
+	}
+	return most
 }
 
 const notUnicode = "is no Unicode text: save the file as UTF-8"

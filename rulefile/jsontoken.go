@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -54,8 +55,9 @@ const (
 	jsonWindow      = 16 << 10
 )
 
-func newJSONScanner(r io.Reader, source string) *jsonScanner {
-	return &jsonScanner{r: r, source: source, window: make([]byte, 0, jsonWindow), line: 1}
+func newJSONScanner(r *bufio.Reader, source string) *jsonScanner {
+	window := make([]byte, 0, min(r.Size(), jsonWindow))
+	return &jsonScanner{r: r, source: source, window: window, line: 1}
 }
 
 // token reads a token. The error is io.EOF where there is none, an [*Error] for what is no
