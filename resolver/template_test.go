@@ -165,10 +165,15 @@ func plainTemplateMatch(pathname string, rules []Rule, opts Options, effort *pla
 // plainExpanded encodes what is not unreserved, not a triplet and not allowed.
 func plainExpanded(value, allowed string) string {
 	return plainCharacter.ReplaceAllStringFunc(value, func(c string) string {
-		if len(c) == 3 || strings.Contains(allowed, c) || plainUnreserved.MatchString(c) {
+		isTriplet := len(c) == 3 && c[0] == '%'
+		if isTriplet || strings.Contains(allowed, c) || plainUnreserved.MatchString(c) {
 			return c
 		}
-		return fmt.Sprintf("%%%02X", c[0])
+		encoded := ""
+		for _, octet := range []byte(c) {
+			encoded += fmt.Sprintf("%%%02X", octet)
+		}
+		return encoded
 	})
 }
 
