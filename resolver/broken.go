@@ -46,7 +46,7 @@ func (rs *Ruleset) failureOf(key string) error {
 // failureAt returns the error that requests are answered with by the rule of an entry.
 func (rs *Ruleset) failureAt(at ref) error {
 	var r record
-	if r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at)); r.flags.has(failed) {
+	if r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at)); r.isFailure() {
 		return rs.failures[r.failure()]
 	}
 	return nil

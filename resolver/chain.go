@@ -26,6 +26,8 @@ type chainEnd struct {
 	inCycle bool
 	// refusal is why captures along the chain lead nowhere.
 	refusal error
+	// passed tells that a rule with the value pass ends the chain, so that it is unmatched.
+	passed bool
 }
 
 type endState uint8
@@ -35,6 +37,7 @@ const (
 	endBeingFound
 	endAbsolute
 	endUnmatched
+	endGone
 	endLoop
 	endTooManyRedirects
 	endRefused
@@ -45,6 +48,17 @@ func newChain(first *step) chainEnd {
 	e := chainEnd{state: endUnmatched, allPermanent: true}
 	e.add(first)
 	return e
+}
+
+// endAt ends a chain at a rule that is gone or passes, which does not count in the status. It leaves
+// the chain as it is where there is no such rule.
+func (e *chainEnd) endAt(outcome string) {
+	switch outcome {
+	case GoneValue:
+		e.state, e.base, e.appended = endGone, "", ""
+	case PassValue:
+		e.passed = true
+	}
 }
 
 // add puts a step behind a chain, but for what the step appends.
@@ -118,8 +132,9 @@ func (s *stepper) follow(chain chainEnd) chainEnd {
 		switch {
 		case s.work.isSpent():
 			return chainEnd{state: endTooManyRedirects}
-		case !ok:
+		case !ok || next.outcome != "":
 			chain.base, chain.appended = strings.Clone(s.at.text), appended.String()
+			chain.endAt(next.outcome)
 			return chain
 		case next.err != nil:
 			return chainEnd{state: endRefused, refusal: next.err}

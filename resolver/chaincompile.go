@@ -85,14 +85,20 @@ func (c *Compiler) stepOf(this *internalRule) step {
 }
 
 // lastEnd is what a rule comes to whose value no internal redirect follows: an absolute
-// destination, or nothing.
+// destination, an outcome, or nothing.
 func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 	first := c.stepOf(this)
 	end := newChain(&first)
 	end.base, end.appended = this.value.path, this.remaining
-	if !found.isNone() {
-		last, _ := literalStep(&c.opts, &c.table, found)
+	if found.isNone() {
+		return c.limited(end, this)
+	}
+	last, _ := literalStep(&c.opts, &c.table, found)
+	if last.outcome == "" {
 		end.add(&last)
+	} else {
+		this.remaining, end.appended = "", "" // as the path stays whole, or is of no use
+		end.endAt(last.outcome)
 	}
 	return c.limited(end, this)
 }
@@ -108,7 +114,9 @@ func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
 	if end.appended != "" && this.remaining != "" && !c.derive(this.rule, made) {
 		return chainEnd{state: endTooManyRedirects}
 	}
-	end.appended += this.remaining
+	if end.state != endGone {
+		end.appended += this.remaining
+	}
 	first := c.stepOf(this)
 	end.precede(&first)
 	return c.limited(end, this)

@@ -97,8 +97,8 @@ func (c *resultComparison) counterpart(in *Ruleset, r *record) ref {
 // same reports whether two records of one key answer every request in the same way. Below an exact
 // key another rule answers, so that the records do not tell.
 func (c *resultComparison) same(old, now *record) bool {
-	const telling = requestOrigin | joined | failed | exactKey
-	return !old.flags.has(exactKey|failed) && old.flags&telling == now.flags&telling &&
+	const telling = requestOrigin | joined | noDestination | exactKey
+	return !old.flags.has(exactKey|noDestination) && old.flags&telling == now.flags&telling &&
 		old.base == now.base && old.query == now.query && old.fragment == now.fragment &&
 		old.status == now.status
 }

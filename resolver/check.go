@@ -91,7 +91,7 @@ func (c *checker) checkRule(at ref) {
 	if !value.internal && value.url.Scheme == "http" {
 		c.find(SeverityNote, FindPlainHTTP, rule, plainHTTPMessage)
 	}
-	if r.flags.has(failed) {
+	if r.flags.has(noDestination) {
 		return
 	}
 	if r.hops > 1 {

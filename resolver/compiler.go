@@ -30,8 +30,10 @@ type Compiler struct {
 	warnings []Warning
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
-	atSite   siteEnds
-	full     bool // whether the arena is
+	// passing are the rules with literal keys that pass.
+	passing []ref
+	atSite  siteEnds
+	full    bool // whether the arena is
 	// stored is the memory that compiled rules take so far, in bytes.
 	stored int
 	// shared are long parts of destinations that lie in the arena once, by their text.
@@ -146,10 +148,13 @@ func (c *Compiler) Add(rule Rule) {
 	}
 	source := c.sources.number(source{rule.Position.Source, c.rank})
 	c.key = c.opts.appendKey(c.key[:0], rule.Key)
-	if bad || value.internal {
+	switch {
+	case bad || value.internal:
 		// A bad rule is kept for its key alone, of which a duplicate is an error, too.
 		c.addInternal(rule, value, source)
-	} else {
+	case value.outcome != "":
+		c.addOutcome(rule, source)
+	default:
 		c.addAbsolute(rule, value, source)
 	}
 	if !bad {
@@ -166,13 +171,22 @@ func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey b
 	}
 	if inValue != nil {
 		c.fail(rule, ErrInvalidValue, inValue.Error())
-	} else if !value.internal && !c.opts.hostAllowed(value.url.Host) {
+	} else if value.outcome == "" && !value.internal && !c.opts.hostAllowed(value.url.Host) {
 		c.fail(rule, ErrHostNotAllowed, hostMessage(value.url.Host))
 	}
-	if rule.Status != 0 && !ValidStatus(rule.Status) {
+	c.checkStatus(rule)
+	return inKey == nil
+}
+
+// checkStatus reports a status that is none of a redirect, or of a rule that does not redirect.
+func (c *Compiler) checkStatus(rule Rule) {
+	switch {
+	case rule.Status == 0:
+	case isOutcome(rule.Value):
+		c.fail(rule, ErrInvalidStatus, outcomeStatusMessage(rule.Value, rule.Status))
+	case !ValidStatus(rule.Status):
 		c.fail(rule, ErrInvalidStatus, statusMessage(rule.Status))
 	}
-	return inKey == nil
 }
 
 func (c *Compiler) fail(rule Rule, kind error, message string) {
@@ -204,6 +218,18 @@ func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 	}
 	r.describe(rule, source)
 	c.enter(text(c.key), c.store(&r), rule.Exact)
+}
+
+// addOutcome compiles a rule that is gone or passes, whose canonical key is c.key.
+func (c *Compiler) addOutcome(rule Rule, source int) {
+	r := record{key: text(c.key)}
+	r.setOutcome(rule.Value)
+	r.describe(rule, source)
+	at := c.store(&r)
+	c.enter(text(c.key), at, rule.Exact)
+	if rule.Value == PassValue {
+		c.passing = append(c.passing, at)
+	}
 }
 
 // addInternal keeps a rule with an internal redirect, whose canonical key is c.key. It is compiled
@@ -313,6 +339,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		return nil, c.ruleErrors()
 	}
 	c.warnOfChains()
+	c.warnOfIdlePasses()
 	failures := c.storeInternalRules()
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()

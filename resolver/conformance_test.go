@@ -223,6 +223,8 @@ func (e expectation) checkForm(t *testing.T) {
 	switch e.Outcome {
 	case "redirect":
 		good = has == members{destination: true, key: true, hops: true}
+	case "gone":
+		good = has == members{key: true, hops: true}
 	case "pass":
 		good = has == members{} || has == members{key: true, hops: true}
 	case "error":

@@ -29,10 +29,10 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 		Status: rule.status,
 	}
 	switch {
+	case rule.flags.has(noDestination):
+		return dst, rs.resultWithout(&rule, found.remaining, result)
 	case unsafePath(found.remaining, dst):
 		return dst, result.failed(ErrUnsafePath)
-	case rule.flags.has(failed):
-		return dst, result.failed(rs.failures[rule.failure()])
 	}
 	end, fragment, err := rs.appendDestination(dst, &rule, found.remaining, req)
 	if err != nil {
@@ -42,6 +42,22 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 		return dst, Result{Key: result.Key, Rule: result.Rule, Hops: result.Hops}
 	}
 	return end, result
+}
+
+// resultWithout makes the result of a redirect that of a rule without a destination. A request that
+// passes at once is not looked at (R14).
+func (rs *Ruleset) resultWithout(rule *record, remaining string, redirect Result) Result {
+	var memory [128]byte
+	switch {
+	case rule.base == PassValue:
+		return Result{Key: redirect.Key, Rule: redirect.Rule}
+	case unsafePath(remaining, memory[:0]):
+		return redirect.failed(ErrUnsafePath)
+	case rule.base == GoneValue:
+		redirect.Outcome, redirect.Status = Gone, 0
+		return redirect
+	}
+	return redirect.failed(rs.failures[rule.failure()])
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The

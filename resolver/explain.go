@@ -110,7 +110,7 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	if end != "" && (len(e.Walk) == 0 || result.Outcome == Redirect) {
 		e.Near = rs.nearMiss(end)
 	}
-	if len(e.Walk) == 0 {
+	if len(e.Walk) == 0 || result.Outcome == Gone || isOutcome(e.Walk[0].Value) {
 		return e
 	}
 	if result.Outcome == Pass {
@@ -196,7 +196,9 @@ func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
 	parts := rs.partsOf(e.Walk)
 	e.Origin = parts.origin
 	for _, step := range e.Walk {
-		e.Appended = step.Remaining + e.Appended
+		if !isOutcome(step.Value) { // else the path stays whole
+			e.Appended = step.Remaining + e.Appended
+		}
 	}
 	given := Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}
 	e.Fragment = explainFragment(given, parts.fragment, parts.destinationFragment)
@@ -218,6 +220,9 @@ func (rs *Ruleset) partsOf(walk []Step) parts {
 		p.origin.Kind = FromOption
 	}
 	for i := range walk {
+		if isOutcome(walk[i].Value) {
+			return p
+		}
 		if !isInternal(walk[i].Value) {
 			from := Source{Kind: FromDestination, Step: i}
 			u, _ := parseAbsolute(walk[i].Value)

@@ -17,7 +17,8 @@ func (c *Compiler) findFollowingKeys() map[int]ref {
 	for _, end := range ends {
 		path := splitPath{text: end.path}
 		next := lookUp(&c.table, c.templates, &path, unlimitedWork())
-		if next.template.rule == nil && next.literal.ref != 0 {
+		if next.template.rule == nil && next.literal.ref != 0 &&
+			c.table.outcomeOf(next.literal.ref) == "" {
 			following[end.rule] = next.literal.ref
 		}
 	}
@@ -73,6 +74,9 @@ func (c *Compiler) noteFollowing(at ref, waiting map[string][]int, following map
 		rules, ok := waiting[key[:i]]
 		if !ok {
 			continue
+		}
+		if c.table.outcomeOf(at) != "" {
+			return // which redirects nobody
 		}
 		rules = slices.DeleteFunc(rules, func(rule int) bool {
 			if c.table.internalRules[rule].key == key {

@@ -60,6 +60,9 @@ const exampleRules = `a=>/b/x?e=1#f
 é=>https://go.example/{y}?a=1&a=2
 c/d/=>/c//
 t/{x}=>https://x.example/{x}?y={x}
+b/c=>pass
+a/b=>gone
+t/{x}/w=>gone
 !{+z}/w=>/t/{+z}#{z}
 a{y}=>/b/x/{y}
 %2e=>/..`

@@ -51,9 +51,12 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 		hops:      uint8(min(end.hops, MaxRedirects)),
 		ownStatus: this.rule.Status,
 	}
-	if end.failed() {
+	switch {
+	case end.failed():
 		r.setFailure(failures.number(end.err()))
-	} else if end.appended == "" || c.derive(this.rule, len(end.base)+len(end.appended)) {
+	case end.state == endGone:
+		r.setOutcome(GoneValue)
+	case end.appended == "" || c.derive(this.rule, len(end.base)+len(end.appended)):
 		c.opts.setBase(&r, end)
 		c.setQueryAndFragment(&r, this)
 		r.status = end.status(c.opts.statusOf(this.rule))

@@ -97,7 +97,7 @@ func (l *leads) add(at ref) {
 	r.decode(&l.ruleset.table.arena, l.ruleset.table.arena.bytes(at))
 	// Folded triplets are in upper case again then.
 	key := "/" + string(weburl.AppendCanonicalPath(nil, r.key))
-	if w := (way{path: key, shown: key, at: at}); !l.addIfRight(w) && !r.flags.has(failed) {
+	if w := (way{path: key, shown: key, at: at}); !l.addIfRight(w) && !r.flags.has(noDestination) {
 		_, base := cutOrigin(r.base)
 		l.addBelow(w, base)
 	}

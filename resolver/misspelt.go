@@ -43,7 +43,8 @@ func (c *Compiler) unmatchedPaths() *nearPaths {
 	for i := range c.table.internalRules {
 		c.opts.pauseAfter(i)
 		this := &c.table.internalRules[i]
-		if this.slot == shadowed || this.end.state != endUnmatched || this.end.hops > 1 {
+		if this.slot == shadowed || this.end.state != endUnmatched || this.end.passed ||
+			this.end.hops > 1 {
 			continue
 		}
 		path := c.endOf(this)
@@ -65,11 +66,11 @@ func (c *Compiler) endOf(this *internalRule) string {
 	return strings.TrimSuffix(string(c.opts.appendKey(nil, string(path[1:]))), "/")
 }
 
-// leadsToPath reports whether a rule leads to a path of the site. It is a page then, and does not
-// mean the rule's key.
+// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. The path is a page
+// then, and does not mean the rule's key.
 func (c *Compiler) leadsToPath(at ref, path string) bool {
 	if at&internalRef == 0 {
-		return false
+		return c.table.outcomeOf(at) != ""
 	}
 	this := c.internal(at)
 	return this.end.state == endUnmatched && c.endOf(this) == path

@@ -13,7 +13,7 @@ type NearMiss struct {
 }
 
 // nearMiss returns the rule that comes nearest to a path which no key matches, nil where none comes
-// near. It looks at all keys.
+// near. It looks at all keys, but for those that would let the path pass, too.
 func (rs *Ruleset) nearMiss(pathname string) *NearMiss {
 	path := strings.TrimSuffix(string(rs.opts.appendKey(nil, pathname[1:])), "/")
 	if path == "" {
@@ -24,12 +24,16 @@ func (rs *Ruleset) nearMiss(pathname string) *NearMiss {
 		if s == 0 {
 			continue
 		}
-		if c := compareToKey(path, rs.table.key(s.ref()), s.isExact()); c.reason != "" {
+		c := compareToKey(path, rs.table.key(s.ref()), s.isExact())
+		if c.reason != "" && rs.table.outcomeOf(s.ref()) != PassValue {
 			c.entry = s.ref()
 			nearest.replaceBy(c)
 		}
 	}
 	for _, t := range rs.templates.all() {
+		if t.value.outcome == PassValue {
+			continue
+		}
 		c := rs.templates.compareTo(t, strings.Split(strings.TrimSuffix(pathname[1:], "/"), "/"))
 		c.template = t
 		nearest.replaceBy(c)

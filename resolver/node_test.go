@@ -126,8 +126,9 @@ func randomComparison(seed uint64, requests int) comparison {
 		c.rules = r.ruleset(c.opts)
 	}
 	// which the draft does not have
-	c.rules = slices.DeleteFunc(c.rules,
-		func(rule Rule) bool { return IsTemplate(CanonicalKey(rule.Key, false)) })
+	c.rules = slices.DeleteFunc(c.rules, func(rule Rule) bool {
+		return isOutcome(rule.Value) || IsTemplate(CanonicalKey(rule.Key, false))
+	})
 	for range requests {
 		c.requests = append(c.requests, r.mutated(r.requestURL(c.rules)))
 	}

@@ -106,6 +106,16 @@ func statusMessage(code int) string {
 	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)
 }
 
+// outcomeStatusMessage says what is wrong with the status of a rule that is gone or passes.
+func outcomeStatusMessage(outcome string, status int) string {
+	if outcome == GoneValue {
+		return fmt.Sprintf("gone is always answered with 410, and takes no status; remove %d, or "+
+			"write a destination", status)
+	}
+	return fmt.Sprintf("pass leaves the answer to the next handler, and takes no status; remove "+
+		"%d, or write a destination", status)
+}
+
 // options are Options that have been checked, in the form that compiling and answering use.
 type options struct {
 	status       int

@@ -57,6 +57,10 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 		if !effort.spend(len(pathname)) {
 			return "", Result{Outcome: Failed, Err: errGivesUp}
 		}
+		found = found && !(rule.Value == "pass" && len(taken) > 0)
+		if found && rule.Value == "pass" {
+			return "", Result{Outcome: Pass, Key: rule.Key}
+		}
 		if !found && len(taken) == 0 {
 			return "", Result{Outcome: Pass}
 		}
@@ -80,6 +84,9 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 			return "", Result{Outcome: Failed, Key: append(taken, rule)[0].Key, Err: ErrUnsafePath}
 		}
 		taken = append(taken, rule)
+		if rule.Value == "gone" {
+			return "", Result{Outcome: Gone, Key: taken[0].Key, Hops: len(taken) - 1}
+		}
 		relativePathname = remaining + relativePathname
 		if strings.HasPrefix(rule.Value, "http") {
 			u, err := weburl.Parse(rule.Value)

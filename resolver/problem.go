@@ -94,6 +94,8 @@ const (
 	WarnMeetsKey WarningKind = "meets another key"
 	// WarnShadowed: an earlier source has the key.
 	WarnShadowed WarningKind = "shadowed"
+	// WarnNoEffect: the rule, or a part of it, could as well not be there.
+	WarnNoEffect WarningKind = "no effect"
 	// WarnUnreachable: no HTTP request can match the key.
 	WarnUnreachable WarningKind = "unreachable"
 	// WarnTrailingSlashKey: the key ends in "/" and matches that path only (R5).

@@ -97,10 +97,13 @@ func (r random) ruleset(opts Options) []Rule {
 		if r.IntN(12) == 0 {
 			rule.Value = "https://go.example/" + rule.Key // leads to itself (R15)
 		}
+		if r.IntN(8) == 0 {
+			rule.Value = r.one("gone", "pass")
+		}
 		if r.IntN(6) == 0 {
 			rule.Exact = true
 		}
-		if r.IntN(3) == 0 {
+		if r.IntN(3) == 0 && !isOutcome(rule.Value) {
 			rule.Status = []int{301, 302, 303, 307, 308}[r.IntN(5)]
 		}
 		if _, err := Compile(append(rules, rule), opts); err == nil {

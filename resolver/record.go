@@ -43,8 +43,9 @@ const (
 	// joined: base ends in a path appended along the chain, so that the one seam of R6 has been
 	// made.
 	joined
-	// failed: the chain does not end or is too long; base holds the number of a failure instead.
-	failed
+	// noDestination: base holds what there is instead: gone, pass, or the number of a failure, where
+	// the chain does not end or is too long.
+	noDestination
 	hasSpelling
 	hasValue
 	exactKey
@@ -231,14 +232,24 @@ func uvarint(b []byte) (int, []byte) {
 // setFailure makes r the record of a rule whose requests are answered with the error of that
 // number.
 func (r *record) setFailure(n int) {
-	r.flags |= failed
+	r.flags |= noDestination
 	r.base = string(binary.AppendUvarint(nil, uint64(n)))
 }
 
-// failure returns the number of the error that requests are answered with.
+// isFailure reports whether requests are answered with an error. No number looks like a word, as all
+// bytes of a number but the last one have their highest bit set.
+func (r *record) isFailure() bool { return r.flags.has(noDestination) && !isOutcome(r.base) }
+
+// failure returns the number of that error.
 func (r *record) failure() int {
 	n, _ := uvarint([]byte(r.base))
 	return n
+}
+
+// setOutcome makes r the record of a rule whose requests have an outcome, gone or pass.
+func (r *record) setOutcome(outcome string) {
+	r.flags |= noDestination
+	r.base = outcome
 }
 
 // spelledKey returns the key as the rule has it.

@@ -53,23 +53,31 @@ func (e *LoopError) Unwrap() []error { return []error{ErrTooManyRedirects, ErrLo
 type Outcome uint8
 
 const (
-	// Pass: no rule matched, or the destination is the request itself (R15).
+	// Pass: no rule matched, or one with the value pass, or the destination is the request itself
+	// (R15).
 	Pass Outcome = iota
 	// Redirect: there is a destination.
 	Redirect
 	// Failed: there is an error; its name is "error".
 	Failed
+	// Gone: the key, or a chain from it, is gone.
+	Gone
+
+	// Outcomes is how many outcomes there are.
+	Outcomes = iota
 )
 
-// String returns pass, redirect or error.
+// String returns pass, redirect, gone or error.
 func (o Outcome) String() string {
 	switch o {
 	case Redirect:
 		return "redirect"
 	case Failed:
 		return "error"
+	case Gone:
+		return GoneValue
 	}
-	return "pass"
+	return PassValue
 }
 
 // Request is a Request URL taken apart (3.2, R2).

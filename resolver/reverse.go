@@ -58,7 +58,7 @@ func newReverseIndex(rs *Ruleset) *reverseIndex {
 func (x *reverseIndex) add(n int, at ref) {
 	var r record
 	r.decodeAnswer(&x.ruleset.table.arena, x.ruleset.table.arena.bytes(at))
-	if r.flags.has(failed) || r.flags.has(unlisted) || r.fragment != "" {
+	if r.flags.has(noDestination) || r.flags.has(unlisted) || r.fragment != "" {
 		return
 	}
 	origin, path := cutOrigin(r.base)

@@ -10,7 +10,8 @@ type Rule struct {
 	Key string
 	// Value is an absolute destination, which begins with "http://" or "https://", or an internal
 	// redirect, which begins with "/" (R10). Under a key that is a template it is one over the same
-	// variables, which stand behind the host; under another it is literal.
+	// variables, which stand behind the host; under another it is literal. Or it is [GoneValue] or
+	// [PassValue], which are an extension of the draft and have no status.
 	Value string
 	// Status is 301, 302, 303, 307 or 308; 0 stands for the ruleset's default.
 	Status int

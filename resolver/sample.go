@@ -117,10 +117,10 @@ func (rs *Ruleset) resultFor(pathname, behind string) Result {
 // resultOf returns what a rule says to a request of which something remains behind the key.
 func (rs *Ruleset) resultOf(r record, remaining string) Result {
 	switch {
+	case r.flags.has(noDestination):
+		return rs.resultWithout(&r, remaining, Result{Hops: int(r.hops)})
 	case unsafePath(remaining, nil):
 		return Result{}.failed(ErrUnsafePath)
-	case r.flags.has(failed):
-		return Result{}.failed(rs.failures[r.failure()])
 	}
 	r.flags &^= requestOrigin
 	destination, _, err := rs.appendDestination(nil, &r, remaining, &Request{})

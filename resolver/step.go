@@ -17,8 +17,10 @@ type step struct {
 	key       string // in the rule's spelling
 	status    int    // the rule's own
 	remaining string
-	// internal tells that the value is a path, and not a URL.
+	// internal tells that the value is a path, and not a URL; outcome is GoneValue or PassValue where
+	// it is neither.
 	internal bool
+	outcome  string
 	// base is origin and path of a URL. Query and fragment of a path are as written, and only there
 	// where the chain has none yet.
 	base, query, fragment string
@@ -110,7 +112,11 @@ func literalStep(o *options, t *table, m *match) (next step, path string) {
 		var r record
 		r.decode(&t.arena, m.encoded)
 		next.key, next.status = r.spelledKey(), cmp.Or(r.ownStatus, o.status)
-		if next.internal = isInternal(r.value); !next.internal {
+		switch next.internal = isInternal(r.value); {
+		case !next.internal && r.flags.has(noDestination):
+			next.outcome = r.base
+			return next, ""
+		case !next.internal:
 			next.base, next.query, next.fragment = r.base, r.query, r.fragment
 			return next, ""
 		}
@@ -123,7 +129,10 @@ func literalStep(o *options, t *table, m *match) (next step, path string) {
 // templateStep is the step that a template is for its captures of the path where the stepper is.
 func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 	v := &m.rule.value
-	if !v.internal {
+	switch {
+	case v.outcome != "":
+		return step{key: m.rule.rule.Key, remaining: m.remaining, outcome: v.outcome}
+	case !v.internal:
 		s.work.do(2 * pathWork(s.at.text))
 		return s.opts.lastTemplateStep(m, s.merger)
 	}

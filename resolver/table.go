@@ -94,6 +94,19 @@ func (t *table) entry(at ref) (key string, record []byte) {
 	return recordKey(record), record
 }
 
+// outcomeOf returns the value of the rule of an entry if that is gone or passes, or "".
+func (t *table) outcomeOf(at ref) string {
+	if at&internalRef != 0 {
+		return ""
+	}
+	var r record
+	r.decodeAnswer(&t.arena, t.arena.bytes(at))
+	if !r.flags.has(noDestination) || r.isFailure() || r.hops > 0 {
+		return ""
+	}
+	return r.base
+}
+
 // insert puts an entry into the table and returns its place. It is that of the other entry where
 // one has its key already.
 func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {

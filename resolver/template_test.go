@@ -246,6 +246,17 @@ func templateRules(r *rand.Rand) []Rule {
 	return rules
 }
 
+// withOutcomes makes some of the rules say gone or pass.
+func withOutcomes(rules []Rule, seed uint64) []Rule {
+	r := rand.New(rand.NewPCG(seed, 7))
+	for i := range rules {
+		if r.IntN(5) == 0 {
+			rules[i].Value, rules[i].Status = []string{GoneValue, PassValue}[r.IntN(2)], 0
+		}
+	}
+	return rules
+}
+
 // manyTemplateRules are random templates with more in common than others, so many that each way to
 // choose among them is taken.
 func manyTemplateRules(r *rand.Rand) []Rule {
@@ -317,7 +328,7 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		opts := Options{MaxRedirects: &limit, FoldCase: r.IntN(8) == 0,
 			Query: []QueryMode{QueryMerge, QueryMerge, QueryPreserve}[r.IntN(3)]}
-		rules := templateRules(r)
+		rules := withOutcomes(templateRules(r), seed)
 		rs, err := Compile(rules, opts)
 		if err != nil {
 			continue
@@ -344,7 +355,7 @@ func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 			}
 		}
 	}
-	for _, outcome := range []Outcome{Pass, Redirect, Failed} {
+	for _, outcome := range []Outcome{Pass, Redirect, Failed, Gone} {
 		if answered[outcome] < 1000 {
 			t.Errorf("%s was the outcome %d times", outcome, answered[outcome])
 		}

@@ -10,9 +10,7 @@ import (
 func (c *Compiler) addTemplate(rule Rule) {
 	before := c.wrong
 	t, parsed := c.parseTemplateRule(rule)
-	if rule.Status != 0 && !ValidStatus(rule.Status) {
-		c.fail(rule, ErrInvalidStatus, statusMessage(rule.Status))
-	}
+	c.checkStatus(rule)
 	if c.wrong > before {
 		return
 	}
@@ -61,7 +59,7 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 	switch {
 	case err != nil:
 		c.fail(rule, ErrInvalidValue, err.Error())
-	case !t.value.internal && !c.opts.hostAllowed(t.value.host):
+	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(t.value.host):
 		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
 	}
 	return t, value
@@ -70,7 +68,7 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 // warnOfTemplate warns of what a template does that its author may not expect.
 func (c *Compiler) warnOfTemplate(t *templateRule) {
 	for slot, name := range t.names {
-		if !t.value.uses(slot) {
+		if t.value.outcome == "" && !t.value.uses(slot) {
 			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the "+
 				"variable "+name+"; what it captures is dropped")
 		}

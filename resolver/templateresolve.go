@@ -68,6 +68,9 @@ func (rs *Ruleset) appendTemplate(
 		return dst, result.failed(err)
 	}
 	result.Hops, result.Status = int(r.hops), r.status
+	if r.flags.has(noDestination) {
+		return dst, rs.resultWithout(&r, m.remaining, result)
+	}
 	end, fragment, err := rs.appendDestination(dst, &r, m.remaining, req)
 	if err != nil {
 		return dst, result.failed(err)
@@ -83,7 +86,13 @@ func (rs *Ruleset) appendTemplate(
 func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *work) (
 	r record, err error,
 ) {
-	if !m.rule.value.internal {
+	switch v := &m.rule.value; {
+	case v.outcome != "":
+		if r.setOutcome(v.outcome); v.outcome == GoneValue && m.isUnsafe("") {
+			err = ErrUnsafePath
+		}
+		return r, err
+	case !v.internal:
 		last := rs.opts.lastTemplateStep(m, &rs.merger)
 		return record{
 			base: last.base, query: last.query, fragment: last.fragment, status: last.status,
@@ -99,6 +108,10 @@ func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *w
 		return r, ErrTooLong
 	}
 	r.hops = uint8(min(end.hops, MaxRedirects))
+	if end.state == endGone {
+		r.setOutcome(GoneValue)
+		return r, nil
+	}
 	r.status = end.status(rs.opts.statusOf(m.rule.rule))
 	rs.opts.destinationOf(&r, &end, &rs.merger)
 	return r, nil

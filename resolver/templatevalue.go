@@ -11,9 +11,10 @@ import (
 )
 
 // templateValue is the value of a rule whose key is a template. It is that of an absolute
-// destination, or of an internal redirect.
+// destination, of an internal redirect, or an outcome.
 type templateValue struct {
 	internal bool
+	outcome  string // GoneValue or PassValue, "" for a destination
 	origin   string // of an absolute destination
 	host     string
 	// path, query and fragment are literal text and captures; query and fragment without what they
@@ -105,6 +106,7 @@ func assembleValue(marked string, captures []valuePiece) (
 	if err != nil {
 		return v, parsed, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
 	}
+	v.outcome = parsed.outcome
 	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
 		v.origin, v.host = parsed.url.Origin(), parsed.url.Host
@@ -199,7 +201,7 @@ func (v *templateValue) uses(slot int) bool {
 
 // textOf returns the value with captures in their places.
 func (v *templateValue) textOf(captures []capture) string {
-	text := v.origin + v.pathOf(captures)
+	text := v.outcome + v.origin + v.pathOf(captures)
 	if v.hasQuery {
 		text += "?" + v.queryOf(captures)
 	}

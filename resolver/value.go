@@ -12,6 +12,19 @@ import (
 // 2, R10).
 func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
 
+// The values that are no destination but an outcome, an extension of the draft.
+const (
+	// GoneValue makes requests for the key an error with status 410.
+	GoneValue = "gone"
+	// PassValue lets requests for the key go on, as if no rule matched.
+	PassValue = "pass"
+)
+
+func isOutcome(value string) bool { return value == GoneValue || value == PassValue }
+
+// IsValue reports whether a word is meant as a value: a destination, gone or pass.
+func IsValue(word string) bool { return IsDestination(word) || isOutcome(word) }
+
 // IsDestination reports whether a word is meant as a destination, absolute or internal. It looks
 // whether it begins with https://, http:// or /.
 func IsDestination(word string) bool { return isInternal(word) || isAbsolute(word) }
@@ -25,15 +38,19 @@ func isAbsolute(value string) bool {
 // maxDestination is the length of the longest destination, in bytes.
 const maxDestination = 1<<16 - 1
 
-// parsedValue is a good value: an absolute destination, or an internal redirect.
+// parsedValue is a good value: an absolute destination, an internal redirect, or an outcome.
 type parsedValue struct {
 	internal bool
+	outcome  string // GoneValue or PassValue, "" for a destination
 	url      weburl.URL
 	path     internalValue
 }
 
 // parseValue parses a value, or says what is wrong with it and what to write instead.
 func parseValue(value string) (parsed parsedValue, err error) {
+	if isOutcome(value) {
+		return parsedValue{outcome: value}, nil
+	}
 	if err = checkValue(value); err != nil {
 		return parsed, err
 	}

@@ -17,6 +17,10 @@ func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
 // warnOfRule warns of what a rule, taken by itself, does that its author may not expect.
 func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	c.warnOfHabits(rule, value)
+	if rule.Unlisted && value.outcome != "" {
+		c.warn(WarnNoEffect, rule, "unlisted has no effect, as a rule that says "+value.outcome+
+			" is never advertised; remove it")
+	}
 	if strings.HasSuffix(rule.Key, "/") {
 		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and "+
 			"\"//\" below it, only; "+
