@@ -1,0 +1,56 @@
+package resolver
+
+// warnOfIdlePasses warns of keys without variables that pass, where nothing shorter takes what they
+// let pass: without them nothing would change.
+func (c *Compiler) warnOfIdlePasses() {
+	for n, at := range c.passing {
+		c.opts.pauseAfter(n)
+		rule, rank := c.ruleAt(at)
+		if c.serves(at) && !c.shadows(at, rank) && !c.isCovered(at) {
+			c.warn(WarnNoEffect, rule, "the rule has no effect, as no shorter key takes the requests "+
+				"that it lets pass; remove it")
+		}
+	}
+}
+
+// serves reports whether no rule of an earlier source shadows that of an entry.
+func (c *Compiler) serves(at ref) bool {
+	key := c.table.key(at)
+	hash, _ := keyHash(c.table.seed, key)
+	entry, _ := c.table.lookup(hash, key, len(key), true)
+	return entry.ref() == at
+}
+
+// shadows reports whether the rule of an entry shadows one of a later source.
+func (c *Compiler) shadows(at ref, rank int) bool {
+	if len(c.shadowed) == 0 {
+		return false
+	}
+	for later := rank + 1; later <= c.rank; later++ {
+		if _, is := c.shadowed[keyOfSource{later, c.table.key(at)}]; is {
+			return true
+		}
+	}
+	return false
+}
+
+// isCovered reports whether a shorter key or a template takes the path of an entry, or what is below
+// it, and does not let it pass, too.
+func (c *Compiler) isCovered(at ref) bool {
+	key := c.table.key(at)
+	shorter, _ := c.table.longest(key, window{1, len(key) - 1})
+	if shorter.slot != 0 && c.table.outcomeOf(shorter.slot.ref()) != PassValue {
+		return true
+	}
+	return c.isTemplated("/"+key) || c.isTemplated("/"+key+"/"+anySegment)
+}
+
+// isTemplated reports whether a template matches a path, and does not let it pass.
+func (c *Compiler) isTemplated(path string) bool {
+	if c.templates == nil {
+		return false
+	}
+	var best templateFound
+	c.templates.search(&splitPath{text: path}, unlimitedWork(), &best)
+	return best.rule != nil && best.rule.value.outcome != PassValue
+}
