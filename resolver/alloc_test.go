@@ -14,6 +14,8 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		{Key: "plain", Value: "https://x.example/a"},
 		{Key: "in", Value: "/in2?embedded=1#f"},
 		{Key: "loop", Value: "/loop"},
+		{Key: "old", Value: "gone"},
+		{Key: "hit/api", Value: "pass"},
 		{Key: "café/%2F", Value: "https://x.example/a"},
 		{Key: strings.Repeat("d/", 20) + "end", Value: "https://x.example/a"},
 	}
@@ -45,6 +47,8 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		{"a miss", "/nobody/has/this", Options{}, Pass},
 		{"a percent-encoded miss", "/nobody%20has/this", Options{}, Pass},
 		{"a loop", "/loop/a", Options{}, Failed},
+		{"a key that is gone", "/old/a%20b", Options{}, Gone},
+		{"a key that passes", "/hit/api/a%20b", Options{}, Pass},
 		{"an unsafe path", "/hit/..%2f", Options{}, Failed},
 		{"a deep path", "/hit" + strings.Repeat("/s", 8000), Options{}, Redirect},
 		{"a deep path to a deep key",

@@ -13,6 +13,12 @@ import (
 // insteadOf says what the author of a value that is neither URL nor path may write.
 func insteadOf(value string) string {
 	bare := withoutMarks(value)
+	switch outcome := strings.ToLower(bare); {
+	case isOutcome(bare):
+		return "write " + bare
+	case isOutcome(outcome):
+		return "write " + outcome + ", or /" + bare + " for a path"
+	}
 	suggested := goodValues(meantBy(bare))
 	switch {
 	case strings.HasPrefix(bare, ":") && len(suggested) == 1:

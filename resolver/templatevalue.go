@@ -106,7 +106,9 @@ func assembleValue(marked string, captures []valuePiece) (
 	if err != nil {
 		return v, parsed, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
 	}
-	v.outcome = parsed.outcome
+	if parsed.outcome != "" {
+		return templateValue{outcome: parsed.outcome}, parsed, nil
+	}
 	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
 		v.origin, v.host = parsed.url.Origin(), parsed.url.Host
@@ -201,7 +203,10 @@ func (v *templateValue) uses(slot int) bool {
 
 // textOf returns the value with captures in their places.
 func (v *templateValue) textOf(captures []capture) string {
-	text := v.outcome + v.origin + v.pathOf(captures)
+	if v.outcome != "" {
+		return v.outcome
+	}
+	text := v.origin + v.pathOf(captures)
 	if v.hasQuery {
 		text += "?" + v.queryOf(captures)
 	}

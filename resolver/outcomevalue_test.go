@@ -1,0 +1,269 @@
+package resolver
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// kindsOf returns the kinds and keys of warnings.
+func kindsOf(warnings []Warning) (kinds []string) {
+	for _, w := range warnings {
+		kinds = append(kinds, string(w.Kind)+" "+w.Key)
+	}
+	return kinds
+}
+
+func TestAPassThatHoldsNothingBackHasNoEffect(t *testing.T) {
+	const url = "https://x.example"
+	for name, tt := range map[string]struct {
+		rules []Rule
+		want  []string
+	}{
+		"nothing is shorter": {
+			[]Rule{{Key: "docs/api", Value: "pass"}, {Key: "doc", Value: url}},
+			[]string{"no effect docs/api"},
+		},
+		"a key alone": {[]Rule{{Key: "a", Value: "pass"}}, []string{"no effect a"}},
+		"a shorter key": {
+			[]Rule{{Key: "docs", Value: url}, {Key: "docs/api", Value: "pass"}}, nil,
+		},
+		"a shorter key that is gone": {
+			[]Rule{{Key: "docs", Value: "gone"}, {Key: "docs/api", Value: "pass"}}, nil,
+		},
+		"an internal shorter key": {
+			[]Rule{{Key: "docs", Value: "/x"}, {Key: "docs/a/b/api", Value: "pass"}}, nil,
+		},
+		"a shorter key that is exact": {
+			[]Rule{{Key: "docs", Value: url, Exact: true}, {Key: "docs/api", Value: "pass"}},
+			[]string{"no effect docs/api"},
+		},
+		"a shorter key that passes, too": {
+			[]Rule{{Key: "docs", Value: url}, {Key: "docs/a", Value: "pass"},
+				{Key: "docs/a/b", Value: "pass"}},
+			[]string{"no effect docs/a/b"},
+		},
+		"a template": {
+			[]Rule{{Key: "{x}/{+y}", Value: url + "/{x}/{y}"}, {Key: "docs/api", Value: "pass"}}, nil,
+		},
+		"a template of another form": {
+			[]Rule{{Key: "p-{x}", Value: url + "/{x}"}, {Key: "docs/api", Value: "pass"}},
+			[]string{"no effect docs/api"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := kindsOf(warnings(t, tt.rules, Options{}))
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAPassThatShadowsALaterSourceHasAnEffect(t *testing.T) {
+	c, _ := NewCompiler(Options{})
+	c.Add(Rule{Key: "docs", Value: "pass"})
+	c.NextSource()
+	c.Add(Rule{Key: "docs", Value: "https://x.example"})
+	rs, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := kindsOf(rs.Warnings()); !slices.Equal(got, []string{"shadowed docs"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestGoneAndPassEndLoopsAndCircles(t *testing.T) {
+	for name, rules := range map[string][]Rule{
+		"a rule that leads below itself": {
+			{Key: "docs", Value: "/docs/v2"}, {Key: "docs/v2", Value: "pass"}},
+		"two rules": {
+			{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/a/x"}, {Key: "a/x", Value: "gone"}},
+		"a key below a destination that is gone": {
+			{Key: "old", Value: "/new"}, {Key: "new/b", Value: "gone"}},
+		"a key below a destination that passes": {
+			{Key: "old", Value: "/new"}, {Key: "new/b", Value: "pass"}},
+		"an absolute destination at the site": {
+			{Key: "a", Value: "https://go.example/a/b"}, {Key: "a/b", Value: "pass"}},
+		"a destination with a slash": {{Key: "a", Value: "/b/"}, {Key: "b", Value: "gone"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rs := mustCompile(t, rules, Options{Origin: "https://go.example"})
+			for _, f := range findings(rs) {
+				if f.Kind != WarnNoEffect {
+					t.Errorf("%s: %s", f.Kind, f)
+				}
+			}
+			if count, _ := rs.Broken(nil, 1); count > 0 {
+				t.Errorf("%d broken rules", count)
+			}
+		})
+	}
+}
+
+func TestUnlistedIsOfNoEffectWhereNothingIsAdvertised(t *testing.T) {
+	rules := []Rule{{Key: "a", Value: "gone", Unlisted: true, Position: at}}
+	got := warnings(t, rules, Options{})
+	const want = where + `"a": unlisted has no effect, as a rule that says gone is never ` +
+		`advertised; remove it`
+	if len(got) != 1 || got[0].String() != want {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestAStatusBehindGoneOrPassIsAnErrorThatSaysSo(t *testing.T) {
+	_, err := Compile([]Rule{
+		{Key: "a", Value: "gone", Status: 301}, {Key: "b/{x}", Value: "pass", Status: 308},
+	}, Options{})
+	const want = `key "a": gone is always answered with 410, and takes no status; remove 301, or ` +
+		`write a destination` + "\n" + `key "b/{x}": pass leaves the answer to the next handler, ` +
+		`and takes no status; remove 308, or write a destination`
+	if err == nil || err.Error() != want || !errors.Is(err, ErrInvalidStatus) {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+func TestNoListOfHostsForbidsGoneOrPass(t *testing.T) {
+	mustCompile(t, []Rule{
+		{Key: "a", Value: "gone"}, {Key: "b", Value: "pass"}, {Key: "c/{x}", Value: "gone"},
+	}, Options{AllowHosts: []string{"x.example"}})
+}
+
+func TestAWordNearGoneIsToldWhatToWrite(t *testing.T) {
+	for value, want := range map[string]string{
+		"Gone":   `write gone, or /Gone for a path`,
+		`"pass"`: `write pass`,
+		"gone,":  `write gone`,
+		"goner":  `write /goner`,
+	} {
+		_, err := Compile([]Rule{{Key: "a", Value: value}}, Options{})
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", value, err, want)
+		}
+	}
+}
+
+func TestNoNearMissNamesARuleThatPasses(t *testing.T) {
+	rules := []Rule{
+		{Key: "docs/guide", Value: "pass"}, {Key: "docs/guides/{x}", Value: "pass"},
+		{Key: "doks/guide", Value: "https://x.example"},
+	}
+	e := explain(t, rules, Options{}, "https://go.example/doxs/guide")
+	if e.Near == nil || e.Near.Rule.Key != "doks/guide" {
+		t.Errorf("%+v", e.Near)
+	}
+}
+
+func TestNoDestinationIsMisspeltBecauseOfGoneOrPass(t *testing.T) {
+	for _, rules := range [][]Rule{
+		{{Key: "a", Value: "/guides"}, {Key: "guide", Value: "gone"}},
+		{{Key: "a", Value: "/guides"}, {Key: "guide", Value: "https://x.example"},
+			{Key: "guides", Value: "pass"}},
+	} {
+		if got := kindsOf(warnings(t, rules, Options{})); slices.Contains(got, "misspelt destination a") {
+			t.Errorf("%v: %v", rules, got)
+		}
+	}
+}
+
+func TestNoShortURLIsGoneOrPasses(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "g", Value: "gone"}, {Key: "p", Value: "pass"}, {Key: "to-gone", Value: "/g"},
+		{Key: "t/{x}", Value: "gone"}, {Key: "u/{x}", Value: "/t/{x}"},
+		{Key: "long/er", Value: "/g/x", Exact: true},
+	}, Options{Reverse: true, Origin: "https://go.example"})
+	for _, path := range []string{"/g", "/p", "/t/1", "/g/x"} {
+		page, _ := NewRequest("https", "go.example", path)
+		if url, ok := rs.AppendShortURL(nil, &page, ""); ok {
+			t.Errorf("%s has the short URL %s", path, url)
+		}
+		for lead := range rs.LeadsTo(page, "https://go.example", false) {
+			t.Errorf("%s leads to %s", lead.Path, path)
+		}
+	}
+}
+
+func TestAChangeToOrFromGoneIsAChangeForClients(t *testing.T) {
+	const url = "https://x.example"
+	for _, tt := range []struct{ before, after, was, now string }{
+		{url, GoneValue, "redirect", "gone"},
+		{GoneValue, url, "gone", "redirect"},
+		{url, PassValue, "redirect", "pass"},
+		{PassValue, GoneValue, "pass", "gone"},
+	} {
+		before := mustCompile(t, []Rule{{Key: "a/b", Value: tt.before}, {Key: "c", Value: "/a/b"},
+			{Key: "a", Value: url}}, Options{})
+		after := mustCompile(t, []Rule{{Key: "a/b", Value: tt.after}, {Key: "c", Value: "/a/b"},
+			{Key: "a", Value: url}}, Options{})
+		got := map[string]string{}
+		CompareResults(before, after, func(c Change) {
+			got[c.Rule.Key] = fmt.Sprint(c.Kind, " ", c.Before.Below.Outcome, " ",
+				c.After.Below.Outcome)
+		})
+		if got["a/b"] != "changed "+tt.was+" "+tt.now || got["c"] == "" || len(got) != 2 {
+			t.Errorf("%s to %s: %v", tt.before, tt.after, got)
+		}
+		if before.digest != "" || !Compare(before, after, 1).sameCounts(0, 0, 1) {
+			t.Errorf("%+v", Compare(before, after, 1))
+		}
+	}
+}
+
+func (d Difference) sameCounts(added, removed, changed int) bool {
+	return d.Added == added && d.Removed == removed && d.Changed == changed
+}
+
+func TestAnExplanationOfGoneOrPassEndsAtTheRule(t *testing.T) {
+	rules := []Rule{
+		{Key: "a", Value: "/old/x"}, {Key: "b", Value: "/api/x#f"},
+		{Key: "old", Value: "gone"}, {Key: "api", Value: "pass"}, {Key: "t/{x}", Value: "pass"},
+	}
+	for path, want := range map[string]Explanation{
+		"/old/y": {Result: Result{Outcome: Gone, Key: "old"}, Walk: []Step{
+			{Pathname: "/old/y", Rule: rules[2], Value: "gone", Remaining: "/y"}}},
+		"/a/y": {Result: Result{Outcome: Gone, Key: "a", Hops: 1}, Walk: []Step{
+			{Pathname: "/a/y", Rule: rules[0], Value: "/old/x", Remaining: "/y"},
+			{Pathname: "/old/x", Rule: rules[2], Value: "gone", Remaining: "/x"}}},
+		"/api": {Result: Result{Key: "api"}, Walk: []Step{
+			{Pathname: "/api", Rule: rules[3], Value: "pass"}}},
+		"/t/1": {Result: Result{Key: "t/{x}"}, Walk: []Step{{Pathname: "/t/1", Rule: rules[4],
+			Value: "pass", Captures: []Capture{{"x", "1"}}}}},
+		"/b/y": {Result: Result{Outcome: Redirect, Key: "b", Hops: 1, Status: 302,
+			Destination: "https://go.example/api/x/y#f"}, Walk: []Step{
+			{Pathname: "/b/y", Rule: rules[1], Value: "/api/x#f", Remaining: "/y"},
+			{Pathname: "/api/x", Rule: rules[3], Value: "pass", Remaining: "/x"}},
+			Origin: Source{Kind: FromRequest}, Appended: "/y",
+			Fragment: Fragment{Given: Given{Value: "#f", From: Source{Kind: FromEmbedded}}}},
+	} {
+		got := explain(t, rules, Options{}, "https://go.example"+path)
+		want.Request, want.Rule = got.Request, got.Rule
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got  %+v\nwant %+v", path, got, want)
+		}
+	}
+}
+
+func TestTheRulesOfARulesetSayGoneAndPassAsWritten(t *testing.T) {
+	rules := []Rule{
+		{Key: "a", Value: "gone", Exact: true}, {Key: "b/{x}", Value: "pass"},
+		{Key: "c", Value: "/a"}, {Key: "é", Value: "pass", Unlisted: true},
+	}
+	rs := mustCompile(t, rules, Options{Digest: true})
+	var got []Rule
+	for rule := range rs.RulesBelow("") {
+		got = append(got, rule)
+	}
+	slices.SortFunc(got, byPosition)
+	slices.SortFunc(got, func(a, b Rule) int { return strings.Compare(a.Key, b.Key) })
+	if !slices.Equal(got, rules) {
+		t.Errorf("%+v", got)
+	}
+	if rs.Digest() == mustCompile(t, append(slices.Clone(rules[:3]),
+		Rule{Key: "é", Value: "gone", Unlisted: true}), Options{Digest: true}).Digest() {
+		t.Error("the digest does not tell gone from pass")
+	}
+}
