@@ -99,7 +99,11 @@ func (c *Conversion) withoutRefused(unwritten Errors) {
 
 // approximation says in which way a rule differs in another format, or "".
 func approximation(rule resolver.Rule, from, to Format) string {
-	if rule.Status == 0 && to == Redirects && from != Redirects {
+	switch isGone := rule.Value == resolver.GoneValue; {
+	case isGone && from == Redirects && to != Redirects:
+		return "the page of the line is left out; requests are an error with status 410, which " +
+			"handle_errors answers"
+	case !isGone && rule.Status == 0 && to == Redirects && from != Redirects:
 		return "the status is written down as 302, which it is by default; one that is set for " +
 			"the whole site would not count any more"
 	}

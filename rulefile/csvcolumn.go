@@ -65,14 +65,16 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 }
 
 // isHeader reports whether a first row names columns: the key's is there, and nothing that
-// looks like a destination.
+// looks like a value.
 func isHeader(row []string) bool {
 	namesKey := func(field string) bool {
 		column, _ := columnNamed(field)
 		return column == keyColumn
 	}
-	isDestination := func(field string) bool { return strings.Contains(field, "/") }
-	return slices.ContainsFunc(row, namesKey) && !slices.ContainsFunc(row, isDestination)
+	isValue := func(field string) bool {
+		return strings.Contains(field, "/") || resolver.IsValue(field)
+	}
+	return slices.ContainsFunc(row, namesKey) && !slices.ContainsFunc(row, isValue)
 }
 
 // readHeader takes the order of columns from a row that names them. It reports false where

@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +21,8 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 	site := &resolver.Rule{Key: "b", Value: "https://new.example"}
 	full := &resolver.Rule{Key: "b", Value: "https://new.example", Status: 301, Exact: true, Unlisted: true}
 	exact := &resolver.Rule{Key: "b", Value: "https://new.example", Exact: true}
+	gone := &resolver.Rule{Key: "b", Value: "gone"}
+	pass := &resolver.Rule{Key: "b", Value: "pass", Exact: true}
 	for name, tt := range map[string]struct {
 		format        Format
 		content, want string
@@ -33,10 +34,17 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 		"JSON: added to one":                           {JSON, `{"a":"/x"}`, `{"a":"/x","b":"https://new.example"}`, site},
 		"JSON: added to none":                          {JSON, "\ufeff{}\n", "\ufeff{\n\t\"b\": \"https://new.example\"\n}\n", site},
 		"JSON: added where commas stand in front":      {JSON, "{\"a\": \"/x\"\n, \"c\": \"/z\"\n}", "{\"a\": \"/x\"\n, \"c\": \"/z\"\n, \"b\": \"https://new.example\"\n}", site},
-		"JSON: the first removed":                      {JSON, "{\n\t\"b\": \"/y\",\n\t\"c\": \"/z\"\n}", "{\n\t\"c\": \"/z\"\n}", nil},
-		"JSON: one in the middle removed":              {JSON, `{"a":"/x", "b":"/y", "c":"/z"}`, `{"a":"/x", "c":"/z"}`, nil},
-		"JSON: the last removed":                       {JSON, "{\n\t\"a\": \"/x\",\n\t\"b\": \"/y\"\n}", "{\n\t\"a\": \"/x\"\n}", nil},
-		"JSON: the only one removed":                   {JSON, "{\n\t\"b\": \"/y\"\n}\n", "{}\n", nil},
+		"JSON: gone": {JSON, `{"b":"/y"}`, `{"b":"gone"}`, gone},
+		"JSON: pass": {JSON, `{"a":"gone","b":"gone"}`, `{"a":"gone","b":{"to":"pass","exact":true}}`, pass},
+		"CSV: gone":  {CSV, "a,/x\nb,/y,301\n", "a,/x\nb,gone\n", gone},
+		"CSV: pass":  {CSV, "a,gone\n", "a,gone\nb,pass,,exact\n", pass},
+		"_redirects: gone": {
+			Redirects, "/b/c /y\n/d /old 410\n", "/b/c /y\n/d /old 410\n/b/* /410 410\n", gone},
+		"_redirects: gone no more":        {Redirects, "/b/* /410 410\n", "/b https://new.example 302\n", exact},
+		"JSON: the first removed":         {JSON, "{\n\t\"b\": \"/y\",\n\t\"c\": \"/z\"\n}", "{\n\t\"c\": \"/z\"\n}", nil},
+		"JSON: one in the middle removed": {JSON, `{"a":"/x", "b":"/y", "c":"/z"}`, `{"a":"/x", "c":"/z"}`, nil},
+		"JSON: the last removed":          {JSON, "{\n\t\"a\": \"/x\",\n\t\"b\": \"/y\"\n}", "{\n\t\"a\": \"/x\"\n}", nil},
+		"JSON: the only one removed":      {JSON, "{\n\t\"b\": \"/y\"\n}\n", "{}\n", nil},
 
 		"CSV: replaced, in the order of the header":      {CSV, "to;from;\n/x;a\n/y;b\n/z;c\n", "to;from;\n/x;a\nhttps://new.example;b;\n/z;c\n", site},
 		"CSV: added with the line end that there is":     {CSV, "a,/x\r\nc,/z\r\n", "a,/x\r\nc,/z\r\nb,https://new.example\r\n", site},
@@ -82,6 +90,7 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 		"a file that does not parse":          {JSON, "{\n\"a\": 5}", Edit{Key: "b"}, `links:2:6: the value of "a" is 5`},
 		"a table without the column":          {CSV, "key,to\na,/x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 301}}, `key "b": the table has no column status; add it to the header`},
 		"what the format cannot say":          {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
+		"a rule that passes":                  {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "pass"}}, "no line that lets a path pass"},
 		"what no format can say":              {JSON, "{}", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}}, "not 200"},
 		"a format that there is none of such": {"xml", "{}", Edit{Key: "b"}, `not "xml"`},
 	} {
@@ -111,6 +120,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n",
 		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false)
 	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false)
+	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false)
 	formats := []Format{JSON, CSV, Redirects}
 	f.Fuzz(func(
 		t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool,
@@ -140,7 +150,7 @@ func FuzzEdit(f *testing.F) {
 		if e.Rule != nil {
 			rule := *e.Rule
 			if format == Redirects {
-				rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
+				rule = withStatus(rule, resolver.DefaultStatus)
 			}
 			want = append(want, rule)
 		}

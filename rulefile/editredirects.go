@@ -31,8 +31,7 @@ func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, erro
 		}
 		return splices, nil
 	}
-	rule := *e.Rule
-	rule.Status = cmp.Or(rule.Status, e.DefaultStatus, resolver.DefaultStatus)
+	rule := withStatus(*e.Rule, e.DefaultStatus)
 	text := redirectsOf(rule)
 	if err := checkInRedirects(rule, text); err != nil {
 		return nil, e.refuse(err)

@@ -3,6 +3,7 @@ package rulefile
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -138,7 +139,11 @@ func statusOf(rest []word) (status int, refused *refusal) {
 	if len(rest) == 0 {
 		return 301, nil
 	}
-	status, ok := statusCode(strings.TrimSuffix(rest[0].text, "!"))
+	number := strings.TrimSuffix(rest[0].text, "!")
+	status, ok := statusCode(number)
+	if number == strconv.Itoa(statusGone) {
+		status, ok = statusGone, true
+	}
 	if !ok {
 		return 0, &refusal{rest[0], statusError(rest[0].text)}
 	}
@@ -147,6 +152,9 @@ func statusOf(rest []word) (status int, refused *refusal) {
 	}
 	return status, nil
 }
+
+// statusGone is the status of lines that say that a path is gone.
+const statusGone = 410
 
 func statusError(text string) error {
 	switch number := strings.TrimSuffix(text, "!"); {

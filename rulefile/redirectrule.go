@@ -19,11 +19,16 @@ const (
 const spanning = "{+splat}"
 
 // translate makes rules of a line. They are two where the path ends in "/*", and the destination
-// does not go on with what that matched: one for the path itself, and one for all below it.
+// does not go on with what that matched: one for the path itself, and one for all below it. Of a line
+// with status 410 the destination is a page, which handle_errors has to show here.
 func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
 	path := newRedirectPath(r.from.text, r.to.text)
 	if err := path.check(); err != nil {
 		return nil, &refusal{r.from, err}
+	}
+	if r.status == statusGone {
+		exact := path.end == endsExact
+		return []resolver.Rule{{Key: path.key, Value: resolver.GoneValue, Exact: exact}}, nil
 	}
 	if err := path.checkDestination(r.to.text); err != nil {
 		return nil, &refusal{r.to, err}

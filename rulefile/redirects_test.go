@@ -307,13 +307,17 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 		resolver.Rule{Key: "c", Value: "https://example.com", Status: 301},
 		resolver.Rule{Key: "d/e", Value: "/f?g#h", Status: 308},
 		resolver.Rule{Key: "i", Value: "/j/", Status: 307},
-		resolver.Rule{Key: "k", Value: "/"})
+		resolver.Rule{Key: "k", Value: "/"},
+		resolver.Rule{Key: "l", Value: "gone"},
+		resolver.Rule{Key: "m", Value: "gone", Exact: true})
 	const want = `/a /b 302
 /c/* https://example.com/:splat 301
 /d/e/* /f/:splat?g#h 308
 /i /j/ 307
 /i/* /j/:splat 307
 /k/* /:splat 302
+/l/* /410 410
+/m /410 410
 `
 	if err != nil || got != want {
 		t.Errorf("got %v\n%s", err, got)
@@ -345,8 +349,10 @@ func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 		resolver.Rule{Key: "{x}", Value: "/1/{x}"},
 		resolver.Rule{Key: "a/{x}", Value: "/2?x={x}", Exact: true},
 		resolver.Rule{Key: "a/v{x}", Value: "/3/v{x}", Exact: true},
+		resolver.Rule{Key: "a/w{x}/{y}", Value: "gone"},
 		resolver.Rule{Key: "a/b", Value: "/4/"})
-	const want = `/a/b /4/ 302
+	const want = `/a/w:x/:y/* /410?x=:x&y=:y 410
+/a/b /4/ 302
 /a/b/* /4/:splat 302
 /a/v:x /3/v:x 302
 /a/:x /2?x=:x 302
@@ -363,21 +369,23 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		rule resolver.Rule
 		want string
 	}{
-		"an unlisted rule":               {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
-		"a space":                        {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
-		"a line end":                     {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
-		"a placeholder that is none":     {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
-		"a star that is none":            {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
-		"a variable of many segments":    {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
-		"a variable within a word":       {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file cannot tell where a placeholder ends that a letter, digit or \"_\" follows"},
-		"an unusual name":                {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
-		"a word that looks like one":     {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{b}"`},
-		"a splat that is none":           {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
-		"a key with a slash":             {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
-		"a loop":                         {resolver.Rule{Key: "a", Value: "/a"}, cannot + "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
-		"a destination with two slashes": {resolver.Rule{Key: "a", Value: "/b//"}, cannot + `a "/" stands in front of /:splat; remove one of the two`},
-		"no key":                         {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
-		"no destination":                 {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
+		"an unlisted rule":                   {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
+		"a space":                            {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
+		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
+		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
+		"a star that is none":                {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
+		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
+		"a variable within a word":           {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file cannot tell where a placeholder ends that a letter, digit or \"_\" follows"},
+		"an unusual name":                    {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
+		"a word that looks like one":         {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{b}"`},
+		"a splat that is none":               {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
+		"a key with a slash":                 {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
+		"a loop":                             {resolver.Rule{Key: "a", Value: "/a"}, cannot + "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
+		"a destination with two slashes":     {resolver.Rule{Key: "a", Value: "/b//"}, cannot + `a "/" stands in front of /:splat; remove one of the two`},
+		"a rule that passes":                 {resolver.Rule{Key: "a", Value: "pass"}, "a _redirects file has no line that lets a path pass; keep the rule in a JSON or CSV file, or in the Caddyfile"},
+		"a rule that is gone, with a status": {resolver.Rule{Key: "a", Value: "gone", Status: 301}, cannot + `its line would be the rule from "a" to "gone"`},
+		"no key":                             {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
+		"no destination":                     {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -400,6 +408,7 @@ func FuzzRedirects(f *testing.F) {
 	f.Add("\uFEFF# c\r\n/a /b/\r\n/a/* /b/:splat\r\n/a /b/ # again\r\n/a/*\t/b/:splat\r\n")
 	f.Add("/* /b\n/:a /b/:a\nhttps://x/* /:splat\n/a b=c /d 200 Country=de\n")
 	f.Add("/a /b\n/a/c /d\n/a/* /b/:splat\n/a/e /f\n/ab /b")
+	f.Add("/a /410.html 410\n/b/* /:x 410!\n/c/:x /410 410\n/d-* /410 410\n/a/* /410 410")
 	f.Add("//a/ //b\n/c/* /:splat?d\n/e:f /g")
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n/:x/:y-a/c /d\n/x\u202e /\u009b\n/p1-x-s /b")
 	f.Add("/a/:b/c-:d /:d?e=:b\n/a/:b/* /f/:splat\n/:g/h /i\n/j-* /k/:splat\n/o/* /p")
@@ -407,7 +416,8 @@ func FuzzRedirects(f *testing.F) {
 		rules, err := read(rulefile.Redirects, text)
 		checkPositions(t, text, rules, err)
 		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool {
-			return strings.Contains(rule.Key+rule.Value, "{+splat}")
+			return strings.Contains(rule.Key+rule.Value, "{+splat}") ||
+				rule.Value == resolver.GoneValue && strings.Contains(rule.Key, "{splat}")
 		})
 		byKey := func(a, b resolver.Rule) int { return strings.Compare(a.Key, b.Key) }
 		again := writtenAndRead(t, rulefile.Redirects, rules)

@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"cmp"
 	"hash/maphash"
 	"io"
 
@@ -24,7 +23,7 @@ func (e Edit) Verify(before, after io.Reader, format Format, source string) erro
 	if e.Rule != nil {
 		rule := *e.Rule
 		if format == Redirects {
-			rule.Status = cmp.Or(rule.Status, e.DefaultStatus, resolver.DefaultStatus)
+			rule = withStatus(rule, e.DefaultStatus)
 		}
 		old.add(rule)
 	}

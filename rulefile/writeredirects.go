@@ -21,7 +21,7 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b := bufio.NewWriter(w)
 	for _, rule := range longestFirst(slices.Collect(rules)) {
-		rule.Status = cmp.Or(rule.Status, resolver.DefaultStatus)
+		rule = withStatus(rule, resolver.DefaultStatus)
 		lines := redirectsOf(rule)
 		if err := checkInRedirects(rule, lines); err != nil {
 			errs.leaveOut(rule, err)
@@ -35,11 +35,25 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	return errs.orNil()
 }
 
+// withStatus returns a rule with the status that its line has. A rule that is gone has none.
+func withStatus(rule resolver.Rule, byDefault int) resolver.Rule {
+	if rule.Value != resolver.GoneValue {
+		rule.Status = cmp.Or(rule.Status, byDefault, resolver.DefaultStatus)
+	}
+	return rule
+}
+
 // redirectsOf returns the lines that a rule makes.
 func redirectsOf(rule resolver.Rule) string {
 	from, status := "/"+rule.Key, strconv.Itoa(rule.Status)
 	if resolver.IsTemplate(rule.Key) {
 		from, rule.Value = withPlaceholders(from), withPlaceholders(rule.Value)
+	}
+	if rule.Value == resolver.GoneValue {
+		if !rule.Exact {
+			from += star
+		}
+		return fmt.Sprintf("%s %s %d\n", from, pageOfGone(rule.Key), statusGone)
 	}
 	exact := from + " " + rule.Value + " " + status + "\n"
 	if rule.Exact {
@@ -52,6 +66,16 @@ func redirectsOf(rule resolver.Rule) string {
 		return prefix
 	}
 	return exact + prefix
+}
+
+// pageOfGone returns the page that a line names for a path that is gone. It has the variables of a
+// template in its query: only those are placeholders wherever they stand in the path.
+func pageOfGone(key string) string {
+	page := "/" + strconv.Itoa(statusGone)
+	for i, variable := range simpleVariable.FindAllStringSubmatch(key, -1) {
+		page += string("?&"[min(i, 1)]) + variable[1] + "=:" + variable[1]
+	}
+	return page
 }
 
 // withPlaceholders writes the variables of a template as placeholders.
@@ -71,6 +95,9 @@ func checkInRedirects(rule resolver.Rule, lines string) error {
 		return err
 	}
 	switch {
+	case rule.Value == resolver.PassValue:
+		return errors.New("a _redirects file has no line that lets a path pass; keep the rule in a " +
+			"JSON or CSV file, or in the Caddyfile")
 	case rule.Unlisted:
 		return errors.New("a _redirects file has no unlisted rules")
 	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
