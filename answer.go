@@ -22,7 +22,7 @@ type answer struct {
 }
 
 // resolve asks the rules about a request, which has no path where it asks for none. The answer is
-// nil when the request passes, and the error is the resolver's.
+// nil when the request passes by no key, and the error is the resolver's, or errGone.
 func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*answer, error) {
 	if request.Target.Pathname == "" {
 		h.rules.Count(&resolver.Result{Outcome: resolver.Pass}, serving)
@@ -39,18 +39,24 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 		*buffer = destination
 		h.buffers.Put(buffer)
 	}
+	if result.Outcome == resolver.Gone {
+		return a, errGone
+	}
 	return a, result.Err
 }
 
 // maxBuffer is the largest buffer that is kept for later requests.
 const maxBuffer = 16 << 10
 
-// newAnswer makes an answer of what the resolver said, nil when the request passes.
+// newAnswer makes an answer of what the resolver said, nil when the request passes by no key.
 func newAnswer(destination []byte, result resolver.Result, cacheControl string) *answer {
 	switch result.Outcome {
 	case resolver.Pass:
-		return nil
-	case resolver.Failed:
+		if result.Key == "" {
+			return nil
+		}
+		return &answer{result: result}
+	case resolver.Failed, resolver.Gone:
 		return &answer{result: result}
 	}
 	result.Destination = string(destination)

@@ -158,7 +158,8 @@ func (p *directive) add(l line) {
 			strings.Join(l.words, " "), ruleLine(rule))
 		return
 	}
-	if len(l.words) < 2 || !strings.ContainsAny(l.words[1], "/.:") {
+	if len(l.words) < 2 ||
+		!strings.ContainsAny(l.words[1], "/.:") && !resolver.IsValue(l.words[1]) {
 		p.reportNoRule(name, l)
 		return
 	}
@@ -236,7 +237,7 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 // names no source.
 func (p *directive) reportNoSource(at resolver.Position, words []string) {
 	hint := ""
-	if resolver.IsDestination(words[0]) {
+	if resolver.IsValue(words[0]) {
 		hint = "; for a key named from write: rule from " + strings.Join(words, " ")
 	}
 	var names []string
@@ -251,12 +252,12 @@ func (p *directive) reportNoSource(at resolver.Position, words []string) {
 func (p *directive) addExpectation(l line) {
 	if len(l.words) != 3 {
 		hint := ""
-		if len(l.words) == 2 && resolver.IsDestination(l.words[1]) {
+		if len(l.words) == 2 && resolver.IsValue(l.words[1]) {
 			hint = "; for a key named expect write: rule expect " + l.words[1]
 		}
 		p.report(l.at,
-			"expect takes the path of a request and what is expected of it, a destination, pass or error%s",
-			hint)
+			"expect takes the path of a request and what is expected of it, a destination, pass, gone "+
+				"or error%s", hint)
 		return
 	}
 	path, want := l.words[1], l.words[2]
@@ -285,7 +286,8 @@ const sourceNamespace = "http.shortlink.sources"
 
 // reportNoRule reports a line that has no destination in the second place.
 func (p *directive) reportNoRule(name string, l line) {
-	const aRule = "a key and a destination, which begins with https://, http:// or /"
+	const aRule = "a key and a destination, which begins with https://, http:// or /, " +
+		"or the word gone or pass"
 	written := strings.Join(l.words, " ")
 	if name == "rule" {
 		p.report(l.at, "rule takes %s, not %q", aRule, written)

@@ -39,7 +39,8 @@ func init() {
 // body, whose `Location` is always an absolute URL. A rule that leads into a loop, or
 // through too many internal redirects, is an error with status 508, and an unsafe path
 // (one that would climb out of the destination by `..`) one with status 400, both for
-// `handle_errors`.
+// `handle_errors`. So is a request for a key that is `gone`, with status 410; one for a key that says
+// `pass` goes on as if no rule matched.
 //
 // Rules are checked and compiled when the configuration is loaded. What keeps a rule
 // from working is an error then; what its author should know is a warning in the log.
@@ -48,10 +49,10 @@ func init() {
 //
 // Placeholder | Description
 // ------------|---------------
-// `{http.shortlink.key}` | The key that matched, as the rule spells it; empty where the request goes on
+// `{http.shortlink.key}` | The key that matched, as the rule spells it; empty where none did
 // `{http.shortlink.destination}` | The URL that the request was redirected to; empty if it was not
 // `{http.shortlink.hops}` | The number of internal redirects taken
-// `{http.shortlink.outcome}` | `redirect`, `pass` or `error`
+// `{http.shortlink.outcome}` | `redirect`, `pass`, `gone` or `error`
 //
 // Where several shortlink handlers see one request, the last one to do so sets them.
 type Handler struct {
@@ -60,7 +61,9 @@ type Handler struct {
 	// rule has more to say:
 	// `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
 	// `exact` makes the key match its own path only and nothing below it, `unlisted` keeps the rule
-	// out of what is advertised. A key with variables, such as `gh/{owner}/{repo}`, is a template
+	// out of what is advertised. A value can also be `gone`, which makes requests for the key and
+	// below it an error with status 410, or `pass`, which lets them go on, as a hole in a shorter
+	// key; neither has a status. A key with variables, such as `gh/{owner}/{repo}`, is a template
 	// (RFC 6570): `{x}` matches a segment or a part of one, `{+x}` one or more of them, and what they
 	// match stands for them in the destination, `https://github.com/{owner}/{repo}`.
 	Rules Rules `json:"rules,omitempty"`
@@ -111,7 +114,8 @@ type Handler struct {
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 
 	// Tests that the rules have to pass before they serve, when the configuration is loaded and before
-	// every swap: an object from request path to what is expected, a destination, `pass` or `error`.
+	// every swap: an object from request path to what is expected: a destination, `pass`, `gone`
+	// or `error`.
 	// Default: none.
 	Expect source.Expectations `json:"expect,omitempty"`
 
@@ -309,25 +313,32 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	serving := h.rules.Serving()
 	request, _ := resolverRequest(r) // without a path where it asks for none
 	a, err := h.resolve(serving, &request)
-	switch {
-	case a == nil:
+	if a == nil {
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
 		return h.pass(w, r, next, &request, serving.Ruleset)
-	case err != nil:
-		logAccess(r, a)
-		publish(repl, a.placeholder)
-		return caddyhttp.Error(statusOf(err), err)
 	}
 	logAccess(r, a)
 	publish(repl, a.placeholder)
+	switch {
+	case err != nil:
+		return caddyhttp.Error(statusOf(err), err)
+	case a.result.Outcome == resolver.Pass:
+		return h.pass(w, r, next, &request, serving.Ruleset)
+	}
 	a.writeTo(w)
 	return nil
 }
 
-// statusOf returns the status that an error of the resolver is answered with.
+// errGone is the error of a request for a key that is gone.
+var errGone = errors.New("the key is gone")
+
+// statusOf returns the status that errGone or an error of the resolver is answered with.
 func statusOf(err error) int {
-	if errors.Is(err, resolver.ErrTooManyRedirects) {
+	switch {
+	case err == errGone:
+		return http.StatusGone
+	case errors.Is(err, resolver.ErrTooManyRedirects):
 		return http.StatusLoopDetected
 	}
 	return http.StatusBadRequest

@@ -139,7 +139,7 @@ func (o option) misuse(args []string) error {
 	}
 	understood, err := o.check(args)
 	hint := ""
-	if resolver.IsDestination(args[0]) {
+	if resolver.IsValue(args[0]) {
 		hint = fmt.Sprintf("; for a key named %s write: rule %s %s", o.name, o.name,
 			strings.Join(args, " "))
 	}

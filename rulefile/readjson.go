@@ -96,7 +96,7 @@ func (j *jsonReader) read() error {
 	}
 	if start.kind != '{' {
 		return &Error{start.at, j.what("rules are an object from key to destination",
-			"expectations are an object from request path to destination, pass or error") +
+			"expectations are an object from request path to destination, pass, gone or error") +
 			", not " + kindOf(start)}
 	}
 	j.open = j.offset() - 1

@@ -248,7 +248,7 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 			report(entry, "stands twice")
 		}
 		if entry.Status != 0 || entry.Exact || entry.Unlisted {
-			report(entry, "has more than one word for what is expected: a destination, pass or "+
+			report(entry, "has more than one word for what is expected: a destination, pass, gone or "+
 				"error")
 		}
 		expected.Expectations[entry.Key], expected.at[entry.Key] = entry.Value, entry.Position

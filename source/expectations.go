@@ -13,7 +13,7 @@ import (
 )
 
 // Expectations are tests that a ruleset has to pass before it serves: what is expected by request
-// path. It is a destination, "pass" or "error". A destination that is a path is one of this site.
+// path. It is a destination, "pass", "gone" or "error". A destination that is a path is one of this site.
 type Expectations map[string]string
 
 // SiteOrigin returns the origin of what is a path of the site: the one that is configured, or one
@@ -56,11 +56,10 @@ func (e PlacedExpectations) problems() error {
 			errs = append(errs, e.problem(path,
 				"expect %s: the first word is the path of a request; write /%s", path, path))
 		}
-		if want := e.Expectations[path]; want != "pass" && want != "error" &&
-			!resolver.IsDestination(want) {
+		if want := e.Expectations[path]; want != "error" && !resolver.IsValue(want) {
 			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a "+
-				"destination, which begins with https://, http:// or /, to pass, or to be an "+
-				"error; not %q", path, want))
+				"destination, which begins with https://, http:// or /, to pass, to be gone, or to "+
+				"be an error; not %q", path, want))
 		}
 	}
 	return errors.Join(errs...)
@@ -100,7 +99,7 @@ func outcomeOf(result resolver.Result) string {
 
 // wanted spells an expected destination as the resolver spells destinations.
 func wanted(expected, origin string) string {
-	if expected == "pass" || expected == "error" {
+	if !resolver.IsDestination(expected) {
 		return expected
 	}
 	if strings.HasPrefix(expected, "/") {

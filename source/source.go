@@ -36,7 +36,7 @@ type Source interface {
 // pass before it serves.
 type Expecting interface {
 	// Expectations returns what is expected by request path, as of the last Read: a destination,
-	// "pass" or "error".
+	// "pass", "gone" or "error".
 	Expectations() map[string]string
 }
 

@@ -206,7 +206,7 @@ func answerText(a resolver.Result) string {
 	case resolver.Failed:
 		return "error: " + a.Err.Error()
 	}
-	return "pass"
+	return a.Outcome.String()
 }
 
 // changeJSON is a change for programs.

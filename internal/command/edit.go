@@ -46,7 +46,8 @@ Without a key one is made of the URL: as few characters as are free, of the digi
 lower-case letters without i, l, o and u. The same URL gets the same key again.`,
 		Example: `  caddy shortlink add docs https://docs.example
   caddy shortlink add https://example.com/a/very/long/path
-  caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact`,
+  caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact
+  caddy shortlink add old gone`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) }),
 	}
 	a.online.addFlags(cmd)
@@ -87,6 +88,9 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	if !utf8.ValidString(a.rule.Value) {
 		return fmt.Errorf("the destination %q is no UTF-8 text; write its bytes percent-encoded, "+
 			"such as %%9B", a.rule.Value)
+	}
+	if len(args) == 1 && resolver.IsValue(args[0]) && !resolver.IsDestination(args[0]) {
+		return fmt.Errorf("add takes a key in front of %s, as one is made of URLs alone", args[0])
 	}
 	r, err := a.online.find()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation) error {
 	var t strings.Builder
 	for i, step := range e.Walk {
-		fmt.Fprintf(&t, "  %d. %s matches %s%s, which leads to %s", i+1, step.Pathname, step.Rule.Key,
-			inBrackets(step.Rule.Position), step.Value)
+		fmt.Fprintf(&t, "  %d. %s matches %s%s, which %s", i+1, step.Pathname, step.Rule.Key,
+			inBrackets(step.Rule.Position), meaningOf(step.Value))
 		for j, capture := range step.Captures {
 			fmt.Fprintf(&t, "%s%s=%s", []string{" with ", ", "}[min(j, 1)], capture.Name, capture.Raw)
 		}
@@ -36,6 +36,17 @@ func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation)
 	return err
 }
 
+// meaningOf says what a rule with a value does.
+func meaningOf(value string) string {
+	switch value {
+	case resolver.GoneValue:
+		return "is gone"
+	case resolver.PassValue:
+		return "lets it pass"
+	}
+	return "leads to " + value
+}
+
 // inBrackets returns a position as it stands behind a key.
 func inBrackets(p resolver.Position) string {
 	if where := p.String(); where != "" {
@@ -47,10 +58,10 @@ func inBrackets(p resolver.Position) string {
 // writeEnd says how the walk ends.
 func writeEnd(t *strings.Builder, e resolver.Explanation) {
 	switch {
-	case e.Outcome == resolver.Failed:
+	case e.Outcome == resolver.Failed || e.Outcome == resolver.Gone:
 	case len(e.Walk) == 0:
 		t.WriteString("  no key matches the path\n")
-	case e.Outcome == resolver.Pass:
+	case e.Outcome == resolver.Pass && e.Destination != "":
 		fmt.Fprintf(t, "  the destination %s is the request itself\n", e.Destination)
 	case isDestinationOfSite(e.Walk[len(e.Walk)-1].Value):
 		path := pathOf(e.Walk[len(e.Walk)-1].Value)

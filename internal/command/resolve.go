@@ -32,7 +32,7 @@ running Caddy. A URL can be a path, which is one of the configured origin, or
 else of http://localhost. "-" reads URLs from standard input, one a line.
 
 With --format json each URL is answered with an object on a line of its own, in
-order: request, outcome (redirect, pass or error), destination, key, hops,
+order: request, outcome (redirect, pass, gone or error), destination, key, hops,
 status, error, and with --explain explanation; absent members are left out.
 
 Exit status 1 says that an outcome is an error.`,

@@ -15,7 +15,8 @@ import (
 // The metrics. Handlers of one name count together. No label holds what a client sent.
 var (
 	requestsTotal = prometheus.NewDesc("caddy_shortlink_requests_total",
-		"Requests that shortlink handlers have seen, by outcome: redirect, pass or error.",
+		"Requests that shortlink handlers have seen, by outcome: redirect, pass, gone or "+
+			"error.",
 		[]string{"name", "outcome"}, nil)
 	rulesNow = prometheus.NewDesc("caddy_shortlink_rules",
 		"Rules that serve.", []string{"name"}, nil)

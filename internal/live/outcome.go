@@ -14,7 +14,7 @@ type Outcome struct {
 	Outcome     string       `json:"outcome"`
 	Destination string       `json:"destination,omitempty"`
 	Key         string       `json:"key,omitempty"`
-	Hops        *int         `json:"hops,omitempty"` // of redirects alone
+	Hops        *int         `json:"hops,omitempty"` // of redirects, and of what is gone
 	Status      int          `json:"status,omitempty"`
 	Error       string       `json:"error,omitempty"`
 	Explanation *Explanation `json:"explanation,omitempty"`
@@ -95,6 +95,8 @@ func OutcomeOf(ruleset *resolver.Ruleset, written, origin string, explain bool) 
 	switch e.Outcome {
 	case resolver.Redirect:
 		out.Destination, out.Hops, out.Status = e.Destination, &e.Hops, e.Status
+	case resolver.Gone:
+		out.Hops = &e.Hops
 	case resolver.Failed:
 		out.Error = e.Err.Error()
 	}
@@ -165,7 +167,7 @@ func (o Outcome) String() string {
 	case resolver.Failed.String():
 		return fmt.Sprintf("%s -> error: %s", request, printable.Text(o.Error))
 	}
-	return request + " -> pass"
+	return request + " -> " + o.Outcome
 }
 
 // insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind

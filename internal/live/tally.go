@@ -16,7 +16,7 @@ import (
 // so goes on over reloads of Caddy's configuration.
 type tally struct {
 	name     string
-	outcomes [3]atomic.Uint64 // by resolver.Outcome
+	outcomes [resolver.Outcomes]atomic.Uint64 // by resolver.Outcome
 	hits     *hits.Counters
 	keeper   *hits.Keeper
 
