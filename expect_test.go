@@ -81,7 +81,7 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 		"no text": {`{"/a": 200}`,
 			`1:8: the value of "/a" is 200: write a destination, "pass" or "error"`},
 		"an array": {`[]`, "1:1: expectations are an object from request path to destination, " +
-			"pass or error, not an array"},
+			"pass, gone or error, not an array"},
 		"more than an object": {`{} x`, "1:4: "},
 		"an object and more":  {`{} {}`, "1:4: nothing may follow the object of expectations"},
 		"more than is compared": {`{"/a": {"to": "/b", "status": 301}}`,

@@ -382,7 +382,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a key with a slash":                 {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
 		"a loop":                             {resolver.Rule{Key: "a", Value: "/a"}, cannot + "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
 		"a destination with two slashes":     {resolver.Rule{Key: "a", Value: "/b//"}, cannot + `a "/" stands in front of /:splat; remove one of the two`},
-		"a rule that passes":                 {resolver.Rule{Key: "a", Value: "pass"}, "a _redirects file has no line that lets a path pass; keep the rule in a JSON or CSV file, or in the Caddyfile"},
+		"a rule that passes":                 {resolver.Rule{Key: "a", Value: "pass"}, "a _redirects file has no line that lets a path pass, and a shorter path takes it there; keep the rules in a JSON or CSV file"},
 		"a rule that is gone, with a status": {resolver.Rule{Key: "a", Value: "gone", Status: 301}, cannot + `its line would be the rule from "a" to "gone"`},
 		"no key":                             {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
 		"no destination":                     {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},

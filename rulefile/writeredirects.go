@@ -96,8 +96,8 @@ func checkInRedirects(rule resolver.Rule, lines string) error {
 	}
 	switch {
 	case rule.Value == resolver.PassValue:
-		return errors.New("a _redirects file has no line that lets a path pass; keep the rule in a " +
-			"JSON or CSV file, or in the Caddyfile")
+		return errors.New("a _redirects file has no line that lets a path pass, and a shorter path " +
+			"takes it there; keep the rules in a JSON or CSV file")
 	case rule.Unlisted:
 		return errors.New("a _redirects file has no unlisted rules")
 	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):

@@ -14,10 +14,12 @@ import (
 func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation) error {
 	var t strings.Builder
 	for i, step := range e.Walk {
+		meaning, with := meaningOf(step.Value)
 		fmt.Fprintf(&t, "  %d. %s matches %s%s, which %s", i+1, step.Pathname, step.Rule.Key,
-			inBrackets(step.Rule.Position), meaningOf(step.Value))
-		for j, capture := range step.Captures {
-			fmt.Fprintf(&t, "%s%s=%s", []string{" with ", ", "}[min(j, 1)], capture.Name, capture.Raw)
+			inBrackets(step.Rule.Position), meaning)
+		for _, capture := range step.Captures {
+			fmt.Fprintf(&t, "%s%s=%s", with, capture.Name, capture.Raw)
+			with = ", "
 		}
 		if step.Remaining != "" {
 			fmt.Fprintf(&t, "; %s remains", step.Remaining)
@@ -36,15 +38,15 @@ func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation)
 	return err
 }
 
-// meaningOf says what a rule with a value does.
-func meaningOf(value string) string {
+// meaningOf says what a rule with a value does, and what stands in front of captures behind that.
+func meaningOf(value string) (meaning, with string) {
 	switch value {
 	case resolver.GoneValue:
-		return "is gone"
+		return "is gone", " for "
 	case resolver.PassValue:
-		return "lets it pass"
+		return "lets it pass", " for "
 	}
-	return "leads to " + value
+	return "leads to " + value, " with "
 }
 
 // inBrackets returns a position as it stands behind a key.
