@@ -34,13 +34,12 @@ func init() {
 // draft-go-protocol-00 defines it: the longest key that is a prefix of the path
 // wins, and what remains of the path, the query and the fragment go along.
 //
-// A request that matches no rule, or whose destination is the request itself, goes on to
-// the next handler untouched. A destination is answered with a redirect without a
-// body, whose `Location` is always an absolute URL. A rule that leads into a loop, or
-// through too many internal redirects, is an error with status 508, and an unsafe path
-// (one that would climb out of the destination by `..`) one with status 400, both for
-// `handle_errors`. So is a request for a key that is `gone`, with status 410; one for a key that says
-// `pass` goes on as if no rule matched.
+// A request that matches no rule, or whose destination is the request itself, goes on to the next
+// handler untouched. A destination is answered with a redirect without a body, whose `Location` is
+// always an absolute URL. A rule that leads into a loop, or through too many internal redirects, is
+// an error with status 508, and an unsafe path (one that would climb out of the destination by
+// `..`) one with status 400, both for `handle_errors`. So is a request for a key that is `gone`,
+// with status 410; one for a key that says `pass` goes on as if no rule matched.
 //
 // Rules are checked and compiled when the configuration is loaded. What keeps a rule
 // from working is an error then; what its author should know is a warning in the log.

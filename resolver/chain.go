@@ -50,8 +50,8 @@ func newChain(first *step) chainEnd {
 	return e
 }
 
-// endAt ends a chain at a rule that is gone or passes, which does not count in the status. It leaves
-// the chain as it is where there is no such rule.
+// endAt ends a chain at a rule that is gone or passes, which does not count in the status. It
+// leaves the chain as it is where there is no such rule.
 func (e *chainEnd) endAt(outcome string) {
 	switch outcome {
 	case GoneValue:

@@ -13,8 +13,8 @@
 // package uritemplate; they are matched by an index, as thousands of them are matched with the
 // beginning of a path at once, where that package matches one with a whole URI.
 //
-// The values gone and pass are another extension. Compiled, such a rule is one of those that lead to no
-// destination, like one that loops, so that other rules have nothing to ask for them.
+// The values gone and pass are another extension. Compiled, such a rule is one of those that lead
+// to no destination, like one that loops, so that other rules have nothing to ask for them.
 //
 // [Ruleset.AppendShortURL] finds for a page the short URL that leads to it, and proves it.
 //

@@ -34,8 +34,8 @@ func (c *Compiler) shadows(at ref, rank int) bool {
 	return false
 }
 
-// isCovered reports whether a shorter key or a template takes the path of an entry, or what is below
-// it, and does not let it pass, too.
+// isCovered reports whether a shorter key or a template takes the path of an entry, or what is
+// below it, and does not let it pass, too.
 func (c *Compiler) isCovered(at ref) bool {
 	key := c.table.key(at)
 	shorter, _ := c.table.longest(key, window{1, len(key) - 1})

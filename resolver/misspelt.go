@@ -66,8 +66,8 @@ func (c *Compiler) endOf(this *internalRule) string {
 	return strings.TrimSuffix(string(c.opts.appendKey(nil, string(path[1:]))), "/")
 }
 
-// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. The path is a page
-// then, and does not mean the rule's key.
+// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. The path is a
+// page then, and does not mean the rule's key.
 func (c *Compiler) leadsToPath(at ref, path string) bool {
 	if at&internalRef == 0 {
 		return c.table.outcomeOf(at) != ""

@@ -236,8 +236,8 @@ func (r *record) setFailure(n int) {
 	r.base = string(binary.AppendUvarint(nil, uint64(n)))
 }
 
-// isFailure reports whether requests are answered with an error. No number looks like a word, as all
-// bytes of a number but the last one have their highest bit set.
+// isFailure reports whether requests are answered with an error. No number looks like a word, as
+// all bytes of a number but the last one have their highest bit set.
 func (r *record) isFailure() bool { return r.flags.has(noDestination) && !isOutcome(r.base) }
 
 // failure returns the number of that error.

@@ -72,8 +72,8 @@
 // templates among them all are put in an order, the more specific first. For that all are held in
 // memory.
 //
-// A line with status 410 is a rule that is gone; its page is left out. One that is gone is written so,
-// with /410 as the page, and one that passes is not written.
+// A line with status 410 is a rule that is gone; its page is left out. One that is gone is written
+// so, with /410 as the page, and one that passes is not written.
 //
 // The "!" changes nothing, as rules answer before files do. Everything else has no equivalent, and
 // each such line is an error that says why: a host in front of the path, queries and conditions,

@@ -19,8 +19,8 @@ const (
 const spanning = "{+splat}"
 
 // translate makes rules of a line. They are two where the path ends in "/*", and the destination
-// does not go on with what that matched: one for the path itself, and one for all below it. Of a line
-// with status 410 the destination is a page, which handle_errors has to show here.
+// does not go on with what that matched: one for the path itself, and one for all below it. Of a
+// line with status 410 the destination is a page, which handle_errors has to show here.
 func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
 	path := newRedirectPath(r.from.text, r.to.text)
 	if err := path.check(); err != nil {

@@ -13,7 +13,8 @@ import (
 )
 
 // Expectations are tests that a ruleset has to pass before it serves: what is expected by request
-// path. It is a destination, "pass", "gone" or "error". A destination that is a path is one of this site.
+// path. It is a destination, "pass", "gone" or "error". A destination that is a path is one of this
+// site.
 type Expectations map[string]string
 
 // SiteOrigin returns the origin of what is a path of the site: the one that is configured, or one
