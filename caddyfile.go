@@ -37,11 +37,11 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // UnmarshalCaddyfile sets up the handler from the directive:
 //
 //	shortlink [<matcher>] {
-//		<key> <destination> [<status>] [exact] [unlisted]
-//		rule <key> <destination> [<status>] [exact] [unlisted]
+//		<key> <destination|gone|pass> [<status>] [exact] [unlisted]
+//		rule <key> <destination|gone|pass> [<status>] [exact] [unlisted]
 //
 //		from <source> ...
-//		expect <request_path> <destination|pass|error>
+//		expect <request_path> <destination|pass|gone|error>
 //
 //		origin <url>
 //		status <code|permanent|temporary>
