@@ -200,7 +200,8 @@ func plainBetter(a, b plainWay) bool {
 	}
 	alphabetical := strings.Compare(CanonicalKey(a.rule.Key, false),
 		CanonicalKey(b.rule.Key, false))
-	return cmp.Or(order, cmp.Compare(len(a.segments), len(b.segments)), alphabetical) < 0
+	longest := cmp.Compare(len(a.remaining), len(b.remaining)) // of ways of one rule
+	return cmp.Or(order, cmp.Compare(len(a.segments), len(b.segments)), alphabetical, longest) < 0
 }
 
 // templateRules are random rules, most of them templates, that can be compiled together.
