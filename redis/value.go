@@ -55,8 +55,11 @@ func parseRule(key, value string) (resolver.Rule, error) {
 
 // messagesOf returns the messages of an error of a value, without places, as a value is short.
 func messagesOf(err error) (messages []string) {
+	if err == nil {
+		return nil
+	}
 	wrong, ok := errors.AsType[rulefile.Errors](err)
-	if !ok && err != nil {
+	if !ok {
 		return []string{err.Error()}
 	}
 	for _, e := range wrong {
