@@ -155,8 +155,8 @@ func (w *advertisingWriter) FlushError() error {
 // Flush is FlushError for those who do not ask for the error.
 func (w *advertisingWriter) Flush() { _ = w.FlushError() }
 
-// namesShortlink reports whether the lines of a Link header (RFC 8288 3) have the relation shortlink,
-// by that name or by its URL. The word counts wherever it stands outside of "<" and ">".
+// namesShortlink reports whether the lines of a Link header (RFC 8288 3) have the relation
+// shortlink, by that name or by its URL. The word counts wherever it stands outside of "<" and ">".
 func namesShortlink(lines []string) bool {
 	for _, line := range lines {
 		for line != "" {

@@ -69,7 +69,8 @@ func (configurations) Find(
 	return named, nil
 }
 
-// InDirectives returns what is wrong with the directives of a Caddyfile; see [command.Configurations].
+// InDirectives returns what is wrong with the directives of a Caddyfile; see
+// [command.Configurations].
 func (configurations) InDirectives(err error, path string) error { return inDirectives(err, path) }
 
 // RuleLine returns a rule as a line of a Caddyfile has it.

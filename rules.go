@@ -82,8 +82,8 @@ func placeholderMessage(placeholder string) string {
 		"and in a Caddyfile {$NAME} stands for an environment variable"
 }
 
-// place gives the rules the handler of a name for their position, where they have none: the lines of a
-// configuration that has been adapted and parsed by Caddy mean nothing to its author.
+// place gives the rules the handler of a name for their position, where they have none: the lines
+// of a configuration that has been adapted and parsed by Caddy mean nothing to its author.
 func (rules Rules) place(handler string) {
 	at := "shortlink"
 	if handler != "" && validName(handler) {

@@ -89,8 +89,9 @@ func ExampleRuleset_Explain() {
 	// v=2 is destination
 }
 
-// A ruleset never changes, so one that is live is exchanged for another: readers load the pointer once
-// for each request and wait for nobody. Rules that do not compile leave the last good ones in place.
+// A ruleset never changes, so one that is live is exchanged for another: readers load the pointer
+// once for each request and wait for nobody. Rules that do not compile leave the last good ones in
+// place.
 func Example_liveSwap() {
 	var live atomic.Pointer[resolver.Ruleset]
 	load := func(rules ...resolver.Rule) {
@@ -112,9 +113,8 @@ func Example_liveSwap() {
 	show()
 	load(resolver.Rule{Key: "talk", Value: "https://slides.example/2026"})
 	show()
-	// Output:
-	// https://slides.example/2025
-	// kept: key "talk": the destination "slides.example/2026" is neither a URL that begins with http:// or https:// nor a path that begins with /; write https://slides.example/2026 or /slides.example/2026
-	// https://slides.example/2025
+	// Output: https://slides.example/2025 kept: key "talk": the destination "slides.example/2026" is
+	// neither a URL that begins with http:// or https:// nor a path that begins with /; write
+	// https://slides.example/2026 or /slides.example/2026 https://slides.example/2025
 	// https://slides.example/2026
 }

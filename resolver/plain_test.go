@@ -291,8 +291,8 @@ func plainNames(query string) map[string]bool {
 	return names
 }
 
-// plainWithout returns the pieces of a query, without its "?", as written, but for those with one of
-// the names.
+// plainWithout returns the pieces of a query, without its "?", as written, but for those with one
+// of the names.
 func plainWithout(query string, names map[string]bool) string {
 	var kept []string
 	for _, piece := range strings.Split(query, "&") {

@@ -34,18 +34,18 @@
 //
 //	from [query...] to [status[!]] [condition...]
 //
-// A path is an exact rule, which like there matches with and without a slash at its end. A path that
-// ends in "/*" is a rule for all below it, if "/:splat" ends the destination's path; it matches the
-// path itself, too. Where ":splat" stands elsewhere in the destination, or not at all, the line
-// makes two rules, for the path itself and for all below it. A placeholder is a variable of a
-// template, and so is a "*" at the end of the last segment:
+// A path is an exact rule, which like there matches with and without a slash at its end. A path
+// that ends in "/*" is a rule for all below it, if "/:splat" ends the destination's path; it
+// matches the path itself, too. Where ":splat" stands elsewhere in the destination, or not at all,
+// the line makes two rules, for the path itself and for all below it. A placeholder is a variable
+// of a template, and so is a "*" at the end of the last segment:
 //
-//	/paper         https://example.com/paper.pdf 302    paper            https://example.com/paper.pdf   302 exact
-//	/docs/*        https://docs.example.com/:splat      docs             https://docs.example.com        301
-//	/news/*        /blog                                news             /blog                           301 exact
-//	                                                    news/{+splat}    /blog                           301
-//	/:year/:post   /blog/:post?y=:year                  {year}/{post}    /blog/{post}?y={year}           301 exact
-//	/api-*         /reference/:splat                    api-{splat}      /reference/{+splat}             301
+//	/paper         https://x.example/p 302       paper           https://x.example/p     302 exact
+//	/docs/*        https://docs.example/:splat   docs            https://docs.example    301
+//	/news/*        /blog                         news            /blog                   301 exact
+//	                                             news/{+splat}   /blog                   301
+//	/:year/:post   /blog/:post?y=:year           {year}/{post}   /blog/{post}?y={year}   301 exact
+//	/api-*         /reference/:splat             api-{splat}     /reference/{+splat}     301
 //
 // It is read as Netlify reads it. That matters in three places. A path matches with and without a
 // slash at its end, so a line that only puts one there or takes it away leads to itself, and is

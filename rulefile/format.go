@@ -63,8 +63,8 @@ func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) er
 	return err
 }
 
-// Write writes rules in a format. The error is w's own, or of type [Errors] and lists the rules that
-// are left out, as the format has no words for them.
+// Write writes rules in a format. The error is w's own, or of type [Errors] and lists the rules
+// that are left out, as the format has no words for them.
 func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	switch format {
 	case JSON:

@@ -82,8 +82,8 @@ func inOrder(a, b *Error) int {
 	)
 }
 
-// withEnd returns the errors and one that ended the reading, as one error. There io.EOF is none, and
-// an [*Error] is one of them. Any other is the reader's own, and stands alone.
+// withEnd returns the errors and one that ended the reading, as one error. There io.EOF is none,
+// and an [*Error] is one of them. Any other is the reader's own, and stands alone.
 func (e Errors) withEnd(end error) error {
 	if last, ok := errors.AsType[*Error](end); ok {
 		return append(e, last)

@@ -15,8 +15,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// writeRedirects writes rules as a _redirects file. A rule without a status gets the one that it has
-// by default, as a line without one means something else.
+// writeRedirects writes rules as a _redirects file. A rule without a status gets the one that it
+// has by default, as a line without one means something else.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b := bufio.NewWriter(w)

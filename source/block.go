@@ -8,7 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// Block is how a source is written in the Caddyfile: its name, one argument, and a block of options.
+// Block is how a source is written in the Caddyfile: its name, one argument, and a block of
+// options.
 type Block struct {
 	// Argument is what the argument is, such as "one path", and Value where it goes.
 	Argument string

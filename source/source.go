@@ -70,8 +70,8 @@ var (
 // may go well.
 var ErrBeingWritten = errors.New("the source is being written")
 
-// Judged is a [Source] that is told what becomes of its rules. So it can keep the last good ones for
-// a time when it cannot be read.
+// Judged is a [Source] that is told what becomes of its rules. So it can keep the last good ones
+// for a time when it cannot be read.
 type Judged interface {
 	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that
 	// was read from all sources was rejected. It returns at once.

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-var fuzzTemplates = []string{"/repos{/owner,repo}{?q,lang}", "{+path}/edit", "X{.x*}", "{;x,y*}", "/{x:3}/{x}", "é{a}-{b}", "{#f}{&m*}", "{a}{b}{c,d}"}
+var fuzzTemplates = []string{"/repos{/owner,repo}{?q,lang}", "{+path}/edit", "X{.x*}", "{;x,y*}",
+	"/{x:3}/{x}", "é{a}-{b}", "{#f}{&m*}", "{a}{b}{c,d}"}
 
 // A template that parses is that of its parts, and expands without values.
 func FuzzParse(f *testing.F) {
@@ -33,7 +34,8 @@ func FuzzParse(f *testing.F) {
 // What matches, expands to the URI again, with raw values; and cooked values match again.
 func FuzzMatch(f *testing.F) {
 	for _, template := range fuzzTemplates {
-		for _, uri := range []string{"/repos/a/b?q=1", "a/b/edit", "X.a=b.c", ";x;y=1", "/abc/abcd", "%C3%A91-2", "#a&b=c", "a,b"} {
+		for _, uri := range []string{"/repos/a/b?q=1", "a/b/edit", "X.a=b.c", ";x;y=1", "/abc/abcd",
+			"%C3%A91-2", "#a&b=c", "a,b"} {
 			f.Add(template, uri)
 		}
 	}
@@ -93,14 +95,15 @@ func FuzzExpandThenMatch(f *testing.F) {
 		}
 		found, ok := m.decoded(string(expanded))
 		if !ok || !slices.EqualFunc(values, found, sameValue) {
-			t.Fatalf("%q with %q gives %q, which gives %q, %t", template, texts(values), expanded, texts(found), ok)
+			t.Fatalf("%q with %q gives %q, which gives %q, %t", template, texts(values), expanded,
+				texts(found), ok)
 		}
 	})
 }
 
-// isInvertible reports whether a template is of the class for which matching what was expanded gives
-// the same values. RFC 6570 makes the same URI of different values: of a list with one member and of
-// that member, of a value that holds what the operator puts between values, and so on.
+// isInvertible reports whether a template is of the class for which matching what was expanded
+// gives the same values. RFC 6570 makes the same URI of different values: of a list with one member
+// and of that member, of a value that holds what the operator puts between values, and so on.
 func isInvertible(t *Template) bool {
 	if _, err := t.Matcher(); err != nil {
 		return false

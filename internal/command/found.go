@@ -97,8 +97,8 @@ func (c *Found) label() string {
 	return c.Name + " (" + strings.Join(slices.Compact(places), ", ") + ")"
 }
 
-// thatServe returns the handlers of the sites whose hosts URLs have, or all handlers where the URLs do not
-// tell. Those of a site that takes any host have the rest.
+// thatServe returns the handlers of the sites whose hosts URLs have, or all handlers where the URLs
+// do not tell. Those of a site that takes any host have the rest.
 func (all Handlers) thatServe(urls []string) Handlers {
 	some := all
 	for _, url := range urls {

@@ -298,8 +298,8 @@ func (e *Edit) inFile(status int) rulefile.Edit {
 	return rulefile.Edit{Key: e.Key, Rule: e.Rule, Same: e.same, DefaultStatus: status}
 }
 
-// replace takes in a rule that was read from a source. It returns the rule that takes its place, and
-// whether there is one.
+// replace takes in a rule that was read from a source. It returns the rule that takes its place,
+// and whether there is one.
 func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true

@@ -124,8 +124,8 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 }
 
 // Reload reads and compiles the rules beside those that serve, swaps them in if all is well, and
-// reports. It does nothing where ctx has ended before its turn comes, nor when the configuration has
-// been unloaded: its successor watches then.
+// reports. It does nothing where ctx has ended before its turn comes, nor when the configuration
+// has been unloaded: its successor watches then.
 func (rs *Ruleset) Reload(ctx context.Context) {
 	_ = rs.alone(func() error { // what is wrong is reported
 		if ctx.Err() == nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A pedantic registry checks that what is collected is consistent with what is described, and that nothing comes twice.
+// A pedantic registry checks that what is collected is consistent with what is described, and that
+// nothing comes twice.
 func TestTheMetricsCanBeCollectedByTwoRegistries(t *testing.T) {
 	for range 2 {
 		registry := prometheus.NewPedanticRegistry()

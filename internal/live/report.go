@@ -108,8 +108,8 @@ func (rs *Ruleset) reportBroken(broken brokenRules) {
 	}
 }
 
-// swapped is the audit record of a swap. After a rejection it also tells that all is well again where
-// nothing has changed.
+// swapped is the audit record of a swap. After a rejection it also tells that all is well again
+// where nothing has changed.
 func (rs *Ruleset) swapped(before string, next *Loaded, d resolver.Difference) notice {
 	message := "rules swapped"
 	if before == next.Digest {

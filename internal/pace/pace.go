@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pacer divides work into short turns, with a rest after each. A rest is a sleep, since only an idle
-// processor looks at the network at once. Several goroutines can share it.
+// Pacer divides work into short turns, with a rest after each. A rest is a sleep, since only an
+// idle processor looks at the network at once. Several goroutines can share it.
 type Pacer struct {
 	made time.Time
 	turn atomic.Int64 // when it began, in nanoseconds since then
