@@ -12,6 +12,8 @@ import (
 type Pacer struct {
 	made time.Time
 	turn atomic.Int64 // when it began, in nanoseconds since then
+	// rests is set once the work is to leave time to others.
+	rests atomic.Bool
 }
 
 const (
@@ -20,11 +22,22 @@ const (
 )
 
 // New returns a pacer whose first turn begins now.
-func New() *Pacer { return &Pacer{made: time.Now()} }
+func New() *Pacer {
+	p := Later()
+	p.Begin()
+	return p
+}
+
+// Later returns a pacer that does not rest until Begin is called, for work that is nobody's concern
+// until it has been done once.
+func Later() *Pacer { return &Pacer{made: time.Now()} }
+
+// Begin lets the pacer rest from now on.
+func (p *Pacer) Begin() { p.rests.Store(true) }
 
 // Pause rests when the turn is over. Work calls it again and again.
 func (p *Pacer) Pause() {
-	if time.Since(p.made)-time.Duration(p.turn.Load()) >= turnTime {
+	if p.rests.Load() && time.Since(p.made)-time.Duration(p.turn.Load()) >= turnTime {
 		time.Sleep(restTime)
 		p.turn.Store(int64(time.Since(p.made)))
 	}
