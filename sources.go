@@ -13,6 +13,8 @@ type (
 	Source = source.Source
 	// Expecting is [source.Expecting].
 	Expecting = source.Expecting
+	// Warner is [source.Warner].
+	Warner = source.Warner
 	// Writable is [source.Writable].
 	Writable = source.Writable
 	// Judged is [source.Judged].

@@ -116,19 +116,20 @@ func (f *firstKeys) names() []string {
 }
 
 // newWarnings returns those warnings of after that have none of the same kind about the same key in
-// before.
+// before. Where one is about no key, its message tells what it is about.
 func newWarnings(before, after []Warning) []Warning {
 	type about struct {
 		kind WarningKind
-		key  string
+		text string
 	}
+	subject := func(w Warning) about { return about{w.Kind, cmp.Or(w.Key, w.Message)} }
 	known := map[about]bool{}
 	for _, w := range before {
-		known[about{w.Kind, w.Key}] = true
+		known[subject(w)] = true
 	}
 	var fresh []Warning
 	for _, w := range after {
-		if !known[about{w.Kind, w.Key}] {
+		if !known[subject(w)] {
 			fresh = append(fresh, w)
 		}
 	}

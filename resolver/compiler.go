@@ -28,6 +28,8 @@ type Compiler struct {
 	errs     []placedError // the first maxErrors
 	wrong    int           // how many errors there are
 	warnings []Warning
+	// warned is how many warnings there were before the source that rules are added from.
+	warned int
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
 	// passing are the rules with literal keys that pass.

@@ -6,6 +6,7 @@ package resolver
 // line.
 func (c *Compiler) NextSource() {
 	c.rank++
+	c.warned = len(c.warnings)
 	clear(c.inSource)
 }
 

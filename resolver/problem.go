@@ -137,7 +137,8 @@ const (
 type Warning struct {
 	Kind     WarningKind
 	Position Position
-	Key      string
+	// Key is the rule's; empty where it is about a line that makes no rule.
+	Key string
 	// Message says what will happen and what to write instead.
 	Message string
 	// Cycle are, for a loop, its keys in the order of the hops.
@@ -146,6 +147,9 @@ type Warning struct {
 
 // String returns position, key and message.
 func (w Warning) String() string {
+	if place := w.Position.String(); w.Key == "" && place != "" {
+		return place + ": " + w.Message
+	}
 	return located(w.Position, w.Key, w.Message)
 }
 

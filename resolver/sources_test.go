@@ -161,3 +161,35 @@ func TestTheRulesOfASourceAreListedAlsoWhereAnotherShadowsThem(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAReaderWarnsOfStandsInItsPlaceAmongItsSource(t *testing.T) {
+	c, err := NewCompiler(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lineOf := func(source string, line int) Position { return Position{source, line, 1} }
+	for _, source := range []string{"one", "two"} {
+		c.NextSource()
+		for _, line := range []int{3, 1} { // a reader may have an order of its own
+			key := source + strings.Repeat("x", line) + "/"
+			c.Add(Rule{Key: key, Value: "https://x.example", Position: lineOf(source, line)})
+		}
+		c.Warn(Warning{Position: lineOf(source, 2), Message: "left out"},
+			Warning{Position: lineOf(source, 4), Message: "left out"})
+	}
+	rs, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for _, w := range rs.Warnings() {
+		places = append(places, w.Position.String())
+	}
+	want := "one:1:1 one:2:1 one:3:1 one:4:1 two:1:1 two:2:1 two:3:1 two:4:1"
+	if got := strings.Join(places, " "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := rs.Warnings()[1].String(); got != "one:2:1: left out" {
+		t.Errorf("got %s", got)
+	}
+}

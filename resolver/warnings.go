@@ -1,6 +1,8 @@
 package resolver
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +14,21 @@ func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
 		c.warnings,
 		Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message},
 	)
+}
+
+// Warn adds what the reader of a source warns of to the warnings of the ruleset. It is called
+// behind [Compiler.Add] for the rules of that source; its warnings are then in the order of places.
+func (c *Compiler) Warn(warnings ...Warning) {
+	if len(warnings) == 0 {
+		return
+	}
+	c.warnings = append(c.warnings, warnings...)
+	slices.SortStableFunc(c.warnings[c.warned:], func(a, b Warning) int {
+		return cmp.Or(
+			cmp.Compare(a.Position.Line, b.Position.Line),
+			cmp.Compare(a.Position.Column, b.Position.Column),
+		)
+	})
 }
 
 // warnOfRule warns of what a rule, taken by itself, does that its author may not expect.

@@ -19,6 +19,8 @@ type Edit struct {
 	// DefaultStatus is the status of rules that name none, for a format in which each has one.
 	// Default: that of the resolver.
 	DefaultStatus int
+	// Reading is how the file is read.
+	Reading Reading
 }
 
 // ErrNoRule is the error of an edit that would remove a rule that is not there.

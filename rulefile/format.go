@@ -47,19 +47,9 @@ func FormatOf(path string) (Format, bool) {
 	return "", false
 }
 
-// Read reads rules in a format. Each is passed to add; its position is source, and the line and
-// column of its key. The error is of type [Errors] and lists everything that is no rule, or it is
-// the reader's own.
+// Read reads rules in a format, like [Reading.Read] with the zero Reading and without its warnings.
 func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) error {
-	switch format {
-	case JSON:
-		return ReadJSON(r, source, add)
-	case CSV:
-		return readCSV(r, source, add)
-	case Redirects:
-		return readRedirects(r, source, add)
-	}
-	_, err := ParseFormat(string(format))
+	_, err := Reading{}.Read(r, format, source, add)
 	return err
 }
 

@@ -75,11 +75,11 @@ func quote(text string) string {
 }
 
 // inOrder compares where two errors of one file stand.
-func inOrder(a, b *Error) int {
-	return cmp.Or(
-		cmp.Compare(a.Position.Line, b.Position.Line),
-		cmp.Compare(a.Position.Column, b.Position.Column),
-	)
+func inOrder(a, b *Error) int { return comparePlaces(a.Position, b.Position) }
+
+// comparePlaces compares two places of one file.
+func comparePlaces(a, b resolver.Position) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
 // withEnd returns the errors and one that ended the reading, as one error. There io.EOF is none,

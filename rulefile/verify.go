@@ -12,7 +12,7 @@ import (
 func (e Edit) Verify(before, after io.Reader, format Format, source string) error {
 	old, now := newRuleSum(), newRuleSum()
 	now.seed = old.seed
-	err := Read(before, format, source, func(rule resolver.Rule) {
+	_, err := e.Reading.Read(before, format, source, func(rule resolver.Rule) {
 		if !e.isOf(rule.Key) {
 			old.add(rule)
 		}
@@ -28,7 +28,7 @@ func (e Edit) Verify(before, after io.Reader, format Format, source string) erro
 		old.add(rule)
 	}
 	counted := &countingReader{r: after}
-	if err := Read(counted, format, source, now.add); err != nil {
+	if _, err := e.Reading.Read(counted, format, source, now.add); err != nil {
 		return Errors{{Message: "the file would not be read as before, and is left alone; edit it by " +
 			"hand: " + err.Error()}}
 	}

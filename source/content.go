@@ -23,6 +23,7 @@ import (
 type content struct {
 	name      string
 	format    rulefile.Format
+	reading   rulefile.Reading
 	publicKey *minisign.PublicKey // nil where no signature is wanted
 	// read passes the content to a function.
 	read func(context.Context, func(io.Reader) error) error
@@ -33,6 +34,8 @@ type content struct {
 	seen    lastSeen // the state in which the content was seen last
 	reach   Reachability
 	refused atomic.Pointer[refusal] // of the last reading; nil if it went to the content's end
+	// warnings are those of the rules that were read last.
+	warnings []resolver.Warning
 }
 
 // refusal is the beginning of content that is enough to know that it holds no rules: whatever
@@ -65,6 +68,7 @@ type siblings struct{ signature, expectations []byte }
 func (c *content) rules(
 	ctx context.Context, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
+	c.warnings = nil
 	var wrong error
 	version, err = c.readAll(ctx, nil, func(r *reading, beside siblings) bool {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
@@ -218,7 +222,8 @@ func (c *content) signatureProblem(text []byte) error {
 // parseRules reads the rules from signed, which reads from r, to the end of the content if they are
 // right.
 func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
-	err := readAs(signed, c.format, c.name, "format", add)
+	var err error
+	c.warnings, err = readAs(signed, c.format, c.reading, c.name, "format", add)
 	if r.n == 0 {
 		return errEmpty
 	}

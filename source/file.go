@@ -140,6 +140,9 @@ func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version strin
 	return version, err
 }
 
+// Warnings returns what the last reading has to warn of; see [Warner].
+func (s *File) Warnings() []resolver.Warning { return s.content.warnings }
+
 // Expectations returns what the file of expectations held when the rules were read.
 func (s *File) Expectations() map[string]string { return s.expected.Expectations }
 
@@ -253,5 +256,6 @@ var (
 	_ Source                = (*File)(nil)
 	_ Expecting             = (*File)(nil)
 	_ Placing               = (*File)(nil)
+	_ Warner                = (*File)(nil)
 	_ Continuing            = (*File)(nil)
 )

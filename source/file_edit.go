@@ -188,6 +188,7 @@ func (s *File) editedCopy(path string, old *fileState, edit rulefile.Edit) (stri
 
 // write writes the old file with the edit made, and reads back what it has written.
 func (s *File) write(edited, old *os.File, edit rulefile.Edit) error {
+	edit.Reading = s.content.reading
 	if err := edit.Apply(edited, old, s.content.format, s.name); err != nil {
 		return err
 	}

@@ -24,10 +24,11 @@ func formatOf(written, name string) (rulefile.Format, error) {
 // readAs reads rules in a format. Where the name of what is read does not tell that it is JSON, and
 // it is not, the error says what to write for the other formats: option and format.
 func readAs(
-	r io.Reader, format rulefile.Format, name, option string, add func(resolver.Rule),
-) error {
+	r io.Reader, format rulefile.Format, how rulefile.Reading, name, option string,
+	add func(resolver.Rule),
+) ([]resolver.Warning, error) {
 	if _, told := rulefile.FormatOf(name); told || format != rulefile.JSON {
-		return rulefile.Read(r, format, name, add)
+		return how.Read(r, format, name, add)
 	}
 	const enough = 512
 	text := bufio.NewReader(r)
@@ -36,7 +37,7 @@ func readAs(
 	if wrong, ok := errors.AsType[rulefile.Errors](err); ok && !beginsObject(first) {
 		wrong[0].Message += "; for the other formats write " + option + " csv or " + option + " redirects"
 	}
-	return err
+	return nil, err
 }
 
 // beginsObject reports whether a text is the beginning of a JSON object, as far as it goes.

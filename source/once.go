@@ -18,14 +18,18 @@ const StandardInput = "-"
 type Once struct {
 	Path   string          // StandardInput for stdin
 	Format rulefile.Format // where the path does not tell it; empty for JSON
-	Stdin  io.Reader
+	// Reading says how the rules are read.
+	Reading rulefile.Reading
+	Stdin   io.Reader
+
+	warnings []resolver.Warning // of the rules that were read
 }
 
 // String returns the path, on one line.
-func (f Once) String() string { return printable.Text(f.Path) }
+func (f *Once) String() string { return printable.Text(f.Path) }
 
 // Read reads the rules.
-func (f Once) Read(
+func (f *Once) Read(
 	ctx context.Context, add func(resolver.Rule),
 ) (version string, err error) {
 	r, err := f.open()
@@ -38,14 +42,14 @@ func (f Once) Read(
 		format = cmp.Or(f.Format, rulefile.JSON)
 	}
 	counted := &reading{ctx: ctx, r: r}
-	err = readAs(counted, format, f.String(), "--rules-format", add)
+	f.warnings, err = readAs(counted, format, f.Reading, f.String(), "--rules-format", add)
 	if counted.n == 0 && err == nil {
 		return "", errEmpty
 	}
 	return "", err
 }
 
-func (f Once) open() (io.ReadCloser, error) {
+func (f *Once) open() (io.ReadCloser, error) {
 	if f.Path == StandardInput {
 		return io.NopCloser(f.Stdin), nil
 	}
@@ -53,7 +57,13 @@ func (f Once) open() (io.ReadCloser, error) {
 }
 
 // Watch does nothing: a command reads its rules once.
-func (Once) Watch(context.Context, string, func()) {}
+func (*Once) Watch(context.Context, string, func()) {}
 
-// Interface guard
-var _ Source = Once{}
+// Warnings returns what reading the rules has to warn of.
+func (f *Once) Warnings() []resolver.Warning { return f.warnings }
+
+// Interface guards
+var (
+	_ Source = (*Once)(nil)
+	_ Warner = (*Once)(nil)
+)

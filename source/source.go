@@ -40,6 +40,21 @@ type Expecting interface {
 	Expectations() map[string]string
 }
 
+// Warner is a [Source] that warns of what its rules, as they are written, do otherwise than their
+// author may expect.
+type Warner interface {
+	// Warnings returns what the last Read has to warn of, in the order of places.
+	Warnings() []resolver.Warning
+}
+
+// WarningsOf returns what a source warns of, as of its last reading.
+func WarningsOf(source Source) []resolver.Warning {
+	if source, ok := source.(Warner); ok {
+		return source.Warnings()
+	}
+	return nil
+}
+
 // Writable is a [Source] whose rules can be edited through Caddy's admin endpoint.
 type Writable interface {
 	Source

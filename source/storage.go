@@ -136,6 +136,9 @@ func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version st
 	return version, err
 }
 
+// Warnings returns what the last reading has to warn of; see [Warner].
+func (s *Storage) Warnings() []resolver.Warning { return s.content.warnings }
+
 // Expectations returns what the entry of expectations held when the rules were read.
 func (s *Storage) Expectations() map[string]string { return s.expected.Expectations }
 
@@ -177,6 +180,7 @@ func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) 
 		return ErrChanged
 	}
 	var edited bytes.Buffer
+	edit.Reading = s.content.reading
 	if err := edit.Apply(&edited, bytes.NewReader(old), s.content.format, s.String()); err != nil {
 		return err
 	}
@@ -258,6 +262,7 @@ var (
 	_ Source                = (*Storage)(nil)
 	_ Expecting             = (*Storage)(nil)
 	_ Placing               = (*Storage)(nil)
+	_ Warner                = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
 	_ Writable              = (*Storage)(nil)
 )

@@ -171,7 +171,7 @@ func (in *input) checkRules() error {
 func (in *input) rulesOfFiles(stdin io.Reader) *live.Ruleset {
 	config := live.Config{Context: caddy.Context{Context: context.Background()}}
 	for _, path := range in.rules {
-		config.Sources = append(config.Sources, source.Once{
+		config.Sources = append(config.Sources, &source.Once{
 			Path: path, Format: rulefile.Format(in.format), Stdin: stdin,
 		})
 	}

@@ -34,6 +34,9 @@ func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *Edit) (*Load
 	}
 	next := &Loaded{Ruleset: ruleset, Digest: ruleset.Digest(), versions: versions}
 	next.expected = rs.expectationsOfSources()
+	for _, from := range rs.Sources {
+		next.warnings = append(next.warnings, source.WarningsOf(from))
+	}
 	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken)
 	return next, nil
 }
@@ -112,6 +115,7 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 				add(rule)
 			}
 		})
+		compiler.Warn(source.WarningsOf(from)...)
 		if rule, ok := e.added(from, i); ok {
 			add(rule)
 		}

@@ -156,6 +156,9 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 	return s.serving.versions[s.index], nil
 }
 
+// Warnings returns those of the rules as they were read.
+func (s lastGood) Warnings() []resolver.Warning { return s.serving.warnings[s.index] }
+
 // Expectations returns those that the rules have met.
 func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
 
@@ -168,4 +171,5 @@ func (s lastGood) PlacedExpectations() source.PlacedExpectations {
 var (
 	_ source.Expecting = lastGood{}
 	_ source.Placing   = lastGood{}
+	_ source.Warner    = lastGood{}
 )

@@ -49,6 +49,7 @@ type Loaded struct {
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources
+	warnings [][]resolver.Warning        // of the sources
 	broken   brokenRules
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }

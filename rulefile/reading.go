@@ -1,0 +1,57 @@
+package rulefile
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Dialect is whose rules a _redirects file follows. The zero value means [Netlify].
+type Dialect string
+
+// The dialects.
+const (
+	Netlify    Dialect = "netlify"
+	Cloudflare Dialect = "cloudflare"
+)
+
+// ParseDialect returns the dialect that name stands for: netlify or cloudflare.
+func ParseDialect(name string) (Dialect, error) {
+	switch d := Dialect(name); d {
+	case Netlify, Cloudflare:
+		return d, nil
+	}
+	return "", fmt.Errorf("the dialects are netlify and cloudflare, not %q", name)
+}
+
+// Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
+// refuses what has no equivalent. Other formats have nothing to choose.
+type Reading struct {
+	// Dialect is that of a _redirects file.
+	Dialect Dialect
+	// SkipUnsupported leaves out lines that are valid at the service and have no equivalent, with a
+	// warning each; otherwise they are errors.
+	SkipUnsupported bool
+	// Hosts are those of the site. Lines of a _redirects file that name one of them are rules.
+	Hosts []string
+}
+
+// Read reads rules in a format. Each is passed to add; its position is source, and the line and
+// column of its key. The warnings, in the order of their places, tell what serves otherwise than
+// its author may expect. The error is of type [Errors] and lists everything that is no rule, or it
+// is the reader's own.
+func (o Reading) Read(
+	r io.Reader, format Format, source string, add func(resolver.Rule),
+) (warnings []resolver.Warning, err error) {
+	switch format {
+	case JSON:
+		return nil, ReadJSON(r, source, add)
+	case CSV:
+		return nil, readCSV(r, source, add)
+	case Redirects:
+		return nil, readRedirects(r, source, add)
+	}
+	_, err = ParseFormat(string(format))
+	return nil, err
+}

@@ -1,0 +1,22 @@
+package rulefile
+
+import (
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+func TestWarningsOfAFileAreTenThousandAndTheirRestIsCounted(t *testing.T) {
+	var w warnings
+	for line := 12_000; line > 0; line-- {
+		w.add(WarnLeftOut, resolver.Position{Source: "f", Line: line, Column: 1}, "", "line %d", line)
+	}
+	all := w.all()
+	if len(all) != maxWarnings+1 || all[0].String() != "f:2001:1: line 2001" {
+		t.Fatalf("%d warnings, the first is %s", len(all), all[0])
+	}
+	const want = "f:12000:1: 2000 more warnings of the file are left out"
+	if got := all[maxWarnings].String(); got != want {
+		t.Errorf("got %s", got)
+	}
+}
