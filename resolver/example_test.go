@@ -113,8 +113,9 @@ func Example_liveSwap() {
 	show()
 	load(resolver.Rule{Key: "talk", Value: "https://slides.example/2026"})
 	show()
-	// Output: https://slides.example/2025 kept: key "talk": the destination "slides.example/2026" is
-	// neither a URL that begins with http:// or https:// nor a path that begins with /; write
-	// https://slides.example/2026 or /slides.example/2026 https://slides.example/2025
+	// Output:
+	// https://slides.example/2025
+	// kept: key "talk": the destination "slides.example/2026" is neither a URL that begins with http:// or https:// nor a path that begins with /; write https://slides.example/2026 or /slides.example/2026
+	// https://slides.example/2025
 	// https://slides.example/2026
 }
