@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -24,11 +25,16 @@ type BlockOption struct {
 	Takes string
 	// Words are where the words behind the name go; there are as many.
 	Words []*string
+	// List, if not nil, is where the words behind the name go, one or more.
+	List *[]string
 	// Flag, if not nil, is set by an option that stands alone.
 	Flag *bool
 	// Check, if not nil, checks the words that do not depend on where Caddy runs, so that the error
 	// has its place in the Caddyfile.
 	Check func() error
+	// CheckLast, if not nil, is Check for what depends on other options. It is called once the
+	// whole block is read.
+	CheckLast func() error
 	// Unmarshal, if not nil, reads the whole option in the place of all the above.
 	Unmarshal func(*caddyfile.Dispenser) error
 }
@@ -39,27 +45,33 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 	d.Next()
 	name := d.Val()
 	var wrong []string
-	report := func(line int, err error) {
+	report := func(place string, err error) {
 		if err != nil {
-			wrong = append(wrong, fmt.Sprintf("%s:%d: from %s: %v", d.File(), line, name, err))
+			wrong = append(wrong, fmt.Sprintf("%s: from %s: %v", place, name, err))
 		}
 	}
+	place := func() string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 	if args := d.RemainingArgs(); len(args) == 1 {
 		*b.Value = args[0]
 	} else {
-		report(d.Line(), fmt.Errorf("it takes %s; put options into its block", b.Argument))
+		report(place(), fmt.Errorf("it takes %s; put options into its block", b.Argument))
 	}
-	given := map[string]bool{}
+	given := map[string]string{} // places by option
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		option, line := d.Val(), d.Line()
-		if given[option] {
-			report(line, fmt.Errorf("%s is given twice", option))
+		option, at := d.Val(), place()
+		if given[option] != "" {
+			report(at, fmt.Errorf("%s is given twice", option))
 			d.RemainingArgs()
 			SkipBlock(d)
 			continue
 		}
-		given[option] = true
-		report(line, b.setOption(d, option))
+		given[option] = at
+		report(at, b.setOption(d, option))
+	}
+	for _, option := range b.Options {
+		if at := given[option.Name]; at != "" && option.CheckLast != nil {
+			report(at, option.CheckLast())
+		}
 	}
 	if len(wrong) > 0 {
 		return errors.New(strings.Join(wrong, "\n"))
@@ -89,13 +101,14 @@ func (o *BlockOption) set(d *caddyfile.Dispenser) error {
 	switch {
 	case SkipBlock(d):
 		return fmt.Errorf("%s has no block", o.Name)
-	case len(args) != len(o.Words):
+	case !o.takes(args):
 		return o.misuse()
 	}
-	for i, arg := range args {
-		if *o.Words[i] = arg; arg == "" {
-			return o.misuse()
-		}
+	for i := range o.Words {
+		*o.Words[i] = args[i]
+	}
+	if o.List != nil {
+		*o.List = args
 	}
 	if o.Flag != nil {
 		*o.Flag = true
@@ -104,6 +117,17 @@ func (o *BlockOption) set(d *caddyfile.Dispenser) error {
 		return o.Check()
 	}
 	return nil
+}
+
+// takes reports whether the words behind the name are as many as there should be, and none empty.
+func (o *BlockOption) takes(words []string) bool {
+	if slices.Contains(words, "") {
+		return false
+	}
+	if o.List != nil {
+		return len(words) > 0
+	}
+	return len(words) == len(o.Words)
 }
 
 func (o *BlockOption) misuse() error {

@@ -46,8 +46,11 @@ type refusal struct {
 }
 
 // contentOptions are the options in the Caddyfile of a source of such content, by where they go.
-func contentOptions(format, poll, expect, publicKey *string) []BlockOption {
-	return []BlockOption{
+// The content's name may tell its format.
+func contentOptions(
+	name, format, poll, expect, publicKey *string, redirects *RedirectsOptions,
+) []BlockOption {
+	return append([]BlockOption{
 		{Name: "format", Words: []*string{format}, Check: func() error {
 			_, err := rulefile.ParseFormat(*format)
 			return err
@@ -58,7 +61,7 @@ func contentOptions(format, poll, expect, publicKey *string) []BlockOption {
 			_, err := parsePublicKey(*publicKey)
 			return err
 		}},
-	}
+	}, redirects.block(format, name)...)
 }
 
 // siblings lie beside the content.

@@ -49,6 +49,8 @@ type File struct {
 	// same name with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
+	RedirectsOptions
+
 	content content
 	every   time.Duration
 	name    string   // the path as written, with placeholders replaced
@@ -76,12 +78,13 @@ func (s *File) Provision(caddy.Context) error {
 	s.content.name = printable.Text(s.name)
 	s.content.read = s.open
 	s.calls = newBoundedCalls(answerLimit)
-	var inPath, inFormat, inPoll, inKey error
+	var inPath, inFormat, inReading, inPoll, inKey error
 	if s.name == "" {
 		inPath = errors.New("the path of the file is missing; write from file <path>")
 	}
 	s.path = s.absolute(s.name)
 	s.content.format, inFormat = formatOf(s.Format, s.path)
+	s.content.reading, inReading = s.readingAs(s.content.format)
 	s.every, inPoll = ParsePoll(s.Poll, 2*time.Second)
 	s.content.publicKey, inKey = parsePublicKey(s.Minisign)
 	s.all = []string{s.path}
@@ -91,7 +94,7 @@ func (s *File) Provision(caddy.Context) error {
 	if expect != "" {
 		s.content.expectations, s.content.expectName = s.beside(s.absolute(expect)), expect
 	}
-	return errors.Join(inPath, inFormat, inPoll, inKey)
+	return errors.Join(inPath, inFormat, inReading, inPoll, inKey)
 }
 
 // absolute returns a path from the root.
@@ -224,6 +227,9 @@ func sameMetadata(before, now *fileState) bool {
 //		poll <interval|off>
 //		expect <path>
 //		minisign <public_key>
+//		dialect <netlify|cloudflare>
+//		unsupported <error|skip>
+//		host <name>...
 //	}
 func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	block := Block{Argument: "one path", Value: &s.Path, Options: s.options()}
@@ -241,7 +247,8 @@ func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // options are the options of the source's block.
 func (s *File) options() []BlockOption {
-	return contentOptions(&s.Format, &s.Poll, &s.Expect, &s.Minisign)
+	return contentOptions(&s.Path, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
+		&s.RedirectsOptions)
 }
 
 // isRelative reports whether a path is relative as it is written: that of a placeholder hardly is.

@@ -48,6 +48,8 @@ type Storage struct {
 	// the same key with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
+	RedirectsOptions
+
 	content  content
 	storage  certmagic.Storage
 	every    time.Duration
@@ -65,12 +67,13 @@ func (*Storage) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the storage and checks the options. The error lists all that is wrong with them.
 func (s *Storage) Provision(ctx caddy.Context) error {
-	var inKey, inStorage, inFormat, inPoll, inPublicKey error
+	var inKey, inStorage, inFormat, inReading, inPoll, inPublicKey error
 	if s.Key == "" {
 		inKey = errors.New("the key of the entry is missing; write from storage <key>")
 	}
 	s.storage, inStorage = s.findStorage(ctx)
 	s.content.format, inFormat = formatOf(s.Format, s.Key)
+	s.content.reading, inReading = s.readingAs(s.content.format)
 	s.every, inPoll = ParsePoll(s.Poll, 5*time.Second)
 	s.content.publicKey, inPublicKey = parsePublicKey(s.Minisign)
 	s.content.name = s.String()
@@ -82,7 +85,7 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 	if s.Expect != "" {
 		s.content.expectations, s.content.expectName = s.beside(s.Expect), s.Expect
 	}
-	return errors.Join(inKey, inStorage, inFormat, inPoll, inPublicKey)
+	return errors.Join(inKey, inStorage, inFormat, inReading, inPoll, inPublicKey)
 }
 
 // findStorage returns the storage of the block, or Caddy's own.
@@ -231,9 +234,13 @@ func (s *Storage) lock(ctx context.Context) (func(), error) {
 //		poll <interval|off>
 //		expect <key>
 //		minisign <public_key>
+//		dialect <netlify|cloudflare>
+//		unsupported <error|skip>
+//		host <name>...
 //	}
 func (s *Storage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	options := contentOptions(&s.Format, &s.Poll, &s.Expect, &s.Minisign)
+	options := contentOptions(&s.Key, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
+		&s.RedirectsOptions)
 	options = append(options, BlockOption{Name: "storage", Unmarshal: s.unmarshalStorage})
 	block := Block{Argument: "one key", Value: &s.Key, Options: options}
 	return block.Unmarshal(d)

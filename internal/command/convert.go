@@ -16,7 +16,8 @@ import (
 
 // converting is what "caddy shortlink convert" is asked to do.
 type converting struct {
-	from, to string
+	from, to  string
+	redirects source.RedirectsOptions
 }
 
 func convertCommand() *cobra.Command {
@@ -44,13 +45,8 @@ wrong usage and for files that cannot be opened.`,
 	for _, flag := range []string{"from", "to"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
 	}
+	addRedirectsFlags(cmd, &c.redirects)
 	return cmd
-}
-
-// completeFormats completes the name of a format.
-func completeFormats() cobra.CompletionFunc {
-	formats := []cobra.Completion{"json", "csv", "redirects"}
-	return cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
 }
 
 func (c *converting) run(cmd *cobra.Command, args []string) error {
@@ -69,6 +65,13 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if err := errors.Join(inFrom, inTo); err != nil {
 		return err
 	}
+	if flag := redirectsFlag(&c.redirects); flag != "" && from != rulefile.Redirects {
+		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from)
+	}
+	how, err := c.redirects.Reading()
+	if err != nil {
+		return err
+	}
 	r := cmd.InOrStdin()
 	if path != source.StandardInput {
 		file, err := os.Open(path)
@@ -81,6 +84,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		}
 		r = file
 	}
+	_ = how
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	done, err := rulefile.Convert(out, to, &steppingReader{r, progress}, from, printable.Text(path))

@@ -15,7 +15,6 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -24,7 +23,7 @@ type diffing struct {
 	configurations Configurations
 
 	adapter, name, format string
-	rulesFormat           string
+	reading               reading
 }
 
 func diffCommand(configurations Configurations) *cobra.Command {
@@ -51,7 +50,7 @@ usage and for rules that cannot be read.`,
 		"Name of the adapter of both, where they are configurations of Caddy but no Caddyfiles")
 	cmd.Flags().StringVar(&d.name, "name", "",
 		"Name of the handler, where a configuration has several")
-	addRulesFormat(cmd, &d.rulesFormat)
+	d.reading.addFlags(cmd)
 	formatFlag(cmd, &d.format)
 	return cmd
 }
@@ -66,7 +65,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if args[0] == source.StandardInput && args[1] == args[0] {
 		return errStdinTwice
 	}
-	if err := checkRulesFormat(d.rulesFormat, args); err != nil {
+	if _, err := d.reading.of(args); err != nil {
 		return err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "comparing")
@@ -103,10 +102,8 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 func (d *diffing) compile(
 	path string, stdin io.Reader, progress *progress,
 ) (*resolver.Ruleset, resolver.Options, error) {
-	in := input{configurations: d.configurations, rules: []string{path}}
-	if _, told := rulefile.FormatOf(path); !told {
-		in.format = d.rulesFormat
-	}
+	in := input{configurations: d.configurations, rules: []string{path},
+		reading: d.reading.ofOne(path)}
 	if d.adapter != "" || isCaddyfileName(path) {
 		in = input{configurations: d.configurations, config: path, adapter: d.adapter, name: d.name}
 	}

@@ -26,7 +26,7 @@ type input struct {
 
 	config, adapter, name string
 	rules                 []string
-	format                string // of rules, where a file's name does not tell it
+	reading               reading
 }
 
 // addFlags adds the flags that choose the input.
@@ -34,31 +34,7 @@ func (in *input) addFlags(cmd *cobra.Command) {
 	in.addConfigFlags(cmd)
 	cmd.Flags().StringArrayVar(&in.rules, "rules", nil,
 		"File of rules, instead of a configuration; can be repeated, - is standard input")
-	addRulesFormat(cmd, &in.format)
-}
-
-// addRulesFormat adds the flag that tells the format of rules whose file's name does not.
-func addRulesFormat(cmd *cobra.Command, format *string) {
-	const flag = "rules-format"
-	cmd.Flags().StringVar(format, flag, "", "Format of standard input, and of files whose names "+
-		"do not tell it: json, csv or redirects (default: json)")
-	_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
-}
-
-// checkRulesFormat checks the flag that addRulesFormat adds, for these files of rules.
-func checkRulesFormat(format string, paths []string) error {
-	if format == "" {
-		return nil
-	}
-	if _, err := rulefile.ParseFormat(format); err != nil {
-		return fmt.Errorf("--rules-format: %w", err)
-	}
-	isUntold := func(path string) bool { _, told := rulefile.FormatOf(path); return !told }
-	if !slices.ContainsFunc(paths, isUntold) {
-		return errors.New("--rules-format is for standard input and for files of --rules whose " +
-			"names do not tell their format, and there is none; leave it out")
-	}
-	return nil
+	in.reading.addFlags(cmd)
 }
 
 func (in *input) addConfigFlags(cmd *cobra.Command) {
@@ -119,14 +95,15 @@ func (in *input) compile(
 func (in *input) open(
 	stdin io.Reader,
 ) (handlers Handlers, closeAll func(), err error) {
-	if err := checkRulesFormat(in.format, in.rules); err != nil {
+	how, err := in.reading.of(in.rules)
+	if err != nil {
 		return nil, nil, err
 	}
 	if len(in.rules) > 0 {
 		if err := in.checkRules(); err != nil {
 			return nil, nil, err
 		}
-		rules := in.rulesOfFiles(stdin)
+		rules := in.rulesOfFiles(stdin, how)
 		return Handlers{{Rules: rules, Name: rules.PublicName()}}, func() {}, nil
 	}
 	if err := beQuiet(); err != nil {
@@ -159,7 +136,7 @@ func (in *input) checkRules() error {
 		return errStdinTwice
 	}
 	for _, path := range in.rules {
-		if isCaddyfileName(path) && in.format == "" {
+		if isCaddyfileName(path) && in.reading.format == "" {
 			return fmt.Errorf("%s is a configuration of Caddy, and no file of rules; "+
 				"write --config %s", path, path)
 		}
@@ -168,11 +145,11 @@ func (in *input) checkRules() error {
 }
 
 // rulesOfFiles returns a ruleset without options of the files.
-func (in *input) rulesOfFiles(stdin io.Reader) *live.Ruleset {
+func (in *input) rulesOfFiles(stdin io.Reader, how rulefile.Reading) *live.Ruleset {
 	config := live.Config{Context: caddy.Context{Context: context.Background()}}
 	for _, path := range in.rules {
 		config.Sources = append(config.Sources, &source.Once{
-			Path: path, Format: rulefile.Format(in.format), Stdin: stdin,
+			Path: path, Format: rulefile.Format(in.reading.format), Stdin: stdin, Reading: how,
 		})
 	}
 	return live.New(config)

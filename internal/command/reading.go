@@ -1,0 +1,116 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// reading says how a command reads files of rules.
+type reading struct {
+	format    string // where a file's name does not tell it
+	redirects source.RedirectsOptions
+}
+
+// addFlags adds the flags that say how files of rules are read.
+func (r *reading) addFlags(cmd *cobra.Command) {
+	const flag = "rules-format"
+	cmd.Flags().StringVar(&r.format, flag, "", "Format of standard input, and of files whose names "+
+		"do not tell it: json, csv or redirects (default: json)")
+	_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
+	addRedirectsFlags(cmd, &r.redirects)
+}
+
+// addRedirectsFlags adds the flags that say how _redirects files are read.
+func addRedirectsFlags(cmd *cobra.Command, o *source.RedirectsOptions) {
+	cmd.Flags().StringVar(&o.Dialect, "dialect", "",
+		"Service whose rules _redirects files follow: netlify or cloudflare (default: netlify)")
+	cmd.Flags().StringVar(&o.Unsupported, "unsupported", "",
+		"What becomes of lines of _redirects files that have no equivalent: error, or skip, which "+
+			"leaves them out with a warning (default: error)")
+	cmd.Flags().StringArrayVar(&o.Hosts, "line-host", nil,
+		"Host of the site, for lines of _redirects files that begin with one; can be repeated")
+	for flag, words := range map[string][]cobra.Completion{
+		"dialect": {"netlify", "cloudflare"}, "unsupported": {"error", "skip"},
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(flag,
+			cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("line-host", cobra.NoFileCompletions)
+}
+
+// completeFormats completes the name of a format.
+func completeFormats() cobra.CompletionFunc {
+	formats := []cobra.Completion{"json", "csv", "redirects"}
+	return cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// formatOf returns the format of a file of rules, and whether its name tells it.
+func (r *reading) formatOf(path string) (format rulefile.Format, told bool) {
+	if format, told = rulefile.FormatOf(path); told {
+		return format, true
+	}
+	return rulefile.Format(r.format), false
+}
+
+// of returns how these files of rules are read.
+func (r *reading) of(paths []string) (rulefile.Reading, error) {
+	if err := r.checkFormat(paths); err != nil {
+		return rulefile.Reading{}, err
+	}
+	isRedirects := func(path string) bool {
+		format, _ := r.formatOf(path)
+		return format == rulefile.Redirects
+	}
+	if flag := redirectsFlag(&r.redirects); flag != "" && !slices.ContainsFunc(paths, isRedirects) {
+		return rulefile.Reading{}, fmt.Errorf("%s is for _redirects files of --rules, and there is "+
+			"none; leave it out", flag)
+	}
+	return r.redirects.Reading()
+}
+
+// ofOne returns what counts of it for one of several files.
+func (r *reading) ofOne(path string) (one reading) {
+	format, told := r.formatOf(path)
+	if !told {
+		one.format = r.format
+	}
+	if format == rulefile.Redirects {
+		one.redirects = r.redirects
+	}
+	return one
+}
+
+// checkFormat checks the format that is given for files whose names do not tell it.
+func (r *reading) checkFormat(paths []string) error {
+	if r.format == "" {
+		return nil
+	}
+	if _, err := rulefile.ParseFormat(r.format); err != nil {
+		return fmt.Errorf("--rules-format: %w", err)
+	}
+	isUntold := func(path string) bool { _, told := r.formatOf(path); return !told }
+	if !slices.ContainsFunc(paths, isUntold) {
+		return errors.New("--rules-format is for standard input and for files of --rules whose " +
+			"names do not tell their format, and there is none; leave it out")
+	}
+	return nil
+}
+
+// redirectsFlag returns a flag that is given and says how _redirects files are read, or "".
+func redirectsFlag(o *source.RedirectsOptions) string {
+	switch {
+	case o.Dialect != "":
+		return "--dialect"
+	case o.Unsupported != "":
+		return "--unsupported"
+	case len(o.Hosts) > 0:
+		return "--line-host"
+	}
+	return ""
+}
