@@ -19,6 +19,13 @@ type chainEnd struct {
 	// search is the absolute destination's; query and fragment are the first embedded ones, as
 	// written; destinationFragment is the absolute destination's.
 	search, query, fragment, destinationFragment string
+	// lastQuery is the last embedded query that is not empty, without its "?". Of a chain whose
+	// mode does not need it, it may be another one.
+	lastQuery string
+	// mode is the first rule's query mode, searchMode the one that search is spelled in.
+	mode, searchMode QueryMode
+	// anyMode tells that rules of any query mode may lead to the chain.
+	anyMode bool
 	// allPermanent and anyPreserving say what the statuses of all rules from here on are.
 	allPermanent, anyPreserving bool
 	// cycle is the loop that the chain ends in; inCycle says whether the rule is part of it.
@@ -65,19 +72,34 @@ func (e *chainEnd) endAt(outcome string) {
 func (e *chainEnd) add(next *step) {
 	e.addStatus(next.status)
 	if next.internal {
-		e.hops++
+		if e.hops++; e.hops == 1 {
+			e.mode = next.mode
+		}
 		e.query, e.fragment = cmp.Or(e.query, next.query), cmp.Or(e.fragment, next.fragment)
+		e.lastQuery = cmp.Or(strings.TrimPrefix(next.query, "?"), e.lastQuery)
 		return
 	}
 	e.state = endAbsolute
 	e.base, e.search, e.destinationFragment = next.base, next.query, next.fragment
+	e.searchMode = next.queryMode
 }
 
 // precede puts a step in front of a chain, but for what it appends.
 func (e *chainEnd) precede(first *step) {
 	e.addStatus(first.status)
 	e.hops++
+	e.mode = first.mode
 	e.query, e.fragment = cmp.Or(first.query, e.query), cmp.Or(first.fragment, e.fragment)
+	e.lastQuery = cmp.Or(e.lastQuery, strings.TrimPrefix(first.query, "?"))
+}
+
+// queryMode returns the mode that the chain's queries have to be kept for. Those that are kept as
+// they are written do for all.
+func (e *chainEnd) queryMode(o *options) QueryMode {
+	if e.anyMode {
+		return queryOwn
+	}
+	return o.queryOf(e.mode)
 }
 
 func (e *chainEnd) addStatus(status int) {

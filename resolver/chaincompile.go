@@ -68,7 +68,7 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 // value has an end of its own.
 func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 	first := c.stepOf(this)
-	end := c.follow(this.rule, this.value.path, newChain(&first), math.MaxInt64)
+	end := c.follow(this.rule, this.value.path, c.newChain(&first), math.MaxInt64)
 	if end.failed() {
 		end.inCycle = end.cycle != nil && slices.Contains(end.cycle.Cycle, this.rule.Key)
 		return end
@@ -76,10 +76,17 @@ func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 	return c.limited(end, this)
 }
 
+// newChain returns a chain of one step, to which the rules that are yet to be compiled may lead.
+func (c *Compiler) newChain(first *step) chainEnd {
+	chain := newChain(first)
+	chain.anyMode = c.opts.modes
+	return chain
+}
+
 // stepOf is the step that a rule is, of whose key nothing remains.
 func (c *Compiler) stepOf(this *internalRule) step {
 	return step{
-		key: this.rule.Key, status: c.opts.statusOf(this.rule), internal: true,
+		key: this.rule.Key, status: c.opts.statusOf(this.rule), mode: this.rule.Query, internal: true,
 		query: this.value.query, fragment: this.value.fragment,
 	}
 }
@@ -88,12 +95,12 @@ func (c *Compiler) stepOf(this *internalRule) step {
 // destination, an outcome, or nothing.
 func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 	first := c.stepOf(this)
-	end := newChain(&first)
+	end := c.newChain(&first)
 	end.base, end.appended = this.value.path, this.remaining
 	if found.isNone() {
 		return c.limited(end, this)
 	}
-	last, _ := literalStep(&c.opts, &c.table, found)
+	last, _ := literalStep(&c.opts, &c.table, found, &end)
 	if last.outcome == "" {
 		end.add(&last)
 	} else {

@@ -24,6 +24,8 @@ type Change struct {
 	Rule Rule
 	// Before and After are what clients get.
 	Before, After KeyResults
+	// Query is what stands for the query of their requests, "" for requests without one.
+	Query string
 }
 
 // CompareResults reports, in no particular order, what changes for clients from before to after.
@@ -35,7 +37,8 @@ type Change struct {
 // It compares the compiled rules. Every request for a key, or for what is below it, gets what one
 // of three samples gets: the key, the key with a slash, and something below it. A template is
 // sampled with values that no other key takes; where it leads to another key for some, that key's
-// change is one of its own. Memory is taken for a change only while it is reported.
+// change is one of its own. Where all that differs is a query mode that a rule says, the samples
+// have a query. Memory is taken for a change only while it is reported.
 func CompareResults(before, after *Ruleset, report func(Change)) {
 	c := resultComparison{before: before, after: after, report: report}
 	after.eachEntry(c.compareEntry)
@@ -100,7 +103,7 @@ func (c *resultComparison) same(old, now *record) bool {
 	const telling = requestOrigin | joined | noDestination | exactKey
 	return !old.flags.has(exactKey|noDestination) && old.flags&telling == now.flags&telling &&
 		old.base == now.base && old.query == now.query && old.fragment == now.fragment &&
-		old.status == now.status
+		old.status == now.status && old.mode == now.mode
 }
 
 func (c *resultComparison) compareLiteral(kind ChangeKind, rule Rule) {
@@ -110,12 +113,32 @@ func (c *resultComparison) compareLiteral(kind ChangeKind, rule Rule) {
 // compare reports a change of a rule, unless it is none for clients.
 func (c *resultComparison) compare(kind ChangeKind, rule Rule, s sample) {
 	change := Change{
-		Kind: kind, Rule: rule, Before: c.before.resultsFor(s), After: c.after.resultsFor(s),
+		Kind: kind, Rule: rule, Before: c.before.resultsFor(s, ""), After: c.after.resultsFor(s, ""),
 	}
 	isOther := kind == ChangeAdded || kind == ChangeRemoved
+	if !isOther && change.Before.sameForClients(change.After) && c.otherModes(s) {
+		change.Before = c.before.resultsFor(s, anyQuery)
+		change.After = c.after.resultsFor(s, anyQuery)
+		change.Query = s.named(anyQuery)
+	}
 	if isOther || !change.Before.sameForClients(change.After) {
 		c.report(change)
 	}
+}
+
+// otherModes reports whether a rule says another query mode than there was. Modes of the options
+// are not compared.
+func (c *resultComparison) otherModes(s sample) bool {
+	if !c.before.opts.modes && !c.after.opts.modes {
+		return false
+	}
+	for _, path := range s.paths() {
+		old, now := c.before.modeFor(path), c.after.modeFor(path)
+		if old != now && c.before.opts.queryOf(old) != c.after.opts.queryOf(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachTemplate calls do with the templates of two rulesets, nil for one that only the other has.

@@ -18,7 +18,11 @@ func changes(before, after *Ruleset) map[string]Change {
 
 // summaryOf says in one line what changes for a key.
 func summaryOf(c Change) string {
-	return fmt.Sprintf("%s %s -> %s", c.Kind, resultText(c.Before.Key), resultText(c.After.Key))
+	if c.Query != "" {
+		c.Query += " "
+	}
+	return fmt.Sprintf("%s %s%s -> %s", c.Kind, c.Query, resultText(c.Before.Key),
+		resultText(c.After.Key))
 }
 
 func resultText(a Result) string {
@@ -113,6 +117,34 @@ func TestAChangeIsReportedForEachKeyWithAnotherResultAlone(t *testing.T) {
 			[]Rule{{Key: "docs", Value: "https://docs.example", Unlisted: true}}, nil,
 		},
 		{
+			"a rule says a query mode that is not the one it had",
+			[]Rule{docs, {Key: "a", Value: "/docs"}, {Key: "t/{x}", Value: "/{x}"}},
+			[]Rule{
+				{Key: "docs", Value: "https://docs.example", Query: QueryPreserve},
+				{Key: "a", Value: "/docs", Query: QueryIgnore},
+				{Key: "t/{x}", Value: "/{x}", Query: QueryIgnore},
+			},
+			map[string]string{
+				"docs":  "changed ?… 302 https://docs.example/?…= -> 302 https://docs.example/?…",
+				"a":     "changed ?… 302 https://docs.example/?…= -> 302 https://docs.example/",
+				"t/{x}": "changed ?… 302 /{x}?…= -> 302 /{x}",
+			},
+		},
+		{
+			"a rule says the query mode that it had", []Rule{docs},
+			[]Rule{{Key: "docs", Value: "https://docs.example", Query: QueryMerge}}, nil,
+		},
+		{
+			"below an exact key another rule says a query mode",
+			[]Rule{docs, {Key: "docs/x", Value: "https://x.example", Exact: true}},
+			[]Rule{{Key: "docs", Value: "https://docs.example", Query: QueryIgnore},
+				{Key: "docs/x", Value: "https://x.example", Exact: true}},
+			map[string]string{
+				"docs":   "changed ?… 302 https://docs.example/?…= -> 302 https://docs.example/",
+				"docs/x": "affected ?… 302 https://x.example/?…= -> 302 https://x.example/?…=",
+			},
+		},
+		{
 			"without a key its path is unsafe", []Rule{{Key: "a", Value: "https://a.example"},
 				{Key: "a/%252e%252e", Value: "https://b.example"}},
 			[]Rule{{Key: "a", Value: "https://a.example"}},
@@ -200,6 +232,10 @@ func (r random) edit(rules []Rule, opts Options) []Rule {
 			rule.Value = r.value()
 		case 2:
 			rule.Exact = !rule.Exact
+		case 3:
+			if !isOutcome(rule.Value) {
+				rule.Query = QueryMode(r.IntN(4))
+			}
 		}
 		if _, err := Compile(append(slices.Clone(edited), rule), opts); err == nil {
 			edited = append(edited, rule)
@@ -208,12 +244,12 @@ func (r random) edit(rules []Rule, opts Options) []Rule {
 	return edited
 }
 
-// asked is a request without query and fragment, and not for the host of any destination, so that
-// nothing is the request itself (R15).
-func asked(rs *Ruleset, pathname string) (key string, result Result) {
-	request, ok := NewRequest("https", "client.example", pathname)
+// asked is a request without a fragment, and not for the host of any destination, so that nothing
+// is the request itself (R15).
+func asked(rs *Ruleset, target string) (key string, result Result) {
+	request, ok := NewRequest("https", "client.example", target)
 	if !ok {
-		panic(pathname)
+		panic(target)
 	}
 	destination, result := rs.AppendDestination(nil, &request)
 	result.Destination = string(destination)
@@ -227,8 +263,9 @@ func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Cha
 	if err != nil {
 		return
 	}
-	keyBefore, was := asked(before, request.Target.Pathname)
-	keyAfter, is := asked(after, request.Target.Pathname)
+	target := request.Target.Pathname + request.Target.Search
+	keyBefore, was := asked(before, target)
+	keyAfter, is := asked(after, target)
 	if was.SameForClients(is) {
 		return
 	}
@@ -240,7 +277,7 @@ func checkReported(t *testing.T, before, after *Ruleset, reported map[string]Cha
 			}
 		}
 	}
-	t.Errorf("%s: %+v became %+v, and neither %q nor %q is reported: %v", request.Target.Pathname,
+	t.Errorf("%s: %+v became %+v, and neither %q nor %q is reported: %v", target,
 		was, is, keyBefore, keyAfter, reported)
 }
 
@@ -250,6 +287,9 @@ func checkWitness(t *testing.T, before, after *Ruleset, change Change) {
 		return
 	}
 	for _, path := range []string{"", "/", "/none"} {
+		if change.Query != "" {
+			path += "?none"
+		}
 		_, was := asked(before, "/"+change.Rule.Key+path)
 		_, is := asked(after, "/"+change.Rule.Key+path)
 		if !was.SameForClients(is) {

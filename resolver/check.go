@@ -95,7 +95,7 @@ func (c *checker) checkRule(at ref) {
 		return
 	}
 	if r.hops > 1 {
-		c.foundChain(rule, c.ruleset.resultOf(r, ""))
+		c.foundChain(rule, c.ruleset.resultOf(r, "", ""))
 	}
 	if r.hops > 0 {
 		c.checkLost(rule)
@@ -113,7 +113,7 @@ func (c *checker) checkTemplate(t *templateRule) {
 	}
 	s := t.sample()
 	c.checkTemplateQuery(t)
-	if result := c.ruleset.resultFor(s.path, ""); result.Outcome == Redirect && result.Hops > 1 {
+	if result := c.ruleset.resultFor(s.path, "", ""); result.Outcome == Redirect && result.Hops > 1 {
 		result.Destination = s.named(result.Destination)
 		c.foundChain(t.rule, result)
 	}
@@ -130,7 +130,8 @@ func (c *checker) checkTemplateQuery(t *templateRule) {
 		samples[slot].text = strings.Replace(sampleValue(slot), ":", "", 1)
 	}
 	written := t.value.queryOf(samples)
-	c.query = c.ruleset.opts.appendConstantQuery(c.query[:0], &c.ruleset.merger, written, "")
+	mode := c.ruleset.opts.queryOf(t.rule.Query)
+	c.query = mode.appendConstantQuery(c.query[:0], &c.ruleset.merger, written, "")
 	if string(c.query) == written {
 		return
 	}
@@ -169,8 +170,8 @@ func (c *checker) checkQuery(rule Rule, value parsedValue) {
 	if written == "" {
 		return
 	}
-	opts := &c.ruleset.opts
-	c.query = opts.appendConstantQuery(c.query[:0], &c.ruleset.merger, destination, embedded)
+	mode := c.ruleset.opts.queryOf(rule.Query)
+	c.query = mode.appendConstantQuery(c.query[:0], &c.ruleset.merger, destination, embedded)
 	if string(c.query) != written {
 		c.foundQuery(rule, written, string(c.query))
 	}
@@ -191,7 +192,7 @@ func (c *checker) checkLost(rule Rule) {
 			return
 		}
 		path = step.next()
-		if query && path.query != "" {
+		if query && path.query != "" && rule.Query != QueryIgnore {
 			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the "+
 				"key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value "+
 				"has a query; write all of it there")

@@ -53,6 +53,8 @@ func TestEveryDifferenceInContentOrOptionsChangesTheDigest(t *testing.T) {
 		{"the status", change(func(r *Rule) { r.Status = 301 }), Options{}},
 		{"exact", change(func(r *Rule) { r.Exact = true }), Options{}},
 		{"unlisted", change(func(r *Rule) { r.Unlisted = true }), Options{}},
+		{"a query mode", change(func(r *Rule) { r.Query = QueryIgnore }), Options{}},
+		{"another query mode", change(func(r *Rule) { r.Query = QueryMerge }), Options{}},
 		{"one rule more", []Rule{base, {Key: "b", Value: "/a"}}, Options{}},
 		{"no rules", nil, Options{}},
 		{"the default status", []Rule{base}, Options{Status: 301}},

@@ -336,6 +336,10 @@ func TestARulesetReturnsItsRulesAsTheyWereWritten(t *testing.T) {
 		{Key: "e", Value: "/é?#", Status: 308, Position: Position{"s", 4, 0}},
 		{Key: "f", Value: "/f", Position: Position{"s", 1 << 20, 1 << 10}},
 		{Key: "g", Value: "https://x.example/a?b=c#d"},
+		{Key: "h", Value: "https://x.example/a?b&c#d", Query: QueryIgnore, Status: 303},
+		{Key: "i", Value: "https://x.example/a?é&&b", Query: QueryPreserve, Exact: true},
+		{Key: "j", Value: "/g?b", Query: QueryMerge, Status: 308, Unlisted: true},
+		{Key: "k/{x}", Value: "/g?{x}", Query: QueryIgnore},
 	}
 	rules[1].Value = "https://x.example/"
 	rs := mustCompile(t, rules, Options{FoldCase: true, Status: 307})

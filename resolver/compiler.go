@@ -177,6 +177,7 @@ func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey b
 		c.fail(rule, ErrHostNotAllowed, hostMessage(value.url.Host))
 	}
 	c.checkStatus(rule)
+	c.checkQueryMode(rule)
 	return inKey == nil
 }
 
@@ -188,6 +189,19 @@ func (c *Compiler) checkStatus(rule Rule) {
 		c.fail(rule, ErrInvalidStatus, outcomeStatusMessage(rule.Value, rule.Status))
 	case !ValidStatus(rule.Status):
 		c.fail(rule, ErrInvalidStatus, statusMessage(rule.Status))
+	}
+}
+
+// checkQueryMode reports a query mode that there is not, or of a rule that does not redirect.
+func (c *Compiler) checkQueryMode(rule Rule) {
+	switch {
+	case rule.Query == QueryDefault:
+	case !rule.Query.isValid():
+		c.fail(rule, ErrInvalidQuery, "query: "+queryMessage)
+	case isOutcome(rule.Value):
+		c.fail(rule, ErrInvalidQuery, outcomeQueryMessage(rule.Value, rule.Query))
+	default:
+		c.opts.modes = true
 	}
 }
 
@@ -209,7 +223,8 @@ func (c *Compiler) report(err placedError) {
 
 // addAbsolute compiles a rule with an absolute destination, whose canonical key is c.key.
 func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
-	c.query = c.opts.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
+	mode := c.opts.queryOf(rule.Query)
+	c.query = mode.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
 	r := record{
 		key:       text(c.key),
 		base:      value.url.Origin() + value.url.Path,
@@ -217,6 +232,7 @@ func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
 		fragment:  value.url.Hash(),
 		status:    c.opts.statusOf(rule),
 		ownStatus: rule.Status,
+		mode:      rule.Query,
 	}
 	r.describe(rule, source)
 	c.enter(text(c.key), c.store(&r), rule.Exact)

@@ -69,6 +69,7 @@ var kindsOfError = map[string]error{
 	"invalid key":                 ErrInvalidKey,
 	"invalid value":               ErrInvalidValue,
 	"invalid status":              ErrInvalidStatus,
+	"invalid query mode":          ErrInvalidQuery,
 	"duplicate key":               ErrDuplicateKey,
 	"too many internal redirects": ErrTooManyRedirects,
 	"unsafe path":                 ErrUnsafePath,
@@ -161,10 +162,15 @@ func (r *vectorRules) add(key string, value []byte) error {
 		To     string `json:"to"`
 		Status int    `json:"status"`
 		Exact  bool   `json:"exact"`
+		Query  string `json:"query"`
 	}
 	err := decodeStrictly(value, &object)
-	r.rules = append(r.rules,
-		Rule{Key: key, Value: object.To, Status: object.Status, Exact: object.Exact})
+	rule := Rule{Key: key, Value: object.To, Status: object.Status, Exact: object.Exact}
+	if object.Query != "" {
+		mode, wrong := ParseQueryMode(object.Query)
+		rule.Query, err = mode, errors.Join(err, wrong)
+	}
+	r.rules = append(r.rules, rule)
 	r.extended = true
 	return err
 }

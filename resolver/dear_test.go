@@ -76,6 +76,8 @@ func dearRequests(n int) []dearRequest {
 	versions := keysTo("https://x.example", "{+x}/v{n}/b")
 	turned := []Rule{{Key: "{a}/{b}/{+c}", Value: "/{b}/{+c}/{a}"}}
 	literals := append(numberedChain("v%d/{+x}", "/k%d"), literalChain(n)...)
+	queries := numberedChain("v%d/{+x}", "/v%d/{+x}?{+x}")
+	queries[0].Query = QueryIgnore
 	olds, edits := strings.Repeat("/old", 256), strings.Repeat("/edit", 256)
 	return []dearRequest{
 		{"moved", moved, filled(n, "/", "old/", "")},
@@ -105,6 +107,8 @@ func dearRequests(n int) []dearRequest {
 		{"part renamed, reserved", numberedChain("v%d:{x}", "/v%d:{x}"),
 			filled(n, "/v0:", "a", "")},
 		{"remaining", numberedChain("v%d/{x}", "/v%d/{x}/r"), filled(n, "/v0/x", "/a", "")},
+		{"queries", queries, filled(n/2, "/v0", "/a", "")},
+		{"queries, escapes", queries, filled(n/2, "/v0", "/%41%2F", "")},
 		{"literal keys", literals, filled(n, "/v0", "/a", "")},
 		{"1,024 templates", append(binaryKeys(10), moved...), filled(n, olds, "/a", "")},
 		{"4,096 templates", append(binaryKeys(12), moved...), filled(n, olds, "/a", "")},
@@ -179,7 +183,7 @@ func TestADearRequestEndsWhereItsBudgetDoes(t *testing.T) {
 			len(explained.Walk) > MaxRedirects):
 			t.Errorf("%s: %d steps, %v", dear.name, len(explained.Walk), explained.Err)
 		}
-		if result := rs.resultFor(dear.path, ""); result.Err != explained.Err {
+		if result := rs.resultFor(dear.path, "", ""); result.Err != explained.Err {
 			t.Errorf("%s: %v, and %v when it is compared", dear.name, explained.Err, result.Err)
 		}
 	}

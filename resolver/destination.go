@@ -77,7 +77,7 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 	} else if remaining != "" {
 		dst = appendAtSeam(dst, remaining)
 	}
-	dst = rs.opts.appendQuery(dst, &rs.merger, rule.query, req.Target.Search)
+	dst = rs.opts.appendQuery(dst, &rs.merger, rule.mode, rule.query, req.Target.Search)
 	fragment = len(dst)
 	if req.Target.Hash != "" {
 		dst = append(dst, req.Target.Hash...)

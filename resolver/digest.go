@@ -40,7 +40,11 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	}
 	dst = append(strconv.AppendInt(dst, int64(rule.Status), 10), ' ')
 	dst = append(strconv.AppendBool(dst, rule.Exact), ' ')
-	return strconv.AppendBool(dst, rule.Unlisted)
+	dst = strconv.AppendBool(dst, rule.Unlisted)
+	if rule.Query != QueryDefault { // so that other rules keep the digests that they had before
+		dst = append(append(dst, ' '), rule.Query.String()...)
+	}
+	return dst
 }
 
 // rulesSum is a sum of 256 bits, which does not depend on the order of what is added.

@@ -20,9 +20,11 @@ type Explanation struct {
 	Origin Source
 	// Appended is the path that was appended to the last value's, "" for none (R6).
 	Appended string
+	// Query is the query mode that the first rule says, QueryDefault where it says none.
+	Query QueryMode
 	// Parameters are the destination's query parameters, in its order.
 	Parameters []Parameter
-	// Dropped are the parameters of the request that the query mode ignores.
+	// Dropped are the parameters that the query mode ignores.
 	Dropped []Given
 	// Fragment is the destination's fragment.
 	Fragment Fragment
@@ -202,6 +204,7 @@ func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
 	}
 	given := Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}
 	e.Fragment = explainFragment(given, parts.fragment, parts.destinationFragment)
+	e.Query = e.Walk[0].Rule.Query
 	rs.explainQuery(e, parts, req.Target.Search)
 }
 
@@ -209,6 +212,7 @@ func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
 type parts struct {
 	origin                        Source
 	query, destinationQuery       Given
+	laterQueries                  []Given // embedded ones
 	fragment, destinationFragment Given
 }
 
@@ -233,8 +237,10 @@ func (rs *Ruleset) partsOf(walk []Step) parts {
 		}
 		from := Source{Kind: FromEmbedded, Step: i}
 		value := walk[i].next()
-		if p.query.Value == "" {
-			p.query = Given{Value: value.query, From: from}
+		if query := (Given{Value: value.query, From: from}); p.query.Value == "" {
+			p.query = query
+		} else {
+			p.laterQueries = append(p.laterQueries, query)
 		}
 		if p.fragment.Value == "" && value.fragment != "" {
 			p.fragment = Given{Value: encodedFragment(value.fragment), From: from}
@@ -260,20 +266,43 @@ func explainFragment(byPrecedence ...Given) Fragment {
 
 // explainQuery combines the queries pair by pair (3.4.2), and keeps what gives way.
 func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
-	own := explainedQuery{preserve: rs.opts.query == QueryPreserve}
+	mode := rs.opts.queryOf(e.Query)
+	if mode == queryOwn {
+		e.explainOwnQuery(p, search)
+		return
+	}
+	own := explainedQuery{preserve: mode == QueryPreserve}
 	for _, parameter := range p.destinationQuery.parameters() {
 		own.add(parameter)
 	}
 	own.combine(p.query, nil)
 	request := Given{Value: search, From: Source{Kind: FromRequest}}
-	if rs.opts.query == QueryIgnore {
-		for _, p := range request.parameters() {
-			e.Dropped = append(e.Dropped, p.Given)
-		}
+	if mode == QueryIgnore {
+		e.drop(request.parameters())
 	} else {
 		own.combine(request, rs.opts.protected)
 	}
 	e.Parameters = own.parameters
+}
+
+// explainOwnQuery takes the last query of the values that is not empty, and drops all others.
+func (e *Explanation) explainOwnQuery(p parts, search string) {
+	all := append([]Given{p.query}, p.laterQueries...)
+	all = append(all, p.destinationQuery)
+	for _, query := range all {
+		if len(query.Value) > len("?") {
+			e.drop(e.Parameters)
+			e.Parameters = query.parameters()
+		}
+	}
+	request := Given{Value: search, From: Source{Kind: FromRequest}}
+	e.drop(request.parameters())
+}
+
+func (e *Explanation) drop(parameters []Parameter) {
+	for _, p := range parameters {
+		e.Dropped = append(e.Dropped, p.Given)
+	}
 }
 
 // parameters returns the query parameters of a query.

@@ -11,7 +11,7 @@ import (
 )
 
 // freeRules reads rules from fuzzed text: a line each, key and value apart at the first "=>". A "!"
-// in front makes a rule exact, a "+" permanent.
+// in front makes a rule exact, a "+" permanent. A "1", "2" or "3" and a ":" there is a query mode.
 func freeRules(text string) (rules []Rule) {
 	for line := range strings.SplitSeq(text, "\n") {
 		key, value, found := strings.Cut(line, "=>")
@@ -24,6 +24,10 @@ func freeRules(text string) (rules []Rule) {
 		key, permanent := strings.CutPrefix(key, "+")
 		if permanent {
 			rule.Status = 308
+		}
+		if mode, rest, says := strings.Cut(key, ":"); says && len(mode) == 1 &&
+			"1" <= mode && mode <= "3" {
+			rule.Query, key = QueryMode(mode[0]-'0'), rest
 		}
 		rule.Key, rule.Value = key, value
 		rules = append(rules, rule)
@@ -64,6 +68,9 @@ b/c=>pass
 a/b=>gone
 t/{x}/w=>gone
 !{+z}/w=>/t/{+z}#{z}
+3:q=>/é?&=+&%zz
+3:q/{x}=>/t/{x}?e=1
+2:p/{x}=>/b/x?{x}
 a{y}=>/b/x/{y}
 %2e=>/..`
 
@@ -71,6 +78,7 @@ func FuzzResolve(f *testing.F) {
 	for _, request := range []string{"a/r?q=1#h", "b/", "b/y", "%C3%A9/%2e%2e%2f", "c/d//e",
 		"a//b?&&=&e=%zz", "\xff/\t?#", "c\\d\\", "t/u|v%2f/w?y=2", "1/2/w", "ab/%zz", "t/t/w"} {
 		f.Add(uint64(0), exampleRules, request)
+		f.Add(uint64(0), exampleRules, "q/"+request)
 		f.Add(uint64(2), "a=>/a\nb=>/c\nc=>/b", request)
 	}
 	f.Add(uint64(0), "t{x}=>/{x}{x}\nt{y}t=>/t{y}{y}t", "tttttttt")

@@ -50,6 +50,7 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 		key:       this.key,
 		hops:      uint8(min(end.hops, MaxRedirects)),
 		ownStatus: this.rule.Status,
+		mode:      this.rule.Query,
 	}
 	switch {
 	case end.failed():
@@ -65,8 +66,27 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 	return r
 }
 
-// embedded is what of a chain query and fragment of its destination are made of.
-type embedded struct{ search, query, fragment string }
+// embedded is what of a chain query and fragment of its destination are made of, and the mode that
+// the query is made in.
+type embedded struct {
+	search, query, fragment string
+	mode, searchMode        QueryMode
+}
+
+// changesSearch reports whether the query is another than the search.
+func (e *embedded) changesSearch() bool {
+	return e.query != "" || e.search != "" && e.mode != e.searchMode
+}
+
+// embedded returns what query and fragment of a chain's destination are made of.
+func (e *chainEnd) embedded(o *options) embedded {
+	query := strings.TrimPrefix(e.query, "?")
+	mode := o.queryOf(e.mode)
+	if mode == queryOwn {
+		query = e.lastQuery
+	}
+	return embedded{e.search, query, e.fragment, mode, e.searchMode}
+}
 
 // queryAndFragment are what is made of it.
 type queryAndFragment struct{ query, fragment string }
@@ -75,16 +95,16 @@ type queryAndFragment struct{ query, fragment string }
 // all chains that have the same.
 func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
 	end := &this.end
-	from := embedded{end.search, end.query, end.fragment}
+	from := end.embedded(&c.opts)
 	if made, known := c.made[from]; known {
 		r.query, r.fragment = made.query, made.fragment
 		return
 	}
-	if end.query == "" && end.fragment == "" {
+	if from.fragment == "" && !from.changesSearch() {
 		c.opts.setQueryAndFragment(r, end, &c.merger)
 		return
 	}
-	length := len(end.search) + len(end.query) + len(end.fragment)
+	length := len(from.search) + len(from.query) + len(from.fragment)
 	if !c.derive(this.rule, length) {
 		return
 	}
@@ -119,9 +139,9 @@ func (o *options) setBase(r *record, end *chainEnd) {
 }
 
 func (o *options) setQueryAndFragment(r *record, end *chainEnd, m *weburl.Merger) {
-	if r.query = end.search; end.query != "" {
-		embedded := strings.TrimPrefix(end.query, "?")
-		r.query = string(o.appendConstantQuery(nil, m, end.search, embedded))
+	from := end.embedded(o)
+	if r.query = from.search; from.changesSearch() {
+		r.query = string(from.mode.appendConstantQuery(nil, m, from.search, from.query))
 	}
 	r.fragment = end.destinationFragment
 	if end.fragment != "" {

@@ -325,7 +325,8 @@ func rulesetForNode(rules []Rule) []byte {
 			To     string `json:"to"`
 			Status int    `json:"status,omitempty"`
 			Exact  bool   `json:"exact"`
-		}{valueForNode(rule.Value), rule.Status, rule.Exact})...)
+			Query  string `json:"query,omitempty"`
+		}{valueForNode(rule.Value), rule.Status, rule.Exact, rule.Query.String()})...)
 	}
 	return append(object, '}')
 }

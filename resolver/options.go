@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -56,13 +57,18 @@ type Options struct {
 type QueryMode uint8
 
 const (
+	// QueryDefault is the options' mode for a rule, and QueryMerge for options.
+	QueryDefault QueryMode = iota
 	// QueryMerge is 3.4.2: URLSearchParams, set and toString (R13).
-	QueryMerge QueryMode = iota
+	QueryMerge
 	// QueryPreserve keeps every piece as it is written, in the order destination, embedded,
 	// request. A piece goes when a source of higher precedence has one of the same decoded name.
 	QueryPreserve
-	// QueryIgnore is QueryMerge with an empty request query.
+	// QueryIgnore drops the request's query. In options it is else QueryMerge. In a rule the last
+	// query of the chain's values takes the place of those before it, and is left as it is written.
 	QueryIgnore
+	// queryOwn is QueryIgnore of a rule.
+	queryOwn
 )
 
 var queryModeNames = [...]string{
@@ -71,7 +77,7 @@ var queryModeNames = [...]string{
 	QueryIgnore:   "ignore",
 }
 
-// String returns the name that configuration uses: merge, preserve or ignore.
+// String returns the name that configuration uses: merge, preserve or ignore, "" for QueryDefault.
 func (m QueryMode) String() string {
 	if int(m) >= len(queryModeNames) {
 		return fmt.Sprintf("QueryMode(%d)", uint8(m))
@@ -85,13 +91,15 @@ func ParseQueryMode(name string) (QueryMode, error) {
 	if name == "" {
 		return QueryMerge, nil
 	}
-	for m, n := range queryModeNames {
-		if n == name {
-			return QueryMode(m), nil
-		}
+	if m := slices.Index(queryModeNames[:], name); m > 0 {
+		return QueryMode(m), nil
 	}
 	return QueryMerge, fmt.Errorf("query takes merge, preserve or ignore, not %q", name)
 }
+
+func (m QueryMode) isValid() bool { return int(m) < len(queryModeNames) }
+
+const queryMessage = "it is merge, preserve or ignore"
 
 // ValidStatus reports whether a rule may redirect with code.
 func ValidStatus(code int) bool {
@@ -116,6 +124,12 @@ func outcomeStatusMessage(outcome string, status int) string {
 		"%d, or write a destination", status)
 }
 
+// outcomeQueryMessage says what is wrong with the query mode of a rule that is gone or passes.
+func outcomeQueryMessage(outcome string, mode QueryMode) string {
+	return fmt.Sprintf("%s has no destination, and takes no query mode; remove %s, or write a "+
+		"destination", outcome, mode)
+}
+
 // options are Options that have been checked, in the form that compiling and answering use.
 type options struct {
 	status       int
@@ -130,12 +144,13 @@ type options struct {
 	digest       bool
 	reverse      bool
 	pause        func()
+	modes        bool // some rule says a query mode
 }
 
 // checkOptions returns the options, or all that is wrong with them.
 func checkOptions(opts Options) (options, error) {
 	c := optionChecker{checked: options{
-		query: opts.Query, foldCase: opts.FoldCase,
+		query: cmp.Or(opts.Query, QueryMerge), foldCase: opts.FoldCase,
 		digest: opts.Digest, reverse: opts.Reverse, pause: opts.Pause,
 	}}
 	c.status(opts.Status)
@@ -175,8 +190,8 @@ func (c *optionChecker) status(code int) {
 }
 
 func (c *optionChecker) query(mode QueryMode) {
-	if int(mode) >= len(queryModeNames) {
-		c.fail("query", "it is merge, preserve or ignore")
+	if !mode.isValid() {
+		c.fail("query", queryMessage)
 	}
 }
 
@@ -260,6 +275,17 @@ func (o *options) statusOf(rule Rule) int {
 		return rule.Status
 	}
 	return o.status
+}
+
+// queryOf returns the query mode of requests for a rule that says one, or none.
+func (o *options) queryOf(own QueryMode) QueryMode {
+	switch own {
+	case QueryDefault:
+		return o.query
+	case QueryIgnore:
+		return queryOwn
+	}
+	return own
 }
 
 // pauseEvery is the number of rules between two pauses: some tens of microseconds of work.

@@ -16,7 +16,7 @@ func TestABadOptionIsRefusedWithAdvice(t *testing.T) {
 	}{
 		{"a status that is none", Options{Status: 200},
 			`status: 200 is not the status of a redirect; write 301, 302, 303, 307 or 308`},
-		{"an unknown way to combine queries", Options{Query: 3},
+		{"an unknown way to combine queries", Options{Query: 4},
 			`query: it is merge, preserve or ignore`},
 		{"a limit above the draft's", Options{MaxRedirects: &over},
 			`max_redirects: the limit can be lowered, not raised; write a number from 0 to 255`},

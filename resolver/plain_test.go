@@ -37,7 +37,7 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 		limit = *opts.MaxRedirects
 	}
 	pathname, relativePathname := request.Path, ""
-	initialQuery, initialHash := "", ""
+	initialQuery, lastQuery, initialHash := "", "", ""
 	var taken []Rule
 	effort := plainEffort(200_000)
 	for redirectCount := 0; redirectCount <= limit; redirectCount++ {
@@ -50,6 +50,9 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 		if i := strings.LastIndex(pathname, "?"); i >= 0 {
 			if initialQuery == "" {
 				initialQuery = pathname[i:]
+			}
+			if pathname[i:] != "?" {
+				lastQuery = pathname[i:]
 			}
 			pathname = pathname[:i]
 		}
@@ -69,7 +72,7 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 			if opts.Origin != "" {
 				origin = opts.Origin
 			}
-			query := plainQuery(opts, "", initialQuery, request.Search())
+			query := plainQueryOf(taken[0], opts, "", initialQuery, lastQuery, request.Search())
 			hash := plainFragment(request.Hash(), initialHash, "")
 			return plainArrive(request, origin+plainJoin(pathname, relativePathname)+query+hash,
 				taken, opts)
@@ -93,7 +96,7 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 			if err != nil {
 				panic(err)
 			}
-			query := plainQuery(opts, u.Search(), initialQuery, request.Search())
+			query := plainQueryOf(taken[0], opts, u.Search(), initialQuery, lastQuery, request.Search())
 			hash := plainFragment(request.Hash(), initialHash, u.Hash())
 			return plainArrive(request, u.Origin()+plainJoin(u.Path, relativePathname)+query+hash,
 				taken, opts)
@@ -223,6 +226,21 @@ func plainFragment(request, initial, destination string) string {
 		return initial
 	}
 	return destination
+}
+
+// plainQueryOf is plainQuery with the query mode of the first rule.
+func plainQueryOf(
+	first Rule, opts Options, destination, initial, last, request string,
+) string {
+	switch {
+	case first.Query == QueryIgnore && destination != "":
+		return destination
+	case first.Query == QueryIgnore:
+		return last
+	case first.Query != QueryDefault:
+		opts.Query = first.Query
+	}
+	return plainQuery(opts, destination, initial, request)
 }
 
 func plainQuery(opts Options, destination, initial, request string) string {

@@ -10,6 +10,7 @@ var (
 	ErrInvalidKey     = errors.New("invalid key")
 	ErrInvalidValue   = errors.New("invalid value")
 	ErrInvalidStatus  = errors.New("invalid status")
+	ErrInvalidQuery   = errors.New("invalid query mode")
 	ErrDuplicateKey   = errors.New("duplicate key")
 	ErrHostNotAllowed = errors.New("host not allowed")
 )

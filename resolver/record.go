@@ -8,8 +8,9 @@ import (
 // record is a compiled rule as it lies in the arena. It has everything that an answer needs, and
 // behind it what only explanations and listings read.
 //
-//	header                           8 bytes, little-endian: flags, hops, statuses and the
-//	                                 lengths of key (8 bits), base (16), query and fragment (8)
+//	header                           8 bytes, little-endian: flags, hops, statuses with the
+//	                                 query mode, and the lengths of key (8 bits), base (16),
+//	                                 query and fragment (8)
 //	[the four lengths]               uvarints, with longParts, where one is too large for the
 //	                                 header; all but the key's are doubled, and odd for a shared
 //	                                 part
@@ -31,6 +32,8 @@ type record struct {
 	hops     uint8
 	// status is the redirect's along the chain, ownStatus the rule's, 0 for the default.
 	status, ownStatus int
+	// mode is the rule's own query mode.
+	mode QueryMode
 }
 
 type recordPosition struct{ source, line, column int }
@@ -71,7 +74,8 @@ type header uint64
 
 func (r *record) header() header {
 	h := header(r.flags) | header(r.hops)<<8 |
-		header(statusIndex(r.status)|statusIndex(r.ownStatus)<<4)<<16
+		header(statusIndex(r.status)|statusIndex(r.ownStatus)<<4)<<16 |
+		header(r.mode&1)<<19 | header(r.mode>>1)<<23
 	if r.flags.has(longParts) {
 		return h
 	}
@@ -83,6 +87,7 @@ func (h header) flags() recordFlags { return recordFlags(h) }
 func (h header) hops() uint8        { return uint8(h >> 8) }
 func (h header) status() int        { return int(statusCodes[h>>16&7]) }
 func (h header) ownStatus() int     { return int(statusCodes[h>>20&7]) }
+func (h header) mode() QueryMode    { return QueryMode(h>>19&1 | h>>22&2) }
 
 // The lengths of key, base, query and fragment in a header.
 func (h header) keyLength() int      { return int(h >> 24 & 0xFF) }
@@ -146,7 +151,7 @@ func appendCounted(dst []byte, part string) []byte {
 // decodeAnswer reads what an answer needs, and returns what follows it.
 func (r *record) decodeAnswer(a *arena, b []byte) []byte {
 	h := header(binary.LittleEndian.Uint64(b))
-	r.flags, r.hops, r.status = h.flags(), h.hops(), h.status()
+	r.flags, r.hops, r.status, r.mode = h.flags(), h.hops(), h.status(), h.mode()
 	b = b[8:]
 	if r.flags.has(longParts) {
 		b = r.decodeLongParts(a, b)
@@ -271,6 +276,15 @@ func (r *record) writtenValue() string {
 	return r.base + "?" + r.query + r.fragment
 }
 
+// writtenQuery returns the query of an absolute value as the rule has it, in the URL's spelling.
+func (r *record) writtenQuery() string {
+	if !r.flags.has(hasValue) {
+		return r.query
+	}
+	u, _ := parseAbsolute(r.value)
+	return u.Query
+}
+
 // describe fills in what a record says of its rule as it is written.
 func (r *record) describe(rule Rule, source int) {
 	if r.key != rule.Key {
@@ -298,6 +312,7 @@ func (r *record) rule(sources []source) Rule {
 		Status:   r.ownStatus,
 		Exact:    r.flags.has(exactKey),
 		Unlisted: r.flags.has(unlisted),
+		Query:    r.mode,
 		Position: Position{
 			Source: sources[r.position.source].name,
 			Line:   r.position.line,

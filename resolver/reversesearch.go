@@ -138,7 +138,7 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 		if s.isTooLong(len("/")+len(key)+len(rest), hasPart) {
 			return // the keys that follow are not shorter
 		}
-		if hasPart && s.index.ruleset.flagsOf(at).has(exactKey) {
+		if hasPart && s.index.ruleset.headerOf(at).flags().has(exactKey) {
 			continue
 		}
 		s.candidate = appendCandidate(s.candidate[:0], key, rest)
@@ -214,12 +214,12 @@ func (rs *Ruleset) isUnlisted(number int) bool {
 	if t := rs.template(number); t != nil {
 		return t.rule.Unlisted
 	}
-	return rs.flagsOf(rs.table.slots[number].ref()).has(unlisted)
+	return rs.headerOf(rs.table.slots[number].ref()).flags().has(unlisted)
 }
 
-// flagsOf returns the flags of an entry's record.
-func (rs *Ruleset) flagsOf(at ref) recordFlags {
-	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at))).flags()
+// headerOf returns the header of an entry's record.
+func (rs *Ruleset) headerOf(at ref) header {
+	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at)))
 }
 
 // isPlainPath reports whether a path can stand in a Link header as it is. It holds nothing but what

@@ -48,7 +48,7 @@ func (x *reverseIndex) addTemplate(t *templateRule) {
 
 // sampleDestination returns where sample values lead: so the rest of a chain is known, too.
 func (rs *Ruleset) sampleDestination(t *templateRule) (destination string, ok bool) {
-	result := rs.resultFor(t.sample().path, "")
+	result := rs.resultFor(t.sample().path, "", "")
 	return result.Destination, result.Outcome == Redirect
 }
 

@@ -20,6 +20,9 @@ type Rule struct {
 	Exact bool
 	// Unlisted keeps the rule out of what is advertised.
 	Unlisted bool
+	// Query is the query mode of requests that match the rule first, an extension of the draft. One
+	// that is gone or passes has none.
+	Query QueryMode
 	// Position is where the rule stands.
 	Position Position
 }

@@ -17,6 +17,10 @@ type sample struct {
 // anySegment stands for a segment that no key has: it is U+FFFF, which is no character.
 const anySegment = "%EF%BF%BF"
 
+// anyQuery stands for a query of a request. Its parameter has no "=", so that all query modes write
+// it in their own way.
+const anyQuery = "?" + anySegment
+
 // Below stands for any path below a key.
 const Below = "/…"
 
@@ -57,7 +61,12 @@ func (s *sample) named(url string) string {
 			url = strings.ReplaceAll(url, spellings[1], "{"+name+"}")
 		}
 	}
-	return strings.ReplaceAll(url, "/"+anySegment, Below)
+	return strings.ReplaceAll(strings.ReplaceAll(url, "/"+anySegment, Below), anySegment, "…")
+}
+
+// paths returns the paths of the three requests that stand for all of a key's.
+func (s *sample) paths() [3]string {
+	return [...]string{s.path, s.path + "/", s.path + "/" + anySegment}
 }
 
 // KeyResults are what requests for a key and for what lies below it get, where no longer key has
@@ -74,15 +83,17 @@ func (k KeyResults) sameForClients(other KeyResults) bool {
 		k.Below.SameForClients(other.Below)
 }
 
-// resultsFor returns what a ruleset says to the three requests that stand for all of a key's.
-func (rs *Ruleset) resultsFor(s sample) KeyResults {
+// resultsFor returns what a ruleset says to the three requests that stand for all of a key's, with
+// a query.
+func (rs *Ruleset) resultsFor(s sample, search string) KeyResults {
+	paths := s.paths()
 	k := KeyResults{
-		Key:   rs.resultFor(s.path, ""),
-		Slash: rs.resultFor(s.path+"/", ""),
-		Below: rs.resultFor(s.path+"/"+anySegment, ""),
+		Key:   rs.resultFor(paths[0], "", search),
+		Slash: rs.resultFor(paths[1], "", search),
+		Below: rs.resultFor(paths[2], "", search),
 	}
 	if s.template == nil && rs.entryOf(string(rs.opts.appendKey(nil, s.path[1:]+"/"))) != 0 {
-		k.Slash = rs.resultFor(s.path, "/") // as the longer key has that
+		k.Slash = rs.resultFor(s.path, "/", search) // as the longer key has that
 	}
 	for _, result := range [...]*Result{&k.Key, &k.Slash, &k.Below} {
 		result.Destination = s.named(result.Destination)
@@ -90,9 +101,21 @@ func (rs *Ruleset) resultsFor(s sample) KeyResults {
 	return k
 }
 
-// resultFor returns what the rule says that a pathname matches, if something is behind it. Where
-// the origin is the request's own, the destination is a path.
-func (rs *Ruleset) resultFor(pathname, behind string) Result {
+// modeFor returns the query mode that the rule says which a pathname matches.
+func (rs *Ruleset) modeFor(pathname string) QueryMode {
+	p, w := splitPath{text: pathname}, work{left: requestWork}
+	switch m := lookUp(&rs.table, rs.templates, &p, &w); {
+	case m.template.rule != nil:
+		return m.template.rule.rule.Query
+	case m.literal.ref != 0:
+		return rs.headerOf(m.literal.ref).mode()
+	}
+	return QueryDefault
+}
+
+// resultFor returns what the rule says to a query that a pathname matches, if something is behind
+// it. Where the origin is the request's own, the destination is a path.
+func (rs *Ruleset) resultFor(pathname, behind, search string) Result {
 	p, w := splitPath{text: pathname}, work{left: requestWork}
 	m := lookUp(&rs.table, rs.templates, &p, &w)
 	var r record
@@ -106,16 +129,16 @@ func (rs *Ruleset) resultFor(pathname, behind string) Result {
 		if r, err = rs.recordOf(&m.template, pathname, p.segments, &w); err != nil {
 			return Result{}.failed(err)
 		}
-		return rs.resultOf(r, m.template.remaining+behind)
+		return rs.resultOf(r, m.template.remaining+behind, search)
 	}
 	if r.decodeAnswer(&rs.table.arena, m.encoded); r.flags.has(exactKey) {
 		behind = ""
 	}
-	return rs.resultOf(r, m.literal.remaining+behind)
+	return rs.resultOf(r, m.literal.remaining+behind, search)
 }
 
 // resultOf returns what a rule says to a request of which something remains behind the key.
-func (rs *Ruleset) resultOf(r record, remaining string) Result {
+func (rs *Ruleset) resultOf(r record, remaining, search string) Result {
 	switch {
 	case r.flags.has(noDestination):
 		return rs.resultWithout(&r, remaining, Result{Hops: int(r.hops)})
@@ -123,7 +146,8 @@ func (rs *Ruleset) resultOf(r record, remaining string) Result {
 		return Result{}.failed(ErrUnsafePath)
 	}
 	r.flags &^= requestOrigin
-	destination, _, err := rs.appendDestination(nil, &r, remaining, &Request{})
+	req := &Request{Target: weburl.Target{Search: search}}
+	destination, _, err := rs.appendDestination(nil, &r, remaining, req)
 	if err != nil {
 		return Result{}.failed(err)
 	}

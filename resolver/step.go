@@ -14,17 +14,19 @@ import (
 //	remaining   /docs                       is appended once, at the end of the chain
 //	next        /hub/caddy                  is where the stepper is then (3.3.2)
 type step struct {
-	key       string // in the rule's spelling
-	status    int    // the rule's own
+	key       string    // in the rule's spelling
+	status    int       // the rule's own
+	mode      QueryMode // its own query mode
 	remaining string
 	// internal tells that the value is a path, and not a URL; outcome is GoneValue or PassValue where
 	// it is neither.
 	internal bool
 	outcome  string
 	// base is origin and path of a URL. Query and fragment of a path are as written, and only there
-	// where the chain has none yet.
+	// where the chain has use for them.
 	base, query, fragment string
-	err                   error // why the captures lead nowhere
+	queryMode             QueryMode // that the query of a URL is spelled in
+	err                   error     // why the captures lead nowhere
 }
 
 // match is what a path matches best: a rule of the table, a template, or nothing.
@@ -92,7 +94,7 @@ func (s *stepper) take(m *match, chain *chainEnd) step {
 	if m.template.rule != nil {
 		return s.templateStep(&m.template, chain)
 	}
-	next, path := literalStep(s.opts, s.table, m)
+	next, path := literalStep(s.opts, s.table, m, chain)
 	if next.internal {
 		s.at = splitPath{text: path, segments: s.at.segments[:0]}
 		s.work.do(textWork(len(path)))
@@ -101,23 +103,27 @@ func (s *stepper) take(m *match, chain *chainEnd) step {
 }
 
 // literalStep is the step that a rule of the table is, which leads to a path if it is internal.
-func literalStep(o *options, t *table, m *match) (next step, path string) {
+func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, path string) {
 	next.remaining = m.literal.remaining
 	var value internalValue
 	if m.literal.ref&internalRef != 0 { // the ruleset is not compiled yet
 		this := &t.internalRules[m.literal.ref&^internalRef]
 		next.key, next.status, next.internal = this.rule.Key, o.statusOf(this.rule), true
-		value = this.value
+		next.mode, value = this.rule.Query, this.value
 	} else {
 		var r record
 		r.decode(&t.arena, m.encoded)
-		next.key, next.status = r.spelledKey(), cmp.Or(r.ownStatus, o.status)
+		next.key, next.status, next.mode = r.spelledKey(), cmp.Or(r.ownStatus, o.status), r.mode
 		switch next.internal = isInternal(r.value); {
 		case !next.internal && r.flags.has(noDestination):
 			next.outcome = r.base
 			return next, ""
 		case !next.internal:
 			next.base, next.query, next.fragment = r.base, r.query, r.fragment
+			next.queryMode = o.queryOf(r.mode)
+			if mode := chain.queryMode(o); mode != next.queryMode {
+				next.query, next.queryMode = r.writtenQuery(), queryOwn
+			}
 			return next, ""
 		}
 		value = newInternalValue(r.value)
@@ -134,11 +140,11 @@ func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 		return step{key: m.rule.rule.Key, remaining: m.remaining, outcome: v.outcome}
 	case !v.internal:
 		s.work.do(2 * pathWork(s.at.text))
-		return s.opts.lastTemplateStep(m, s.merger)
+		return s.opts.lastTemplateStep(m, s.merger, chain.queryMode(s.opts))
 	}
 	next := step{
-		key: m.rule.rule.Key, status: s.opts.statusOf(m.rule.rule), remaining: m.remaining,
-		internal: true,
+		key: m.rule.rule.Key, status: s.opts.statusOf(m.rule.rule), mode: m.rule.rule.Query,
+		remaining: m.remaining, internal: true,
 	}
 	if v.isTooLong(m.captures) {
 		next.err = ErrTooLong
@@ -152,21 +158,33 @@ func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 		next.err = ErrUnsafePath
 		return next
 	}
-	if chain.query == "" && v.hasQuery {
-		next.query = "?" + v.queryOf(m.captures)
-	}
 	if chain.fragment == "" {
 		next.fragment = v.fragmentOf(m.captures)
 	}
-	s.work.do(2 * textWork(len(next.query)+len(next.fragment)))
+	s.work.do(2 * textWork(len(next.fragment)))
+	switch {
+	case !v.hasQuery:
+	case chain.query == "":
+		next.query = "?" + v.queryOf(m.captures)
+		s.work.do(2 * textWork(len(next.query)))
+	case chain.queryMode(s.opts) == queryOwn: // encoded only if it stays the last one
+		next.query = "?" + string(appendPieces(nil, v.query, m.captures))
+		s.work.do(textWork(len(next.query)))
+	}
 	s.advance()
 	return next
 }
 
-// lastTemplateStep is the step to the URL that a template leads to for its captures.
-func (o *options) lastTemplateStep(m *templateMatch, merger *weburl.Merger) step {
+// lastTemplateStep is the step to the URL that a template leads to for its captures, with a query
+// in the spelling of a mode.
+func (o *options) lastTemplateStep(
+	m *templateMatch, merger *weburl.Merger, mode QueryMode,
+) step {
 	v := &m.rule.value
-	last := step{key: m.rule.rule.Key, status: o.statusOf(m.rule.rule), remaining: m.remaining}
+	last := step{
+		key: m.rule.rule.Key, status: o.statusOf(m.rule.rule), remaining: m.remaining,
+		queryMode: mode,
+	}
 	if v.isTooLong(m.captures) {
 		last.err = ErrTooLong
 		return last
@@ -178,7 +196,7 @@ func (o *options) lastTemplateStep(m *templateMatch, merger *weburl.Merger) step
 	}
 	last.base, last.fragment = v.origin+path, v.fragmentOf(m.captures)
 	if v.hasQuery {
-		last.query = string(o.appendConstantQuery(nil, merger, v.queryOf(m.captures), ""))
+		last.query = string(mode.appendConstantQuery(nil, merger, v.queryOf(m.captures), ""))
 	}
 	return last
 }

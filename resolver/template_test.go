@@ -236,7 +236,8 @@ func templateRules(r *rand.Rand) []Rule {
 			continue // which is literal there, and has to be encoded
 		}
 		rule := Rule{Key: key, Value: value, Exact: r.IntN(5) == 0,
-			Status: []int{0, 0, 301, 307}[r.IntN(4)]}
+			Status: []int{0, 0, 301, 307}[r.IntN(4)],
+			Query:  []QueryMode{0, 0, 0, QueryMerge, QueryPreserve, QueryIgnore}[r.IntN(6)]}
 		if rs, err := Compile(append(rules, rule), Options{MaxRedirects: new(4)}); err == nil &&
 			!isAmbiguous(rs) {
 			rules = append(rules, rule)
@@ -253,6 +254,7 @@ func withOutcomes(rules []Rule, seed uint64) []Rule {
 	for i := range rules {
 		if r.IntN(5) == 0 {
 			rules[i].Value, rules[i].Status = []string{GoneValue, PassValue}[r.IntN(2)], 0
+			rules[i].Query = QueryDefault
 		}
 	}
 	return rules

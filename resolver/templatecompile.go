@@ -11,6 +11,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 	before := c.wrong
 	t, parsed := c.parseTemplateRule(rule)
 	c.checkStatus(rule)
+	c.checkQueryMode(rule)
 	if c.wrong > before {
 		return
 	}
@@ -116,7 +117,9 @@ func (c *Compiler) findTemplateFailures() {
 			continue
 		}
 		captures := slices.Repeat([]capture{{text: anySegment}}, len(t.names))
-		first := step{status: c.opts.statusOf(t.rule), internal: true}
+		first := step{
+			status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true,
+		}
 		end := c.follow(t.rule, t.value.pathOf(captures), newChain(&first), requestWork)
 		if end.state == endUnmatched && c.opts.origin == "" {
 			c.atSite.add(t.rule)

@@ -93,9 +93,10 @@ func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *w
 		}
 		return r, err
 	case !v.internal:
-		last := rs.opts.lastTemplateStep(m, &rs.merger)
+		last := rs.opts.lastTemplateStep(m, &rs.merger, rs.opts.queryOf(m.rule.rule.Query))
 		return record{
 			base: last.base, query: last.query, fragment: last.fragment, status: last.status,
+			mode: m.rule.rule.Query,
 		}, last.err
 	}
 	s := rs.stepper(splitPath{text: path, segments: slices.Clone(known)}, *w)
@@ -107,7 +108,7 @@ func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *w
 	case len(end.base)+len(end.appended)+len(m.remaining) > maxDestination:
 		return r, ErrTooLong
 	}
-	r.hops = uint8(min(end.hops, MaxRedirects))
+	r.hops, r.mode = uint8(min(end.hops, MaxRedirects)), m.rule.rule.Query
 	if end.state == endGone {
 		r.setOutcome(GoneValue)
 		return r, nil

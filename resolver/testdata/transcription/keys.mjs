@@ -1,8 +1,8 @@
 // Which rule a path belongs to: the canonical form of keys and candidates (R3) and the longest-prefix
 // match of section 3.3.1, with two of our extensions, exact rules and folded case.
 
-// indexRules reads a ruleset in its JSON form, key to "value" or to {to, status, exact}, into a map from
-// canonical key to rule. A Map, since "constructor" and "__proto__" are keys like any other.
+// indexRules reads a ruleset in its JSON form, key to "value" or to {to, status, exact, query}, into a map
+// from canonical key to rule. A Map, since "constructor" and "__proto__" are keys like any other.
 export function indexRules(rules, options) {
   const compare = comparer(options);
   const byKey = new Map();
@@ -13,8 +13,8 @@ export function indexRules(rules, options) {
 }
 
 function readRule(key, value, options) {
-  const { to, status, exact = false } = typeof value === "string" ? { to: value } : value;
-  return { key, to, exact, status: status ?? options.status ?? 302 };
+  const { to, status, exact = false, query } = typeof value === "string" ? { to: value } : value;
+  return { key, to, exact, query, status: status ?? options.status ?? 302 };
 }
 
 // longestPrefix returns {rule, remainingPath} of the longest key that pathname begins with, segment by

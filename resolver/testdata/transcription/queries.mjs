@@ -2,11 +2,14 @@
 // ignore and protect.
 
 // queryCombiner returns combineQueries(baseQuery, pathnameQuery, requestQuery), lowest precedence first,
-// each with its leading "?" or empty, as the options want it.
-export function queryCombiner(options) {
-  const combine = options.query === "preserve" ? preserve : merge;
+// each with its leading "?" or empty, as the first rule of a chain wants it, or else the options. A rule
+// that says ignore has the last query of the chain's values, of which lastQuery is the last embedded one.
+export function queryCombiner(options, rule, lastQuery) {
+  if (rule.query === "ignore") return (baseQuery) => baseQuery || lastQuery;
+  const mode = rule.query ?? options.query;
+  const combine = mode === "preserve" ? preserve : merge;
   return (baseQuery, pathnameQuery, requestQuery) => {
-    if (options.query === "ignore") return merge(baseQuery, pathnameQuery, "");
+    if (mode === "ignore") return merge(baseQuery, pathnameQuery, "");
     const keep = unprotected(options.protect ?? [], baseQuery, pathnameQuery);
     return combine(baseQuery, pathnameQuery, requestQuery, keep);
   };

@@ -17,7 +17,6 @@ const draftLimit = 255; // the 256th internal redirect is one too many (R9)
 export function resolve(requestURL, rules, options = {}) {
   const request = new URL(requestURL);
   const index = indexRules(rules, options);
-  const combineQueries = queryCombiner(options);
   const limit = options.max_redirects ?? draftLimit;
 
   const requestQuery = request.search;
@@ -25,6 +24,7 @@ export function resolve(requestURL, rules, options = {}) {
   let pathname = request.pathname;
   let relativePathname = "";
   let initialQuery = "";
+  let lastQuery = ""; // for a rule's own query mode, an extension
   let initialHash = "";
   let redirectCount = 0;
   const matched = []; // every rule of the chain, the first one first
@@ -41,6 +41,7 @@ export function resolve(requestURL, rules, options = {}) {
     const queryIdx = pathname.lastIndexOf("?");
     if (queryIdx >= 0) {
       if (initialQuery === "") initialQuery = pathname.slice(queryIdx);
+      if (pathname.length > queryIdx + 1) lastQuery = pathname.slice(queryIdx);
       pathname = pathname.slice(0, queryIdx);
     }
 
@@ -54,6 +55,7 @@ export function resolve(requestURL, rules, options = {}) {
       // R7: the path goes behind the request's origin. Resolved against it, "//host" would leave it.
       const origin = options.origin ?? request.origin;
       const destination = new URL(origin + joinPaths(pathname, relativePathname));
+      const combineQueries = queryCombiner(options, matched[0], lastQuery);
       const query = combineQueries("", initialQuery, requestQuery);
       const hash = selectFragment(requestHash, initialHash, "");
       return arrive(destination.origin + destination.pathname + query + hash); // R8: appended once
@@ -70,6 +72,7 @@ export function resolve(requestURL, rules, options = {}) {
 
     if (value.slice(0, 4) === "http") {
       const destination = new URL(value);
+      const combineQueries = queryCombiner(options, matched[0], lastQuery);
       const query = combineQueries(destination.search, initialQuery, requestQuery);
       const hash = selectFragment(requestHash, initialHash, destination.hash);
       return arrive(

@@ -3,11 +3,12 @@
 import { comparer } from "./keys.mjs";
 
 const control = /[\0-\x1F\x7F-\x9F]/;
+const queryModes = ["merge", "preserve", "ignore"];
 const outerSpace = /^ | $/;
 
 // validate returns one {key, error} for each thing wrong with a ruleset, an empty list when it is valid.
-// The errors: "invalid key", "invalid value", "invalid status", and "duplicate key" for every rule whose
-// key, if it can be one at all, is that of an earlier one.
+// The errors: "invalid key", "invalid value", "invalid status", "invalid query mode", and "duplicate key"
+// for every rule whose key, if it can be one at all, is that of an earlier one.
 export function validate(rules, options = {}) {
   const compare = comparer(options);
   const seen = new Set();
@@ -22,11 +23,12 @@ export function validate(rules, options = {}) {
 }
 
 function ruleErrors(key, value) {
-  const { to, status } = typeof value === "string" ? { to: value } : value;
+  const { to, status, query } = typeof value === "string" ? { to: value } : value;
   const errors = [];
   if (!isKey(key)) errors.push("invalid key");
   if (!isValue(to)) errors.push("invalid value");
   if (status !== undefined && !isStatus(status)) errors.push("invalid status");
+  if (query !== undefined && !queryModes.includes(query)) errors.push("invalid query mode");
   return errors;
 }
 
