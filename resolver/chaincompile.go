@@ -55,6 +55,9 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this.remaining = found.literal.remaining
 	switch {
 	case found.template.rule != nil:
+		if t := found.template.rule; t.exact && t.value.outcome == "" {
+			this.exact = t.rule.Key
+		}
 		this.end = c.endBehindTemplate(this)
 		return 0, true
 	case found.literal.ref&internalRef == 0:
@@ -103,6 +106,9 @@ func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 	last, _ := literalStep(&c.opts, &c.table, found, &end)
 	if last.outcome == "" {
 		end.add(&last)
+		if c.table.slots[found.literal.at].isExact() {
+			this.exact = last.key
+		}
 	} else {
 		this.remaining, end.appended = "", "" // as the path stays whole, or is of no use
 		end.endAt(last.outcome)
@@ -123,6 +129,9 @@ func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
 	}
 	if end.state != endGone {
 		end.appended += this.remaining
+	}
+	if this.exact = next.exact; next.rule.Exact {
+		this.exact = next.rule.Key
 	}
 	first := c.stepOf(this)
 	end.precede(&first)

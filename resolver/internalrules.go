@@ -16,6 +16,9 @@ type internalRule struct {
 	// remaining is what remains of the value's path behind the key that it matches.
 	remaining string
 	end       chainEnd
+	// exact is the key of the first exact rule along the chain, as far as keys are literal, with
+	// the first template. It is "" for none.
+	exact string
 }
 
 func (c *Compiler) internal(at ref) *internalRule {

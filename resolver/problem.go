@@ -121,7 +121,9 @@ const (
 	WarnHostName WarningKind = "bad host name"
 	// WarnMisspelt: a path of the site that no key answers is one letter away from a key.
 	WarnMisspelt WarningKind = "misspelt destination"
-	// WarnUnusedVariable: a template's destination does not use a variable of the key.
+	// WarnUnusedVariable: a template's destination does not use a variable of the key. One called
+	// splat at the key's end does not count: as a "*" of _redirects, it often stands for what is
+	// dropped on purpose.
 	WarnUnusedVariable WarningKind = "unused variable"
 	// WarnReservedQuery: what a variable captures can add parameters to the query.
 	WarnReservedQuery WarningKind = "reserved characters in a query"
@@ -131,6 +133,11 @@ const (
 	WarnUserinfo WarningKind = "user name or password"
 	// WarnBareDelimiter: a bare "?" or "#" shuts later ones out (R11).
 	WarnBareDelimiter WarningKind = "bare ? or #"
+	// WarnBarePercent: a "%" of a destination is not followed by two hex digits.
+	WarnBarePercent WarningKind = "bare %"
+	// WarnThroughExact: what is below a key that is not exact is appended to the destination of an
+	// exact one.
+	WarnThroughExact WarningKind = "through an exact key"
 )
 
 // Warning is something that a rule's author should know, and that does not keep the ruleset from

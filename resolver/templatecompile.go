@@ -69,7 +69,7 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 // warnOfTemplate warns of what a template does that its author may not expect.
 func (c *Compiler) warnOfTemplate(t *templateRule) {
 	for slot, name := range t.names {
-		if t.value.outcome == "" && !t.value.uses(slot) {
+		if t.value.outcome == "" && !t.value.uses(slot) && !t.isRest(slot) {
 			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the "+
 				"variable "+name+"; what it captures is dropped")
 		}
@@ -79,6 +79,12 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 			"as it leaves & and = as they are; write {"+name+"}")
 	}
 	c.warnOfTie(t)
+}
+
+// isRest reports whether a variable is the end of the key, and called as the "*" of _redirects is.
+func (t *templateRule) isRest(slot int) bool {
+	last := t.segments[len(t.segments)-1]
+	return t.names[slot] == "splat" && last.slot == slot && last.suffix == ""
 }
 
 // warnOfTie warns of a template that matches a path of an earlier one which is as good.

@@ -54,6 +54,7 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 		c.warn(WarnUserinfo, rule, "the user name and password of the destination are dropped, "+
 			"as a destination has none; remove them")
 	}
+	c.warnOfPercent(rule)
 	if value.path.query == "?" {
 		c.warn(WarnBareDelimiter, rule, "the bare \"?\" of the destination counts as its query "+
 			"and shuts later ones out; remove it")
@@ -61,6 +62,21 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	if value.path.fragment == "#" {
 		c.warn(WarnBareDelimiter, rule, "the bare \"#\" of the destination counts as its "+
 			"fragment and shuts later ones out; remove it")
+	}
+}
+
+// warnOfPercent warns of a "%" that is no escape. In the query, the modes that take that apart
+// write %25 for it.
+func (c *Compiler) warnOfPercent(rule Rule) {
+	path, fragment := cutBefore(rule.Value, '#')
+	path, query := cutBefore(path, '?')
+	if c.opts.query != QueryPreserve {
+		query = ""
+	}
+	if weburl.MalformedTriplet(path+query+fragment) >= 0 {
+		c.warn(WarnBarePercent, rule, "the destination has a \"%\" without two hex digits, which "+
+			"clients ask for as it stands, and many servers refuse with status 400; write %25 for a "+
+			"percent sign")
 	}
 }
 
@@ -128,6 +144,7 @@ func (c *Compiler) warnOfChains() {
 			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, other.Key))
 		}
 		c.warnOfDoubleSlash(this)
+		c.warnOfExact(this)
 	}
 	c.warnOfMisspelt()
 }
@@ -205,4 +222,33 @@ func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
 	c.warn(WarnTrailingSlashValue, this.rule, "the destination's path ends in \"/\", and a path "+
 		"appended to it will hold \"//\"; "+
 		"write "+strings.TrimRight(path, "/")+this.value.query+this.value.fragment)
+}
+
+// warnOfExact warns of a rule whose requests for something below its key lead through an exact one.
+func (c *Compiler) warnOfExact(this *internalRule) {
+	arrives := this.end.state == endAbsolute || this.end.state == endUnmatched
+	if this.exact == "" || this.rule.Exact || !arrives || !c.takesBelow(this) {
+		return
+	}
+	leads := appendAtSeam([]byte(this.end.base), this.end.appended+Below)
+	path, _, _ := cutInternal(this.rule.Value)
+	template := strings.TrimRight(path, "/") + "/{+rest}" + this.value.query + this.value.fragment
+	c.warn(WarnThroughExact, this.rule, "what a request has below the key is appended to the "+
+		"destination of the exact key "+quote(this.exact)+": /"+this.rule.Key+Below+" leads to "+
+		string(leads)+"; mark the rule exact, and if what is below is meant, too, add the key "+
+		this.rule.Key+"/{+rest} with "+template)
+}
+
+// takesBelow reports whether a rule answers for something below its key, so that no other one takes
+// all of that.
+func (c *Compiler) takesBelow(this *internalRule) bool {
+	for _, below := range []string{"/" + anySegment, "/" + anySegment + "/" + anySegment} {
+		path := splitPath{text: "/" + this.key + below}
+		found := lookUp(&c.table, c.templates, &path, unlimitedWork())
+		if found.template.rule == nil && found.literal.ref&internalRef != 0 &&
+			c.internal(found.literal.ref) == this {
+			return true
+		}
+	}
+	return false
 }

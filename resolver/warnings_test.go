@@ -109,6 +109,23 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			where + `"a/{x}/{y}": the destination does not use the variable x; what it captures is dropped`,
 		},
 		{
+			"a destination with an escape that is none", WarnBarePercent,
+			[]Rule{{Key: "a", Value: "https://x.example/100%#b", Position: at}}, Options{},
+			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
+		},
+		{
+			"a query with an escape that is none", WarnBarePercent,
+			[]Rule{{Key: "a", Value: "/x?b=5%2", Position: at}}, Options{Query: QueryPreserve},
+			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
+		},
+		{
+			"a key that leads through an exact one", WarnThroughExact,
+			[]Rule{{Key: "docs/azure", Value: "/docs/distributions/azure/?x#y", Position: at},
+				{Key: "docs/distributions/azure", Value: "https://a.example/main/", Exact: true}},
+			Options{},
+			where + `"docs/azure": what a request has below the key is appended to the destination of the exact key "docs/distributions/azure": /docs/azure/… leads to https://a.example/main/…; mark the rule exact, and if what is below is meant, too, add the key docs/azure/{+rest} with /docs/distributions/azure/{+rest}?x#y`,
+		},
+		{
 			"a template that loops for every value", WarnLoop,
 			[]Rule{{Key: "a/{x}", Value: "/a/{x}", Position: at}}, Options{},
 			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
@@ -166,6 +183,9 @@ func TestAGoodRulesetHasNoWarnings(t *testing.T) {
 		{Key: "here", Value: "/here/index.html", Exact: true},
 		{Key: "shop", Value: "/store/", Exact: true},
 		{Key: "store", Value: "https://x.example"},
+		{Key: "sale", Value: "https://x.example/100%25?now=100%#%C3%A9"},
+		{Key: "contribute/{+splat}", Value: "https://x.example/involved"},
+		{Key: "news/{year}/2019-{splat}", Value: "https://x.example/news/{year}"},
 	}, Options{})
 	// home leads above every key: that one is told (R18).
 	found = slices.DeleteFunc(found,
@@ -458,4 +478,124 @@ func TestBracesInAHostAreToldToGiveWayToItsName(t *testing.T) {
 			t.Errorf("%s: got %v", value, found)
 		}
 	}
+}
+
+func TestAVariableCalledSplatMayBeDroppedAtTheKeysEnd(t *testing.T) {
+	for key, want := range map[string]int{
+		"a/{+splat}": 0, "a/{x}/{+splat}": 1, "a-{splat}": 0, "{+splat}": 0,
+		"a/{splat}/b": 1, "{+splat}/b": 1, "a/{splat}b": 1, "a/{+rest}": 1, "a/{+Splat}": 1,
+	} {
+		found := warnings(t, []Rule{{Key: key, Value: "https://x.example/b"}}, Options{})
+		if len(found) != want {
+			t.Errorf("%s: got %q, want %d", key, found, want)
+		}
+	}
+}
+
+// throughExact returns the keys that are warned of as leading through an exact one.
+func throughExact(warnings []Warning) (keys []string) {
+	for _, w := range warnings {
+		if w.Kind == WarnThroughExact {
+			keys = append(keys, w.Key)
+		}
+	}
+	return keys
+}
+
+func TestAKeyThatLeadsThroughAnExactOneIsWarnedOf(t *testing.T) {
+	wide := func(key, value string) Rule { return Rule{Key: key, Value: value} }
+	exact := func(key, value string) Rule { return Rule{Key: key, Value: value, Exact: true} }
+	const url = "https://x.example"
+	for name, tt := range map[string]struct {
+		rules []Rule
+		want  string
+	}{
+		"to a URL":      {[]Rule{wide("a", "/b"), exact("b", url)}, "a"},
+		"to a page":     {[]Rule{wide("a", "/b"), exact("b", "/page.html")}, "a"},
+		"with a slash":  {[]Rule{wide("a", "/b/"), exact("b", url)}, "a"},
+		"further along": {[]Rule{wide("a", "/b"), wide("b", "/c"), exact("c", url)}, "a b"},
+		"on the way":    {[]Rule{wide("a", "/b"), exact("b", "/c"), wide("c", url)}, "a"},
+		"in front of a template": {
+			[]Rule{wide("a", "/b"), exact("b", "/v1"), wide("v{x}", url+"/{x}")}, "a",
+		},
+		"an exact template": {[]Rule{wide("a", "/v1"), exact("v{x}", url+"/{x}")}, "a"},
+		"a template for some of what is below": {
+			[]Rule{wide("a", "/b"), exact("b", url), exact("a/{x}", url+"/{x}")}, "a",
+		},
+		"an exact key":       {[]Rule{exact("a", "/b"), exact("b", url)}, ""},
+		"a key that is wide": {[]Rule{wide("a", "/b"), wide("b", url)}, ""},
+		"a wider key's own":  {[]Rule{wide("a", "/b/c"), exact("b", url)}, ""},
+		"what is gone":       {[]Rule{wide("a", "/b"), exact("b", "gone")}, ""},
+		"what passes":        {[]Rule{wide("a", "/b"), exact("b", "pass")}, ""},
+		"a template": {
+			[]Rule{wide("a/{+x}", "/b"), wide("c/{x}", "/b"), exact("b", url)}, "",
+		},
+		"a template for all below": {
+			[]Rule{wide("a", "/b"), exact("b", url), wide("a/{+x}", "/c/{+x}")}, "",
+		},
+		"a loop": {[]Rule{wide("a", "/b"), exact("b", "/c"), wide("c", "/b")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keys := throughExact(warnings(t, tt.rules, Options{}))
+			if got := strings.Join(keys, " "); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatTheWarningOfAnExactKeyAdvisesEndsIt(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "docs/azure", Value: "/docs/distributions/azure", Exact: true},
+		{Key: "docs/azure/{+rest}", Value: "/docs/distributions/azure/{+rest}"},
+		{Key: "docs/distributions/azure", Value: "https://a.example/main/", Exact: true},
+	}, Options{})
+	if keys := throughExact(rs.Warnings()); keys != nil {
+		t.Errorf("warned of %q", keys)
+	}
+	for path, want := range map[string]string{
+		"/docs/azure":    "https://a.example/main/",
+		"/docs/azure/aa": "https://go.example/docs/distributions/azure/aa",
+	} {
+		if got, _ := resolve(rs, "https://go.example"+path); got != want {
+			t.Errorf("%s leads to %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestKeysThroughExactOnesAreThoseThatFollowingEachFinds(t *testing.T) {
+	found := 0
+	for seed := range seeds(4000) {
+		r := newRandom(seed)
+		opts := r.options()
+		rules := r.ruleset(opts)
+		for i := range rules {
+			rules[i].Exact = r.IntN(2) == 0
+		}
+		rs := mustCompile(t, rules, opts)
+		got := throughExact(rs.Warnings())
+		for _, rule := range rules {
+			want := leadsThroughExact(rs, rule)
+			if slices.Contains(got, rule.Key) != want {
+				t.Fatalf("seed %d, %+v: want %t, of %+v", seed, rule, want, rules)
+			}
+			if want {
+				found++
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d led through an exact key", found)
+	}
+}
+
+// leadsThroughExact follows the chain of a rule with a literal key.
+func leadsThroughExact(rs *Ruleset, rule Rule) bool {
+	_, result := resolve(rs, "https://elsewhere.example/"+rule.Key)
+	below := rs.Chain(rule.Key + "/" + anySegment)
+	if rule.Exact || result.Outcome == Failed || result.Outcome == Gone || below[0].Key != rule.Key {
+		return false
+	}
+	isExact := func(other Rule) bool { return other.Exact && !isOutcome(other.Value) }
+	return slices.ContainsFunc(rs.Chain(rule.Key)[1:], isExact)
 }
