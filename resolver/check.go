@@ -3,7 +3,6 @@ package resolver
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -31,6 +30,12 @@ const (
 	FindQuery WarningKind = "query is changed"
 	// FindChain: a chain of more than one internal redirect, which could be none.
 	FindChain WarningKind = "long chain"
+	// FindAgain: clients are redirected to a URL of the site, where another key redirects them again.
+	FindAgain WarningKind = "redirected again"
+	// FindFailing: clients are redirected to a URL of the site that is answered with an error.
+	FindFailing WarningKind = "leads to an error"
+	// FindEscape: a destination is a key, but for the escape of a reserved character.
+	FindEscape WarningKind = "differs in an escape"
 	// FindPlainHTTP: the destination is not encrypted.
 	FindPlainHTTP WarningKind = "plain http"
 )
@@ -57,7 +62,11 @@ type Finding struct {
 // the site has that one alone; a redirect to one of them comes back to these rules.
 func (rs *Ruleset) Check(hosts []string, report func(Finding)) {
 	c := checker{ruleset: rs, report: report, site: newSite(rs, hosts), circles: map[string]bool{}}
+	c.escapes = escapes{ruleset: rs, site: &c.site}
 	rs.eachEntry(c.checkRule)
+	c.escapes.report(func(rule Rule, message string) {
+		c.find(SeverityWarning, FindEscape, rule, message)
+	})
 	for _, t := range rs.templates.all() {
 		c.checkTemplate(t)
 	}
@@ -78,6 +87,7 @@ type checker struct {
 	site    site
 	report  func(Finding)
 	circles map[string]bool // keys of rules that lead into one
+	escapes escapes
 
 	query, destination []byte // to build them in
 }
@@ -88,6 +98,7 @@ func (c *checker) checkRule(at ref) {
 	rule := r.rule(c.ruleset.sources)
 	value, _ := parseValue(rule.Value)
 	c.checkQuery(rule, value)
+	c.escapes.add(rule, value)
 	if !value.internal && value.url.Scheme == "http" {
 		c.find(SeverityNote, FindPlainHTTP, rule, plainHTTPMessage)
 	}
@@ -100,7 +111,7 @@ func (c *checker) checkRule(at ref) {
 	if r.hops > 0 {
 		c.checkLost(rule)
 	}
-	c.checkCircle(rule, sample{path: "/" + r.key}, r.base, r.flags.has(requestOrigin))
+	c.checkClients(rule, sample{path: "/" + r.key}, r.base, r.flags.has(requestOrigin))
 }
 
 // checkTemplate looks at a rule whose key is a template, with values that no other key takes.
@@ -117,7 +128,7 @@ func (c *checker) checkTemplate(t *templateRule) {
 		result.Destination = s.named(result.Destination)
 		c.foundChain(t.rule, result)
 	}
-	c.checkCircle(t.rule, s, t.value.origin, t.value.internal)
+	c.checkClients(t.rule, s, t.value.origin, t.value.internal)
 }
 
 // checkTemplateQuery is checkQuery with sample values.
@@ -203,95 +214,6 @@ func (c *checker) checkLost(rule Rule) {
 				"has a fragment")
 		}
 	}
-}
-
-// checkCircle reports a rule whose clients never arrive. Three requests stand for all: its sample,
-// the sample with a slash, and something below it. For if the URLs of any circle are stripped of
-// the shortest path that one of its rules appends, they are a circle, too, in which that rule is
-// asked for one of the three.
-func (c *checker) checkCircle(rule Rule, s sample, destination string, onSite bool) {
-	if !onSite && !c.site.has(destination) {
-		return
-	}
-	below := []string{"", "/", "/" + anySegment}
-	if rule.Exact {
-		below = below[:2]
-	}
-	for _, behind := range below {
-		urls := c.follow(c.site.origin + s.path + behind)
-		if urls == nil {
-			continue
-		}
-		for i, url := range urls {
-			urls[i] = s.named(url)
-		}
-		c.circles[rule.Key] = true
-		c.report(Finding{
-			Warning:  warningOf(FindCircle, rule, circleMessage(urls)),
-			Severity: SeverityError, URLs: urls,
-		})
-		return
-	}
-}
-
-func circleMessage(urls []string) string {
-	if urls[0] == urls[len(urls)-1] {
-		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; lead one " +
-			"of the rules elsewhere"
-	}
-	return "clients are redirected more than " + strconv.Itoa(clientRedirects) + " times, and " +
-		"give up: " + strings.Join(urls[:3], " -> ") +
-		" and so on; lead one of the rules elsewhere"
-}
-
-// clientRedirects is how many redirects a client follows before it gives up: 20, by the Fetch
-// Standard (HTTP-redirect fetch).
-const clientRedirects = 20
-
-// follow does what a client does with a URL of the site. It returns the URLs from the one that
-// comes again on, perhaps in another spelling, or all where the client gives up before, and nil
-// where it arrives.
-func (c *checker) follow(url string) []string {
-	seen := []string{url}
-	var pages []weburl.URL // the same in canonical form, once there is a second one
-	for range clientRedirects + 1 {
-		next, ok := c.redirected(url)
-		if !ok {
-			return nil
-		}
-		if pages == nil {
-			pages = append(pages, canonicalURL(url))
-		}
-		page := canonicalURL(next)
-		first := slices.Index(pages, page)
-		url, seen, pages = next, append(seen, next), append(pages, page)
-		if first >= 0 {
-			return seen[first:]
-		}
-	}
-	return seen
-}
-
-func canonicalURL(url string) weburl.URL {
-	u, _ := weburl.Parse(url)
-	return u.Canonical()
-}
-
-// redirected returns where a client of the site is sent, if it is to the site again. The fragment
-// is the client's own business.
-func (c *checker) redirected(url string) (next string, ok bool) {
-	req, err := ParseRequest(url)
-	if err != nil {
-		return "", false
-	}
-	req.OverHTTP = true
-	destination, result := c.ruleset.AppendDestination(c.destination[:0], &req)
-	c.destination = destination
-	if result.Outcome != Redirect {
-		return "", false
-	}
-	next, _, _ = strings.Cut(string(destination), "#")
-	return next, c.site.has(next)
 }
 
 // site knows which URLs these rules answer.

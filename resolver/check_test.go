@@ -100,8 +100,50 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			[]Rule{{Key: "a", Value: "https://go.example/a/x"}}, Options{},
 			[]string{"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a -> https://go.example/a/x -> https://go.example/a/x/x and so on; lead one of the rules elsewhere"},
 		},
+		"a destination that another key redirects": {
+			[]Rule{{Key: "a", Value: "https://go.example/b/x?y=1#z"},
+				{Key: "b", Value: "https://example.com/c"}, {Key: "d", Value: "/a"},
+				{Key: "e", Value: "https://go.example/nothing"},
+				{Key: "f", Value: "https://go.example//b"}}, Options{},
+			[]string{
+				`note redirected again a: clients are redirected to https://go.example/b/x?y=1, where the key "b" redirects them again, to https://example.com/c/x?y=1; lead the rule there, or write /b/x?y=1#z`,
+			},
+		},
+		"a destination that an exact key redirects": {
+			[]Rule{{Key: "a", Value: "https://go.example/b"},
+				{Key: "b", Value: "https://example.com/c", Exact: true}}, Options{},
+			[]string{`note redirected again a: clients are redirected to https://go.example/b, where the key "b" redirects them again, to https://example.com/c; lead the rule there`},
+		},
+		"a template's destination that another key redirects": {
+			[]Rule{{Key: "a/{x}", Value: "https://go.example/b/{x}"},
+				{Key: "b", Value: "https://example.com/c"}}, Options{},
+			[]string{`note redirected again a/{x}: clients are redirected to https://go.example/b/{x}, where the key "b" redirects them again, to https://example.com/c/{x}; lead the rule there, or write /b/{x}`},
+		},
+		"a destination that is answered with an error": {
+			[]Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "/b"}}, Options{},
+			[]string{
+				`warning leads to an error a: clients are redirected to https://go.example/b, where the key "b" answers with an error: too many internal redirects: loop b -> b; lead the rule elsewhere`,
+				`error loop b: loop: "/b" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+			},
+		},
+		"a destination that is gone or passes": {
+			[]Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "gone"},
+				{Key: "c", Value: "https://go.example/d/x"}, {Key: "d", Value: "https://example.com"},
+				{Key: "d/x", Value: "pass"}}, Options{}, nil,
+		},
+		"a key but for an escape": {
+			[]Rule{{Key: "a", Value: "/b%28c)?d=1#e"}, {Key: "x", Value: "https://go.example/b%28c%29/"},
+				{Key: "b(c)", Value: "https://example.com"}}, Options{},
+			[]string{
+				`warning differs in an escape a: the destination's path is no key, and differs from the key "b(c)" in the escape of a reserved character, which counts as another character; write /b(c)?d=1#e, unless the path is a page of the site`,
+				`warning differs in an escape x: the destination's path is no key, and differs from the key "b(c)" in the escape of a reserved character, which counts as another character; write https://go.example/b(c), unless the path is a page of the site`,
+			},
+		},
 		"the request itself is none": {
 			[]Rule{{Key: "a", Value: "https://go.example/a"}}, Options{}, nil,
+		},
+		"the request itself in another spelling is none": {
+			[]Rule{{Key: "a", Value: "https://go.example/%61"}}, Options{}, nil,
 		},
 		"another port is another server": {
 			[]Rule{{Key: "a", Value: "https://go.example:8443/a"}}, Options{}, nil,
@@ -181,6 +223,136 @@ func TestCheckFindsEveryCircleAndNoOther(t *testing.T) {
 	if circles < 100 {
 		t.Errorf("only %d rulesets had a circle", circles)
 	}
+}
+
+// A client asks for each key, and again where it is sent to if that is on the site.
+func TestCheckNotesWhereClientsAreRedirectedAgain(t *testing.T) {
+	noted := 0
+	for seed := range seeds(4000) {
+		r := newRandom(seed)
+		opts := r.options()
+		rules := r.ruleset(opts)
+		for i := range rules {
+			if r.IntN(2) == 0 {
+				rules[i].Value = "https://go.example/" + rules[r.IntN(len(rules))].Key + r.query()
+				rules[i].Status = 0
+			}
+		}
+		rs := mustCompile(t, rules, opts)
+		again, circles := map[string]string{}, map[string]bool{}
+		rs.Check([]string{"https://go.example"}, func(f Finding) {
+			switch f.Kind {
+			case FindAgain:
+				again[f.Key] = f.Destination
+			case FindCircle:
+				circles[f.Key] = true
+			}
+		})
+		for _, rule := range rules {
+			want := ""
+			if !isInternal(rule.Value) && !circles[rule.Key] {
+				want = redirectedAgain(rs, rule.Key, opts)
+			}
+			if again[rule.Key] != want {
+				t.Fatalf("seed %d, %+v: got %q, want %q, of %+v, %+v", seed, rule, again[rule.Key], want,
+					rules, opts)
+			}
+			if want != "" {
+				noted++
+			}
+		}
+	}
+	if noted < 40 {
+		t.Errorf("only %d were redirected again", noted)
+	}
+}
+
+// redirectedAgain returns where a client that asks for a key is redirected to in the second place,
+// or "" if it is not.
+func redirectedAgain(rs *Ruleset, key string, opts Options) string {
+	site := cmp.Or(opts.Origin, "https://go.example")
+	first := askOverHTTP(rs, site+"/"+CanonicalKey(key, false))
+	if first == "" {
+		return ""
+	}
+	if origin, _ := cutOrigin(first); origin != site && origin != "https://go.example" {
+		return ""
+	}
+	return askOverHTTP(rs, first)
+}
+
+// askOverHTTP returns where a client is redirected to that asks for a URL.
+func askOverHTTP(rs *Ruleset, url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	request, err := ParseRequest(url)
+	if err != nil {
+		return ""
+	}
+	request.OverHTTP = true
+	destination, result := rs.AppendDestination(nil, &request)
+	if result.Outcome != Redirect {
+		return ""
+	}
+	return string(destination)
+}
+
+func TestEscapesAreFoundWhereComparingAllPairsFindsThem(t *testing.T) {
+	const site = "https://go.example"
+	found := 0
+	for seed := range seeds(8000) {
+		r := newRandom(seed)
+		path := func() string {
+			return r.one("a", "b") + r.one("(", "%28", "%2f", "/", "%7e", "é") + r.one("", "!", "%21", "%zz")
+		}
+		byKey := map[string]Rule{}
+		for range 5 {
+			key := path()
+			value := r.one("", site, "https://x.example") + "/" + path() + r.one("", "", "/", "?(")
+			byKey[CanonicalKey(key, false)] = Rule{Key: key, Value: r.one(value, value, "gone")}
+		}
+		rules := slices.Collect(maps.Values(byKey))
+		rs := mustCompile(t, rules, Options{})
+		got := map[string]bool{}
+		rs.Check([]string{"go.example"}, func(f Finding) {
+			got[f.Key] = got[f.Key] || f.Kind == FindEscape
+		})
+		for _, rule := range rules {
+			want := differsInEscape(rule, rules)
+			if got[rule.Key] != want {
+				t.Fatalf("seed %d, %+v: want %t, of %+v", seed, rule, want, rules)
+			}
+			if want {
+				found++
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d differed in an escape", found)
+	}
+}
+
+// differsInEscape compares the destination of a rule with all keys.
+func differsInEscape(rule Rule, all []Rule) bool {
+	sitePath := func(rule Rule) string {
+		path, _, _ := strings.Cut(strings.TrimPrefix(rule.Value, "https://go.example"), "?")
+		if !strings.HasPrefix(path, "/") {
+			return ""
+		}
+		return CanonicalKey(strings.Trim(path, "/"), false)
+	}
+	decoded := strings.NewReplacer("%28", "(", "%21", "!")
+	path := sitePath(rule)
+	var first Rule // of the keys that differ in escapes
+	for _, other := range all {
+		key := CanonicalKey(other.Key, false)
+		if key == path {
+			return false
+		}
+		if decoded.Replace(key) == decoded.Replace(path) && (first.Key == "" || other.Key < first.Key) {
+			first = other
+		}
+	}
+	return path != "" && first.Key != "" && first.Value != "gone" && sitePath(first) != path
 }
 
 // paths returns all paths of up to depth segments, with and without a slash at the end.

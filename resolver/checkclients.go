@@ -1,0 +1,131 @@
+package resolver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// checkClients reports what becomes of clients that a rule redirects to the site: they never arrive,
+// or they are redirected again. Three requests stand for all: the rule's sample, the sample with a
+// slash, and something below it. For if the URLs of any circle are stripped of the shortest path
+// that one of its rules appends, they are a circle, too, in which that rule is asked for one of the
+// three.
+func (c *checker) checkClients(rule Rule, s sample, destination string, onSite bool) {
+	if !onSite && !c.site.has(destination) {
+		return
+	}
+	below := []string{"", "/", "/" + anySegment}
+	if rule.Exact {
+		below = below[:2]
+	}
+	var met meeting
+	for _, behind := range below {
+		circle, second := c.follow(c.site.origin + s.path + behind)
+		if behind == "" {
+			met = second
+		}
+		if circle != nil {
+			c.reportCircle(rule, s, circle)
+			return
+		}
+	}
+	if !isInternal(rule.Value) {
+		c.reportMeeting(rule, s, met)
+	}
+}
+
+func (c *checker) reportCircle(rule Rule, s sample, urls []string) {
+	for i, url := range urls {
+		urls[i] = s.named(url)
+	}
+	c.circles[rule.Key] = true
+	c.report(Finding{
+		Warning:  warningOf(FindCircle, rule, circleMessage(urls)),
+		Severity: SeverityError, URLs: urls,
+	})
+}
+
+// meeting is the second request of a client, to a URL of the site that a rule leads to.
+type meeting struct {
+	url, destination string
+	result           Result
+}
+
+// reportMeeting reports what clients meet at the URL of the site that a rule leads to. Of paths
+// that chains end at, the warnings tell.
+func (c *checker) reportMeeting(rule Rule, s sample, met meeting) {
+	where := "clients are redirected to " + s.named(met.url) + ", where the key " +
+		quote(met.result.Key)
+	switch met.result.Outcome {
+	case Redirect:
+		destination := s.named(met.destination)
+		c.report(Finding{
+			Warning: warningOf(FindAgain, rule, where+" redirects them again, to "+destination+
+				"; lead the rule there"+c.insteadOfSite(rule, met.result)),
+			Severity: SeverityNote, Destination: destination,
+		})
+	case Failed:
+		c.find(SeverityWarning, FindFailing, rule, where+" answers with an error: "+
+			met.result.Err.Error()+"; lead the rule elsewhere")
+	}
+}
+
+// insteadOfSite offers the path of a URL of the site as a destination, whose chain takes clients to
+// its end at once. It does where the path is a good one, and takes what is below the rule's key to
+// where it went.
+func (c *checker) insteadOfSite(rule Rule, second Result) string {
+	path := behindHost(rule.Value)
+	other, _ := c.ruleset.Numbered(second.Rule)
+	if _, err := parseValue(path); err != nil || !isInternal(path) || other.Exact && !rule.Exact {
+		return ""
+	}
+	return ", or write " + path
+}
+
+func circleMessage(urls []string) string {
+	if urls[0] == urls[len(urls)-1] {
+		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; lead one " +
+			"of the rules elsewhere"
+	}
+	return "clients are redirected more than " + strconv.Itoa(clientRedirects) + " times, and " +
+		"give up: " + strings.Join(urls[:3], " -> ") +
+		" and so on; lead one of the rules elsewhere"
+}
+
+// clientRedirects is how many redirects a client follows before it gives up: 20, by the Fetch
+// Standard (HTTP-redirect fetch).
+const clientRedirects = 20
+
+// follow does what a client does with a URL of the site. It returns the URLs from the one that
+// comes again on, or all where the client gives up before, and nil where it arrives. It also
+// returns the second request, if it is to the site.
+func (c *checker) follow(url string) (circle []string, second meeting) {
+	seen := []string{url}
+	for n := range clientRedirects + 1 {
+		next, result := c.answer(url)
+		if n == 1 {
+			second = meeting{url, next, result}
+		}
+		if result.Outcome != Redirect || !c.site.has(next) {
+			return nil, second
+		}
+		url, _, _ = strings.Cut(next, "#")
+		first := slices.Index(seen, url)
+		if seen = append(seen, url); first >= 0 {
+			return seen[first:], second
+		}
+	}
+	return seen, second
+}
+
+// answer returns what the site says to a client's request for a URL.
+func (c *checker) answer(url string) (destination string, result Result) {
+	req, err := ParseRequest(url)
+	if err != nil {
+		return "", Result{}
+	}
+	req.OverHTTP = true
+	c.destination, result = c.ruleset.AppendDestination(c.destination[:0], &req)
+	return string(c.destination), result
+}
