@@ -65,12 +65,12 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	}
 }
 
-// warnOfPercent warns of a "%" that is no escape. In the query, the modes that take that apart
-// write %25 for it.
+// warnOfPercent warns of a "%" that is no escape. In the query, the modes that take that apart write
+// %25 for it.
 func (c *Compiler) warnOfPercent(rule Rule) {
 	path, fragment := cutBefore(rule.Value, '#')
 	path, query := cutBefore(path, '?')
-	if c.opts.query != QueryPreserve {
+	if mode := c.opts.queryOf(rule.Query); mode != QueryPreserve && mode != queryOwn {
 		query = ""
 	}
 	if weburl.MalformedTriplet(path+query+fragment) >= 0 {

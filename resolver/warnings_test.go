@@ -119,6 +119,11 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
 		},
 		{
+			"an escape that is none in a query of the rule's own", WarnBarePercent,
+			[]Rule{{Key: "a", Value: "/x?b=5%2", Query: QueryIgnore, Position: at}}, Options{},
+			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
+		},
+		{
 			"a key that leads through an exact one", WarnThroughExact,
 			[]Rule{{Key: "docs/azure", Value: "/docs/distributions/azure/?x#y", Position: at},
 				{Key: "docs/distributions/azure", Value: "https://a.example/main/", Exact: true}},
