@@ -36,6 +36,9 @@ func TestReadCSVReadsRows(t *testing.T) {
 		"with a comma in the first URL":           {"a;https://example.com/x,y", []resolver.Rule{{Key: "a", Value: "https://example.com/x,y"}}},
 		"with a comma in the first key of tabs":   {"a,b\t/p", []resolver.Rule{{Key: "a,b", Value: "/p"}}},
 		"where a key is called like a column":     {"from,/p\nsource,/p", []resolver.Rule{{Key: "from", Value: "/p"}, {Key: "source", Value: "/p"}}},
+		"with slashes in front of keys":           {"/gh,https://github.com\n/paper,/p,301,exact,unlisted\n", []resolver.Rule{gh, paper}},
+		"with a slash in front of some":           {"key;to\ngh;https://github.com\n/gh/x;/p", []resolver.Rule{gh, {Key: "gh/x", Value: "/p"}}},
+		"with slashes alone, for resolver":        {"/,/a\n//b,/p", []resolver.Rule{{Key: "/", Value: "/a"}, {Key: "//b", Value: "/p"}}},
 		"with an empty destination, for resolver": {"a,\n", []resolver.Rule{{Key: "a"}}},
 		"when a key stands twice, twice":          {"gh,https://github.com\ngh,/p", []resolver.Rule{gh, {Key: "gh", Value: "/p"}}},
 		"of which there are none":                 {"", nil},
@@ -62,6 +65,37 @@ func TestReadCSVGivesThePlaceOfEachKey(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestASlashInFrontOfKeysOfATableIsToldOnce(t *testing.T) {
+	const told = `csv:2:1: key "b": the table has keys that begin with "/", which is cut off, here ` +
+		`and in each other row: a key is a path without it`
+	for text, want := range map[string][]string{
+		"a,/x\n/b,/x\n/c,/x\n": {told},
+		"a,/x\n//b,/x\n/,/x\n": nil,
+	} {
+		warnings, err := rulefile.Reading{}.Read(strings.NewReader(text), rulefile.CSV, "csv",
+			func(resolver.Rule) {})
+		var got []string
+		for _, w := range warnings {
+			got = append(got, w.String())
+			if w.Kind != rulefile.WarnLeadingSlash {
+				t.Errorf("its kind is %q", w.Kind)
+			}
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+}
+
+func TestAKeyThatATableWouldCutIsNotWritten(t *testing.T) {
+	text, err := write(rulefile.CSV, resolver.Rule{Key: "/a", Value: "/b"},
+		resolver.Rule{Key: "c", Value: "/d"})
+	const refused = `key "/a": a key has no leading "/", and would be read without it; remove it`
+	if text != "key,destination,status,exact,unlisted\nc,/d,,,\n" || errorText(err) != refused {
+		t.Errorf("got %q, %v", text, err)
 	}
 }
 
@@ -181,6 +215,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add("\uFEFFto;from\r\n/b;a\r\n\r\n# c\r\n\"x\ry\";\"\"\"\"\r\n")
 	f.Add("a\t/b\t\t\tunlisted\nkey\tx")
 	f.Add("key,,to\na,,/b,x,,y\n")
+	f.Add("/a,/b\n//c,/d\n/,/e\n/#,/f")
 	f.Add("a,\"/b\nc,/d,999\n\"#\",/e")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := read(rulefile.CSV, text)

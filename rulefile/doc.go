@@ -23,10 +23,11 @@
 // from the first row: a comma, a semicolon or a tab. A first row that names columns says in which
 // order they stand; the key's may also be called from, source, short or slug, the destination's to,
 // target or url, and the status' code. Fields are quoted as in RFC 4180, but none goes over several
-// lines. Blank rows are passed over, and so are lines that begin with "#", which no key does.
+// lines. Blank rows are passed over, and so are lines that begin with "#", which no key does. One
+// "/" in front of a key is cut off, with one warning for a table.
 //
-// Tables are written with a header and commas. A rule cannot be written if its key is empty or
-// begins with "#", or if it holds a line end.
+// Tables are written with a header and commas. A rule cannot be written if its key is empty, begins
+// with "#" or with such a "/", or if it holds a line end.
 //
 // # _redirects
 //

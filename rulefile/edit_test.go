@@ -53,6 +53,10 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 		"CSV: replaced on a line without an end":         {CSV, "a,/x\nb,/y", "a,/x\nb,https://new.example", site},
 		"CSV: added to nothing":                          {CSV, "", "b,https://new.example\n", site},
 		"CSV: added with all columns":                    {CSV, "a\t/x\n", "a\t/x\nb\thttps://new.example\t301\texact\tunlisted\n", full},
+		"CSV: replaced with its slash":                   {CSV, "a,/x\n/b,/y\nc,/z\n", "a,/x\n/b,https://new.example\nc,/z\n", site},
+		"CSV: replaced without a slash":                  {CSV, "/a,/x\nb,/y\n/c,/z\n", "/a,/x\nb,https://new.example\n/c,/z\n", site},
+		"CSV: removed where it has a slash":              {CSV, "/a,/x\n/b,/y\n", "/a,/x\n", nil},
+		"CSV: added with the slash of the last row":      {CSV, "a,/x\n/c,/z\n", "a,/x\n/c,/z\n/b,https://new.example\n", site},
 		"CSV: comments stay":                             {CSV, "# ours\na,/x\n\n# theirs\nb,/y\n", "# ours\na,/x\n\n# theirs\n", nil},
 		"_redirects: replaced":                           {Redirects, "# one\n/a /x\n/b /y # why\n/c /z\n", "# one\n/a /x\n/b https://new.example 302\n/c /z\n", exact},
 		"_redirects: added":                              {Redirects, "/a /x\r\n", "/a /x\r\n/b https://new.example 302\r\n", exact},
@@ -119,6 +123,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("/a /y/\n/a/* /y/:splat\n", uint8(2), "a", "/z/", uint16(302), false, false)
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n",
 		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false)
+	f.Add("/a,/x\n/b,/y\n//c,/z\n", uint8(1), "b", "/z", uint16(0), false, false)
 	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false)
 	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false)
 	formats := []Format{JSON, CSV, Redirects}

@@ -37,6 +37,7 @@ type csvTable struct {
 	columns   []csvColumn
 	separator rune
 	hasHeader bool
+	hasSlash  bool // in front of the key that is found, or of the last one
 	lineSpot
 }
 
@@ -60,7 +61,11 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 	}
 	for ; err == nil; row, err = c.next() {
 		rule, ok := c.rule(row)
-		if ok && !table.found && e.isOf(rule.Key) {
+		if table.found {
+			continue
+		}
+		table.hasSlash = c.hasSlash
+		if ok && e.isOf(rule.Key) {
 			table.found, table.start, table.end = true, c.lines.start, c.lines.end
 		}
 	}
@@ -73,7 +78,11 @@ func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
 func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	var fields []string
 	for _, column := range t.columns {
-		fields = append(fields, column.fieldOf(rule))
+		field := column.fieldOf(rule)
+		if column == keyColumn && t.hasSlash {
+			field = "/" + field
+		}
+		fields = append(fields, field)
 	}
 	for _, column := range csvColumns {
 		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {

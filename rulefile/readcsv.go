@@ -11,12 +11,14 @@ import (
 )
 
 // readCSV reads rules from a table.
-func readCSV(r io.Reader, source string, add func(resolver.Rule)) error {
+func readCSV(
+	r io.Reader, source string, add func(resolver.Rule),
+) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
 	row, err := c.next()
 	if err == nil && isHeader(row) {
 		if !c.readHeader(row) {
-			return c.errs
+			return nil, c.errs
 		}
 		row, err = c.next()
 	}
@@ -25,7 +27,7 @@ func readCSV(r io.Reader, source string, add func(resolver.Rule)) error {
 			add(rule)
 		}
 	}
-	return c.errs.withEnd(err)
+	return c.warnings.all(), c.errs.withEnd(err)
 }
 
 // csvReader reads the rows of a table. The library gets one line at a time, so that a
@@ -38,6 +40,8 @@ type csvReader struct {
 	columns []csvColumn
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
+	hasSlash  bool // the key of the last row has a slash in front
+	warnings  warnings
 	errs      Errors
 	end       error // what ends the reading behind this row, or nil
 }
@@ -124,6 +128,9 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 			c.end = end
 			return rule, false
 		}
+		if c.columns[i] == keyColumn {
+			field = c.withoutSlash(i, field)
+		}
 		err := c.columns[i].set(&rule, field)
 		switch {
 		case err != nil:
@@ -140,6 +147,24 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 		}
 	}
 	return rule, len(c.errs) == errsBefore
+}
+
+// withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
+func (c *csvReader) withoutSlash(i int, field string) (key string) {
+	key, c.hasSlash = cutSlash(field)
+	if c.hasSlash && c.warnings.n == 0 {
+		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), key, "the table has keys that begin with "+
+			"\"/\", which is cut off, here and in each other row: a key is a path without it")
+	}
+	return key
+}
+
+// cutSlash cuts off the slash that tables of paths have in front of keys.
+func cutSlash(field string) (key string, cut bool) {
+	if len(field) < 2 || field[0] != '/' || field[1] == '/' {
+		return field, false
+	}
+	return field[1:], true
 }
 
 // checkRest reports the first field of a row behind its columns that is not empty.

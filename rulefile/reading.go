@@ -79,7 +79,7 @@ func (o Reading) Read(
 	case JSON:
 		return nil, ReadJSON(r, source, add)
 	case CSV:
-		return nil, readCSV(r, source, add)
+		return readCSV(r, source, add)
 	case Redirects:
 		return nil, readRedirects(r, source, add)
 	}

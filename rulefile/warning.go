@@ -15,6 +15,9 @@ const (
 	WarnLeftOut resolver.WarningKind = "line left out"
 	// WarnApproximated: the line's rule means nearly the same.
 	WarnApproximated resolver.WarningKind = "approximated line"
+	// WarnLeadingSlash: keys of a table begin with a "/", which is cut off. One warning stands for
+	// all of a file.
+	WarnLeadingSlash resolver.WarningKind = "keys with a leading slash"
 )
 
 // warnMore: there are more warnings than are kept.

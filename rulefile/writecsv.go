@@ -43,6 +43,9 @@ func checkInCSV(rule resolver.Rule) error {
 	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
 		return err
 	}
+	if _, cut := cutSlash(rule.Key); cut {
+		return errors.New("a key has no leading \"/\", and would be read without it; remove it")
+	}
 	if strings.Contains(rule.Key, "\n") || strings.Contains(rule.Value, "\n") {
 		return errors.New("a row holds no line end; write it percent-encoded")
 	}
