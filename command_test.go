@@ -107,7 +107,7 @@ func TestWhatBeginsAsJSONIsNotToldOfOtherFormats(t *testing.T) {
 func TestErrorsThatKeepRulesFromServingAreGroupedByKind(t *testing.T) {
 	var rules strings.Builder
 	for i := range 50 {
-		fmt.Fprintf(&rules, "/k%d,https://a.example\nk%d,a.example\n", i, i)
+		fmt.Fprintf(&rules, "//k%d,https://a.example\nk%d,a.example\n", i, i)
 	}
 	args := []string{"shortlink", "check", "--rules", "-", "--rules-format", "csv"}
 	got, status := Run(args, rules.String())
