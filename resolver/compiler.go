@@ -297,12 +297,14 @@ func (c *Compiler) share(r *record) {
 	}
 }
 
+// What chains may make of rules in bytes, always and as a multiple of what is written.
+const derivedAlways, derivedTimes = 16 << 20, 64
+
 // derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
 // together have made too much of what is written: compiling costs what the rules are worth.
 func (c *Compiler) derive(rule Rule, bytes int) bool {
-	const always, times = 16 << 20, 64
 	c.derived += bytes
-	if c.derived <= always+times*c.written {
+	if c.derived <= derivedAlways+derivedTimes*c.written {
 		return true
 	}
 	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make destinations of %d "+

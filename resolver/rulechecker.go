@@ -1,0 +1,153 @@
+package resolver
+
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// RuleChecker finds out one by one which rules a [Compiler] without options refuses. Of a rule it
+// keeps some 30 bytes, so that it stands beside a stream of rules.
+type RuleChecker struct {
+	// compiler checks rules by themselves. None is added to it.
+	compiler *Compiler
+	seed     maphash.Seed
+	// first is where the first rule of each key stands, by the hash of the key.
+	first map[uint64]firstPlace
+	// above are the hashes of the keys that may take the destination of an internal redirect.
+	above []uint64
+	path  []byte // scratch memory
+	// written is the text of the good rules in bytes, longest that of the longest one.
+	written, longest int
+	// internal and templates are how many of them are internal redirects, and have variables.
+	internal, templates int
+}
+
+// firstPlace is where the first rule of a key stands, but for the source.
+type firstPlace struct {
+	line, column int32
+	// isSpelledOut tells that the key is written otherwise than in its canonical form.
+	isSpelledOut bool
+}
+
+// NewRuleChecker returns a checker that has seen no rule.
+func NewRuleChecker() *RuleChecker {
+	compiler, err := NewCompiler(Options{})
+	if err != nil {
+		panic(err) // there are no options
+	}
+	return &RuleChecker{
+		compiler: compiler, seed: maphash.MakeSeed(), first: map[uint64]firstPlace{},
+	}
+}
+
+// Check returns everything that is wrong with a rule, or nil: with the rule itself, or that its key
+// stands already. Of the good rules it remembers the key.
+func (c *RuleChecker) Check(rule Rule) RuleErrors {
+	c.compiler.errs, c.compiler.wrong = nil, 0
+	key := c.checkAlone(rule)
+	if c.compiler.wrong == 0 {
+		c.checkKey(rule, key)
+	}
+	if c.compiler.wrong > 0 {
+		return c.compiler.ruleErrors()
+	}
+	c.count(rule)
+	return nil
+}
+
+// checkAlone checks a rule by itself, and returns its canonical key.
+func (c *RuleChecker) checkAlone(rule Rule) (key string) {
+	if IsTemplate(rule.Key) {
+		t, _ := c.compiler.parseTemplateRule(rule)
+		c.compiler.checkStatus(rule)
+		if t != nil {
+			key = t.key
+		}
+		return key
+	}
+	value, err := parseValue(rule.Value)
+	if c.compiler.check(rule, value, err) {
+		c.compiler.key = c.compiler.opts.appendKey(c.compiler.key[:0], rule.Key)
+		key = text(c.compiler.key)
+	}
+	if err == nil && value.internal {
+		c.noteKeysAbove(value.path.path)
+	}
+	return key
+}
+
+// checkKey reports a key that stands already.
+func (c *RuleChecker) checkKey(rule Rule, key string) {
+	hash := maphash.String(c.seed, key)
+	this := firstPlace{
+		line: int32(rule.Position.Line), column: int32(rule.Position.Column),
+		isSpelledOut: key != rule.Key,
+	}
+	first, twice := c.first[hash]
+	if !twice {
+		c.first[hash] = this
+		return
+	}
+	at := Position{rule.Position.Source, int(first.line), int(first.column)}
+	message := "the key stands already at " + at.String() + "; remove one of the two rules"
+	if first.isSpelledOut || this.isSpelledOut {
+		message = "the key matches the same paths as that at " + at.String() +
+			"; remove one of the two rules"
+	}
+	c.compiler.fail(rule, ErrDuplicateKey, message)
+}
+
+// noteKeysAbove takes down which keys may take the path of an internal redirect.
+func (c *RuleChecker) noteKeysAbove(path string) {
+	c.path = c.compiler.opts.appendKey(c.path[:0], strings.TrimPrefix(path, "/"))
+	key := c.path
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	for hashed, i := 0, 0; i <= len(key); i++ {
+		if i == len(key) || key[i] == '/' {
+			h.Write(key[hashed:i]) //nolint:errcheck // it never fails
+			hashed = i
+			c.above = append(c.above, h.Sum64())
+		}
+	}
+}
+
+// count counts a good rule.
+func (c *RuleChecker) count(rule Rule) {
+	size := len(rule.Key) + len(rule.Value)
+	c.written += size
+	c.longest = max(c.longest, size)
+	if isInternal(rule.Value) {
+		c.internal++
+	}
+	if IsTemplate(rule.Key) {
+		c.templates++
+	}
+}
+
+// MayFailInChains reports whether the good rules together may be an error all the same, as chains
+// make too much of them: only compiling them tells. It is rarely so.
+func (c *RuleChecker) MayFailInChains() bool {
+	leading := c.internal
+	if c.templates == 0 {
+		leading = c.countLeading()
+	}
+	made := c.longest * (min(leading, MaxRedirects) + 1) // at most, by one chain
+	switch {
+	case leading == 0:
+		return false
+	case c.templates > 0 && (leading > freeTemplateChains || c.longest > longPath):
+		return true
+	}
+	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written
+}
+
+// countLeading returns how many keys take the destination of another rule, at most.
+func (c *RuleChecker) countLeading() (n int) {
+	for _, hash := range c.above {
+		if _, is := c.first[hash]; is {
+			n++
+		}
+	}
+	return n
+}
