@@ -179,7 +179,7 @@ func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error)
 func convert(t *testing.T, from, to rulefile.Format, text string) (string, rulefile.Conversion) {
 	t.Helper()
 	var out strings.Builder
-	done, err := rulefile.Convert(&out, to, strings.NewReader(text), from, "file")
+	done, err := rulefile.Reading{}.Convert(&out, to, strings.NewReader(text), from, "file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,10 @@ func convert(t *testing.T, from, to rulefile.Format, text string) (string, rulef
 func TestARuleWithHiddenCharactersIsNotConverted(t *testing.T) {
 	text := "a\u202eb,/a\nb,/\u009b\nc,/c\u2069\nd\x1b,/d\n\u200ee,/e\n"
 	got, done := convert(t, rulefile.CSV, rulefile.JSON, text)
-	if got != "{\n\t\"\u200ee\": \"/e\"\n}\n" || done.Exact != 1 || len(done.Refused) != 4 {
+	if got != "{\n\t\"\u200ee\": \"/e\"\n}\n" || done.Exact != 1 || done.Refused.Count != 4 {
 		t.Errorf("got %s%+v", got, done)
 	}
-	for i, refused := range done.Refused {
+	for i, refused := range done.Refused.Reports {
 		isRefused := strings.HasSuffix(refused.Message, "remove it, or write it percent-encoded")
 		if refused.Position.Line != i+1 || !isRefused {
 			t.Error(refused)

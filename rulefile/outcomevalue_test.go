@@ -44,10 +44,10 @@ func TestLinesWithStatus410AreGone(t *testing.T) {
 
 func TestAConversionOfA410LineTellsThatItsPageIsLeftOut(t *testing.T) {
 	var b strings.Builder
-	c, err := rulefile.Convert(&b, rulefile.JSON, strings.NewReader("/a /410.html 410\n/b /c\n"),
+	c, err := rulefile.Reading{}.Convert(&b, rulefile.JSON, strings.NewReader("/a /410.html 410\n/b /c\n"),
 		rulefile.Redirects, "_redirects")
-	if err != nil || c.Exact != 1 || len(c.Approximated) != 1 || len(c.Refused) != 0 ||
-		!strings.Contains(c.Approximated[0].Message, "handle_errors answers") {
+	if err != nil || c.Exact != 1 || c.Approximated.Count != 1 || c.Refused.Count != 0 ||
+		!strings.Contains(c.Approximated.Reports[0].Message, "handle_errors answers") {
 		t.Errorf("%+v, %v", c, err)
 	}
 	const want = "{\n\t\"a\": {\"to\":\"gone\",\"exact\":true},\n\t\"b\": "

@@ -1,6 +1,8 @@
 package rulefile
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -23,8 +25,33 @@ import (
 // syntax error, or it is the reader's own.
 func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	text, mark := withoutByteOrderMark(r)
+	if begin, _ := text.Peek(text.Size()); isObjectPerLink(begin) {
+		return Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, objectPerLink}}
+	}
 	j := &jsonReader{tokens: newJSONScanner(text, source), add: add, dropped: mark}
 	return j.readAll()
+}
+
+// objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
+const objectPerLink = "this is an object for each link, as golink exports them; rules are one object " +
+	`from key to destination, such as {"docs": "https://docs.example"}`
+
+// isObjectPerLink reports whether a text that begins so has an object for each link. Its first one
+// has a member that leads nowhere, and another object behind it, or members as golink has them.
+func isObjectPerLink(begin []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(begin))
+	var first map[string]any
+	if decoder.Decode(&first) != nil {
+		return false // it is longer, as one object of rules is, or no JSON
+	}
+	leadsNowhere := false
+	for _, value := range first {
+		word, isText := value.(string)
+		leadsNowhere = leadsNowhere || isText && !resolver.IsValue(word)
+	}
+	next, _ := decoder.Token()
+	isGolink := first["Short"] != nil && first["Long"] != nil
+	return leadsNowhere && (isGolink || next == json.Delim('{'))
 }
 
 // ReadExpectations reads what is expected of requests, an object from request path to destination,

@@ -84,16 +84,17 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		}
 		r = file
 	}
-	_ = how
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	done, err := rulefile.Convert(out, to, &steppingReader{r, progress}, from, printable.Text(path))
+	done, err := how.Convert(out, to, &steppingReader{r, progress}, from, printable.Text(path))
 	progress.end()
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
-	writeConversion(cmd.ErrOrStderr(), done)
-	if len(done.Approximated)+len(done.Refused) > 0 {
+	if err := writeConversion(cmd.ErrOrStderr(), done); err != nil {
+		return err
+	}
+	if done.Approximated.Count+done.Refused.Count > 0 {
 		return errFound
 	}
 	return nil
@@ -123,19 +124,33 @@ func (s *steppingReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
+// Seek seeks in a file.
+func (s *steppingReader) Seek(offset int64, whence int) (int64, error) {
+	if file, ok := s.Reader.(io.Seeker); ok {
+		return file.Seek(offset, whence)
+	}
+	return 0, errors.ErrUnsupported
+}
+
 // writeConversion writes the report for people.
-func writeConversion(w io.Writer, c rulefile.Conversion) {
+func writeConversion(to io.Writer, c rulefile.Conversion) error {
+	w := bufio.NewWriter(to)
 	for _, group := range []struct {
 		title string
-		lines rulefile.Errors
-	}{{"approximated", c.Approximated}, {"refused", c.Refused}} {
-		for _, line := range group.lines {
+		lines rulefile.Lines
+	}{{"approximated", c.Approximated}, {"refused", c.Refused}, {"dropped", c.Dropped}} {
+		for _, line := range group.lines.Reports {
 			fmt.Fprintf(w, "%s: %s\n", group.title, line)
 		}
 	}
 	for _, remark := range c.Remarks {
 		fmt.Fprintln(w, "Note:", remark+".")
 	}
-	fmt.Fprintf(w, "%d exact, %d approximated, %d refused\n",
-		c.Exact, len(c.Approximated), len(c.Refused))
+	fmt.Fprintf(w, "%d exact, %d approximated, %d refused",
+		c.Exact, c.Approximated.Count, c.Refused.Count)
+	if n := c.Dropped.Count; n > 0 {
+		fmt.Fprintf(w, ", %s never reached", printable.Count(n, "line"))
+	}
+	fmt.Fprintln(w)
+	return w.Flush()
 }
