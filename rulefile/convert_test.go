@@ -80,7 +80,8 @@ func TestAConversionCountsLines(t *testing.T) {
 	}{
 		{"one that makes two rules", rulefile.Redirects, rulefile.JSON, "# blog\n\n/a/* /b\n", 1, 0, 0},
 		{"one of whose rules neither is read", rulefile.Redirects, rulefile.CSV, "/a\\b/* /c\n", 0, 0, 1},
-		{"a rule of which two things are wrong", rulefile.CSV, rulefile.JSON, "a#b,c\nd,e\nf,/g\n", 1, 0, 2},
+		{"a rule of which two things are wrong", rulefile.CSV, rulefile.JSON, "a#b,c\nd,e\nf,/g\n", 1,
+			0, 2},
 		{"a row of which two fields are wrong", rulefile.CSV, rulefile.JSON, "a,/b,x,y\n", 0, 0, 1},
 		{"rules on one line", rulefile.JSON, rulefile.Redirects, `{"a": "/b", "b": "x", "c": {"to":
 			"/d", "status": 301}}`, 1, 1, 1},

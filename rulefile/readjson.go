@@ -33,7 +33,8 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 }
 
 // objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
-const objectPerLink = "this is an object for each link, as golink exports them; rules are one object " +
+const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
+	"object " +
 	`from key to destination, such as {"docs": "https://docs.example"}`
 
 // isObjectPerLink reports whether a text that begins so has an object for each link. Its first one

@@ -30,12 +30,15 @@ to standard output: json, csv, or redirects for the _redirects of Netlify and
 Cloudflare Pages. What the file's name tells need not be said with --from.
 
 A report on standard error says of each line that is not the same any more in which
-way it differs, or why it is left out. Comments are not carried over. In _redirects a
-line without a status means 301, as at Netlify.
+way it differs (approximated), why it is left out (refused), or that no request gets
+to it (dropped); a rule of JSON or CSV counts as a line. What is written can be loaded:
+rules that could not are refused. Comments are not carried over. In _redirects a line
+without a status means 301, or with --dialect cloudflare 302.
 
-Exit status: 0 if all rules mean the same, 1 if some do not or are left out, 2 for
+Exit status: 0 if all lines mean the same, 1 if some do not or are refused, 2 for
 wrong usage and for files that cannot be opened.`,
 		Example: `  caddy shortlink convert --to json _redirects > links.json
+  caddy shortlink convert --dialect cloudflare --line-host www.example.com --to csv _redirects
   caddy shortlink convert --from csv --to json < links.txt > links.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
