@@ -37,8 +37,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // UnmarshalCaddyfile sets up the handler from the directive:
 //
 //	shortlink [<matcher>] {
-//		<key> <destination|gone|pass> [<status>] [exact] [unlisted]
-//		rule <key> <destination|gone|pass> [<status>] [exact] [unlisted]
+//		<key> <destination|gone|pass> [<status>] [exact] [unlisted] [merge|preserve|ignore]
+//		rule <key> <destination|gone|pass> [<status>] [exact] [unlisted] [merge|preserve|ignore]
 //
 //		from <source> ...
 //		expect <request_path> <destination|pass|gone|error>
@@ -322,6 +322,7 @@ func (p *directive) addRule(l line) {
 			return
 		}
 		code, isStatus := rulefile.ParseStatus(word)
+		mode, isMode := rulefile.ParseQueryMode(word)
 		switch {
 		case word == "exact":
 			rule.Exact = true
@@ -329,9 +330,12 @@ func (p *directive) addRule(l line) {
 			rule.Unlisted = true
 		case isStatus && rule.Status == 0:
 			rule.Status = code
+		case isMode && rule.Query == resolver.QueryDefault:
+			rule.Query = mode
 		default:
 			p.reportRule(rule, "%q cannot stand here: what can follow a destination is one "+
-				"redirect code (%s), exact, and unlisted", word, rulefile.StatusWords)
+				"redirect code (%s), exact, unlisted, and one query mode (%s)", word,
+				rulefile.StatusWords, rulefile.QueryModes)
 			return
 		}
 	}
@@ -378,6 +382,9 @@ func ruleLine(rule resolver.Rule) string {
 	}
 	if rule.Unlisted {
 		line += " unlisted"
+	}
+	if rule.Query != resolver.QueryDefault {
+		line += " " + rule.Query.String()
 	}
 	return line
 }

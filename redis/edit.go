@@ -102,7 +102,7 @@ func problemOf(edit rulefile.Edit, found bool, fields int) error {
 // valueOf returns the value of a rule's field: the destination, or an object where there is more to
 // say.
 func valueOf(rule resolver.Rule) string {
-	if rule.Status == 0 && !rule.Exact && !rule.Unlisted {
+	if rule.IsPlain() {
 		return rule.Value
 	}
 	return rulefile.JSONValue(rule)

@@ -23,7 +23,7 @@ func init() {
 // Source is a Redis hash from key to value: `HSET links docs https://example.com/docs` adds a rule,
 // and all servers that read the hash `links` serve it within a second. A value is a destination or,
 // if it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true,
-// "unlisted": true}`.
+// "unlisted": true, "query": "ignore"}`.
 //
 // Changes are pushed by the server: by client tracking (Redis 6 and later), or by keyspace events
 // where `notify-keyspace-events` has them on for all that can happen to a hash (`KA` is enough).

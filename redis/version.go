@@ -25,7 +25,7 @@ func appendRule(b []byte, rule *resolver.Rule) []byte {
 	b = appendText(b, rule.Key)
 	b = appendText(b, rule.Value)
 	b = binary.AppendUvarint(b, uint64(rule.Status))
-	return append(b, flag(rule.Exact), flag(rule.Unlisted))
+	return append(b, flag(rule.Exact), flag(rule.Unlisted)|byte(rule.Query)<<1)
 }
 
 func appendText(b []byte, text string) []byte {

@@ -27,6 +27,11 @@ type Rule struct {
 	Position Position
 }
 
+// IsPlain reports whether a rule says nothing but its key and value.
+func (r Rule) IsPlain() bool {
+	return r == Rule{Key: r.Key, Value: r.Value, Position: r.Position}
+}
+
 // Position is where a rule stands.
 type Position struct {
 	// Source names the file, storage entry or configuration.

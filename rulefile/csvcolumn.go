@@ -19,14 +19,18 @@ const (
 	statusColumn
 	exactColumn
 	unlistedColumn
+	queryColumn
 	// unknownColumn holds something that is not looked at, as the header is an error.
 	unknownColumn
 )
 
-// csvColumns are the columns in the order in which they stand where no header says another.
+// csvColumns are all columns, in the order in which they are written.
 var csvColumns = [...]csvColumn{
-	keyColumn, destinationColumn, statusColumn, exactColumn, unlistedColumn,
+	keyColumn, destinationColumn, statusColumn, exactColumn, unlistedColumn, queryColumn,
 }
+
+// fewColumns is how many of them stand where no header says which, in their order.
+const fewColumns = 5
 
 // name returns the column's name, as it is written into a header.
 func (c csvColumn) name() string {
@@ -41,6 +45,8 @@ func (c csvColumn) name() string {
 		return "exact"
 	case unlistedColumn:
 		return "unlisted"
+	case queryColumn:
+		return "query"
 	}
 	return "nothing"
 }
@@ -60,6 +66,8 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 		return exactColumn, true
 	case "unlisted":
 		return unlistedColumn, true
+	case "query":
+		return queryColumn, true
 	}
 	return noColumn, false
 }
@@ -150,6 +158,9 @@ func (c csvColumn) setWord(rule *resolver.Rule, word string) (want string, ok bo
 	case unlistedColumn:
 		rule.Unlisted = word == c.name()
 		return "the word unlisted, or nothing", rule.Unlisted
+	case queryColumn:
+		rule.Query, ok = ParseQueryMode(word)
+		return QueryModes + ", or nothing", ok
 	}
 	return "nothing", false
 }

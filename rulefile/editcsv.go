@@ -86,8 +86,7 @@ func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	}
 	for _, column := range csvColumns {
 		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {
-			return "", errors.New("the table has no column " + column.name() +
-				"; add it to the header")
+			return "", errors.New("the table has no column " + column.name() + t.addTo())
 		}
 	}
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
@@ -97,6 +96,14 @@ func (t *csvTable) row(rule resolver.Rule) (string, error) {
 		fields[i] = quoted(field)
 	}
 	return strings.Join(fields, string(t.separator)), nil
+}
+
+// addTo says how a column is added to the table.
+func (t *csvTable) addTo() string {
+	if t.hasHeader {
+		return "; add it to the header"
+	}
+	return "; write a header in front of its first row, such as " + namesOf(csvColumns[:])
 }
 
 // quoted returns a field in quotation marks if it needs them under any separator. Which one it is,

@@ -81,7 +81,7 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 }
 
 func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
-	const members = `; the members are "to", "status", "exact" and "unlisted"`
+	const members = `; the members are "to", "status", "exact", "unlisted" and "query"`
 	tests := map[string]struct{ text, want string }{
 		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array`},
 		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
@@ -98,8 +98,8 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
 		"an array for a value":        {`{"a": [["/b"], {}]}`, `links.json:1:7: the value of "a" is an array: write the destination as a string, or as an object {"to": "…"}`},
 		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
-		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact" and "unlisted"`},
-		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact" and "unlisted"`},
+		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact", "unlisted" and "query"`},
+		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact", "unlisted" and "query"`},
 		"an unknown member twice": {`{"a": {"x": 1, "x": 2, "to": "/b"}}`,
 			"links.json:1:8: the value of \"a\" has a member \"x\"" + members + "\n" +
 				"links.json:1:16: the value of \"a\" has a member \"x\"" + members},
@@ -147,7 +147,7 @@ func TestReadJSONGoesOnBehindWhatIsWrong(t *testing.T) {
 	want := `links.json:2:7: the value of "a" is 1: write the destination as a string, or as an object {"to": "…"}
 links.json:4:14: "to" in the value of "c" takes a string, not 2
 links.json:4:27: "status" in the value of "c" takes 301, 302, 303, 307 or 308, not 9
-links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact" and "unlisted"`
+links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact", "unlisted" and "query"`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -310,14 +310,14 @@ func TestAValueIsReadAsThatOfAMember(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text, want string
 	}{
-		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false } <nil>`},
-		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true } <nil>`},
-		"no value":         {``, `{key  0 false false } body:1:1: this is no JSON: it ends too early`},
-		"more than one":    {`"/a" "/b"`, `{key /a 0 false false } body:1:6: nothing may follow the value`},
-		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false } body:1:5: nothing may follow the value`},
-		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact" and "unlisted"`},
-		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false } body:1:1: this string is no Unicode text: save the file as UTF-8"},
-		"nothing but null": {`null`, `{key  0 false false } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
+		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false  } <nil>`},
+		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true  } <nil>`},
+		"no value":         {``, `{key  0 false false  } body:1:1: this is no JSON: it ends too early`},
+		"more than one":    {`"/a" "/b"`, `{key /a 0 false false  } body:1:6: nothing may follow the value`},
+		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false  } body:1:5: nothing may follow the value`},
+		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false  } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted" and "query"`},
+		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false  } body:1:1: this string is no Unicode text: save the file as UTF-8"},
+		"nothing but null": {`null`, `{key  0 false false  } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rule, err := rulefile.ReadJSONValue(strings.NewReader(tt.text), "body", "key")

@@ -47,7 +47,7 @@ type csvReader struct {
 }
 
 func newCSVReader(r io.Reader, source string) *csvReader {
-	c := &csvReader{lines: newLineReader(r, source), columns: csvColumns[:]}
+	c := &csvReader{lines: newLineReader(r, source), columns: csvColumns[:fewColumns]}
 	c.fields = csv.NewReader(&c.line)
 	c.fields.FieldsPerRecord = -1
 	c.fields.ReuseRecord = true

@@ -16,7 +16,8 @@ import (
 //
 //	{
 //		"github": "https://github.com",
-//		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true, "unlisted": true}
+//		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true, "unlisted": true},
+//		"search": {"to": "https://example.com/?q=caddy", "query": "ignore"}
 //	}
 //
 // Each rule is passed to add as soon as it is read; its position is source, and the
@@ -260,7 +261,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 	return err
 }
 
-var jsonMembers = [...]string{"to", "status", "exact", "unlisted"}
+var jsonMembers = [...]string{"to", "status", "exact", "unlisted", "query"}
 
 // readProperty reads what the object says of rule under a name.
 func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
@@ -285,9 +286,13 @@ func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
 	case "unlisted":
 		rule.Unlisted, ok = truth(value)
 		want = "true or false"
+	case "query":
+		rule.Query, ok = ParseQueryMode(value.text)
+		ok = ok && value.kind == jsonString
+		want = QueryModes
 	default:
 		j.errs.add(name.at, "the value of %s has a member %s; the members are "+
-			`"to", "status", "exact" and "unlisted"`, quote(rule.Key), quote(name.text))
+			`"to", "status", "exact", "unlisted" and "query"`, quote(rule.Key), quote(name.text))
 		return j.skip(value)
 	}
 	if !ok {

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -12,30 +13,83 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// writeCSV writes rules as a table, in their order and with a header, separated by commas.
+// writeCSV writes rules as a table, in their order and with a header, separated by commas. The
+// column for query modes is there only if a rule has one, or if the table is large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
-	c := csv.NewWriter(w)
-	row := make([]string, len(csvColumns))
-	for i, column := range csvColumns {
-		row[i] = column.name()
-	}
-	c.Write(row) //nolint:errcheck // c.Error gives the first error of all that is written
+	t := tableWriter{w: w, columns: csvColumns[:fewColumns]}
+	t.rows = csv.NewWriter(&t.held)
 	for rule := range rules {
 		if err := checkInCSV(rule); err != nil {
 			errs.leaveOut(rule, err)
 			continue
 		}
-		for i, column := range csvColumns {
-			row[i] = column.fieldOf(rule)
+		if !t.isBegun && (rule.Query != resolver.QueryDefault || t.held.Len() > mostHeld) {
+			if err := t.begin(csvColumns[:]); err != nil {
+				return err
+			}
 		}
-		c.Write(row) //nolint:errcheck // as above
+		t.write(rule)
 	}
-	c.Flush()
-	if err := c.Error(); err != nil {
+	if err := t.end(); err != nil {
 		return err
 	}
 	return errs.orNil()
+}
+
+// mostHeld is how many bytes of rows are held until the columns are known.
+const mostHeld = 16 << 20
+
+// tableWriter writes rows, and holds them until it is known which columns the header has to name.
+type tableWriter struct {
+	w       io.Writer
+	columns []csvColumn
+	rows    *csv.Writer
+	held    bytes.Buffer
+	isBegun bool
+	fields  []string // here, so that a row allocates nothing
+}
+
+// begin writes the header and the rows that are held. Each gets an empty field for a column more.
+func (t *tableWriter) begin(columns []csvColumn) error {
+	t.rows.Flush()
+	held := t.held.Bytes()
+	for range columns[len(t.columns):] {
+		held = bytes.ReplaceAll(held, []byte("\n"), []byte(",\n")) // as no field holds a line end
+	}
+	t.isBegun, t.columns, t.rows = true, columns, csv.NewWriter(t.w)
+	t.fields = t.fields[:0]
+	for _, column := range columns {
+		t.fields = append(t.fields, column.name())
+	}
+	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
+	t.rows.Flush()
+	if err := t.rows.Error(); err != nil {
+		return err
+	}
+	_, err := t.w.Write(held)
+	t.held = bytes.Buffer{}
+	return err
+}
+
+// end writes all that has not been written yet.
+func (t *tableWriter) end() error {
+	if !t.isBegun {
+		if err := t.begin(t.columns); err != nil {
+			return err
+		}
+	}
+	t.rows.Flush()
+	return t.rows.Error()
+}
+
+// write writes the row of a rule.
+func (t *tableWriter) write(rule resolver.Rule) {
+	t.fields = t.fields[:0]
+	for _, column := range t.columns {
+		t.fields = append(t.fields, column.fieldOf(rule))
+	}
+	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
 }
 
 // notInCSV says why no row can hold a rule; it returns "" where one can.
@@ -63,6 +117,8 @@ func (c csvColumn) fieldOf(rule resolver.Rule) string {
 		return strconv.Itoa(rule.Status)
 	case c == exactColumn && rule.Exact, c == unlistedColumn && rule.Unlisted:
 		return c.name()
+	case c == queryColumn:
+		return rule.Query.String()
 	}
 	return ""
 }

@@ -44,6 +44,7 @@ type jsonRule struct {
 		Status   int    `json:"status,omitempty"`
 		Exact    bool   `json:"exact,omitempty"`
 		Unlisted bool   `json:"unlisted,omitempty"`
+		Query    string `json:"query,omitempty"`
 	}
 }
 
@@ -77,14 +78,14 @@ func (j *jsonWriter) encodeKey(rule resolver.Rule) {
 // encodeValue writes a rule's value, as a plain string where there is nothing to say but the
 // destination.
 func (j *jsonWriter) encodeValue(rule resolver.Rule) {
-	if rule.Status == 0 && !rule.Exact && !rule.Unlisted {
+	if rule.IsPlain() {
 		j.rule.value = rule.Value
 		j.encode(&j.rule.value)
 		return
 	}
 	more := &j.rule.more
 	more.To, more.Status = rule.Value, rule.Status
-	more.Exact, more.Unlisted = rule.Exact, rule.Unlisted
+	more.Exact, more.Unlisted, more.Query = rule.Exact, rule.Unlisted, rule.Query.String()
 	j.encode(more)
 }
 

@@ -100,6 +100,9 @@ func checkInRedirects(rule resolver.Rule, lines string) error {
 			"takes it there; keep the rules in a JSON or CSV file")
 	case rule.Unlisted:
 		return errors.New("a _redirects file has no unlisted rules")
+	case rule.Query != resolver.QueryDefault && !replacesQuery(rule):
+		return errors.New("a _redirects file has no query modes; a line whose destination has a " +
+			"query means ignore")
 	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
 		return errors.New("a _redirects file has no spaces in paths and destinations; write %20")
 	case isTemplate && strings.ContainsAny(lines, "{}"):
@@ -109,6 +112,13 @@ func checkInRedirects(rule resolver.Rule, lines string) error {
 			"digit or \"_\" follows")
 	}
 	return checkReading(lines, rule)
+}
+
+// replacesQuery reports whether a rule does with queries what a line does whose destination has one.
+func replacesQuery(rule resolver.Rule) bool {
+	before, _, _ := strings.Cut(rule.Value, "#")
+	_, query, _ := strings.Cut(before, "?")
+	return rule.Query == resolver.QueryIgnore && query != ""
 }
 
 // checkReading refuses lines that are read as something else than the rule.
@@ -123,7 +133,7 @@ func checkReading(lines string, rule resolver.Rule) error {
 	}
 	var read resolver.Rule
 	file.each(func(rule resolver.Rule) { read = rule })
-	read.Position = rule.Position
+	read.Position, read.Query = rule.Position, rule.Query
 	if read != rule {
 		return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
 	}

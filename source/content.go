@@ -255,7 +255,7 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 		if _, known := expected.at[entry.Key]; known {
 			report(entry, "stands twice")
 		}
-		if entry.Status != 0 || entry.Exact || entry.Unlisted {
+		if !entry.IsPlain() {
 			report(entry, "has more than one word for what is expected: a destination, pass, gone or "+
 				"error")
 		}

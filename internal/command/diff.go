@@ -35,6 +35,7 @@ func diffCommand(configurations Configurations) *cobra.Command {
 who follow the links: keys that are added and removed, keys whose own rule says
 something else, and keys that lead elsewhere although their own rule is the same,
 since a rule further along their chain is another, or a shorter key has them.
+Behind a key, "?…" stands for any query, where only requests with one tell the difference.
 It compares the compiled rules. Of a key with variables it says what happens to values
 that no other key takes. "-" is standard input.
 
@@ -181,11 +182,11 @@ func writeChange(w io.Writer, c resolver.Change) {
 	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
 		!before.Below.SameForClients(after.Below)
 	if keyChanges || !belowChanges {
-		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", c.Rule.Key, inBrackets(c.Rule.Position),
+		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, c.Query, inBrackets(c.Rule.Position),
 			answerText(before.Key), answerText(after.Key))
 	}
 	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
-		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below,
+		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below+c.Query,
 			inBrackets(c.Rule.Position),
 			answerText(before.Below), answerText(after.Below))
 	}
@@ -208,11 +209,13 @@ func answerText(a resolver.Result) string {
 
 // changeJSON is a change for programs.
 type changeJSON struct {
-	Kind     string         `json:"kind"`
-	Key      string         `json:"key"`
-	Position string         `json:"position,omitempty"`
-	Before   keyAnswersJSON `json:"before"`
-	After    keyAnswersJSON `json:"after"`
+	Kind     string `json:"kind"`
+	Key      string `json:"key"`
+	Position string `json:"position,omitempty"`
+	// Query stands for the query of the requests, where only those with one tell a difference.
+	Query  string         `json:"query,omitempty"`
+	Before keyAnswersJSON `json:"before"`
+	After  keyAnswersJSON `json:"after"`
 }
 
 // keyAnswersJSON are the answers for a key, for the key with a slash, and for anything else below
@@ -233,8 +236,8 @@ type answerJSON struct {
 }
 
 func changeOf(c resolver.Change) changeJSON {
-	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), keyAnswersOf(c.Before),
-		keyAnswersOf(c.After)}
+	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), c.Query,
+		keyAnswersOf(c.Before), keyAnswersOf(c.After)}
 }
 
 func keyAnswersOf(k resolver.KeyResults) keyAnswersJSON {

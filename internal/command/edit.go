@@ -25,6 +25,7 @@ type adding struct {
 	online online
 	rule   resolver.Rule
 	status string
+	query  string
 	length int
 	digest string
 	isNew  bool // whether the key may have no rule yet
@@ -36,7 +37,7 @@ type adding struct {
 func addCommand(configurations Configurations) *cobra.Command {
 	a := adding{ruleLine: configurations.RuleLine}
 	cmd := &cobra.Command{
-		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted]",
+		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE]",
 		Short: "Adds a rule to a running Caddy, or changes it",
 		Long: `Adds a rule to the first source of a running Caddy that can be written to, or changes
 the rule that the key has, and then says what that was on standard error. It serves when
@@ -55,6 +56,8 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 		"Status of the redirect: "+rulefile.StatusWords+" (default: the handler's)")
 	cmd.Flags().BoolVar(&a.rule.Exact, "exact", false, "Match the key's own path and nothing below it")
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
+	cmd.Flags().StringVar(&a.query, "query", "",
+		"What becomes of queries: "+rulefile.QueryModes+" (default: the handler's)")
 	cmd.Flags().IntVar(&a.length, "length",
 		1, "Fewest characters of a key that is made of the URL, 16 at most")
 	cmd.Flags().BoolVar(&a.isNew, "new", false, "Replace no rule: the key must have none")
@@ -79,6 +82,12 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 		var ok bool
 		if a.rule.Status, ok = rulefile.ParseStatus(a.status); !ok {
 			return fmt.Errorf("--status takes %s, not %q", rulefile.StatusWords, a.status)
+		}
+	}
+	if a.query != "" {
+		var ok bool
+		if a.rule.Query, ok = rulefile.ParseQueryMode(a.query); !ok {
+			return fmt.Errorf("--query takes %s, not %q", rulefile.QueryModes, a.query)
 		}
 	}
 	if len(args) == 0 || len(args) > 2 {
@@ -174,7 +183,7 @@ func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 		if err != nil {
 			return err
 		}
-		if there != nil && a.rule.Status == 0 && !a.rule.Exact && !a.rule.Unlisted {
+		if there != nil && a.rule.IsPlain() {
 			a.rule = *there
 			return a.tell(cmd.OutOrStdout(), nil, false)
 		}

@@ -89,6 +89,9 @@ func writeParts(t *strings.Builder, e live.Explanation) {
 	if e.Appended != "" {
 		fmt.Fprintf(t, "  path: %s is appended\n", e.Appended)
 	}
+	if e.Query != "" {
+		fmt.Fprintf(t, "  query: the rule for %s says %s\n", e.Walk[0].Key, e.Query)
+	}
 	for _, p := range e.Parameters {
 		fmt.Fprintf(t, "  query: %s from %s%s\n", p.Text, p.From, displaced(p.Displaced))
 	}

@@ -22,9 +22,11 @@ type Outcome struct {
 
 // Explanation says why.
 type Explanation struct {
-	Walk       []Step      `json:"walk,omitempty"`
-	Origin     *Origin     `json:"origin,omitempty"`
-	Appended   string      `json:"appended,omitempty"`
+	Walk     []Step  `json:"walk,omitempty"`
+	Origin   *Origin `json:"origin,omitempty"`
+	Appended string  `json:"appended,omitempty"`
+	// Query is the query mode that the first rule says.
+	Query      string      `json:"query,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
 	Dropped    []Given     `json:"dropped,omitempty"`
 	Fragment   *Parameter  `json:"fragment,omitempty"`
@@ -120,7 +122,7 @@ func explanationOf(e resolver.Explanation) Explanation {
 	if e.Origin.Kind != resolver.FromNowhere {
 		out.Origin = new(sourceOf(e, e.Origin))
 	}
-	out.Appended = e.Appended
+	out.Appended, out.Query = e.Appended, e.Query.String()
 	for _, p := range e.Parameters {
 		out.Parameters = append(out.Parameters, Parameter{
 			givenOf(e, p.Given), givensOf(e, p.Displaced), p.String(),
