@@ -193,6 +193,28 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 	}
 }
 
+func TestARuleWithAQueryModeIsEditedAndServes(t *testing.T) {
+	s, path, _ := editable(t, "links.json", "{}\n")
+	const value = `{"to":"https://x.example/?q=1&flag","query":"ignore"}`
+	if put := s.put(t, "search", value); put.status != 201 {
+		t.Fatalf("got %d %s", put.status, put.body)
+	}
+	if got := s.get(t, "/search?q=2").location(); got != "302 https://x.example/?q=1&flag" {
+		t.Errorf("got %s", got)
+	}
+	const want = "{\n\t\"search\": " + value + "\n}\n"
+	if got := s.ask(t, "GET", "links/rules/search", ""); got.body != want {
+		t.Errorf("got %s", got.body)
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != want {
+		t.Errorf("the file holds %q, %v", content, err)
+	}
+	refused := s.put(t, "search", `{"to": "gone", "query": "ignore"}`)
+	if refused.status != 422 || !strings.Contains(refused.body, "takes no query mode") {
+		t.Errorf("got %d %s", refused.status, refused.body)
+	}
+}
+
 func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\",\n\t\"x\": " +
 		"\"/x/y\",\n\t\"x/y\": \"https://x.example\"\n}\n"

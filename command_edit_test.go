@@ -10,7 +10,8 @@ import (
 
 func TestARuleIsListedAsALineOfACaddyfile(t *testing.T) {
 	for _, key := range append(optionNames(), "rule", "import", "docs", "status/x", "orgin", "{x}") {
-		rule := resolver.Rule{Key: key, Value: "https://go.example", Status: 301, Unlisted: true}
+		rule := resolver.Rule{Key: key, Value: "https://go.example", Status: 301, Unlisted: true,
+			Query: resolver.QueryIgnore}
 		if key == "orgin" {
 			rule = resolver.Rule{Key: key, Value: "https://go.example"}
 		}

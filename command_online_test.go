@@ -31,6 +31,13 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	s.says(t, "moved https://new.example 301\n", 0,
 		"add", "moved", "https://new.example", "--status", "permanent")
 	s.says(t, "", 0, "remove", "moved")
+	s.says(t, "find https://find.example/?q=a ignore\n", 0,
+		"add", "find", "https://find.example/?q=a", "--query", "ignore")
+	if got := s.get(t, "/find?q=b").location(); got != "302 https://find.example/?q=a" {
+		t.Errorf("got %s", got)
+	}
+	s.says(t, "find https://find.example/?q=a ignore\n", 0, "list", "find")
+	s.says(t, "", 0, "remove", "find")
 	s.says(t, `{"created":false,"key":"docs","value":"https://new.example",`+
 		`"was":"https://docs.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
 	if got := s.get(t, "/docs/v%202").location(); got != "301 https://v2.example/" {
@@ -76,6 +83,8 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 		"a rule that is inline": {[]string{"remove", "home"}, "change Caddy's configuration", 1},
 		"a digest that is old": {[]string{"add", "docs", "https://docs.example", "--if-match", "abc"},
 			"the rules have changed: their digest is " + digest, 1},
+		"a query mode that is none": {[]string{"add", "a", "https://a.example", "--query", "drop"},
+			`--query takes merge, preserve or ignore, not "drop"`, 2},
 		"no URL": {[]string{"add"}, "add takes a key and a URL", 2},
 		"no key": {[]string{"remove"}, "there is no key", 2},
 		"a key of dots": {[]string{"remove", "a/%2e%2e/docs"}, "cannot be named in a request",

@@ -84,6 +84,8 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 			"pass, gone or error, not an array"},
 		"more than an object": {`{} x`, "1:4: "},
 		"an object and more":  {`{} {}`, "1:4: nothing may follow the object of expectations"},
+		"a query mode": {`{"/a": {"to": "/b", "query": "merge"}}`,
+			`1:2: the request path "/a" has more than one word`},
 		"more than is compared": {`{"/a": {"to": "/b", "status": 301}}`,
 			`1:2: the request path "/a" has more than one word`},
 		"it is empty": {``, "1:1: "},

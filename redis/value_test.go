@@ -13,13 +13,14 @@ import (
 func TestAValueIsADestinationOrAnObject(t *testing.T) {
 	at := resolver.Position{Source: "redis links"}
 	for value, want := range map[string]resolver.Rule{
-		"https://example.com/":       {Value: "https://example.com/"},
-		"/guide":                     {Value: "/guide"},
-		"gone":                       {Value: "gone"},
-		`{"to":"pass","exact":true}`: {Value: "pass", Exact: true},
-		" {not JSON":                 {Value: " {not JSON"}, // which the resolver refuses
-		"":                           {},                    // and this
-		"{\n\"to\": \"/guide\"}":     {Value: "/guide"},
+		"https://example.com/":                  {Value: "https://example.com/"},
+		"/guide":                                {Value: "/guide"},
+		"gone":                                  {Value: "gone"},
+		`{"to":"pass","exact":true}`:            {Value: "pass", Exact: true},
+		" {not JSON":                            {Value: " {not JSON"}, // which the resolver refuses
+		"":                                      {},                    // and this
+		"{\n\"to\": \"/guide\"}":                {Value: "/guide"},
+		`{"to": "/guide?a", "query": "ignore"}`: {Value: "/guide?a", Query: resolver.QueryIgnore},
 		`{"to": "/guide", "status": 301, "exact": true, "unlisted": true}`: {Value: "/guide", Status: 301,
 			Exact: true, Unlisted: true},
 	} {

@@ -32,6 +32,9 @@ func TestOtherRulesHaveOtherVersions(t *testing.T) {
 		{{Key: "a", Value: "/b", Status: 301}},
 		{{Key: "a", Value: "/b", Exact: true}},
 		{{Key: "a", Value: "/b", Unlisted: true}},
+		{{Key: "a", Value: "/b", Query: resolver.QueryMerge}},
+		{{Key: "a", Value: "/b", Query: resolver.QueryIgnore}},
+		{{Key: "a", Value: "/b", Query: resolver.QueryIgnore, Unlisted: true}},
 		{{Key: "a", Value: "/b"}, {Key: "c", Value: "/d"}},
 	} {
 		version := versionOf(rules)

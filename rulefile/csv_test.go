@@ -1,6 +1,9 @@
 package rulefile_test
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -17,15 +20,19 @@ func TestReadCSVReadsRows(t *testing.T) {
 		text string
 		want []resolver.Rule
 	}{
-		"without a header":                        {"gh,https://github.com\npaper,/p,301,exact,unlisted\n", []resolver.Rule{gh, paper}},
-		"without a line end behind the last":      {"gh,https://github.com\npaper,/p,301,exact,unlisted", []resolver.Rule{gh, paper}},
-		"with CRLF and a byte order mark":         {"\uFEFFgh,https://github.com\r\npaper,/p,301,exact,unlisted\r\n", []resolver.Rule{gh, paper}},
-		"with semicolons":                         {"gh;https://github.com\npaper;/p;301;exact;unlisted\n", []resolver.Rule{gh, paper}},
-		"with tabs":                               {"gh\thttps://github.com\t\t\t\npaper\t/p\t301\texact\tunlisted\n", []resolver.Rule{gh, paper}},
-		"with a header":                           {"key,destination\ngh,https://github.com", []resolver.Rule{gh}},
-		"with a header in capitals":               {"Key;URL\ngh;https://github.com", []resolver.Rule{gh}},
-		"with a header behind a byte order mark":  {"\uFEFFslug,target\ngh,https://github.com", []resolver.Rule{gh}},
-		"with columns in another order":           {"status,unlisted,to,exact,from\n,,https://github.com,,gh\n301,unlisted,/p,exact,paper", []resolver.Rule{gh, paper}},
+		"without a header":                       {"gh,https://github.com\npaper,/p,301,exact,unlisted\n", []resolver.Rule{gh, paper}},
+		"without a line end behind the last":     {"gh,https://github.com\npaper,/p,301,exact,unlisted", []resolver.Rule{gh, paper}},
+		"with CRLF and a byte order mark":        {"\uFEFFgh,https://github.com\r\npaper,/p,301,exact,unlisted\r\n", []resolver.Rule{gh, paper}},
+		"with semicolons":                        {"gh;https://github.com\npaper;/p;301;exact;unlisted\n", []resolver.Rule{gh, paper}},
+		"with tabs":                              {"gh\thttps://github.com\t\t\t\npaper\t/p\t301\texact\tunlisted\n", []resolver.Rule{gh, paper}},
+		"with a header":                          {"key,destination\ngh,https://github.com", []resolver.Rule{gh}},
+		"with a header in capitals":              {"Key;URL\ngh;https://github.com", []resolver.Rule{gh}},
+		"with a header behind a byte order mark": {"\uFEFFslug,target\ngh,https://github.com", []resolver.Rule{gh}},
+		"with columns in another order":          {"status,unlisted,to,exact,from\n,,https://github.com,,gh\n301,unlisted,/p,exact,paper", []resolver.Rule{gh, paper}},
+		"with a column for query modes": {
+			"to,query,key\nhttps://github.com,,gh\n/p,ignore,q",
+			[]resolver.Rule{gh, {Key: "q", Value: "/p", Query: resolver.QueryIgnore}},
+		},
 		"with a column that has no name":          {"key,,destination,code\ngh,,https://github.com,", []resolver.Rule{gh}},
 		"with empty fields behind the last":       {"gh,https://github.com,,,,,,\n", []resolver.Rule{gh}},
 		"with blank lines, rows and comments":     {"\n# our links\n \t\n,,,\ngh,https://github.com\n  # more\n", []resolver.Rule{gh}},
@@ -118,19 +125,22 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 		removeIt = "; remove it, or put a field that holds a comma into quotation marks"
 	)
 	tests := map[string]struct{ text, want string }{
-		"one column":                  {"gh", "csv:1:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them"},
-		"another separator":           {"a;/b\nb,/c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a semicolon between them"},
-		"spaces for separators":       {"a\t/b\nb /c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a tab between them"},
-		"a row without its last":      {"to,key\n/b", "csv:2:1: the row has no key: a row is destination, key, with a comma between them"},
-		"no key":                      {",/b", "csv:1:1: the key is empty"},
-		"a key like a comment":        {`"#a",/b`, `csv:1:1: a key does not begin with "#", as a comment does; for a number sign in the path write %23`},
-		"a status in words":           {"a,/b,permanent", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "permanent"`},
-		"a status of no redirect":     {"a,/b,200", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "200"`},
-		"a status with a space":       {"a,/b, 301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not " 301"`},
-		"a status with a plus":        {"a,/b,+301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "+301"`},
-		"another word for exact":      {"a,/b,301,yes", `csv:1:10: this column holds the word exact, or nothing, not "yes"`},
-		"unlisted in exact's place":   {"a,/b,301,unlisted", `csv:1:10: this column holds the word exact, or nothing, not "unlisted"`},
-		"exact in unlisted's place":   {"a,/b,,,exact", `csv:1:8: this column holds the word unlisted, or nothing, not "exact"`},
+		"one column":                {"gh", "csv:1:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them"},
+		"another separator":         {"a;/b\nb,/c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a semicolon between them"},
+		"spaces for separators":     {"a\t/b\nb /c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a tab between them"},
+		"a row without its last":    {"to,key\n/b", "csv:2:1: the row has no key: a row is destination, key, with a comma between them"},
+		"no key":                    {",/b", "csv:1:1: the key is empty"},
+		"a key like a comment":      {`"#a",/b`, `csv:1:1: a key does not begin with "#", as a comment does; for a number sign in the path write %23`},
+		"a status in words":         {"a,/b,permanent", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "permanent"`},
+		"a status of no redirect":   {"a,/b,200", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "200"`},
+		"a status with a space":     {"a,/b, 301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not " 301"`},
+		"a status with a plus":      {"a,/b,+301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "+301"`},
+		"another word for exact":    {"a,/b,301,yes", `csv:1:10: this column holds the word exact, or nothing, not "yes"`},
+		"unlisted in exact's place": {"a,/b,301,unlisted", `csv:1:10: this column holds the word exact, or nothing, not "unlisted"`},
+		"exact in unlisted's place": {"a,/b,,,exact", `csv:1:8: this column holds the word unlisted, or nothing, not "exact"`},
+		"a query mode that is none": {"key,to,query\na,/b,drop\nc,/d,Merge",
+			`csv:2:6: this column holds merge, preserve or ignore, or nothing, not "drop"
+csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
 		"too many columns":            {"a,/b,301,exact,unlisted,x", inSix + " stands in column 6" + removeIt},
 		"more than the header names":  {"key,to,code\na,/b,,x\n", inFour + " stands in column 4" + removeIt},
 		"much more than that":         {"key,to\na,/b,,x,,y\n", inTwo + " stands in column 4" + removeIt},
@@ -192,6 +202,70 @@ c,/d,,,unlisted
 	}
 }
 
+func TestWriteCSVHasAColumnForQueryModesWhereARuleHasOne(t *testing.T) {
+	got, err := write(rulefile.CSV,
+		resolver.Rule{Key: "gh", Value: "https://github.com"},
+		resolver.Rule{Key: "a,b", Value: `/"c"`, Status: 301, Exact: true},
+		resolver.Rule{Key: "c", Value: "/d?e", Unlisted: true, Query: resolver.QueryIgnore},
+		resolver.Rule{Key: "d", Value: "/e"})
+	const want = `key,destination,status,exact,unlisted,query
+gh,https://github.com,,,,
+"a,b","/""c""",301,exact,,
+c,/d?e,,,unlisted,ignore
+d,/e,,,,
+`
+	if err != nil || got != want {
+		t.Errorf("got %v\n%s", err, got)
+	}
+}
+
+func TestALargeTableIsNotHeldWhole(t *testing.T) {
+	held := 0
+	file, writer := io.Pipe()
+	go func() {
+		defer writer.Close()
+		rules := func(yield func(resolver.Rule) bool) {
+			rule := resolver.Rule{Key: "a", Value: "/" + strings.Repeat("b", 1<<10)}
+			for held < 32<<10 && yield(rule) {
+				held++
+			}
+		}
+		if err := rulefile.Write(writer, rulefile.CSV, rules); err != nil {
+			t.Error(err)
+		}
+	}()
+	first := make([]byte, len("key,destination,status,exact,unlisted,query"))
+	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first), ",query") {
+		t.Errorf("%s, %v", first, err)
+	}
+	if held >= 32<<10 {
+		t.Error("all rows were held")
+	}
+	rows := 0
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if text := lines.Text(); text != "" && !strings.HasSuffix(text, "b,,,,") {
+			t.Fatalf("a row is %s", text)
+		}
+		rows++
+	}
+	if rows != 1+32<<10 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+func TestWriteCSVReportsAWriterThatFails(t *testing.T) {
+	for _, mode := range []resolver.QueryMode{resolver.QueryDefault, resolver.QueryIgnore} {
+		file, writer := io.Pipe()
+		file.CloseWithError(io.ErrClosedPipe)
+		rules := []resolver.Rule{{Key: "a", Value: "/b", Query: mode}, {Key: "c", Value: "/d"}}
+		err := rulefile.Write(writer, rulefile.CSV, slices.Values(rules))
+		if !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestWriteCSVLeavesOutWhatNoRowHoldsAndListsIt(t *testing.T) {
 	got, err := write(rulefile.CSV,
 		resolver.Rule{Key: "#", Value: "/a"},
@@ -211,6 +285,7 @@ key "line": a row holds no line end; write it percent-encoded`
 
 // What was read and written again is read as the same rules.
 func FuzzCSV(f *testing.F) {
+	f.Add("key,destination,query\na,/b,ignore\nc,/d,\ne,/f,merge")
 	f.Add("key,destination,status,exact,unlisted\ngh,https://github.com,301,exact,unlisted\n")
 	f.Add("\uFEFFto;from\r\n/b;a\r\n\r\n# c\r\n\"x\ry\";\"\"\"\"\r\n")
 	f.Add("a\t/b\t\t\tunlisted\nkey\tx")

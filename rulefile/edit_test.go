@@ -21,6 +21,7 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 	site := &resolver.Rule{Key: "b", Value: "https://new.example"}
 	full := &resolver.Rule{Key: "b", Value: "https://new.example", Status: 301, Exact: true, Unlisted: true}
 	exact := &resolver.Rule{Key: "b", Value: "https://new.example", Exact: true}
+	ignoring := &resolver.Rule{Key: "b", Value: "/y?z", Query: resolver.QueryIgnore}
 	gone := &resolver.Rule{Key: "b", Value: "gone"}
 	pass := &resolver.Rule{Key: "b", Value: "pass", Exact: true}
 	for name, tt := range map[string]struct {
@@ -30,14 +31,18 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 	}{
 		"JSON: replaced, with the space that there is": {JSON, "{\n  \"a\" : \"/x\",\n  \"b\" :  {\"to\": \"/y\"} ,\n  \"c\": \"/z\"}", "{\n  \"a\" : \"/x\",\n  \"b\" :  \"https://new.example\" ,\n  \"c\": \"/z\"}", site},
 		"JSON: replaced with more to say":              {JSON, `{"b":"/y"}`, `{"b":{"to":"https://new.example","status":301,"exact":true,"unlisted":true}}`, full},
-		"JSON: added, indented as the others are":      {JSON, "{\r\n    \"a\": \"/x\",\r\n    \"c\": \"/z\"\r\n}\r\n", "{\r\n    \"a\": \"/x\",\r\n    \"c\": \"/z\",\r\n    \"b\": \"https://new.example\"\r\n}\r\n", site},
-		"JSON: added to one":                           {JSON, `{"a":"/x"}`, `{"a":"/x","b":"https://new.example"}`, site},
-		"JSON: added to none":                          {JSON, "\ufeff{}\n", "\ufeff{\n\t\"b\": \"https://new.example\"\n}\n", site},
-		"JSON: added where commas stand in front":      {JSON, "{\"a\": \"/x\"\n, \"c\": \"/z\"\n}", "{\"a\": \"/x\"\n, \"c\": \"/z\"\n, \"b\": \"https://new.example\"\n}", site},
-		"JSON: gone": {JSON, `{"b":"/y"}`, `{"b":"gone"}`, gone},
-		"JSON: pass": {JSON, `{"a":"gone","b":"gone"}`, `{"a":"gone","b":{"to":"pass","exact":true}}`, pass},
-		"CSV: gone":  {CSV, "a,/x\nb,/y,301\n", "a,/x\nb,gone\n", gone},
-		"CSV: pass":  {CSV, "a,gone\n", "a,gone\nb,pass,,exact\n", pass},
+		"JSON: replaced with a query mode": {
+			JSON, `{"b":"/y"}`, `{"b":{"to":"/y?z","query":"ignore"}}`, ignoring},
+		"CSV: replaced with a query mode": {
+			CSV, "key,to,query\nb,/y,merge\n", "key,to,query\nb,/y?z,ignore\n", ignoring},
+		"JSON: added, indented as the others are": {JSON, "{\r\n    \"a\": \"/x\",\r\n    \"c\": \"/z\"\r\n}\r\n", "{\r\n    \"a\": \"/x\",\r\n    \"c\": \"/z\",\r\n    \"b\": \"https://new.example\"\r\n}\r\n", site},
+		"JSON: added to one":                      {JSON, `{"a":"/x"}`, `{"a":"/x","b":"https://new.example"}`, site},
+		"JSON: added to none":                     {JSON, "\ufeff{}\n", "\ufeff{\n\t\"b\": \"https://new.example\"\n}\n", site},
+		"JSON: added where commas stand in front": {JSON, "{\"a\": \"/x\"\n, \"c\": \"/z\"\n}", "{\"a\": \"/x\"\n, \"c\": \"/z\"\n, \"b\": \"https://new.example\"\n}", site},
+		"JSON: gone":                              {JSON, `{"b":"/y"}`, `{"b":"gone"}`, gone},
+		"JSON: pass":                              {JSON, `{"a":"gone","b":"gone"}`, `{"a":"gone","b":{"to":"pass","exact":true}}`, pass},
+		"CSV: gone":                               {CSV, "a,/x\nb,/y,301\n", "a,/x\nb,gone\n", gone},
+		"CSV: pass":                               {CSV, "a,gone\n", "a,gone\nb,pass,,exact\n", pass},
 		"_redirects: gone": {
 			Redirects, "/b/c /y\n/d /old 410\n", "/b/c /y\n/d /old 410\n/b/* /410 410\n", gone},
 		"_redirects: gone no more":        {Redirects, "/b/* /410 410\n", "/b https://new.example 302\n", exact},
@@ -88,11 +93,15 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 		edit    Edit
 		want    string
 	}{
-		"a rule that is not there":            {JSON, `{"a": "/x"}`, Edit{Key: "b"}, ErrNoRule.Error()},
-		"a row that is not there":             {CSV, "a,/x\n", Edit{Key: "b"}, ErrNoRule.Error()},
-		"a line that is not there":            {Redirects, "/a /x\n", Edit{Key: "b"}, ErrNoRule.Error()},
-		"a file that does not parse":          {JSON, "{\n\"a\": 5}", Edit{Key: "b"}, `links:2:6: the value of "a" is 5`},
-		"a table without the column":          {CSV, "key,to\na,/x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 301}}, `key "b": the table has no column status; add it to the header`},
+		"a rule that is not there":   {JSON, `{"a": "/x"}`, Edit{Key: "b"}, ErrNoRule.Error()},
+		"a row that is not there":    {CSV, "a,/x\n", Edit{Key: "b"}, ErrNoRule.Error()},
+		"a line that is not there":   {Redirects, "/a /x\n", Edit{Key: "b"}, ErrNoRule.Error()},
+		"a file that does not parse": {JSON, "{\n\"a\": 5}", Edit{Key: "b"}, `links:2:6: the value of "a" is 5`},
+		"a table without the column": {CSV, "key,to\na,/x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 301}}, `key "b": the table has no column status; add it to the header`},
+		"a table without a header": {CSV, "a,/x\n",
+			Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Query: resolver.QueryMerge}},
+			"the table has no column query; write a header in front of its first row, such as key, " +
+				"destination, status, exact, unlisted, query"},
 		"what the format cannot say":          {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
 		"a rule that passes":                  {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "pass"}}, "no line that lets a path pass"},
 		"what no format can say":              {JSON, "{}", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}}, "not 200"},
@@ -187,7 +196,8 @@ func hasDuplicate(rules []resolver.Rule) bool {
 func sortedRules(rules []resolver.Rule) string {
 	var lines []string
 	for _, rule := range rules {
-		lines = append(lines, fmt.Sprintf("%q %q %d %t %t", rule.Key, rule.Value, rule.Status, rule.Exact, rule.Unlisted))
+		lines = append(lines, fmt.Sprintf("%q %q %d %t %t %s", rule.Key, rule.Value, rule.Status,
+			rule.Exact, rule.Unlisted, rule.Query))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

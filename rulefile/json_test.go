@@ -41,6 +41,10 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 			`{"a": {"to": "/b", "status": 308, "exact": true, "unlisted": true}}`,
 			[]resolver.Rule{{Key: "a", Value: "/b", Status: 308, Exact: true, Unlisted: true, Position: at(1, 2)}},
 		},
+		"an object says a query mode": {
+			`{"a": {"query": "ignore", "to": "/b?c"}}`,
+			[]resolver.Rule{{Key: "a", Value: "/b?c", Query: resolver.QueryIgnore, Position: at(1, 2)}},
+		},
 		"lines end with LF or CRLF": {
 			"{\n  \"a\": \"/1\",\r\n\t\"b\"\n:\n\"/2\"\n,\"c\":\"/3\"}",
 			[]resolver.Rule{
@@ -208,6 +212,14 @@ func TestWriteJSONWritesNoMoreThanThereIsToSay(t *testing.T) {
 		"order is kept, and each rule has its line": {
 			[]resolver.Rule{{Key: "b", Value: "/1"}, {Key: "a", Value: "/2", Status: 301, Exact: true, Unlisted: true}, {Key: "c", Value: "/3", Exact: true}},
 			"{\n\t\"b\": \"/1\",\n\t\"a\": {\"to\":\"/2\",\"status\":301,\"exact\":true,\"unlisted\":true},\n\t\"c\": {\"to\":\"/3\",\"exact\":true}\n}\n",
+		},
+		"a query mode is the last member": {
+			[]resolver.Rule{
+				{Key: "a", Value: "/b", Status: 301, Query: resolver.QueryPreserve},
+				{Key: "c", Value: "/d", Query: resolver.QueryMerge},
+			},
+			"{\n\t\"a\": {\"to\":\"/b\",\"status\":301,\"query\":\"preserve\"},\n" +
+				"\t\"c\": {\"to\":\"/d\",\"query\":\"merge\"}\n}\n",
 		},
 		"no rules are an empty object": {nil, "{\n}\n"},
 	}

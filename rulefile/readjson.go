@@ -16,8 +16,8 @@ import (
 //
 //	{
 //		"github": "https://github.com",
-//		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true, "unlisted": true},
-//		"search": {"to": "https://example.com/?q=caddy", "query": "ignore"}
+//		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true},
+//		"search": {"to": "https://example.com/?q=caddy", "unlisted": true, "query": "ignore"}
 //	}
 //
 // Each rule is passed to add as soon as it is read; its position is source, and the

@@ -363,13 +363,26 @@ func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 	}
 }
 
+func TestALineWithAQueryOfItsOwnIsWrittenForARuleThatIgnores(t *testing.T) {
+	rule := resolver.Rule{Key: "a", Value: "/b?c", Exact: true, Query: resolver.QueryIgnore}
+	if got, err := write(rulefile.Redirects, rule); err != nil || got != "/a /b?c 302\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
+	const noModes = "a _redirects file has no query modes; a line whose destination has a query " +
+		"means ignore"
 	const cannot = "a _redirects file cannot have it: "
 	tests := map[string]struct {
 		rule resolver.Rule
 		want string
 	}{
-		"an unlisted rule":                   {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
+		"an unlisted rule": {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
+		"a query mode": {
+			resolver.Rule{Key: "a", Value: "/b?c", Query: resolver.QueryMerge}, noModes},
+		"a query that is dropped": {
+			resolver.Rule{Key: "a", Value: "/b?#c?d", Query: resolver.QueryIgnore}, noModes},
 		"a space":                            {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},

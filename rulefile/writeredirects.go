@@ -114,7 +114,8 @@ func checkInRedirects(rule resolver.Rule, lines string) error {
 	return checkReading(lines, rule)
 }
 
-// replacesQuery reports whether a rule does with queries what a line does whose destination has one.
+// replacesQuery reports whether a rule does with queries what the line of a destination with one
+// does.
 func replacesQuery(rule resolver.Rule) bool {
 	before, _, _ := strings.Cut(rule.Value, "#")
 	_, query, _ := strings.Cut(before, "?")
