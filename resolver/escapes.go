@@ -131,4 +131,14 @@ func mayHaveReserved(path string) bool {
 
 // isReserved reports whether a character and its escape are both found in paths, and told apart. A
 // "/" separates segments, as its escape does not on purpose.
-func isReserved(c byte) bool { return strings.IndexByte("!$&'()*+,;=:@[]|", c) >= 0 }
+func isReserved(c byte) bool {
+	const (
+		low uint64 = 1<<'!' | 1<<'$' | 1<<'&' | 1<<'\'' | 1<<'(' | 1<<')' | 1<<'*' | 1<<'+' |
+			1<<',' | 1<<':' | 1<<';' | 1<<'='
+		high uint64 = 1<<('@'-64) | 1<<('['-64) | 1<<(']'-64) | 1<<('|'-64)
+	)
+	if c < 64 {
+		return low>>c&1 != 0
+	}
+	return high>>(c-64)&1 != 0 // which is 0 for what is not ASCII
+}

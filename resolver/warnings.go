@@ -68,6 +68,9 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 // warnOfPercent warns of a "%" that is no escape. In the query, the modes that take that apart write
 // %25 for it.
 func (c *Compiler) warnOfPercent(rule Rule) {
+	if strings.IndexByte(rule.Value, '%') < 0 {
+		return // as most have none
+	}
 	path, fragment := cutBefore(rule.Value, '#')
 	path, query := cutBefore(path, '?')
 	if mode := c.opts.queryOf(rule.Query); mode != QueryPreserve && mode != queryOwn {
