@@ -30,6 +30,7 @@ type Compiler struct {
 	warnings []Warning
 	// warned is how many warnings there were before the source that rules are added from.
 	warned int
+	told   map[Position]bool // where readers have warned of something
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
 	// passing are the rules with literal keys that pass.

@@ -1,12 +1,12 @@
 package resolver
 
 // warnOfIdlePasses warns of keys without variables that pass, where nothing shorter takes what they
-// let pass: without them nothing would change.
+// let pass: without them nothing would change. Those that a reader has told of are known.
 func (c *Compiler) warnOfIdlePasses() {
 	for n, at := range c.passing {
 		c.opts.pauseAfter(n)
 		rule, rank := c.ruleAt(at)
-		if c.serves(at) && !c.shadows(at, rank) && !c.isCovered(at) {
+		if !c.told[rule.Position] && c.serves(at) && !c.shadows(at, rank) && !c.isCovered(at) {
 			c.warn(WarnNoEffect, rule, "the rule has no effect, as no shorter key takes the requests "+
 				"that it lets pass; remove it")
 		}

@@ -30,7 +30,7 @@ type PatternIndex struct {
 type patternRelation int
 
 const (
-	isPreceded patternRelation = iota // one has variables, and the one looked up precedes the other
+	isPreceded patternRelation = iota // one has variables, and does not precede the one looked up
 	areTied                           // nothing tells which one precedes: any such key will do
 )
 
@@ -55,11 +55,11 @@ type relatedForm struct {
 	table *patternTable
 }
 
-// patternTable finds the first key of a form by what it has in some places of its segments.
+// patternTable finds the keys of a form by what they have in some places of their segments.
 type patternTable struct {
 	places []patternPlace
-	filled int            // how many keys of the form it knows
-	first  map[uint64]int // by the hash of what they have
+	last   map[uint64]int // the last key, counted from 1, by the hash of what it has
+	before []int          // for each key the one in front that has the same, 0 for none
 }
 
 // patternPlace is what two keys have to have in common in a segment. That is all of it, or so many
@@ -97,42 +97,50 @@ func (x *PatternIndex) Add(p *Pattern, number int) {
 	form.keys = append(form.keys, numberedPattern{p, number})
 }
 
-// First returns the number of the first key that the given one precedes, and a path that matches
-// both. Two keys without variables are not compared. A key may be missed if it has segments behind
-// an expression that spans several.
-func (x *PatternIndex) First(p *Pattern) (number int, path string, ok bool) {
+// Each calls do with the numbers of the keys that the given one precedes, or has nothing to precede
+// by, and with a path that matches both, until do reports false. Two keys without variables are not
+// compared. A key may be missed if it has segments behind an expression that spans several.
+func (x *PatternIndex) Each(p *Pattern, do func(number int, path string) bool) {
 	x.keys++
 	for _, related := range x.formOf(p).related {
-		x.work += 1 + len(related.form.keys) - related.table.filled
-		other, there := x.find(p, related)
-		if !there || ok && other.number > number {
+		table := related.table
+		x.fill(related)
+		sum, ok := x.sumOf(p, table.places)
+		if !ok {
 			continue
 		}
-		if common, both := p.overlap(other.Pattern, x.relation == areTied); both {
-			number, path, ok = other.number, common, true
-			if x.relation == areTied {
-				break
+		for next := table.last[sum]; next > 0; next = table.before[next-1] {
+			x.work++
+			other := related.form.keys[next-1]
+			path, both := p.overlap(other.Pattern, x.relation == areTied)
+			if both && !do(other.number, path) {
+				return
 			}
 		}
 	}
+}
+
+// First returns the number of one of the keys that Each passes to its function.
+func (x *PatternIndex) First(p *Pattern) (number int, path string, ok bool) {
+	x.Each(p, func(n int, common string) bool {
+		number, path, ok = n, common, true
+		return false
+	})
 	return number, path, ok
 }
 
-// find returns the first key of a form that has the same as the given one in all places.
-func (x *PatternIndex) find(p *Pattern, in relatedForm) (found numberedPattern, ok bool) {
+// fill takes the keys into a table that have been added since it was used last.
+func (x *PatternIndex) fill(in relatedForm) {
 	table := in.table
-	for ; table.filled < len(in.form.keys); table.filled++ {
-		sum, ok := x.sumOf(in.form.keys[table.filled].Pattern, table.places)
-		if _, there := table.first[sum]; ok && !there {
-			table.first[sum] = table.filled
+	x.work++
+	for n := len(table.before); n < len(in.form.keys); n++ {
+		x.work++
+		sum, ok := x.sumOf(in.form.keys[n].Pattern, table.places)
+		table.before = append(table.before, 0)
+		if ok {
+			table.before[n], table.last[sum] = table.last[sum], n+1
 		}
 	}
-	sum, ok := x.sumOf(p, table.places)
-	i, there := table.first[sum]
-	if !ok || !there {
-		return found, false
-	}
-	return in.form.keys[i], true
 }
 
 // sumOf returns a hash of what a key has in some places. It reports false where a segment is so
@@ -205,10 +213,10 @@ func (x *PatternIndex) relate(made, other *patternForm) {
 	if !ok {
 		return
 	}
-	if order < 0 || x.relation == areTied {
+	if order <= 0 || x.relation == areTied {
 		made.lookUp(other, places)
 	}
-	if order > 0 || x.relation == areTied {
+	if order >= 0 || x.relation == areTied {
 		other.lookUp(made, places)
 	}
 }
@@ -217,7 +225,7 @@ func (x *PatternIndex) relate(made, other *patternForm) {
 func (f *patternForm) lookUp(other *patternForm, places []patternPlace) {
 	name := nameOf(places)
 	if other.tables[name] == nil {
-		other.tables[name] = &patternTable{places: places, first: make(map[uint64]int)}
+		other.tables[name] = &patternTable{places: places, last: make(map[uint64]int)}
 	}
 	f.related = append(f.related, relatedForm{other, other.tables[name]})
 }

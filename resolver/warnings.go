@@ -22,6 +22,12 @@ func (c *Compiler) Warn(warnings ...Warning) {
 	if len(warnings) == 0 {
 		return
 	}
+	if c.told == nil {
+		c.told = make(map[Position]bool)
+	}
+	for _, w := range warnings {
+		c.told[w.Position] = true
+	}
 	c.warnings = append(c.warnings, warnings...)
 	slices.SortStableFunc(c.warnings[c.warned:], func(a, b Warning) int {
 		return cmp.Or(
@@ -38,7 +44,7 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 		c.warn(WarnNoEffect, rule, "unlisted has no effect, as a rule that says "+value.outcome+
 			" is never advertised; remove it")
 	}
-	if strings.HasSuffix(rule.Key, "/") {
+	if strings.HasSuffix(rule.Key, "/") && !rule.Exact {
 		c.warn(WarnTrailingSlashKey, rule, "the key ends in \"/\" and matches that path, and "+
 			"\"//\" below it, only; "+
 			"write "+strings.TrimRight(rule.Key, "/")+" to match the path and all below it")

@@ -32,8 +32,8 @@ func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, erro
 		return splices, nil
 	}
 	rule := withStatus(*e.Rule, e.DefaultStatus)
-	text := redirectsOf(rule)
-	if err := checkInRedirects(rule, text); err != nil {
+	text, err := redirectsOf(rule)
+	if err != nil {
 		return nil, e.refuse(err)
 	}
 	return lines.insert(content, splices, old, rule, text)
@@ -52,18 +52,27 @@ type redirectSpan struct {
 }
 
 func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) {
-	file := newRedirectsFile()
 	lines := newLineReader(content, source)
+	parser := lineParser{dialect: e.Reading.Dialect, hosts: e.Reading.Hosts}
 	var spans redirectLines
 	for {
-		text, err := file.next(lines)
+		text, err := lines.next()
 		spans.last = lines.end
 		if err != nil {
-			return spans, file.errs.withEnd(err)
+			return spans, Errors(nil).withEnd(err)
 		}
-		rules, _ := newRedirectLine(text, lines.position(0)).rules()
-		for _, rule := range rules {
-			spans.all = append(spans.all, redirectSpan{rule, lines.start, lines.end})
+		line, refused := parser.parse(string(text))
+		if refused != nil {
+			continue
+		}
+		t, refused := translate(line, parser.dialect, lines.position(line.from.column))
+		if refused != nil {
+			continue
+		}
+		for i := range t.sets {
+			for _, made := range t.rules(&t.sets[i], true, false) {
+				spans.all = append(spans.all, redirectSpan{made.rule, lines.start, lines.end})
+			}
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (o Reading) Read(
 	case CSV:
 		return readCSV(r, source, add)
 	case Redirects:
-		return nil, readRedirects(r, source, add)
+		return o.readRedirects(r, source, add)
 	}
 	_, err = ParseFormat(string(format))
 	return nil, err

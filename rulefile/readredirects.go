@@ -3,182 +3,195 @@ package rulefile
 import (
 	"hash/maphash"
 	"io"
+	"iter"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// readRedirects reads rules from a _redirects file. They are passed to add when all have been read.
-func readRedirects(r io.Reader, source string, add func(resolver.Rule)) error {
-	file := newRedirectsFile()
-	err := file.read(newLineReader(r, source))
-	file.each(add)
-	return file.errs.withEnd(err)
+// readRedirects reads rules from a _redirects file. They are passed to add when all lines have been
+// read, as what a line makes depends on those behind it, too.
+func (o Reading) readRedirects(
+	r io.Reader, source string, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	f := newRedirectsFile(o)
+	end := f.readLines(newLineReader(r, source))
+	f.findMeetings()
+	f.makeRules(add)
+	return f.warned.all(), f.errs.withEnd(end)
 }
 
-// redirectsFile is what has been read of a file.
+// redirectsFile is a table of lines, of which the first that matches a path wins, on its way to
+// rules, of which that with the longest key does.
 type redirectsFile struct {
-	// rules are the rules in the order of their lines. One that became part of a later one has no key
-	// any more.
-	rules []resolver.Rule
-	byKey map[string]int // index in rules, by canonical key
-	seed  maphash.Seed
-	wide  map[uint64]bool // the hashes of the keys that take all below their paths
-	// index finds the lines that a line precedes here, and not there.
-	index *resolver.PatternIndex
-	errs  Errors
+	parser lineParser
+	skips  bool // lines without an equivalent
+	source string
+	lines  []storedLine
+	seed   maphash.Seed
+	// exact and below are the first lines by the hash of a path without variables: those that have
+	// the path itself, and those that have all below it.
+	exact, below map[uint64]int
+	dynamic      []int // the lines with variables in their paths
+	following    []int // the lines that lead all below a path to another one of the site
+
+	met map[int][]int // of these: the lines that are there
+
+	order *lineOrder
+	whole int // the line that takes every path, -1 for none
+	left  []leftOut
+	// compared counts how often one of them has been compared with another line.
+	compared int
+	tails    map[uint64]chainTail
+	warned   warnings
+	errs     Errors
 }
 
-func newRedirectsFile() *redirectsFile {
-	seed := maphash.MakeSeed()
+// storedLine is a line that says something.
+type storedLine struct {
+	text   string
+	number int
+	meets  meeting
+}
+
+const none = -1
+
+func newRedirectsFile(o Reading) *redirectsFile {
 	return &redirectsFile{
-		byKey: make(map[string]int),
-		seed:  seed,
-		wide:  make(map[uint64]bool),
-		index: resolver.NewPatternIndex(),
+		parser: lineParser{dialect: o.Dialect, hosts: o.Hosts},
+		skips:  o.SkipUnsupported,
+		seed:   maphash.MakeSeed(),
+		exact:  make(map[uint64]int),
+		below:  make(map[uint64]int),
+		met:    make(map[int][]int),
+		tails:  make(map[uint64]chainTail),
+		order:  newLineOrder(),
+		whole:  none,
 	}
 }
 
-// read takes in all lines. The error is io.EOF, or what ended the reading before.
-func (f *redirectsFile) read(lines *lineReader) error {
+// readLines takes in all lines. The error is io.EOF, or what ended the reading before.
+func (f *redirectsFile) readLines(lines *lineReader) error {
+	f.source = lines.source
+	var text lineStore
 	for {
-		if _, err := f.next(lines); err != nil {
+		line, err := lines.next()
+		if err != nil {
 			return err
 		}
+		f.store(text.keep(line), lines.number)
 	}
 }
 
-// next takes in a line, and returns it. The error is as for read.
-func (f *redirectsFile) next(lines *lineReader) (string, error) {
-	text, err := lines.next()
-	if err != nil {
-		return "", err
+// lineStore keeps texts in large pieces.
+type lineStore struct{ piece strings.Builder }
+
+// keep returns a text as a string.
+func (s *lineStore) keep(text []byte) string {
+	const size = 1 << 18
+	if s.piece.Cap()-s.piece.Len() < len(text) {
+		s.piece = strings.Builder{}
+		s.piece.Grow(max(size, len(text)))
 	}
-	if err := f.errs.tooMany(lines.position(1)); err != nil {
-		return "", err
-	}
-	line := string(text)
-	f.add(line, lines.position(0))
-	if f.index.IsSpent() {
-		return "", &Error{lines.position(1), tooManyForms}
-	}
-	return line, nil
+	start := s.piece.Len()
+	s.piece.Write(text)
+	return s.piece.String()[start:]
 }
 
-// tooManyForms is what is wrong with a file whose lines cannot be compared in reasonable time.
-const tooManyForms = "the lines up to this one have placeholders in so many different places of " +
-	"their segments that comparing them takes too long; move some of them into another file, and " +
-	"reading ends here"
-
-// add takes in a line.
-func (f *redirectsFile) add(text string, at resolver.Position) {
-	rules, err := newRedirectLine(text, at).rules()
-	if err != nil {
-		f.errs = append(f.errs, err)
+// store takes in a line, and what other lines have to know of it.
+func (f *redirectsFile) store(text string, number int) {
+	i := len(f.lines)
+	f.lines = append(f.lines, storedLine{text: text, number: number})
+	line, refused := f.parser.parse(text)
+	if refused != nil {
 		return
 	}
-	for i, rule := range rules {
-		keyed := newKeyedRule(rule)
-		_, twice := f.byKey[keyed.pattern.Key()]
-		if isPartOf := i < len(rules)-1; isPartOf && twice {
-			continue // an earlier line has the path itself, and this one all below it
-		}
-		if !f.addRule(keyed) {
-			return
-		}
-	}
-}
-
-// addRule takes in a rule, and reports whether requests get to it.
-func (f *redirectsFile) addRule(added *keyedRule) bool {
-	rule, key := added.rule, added.pattern.Key()
-	first, twice := f.byKey[key]
-	switch taker, taken := f.takerOf(key); {
-	case taken:
-		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and "+
-			"takes all below its path; put this line in front of it, or remove one of the two",
-			f.rules[taker].Position)
-	case twice && !rule.Exact && f.rules[first].Exact:
-		f.widen(first, added)
-		return true
-	case twice:
-		f.errs.add(rule.Position, "no request gets to this line, as that at %s comes first and "+
-			"has the same path; remove one of the two", f.rules[first].Position)
-	case f.refuseBetter(added):
-	default:
-		f.append(added)
-		return true
-	}
-	return false
-}
-
-// refuseBetter reports a rule that precedes an earlier one here, and could not there. One of the
-// two is a template, and some paths match both.
-func (f *redirectsFile) refuseBetter(added *keyedRule) (refused bool) {
-	first, path, refused := f.index.First(&added.pattern)
-	if refused {
-		f.errs.add(added.rule.Position, "a request for %s gets to the line at %s, which comes first, "+
-			"where a rule of this line would be the better match; put this line in front of that "+
-			"one, or remove one of the two", path, f.rules[first].Position)
-	}
-	return refused
-}
-
-func (f *redirectsFile) append(added *keyedRule) {
-	key := added.pattern.Key()
-	f.index.Add(&added.pattern, len(f.rules))
-	f.byKey[key] = len(f.rules)
-	f.rules = append(f.rules, added.rule)
-	if !added.rule.Exact {
-		f.wide[maphash.String(f.seed, key)] = true
-	}
-}
-
-// takerOf returns the rule that takes all below a path where the key lies: that with the longest
-// key.
-func (f *redirectsFile) takerOf(key string) (i int, taken bool) {
-	longest := 0
-	for length, hash := range hashesAbove(key, f.seed) {
-		if f.wide[hash] {
-			longest = length
-		}
-	}
-	if longest == 0 {
-		return 0, false
-	}
-	i, taken = f.byKey[key[:longest]]
-	return i, taken
-}
-
-// widen makes one rule of an exact one, the i-th, and of that for all below its path.
-func (f *redirectsFile) widen(i int, added *keyedRule) {
-	path, below := f.rules[i], &added.rule
-	isSame := path.Value == below.Value || path.Value == withSlash(below.Value)
-	if path.Status != below.Status || !isSame {
-		f.errs.add(below.Position, "/%s leads elsewhere already, at %s, and a key has one rule: "+
-			"let the path and all below it lead to the same place, or remove one of the two lines",
-			below.Key, path.Position)
+	if path, ok := f.plainPath(line.path); ok {
+		f.register(f.exact, path, i)
 		return
 	}
-	f.rules[i] = resolver.Rule{Position: path.Position}
-	below.Value = path.Value
-	f.append(added)
-}
-
-// each passes the rules to add.
-func (f *redirectsFile) each(add func(resolver.Rule)) {
-	for _, rule := range f.rules {
-		if rule.Key != "" {
-			add(rule)
+	t, refused := translate(line, f.parser.dialect, resolver.Position{})
+	if refused != nil {
+		return
+	}
+	isDynamic, isBelow := false, false
+	for j := range t.sets {
+		set := &t.sets[j]
+		isDynamic = isDynamic || !set.isLiteral()
+		if isBelow = isBelow || set.below; !set.isLiteral() {
+			continue
 		}
+		f.register(f.exact, set.key(), i)
+		if set.below {
+			f.register(f.below, strings.TrimSuffix(set.key(), "/"), i)
+		}
+	}
+	if isDynamic {
+		f.dynamic = append(f.dynamic, i)
+	}
+	if isBelow && t.answer == leads && t.target.isInternal && t.target.endsInSplat() {
+		f.following = append(f.following, i)
 	}
 }
 
-// keyedRule is a rule with its key taken apart.
-type keyedRule struct {
-	pattern resolver.Pattern
-	rule    resolver.Rule
+// register takes down that a line has a path, if it is the first.
+func (f *redirectsFile) register(lines map[uint64]int, path string, i int) {
+	hash := f.hash(path)
+	if _, there := lines[hash]; !there {
+		lines[hash] = i
+	}
 }
 
-func newKeyedRule(rule resolver.Rule) *keyedRule {
-	return &keyedRule{resolver.PatternOf(rule), rule}
+func (f *redirectsFile) hash(path string) uint64 { return maphash.String(f.seed, canonical(path)) }
+
+// plainPath returns the path of a line as a key, if nothing in it stands for anything else.
+func (f *redirectsFile) plainPath(path string) (key string, ok bool) {
+	key = path[1:]
+	if f.parser.dialect != Cloudflare {
+		key = strings.TrimSuffix(key, "/")
+	}
+	if key == "" || strings.ContainsAny(key, ":*\\{}") || strings.HasSuffix(key, "/") ||
+		strings.Contains(path, "//") || strings.Contains(path, "/.") {
+		return "", false
+	}
+	return key, true
+}
+
+// above gives the hashes of a path without variables and of those above it: a, a/b, a/b/c.
+func (f *redirectsFile) above(path string) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		path := canonical(path)
+		var h maphash.Hash
+		h.SetSeed(f.seed)
+		hashed := 0
+		for i := range len(path) {
+			if path[i] != '/' {
+				continue
+			}
+			h.WriteString(path[hashed:i]) //nolint:errcheck // it never fails
+			if hashed = i; !yield(h.Sum64()) {
+				return
+			}
+		}
+		yield(maphash.String(f.seed, path))
+	}
+}
+
+// positionOf returns where a word of a line stands.
+func (f *redirectsFile) positionOf(i int, w word) resolver.Position {
+	return resolver.Position{Source: f.source, Line: f.lines[i].number, Column: w.column}
+}
+
+// placeOf returns where a line stands.
+func (f *redirectsFile) placeOf(i int) resolver.Position { return f.positionOf(i, word{column: 1}) }
+
+// translationOf takes a line apart that has been read.
+func (f *redirectsFile) translationOf(i int) (t translation, refused *refusal) {
+	line, refused := f.parser.parse(f.lines[i].text)
+	if refused != nil {
+		return translation{redirectLine: line}, refused
+	}
+	t, refused = translate(line, f.parser.dialect, f.positionOf(i, line.from))
+	t.meets = f.lines[i].meets
+	return t, refused
 }

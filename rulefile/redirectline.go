@@ -8,13 +8,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// redirectLine is a line of a _redirects file.
+// redirectLine is a line of a _redirects file taken apart.
 type redirectLine struct {
-	words []word
-	at    resolver.Position // without a column
+	from, to word
+	path     string // that of from, without a host
+	answer   redirectAnswer
+	status   int  // of a redirect
+	isForced bool // "!": also where there is a file
 }
+
+// redirectAnswer is what a line says of the requests that it takes.
+type redirectAnswer uint8
+
+const (
+	leads    redirectAnswer = iota // a redirect
+	gone                           // 410
+	rewrites                       // 200: another page or server answers
+	notFound                       // 404: an error page, where there is no file
+)
 
 // word is a word of a line.
 type word struct {
@@ -22,12 +36,8 @@ type word struct {
 	column int // in bytes, from 1
 }
 
-func newRedirectLine(text string, at resolver.Position) redirectLine {
-	return redirectLine{words: wordsOf(text), at: at}
-}
-
-// wordsOf cuts a line into words, up to a comment.
-func wordsOf(line string) (words []word) {
+// wordsOf appends the words of a line to words, up to a comment.
+func wordsOf(words []word, line string) []word {
 	for at := 0; ; {
 		rest := strings.TrimLeft(line[at:], lineSpace)
 		at = len(line) - len(rest)
@@ -47,132 +57,201 @@ func wordsOf(line string) (words []word) {
 type refusal struct {
 	word word
 	why  error
+	kind refusalKind
 }
 
-// redirect is a line taken apart.
-type redirect struct {
-	from, to word
-	status   int
+// refusalKind is what follows from a refusal.
+type refusalKind uint8
+
+const (
+	malformed    refusalKind = iota // the service has nothing to do with the line, either
+	unsupported                     // it means something there that no rule can say
+	neverReached                    // it is a line that no request gets to
+)
+
+// lineParser takes lines apart.
+type lineParser struct {
+	dialect Dialect
+	hosts   []string // the site's own
+	words   []word   // of the last line
 }
 
-// rules makes rules of the line, or says why there is none.
-func (l redirectLine) rules() ([]resolver.Rule, *Error) {
-	parts, refused := l.takeApart()
-	if refused != nil {
-		return nil, &Error{l.positionOf(refused.word), refused.why.Error()}
+// parse takes a line apart, which has a word.
+func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
+	p.words = wordsOf(p.words[:0], text)
+	line.from = p.words[0]
+	if !utf8.ValidString(text) {
+		return line, &refusal{word: line.from, why: errors.New("this line " + notUnicode)}
 	}
-	rules, refused := parts.translate()
-	if refused != nil {
-		return nil, &Error{l.positionOf(refused.word), refused.why.Error()}
+	if refused = p.parseSource(&line); refused != nil && refused.kind == malformed {
+		return line, refused
 	}
-	for i := range rules {
-		rules[i].Position = l.positionOf(parts.from)
+	rest, inDestination := p.parseDestination(&line)
+	if inDestination != nil && inDestination.kind == malformed {
+		return line, inDestination
 	}
-	return rules, nil
+	behind := p.parseStatus(&line, rest)
+	for _, other := range []*refusal{inDestination, behind} {
+		if refused == nil || other != nil && other.kind == malformed {
+			refused = other
+		}
+	}
+	return line, refused
 }
 
-func (l redirectLine) positionOf(w word) resolver.Position {
-	at := l.at
-	at.Column = w.column
-	return at
-}
-
-// takeApart finds out what each word is.
-func (l redirectLine) takeApart() (parts redirect, refused *refusal) {
-	parts.from = l.words[0]
-	if slices.ContainsFunc(l.words, func(w word) bool { return !utf8.ValidString(w.text) }) {
-		return parts, &refusal{parts.from, errors.New("this line " + notUnicode)}
+// parseSource takes in the first word of a line.
+func (p *lineParser) parseSource(line *redirectLine) *refusal {
+	from := line.from.text
+	refuse := func(kind refusalKind, why string) *refusal {
+		return &refusal{line.from, errors.New(why), kind}
 	}
-	if err := checkSource(parts.from.text); err != nil {
-		return parts, &refusal{parts.from, err}
+	if host, path, ok := cutHost(from); ok {
+		line.path = path
+		if name, err := weburl.ParseHost(host); err != nil || !slices.Contains(p.hosts, name) {
+			return refuse(unsupported, "a rule has no host; if "+quote(host)+" is this site's, name "+
+				"it: with host in the source's block, or with --line-host; else write the line into "+
+				"the file of that host's site")
+		}
+		from = path
 	}
-	var rest []word
-	if parts.to, rest, refused = destinationOf(l.words); refused != nil {
-		return parts, refused
-	}
-	parts.status, refused = statusOf(rest)
-	return parts, refused
-}
-
-// checkSource refuses a line's first word if it is no path.
-func checkSource(from string) error {
 	switch {
-	case isURL(from):
-		return errors.New("a rule has no host; write the path alone, into a file for that host's " +
-			"site")
+	case from[0] != '/' && p.dialect == Cloudflare:
+		from = "/" + from
 	case from[0] != '/':
-		return errors.New("a path begins with \"/\"; write /" + from)
-	case strings.ContainsAny(from, "?#"):
-		return errors.New("a rule is found by the path alone; remove the query or fragment, or " +
-			"use Caddy's redir with a matcher")
+		return refuse(malformed, "a path begins with \"/\"; write /"+from)
+	}
+	line.path = from
+	if end := strings.IndexAny(from, "?#"); end >= 0 {
+		if line.path = from[:end]; p.dialect != Cloudflare {
+			return refuse(neverReached, "no request gets to this line, as a path has no "+
+				quote(from[end:end+1])+"; use Caddy's redir with a query matcher")
+		}
 	}
 	return nil
+}
+
+// cutHost cuts a URL into its host and its path.
+func cutHost(from string) (host, path string, isURL bool) {
+	rest, isURL := strings.CutPrefix(from, "https://")
+	if !isURL {
+		rest, isURL = strings.CutPrefix(from, "http://")
+	}
+	if !isURL {
+		return "", "", false
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		return rest[:end], rest[end:], true
+	}
+	return rest, "/", true
 }
 
 func isURL(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// destinationOf returns the destination of a line, and the words behind it.
-func destinationOf(words []word) (to word, rest []word, refused *refusal) {
+// parseDestination takes in the destination of a line, and returns the words behind it.
+func (p *lineParser) parseDestination(line *redirectLine) (rest []word, refused *refusal) {
 	const whatItIs = "it begins with \"/\", \"http://\" or \"https://\""
+	words := p.words
 	if len(words) == 1 {
-		return to, nil, &refusal{words[0], errors.New("the line has no destination; " + whatItIs)}
+		return nil, &refusal{word: words[0], why: errors.New("the line has no destination; " + whatItIs)}
 	}
 	second := words[1]
-	for i, w := range words[1:] {
-		if !isURL(w.text) && w.text[0] != '/' {
-			continue
-		}
-		if i > 0 {
-			return to, nil, &refusal{second, errors.New("a rule has no query, as it is found by " +
-				"the path alone; use Caddy's redir with a query matcher")}
-		}
-		return w, words[2:], nil
+	isDestination := func(w word) bool { return isURL(w.text) || w.text[0] == '/' }
+	at := 1 + slices.IndexFunc(words[1:], isDestination)
+	switch {
+	case at == 0 && p.isRewriteInPlace(words):
+		line.to = word{"/" + splat, second.column}
+		return words[1:], nil
+	case at == 0:
+		err := errors.New(quote(second.text) + " is no destination; " + whatItIs)
+		return nil, &refusal{word: second, why: err}
+	case at > 1:
+		refused = &refusal{second, errors.New("a rule has no query, as it is found by " +
+			"the path alone; use Caddy's redir with a query matcher"), unsupported}
 	}
-	err := errors.New(quote(second.text) + " is no destination; " + whatItIs)
-	return to, nil, &refusal{second, err}
+	line.to = words[at]
+	return words[at+1:], refused
 }
 
-// statusOf returns the status that the words behind a destination say.
-func statusOf(rest []word) (status int, refused *refusal) {
+// isRewriteInPlace reports whether a line without a destination lets what it takes be what it is:
+// "/app/* 200".
+func (p *lineParser) isRewriteInPlace(words []word) bool {
+	return p.dialect != Cloudflare && strings.TrimSuffix(words[1].text, "!") == "200" &&
+		strings.HasSuffix(words[0].text, star)
+}
+
+// parseStatus takes in the words behind a destination.
+func (p *lineParser) parseStatus(line *redirectLine, rest []word) *refusal {
+	line.status = 301
+	if p.dialect == Cloudflare {
+		line.status = 302
+	}
 	if len(rest) == 0 {
-		return 301, nil
+		return nil
 	}
-	number := strings.TrimSuffix(rest[0].text, "!")
-	status, ok := statusCode(number)
-	if number == strconv.Itoa(statusGone) {
-		status, ok = statusGone, true
+	first := rest[0]
+	if isCondition(first.text) {
+		return conditionRefusal(first)
 	}
-	if !ok {
-		return 0, &refusal{rest[0], statusError(rest[0].text)}
-	}
-	if len(rest) > 1 {
-		return 0, &refusal{rest[1], conditionError(rest[1].text)}
-	}
-	return status, nil
-}
-
-// statusGone is the status of lines that say that a path is gone.
-const statusGone = 410
-
-func statusError(text string) error {
-	switch number := strings.TrimSuffix(text, "!"); {
-	case strings.Contains(text, "="):
-		return conditionError(text)
+	number, isForced := strings.CutSuffix(first.text, "!")
+	line.isForced = isForced
+	code, ok := statusCode(number)
+	switch {
+	case ok:
+		line.status = code
 	case number == "200":
-		return errors.New("200 is a rewrite, and no redirect; use Caddy's rewrite, or " +
-			"reverse_proxy for another host")
+		line.answer = rewrites
 	case number == "404":
-		return errors.New("404 is an error page, and no redirect; use Caddy's handle_errors")
+		line.answer = notFound
+	case number == "410":
+		line.answer = gone
+	case isErrorStatus(number):
+		return &refusal{first, errors.New("a rule has no status " + number + "; use Caddy's respond, or " +
+			"error and handle_errors"), unsupported}
+	default:
+		return &refusal{word: first, why: errors.New("the status is " + statusCodes + ", not " +
+			quote(first.text))}
 	}
-	return errors.New("the status is " + statusCodes + ", not " + quote(text))
+	switch {
+	case len(rest) > 1 && isCondition(rest[1].text):
+		return conditionRefusal(rest[1])
+	case len(rest) > 1:
+		return &refusal{word: rest[1], why: errors.New("nothing follows the status but conditions; " +
+			"remove " + quote(rest[1].text))}
+	case line.answer == notFound && isForced:
+		return &refusal{first, errors.New("404! hides files that are there, which no rule does; use " +
+			"Caddy's error with a matcher in front"), unsupported}
+	}
+	return nil
 }
 
-func conditionError(text string) error {
-	if name, _, ok := strings.Cut(text, "="); ok {
-		return errors.New("a rule has no condition " + name + "; use Caddy's redir with a matcher")
+// isErrorStatus reports whether a word is the status of an error.
+func isErrorStatus(word string) bool {
+	code, err := strconv.Atoi(word)
+	return err == nil && code >= 400 && code <= 599 && len(word) == 3
+}
+
+// isCondition reports whether a word is a condition, such as Country=us,ca.
+func isCondition(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != ""
+}
+
+// conditionRefusal says why a line with a condition is no rule. What only some were let to see is
+// open to everybody without it.
+func conditionRefusal(condition word) *refusal {
+	name, _, _ := strings.Cut(condition.text, "=")
+	why := "a rule has no condition " + name + "; use Caddy's redir with a matcher"
+	if strings.EqualFold(name, "role") {
+		why = "a rule has no condition " + name + ", and what the line protects is open to everybody " +
+			"without it; guard it with Caddy's basic_auth or forward_auth"
 	}
-	return errors.New("nothing follows the status but conditions, which a rule does not have; " +
-		"remove " + quote(text))
+	return &refusal{condition, errors.New(why), unsupported}
+}
+
+// at returns where a word of a line stands.
+func (w word) at(line resolver.Position) resolver.Position {
+	line.Column = w.column
+	return line
 }

@@ -88,3 +88,13 @@ func lastBelow(rules []resolver.Rule, seed maphash.Seed) map[uint64]int {
 	}
 	return last
 }
+
+// keyedRule is a rule with its key taken apart.
+type keyedRule struct {
+	pattern resolver.Pattern
+	rule    resolver.Rule
+}
+
+func newKeyedRule(rule resolver.Rule) *keyedRule {
+	return &keyedRule{resolver.PatternOf(rule), rule}
+}

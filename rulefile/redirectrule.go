@@ -2,258 +2,278 @@ package rulefile
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// What stands in a path for any segments, and in a destination for those that it matched.
-const (
-	star  = "/*"
-	splat = ":splat"
-)
-
-// spanning is what a "*" becomes in a key, and ":splat" in the path of its destination.
-const spanning = "{+splat}"
-
-// translate makes rules of a line. They are two where the path ends in "/*", and the destination
-// does not go on with what that matched: one for the path itself, and one for all below it. Of a
-// line with status 410 the destination is a page, which handle_errors has to show here.
-func (r redirect) translate() (rules []resolver.Rule, refused *refusal) {
-	path := newRedirectPath(r.from.text, r.to.text)
-	if err := path.check(); err != nil {
-		return nil, &refusal{r.from, err}
-	}
-	if r.status == statusGone {
-		exact := path.end == endsExact
-		return []resolver.Rule{{Key: path.key, Value: resolver.GoneValue, Exact: exact}}, nil
-	}
-	if err := path.checkDestination(r.to.text); err != nil {
-		return nil, &refusal{r.to, err}
-	}
-	rule := resolver.Rule{Key: path.key, Status: r.status, Exact: path.end == endsExact}
-	rule.Value = path.valueOf(r.to.text)
-	if path.end == endsBelow {
-		if !goesOn(r.to.text) {
-			return r.toOnePlace(path), nil
-		}
-		rule.Value = path.valueOf(withoutSplat(r.to.text))
-	}
-	if leadsToItself(rule) {
-		return nil, &refusal{r.to, errors.New("the path would lead to itself for ever, as a rule " +
-			"matches it with and without a slash at its end; remove the line")}
-	}
-	return []resolver.Rule{rule}, nil
+// translation is a line on its way to rules.
+type translation struct {
+	redirectLine
+	sets    []pathSet
+	hasStar bool
+	target  redirectTarget
+	at      resolver.Position // of its path
+	meets   meeting
+	// isMetApart tells that what leads to other lines has rules of its own.
+	isMetApart bool
+	// together is the destination of the path itself, which a line in front gives for it; "" for none.
+	together string
 }
 
-// toOnePlace makes rules of a line whose path ends in "/*" and whose destination stays the same. No
-// request's path is appended to it.
-func (r redirect) toOnePlace(path redirectPath) (rules []resolver.Rule) {
-	itself := resolver.Rule{Key: path.key, Status: r.status, Exact: true}
-	itself.Value = path.valueOf(withoutSplat(r.to.text))
-	if !leadsToItself(itself) {
-		rules = append(rules, itself)
-	}
-	path.names = append(path.names, splat)
-	below := resolver.Rule{Key: path.key + "/" + spanning, Status: r.status}
-	below.Value = path.valueOf(r.to.text)
-	return append(rules, below)
-}
-
-// redirectPath is the path of a line taken apart.
-type redirectPath struct {
-	text  string // without slashes around it, and without what end stands for
-	key   string
-	names []string // of the placeholders in the key, with the colon
-	twice bool     // a segment has two
-	end   redirectEnd
-}
-
-// redirectEnd is what the end of a path says of longer ones.
-type redirectEnd int
+// meeting says what of the table a destination of a line may come to, beyond the line itself.
+type meeting uint8
 
 const (
-	endsExact  redirectEnd = iota // they do not match
-	endsBelow                     // "/*": they match, and so does the path itself
-	endsWithin                    // "x*": segments that begin with the last one match, with all below
+	meetsNothing meeting = iota
+	meetsBelow           // only rules for all below a path, to which what is captured is appended
+	meetsOthers
 )
 
-// newRedirectPath takes a path apart. A word with a colon in front is a placeholder where it begins
-// a segment, or where the destination has it, too: Special:Search is none.
-func newRedirectPath(from, destination string) (p redirectPath) {
-	path, isPrefix := strings.CutSuffix(from, star)
-	p.text = strings.TrimRight(strings.TrimPrefix(path, "/"), "/")
-	if within, ok := strings.CutSuffix(p.text, "*"); isPrefix {
-		p.end = endsBelow
-	} else if ok && !strings.HasSuffix("/"+within, "/") {
-		p.end, p.text = endsWithin, within
-	}
-	inDestination := make(map[string]bool)
-	for _, name := range placeholder.FindAllString(destination, -1) {
-		inDestination[name] = true
-	}
-	segments := strings.Split(p.text, "/")
-	for i, segment := range segments {
-		before := len(p.names)
-		segments[i] = placeholder.ReplaceAllStringFunc(segment, func(name string) string {
-			isWord := !strings.HasPrefix(segment, name) && !inDestination[name]
-			if isWord || len(p.names) > maxPlaceholders {
-				return name
-			}
-			p.names = append(p.names, name)
-			return variable(name)
-		})
-		p.twice = p.twice || len(p.names) > before+1
-	}
-	p.key = strings.Join(segments, "/")
-	if p.end == endsWithin {
-		p.twice = p.twice || strings.HasSuffix(p.key, "}")
-		p.names = append(p.names, splat)
-		p.key += variable(splat)
-	}
-	return p
+// keepsSlash reports whether a slash at the end of a path stays where the line leads.
+func (t *translation) keepsSlash() bool { return t.meets != meetsOthers || t.isMetApart }
+
+// placedRule is a rule of a line, and the requests that it is for.
+type placedRule struct {
+	rule    resolver.Rule
+	set     pathSet
+	isExtra bool // it is for no path that stands in a line as it is
 }
 
-// placeholder is what Netlify and Cloudflare take for one.
-var placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
-
-// maxPlaceholders is how many a path has at most. Each has a segment of its own, and a template has
-// no more of them.
-const maxPlaceholders = 64
-
-// variable is what a placeholder becomes in a template.
-func variable(name string) string { return "{" + name[1:] + "}" }
-
-// check refuses a path that is no key.
-func (p *redirectPath) check() error {
-	const instead = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
-	names := slices.Clone(p.names)
-	if p.end == endsBelow {
-		names = append(names, splat)
+// translate finds out what a line that has been taken apart takes, and where it leads.
+func translate(line redirectLine, dialect Dialect, at resolver.Position) (
+	t translation, refused *refusal,
+) {
+	path, err, kind := newRedirectPath(line.path, dialect)
+	if err != nil {
+		return t, &refusal{line.from, err, kind}
 	}
-	slices.Sort(names)
+	t = translation{redirectLine: line, sets: path.sets, hasStar: path.hasStar, at: at}
+	if t.target, err = newRedirectTarget(line.to.text, path.captured); err != nil {
+		return t, &refusal{line.to, err, unsupported}
+	}
+	return t, nil
+}
+
+// passes reports whether a line leaves its requests to the next handler.
+func (t *translation) passes() bool {
+	return t.answer == rewrites || t.answer == notFound || t.answer == leads && t.isIdentity()
+}
+
+// isIdentity reports whether a line leads every request to where it is, perhaps with a slash more
+// or less, or to where it leads again.
+func (t *translation) isIdentity() bool {
+	if !t.target.isInternal {
+		return false
+	}
+	if t.leadsWithin() {
+		return true
+	}
+	to, _ := cutPath(t.to.text)
+	from := t.path
+	if strings.HasSuffix(from, star) {
+		from = strings.TrimSuffix(from, "*") + splat
+	}
+	return strings.Trim(from, "/") == strings.Trim(to, "/")
+}
+
+// rules makes the rules of a line for a set of paths: one of its own, or a part of one.
+func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []placedRule) {
 	switch {
-	case p.text == "" && p.end == endsBelow:
-		return errors.New("no rule is for \"/\", and so none for every path; for all but that one " +
-			"write the key {+path} in a JSON or CSV file, or use Caddy's redir")
-	case p.text == "":
-		return errors.New("a key is not empty, so no rule is for \"/\"; use Caddy's redir")
-	case strings.ContainsAny(p.text, "{}"):
-		return errors.New("a path has no \"{\" and \"}\"; write %7B and %7D, or :name for what " +
-			"differs")
-	case strings.Contains(p.key, "*"):
-		return errors.New("a \"*\" stands at the end of a path" + instead)
-	case p.twice:
-		return errors.New("a segment has one placeholder or \"*\", as nothing would settle which " +
-			"of two takes what" + instead)
-	case len(p.names) > maxPlaceholders:
-		return errors.New("a path has at most 64 placeholders" + instead)
-	case len(slices.Compact(names)) < len(names):
-		return errors.New("a path has each placeholder once, and :splat is what a \"*\" stands for" +
-			instead)
+	case t.answer == gone:
+		return t.toOutcome(set, resolver.GoneValue, isBelowOnly)
+	case t.passes():
+		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
+	case isOwn && !isBelowOnly && t.isAppended(set):
+		return []placedRule{t.rule(set, set.key(), set.splatName(), false)}
 	}
-	return nil
+	if set.key() != "" && !isBelowOnly {
+		itself := set.itself()
+		rules = append(rules, t.rule(&itself, itself.key(), "", true))
+	}
+	if set.below {
+		name := set.belowName()
+		below := set.withSegment(name)
+		keepsSlash := isOwn && t.target.endsInSplat() && (!t.target.isInternal || t.keepsSlash())
+		rules = append(rules, t.rule(&below, set.keyBelow(name), name, !keepsSlash))
+	}
+	return rules
 }
 
-// checkDestination refuses a destination that is none for the path.
-func (p *redirectPath) checkDestination(to string) error {
-	hasSplat := p.end == endsBelow || slices.Contains(p.names, splat)
-	path, rest := cutPath(to)
-	if name := p.unknownIn(to); name != "" {
-		return errors.New("there is nothing for " + name + " to stand for, as the path does not " +
-			"have it")
+// isAppended reports whether a rule that is not exact does what a line says of a set: what is below
+// its key is appended to the destination.
+func (t *translation) isAppended(set *pathSet) bool {
+	if !set.below || set.isSlashed || len(set.segments) == 0 ||
+		t.target.isInternal && t.meets != meetsNothing {
+		return false
 	}
-	switch {
-	case p.isInHost(to):
-		return errors.New("a placeholder stands in the host of the destination, which no request " +
-			"may choose; write a line for each host")
-	case strings.Contains(to, splat) && !hasSplat:
-		return errors.New("there is nothing for " + splat + " to stand for, as the path has no " +
-			"\"*\"")
-	case p.end == endsBelow && strings.Contains(path, "//"+splat):
-		return errors.New("a \"/\" stands in front of /" + splat + "; remove one of the two")
-	case p.end == endsWithin && (!strings.HasSuffix(path, splat) ||
-		strings.Count(path+rest, splat) > 1):
-		return errors.New("a rule appends what is below the segment to the destination's path; " +
-			"write " + splat + " there, at its end and nowhere else")
-	case strings.ContainsAny(to, "{}") &&
-		(len(p.names) > 0 || p.end == endsBelow && !goesOn(to)):
-		return errors.New("a destination has no \"{\" and \"}\"; write %7B and %7D")
+	if set.splatCut > 0 {
+		_, elsewhere := t.target.count(splatName)
+		return t.target.endsInSplat() && elsewhere == 0
 	}
-	return nil
+	return t.target.goesOn()
 }
 
-// unknownIn returns a placeholder of a destination's path that the line's path does not have. It
-// begins a segment; "" stands for none.
-func (p *redirectPath) unknownIn(to string) string {
-	itself, _ := cutPath(withoutSplat(to))
-	for segment := range strings.SplitSeq(itself, "/") {
-		name := placeholder.FindString(segment)
-		begins := name != "" && strings.HasPrefix(segment, name)
-		if begins && !slices.Contains(p.names, name) {
-			return name
-		}
+// splatName returns the variable for what a "*" matches of a set's last segment.
+func (s *pathSet) splatName() string {
+	if s.splatCut > 0 {
+		return s.segments[s.splatAt].name
 	}
 	return ""
 }
 
-// isInHost reports whether a placeholder stands in the host of a destination.
-func (p *redirectPath) isInHost(to string) bool {
-	_, authority, isURL := strings.Cut(to, "://")
-	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
-		authority = authority[:end]
+// toOutcome makes the rule that answers a set without a destination.
+func (t *translation) toOutcome(set *pathSet, outcome string, isBelowOnly bool) []placedRule {
+	key, covered := set.key(), *set
+	if isBelowOnly || key == "" {
+		name := set.belowName()
+		key, covered = set.keyBelow(name), set.withSegment(name)
 	}
-	isVariable := func(name string) bool { return name == splat || slices.Contains(p.names, name) }
-	return isURL && slices.ContainsFunc(placeholder.FindAllString(authority, -1), isVariable)
+	rule := resolver.Rule{Position: t.at, Key: key, Value: outcome, Exact: !covered.below}
+	return []placedRule{{rule: rule, set: covered}}
 }
 
-// valueOf returns the value that a destination is, with variables in the place of placeholders.
-func (p *redirectPath) valueOf(to string) string {
-	path, rest := cutPath(to)
-	replace := func(text, splatVariable string) string {
-		return placeholder.ReplaceAllStringFunc(text, func(name string) string {
-			switch {
-			case !slices.Contains(p.names, name):
-				return name
-			case name == splat:
-				return splatVariable
-			}
-			return variable(name)
+// itself returns the paths of a set without those below.
+func (s *pathSet) itself() pathSet {
+	itself := *s
+	itself.below = false
+	return itself
+}
+
+// withSegment returns the paths of a set that are below it, with a variable for what is there.
+func (s *pathSet) withSegment(name string) pathSet {
+	below := *s
+	below.segments = append(below.segments[:len(s.segments):len(s.segments)], setSegment{name: name})
+	return below
+}
+
+// keyBelow returns the key of a rule for what is below the paths of a set.
+func (s *pathSet) keyBelow(name string) string {
+	bare := *s
+	bare.isSlashed = false
+	return strings.TrimPrefix(bare.key()+"/{+"+name+"}", "/")
+}
+
+// rule makes a rule for a set. below is the variable of what is below its paths, "" for nothing.
+func (t *translation) rule(set *pathSet, key, below string, isExact bool) placedRule {
+	value := t.together
+	if value == "" {
+		isTemplate := resolver.IsTemplate(key)
+		value = t.target.write(isTemplate, func(capture string) []valuePart {
+			return set.valueOf(capture, below)
 		})
 	}
-	return replace(path, spanning) + replace(rest, variable(splat))
-}
-
-// goesOn reports whether a destination ends in what a "*" matched, and has it nowhere else. Then it
-// is a rule for all below a path.
-func goesOn(to string) bool {
-	path, rest := cutPath(to)
-	base, ok := strings.CutSuffix(path, "/"+splat)
-	return ok && !strings.Contains(base+rest, splat)
-}
-
-// withoutSplat returns a destination for the path itself, of which a "*" matches nothing.
-func withoutSplat(to string) string {
-	path, rest := cutPath(to)
-	path = strings.TrimSuffix(strings.ReplaceAll(path, "/"+splat+"/", "/"), "/"+splat)
-	if path == "" {
-		path = "/"
+	rule := resolver.Rule{
+		Position: t.at, Key: key, Value: value, Status: t.status, Exact: isExact,
 	}
-	return strings.ReplaceAll(path+rest, splat, "")
+	if t.target.hasQuery {
+		ignoreQuery(&rule)
+	}
+	if leadsToItself(rule) {
+		rule = resolver.Rule{Position: rule.Position, Key: key, Value: resolver.PassValue, Exact: isExact}
+	}
+	return placedRule{rule: rule, set: *set}
+}
+
+// valueOf returns what a set has for something captured. Below its paths that is a variable.
+func (s *pathSet) valueOf(capture, below string) (value []valuePart) {
+	for i := range s.segments {
+		if s.segments[i].capture == capture {
+			return s.segments[i].parts()
+		}
+	}
+	if capture != splatName || s.splatAt == noSplat {
+		return nil
+	}
+	end := len(s.segments)
+	if s.splatTo > 0 {
+		end = s.splatTo
+	}
+	for i := s.splatAt; i < end; i++ {
+		segment := s.segments[i]
+		switch {
+		case i == s.splatAt:
+			segment.cutBefore = s.splatCut
+		default:
+			value = append(value, valuePart{text: "/"})
+		}
+		isRest := below != "" && segment.name == below
+		if s.bareSlash && i == s.splatAt && s.splatCut == 0 {
+			value = append(value, valuePart{text: "/"})
+		}
+		if isRest {
+			value = append(value, valuePart{variable: below})
+			continue
+		}
+		if i > s.splatAt {
+			segment.cutBefore, segment.cutAfter = 0, 0
+		}
+		value = append(value, segment.parts()...)
+	}
+	return value
+}
+
+// parts returns what a segment has for what it captures.
+func (s *setSegment) parts() (parts []valuePart) {
+	before, after := canonical(s.before), canonical(s.after)
+	if s.isText() {
+		return []valuePart{{text: before[s.cutBefore : len(before)-s.cutAfter]}}
+	}
+	for _, p := range []valuePart{
+		{text: before[s.cutBefore:]}, {variable: s.name}, {text: after[:len(after)-s.cutAfter]},
+	} {
+		if p != (valuePart{}) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// hole returns a rule that ends what would lead a line to itself, again and again. The service ends
+// it there, too: in front of what a "*" matched.
+func (t *translation) hole() (hole placedRule, ok bool) {
+	if t.answer != leads || !t.target.isInternal || t.passes() {
+		return hole, false
+	}
+	set, ok := t.target.set(true)
+	if !t.hasStar {
+		set, ok = t.target.set(false)
+	}
+	if !ok || len(set.segments) == 0 {
+		return hole, false
+	}
+	isInside := false
+	for i := range t.sets {
+		if t.sets[i].isLike(&set) {
+			return hole, false
+		}
+		isInside = isInside || set.isWithin(&t.sets[i])
+	}
+	rule := resolver.Rule{
+		Position: t.at, Key: set.key(), Value: resolver.PassValue, Exact: !set.below,
+	}
+	return placedRule{rule: rule, set: set}, isInside
+}
+
+// leadsWithin reports whether a line with a "*" never leads out of what it takes, which ends at the
+// service at once.
+func (t *translation) leadsWithin() bool {
+	if !t.hasStar || !t.target.isInternal {
+		return false
+	}
+	front, ok := t.target.set(true)
+	if !ok {
+		return false
+	}
+	isOutside := func(s pathSet) bool { return !s.isWithin(&front) }
+	return !slices.ContainsFunc(t.sets, isOutside)
 }
 
 // leadsToItself reports whether a rule's destination is its own path.
 func leadsToItself(rule resolver.Rule) bool {
 	path, _ := cutPath(rule.Value)
 	return strings.TrimRight(path, "/") == "/"+rule.Key
-}
-
-// withSlash puts a slash at the end of a destination's path, if there is none.
-func withSlash(destination string) string {
-	path, rest := cutPath(destination)
-	return strings.TrimSuffix(path, "/") + "/" + rest
 }
 
 // cutPath cuts a destination behind its path.
@@ -263,3 +283,15 @@ func cutPath(destination string) (path, rest string) {
 	}
 	return destination, ""
 }
+
+// messages of lines that mean something here that is not quite what they mean at the service.
+var (
+	errRewrites = errors.New("200 is a rewrite, and no redirect: the next handler answers what this " +
+		"line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host")
+	errNotFound = errors.New("404 is an error page, and no redirect: the next handler answers what " +
+		"this line takes; use Caddy's handle_errors for the page")
+	errIdentity = errors.New("the line leads to the path that it takes, where at most a slash at the " +
+		"end differs: the next handler answers what it takes; remove the line")
+	errWholeSite = errors.New("no rule is for \"/\", so this line takes every path but that one; use " +
+		"Caddy's redir for it")
+)

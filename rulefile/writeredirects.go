@@ -20,10 +20,16 @@ import (
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b := bufio.NewWriter(w)
-	for _, rule := range longestFirst(slices.Collect(rules)) {
+	all := slices.Collect(rules)
+	paths := pathsAbove(all)
+	for _, rule := range longestFirst(all) {
 		rule = withStatus(rule, resolver.DefaultStatus)
-		lines := redirectsOf(rule)
-		if err := checkInRedirects(rule, lines); err != nil {
+		lines, err := redirectsOf(rule)
+		if path, ok := pathAbove(rule); err == nil && ok && !paths[path] {
+			err = fmt.Errorf("a _redirects file has no line for what is below /%s without the path "+
+				"itself; add a rule for %s", path, path)
+		}
+		if err != nil {
 			errs.leaveOut(rule, err)
 			continue
 		}
@@ -35,69 +41,156 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	return errs.orNil()
 }
 
-// withStatus returns a rule with the status that its line has. A rule that is gone has none.
+// pathsAbove returns the keys of the rules in front of those for what is below a path alone, and
+// whether there is one.
+func pathsAbove(rules []resolver.Rule) map[string]bool {
+	var paths map[string]bool
+	for _, rule := range rules {
+		if path, ok := pathAbove(rule); ok {
+			if paths == nil {
+				paths = make(map[string]bool)
+			}
+			paths[path] = false
+		}
+	}
+	for _, rule := range rules {
+		if _, ok := paths[rule.Key]; ok {
+			paths[rule.Key] = true
+		}
+	}
+	return paths
+}
+
+// pathAbove returns the path in front of what a rule is for, if that is what is below it alone.
+func pathAbove(rule resolver.Rule) (path string, ok bool) {
+	found := spanAtEnd.FindStringIndex(rule.Key)
+	if found == nil || found[0] == 0 {
+		return "", false
+	}
+	return rule.Key[:found[0]], true
+}
+
+// withStatus returns a rule with the status that its line has. One that leads nowhere has none.
 func withStatus(rule resolver.Rule, byDefault int) resolver.Rule {
-	if rule.Value != resolver.GoneValue {
+	if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
 		rule.Status = cmp.Or(rule.Status, byDefault, resolver.DefaultStatus)
 	}
 	return rule
 }
 
-// redirectsOf returns the lines that a rule makes.
-func redirectsOf(rule resolver.Rule) string {
-	from, status := "/"+rule.Key, strconv.Itoa(rule.Status)
+// redirectsOf returns the lines that a rule makes, or says why there are none.
+func redirectsOf(rule resolver.Rule) (lines string, err error) {
+	if err := checkInRedirects(rule); err != nil {
+		return "", err
+	}
+	from, value, isBelow := "/"+rule.Key, rule.Value, !rule.Exact
 	if resolver.IsTemplate(rule.Key) {
-		from, rule.Value = withPlaceholders(from), withPlaceholders(rule.Value)
-	}
-	if rule.Value == resolver.GoneValue {
-		if !rule.Exact {
-			from += star
+		if from, value, err = withPlaceholders(from, value); err != nil {
+			return "", err
 		}
-		return fmt.Sprintf("%s %s %d\n", from, pageOfGone(rule.Key), statusGone)
+		isBelow = isBelow && !strings.HasSuffix(from, "*")
 	}
-	exact := from + " " + rule.Value + " " + status + "\n"
-	if rule.Exact {
-		return exact
+	status := strconv.Itoa(rule.Status)
+	switch rule.Value {
+	case resolver.GoneValue:
+		value, status = "/410", "410"
+	case resolver.PassValue:
+		value, status = from, "200"
+		if strings.HasSuffix(from, "*") {
+			value = strings.TrimSuffix(from, "*") + splat
+		}
 	}
-	path, rest := cutPath(rule.Value)
-	below := strings.TrimSuffix(path, "/") + "/" + splat + rest
-	prefix := from + star + " " + below + " " + status + "\n"
-	if path == "/" || !strings.HasSuffix(path, "/") {
-		return prefix
+	if isBelow {
+		return belowLines(rule, from, value, status)
 	}
-	return exact + prefix
+	lines = from + " " + value + " " + status + "\n"
+	return lines, checkReading(lines, rule)
 }
 
-// pageOfGone returns the page that a line names for a path that is gone. It has the variables of a
-// template in its query: only those are placeholders wherever they stand in the path.
-func pageOfGone(key string) string {
-	page := "/" + strconv.Itoa(statusGone)
-	for i, variable := range simpleVariable.FindAllStringSubmatch(key, -1) {
-		page += string("?&"[min(i, 1)]) + variable[1] + "=:" + variable[1]
+// belowLines returns the lines of a rule for a path and all below it.
+func belowLines(rule resolver.Rule, from, value, status string) (lines string, err error) {
+	path, rest := cutPath(value)
+	isOutcome := rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue
+	below := value
+	if !isOutcome || rule.Value == resolver.PassValue {
+		below = strings.TrimSuffix(path, "/") + "/" + splat + rest
 	}
-	return page
+	read := rule
+	if !isOutcome {
+		read.Value = withSlash(rule.Value)
+	}
+	lines = from + star + " " + below + " " + status + "\n"
+	if err := checkReading(lines, read); err != nil || isOutcome || read.Value == rule.Value ||
+		isHostAlone(path) {
+		return lines, err
+	}
+	itself := from + " " + value + " " + status + "\n"
+	read = rule
+	read.Exact = true
+	return itself + lines, checkReading(itself, read)
 }
 
-// withPlaceholders writes the variables of a template as placeholders.
-func withPlaceholders(template string) string {
-	return simpleVariable.ReplaceAllString(template, ":$1")
+// withSlash puts a slash at the end of a destination's path, if there is none.
+func withSlash(destination string) string {
+	path, rest := cutPath(destination)
+	return strings.TrimSuffix(path, "/") + "/" + rest
+}
+
+// isHostAlone reports whether the path of a destination is none, which is the same as "/".
+func isHostAlone(path string) bool {
+	return isURL(path) && strings.Count(path, "/") == len("//")
+}
+
+// withPlaceholders writes the variables of a rule as placeholders, and what spans segments, or ends
+// one, as "*".
+func withPlaceholders(key, value string) (from, to string, err error) {
+	names := make(map[string]string)
+	segments := strings.Split(key, "/")
+	for i, segment := range segments {
+		found := variableInKey.FindStringSubmatchIndex(segment)
+		if found == nil {
+			continue
+		}
+		name := segment[found[4]:found[5]]
+		isWhole := found[0] == 0 && found[1] == len(segment)
+		isEnd := i == len(segments)-1 && found[1] == len(segment)
+		switch isSpan := found[2] != found[3]; {
+		case isSpan && isWhole, isEnd && !isSpan && !isWhole:
+			names[name] = splatName
+			segments[i] = segment[:found[0]] + "*"
+		case isWhole:
+			names[name] = name
+			segments[i] = ":" + name
+		default:
+			return "", "", errors.New("a _redirects file has placeholders for whole segments alone, " +
+				"and \"*\" behind text at the end of a path")
+		}
+	}
+	to = variableInKey.ReplaceAllStringFunc(value, func(expression string) string {
+		name := strings.Trim(expression, "{+}")
+		if placeholder, ok := names[name]; ok {
+			return ":" + placeholder
+		}
+		return expression
+	})
+	from = strings.Join(segments, "/")
+	if strings.ContainsAny(from+to, "{}") {
+		return "", "", errors.New("a _redirects file has no variables but those like {name} and {+name}")
+	}
+	return from, to, nil
 }
 
 var (
-	simpleVariable       = regexp.MustCompile(`\{([A-Za-z]\w*)\}`)
-	simpleVariableInWord = regexp.MustCompile(`\{[A-Za-z]\w*\}\w`)
+	variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
+	spanAtEnd     = regexp.MustCompile(`/\{\+[A-Za-z_]\w*\}$`)
 )
 
-// checkInRedirects refuses lines that do not say what a rule does.
-func checkInRedirects(rule resolver.Rule, lines string) error {
-	isTemplate := resolver.IsTemplate(rule.Key)
+// checkInRedirects refuses what no line says.
+func checkInRedirects(rule resolver.Rule) error {
 	if err := checkWritable(rule); err != nil {
 		return err
 	}
 	switch {
-	case rule.Value == resolver.PassValue:
-		return errors.New("a _redirects file has no line that lets a path pass, and a shorter path " +
-			"takes it there; keep the rules in a JSON or CSV file")
 	case rule.Unlisted:
 		return errors.New("a _redirects file has no unlisted rules")
 	case rule.Query != resolver.QueryDefault && !replacesQuery(rule):
@@ -105,38 +198,55 @@ func checkInRedirects(rule resolver.Rule, lines string) error {
 			"query means ignore")
 	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
 		return errors.New("a _redirects file has no spaces in paths and destinations; write %20")
-	case isTemplate && strings.ContainsAny(lines, "{}"):
-		return errors.New("a _redirects file has no variables but those like {name}, as :name")
-	case isTemplate && simpleVariableInWord.MatchString(rule.Key+" "+rule.Value):
-		return errors.New("a _redirects file cannot tell where a placeholder ends that a letter, " +
-			"digit or \"_\" follows")
 	}
-	return checkReading(lines, rule)
+	return nil
 }
 
 // replacesQuery reports whether a rule does with queries what the line of a destination with one
-// does.
+// does, or one that leads to such a line.
 func replacesQuery(rule resolver.Rule) bool {
 	before, _, _ := strings.Cut(rule.Value, "#")
-	_, query, _ := strings.Cut(before, "?")
-	return rule.Query == resolver.QueryIgnore && query != ""
+	return rule.Query == resolver.QueryIgnore &&
+		(strings.Contains(before, "?") || strings.HasPrefix(rule.Value, "/"))
 }
 
-// checkReading refuses lines that are read as something else than the rule.
-func checkReading(lines string, rule resolver.Rule) error {
+// checkReading refuses a line that is read as something else than the rule.
+func checkReading(line string, rule resolver.Rule) error {
 	const cannot = "a _redirects file cannot have it: "
-	file := newRedirectsFile()
-	for line := range strings.Lines(lines) {
-		file.add(strings.TrimSuffix(line, "\n"), rule.Position)
+	var parser lineParser
+	parsed, refused := parser.parse(strings.TrimSuffix(line, "\n"))
+	var t translation
+	if refused == nil {
+		t, refused = translate(parsed, "", rule.Position)
 	}
-	if len(file.errs) > 0 {
-		return errors.New(cannot + file.errs[0].Message)
+	if refused != nil {
+		return errors.New(cannot + refused.why.Error())
+	}
+	if t.takesAll() && t.passes() {
+		return nil
 	}
 	var read resolver.Rule
-	file.each(func(rule resolver.Rule) { read = rule })
-	read.Position, read.Query = rule.Position, rule.Query
-	if read != rule {
-		return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
+	for i := range t.sets {
+		for _, made := range t.rules(&t.sets[i], true, false) {
+			if read = made.rule; isRead(read, rule) {
+				return nil
+			}
+		}
 	}
-	return nil
+	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
+}
+
+// isRead reports whether a rule that has been read is one that was written, for requests.
+func isRead(read, written resolver.Rule) bool {
+	read.Position, written.Position = resolver.Position{}, resolver.Position{}
+	read.Key = resolver.CanonicalKey(read.Key, false)
+	written.Key = resolver.CanonicalKey(written.Key, false)
+	if resolver.IsTemplate(read.Key) {
+		read.Value = variableInKey.ReplaceAllString(read.Value, "{$2}")
+		written.Value = variableInKey.ReplaceAllString(written.Value, "{$2}")
+		if path, _ := cutPath(read.Value); strings.HasSuffix(path, "}") {
+			read.Exact = written.Exact // a slash at the end is kept where that leads nowhere else
+		}
+	}
+	return read == written
 }

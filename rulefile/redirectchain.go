@@ -1,0 +1,268 @@
+package rulefile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// A client follows one line after the other, where a ruleset answers with the end of the chain. Two
+// things differ there: at the service the last query and the last fragment of the chain win, and
+// here the first rule's query mode counts for all of it, and the first fragment wins.
+
+// chainTail is what the lines have that a destination leads through.
+type chainTail struct{ hasQuery, hasFragment bool }
+
+// adaptToChain gives a rule the query and the fragment that clients end up with. It knows the lines
+// without variables alone.
+func (f *redirectsFile) adaptToChain(rule *resolver.Rule) {
+	if !rule.Exact || !strings.HasPrefix(rule.Value, "/") || resolver.IsTemplate(rule.Key) {
+		return
+	}
+	path, rest := cutPath(rule.Value)
+	tail := f.tailOf(path)
+	if tail.hasQuery {
+		ignoreQuery(rule)
+	}
+	if query, _, ok := strings.Cut(rest, "#"); ok && tail.hasFragment {
+		rule.Value = path + query
+	}
+}
+
+// tailOf returns what the lines have that a path leads through. What it finds out it keeps, so that
+// long chains are walked once.
+func (f *redirectsFile) tailOf(path string) (tail chainTail) {
+	var walked []uint64
+	var seen []chainTail
+	for range resolver.MaxRedirects {
+		key := strings.Trim(path, "/")
+		hash := f.hash(key)
+		if known, ok := f.tails[hash]; ok {
+			tail = known
+			break
+		}
+		to, ok := f.nextOf(key)
+		if !ok {
+			break
+		}
+		f.tails[hash] = chainTail{} // for circles
+		var rest string
+		path, rest = cutPath(to)
+		query, _, hasFragment := strings.Cut(rest, "#")
+		walked = append(walked, hash)
+		seen = append(seen, chainTail{query != "", hasFragment})
+		if isURL(to) {
+			break
+		}
+	}
+	for i := len(walked) - 1; i >= 0; i-- {
+		tail.hasQuery = tail.hasQuery || seen[i].hasQuery
+		tail.hasFragment = tail.hasFragment || seen[i].hasFragment
+		f.tails[walked[i]] = tail
+	}
+	return tail
+}
+
+// nextOf returns where the first line without variables leads that has a path.
+func (f *redirectsFile) nextOf(key string) (to string, ok bool) {
+	first, ok := f.exact[f.hash(key)]
+	if len(f.below) > 0 {
+		for hash := range f.above(key) {
+			if i, there := f.below[hash]; there && (!ok || i < first) {
+				first, ok = i, true
+			}
+		}
+	}
+	if !ok {
+		return "", false
+	}
+	t, refused := f.translationOf(first)
+	if refused != nil || t.answer != leads || t.passes() {
+		return "", false
+	}
+	for i := range t.sets {
+		set := &t.sets[i]
+		if set.key() == key {
+			return t.target.write(false, func(string) []valuePart { return nil }), true
+		}
+		if own := set.key(); set.below && strings.HasPrefix(key, own+"/") {
+			rest := []valuePart{{text: key[len(own)+1:]}}
+			return t.target.write(false, func(string) []valuePart { return rest }), true
+		}
+	}
+	return "", false
+}
+
+// findMeetings finds out which lines for all below a path lead to where other lines are.
+func (f *redirectsFile) findMeetings() {
+	targets := make(map[uint64][]int) // the lines by the path that they lead to
+	var others []int                  // those whose path has variables
+	for _, i := range f.following {
+		t, _ := f.translationOf(i)
+		set, ok := t.target.set(false)
+		switch {
+		case !ok || len(set.segments) == 0:
+			f.lines[i].meets = meetsOthers
+		case set.isLiteral():
+			hash := f.hash(set.key())
+			targets[hash] = append(targets[hash], i)
+			f.meetAbove(i, &set)
+		default:
+			others = append(others, i)
+		}
+	}
+	if len(targets) > 0 {
+		f.meetBelow(targets)
+	}
+	f.meetDynamic(others)
+}
+
+// meetAbove notes what of a line's target is in front of a path below which another line has all.
+func (f *redirectsFile) meetAbove(i int, target *pathSet) {
+	for hash := range f.above(target.key()) {
+		if above, there := f.below[hash]; there {
+			f.meet(i, above)
+		}
+	}
+}
+
+// meet notes that a line leads to where another one is.
+func (f *redirectsFile) meet(i, other int) {
+	t, refused := f.translationOf(other)
+	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 {
+		f.lines[i].meets = max(f.lines[i].meets, meetsBelow)
+		return
+	}
+	f.lines[i].meets = meetsOthers
+	if met := f.met[i]; len(met) <= mostMet && !slices.Contains(met, other) {
+		f.met[i] = append(met, other)
+	}
+}
+
+// mostMet is how many lines one leads to for each of which it gets a rule.
+const mostMet = 1000
+
+// sharedWithMet returns, for a line that leads all below a path to another one, the paths that lead
+// to other lines. A slash at their end is not kept, as those take it. isKnown is false where that
+// are all paths, or too many to say.
+func (f *redirectsFile) sharedWithMet(i int, t *translation) (sets []pathSet, isKnown bool) {
+	target, ok := t.target.set(false)
+	if !ok || !t.target.goesOn() || len(t.sets) != 1 || len(f.met[i]) == 0 ||
+		len(f.met[i]) > mostMet {
+		return nil, false
+	}
+	own := &t.sets[0]
+	for _, other := range f.met[i] {
+		for _, set := range f.pathSetsOf(other) {
+			both, ok := set.and(&target)
+			if !ok {
+				return nil, false
+			}
+			for j := range both {
+				if len(both[j].segments) <= len(target.segments) {
+					if both[j].below {
+						return nil, false
+					}
+					continue // the path itself has a rule of its own
+				}
+				sets = append(sets, own.with(both[j].segments[len(target.segments):], both[j].below))
+			}
+		}
+	}
+	return sets, true
+}
+
+// with returns the paths of a set that go on with more segments.
+func (s *pathSet) with(segments []setSegment, below bool) pathSet {
+	longer := *s
+	longer.below = below
+	longer.segments = slices.Clone(s.segments)
+	for _, segment := range segments {
+		segment.capture = ""
+		if !segment.isText() && longer.hasName(segment.name) {
+			segment.name = longer.freeName(segment.name)
+		}
+		longer.segments = append(longer.segments, segment)
+	}
+	return longer
+}
+
+// meetBelow finds the lines at or below the targets of others.
+func (f *redirectsFile) meetBelow(targets map[uint64][]int) {
+	for i := range f.lines {
+		line, refused := f.parser.parse(f.lines[i].text)
+		if refused != nil {
+			continue
+		}
+		front := strings.Trim(line.path, "/")
+		if end := strings.IndexAny(front, "*:"); end >= 0 {
+			front = front[:max(0, strings.LastIndexByte(front[:end], '/'))]
+		}
+		for hash := range f.above(front) {
+			for _, leading := range targets[hash] {
+				f.meet(leading, i)
+			}
+		}
+	}
+}
+
+// meetDynamic compares the targets of lines with the paths of those that have variables; and all
+// that have variables themselves, of which there are few, with those of all lines.
+func (f *redirectsFile) meetDynamic(others []int) {
+	const mostCompared = 1 << 20
+	if len(f.following)*len(f.dynamic)+len(others)*len(f.lines) > mostCompared {
+		for _, i := range f.following {
+			f.lines[i].meets = meetsOthers
+		}
+		return
+	}
+	every := func(yield func(int) bool) {
+		for i := range f.lines {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+	for _, i := range f.following {
+		f.meetAmong(i, func(yield func(int) bool) {
+			for _, other := range f.dynamic {
+				if !yield(other) {
+					return
+				}
+			}
+		})
+	}
+	for _, i := range others {
+		f.meetAmong(i, every)
+	}
+}
+
+// meetAmong compares the target of a line with the paths of others.
+func (f *redirectsFile) meetAmong(i int, others func(func(int) bool)) {
+	t, _ := f.translationOf(i)
+	target, ok := t.target.set(false)
+	if !ok {
+		return
+	}
+	for other := range others {
+		for _, set := range f.pathSetsOf(other) {
+			both, isKnown := set.and(&target)
+			if len(both) > 0 || !isKnown {
+				f.meet(i, other)
+			}
+		}
+	}
+}
+
+// pathSetsOf returns what a line takes.
+func (f *redirectsFile) pathSetsOf(i int) []pathSet {
+	t, refused := f.translationOf(i)
+	if refused != nil {
+		return nil
+	}
+	return t.sets
+}
+
+// ignoreQuery leaves the query of a rule's destination as it is written.
+func ignoreQuery(*resolver.Rule) {}

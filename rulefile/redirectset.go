@@ -1,0 +1,263 @@
+package rulefile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// key returns the key of a rule for the paths of a set, without those below.
+func (s *pathSet) key() string {
+	var b strings.Builder
+	for i := range s.segments {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		segment := &s.segments[i]
+		b.WriteString(bracesEncoded.Replace(segment.before))
+		if segment.isText() {
+			continue
+		}
+		b.WriteByte('{')
+		if segment.spans {
+			b.WriteByte('+')
+		}
+		b.WriteString(segment.name + "}" + bracesEncoded.Replace(segment.after))
+	}
+	if s.isSlashed {
+		b.WriteByte('/')
+	}
+	return b.String()
+}
+
+// bracesEncoded writes braces that are no variable's.
+var bracesEncoded = strings.NewReplacer("{", "%7B", "}", "%7D")
+
+// isLiteral reports whether no segment has a variable.
+func (s *pathSet) isLiteral() bool {
+	return !slices.ContainsFunc(s.segments, func(s setSegment) bool { return !s.isText() })
+}
+
+// belowName returns a name for the variable of what is below the paths of a set.
+func (s *pathSet) belowName() string {
+	if !s.hasName(splatName) {
+		return splatName
+	}
+	return s.freeName("rest")
+}
+
+// freeName returns a name that no variable of the set has.
+func (s *pathSet) freeName(name string) string {
+	for n, base := 2, name; s.hasName(name); n++ {
+		name = base + strconv.Itoa(n)
+	}
+	return name
+}
+
+func (s *pathSet) hasName(name string) bool {
+	return slices.ContainsFunc(s.segments, func(s setSegment) bool { return s.name == name })
+}
+
+// canonical returns the form of text in which what requests cannot tell apart is equal (R3).
+func canonical(text string) string {
+	for i := range len(text) {
+		if c := text[i]; c == '%' || c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^", c) >= 0 {
+			return resolver.CanonicalKey(bracesEncoded.Replace(text), false)
+		}
+	}
+	return text
+}
+
+// and returns the paths that two sets have in common, as sets with the variables of the first.
+// isKnown is false where both have a segment that spans several, which no key can say.
+func (s *pathSet) and(other *pathSet) (both []pathSet, isKnown bool) {
+	switch a, b := s.span(), other.span(); {
+	case a < 0 && b < 0:
+		return s.ofLength(other, max(len(s.segments), len(other.segments))), true
+	case a >= 0 && b >= 0:
+		return nil, false
+	case a >= 0:
+		return s.aroundSpan(other, s, other), true
+	}
+	return s.aroundSpan(other, other, s), true
+}
+
+// span returns the place of the segment that spans several, or -1.
+func (s *pathSet) span() int {
+	return slices.IndexFunc(s.segments, func(s setSegment) bool { return s.spans })
+}
+
+// ofLength returns what two sets have in common that has so many segments, and what is below it.
+func (s *pathSet) ofLength(other *pathSet, n int) []pathSet {
+	both := pathSet{splatAt: s.splatAt, splatCut: s.splatCut, bareSlash: s.bareSlash}
+	if n > len(s.segments) && !s.below || n > len(other.segments) && !other.below {
+		return nil
+	}
+	both.below = s.below && other.below
+	for i := range n {
+		if !both.add(s.segmentAt(i, n), other.segmentAt(i, n)) {
+			return nil
+		}
+	}
+	return []pathSet{both}
+}
+
+// aroundSpan returns what two sets have in common of which one has a segment that spans several.
+func (s *pathSet) aroundSpan(other, spans, plain *pathSet) (both []pathSet) {
+	m, p := len(plain.segments), spans.span()
+	behind := len(spans.segments) - p - 1
+	shortest := max(m, p+1+behind)
+	longest := m
+	if plain.below {
+		longest = max(m+behind, shortest-1)
+	}
+	empty := pathSet{splatAt: s.splatAt, splatCut: s.splatCut, bareSlash: s.bareSlash}
+	for n := shortest; n <= longest; n++ {
+		set := empty
+		if s == spans {
+			set.splatTo = n - behind
+		}
+		if set.addAll(s, other, n) {
+			both = append(both, set)
+		}
+	}
+	if !plain.below {
+		return both
+	}
+	set := empty
+	front := max(m, p)
+	for i := range front {
+		if !set.add(s.segmentAt(i, front+behind+1), other.segmentAt(i, front+behind+1)) {
+			return both
+		}
+	}
+	span := spans.segments[p]
+	span.name = set.freeName(span.name)
+	set.segments = append(set.segments, span)
+	if set.splatTo = front + 1; s == plain {
+		set.segments[front].capture, set.splatTo = "", 0
+	}
+	for _, last := range spans.segments[p+1:] {
+		if last.name != "" {
+			last.name = set.freeName(last.name)
+		}
+		if s == plain {
+			last.capture = ""
+		}
+		set.segments = append(set.segments, last)
+	}
+	return append(both, set)
+}
+
+// addAll adds what two sets have in common of n segments.
+func (s *pathSet) addAll(a, b *pathSet, n int) bool {
+	for i := range n {
+		if !s.add(a.segmentAt(i, n), b.segmentAt(i, n)) {
+			return false
+		}
+	}
+	return true
+}
+
+// segmentAt returns what a set has for the i-th of n segments; nil for any.
+func (s *pathSet) segmentAt(i, n int) *setSegment {
+	span := s.span()
+	switch behind := len(s.segments) - span - 1; {
+	case span < 0 && i >= len(s.segments):
+		return nil
+	case span < 0 || i < span:
+		return &s.segments[i]
+	case i >= n-behind:
+		return &s.segments[i-n+len(s.segments)]
+	}
+	return nil
+}
+
+// add adds what two segments have in common, of which the first one's capture counts. It reports
+// false where that is nothing.
+func (s *pathSet) add(a, b *setSegment) bool {
+	var common setSegment
+	switch {
+	case a == nil && b == nil:
+		common = setSegment{name: splatName}
+	case a == nil:
+		common = *b
+		common.capture = ""
+	case b == nil:
+		common = *a
+	default:
+		var ok bool
+		if common, ok = a.and(b); !ok {
+			return false
+		}
+	}
+	if !common.isText() && s.hasName(common.name) {
+		common.name = s.freeName(common.name)
+	}
+	s.segments = append(s.segments, common)
+	return true
+}
+
+// and returns what two segments have in common.
+func (s *setSegment) and(other *setSegment) (both setSegment, ok bool) {
+	switch {
+	case s.isText() && other.isText():
+		return *s, canonical(s.before) == canonical(other.before)
+	case s.isText():
+		return *s, other.takes(s.before)
+	case other.isText():
+		both = *other
+		both.capture = s.capture
+		return both, s.takes(other.before)
+	}
+	both = *s
+	before, beforeOK := oneAround(s.before, other.before, strings.HasPrefix)
+	after, afterOK := oneAround(s.after, other.after, strings.HasSuffix)
+	both.before, both.after = before, after
+	return both, beforeOK && afterOK
+}
+
+// takes reports whether a segment with a variable takes a text.
+func (s *setSegment) takes(text string) bool {
+	text, before, after := canonical(text), canonical(s.before), canonical(s.after)
+	return len(text) > len(before)+len(after) &&
+		strings.HasPrefix(text, before) && strings.HasSuffix(text, after)
+}
+
+// oneAround returns the one of two texts that has the other at its beginning or end.
+func oneAround(a, b string, has func(string, string) bool) (text string, ok bool) {
+	switch a, b := canonical(a), canonical(b); {
+	case has(a, b):
+		return a, true
+	case has(b, a):
+		return b, true
+	}
+	return "", false
+}
+
+// isWithin reports whether all paths of a set are those of another.
+func (s *pathSet) isWithin(other *pathSet) bool {
+	both, _ := s.and(other)
+	return slices.ContainsFunc(both, func(both pathSet) bool { return both.isLike(s) })
+}
+
+// isLike reports whether two sets have the same paths.
+func (s *pathSet) isLike(other *pathSet) bool {
+	if s.below != other.below || len(s.segments) != len(other.segments) {
+		return false
+	}
+	for i := range s.segments {
+		if !s.segments[i].isLike(&other.segments[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *setSegment) isLike(other *setSegment) bool {
+	return s.isText() == other.isText() && s.spans == other.spans &&
+		canonical(s.before) == canonical(other.before) &&
+		canonical(s.after) == canonical(other.after)
+}

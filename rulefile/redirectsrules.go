@@ -1,0 +1,254 @@
+package rulefile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// makeRules passes the rules of all lines to add, in the order of the lines.
+func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
+	together := ""
+	for i := range f.lines {
+		if err := f.errs.tooMany(f.placeOf(i)); err != nil {
+			f.errs = append(f.errs, err)
+			return
+		}
+		t, refused := f.translationOf(i)
+		if refused != nil {
+			f.refuse(i, &t, refused)
+			continue
+		}
+		t.together, together = together, ""
+		if together = f.togetherWithNext(i, &t); together != "" {
+			continue
+		}
+		if refused := f.makeRulesOf(i, &t, add); refused != nil {
+			f.refuse(i, &t, refused)
+		}
+	}
+	f.warnOfLeftOut()
+}
+
+// refuse says that a line is no rule: in an error, or in a warning where it may be left out.
+func (f *redirectsFile) refuse(i int, t *translation, refused *refusal) {
+	at := f.positionOf(i, refused.word)
+	switch {
+	case refused.kind == neverReached:
+		f.warned.add(WarnNeverReached, at, "", "%s", refused.why)
+	case refused.kind == unsupported && f.skips:
+		f.left = append(f.left, leftOut{line: i, at: at, why: refused.why.Error(), sets: f.setsOf(t)})
+	case refused.kind == unsupported:
+		f.errs.add(at, "%s; or leave such lines out: unsupported skip in the source's block, or "+
+			"--unsupported skip", refused.why)
+	default:
+		f.errs.add(at, "%s", refused.why)
+	}
+}
+
+// setsOf returns what a line that is no rule would have taken, as far as that can be said.
+func (f *redirectsFile) setsOf(t *translation) []pathSet {
+	if t.path == "" {
+		return nil
+	}
+	path, err, _ := newRedirectPath(t.path, f.parser.dialect)
+	if err != nil {
+		return nil
+	}
+	return path.sets
+}
+
+// makeRulesOf passes the rules of a line to add.
+func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rule)) *refusal {
+	taker, taken := f.whole, f.whole != none
+	var placed []ownedRule
+	for j := range t.sets {
+		if taken {
+			break
+		}
+		set := &t.sets[j]
+		by, part := f.takerOf(i, set)
+		if part == all {
+			taker = by
+			continue
+		}
+		for _, rule := range f.rulesOf(i, t, set, part == itself && t.together == "") {
+			own, by, err := f.settle(ownedRule{rule, i})
+			if err != nil {
+				return &refusal{t.from, err, unsupported}
+			}
+			if taker = max(taker, by); by == none {
+				placed = append(placed, own...)
+			}
+		}
+	}
+	if len(placed) == 0 && !f.isWhole(t) {
+		f.warned.add(WarnNeverReached, t.at, "", "no request gets to this line, as that at %s comes "+
+			"first and takes all that it would take; put this line in front of it, or remove one of "+
+			"the two", f.placeOf(taker))
+		return nil
+	}
+	f.add(i, t, placed, add)
+	return nil
+}
+
+// rulesOf returns the rules of a line for one of its sets.
+func (f *redirectsFile) rulesOf(i int, t *translation, set *pathSet, isBelowOnly bool) []placedRule {
+	var apart []placedRule
+	if t.target.isInternal && t.meets == meetsOthers {
+		var sets []pathSet
+		sets, t.isMetApart = f.sharedWithMet(i, t)
+		for j := range sets {
+			if by, part := f.takerOf(i, &sets[j]); part != nothing && by != i {
+				continue
+			}
+			for _, rule := range t.rules(&sets[j], false, false) {
+				rule.isExtra = true
+				apart = append(apart, rule)
+			}
+		}
+	}
+	return append(t.rules(f.inUse(set), true, isBelowOnly), apart...)
+}
+
+// isWhole reports whether a line takes every path and makes no rule of it.
+func (f *redirectsFile) isWhole(t *translation) bool {
+	return f.whole == none && t.takesAll() && t.passes()
+}
+
+// takesAll reports whether a line takes every path.
+func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
+
+// add passes the rules of a line on, and remembers them.
+func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(resolver.Rule)) {
+	f.warnOf(t)
+	if hole, ok := t.hole(); ok && f.addHole(i, hole, add) {
+		f.warned.add(WarnApproximated, t.at, "", "the line leads to paths that it takes itself, which "+
+			"ends at the service where files are: here the next handler answers at /%s", hole.rule.Key)
+	}
+	for _, rule := range placed {
+		if f.order.isPlaced(rule.rule.Key) {
+			continue
+		}
+		f.order.add(rule, len(f.dynamic) > 0)
+		f.adaptToChain(&rule.rule)
+		add(rule.rule)
+	}
+	if t.takesAll() {
+		f.whole = i
+	}
+	f.noteLeftOut(i, t)
+}
+
+// addHole adds the rule that ends a line's way to itself, if no line in front has its key.
+func (f *redirectsFile) addHole(i int, hole placedRule, add func(resolver.Rule)) bool {
+	if by, part := f.takerOf(i, &hole.set); part != nothing && by != i {
+		return false
+	}
+	hole.isExtra = true
+	placed, by, err := f.settle(ownedRule{hole, i})
+	if err != nil || by != none {
+		return false
+	}
+	for _, rule := range placed {
+		if !f.order.isPlaced(rule.rule.Key) {
+			f.order.add(rule, len(f.dynamic) > 0)
+			add(rule.rule)
+		}
+	}
+	return true
+}
+
+// warnOf warns of what a line means here that is not quite what it means at the service.
+func (f *redirectsFile) warnOf(t *translation) {
+	warn := func(err error) { f.warned.add(WarnApproximated, t.at, "", "%s", err) }
+	switch {
+	case t.answer == rewrites:
+		warn(errRewrites)
+	case t.answer == notFound:
+		warn(errNotFound)
+	case t.passes():
+		warn(errIdentity)
+	case t.takesAll():
+		warn(errWholeSite)
+	}
+	if t.target.unknown != "" {
+		warn(fmt.Errorf("%s stands for nothing, as the path does not have it, and stays as it is in "+
+			"the destination", t.target.unknown))
+	}
+}
+
+// part is how much of what a line would take another one has.
+type part int
+
+const (
+	nothing part = iota
+	itself       // the path, and nothing below it
+	all
+)
+
+// takerOf returns the line in front of the i-th one that has a set of its paths, and how much of it.
+func (f *redirectsFile) takerOf(i int, set *pathSet) (by int, has part) {
+	if !set.isLiteral() {
+		return none, nothing
+	}
+	key := set.key()
+	if first, there := f.exact[f.hash(key)]; there && first < i {
+		by, has = first, itself
+		if !set.below {
+			has = all
+		}
+	}
+	if len(f.below) == 0 || has == all {
+		return by, has
+	}
+	path := key
+	if f.parser.dialect == Cloudflare && !set.isSlashed && !set.below {
+		path = path[:max(0, strings.LastIndexByte(path, '/'))] // /a is not one of /a/*
+	}
+	for hash := range f.above(path) {
+		if first, there := f.below[hash]; there && first < i {
+			return first, all
+		}
+	}
+	return by, has
+}
+
+// inUse returns a set of Cloudflare's paths with a slash at their end. The slash is left out where
+// no other line takes the path without it, or what is below.
+func (f *redirectsFile) inUse(set *pathSet) *pathSet {
+	if !set.isSlashed || set.below {
+		return set
+	}
+	bare := *set
+	bare.isSlashed = false
+	hash := f.hash(bare.key())
+	_, isPath := f.exact[hash]
+	if _, isAbove := f.below[hash]; isPath || isAbove {
+		return set
+	}
+	return &bare
+}
+
+// togetherWithNext returns the destination of a line for a path, if the next line, for all below
+// that path, goes on with it: then the two are one rule.
+func (f *redirectsFile) togetherWithNext(i int, t *translation) (destination string) {
+	if i+1 == len(f.lines) || t.answer != leads || len(t.sets) != 1 || t.sets[0].below {
+		return ""
+	}
+	next, refused := f.translationOf(i + 1)
+	if refused != nil || next.path != t.path+star || next.answer != leads ||
+		next.status != t.status || !next.isAppended(&next.sets[0]) {
+		return ""
+	}
+	if _, part := f.takerOf(i, &t.sets[0]); part != nothing || f.whole != none {
+		return ""
+	}
+	below := next.rules(&next.sets[0], true, false)[0].rule.Value
+	path, rest := cutPath(t.to.text)
+	if strings.TrimSuffix(path, "/")+"/"+rest != below {
+		return ""
+	}
+	return t.to.text
+}
