@@ -134,14 +134,32 @@ func (f *redirectsFile) meet(i, other int) {
 		f.lines[i].meets = max(f.lines[i].meets, meetsBelow)
 		return
 	}
+	f.lines[i].meets = max(f.lines[i].meets, meetsAnySlash)
+	if refused != nil || f.takesSlash(&t) {
+		return
+	}
 	f.lines[i].meets = meetsOthers
 	if met := f.met[i]; len(met) <= mostMet && !slices.Contains(met, other) {
 		f.met[i] = append(met, other)
 	}
 }
 
+// takesSlash reports whether it makes no difference to where a line leads whether a slash comes
+// behind, as one is there already, or the line leads nowhere.
+func (f *redirectsFile) takesSlash(t *translation) bool {
+	if t.answer != leads || t.passes() {
+		return true
+	}
+	path, _ := cutPath(t.to.text)
+	if !strings.HasSuffix(path, "/") {
+		return false
+	}
+	_, isChain := f.nextOf(strings.Trim(path, "/"))
+	return !t.target.isInternal || !isChain
+}
+
 // mostMet is how many lines one leads to for each of which it gets a rule.
-const mostMet = 1000
+const mostMet = 16
 
 // sharedWithMet returns, for a line that leads all below a path to another one, the paths that lead
 // to other lines. A slash at their end is not kept, as those take it. isKnown is false where that

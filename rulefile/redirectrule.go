@@ -26,8 +26,9 @@ type translation struct {
 type meeting uint8
 
 const (
-	meetsNothing meeting = iota
-	meetsBelow           // only rules for all below a path, to which what is captured is appended
+	meetsNothing  meeting = iota
+	meetsBelow            // only rules for all below a path, to which what is captured is appended
+	meetsAnySlash         // also others to which a slash behind makes no difference
 	meetsOthers
 )
 
@@ -263,11 +264,13 @@ func (t *translation) leadsWithin() bool {
 		return false
 	}
 	front, ok := t.target.set(true)
-	if !ok {
+	target, isKnown := t.target.set(false)
+	if !ok || !isKnown {
 		return false
 	}
+	takes := func(s pathSet) bool { return target.isWithin(&s) }
 	isOutside := func(s pathSet) bool { return !s.isWithin(&front) }
-	return !slices.ContainsFunc(t.sets, isOutside)
+	return slices.ContainsFunc(t.sets, takes) && !slices.ContainsFunc(t.sets, isOutside)
 }
 
 // leadsToItself reports whether a rule's destination is its own path.
