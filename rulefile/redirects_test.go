@@ -33,11 +33,11 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a splat is a rule for all below": {
 			"/a/* /b/:splat 308",
-			[]resolver.Rule{{Key: "a", Value: "/b", Status: 308}},
+			[]resolver.Rule{{Key: "a", Value: "/b/", Status: 308}},
 		},
 		"a splat at a host's root": {
 			"/a/* https://example.com/:splat",
-			[]resolver.Rule{{Key: "a", Value: "https://example.com", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/", Status: 301}},
 		},
 		"a splat at the site's root": {
 			"/a/* /:splat",
@@ -45,7 +45,7 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a splat in front of query and fragment": {
 			"/a/* /b/:splat?c=d#e",
-			[]resolver.Rule{{Key: "a", Value: "/b?c=d#e", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "/b/?c=d#e", Status: 301, Query: resolver.QueryIgnore}},
 		},
 		"percent-encoding stays as it is": {
 			"/caf%c3%a9 /b%2Fc",
@@ -63,54 +63,121 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 			[]resolver.Rule{{Key: "a", Value: "/b#c", Status: 301, Exact: true}},
 		},
 		"a path and all below it become one rule": {
-			"/a /b\n/x /y\n/a/* /b/:splat",
-			[]resolver.Rule{{Key: "x", Value: "/y", Status: 301, Exact: true}, {Key: "a", Value: "/b", Status: 301}},
+			"/a /b\n/a/* /b/:splat\n/x /y",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301}, {Key: "x", Value: "/y", Status: 301, Exact: true}},
 		},
 		"a path and all below it become one rule that leads to a directory": {
 			"/a https://example.com/b/?c\n/a/* https://example.com/b/:splat?c",
-			[]resolver.Rule{{Key: "a", Value: "https://example.com/b/?c", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/b/?c", Status: 301, Query: resolver.QueryIgnore}},
 		},
 		"a placeholder is a variable": {
 			"/:year/posts/:post /blog/:post?y=:year#:post 302",
-			[]resolver.Rule{{Key: "{year}/posts/{post}", Value: "/blog/{post}?y={year}#{post}", Status: 302, Exact: true}},
+			[]resolver.Rule{{Key: "{year}/posts/{post}", Value: "/blog/{+post}?y={year}#{+post}", Status: 302, Exact: true, Query: resolver.QueryIgnore}},
 		},
 		"a placeholder in front of a splat": {
 			"/:a/* https://example.com/:a/:splat",
-			[]resolver.Rule{{Key: "{a}", Value: "https://example.com/{a}", Status: 301}},
+			[]resolver.Rule{{Key: "{a}", Value: "https://example.com/{+a}/", Status: 301}},
 		},
-		"a placeholder that the destination has, too, within a segment": {
+		"what has a colon within a segment is no placeholder": {
 			"/b:a-:b /c?d=:b",
-			[]resolver.Rule{{Key: "b:a-{b}", Value: "/c?d={b}", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "b:a-:b", Value: "/c?d=:b", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
+		},
+		"a placeholder is all of its segment": {
+			"/a/:b.html /c/:b.html\n/d/:e-f /g/:e",
+			[]resolver.Rule{{Key: "a/{b_html}", Value: "/c/{+b_html}", Status: 301, Exact: true},
+				{Key: "d/{e_f}", Value: "/g/:e", Status: 301, Exact: true}},
+		},
+		"a placeholder twice has its first value": {
+			"/:a/:a/b /c/:a",
+			[]resolver.Rule{{Key: "{a}/{a1}/b", Value: "/c/{+a}", Status: 301, Exact: true}},
 		},
 		"a splat at a segment's end": {
 			"/docs/preset-* /preset/:splat?a",
-			[]resolver.Rule{{Key: "docs/preset-{splat}", Value: "/preset/{+splat}?a", Status: 301}},
+			[]resolver.Rule{{Key: "docs/preset-", Value: "/preset/?a", Status: 301, Query: resolver.QueryIgnore},
+				{Key: "docs/preset-{splat}", Value: "/preset/{+splat}?a", Status: 301, Query: resolver.QueryIgnore}},
 		},
 		"many paths to one place": {
 			"/a/* /b?c=d",
-			[]resolver.Rule{{Key: "a", Value: "/b?c=d", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b?c=d", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "/b?c=d", Status: 301, Exact: true, Query: resolver.QueryIgnore},
+				{Key: "a/{+splat}", Value: "/b?c=d", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
 		},
 		"many paths to the path above them": {
 			"/a/* /a",
-			[]resolver.Rule{{Key: "a/{+splat}", Value: "/a", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "pass"}},
 		},
 		"many paths to one place, and one of them elsewhere": {
 			"/a /c\n/a/* /b",
-			[]resolver.Rule{{Key: "a", Value: "/c", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "/c", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b", Status: 301, Exact: true}},
 		},
 		"a splat in a destination's middle and query": {
 			"/a/* /b/:splat/c?d=:splat",
-			[]resolver.Rule{{Key: "a", Value: "/b/c?d=", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b/{+splat}/c?d={splat}", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "/b/c?d=", Status: 301, Exact: true, Query: resolver.QueryIgnore},
+				{Key: "a/{+splat}", Value: "/b/{+splat}/c?d={splat}", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
 		},
 		"a path in front of a placeholder that matches it": {
 			"/a/b /c\n/a/:d /e/:d",
-			[]resolver.Rule{{Key: "a/b", Value: "/c", Status: 301, Exact: true}, {Key: "a/{d}", Value: "/e/{d}", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a/b", Value: "/c", Status: 301, Exact: true}, {Key: "a/{d}", Value: "/e/{+d}", Status: 301, Exact: true}},
 		},
 		"a path behind a placeholder that does not match it": {
 			"/a/:b /c\n/a/d/e /f\n/g/b /h\n/:x/i/j /k",
 			[]resolver.Rule{{Key: "a/{b}", Value: "/c", Status: 301, Exact: true}, {Key: "a/d/e", Value: "/f", Status: 301, Exact: true},
 				{Key: "g/b", Value: "/h", Status: 301, Exact: true}, {Key: "{x}/i/j", Value: "/k", Status: 301, Exact: true}},
 		},
+		"a star in the middle": {
+			"/a/*/b /c/:splat",
+			[]resolver.Rule{{Key: "a/{+splat}/b", Value: "/c/{+splat}", Status: 301, Exact: true}},
+		},
+		"a segment's end, led elsewhere": {
+			"/a-* /b#:splat",
+			[]resolver.Rule{{Key: "a-", Value: "/b", Status: 301, Exact: true},
+				{Key: "a-/{+splat}", Value: "/b#{+splat}", Status: 301, Exact: true},
+				{Key: "a-{splat}", Value: "/b#{+splat}", Status: 301, Exact: true},
+				{Key: "a-{splat}/{+rest}", Value: "/b#{+splat}/{+rest}", Status: 301, Exact: true}},
+		},
+		"every path": {
+			"/* https://example.com/:splat",
+			[]resolver.Rule{{Key: "{+splat}", Value: "https://example.com/{+splat}", Status: 301}},
+		},
+		"braces are percent-encoded": {
+			"/a/{b} /c\n/d/:e /f/{e}/:e",
+			[]resolver.Rule{{Key: "a/%7Bb%7D", Value: "/c", Status: 301, Exact: true},
+				{Key: "d/{e}", Value: "/f/%7Be%7D/{+e}", Status: 301, Exact: true}},
+		},
+		"what leads to another line is a template": {
+			"/a/* /b/c/:splat\n/b/c/d /e",
+			[]resolver.Rule{{Key: "a", Value: "/b/c/", Status: 301, Exact: true},
+				{Key: "a/{+splat}", Value: "/b/c/{+splat}", Status: 301},
+				{Key: "a/d", Value: "/b/c/d", Status: 301, Exact: true},
+				{Key: "b/c/d", Value: "/e", Status: 301, Exact: true}},
+		},
+		"what leads below itself ends there": {
+			"/a/* /a/b/:splat",
+			[]resolver.Rule{{Key: "a/b", Value: "pass"}, {Key: "a", Value: "/a/b/", Status: 301, Exact: true},
+				{Key: "a/{+splat}", Value: "/a/b/{+splat}", Status: 301}},
+		},
+		"what two lines have in common is the first one's": {
+			"/about/* /en/:splat\n/:locale/learn /learn",
+			[]resolver.Rule{{Key: "about", Value: "/en/", Status: 301},
+				{Key: "{locale}/learn", Value: "/learn", Status: 301, Exact: true},
+				{Key: "about/learn", Value: "/en/learn", Status: 301, Exact: true}},
+		},
+		"the last fragment of a chain counts": {
+			"/a /b#one\n/b https://example.com/#two",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301, Exact: true},
+				{Key: "b", Value: "https://example.com/#two", Status: 301, Exact: true}},
+		},
+		"the last query of a chain counts": {
+			"/a /b\n/b /c?d=e",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301, Exact: true, Query: resolver.QueryIgnore},
+				{Key: "b", Value: "/c?d=e", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
+		},
+		"rewrites and error pages let their requests pass": {
+			"/a /b 200\n/c/* /:splat 200!\n/d/* /404.html 404\n/e/* 200\n/d/f /g",
+			[]resolver.Rule{{Key: "a", Value: "pass", Exact: true}, {Key: "c", Value: "pass"},
+				{Key: "d", Value: "pass"}, {Key: "e", Value: "pass"}},
+		},
+		"a rewrite of every path is no rule": {"/a /b\n/* /index.html 200\n/c /d",
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301, Exact: true}}},
 		"an empty file has no rules": {"", nil},
 	}
 	for name, tt := range tests {
