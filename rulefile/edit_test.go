@@ -103,7 +103,6 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 			"the table has no column query; write a header in front of its first row, such as key, " +
 				"destination, status, exact, unlisted, query"},
 		"what the format cannot say":          {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
-		"a rule that passes":                  {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "pass"}}, "no line that lets a path pass"},
 		"what no format can say":              {JSON, "{}", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}}, "not 200"},
 		"a format that there is none of such": {"xml", "{}", Edit{Key: "b"}, `not "xml"`},
 	} {

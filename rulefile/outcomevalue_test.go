@@ -34,8 +34,9 @@ func TestLinesWithStatus410AreGone(t *testing.T) {
 		"/d-* /:splat 410\n/e /x 410\n/e/* /y 410\n")
 	want := []resolver.Rule{
 		{Key: "a", Value: "gone", Exact: true}, {Key: "b", Value: "gone"},
-		{Key: "c/{id}", Value: "gone", Exact: true}, {Key: "d-{splat}", Value: "gone"},
-		{Key: "e", Value: "gone"},
+		{Key: "c/{id}", Value: "gone", Exact: true},
+		{Key: "d-", Value: "gone"}, {Key: "d-{splat}", Value: "gone"},
+		{Key: "e", Value: "gone", Exact: true}, {Key: "e/{+splat}", Value: "gone"},
 	}
 	if err != nil || !slices.Equal(withoutPositions(got), want) {
 		t.Errorf("%v, %v", got, err)

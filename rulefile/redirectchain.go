@@ -23,7 +23,7 @@ func (f *redirectsFile) adaptToChain(rule *resolver.Rule) {
 	path, rest := cutPath(rule.Value)
 	tail := f.tailOf(path)
 	if tail.hasQuery {
-		ignoreQuery(rule)
+		rule.Query = resolver.QueryIgnore
 	}
 	if query, _, ok := strings.Cut(rest, "#"); ok && tail.hasFragment {
 		rule.Value = path + query
@@ -102,9 +102,9 @@ func (f *redirectsFile) findMeetings() {
 		t, _ := f.translationOf(i)
 		set, ok := t.target.set(false)
 		switch {
-		case !ok || len(set.segments) == 0:
+		case !ok:
 			f.lines[i].meets = meetsOthers
-		case set.isLiteral():
+		case set.isLiteral() && len(set.segments) > 0:
 			hash := f.hash(set.key())
 			targets[hash] = append(targets[hash], i)
 			f.meetAbove(i, &set)
@@ -281,6 +281,3 @@ func (f *redirectsFile) pathSetsOf(i int) []pathSet {
 	}
 	return t.sets
 }
-
-// ignoreQuery leaves the query of a rule's destination as it is written.
-func ignoreQuery(*resolver.Rule) {}

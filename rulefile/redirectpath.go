@@ -175,7 +175,11 @@ func (b *pathBuilder) addStar(before, after string, isLast bool) error {
 	above := slices.Clip(b.segments)
 	switch {
 	case after != "":
-		return b.refuse(b.kindOfStar(), "a \"*\" stands at the end of a segment; "+insteadOfLine)
+		if b.dialect != Cloudflare {
+			return b.refuse(neverReached, "no request gets to this line, as a \"*\" stands at the end of "+
+				"a segment; "+insteadOfLine)
+		}
+		return b.refuse(unsupported, "a \"*\" stands at the end of a segment; "+insteadOfLine)
 	case before == "" && isLast:
 		b.captured = append(b.captured, splatName)
 		b.close(pathSet{segments: above, below: true, splatAt: len(above),
@@ -198,14 +202,6 @@ func (b *pathBuilder) addStar(before, after string, isLast bool) error {
 		bareSlash: b.dialect == Cloudflare})
 	b.close(pathSet{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
 	return nil
-}
-
-// kindOfStar says what becomes of a line with a "*" in front of text. Netlify's take no request.
-func (b *pathBuilder) kindOfStar() refusalKind {
-	if b.dialect == Cloudflare {
-		return unsupported
-	}
-	return neverReached
 }
 
 func (b *pathBuilder) close(set pathSet) { b.sets = append(b.sets, set) }

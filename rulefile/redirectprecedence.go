@@ -22,7 +22,7 @@ type lineOrder struct {
 	// which the index does not find.
 	patterns []*resolver.Pattern
 	spans    []int
-	keys     map[string]bool // of rules that are no line's own path
+	keys     map[string]int // the lines of rules that are for no line's own path, by key
 	work     int
 }
 
@@ -33,17 +33,20 @@ type ownedRule struct {
 }
 
 func newLineOrder() *lineOrder {
-	return &lineOrder{index: resolver.NewPatternIndex(), keys: make(map[string]bool)}
+	return &lineOrder{index: resolver.NewPatternIndex(), keys: make(map[string]int)}
 }
 
-// isPlaced reports whether a key, which is no line's own path, has a rule.
-func (o *lineOrder) isPlaced(key string) bool { return o.keys[resolver.CanonicalKey(key, false)] }
+// ownerOf returns the line that has the rule of a key, which is no line's own path.
+func (o *lineOrder) ownerOf(key string) (line int, isPlaced bool) {
+	line, isPlaced = o.keys[resolver.CanonicalKey(key, false)]
+	return line, isPlaced
+}
 
 // add takes down a rule.
 func (o *lineOrder) add(rule ownedRule, isCompared bool) {
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
 	if isTemplate || rule.isExtra {
-		o.keys[resolver.CanonicalKey(rule.rule.Key, false)] = true
+		o.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
 	}
 	if !isCompared || !isTemplate && rule.rule.Exact {
 		return // it precedes all rules with variables that match its path
@@ -93,18 +96,7 @@ func (f *redirectsFile) settle(rule ownedRule) (rules []ownedRule, by int, refus
 	if f.order.isSpent() {
 		return nil, none, errTooManyForms
 	}
-	var inFront []int
-	by = none
-	f.order.preceded(&rule, func(n int) bool {
-		other := &f.order.placed[n]
-		if other.line < rule.line {
-			if rule.set.isWithin(&other.set) {
-				by = other.line
-			}
-			inFront = append(inFront, n)
-		}
-		return by == none
-	})
+	by, inFront := f.inFrontOf(&rule)
 	if by != none {
 		return nil, by, nil
 	}
@@ -117,6 +109,26 @@ func (f *redirectsFile) settle(rule ownedRule) (rules []ownedRule, by int, refus
 		rules = append(rules, more...)
 	}
 	return rules, none, nil
+}
+
+// inFrontOf returns the line in front that has all that a rule would take; or those of the rules
+// placed that it would precede, and that lines in front have.
+func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
+	if owner, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced && resolver.IsTemplate(rule.rule.Key) {
+		return owner, nil
+	}
+	by = none
+	f.order.preceded(rule, func(n int) bool {
+		other := &f.order.placed[n]
+		if other.line < rule.line {
+			if rule.set.isWithin(&other.set) {
+				by = other.line
+			}
+			inFront = append(inFront, n)
+		}
+		return by == none
+	})
+	return by, inFront
 }
 
 // share returns the rules of a line in front for what its rule has in common with another.
@@ -133,12 +145,12 @@ func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []owned
 		return nil, refused.why
 	}
 	for i := range both {
-		by, part := f.takerOf(first.line, &both[i])
+		by, part := f.takenOf(first.line, &both[i])
 		if part == all && by != first.line {
 			continue
 		}
 		for _, rule := range t.rules(&both[i], false, part == itself && by != first.line) {
-			if f.order.isPlaced(rule.rule.Key) {
+			if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
 				continue
 			}
 			rule.isExtra = true

@@ -169,7 +169,7 @@ func (t *translation) rule(set *pathSet, key, below string, isExact bool) placed
 		Position: t.at, Key: key, Value: value, Status: t.status, Exact: isExact,
 	}
 	if t.target.hasQuery {
-		ignoreQuery(&rule)
+		rule.Query = resolver.QueryIgnore
 	}
 	if leadsToItself(rule) {
 		rule = resolver.Rule{Position: rule.Position, Key: key, Value: resolver.PassValue, Exact: isExact}

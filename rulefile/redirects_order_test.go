@@ -19,10 +19,7 @@ type plainLine struct {
 func newPlainLine(from, to string) plainLine {
 	expression, below := strings.CutSuffix(from, "/*")
 	expression = strings.Replace(expression, "*", "(?P<splat>.+)", 1)
-	if !strings.Contains(to, ":x") {
-		expression = strings.Replace(expression, "v:x", "v\\:x", 1) // a word, as the destination does not have it
-	}
-	expression = regexp.MustCompile(`([v/]):(\w+)`).ReplaceAllString(expression, "$1(?P<$2>[^/]+)")
+	expression = regexp.MustCompile(`(/):(\w+)`).ReplaceAllString(expression, "$1(?P<$2>[^/]+)")
 	if below {
 		expression += "(?:/(?P<splat>.+))?"
 	}
@@ -89,7 +86,7 @@ func TestRulesOfPlaceholdersAnswerAsTheFirstLineThatMatches(t *testing.T) {
 			}
 		}
 	}
-	if answered < 1000 || refused < 1000 {
+	if answered < 1000 || refused > 0 {
 		t.Errorf("%d requests were answered, and %d files refused", answered, refused)
 	}
 }

@@ -1,6 +1,7 @@
 package rulefile_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +42,8 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a splat at the site's root": {
 			"/a/* /:splat",
-			[]resolver.Rule{{Key: "a", Value: "/", Status: 301}},
+			[]resolver.Rule{{Key: "a", Value: "/", Status: 301, Exact: true},
+				{Key: "a/{+splat}", Value: "/{+splat}", Status: 301}},
 		},
 		"a splat in front of query and fragment": {
 			"/a/* /b/:splat?c=d#e",
@@ -156,10 +158,10 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 				{Key: "a/{+splat}", Value: "/a/b/{+splat}", Status: 301}},
 		},
 		"what two lines have in common is the first one's": {
-			"/about/* /en/:splat\n/:locale/learn /learn",
-			[]resolver.Rule{{Key: "about", Value: "/en/", Status: 301},
+			"/about/* https://en.example/:splat\n/:locale/learn /learn",
+			[]resolver.Rule{{Key: "about", Value: "https://en.example/", Status: 301},
 				{Key: "{locale}/learn", Value: "/learn", Status: 301, Exact: true},
-				{Key: "about/learn", Value: "/en/learn", Status: 301, Exact: true}},
+				{Key: "about/learn", Value: "https://en.example/learn", Status: 301, Exact: true}},
 		},
 		"the last fragment of a chain counts": {
 			"/a /b#one\n/b https://example.com/#two",
@@ -205,10 +207,10 @@ func TestReadRedirectsGivesThePlaceOfEachPath(t *testing.T) {
 }
 
 func TestReadRedirectsGoesOnBehindEveryBadLine(t *testing.T) {
-	rules, err := read(rulefile.Redirects, "/a /b 200\n/c /d\n\n/e\n/f /g 302 Role=x\n/h /i")
-	const want = `redirects:1:7: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+	rules, err := read(rulefile.Redirects, "/a /b never\n/c /d\n\n/e\n/f /g 302 201\n/h /i")
+	const want = `redirects:1:7: the status is 301, 302, 303, 307 or 308, not "never"
 redirects:4:1: the line has no destination; it begins with "/", "http://" or "https://"
-redirects:5:11: a rule has no condition Role; use Caddy's redir with a matcher`
+redirects:5:11: nothing follows the status but conditions; remove "201"`
 	if errorText(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -217,74 +219,133 @@ redirects:5:11: a rule has no condition Role; use Caddy's redir with a matcher`
 	}
 }
 
-func TestReadRedirectsRefusesWhatHasNoEquivalentAndSaysWhy(t *testing.T) {
-	const (
-		byPathRegexp = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
-		comesFirst   = " comes first and takes all below its path; put this line in front of it, or remove one of the two"
-		better       = " comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two"
-		samePath     = " comes first and has the same path; remove one of the two"
-		noDecision   = ", and a key has one rule: let the path and all below it lead to the same place, or remove one of the two lines"
-	)
+func TestReadRedirectsRefusesMalformedLinesAndSaysWhy(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
-		"a host":                             {"https://a.example/* /b/:splat", "1:1: a rule has no host; write the path alone, into a file for that host's site"},
-		"a path without a slash":             {"a /b", `1:1: a path begins with "/"; write /a`},
-		"a query in the path":                {"/a?b=c /d", "1:1: a rule is found by the path alone; remove the query or fragment, or use Caddy's redir with a matcher"},
-		"a fragment in the path":             {"/a#b /d", "1:1: a rule is found by the path alone; remove the query or fragment, or use Caddy's redir with a matcher"},
-		"a query":                            {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found by the path alone; use Caddy's redir with a query matcher"},
-		"no destination":                     {"/a", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
-		"a comment for a destination":        {"/a # /b", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
-		"another scheme":                     {"/a mailto:me@example.com", `1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
-		"a rewrite":                          {"/a /b 200", "1:7: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host"},
-		"a forced rewrite":                   {"/a /b 200!", "1:7: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host"},
-		"an error page":                      {"/a /404.html 404", "1:14: 404 is an error page, and no redirect; use Caddy's handle_errors"},
-		"another status":                     {"/a /b 418", `1:7: the status is 301, 302, 303, 307 or 308, not "418"`},
-		"a status in words":                  {"/a /b permanent", `1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
-		"a condition":                        {"/a /b 302 Country=de,at", "1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
-		"a condition without a status":       {"/a /b Role=admin", "1:7: a rule has no condition Role; use Caddy's redir with a matcher"},
-		"something behind the status":        {"/a /b 302 301", `1:11: nothing follows the status but conditions, which a rule does not have; remove "301"`},
-		"every path":                         {"/* https://example.com/:splat", `1:1: no rule is for "/", and so none for every path; for all but that one write the key {+path} in a JSON or CSV file, or use Caddy's redir`},
-		"the root":                           {"/ /home", `1:1: a key is not empty, so no rule is for "/"; use Caddy's redir`},
-		"a star in two places":               {"/a/*/b/* /c/:splat", `1:1: a "*" stands at the end of a path` + byPathRegexp},
-		"a placeholder twice":                {"/:a/:a /c/:a", `1:1: a path has each placeholder once, and :splat is what a "*" stands for` + byPathRegexp},
-		"two placeholders in a segment":      {"/:a-:b /c/:a/:b", `1:1: a segment has one placeholder or "*", as nothing would settle which of two takes what` + byPathRegexp},
-		"a placeholder and a star together":  {"/v:a* /c/:a/:splat", `1:1: a segment has one placeholder or "*", as nothing would settle which of two takes what` + byPathRegexp},
-		"a star at a segment's beginning":    {"/*-a /c", `1:1: a "*" stands at the end of a path` + byPathRegexp},
-		"a segment's end, led elsewhere":     {"/a-* /b/:splat/c", "1:6: a rule appends what is below the segment to the destination's path; write :splat there, at its end and nowhere else"},
-		"a star in the middle":               {"/a/*/b /c", `1:1: a "*" stands at the end of a path` + byPathRegexp},
-		"a placeholder in a host":            {"/u/:name https://:name.example/", "1:10: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
-		"a splat in a host":                  {"/u/* https://:splat.example/", "1:6: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
-		"a placeholder in another spelling":  {"/%61/:b /c\n/a/d /e", "2:1: a request for /a/d gets to the line at redirects:1:1, which" + better},
-		"a path in another spelling":         {"/é /b\n/%c3%a9 /c", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
-		"a placeholder that is not there":    {"/:a /b/:c", "1:5: there is nothing for :c to stand for, as the path does not have it"},
-		"braces in a path":                   {"/a/{b} /c", `1:1: a path has no "{" and "}"; write %7B and %7D, or :name for what differs`},
-		"braces in a destination":            {"/:a /c/{a}", `1:5: a destination has no "{" and "}"; write %7B and %7D`},
-		"a placeholder before a word":        {"/a/:b /c\n/a/d /e", "2:1: a request for /a/d gets to the line at redirects:1:1, which" + better},
-		"a placeholder before another":       {"/a/:b /c\n/:d/b /e\n/a/:f /g", "3:1: no request gets to this line, as that at redirects:1:1" + samePath},
-		"a placeholder before a longer path": {"/:a/* /b/:splat\n/:b/c/:d /e", "2:1: no request gets to this line, as that at redirects:1:1" + comesFirst},
-		"a segment's end before a segment":   {"/a-* /c-:splat\n/a-b /d", "2:1: a request for /a-b gets to the line at redirects:1:1, which" + better},
-		"a splat behind two slashes":         {"/a/* /b//:splat", `1:6: a "/" stands in front of /:splat; remove one of the two`},
-		"a splat for a host":                 {"/a/* https://:splat", "1:6: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
-		"a splat that stands for nothing":    {"/a /b/:splat", `1:4: there is nothing for :splat to stand for, as the path has no "*"`},
-		"a slash put at the end":             {"/a /a/", "1:4: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
-		"a slash taken away":                 {"/a/b/ /a/b?c", "1:7: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
-		"a splat to itself":                  {"/a/* /a/:splat", "1:6: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
-		"a path and all below it, elsewhere": {"/a /b\n/a/* /c/:splat", "2:1: /a leads elsewhere already, at redirects:1:1" + noDecision},
-		"a path and all below it, otherwise": {"/a /b 302\n/a/* /b/:splat 301", "2:1: /a leads elsewhere already, at redirects:1:1" + noDecision},
-		"a line below a path that is taken":  {"/a/* /b/:splat\n/a/c/d /e", "2:1: no request gets to this line, as that at redirects:1:1" + comesFirst},
-		"a line below a pair of lines":       {"/a /b\n/a/* /b/:splat\n/a/c/* /d/:splat", "3:1: no request gets to this line, as that at redirects:2:1" + comesFirst},
-		"a path twice":                       {"/a /b\n/a/ /c", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
-		"a splat twice":                      {"/a/* /b/:splat\n/a/* /c/:splat", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
-		"a path behind its splat":            {"/a/* /b/:splat\n/a /b", "2:1: no request gets to this line, as that at redirects:1:1" + samePath},
-		"Latin-1":                            {"/a /caf\xe9", "1:1: this line is no Unicode text: save the file as UTF-8"},
+		"a path without a slash":      {"a /b", `1:1: a path begins with "/"; write /a`},
+		"no destination":              {"/a", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
+		"a comment for a destination": {"/a # /b", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
+		"another scheme":              {"/a mailto:me@example.com", `1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
+		"a status in words":           {"/a /b permanent", `1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
+		"something behind the status": {"/a /b 302 301", `1:11: nothing follows the status but conditions; remove "301"`},
+		"Latin-1":                     {"/a /caf\xe9", "1:1: this line is no Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := read(rulefile.Redirects, tt.line)
-			if want := "redirects:" + tt.want; errorText(err) != want {
-				t.Errorf("got  %v\nwant %s", err, want)
+			for _, skips := range []bool{false, true} {
+				_, _, err := readLines(rulefile.Reading{SkipUnsupported: skips}, tt.line)
+				if want := "redirects:" + tt.want; errorText(err) != want {
+					t.Errorf("got  %v\nwant %s", err, want)
+				}
 			}
 		})
 	}
+}
+
+func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
+	const (
+		orSkip  = "; or leave such lines out: unsupported skip in the source's block, or --unsupported skip"
+		leftOut = "; the line is left out"
+	)
+	tests := map[string]struct{ line, want string }{
+		"a host":                       {"https://a.example/* /b/:splat", `1:1: a rule has no host; if "a.example" is this site's, name it: with host in the source's block, or with --line-host; else write the line into the file of that host's site`},
+		"a query":                      {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found by the path alone; use Caddy's redir with a query matcher"},
+		"another status":               {"/a /b 418", "1:7: a rule has no status 418; use Caddy's respond, or error and handle_errors"},
+		"a condition":                  {"/a /b 302 Country=de,at", "1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
+		"a condition without a status": {"/a /b Role=admin", "1:7: a rule has no condition Role, and what the line protects is open to everybody without it; guard it with Caddy's basic_auth or forward_auth"},
+		"the root":                     {"/ /home", `1:1: a key is not empty, so no rule is for "/"; use Caddy's redir`},
+		"a star in two places":         {"/a/*/b/* /c/:splat", `1:1: a path has one "*", as nothing would settle which of two takes what; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
+		"a placeholder in a host":      {"/u/:name https://:name.example/", "1:10: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
+		"a splat in a host":            {"/u/* https://:splat.example/", "1:6: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
+		"a splat for a host":           {"/a/* https://:splat", "1:6: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
+		"404 in front of files":        {"/a /b 404!", "1:7: 404! hides files that are there, which no rule does; use Caddy's error with a matcher in front"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := readLines(rulefile.Reading{}, tt.line)
+			if want := "redirects:" + tt.want + orSkip; errorText(err) != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+			rules, warnings, err := readLines(rulefile.Reading{SkipUnsupported: true}, tt.line)
+			want := "line left out redirects:" + tt.want + leftOut + "\n"
+			if err != nil || len(rules) > 0 || warnings != want {
+				t.Errorf("skipped: %v, %q, %v\nwant %s", rules, warnings, err, want)
+			}
+		})
+	}
+}
+
+func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
+	const takesAll = " comes first and takes all that it would take; put this line in front of it, or remove one of the two"
+	tests := map[string]struct{ line, want string }{
+		"a query in the path":                {"/a?b=c /d", `line never reached 1:1: no request gets to this line, as a path has no "?"; use Caddy's redir with a query matcher`},
+		"a fragment in the path":             {"/a#b /d", `line never reached 1:1: no request gets to this line, as a path has no "#"; use Caddy's redir with a query matcher`},
+		"a rewrite":                          {"/a /b 200", "approximated line 1:1: 200 is a rewrite, and no redirect: the next handler answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"},
+		"a forced rewrite":                   {"/a /b 200!", "approximated line 1:1: 200 is a rewrite, and no redirect: the next handler answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"},
+		"an error page":                      {"/a /404.html 404", "approximated line 1:1: 404 is an error page, and no redirect: the next handler answers what this line takes; use Caddy's handle_errors for the page"},
+		"every path":                         {"/* https://example.com/:splat", `approximated line 1:1: no rule is for "/", so this line takes every path but that one; use Caddy's redir for it`},
+		"a placeholder twice":                {"/:a/:a /c/:a", "approximated line 1:1: the line leads to paths that it takes itself, which ends at the service where files are: here the next handler answers at /c/{splat}"},
+		"two placeholders in a segment":      {"/:a-:b /c/:a/:b", "approximated line 1:1: :b stands for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a placeholder and a star together":  {"/v:a* /c/:a/:splat", "approximated line 1:1: :a stands for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a star at a segment's beginning":    {"/*-a /c", `line never reached 1:1: no request gets to this line, as a "*" stands at the end of a segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
+		"a placeholder in another spelling":  {"/%61/:b /c\n/a/d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a path in another spelling":         {"/é /b\n/%c3%a9 /c", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a placeholder that is not there":    {"/:a /b/:c", "approximated line 1:1: :c stands for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a placeholder before a word":        {"/a/:b /c\n/a/d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a placeholder before another":       {"/a/:b /c\n/:d/b /e\n/a/:f /g", "line never reached 3:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a placeholder before a longer path": {"/:a/* /b/:splat\n/:b/c/:d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a segment's end before a segment":   {"/a-* /c-:splat\n/a-b /d", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a splat that stands for nothing":    {"/a /b/:splat", "approximated line 1:1: :splat stands for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a slash put at the end":             {"/a /a/", "approximated line 1:1: the line leads to the path that it takes, where at most a slash at the end differs: the next handler answers what it takes; remove the line"},
+		"a slash taken away":                 {"/a/b/ /a/b?c", "approximated line 1:1: the line leads to the path that it takes, where at most a slash at the end differs: the next handler answers what it takes; remove the line"},
+		"a splat to itself":                  {"/a/* /a/:splat", "approximated line 1:1: the line leads to the path that it takes, where at most a slash at the end differs: the next handler answers what it takes; remove the line"},
+		"a line below a path that is taken":  {"/a/* /b/:splat\n/a/c/d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a line below a pair of lines":       {"/a /b\n/a/* /b/:splat\n/a/c/* /d/:splat", "line never reached 3:1: no request gets to this line, as that at redirects:2:1" + takesAll},
+		"a path twice":                       {"/a /b\n/a/ /c", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a splat twice":                      {"/a/* /b/:splat\n/a/* /c/:splat", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a path behind its splat":            {"/a/* /b/:splat\n/a /b", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a backslash":                        {`/a\b /c`, `line never reached 1:1: no request has this path, as browsers make "/" of "\", and leave out "." and ".."; write the path as they do`},
+		"two slashes":                        {"/a//b /c", `line never reached 1:1: no request gets to a line with "//" in its path; write "/"`},
+		"behind a line for all":              {"/* /x 200\n/a /b", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, warnings, err := readLines(rulefile.Reading{}, tt.line)
+			lines := strings.Split(strings.TrimSuffix(warnings, "\n"), "\n")
+			if got := strings.Replace(lines[len(lines)-1], " redirects:", " ", 1); err != nil || got != tt.want {
+				t.Errorf("got  %s, %v\nwant %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestALineThatIsLeftOutTellsWhoGetsItsRequests(t *testing.T) {
+	rules, warnings, err := readLines(rulefile.Reading{SkipUnsupported: true},
+		"/a/* /b 302 Language=de\n/c /d\n/:x/y /z\n")
+	const want = "line left out redirects:1:13: a rule has no condition Language; use Caddy's redir with a " +
+		"matcher; the line is left out, and the line at redirects:3:1 gets requests that it would have taken\n"
+	if err != nil || warnings != want || len(rules) != 2 {
+		t.Errorf("%v\n%s\n%v", rules, warnings, err)
+	}
+}
+
+func TestLinesOfTheSitesOwnHostsAreRules(t *testing.T) {
+	rules, warnings, err := readLines(rulefile.Reading{Hosts: []string{"old.example"}},
+		"https://OLD.example/a /b\nhttp://old.example/c/* https://new.example/:splat")
+	want := []resolver.Rule{{Key: "a", Value: "/b", Status: 301, Exact: true},
+		{Key: "c", Value: "https://new.example/", Status: 301}}
+	if err != nil || warnings != "" || !slices.Equal(withoutPositions(rules), want) {
+		t.Errorf("%v\n%s\n%v", rules, warnings, err)
+	}
+}
+
+// readLines reads lines, and returns the warnings, with their kinds.
+func readLines(o rulefile.Reading, text string) (rules []resolver.Rule, warnings string, err error) {
+	warned, err := o.Read(strings.NewReader(text), rulefile.Redirects, "redirects",
+		func(rule resolver.Rule) { rules = append(rules, rule) })
+	for _, w := range warned {
+		warnings += fmt.Sprintf("%s %s: %s\n", w.Kind, w.Position, w.Message)
+	}
+	return rules, warnings, err
 }
 
 // babelRedirects returns the _redirects of babeljs.io, line by line.
@@ -315,17 +376,18 @@ func TestReadRedirectsReadsTheRedirectsOfBabel(t *testing.T) {
 			prefixes++
 		}
 	})
-	const want = `babel:1:27: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
-babel:2:31: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
-babel:3:1: a rule has no host; write the path alone, into a file for that host's site
-babel:4:1: a rule has no host; write the path alone, into a file for that host's site
-babel:38:12: the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line
-babel:78:1: a request for /docs/plugins/transform-es2015-constants gets to the line at babel:50:1, which comes first, where a rule of this line would be the better match; put this line in front of that one, or remove one of the two
-babel:127:81: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host`
+	const orSkip = "; or leave such lines out: unsupported skip in the source's block, or " +
+		"--unsupported skip"
+	host := func(line, host string) string {
+		return "babel:" + line + ":1: a rule has no host; if \"" + host + "\" is this site's, name it: " +
+			"with host in the source's block, or with --line-host; else write the line into the file of " +
+			"that host's site" + orSkip
+	}
+	want := host("3", "new.babeljs.io") + "\n" + host("4", "babel.netlify.com")
 	if errorText(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if len(rules) != 121 || prefixes != 18 {
+	if len(rules) != 146 || prefixes != 9 {
 		t.Errorf("%d rules, %d of them for all below a path", len(rules), prefixes)
 	}
 	if _, err := resolver.Compile(rules, resolver.Options{}); err != nil {
@@ -352,7 +414,7 @@ func TestRulesOfRedirectsSendRequestsWhereTheLinesSay(t *testing.T) {
 		"/paper":       "https://example.com/paper.pdf",
 		"/paper/":      "https://example.com/paper.pdf",
 		"/paper/2":     "",
-		"/docs":        "https://docs.example.com/v2",
+		"/docs":        "https://docs.example.com/v2/",
 		"/docs/a/b?c":  "https://docs.example.com/v2/a/b?c=",
 		"/docsandmore": "",
 		"/old":         "https://here.example/new/",
@@ -379,8 +441,8 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 		resolver.Rule{Key: "m", Value: "gone", Exact: true})
 	const want = `/a /b 302
 /c/* https://example.com/:splat 301
+/d/e /f?g#h 308
 /d/e/* /f/:splat?g#h 308
-/i /j/ 307
 /i/* /j/:splat 307
 /k/* /:splat 302
 /l/* /410 410
@@ -401,9 +463,13 @@ func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 		resolver.Rule{Key: "x/y", Value: "/6"})
 	const want = `/x /3 302
 /a/b/c /4 302
+/a/b /2 302
 /a/b/* /2/:splat 302
+/a /1 302
 /a/* /1/:splat 302
+/ab/c /5 302
 /ab/c/* /5/:splat 302
+/x/y /6 302
 /x/y/* /6/:splat 302
 `
 	if err != nil || got != want {
@@ -415,14 +481,14 @@ func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 	got, err := write(rulefile.Redirects,
 		resolver.Rule{Key: "{x}", Value: "/1/{x}"},
 		resolver.Rule{Key: "a/{x}", Value: "/2?x={x}", Exact: true},
-		resolver.Rule{Key: "a/v{x}", Value: "/3/v{x}", Exact: true},
-		resolver.Rule{Key: "a/w{x}/{y}", Value: "gone"},
+		resolver.Rule{Key: "a/v{x}", Value: "/3/v{x}"},
+		resolver.Rule{Key: "a/{x}/{y}", Value: "gone"},
 		resolver.Rule{Key: "a/b", Value: "/4/"})
-	const want = `/a/w:x/:y/* /410?x=:x&y=:y 410
-/a/b /4/ 302
+	const want = `/a/:x/:y/* /410 410
 /a/b/* /4/:splat 302
-/a/v:x /3/v:x 302
+/a/v* /3/v:splat 302
 /a/:x /2?x=:x 302
+/:x /1/:x 302
 /:x/* /1/:x/:splat 302
 `
 	if err != nil || got != want {
@@ -454,15 +520,13 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
 		"a star that is none":                {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
-		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
-		"a variable within a word":           {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file cannot tell where a placeholder ends that a letter, digit or \"_\" follows"},
-		"an unusual name":                    {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name}, as :name"},
-		"a word that looks like one":         {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{b}"`},
-		"a splat that is none":               {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
+		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no line for what is below /a without the path itself; add a rule for a"},
+		"a variable within a word":           {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file has placeholders for whole segments alone, and \"*\" behind text at the end of a path"},
+		"an unusual name":                    {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name} and {+name}"},
+		"a word that looks like one":         {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{+b}"`},
+		"a splat that is none":               {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b/"`},
 		"a key with a slash":                 {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
-		"a loop":                             {resolver.Rule{Key: "a", Value: "/a"}, cannot + "the path would lead to itself for ever, as a rule matches it with and without a slash at its end; remove the line"},
-		"a destination with two slashes":     {resolver.Rule{Key: "a", Value: "/b//"}, cannot + `a "/" stands in front of /:splat; remove one of the two`},
-		"a rule that passes":                 {resolver.Rule{Key: "a", Value: "pass"}, "a _redirects file has no line that lets a path pass, and a shorter path takes it there; keep the rules in a JSON or CSV file"},
+		"a loop":                             {resolver.Rule{Key: "a", Value: "/a"}, cannot + `its line would be the rule from "a" to "pass"`},
 		"a rule that is gone, with a status": {resolver.Rule{Key: "a", Value: "gone", Status: 301}, cannot + `its line would be the rule from "a" to "gone"`},
 		"no key":                             {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
 		"no destination":                     {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
@@ -474,7 +538,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 			if !strings.HasPrefix(errorText(err), "links.json:7: key ") || !strings.HasSuffix(errorText(err), ": "+tt.want) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
-			if text != "/good/* /x/:splat 302\n" {
+			if text != "/good /x 302\n/good/* /x/:splat 302\n" {
 				t.Errorf("written is\n%s", text)
 			}
 		})

@@ -61,6 +61,12 @@ func (f *redirectsFile) setsOf(t *translation) []pathSet {
 
 // makeRulesOf passes the rules of a line to add.
 func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rule)) *refusal {
+	if f.whole == none && t.takesAll() && t.passes() {
+		f.whole = i
+		f.warnOf(t)
+		f.noteLeftOut(i, t)
+		return nil
+	}
 	taker, taken := f.whole, f.whole != none
 	var placed []ownedRule
 	for j := range t.sets {
@@ -68,7 +74,7 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 			break
 		}
 		set := &t.sets[j]
-		by, part := f.takerOf(i, set)
+		by, part := f.takenOf(i, set)
 		if part == all {
 			taker = by
 			continue
@@ -83,7 +89,7 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 			}
 		}
 	}
-	if len(placed) == 0 && !f.isWhole(t) {
+	if len(placed) == 0 {
 		f.warned.add(WarnNeverReached, t.at, "", "no request gets to this line, as that at %s comes "+
 			"first and takes all that it would take; put this line in front of it, or remove one of "+
 			"the two", f.placeOf(taker))
@@ -100,21 +106,17 @@ func (f *redirectsFile) rulesOf(i int, t *translation, set *pathSet, isBelowOnly
 		var sets []pathSet
 		sets, t.isMetApart = f.sharedWithMet(i, t)
 		for j := range sets {
-			if by, part := f.takerOf(i, &sets[j]); part != nothing && by != i {
+			_, part := f.takenOf(i, &sets[j])
+			if part == all {
 				continue
 			}
-			for _, rule := range t.rules(&sets[j], false, false) {
+			for _, rule := range t.rules(&sets[j], false, part == itself) {
 				rule.isExtra = true
 				apart = append(apart, rule)
 			}
 		}
 	}
 	return append(t.rules(f.inUse(set), true, isBelowOnly), apart...)
-}
-
-// isWhole reports whether a line takes every path and makes no rule of it.
-func (f *redirectsFile) isWhole(t *translation) bool {
-	return f.whole == none && t.takesAll() && t.passes()
 }
 
 // takesAll reports whether a line takes every path.
@@ -128,7 +130,7 @@ func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(
 			"ends at the service where files are: here the next handler answers at /%s", hole.rule.Key)
 	}
 	for _, rule := range placed {
-		if f.order.isPlaced(rule.rule.Key) {
+		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
 			continue
 		}
 		f.order.add(rule, len(f.dynamic) > 0)
@@ -152,7 +154,7 @@ func (f *redirectsFile) addHole(i int, hole placedRule, add func(resolver.Rule))
 		return false
 	}
 	for _, rule := range placed {
-		if !f.order.isPlaced(rule.rule.Key) {
+		if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
 			f.order.add(rule, len(f.dynamic) > 0)
 			add(rule.rule)
 		}
@@ -213,6 +215,21 @@ func (f *redirectsFile) takerOf(i int, set *pathSet) (by int, has part) {
 		}
 	}
 	return by, has
+}
+
+// takenOf returns the line in front of the i-th one that has a set of its paths, also where one of
+// the two has variables.
+func (f *redirectsFile) takenOf(i int, set *pathSet) (by int, has part) {
+	by, has = f.takerOf(i, set)
+	if has != nothing || !set.below || len(f.dynamic) == 0 || len(set.segments) == 0 {
+		return by, has
+	}
+	path := set.itself()
+	rule := ownedRule{placedRule{rule: resolver.Rule{Key: path.key(), Exact: true}, set: path}, i}
+	if by, _ := f.inFrontOf(&rule); by != none {
+		return by, itself
+	}
+	return by, nothing
 }
 
 // inUse returns a set of Cloudflare's paths with a slash at their end. The slash is left out where

@@ -236,17 +236,29 @@ func checkReading(line string, rule resolver.Rule) error {
 	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
 }
 
-// isRead reports whether a rule that has been read is one that was written, for requests.
+// isRead reports whether a rule that has been read is one that was written, for requests. That of
+// the query of requests may become something else is no error.
 func isRead(read, written resolver.Rule) bool {
 	read.Position, written.Position = resolver.Position{}, resolver.Position{}
+	read.Query = written.Query
+	readKey, writtenKey := read.Key, written.Key
 	read.Key = resolver.CanonicalKey(read.Key, false)
 	written.Key = resolver.CanonicalKey(written.Key, false)
 	if resolver.IsTemplate(read.Key) {
-		read.Value = variableInKey.ReplaceAllString(read.Value, "{$2}")
-		written.Value = variableInKey.ReplaceAllString(written.Value, "{$2}")
+		read.Value, written.Value = withNumbers(readKey, read.Value), withNumbers(writtenKey, written.Value)
 		if path, _ := cutPath(read.Value); strings.HasSuffix(path, "}") {
 			read.Exact = written.Exact // a slash at the end is kept where that leads nowhere else
 		}
 	}
 	return read == written
+}
+
+// withNumbers writes the number of each variable in a key in the place of its name.
+func withNumbers(key, value string) string {
+	for n, found := range variableInKey.FindAllStringSubmatch(key, -1) {
+		number := "{" + strconv.Itoa(n+1) + "}"
+		value = strings.ReplaceAll(value, "{"+found[2]+"}", number)
+		value = strings.ReplaceAll(value, "{+"+found[2]+"}", number)
+	}
+	return value
 }
