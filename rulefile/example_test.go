@@ -15,7 +15,7 @@ func Example() {
 	file := strings.NewReader(`
 /paper    https://example.com/paper.pdf  302
 /docs/*   https://docs.example.com/:splat
-/app/*    /index.html                    200
+/de/*     /german/:splat                 302  Language=de
 `)
 	var rules []resolver.Rule
 	add := func(rule resolver.Rule) { rules = append(rules, rule) }
@@ -23,9 +23,9 @@ func Example() {
 	fmt.Println(err)
 	rulefile.WriteJSON(os.Stdout, slices.Values(rules))
 	// Output:
-	// _redirects:4:42: 200 is a rewrite, and no redirect; use Caddy's rewrite, or reverse_proxy for another host
+	// _redirects:4:47: a rule has no condition Language; use Caddy's redir with a matcher; or leave such lines out: unsupported skip in the source's block, or --unsupported skip
 	// {
 	// 	"paper": {"to":"https://example.com/paper.pdf","status":302,"exact":true},
-	// 	"docs": {"to":"https://docs.example.com","status":301}
+	// 	"docs": {"to":"https://docs.example.com/","status":301}
 	// }
 }

@@ -38,8 +38,10 @@ type redirectsFile struct {
 	met map[int][]int // of these: the lines that are there
 
 	order *lineOrder
-	whole int // the line that takes every path, -1 for none
-	left  []leftOut
+	// unslashed are the rules of Cloudflare's paths without a slash at their end.
+	unslashed []placedRule
+	whole     int // the line that takes every path, -1 for none
+	left      []leftOut
 	// compared counts how often one of them has been compared with another line.
 	compared int
 	tails    map[uint64]chainTail
@@ -123,7 +125,7 @@ func (f *redirectsFile) store(text string, number int) {
 		}
 		f.register(f.exact, set.key(), i)
 		if set.below {
-			f.register(f.below, strings.TrimSuffix(set.key(), "/"), i)
+			f.register(f.below, set.key(), i)
 		}
 	}
 	if isDynamic {

@@ -16,11 +16,14 @@ type chainTail struct{ hasQuery, hasFragment bool }
 
 // adaptToChain gives a rule the query and the fragment that clients end up with. It knows the lines
 // without variables alone.
-func (f *redirectsFile) adaptToChain(rule *resolver.Rule) {
+func (f *redirectsFile) adaptToChain(i int, rule *resolver.Rule) {
 	if !rule.Exact || !strings.HasPrefix(rule.Value, "/") || resolver.IsTemplate(rule.Key) {
 		return
 	}
 	path, rest := cutPath(rule.Value)
+	if _, by, ok := f.nextOf(strings.Trim(path, "/")); !ok || by == i {
+		return
+	}
 	tail := f.tailOf(path)
 	if tail.hasQuery {
 		rule.Query = resolver.QueryIgnore
@@ -42,7 +45,7 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 			tail = known
 			break
 		}
-		to, ok := f.nextOf(key)
+		to, _, ok := f.nextOf(key)
 		if !ok {
 			break
 		}
@@ -64,8 +67,8 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 	return tail
 }
 
-// nextOf returns where the first line without variables leads that has a path.
-func (f *redirectsFile) nextOf(key string) (to string, ok bool) {
+// nextOf returns where the first line without variables leads that has a path, and the line.
+func (f *redirectsFile) nextOf(key string) (to string, by int, ok bool) {
 	first, ok := f.exact[f.hash(key)]
 	if len(f.below) > 0 {
 		for hash := range f.above(key) {
@@ -75,23 +78,23 @@ func (f *redirectsFile) nextOf(key string) (to string, ok bool) {
 		}
 	}
 	if !ok {
-		return "", false
+		return "", none, false
 	}
 	t, refused := f.translationOf(first)
 	if refused != nil || t.answer != leads || t.passes() {
-		return "", false
+		return "", none, false
 	}
 	for i := range t.sets {
 		set := &t.sets[i]
 		if set.key() == key {
-			return t.target.write(false, func(string) []valuePart { return nil }), true
+			return t.target.write(false, func(string) []valuePart { return nil }), first, true
 		}
 		if own := set.key(); set.below && strings.HasPrefix(key, own+"/") {
 			rest := []valuePart{{text: key[len(own)+1:]}}
-			return t.target.write(false, func(string) []valuePart { return rest }), true
+			return t.target.write(false, func(string) []valuePart { return rest }), first, true
 		}
 	}
-	return "", false
+	return "", none, false
 }
 
 // findMeetings finds out which lines for all below a path lead to where other lines are.
@@ -154,7 +157,7 @@ func (f *redirectsFile) takesSlash(t *translation) bool {
 	if !strings.HasSuffix(path, "/") {
 		return false
 	}
-	_, isChain := f.nextOf(strings.Trim(path, "/"))
+	_, _, isChain := f.nextOf(strings.Trim(path, "/"))
 	return !t.target.isInternal || !isChain
 }
 

@@ -39,7 +39,6 @@ type pathSet struct {
 	splatAt, splatCut, splatTo int
 	// bareSlash tells that what a "*" matches begins with the slash in front of a segment.
 	bareSlash bool
-	isSlashed bool // the path has a slash at its end, and only then is it in the set
 }
 
 const noSplat = -1
@@ -73,8 +72,14 @@ func newRedirectPath(path string, dialect Dialect) (p redirectPath, refused erro
 	}
 	if b.sets == nil {
 		isSpan := func(s setSegment) bool { return s.spans }
-		b.close(pathSet{segments: b.segments, splatAt: slices.IndexFunc(b.segments, isSpan),
-			isSlashed: hasSlash && dialect == Cloudflare})
+		at := slices.IndexFunc(b.segments, isSpan)
+		if hasSlash && dialect == Cloudflare {
+			b.segments = append(b.segments, setSegment{})
+		}
+		b.close(pathSet{segments: b.segments, splatAt: at})
+		if at >= 0 && dialect != Cloudflare { // the "*" takes nothing, too
+			b.close(pathSet{segments: slices.Delete(slices.Clone(b.segments), at, at+1), splatAt: noSplat})
+		}
 	}
 	p = b.redirectPath
 	if why := b.check(path); why != nil {
@@ -88,7 +93,8 @@ type pathBuilder struct {
 	redirectPath
 	dialect  Dialect
 	segments []setSegment
-	names    int // of variables, to tell them apart
+	names    int  // of variables, to tell them apart
+	isTwice  bool // a placeholder begins with the name of one in front of it
 	kind     refusalKind
 }
 
@@ -144,6 +150,8 @@ func (b *pathBuilder) addPlaceholders(segment string) error {
 // appendSegment adds a segment and gives its variable a name.
 func (b *pathBuilder) appendSegment(s setSegment) {
 	if s.capture != "" {
+		isPrefix := func(c string) bool { return strings.HasPrefix(s.capture, c) }
+		b.isTwice = b.isTwice || slices.ContainsFunc(b.captured, isPrefix)
 		s.name = b.nameOf(s.capture)
 		if slices.Contains(b.captured, s.capture) {
 			s.capture = "" // the first one of a name counts
@@ -182,8 +190,11 @@ func (b *pathBuilder) addStar(before, after string, isLast bool) error {
 		return b.refuse(unsupported, "a \"*\" stands at the end of a segment; "+insteadOfLine)
 	case before == "" && isLast:
 		b.captured = append(b.captured, splatName)
-		b.close(pathSet{segments: above, below: true, splatAt: len(above),
-			isSlashed: b.dialect == Cloudflare && len(above) > 0})
+		if b.dialect == Cloudflare && len(above) > 0 {
+			b.closeCloudflare(above, false)
+			return nil
+		}
+		b.close(pathSet{segments: above, below: true, splatAt: len(above)})
 		return nil
 	case before == "":
 		b.appendSegment(setSegment{capture: splatName, spans: true})
@@ -198,10 +209,27 @@ func (b *pathBuilder) addStar(before, after string, isLast bool) error {
 	before = canonical(before)
 	itself := append(above, setSegment{before: before})
 	within := append(above, setSegment{before: before, name: b.nameOf(splatName)})
-	b.close(pathSet{segments: itself, below: true, splatAt: len(itself),
-		bareSlash: b.dialect == Cloudflare})
+	if b.dialect == Cloudflare {
+		b.close(pathSet{segments: itself, splatAt: noSplat})
+		b.closeCloudflare(itself, true)
+	} else {
+		b.close(pathSet{segments: itself, below: true, splatAt: len(itself)})
+	}
 	b.close(pathSet{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
 	return nil
+}
+
+// closeCloudflare adds what a "*" takes below a path: not the path itself, but that with a slash.
+func (b *pathBuilder) closeCloudflare(path []setSegment, bareSlash bool) {
+	path = slices.Clip(path)
+	slash := pathSet{segments: append(path, setSegment{}), splatAt: noSplat}
+	below := pathSet{segments: append(path, setSegment{name: b.nameOf(splatName)}), below: true,
+		splatAt: len(path), bareSlash: bareSlash}
+	if bareSlash {
+		slash.splatAt, slash.bareSlash = len(path), true
+	}
+	b.close(slash)
+	b.close(below)
 }
 
 func (b *pathBuilder) close(set pathSet) { b.sets = append(b.sets, set) }
@@ -218,6 +246,9 @@ func (b *pathBuilder) check(path string) error {
 		return b.refuse(neverReached, "no request gets to a line with \"//\" in its path; write \"/\"")
 	case strings.Trim(path, "/") == "" && !b.hasStar:
 		return b.refuse(unsupported, "a key is not empty, so no rule is for \"/\"; use Caddy's redir")
+	case b.dialect == Cloudflare && b.isTwice:
+		return b.refuse(neverReached, "no request gets to this line, as the name of a placeholder begins "+
+			"with that of one in front of it; give it another name")
 	case len(segments) >= maxSegments && len(b.captured) > 0:
 		return b.refuse(unsupported, "a path with placeholders or \"*\" has less than 64 segments; "+
 			insteadOfLine)

@@ -11,11 +11,12 @@ import (
 // translation is a line on its way to rules.
 type translation struct {
 	redirectLine
-	sets    []pathSet
-	hasStar bool
-	target  redirectTarget
-	at      resolver.Position // of its path
-	meets   meeting
+	isCloudflare bool
+	sets         []pathSet
+	hasStar      bool
+	target       redirectTarget
+	at           resolver.Position // of its path
+	meets        meeting
 	// isMetApart tells that what leads to other lines has rules of its own.
 	isMetApart bool
 	// together is the destination of the path itself, which a line in front gives for it; "" for none.
@@ -40,6 +41,7 @@ type placedRule struct {
 	rule    resolver.Rule
 	set     pathSet
 	isExtra bool // it is for no path that stands in a line as it is
+	isOfAll bool // it is one of those for a path and all below
 }
 
 // translate finds out what a line that has been taken apart takes, and where it leads.
@@ -50,7 +52,9 @@ func translate(line redirectLine, dialect Dialect, at resolver.Position) (
 	if err != nil {
 		return t, &refusal{line.from, err, kind}
 	}
-	t = translation{redirectLine: line, sets: path.sets, hasStar: path.hasStar, at: at}
+	t = translation{
+		redirectLine: line, isCloudflare: dialect == Cloudflare, sets: path.sets, hasStar: path.hasStar, at: at,
+	}
 	if t.target, err = newRedirectTarget(line.to.text, path.captured); err != nil {
 		return t, &refusal{line.to, err, unsupported}
 	}
@@ -68,11 +72,14 @@ func (t *translation) isIdentity() bool {
 	if !t.target.isInternal {
 		return false
 	}
-	if t.leadsWithin() {
-		return true
-	}
 	to, _ := cutPath(t.to.text)
 	from := t.path
+	switch {
+	case t.isCloudflare:
+		return from == to
+	case t.leadsWithin():
+		return true
+	}
 	if strings.HasSuffix(from, star) {
 		from = strings.TrimSuffix(from, "*") + splat
 	}
@@ -90,8 +97,10 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 		return []placedRule{t.rule(set, set.key(), set.splatName(), false)}
 	}
 	if set.key() != "" && !isBelowOnly {
-		itself := set.itself()
-		rules = append(rules, t.rule(&itself, itself.key(), "", true))
+		path := set.itself()
+		rule := t.rule(&path, path.key(), "", true)
+		rule.isOfAll = set.below
+		rules = append(rules, rule)
 	}
 	if set.below {
 		name := set.belowName()
@@ -105,11 +114,11 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 // isAppended reports whether a rule that is not exact does what a line says of a set: what is below
 // its key is appended to the destination.
 func (t *translation) isAppended(set *pathSet) bool {
-	if !set.below || set.isSlashed || len(set.segments) == 0 ||
+	if !set.below || len(set.segments) == 0 ||
 		t.target.isInternal && t.meets != meetsNothing {
 		return false
 	}
-	if set.splatCut > 0 {
+	if set.splatName() != "" {
 		_, elsewhere := t.target.count(splatName)
 		return t.target.endsInSplat() && elsewhere == 0
 	}
@@ -118,7 +127,7 @@ func (t *translation) isAppended(set *pathSet) bool {
 
 // splatName returns the variable for what a "*" matches of a set's last segment.
 func (s *pathSet) splatName() string {
-	if s.splatCut > 0 {
+	if s.below && s.splatAt >= 0 && s.splatAt == len(s.segments)-1 {
 		return s.segments[s.splatAt].name
 	}
 	return ""
@@ -151,9 +160,7 @@ func (s *pathSet) withSegment(name string) pathSet {
 
 // keyBelow returns the key of a rule for what is below the paths of a set.
 func (s *pathSet) keyBelow(name string) string {
-	bare := *s
-	bare.isSlashed = false
-	return strings.TrimPrefix(bare.key()+"/{+"+name+"}", "/")
+	return strings.TrimPrefix(s.key()+"/{+"+name+"}", "/")
 }
 
 // rule makes a rule for a set. below is the variable of what is below its paths, "" for nothing.
@@ -171,7 +178,7 @@ func (t *translation) rule(set *pathSet, key, below string, isExact bool) placed
 	if t.target.hasQuery {
 		rule.Query = resolver.QueryIgnore
 	}
-	if leadsToItself(rule) {
+	if !t.isCloudflare && leadsToItself(rule) {
 		rule = resolver.Rule{Position: rule.Position, Key: key, Value: resolver.PassValue, Exact: isExact}
 	}
 	return placedRule{rule: rule, set: *set}
@@ -231,41 +238,66 @@ func (s *setSegment) parts() (parts []valuePart) {
 	return parts
 }
 
-// hole returns a rule that ends what would lead a line to itself, again and again. The service ends
+// hole returns rules that end what would lead a line to itself, again and again. The service ends
 // it there, too: in front of what a "*" matched.
-func (t *translation) hole() (hole placedRule, ok bool) {
+func (t *translation) hole() []placedRule {
 	if t.answer != leads || !t.target.isInternal || t.passes() {
-		return hole, false
+		return nil
 	}
-	set, ok := t.target.set(true)
-	if !t.hasStar {
-		set, ok = t.target.set(false)
+	if t.isCloudflare {
+		return t.holeOfCloudflare()
 	}
+	set, ok := t.target.set(t.hasStar && t.sets[0].below)
 	if !ok || len(set.segments) == 0 {
-		return hole, false
+		return nil
 	}
-	isInside := false
+	isInside, isShort := false, false
 	for i := range t.sets {
 		if t.sets[i].isLike(&set) {
-			return hole, false
+			return nil
 		}
 		isInside = isInside || set.isWithin(&t.sets[i])
+		isShort = isShort || len(set.segments) <= len(t.sets[i].segments)
 	}
-	rule := resolver.Rule{
-		Position: t.at, Key: set.key(), Value: resolver.PassValue, Exact: !set.below,
+	switch {
+	case !isInside:
+		return nil
+	case !isShort || !set.below:
+		return t.toOutcome(&set, resolver.PassValue, false)
 	}
-	return placedRule{rule: rule, set: set}, isInside
+	// a rule for all below a longer key of this line would win against one for the path and all below
+	path := set.itself()
+	return append(t.toOutcome(&path, resolver.PassValue, false),
+		t.toOutcome(&set, resolver.PassValue, true)...)
+}
+
+// holeOfCloudflare is hole for Cloudflare's lines, which take a path with a slash at its end, or the
+// one without.
+func (t *translation) holeOfCloudflare() []placedRule {
+	set, ok := t.target.set(false)
+	if path, _ := cutPath(t.to.text); !ok || len(set.segments) == 0 {
+		return nil
+	} else if path == t.path+"/" {
+		set.segments = append(set.segments, setSegment{})
+		return t.toOutcome(&set, resolver.PassValue, false)
+	}
+	for i := range t.sets {
+		if own := &t.sets[i]; own.below && set.isWithin(own) {
+			return t.toOutcome(&set, resolver.PassValue, false)
+		}
+	}
+	return nil
 }
 
 // leadsWithin reports whether a line with a "*" never leads out of what it takes, which ends at the
 // service at once.
 func (t *translation) leadsWithin() bool {
-	if !t.hasStar || !t.target.isInternal {
+	if !t.hasStar || t.target.hasQuery || t.target.hasFragment {
 		return false
 	}
 	front, ok := t.target.set(true)
 	target, isKnown := t.target.set(false)
-	if !ok || !isKnown {
+	if !ok || !isKnown || !front.isLiteral() {
 		return false
 	}
 	takes := func(s pathSet) bool { return target.isWithin(&s) }
@@ -276,7 +308,8 @@ func (t *translation) leadsWithin() bool {
 // leadsToItself reports whether a rule's destination is its own path.
 func leadsToItself(rule resolver.Rule) bool {
 	path, _ := cutPath(rule.Value)
-	return strings.TrimRight(path, "/") == "/"+rule.Key
+	path = strings.ReplaceAll(strings.TrimRight(path, "/"), "{+", "{")
+	return path == "/"+strings.ReplaceAll(rule.Key, "{+", "{")
 }
 
 // cutPath cuts a destination behind its path.

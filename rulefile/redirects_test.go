@@ -1,7 +1,9 @@
 package rulefile_test
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -127,7 +129,8 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a star in the middle": {
 			"/a/*/b /c/:splat",
-			[]resolver.Rule{{Key: "a/{+splat}/b", Value: "/c/{+splat}", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a/{+splat}/b", Value: "/c/{+splat}", Status: 301, Exact: true},
+				{Key: "a/b", Value: "/c/", Status: 301, Exact: true}},
 		},
 		"a segment's end, led elsewhere": {
 			"/a-* /b#:splat",
@@ -283,7 +286,7 @@ func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
 		"a forced rewrite":                   {"/a /b 200!", "approximated line 1:1: 200 is a rewrite, and no redirect: the next handler answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"},
 		"an error page":                      {"/a /404.html 404", "approximated line 1:1: 404 is an error page, and no redirect: the next handler answers what this line takes; use Caddy's handle_errors for the page"},
 		"every path":                         {"/* https://example.com/:splat", `approximated line 1:1: no rule is for "/", so this line takes every path but that one; use Caddy's redir for it`},
-		"a placeholder twice":                {"/:a/:a /c/:a", "approximated line 1:1: the line leads to paths that it takes itself, which ends at the service where files are: here the next handler answers at /c/{splat}"},
+		"a placeholder twice":                {"/:a/:a /c/:a", "approximated line 1:1: the line leads to paths that it takes itself, which ends at the service, too: the next handler answers at /c/{splat}"},
 		"two placeholders in a segment":      {"/:a-:b /c/:a/:b", "approximated line 1:1: :b stands for nothing, as the path does not have it, and stays as it is in the destination"},
 		"a placeholder and a star together":  {"/v:a* /c/:a/:splat", "approximated line 1:1: :a stands for nothing, as the path does not have it, and stays as it is in the destination"},
 		"a star at a segment's beginning":    {"/*-a /c", `line never reached 1:1: no request gets to this line, as a "*" stands at the end of a segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
@@ -481,12 +484,14 @@ func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 	got, err := write(rulefile.Redirects,
 		resolver.Rule{Key: "{x}", Value: "/1/{x}"},
 		resolver.Rule{Key: "a/{x}", Value: "/2?x={x}", Exact: true},
-		resolver.Rule{Key: "a/v{x}", Value: "/3/v{x}"},
+		resolver.Rule{Key: "a/v{x}", Value: "/3/{x}"},
+		resolver.Rule{Key: "a/v", Value: "/3/"},
 		resolver.Rule{Key: "a/{x}/{y}", Value: "gone"},
 		resolver.Rule{Key: "a/b", Value: "/4/"})
 	const want = `/a/:x/:y/* /410 410
 /a/b/* /4/:splat 302
-/a/v* /3/v:splat 302
+/a/v/* /3/:splat 302
+/a/v* /3/:splat 302
 /a/:x /2?x=:x 302
 /:x /1/:x 302
 /:x/* /1/:x/:splat 302
@@ -520,7 +525,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
 		"a star that is none":                {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
-		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "a _redirects file has no line for what is below /a without the path itself; add a rule for a"},
+		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
 		"a variable within a word":           {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file has placeholders for whole segments alone, and \"*\" behind text at the end of a path"},
 		"an unusual name":                    {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name} and {+name}"},
 		"a word that looks like one":         {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{+b}"`},
@@ -545,8 +550,8 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 	}
 }
 
-// What was read and written again is read as the same rules. Not written is what a "*" stands for
-// that is no rule for all below.
+// What was read makes a ruleset, unless a destination is no URL; and what is written of it answers
+// as it does.
 func FuzzRedirects(f *testing.F) {
 	f.Add("/a /b 302\n/c/* https://example.com/:splat 301!\n/c/d/ /e/?f#g\n")
 	f.Add("\uFEFF# c\r\n/a /b/\r\n/a/* /b/:splat\r\n/a /b/ # again\r\n/a/*\t/b/:splat\r\n")
@@ -557,21 +562,35 @@ func FuzzRedirects(f *testing.F) {
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n/:x/:y-a/c /d\n/x\u202e /\u009b\n/p1-x-s /b")
 	f.Add("/a/:b/c-:d /:d?e=:b\n/a/:b/* /f/:splat\n/:g/h /i\n/j-* /k/:splat\n/o/* /p")
 	f.Fuzz(func(t *testing.T, text string) {
-		rules, err := read(rulefile.Redirects, text)
-		checkPositions(t, text, rules, err)
-		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool {
-			return strings.Contains(rule.Key+rule.Value, "{+splat}") ||
-				rule.Value == resolver.GoneValue && strings.Contains(rule.Key, "{splat}")
-		})
-		byKey := func(a, b resolver.Rule) int { return strings.Compare(a.Key, b.Key) }
-		again := writtenAndRead(t, rulefile.Redirects, rules)
-		isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
-		if slices.ContainsFunc(rules, isTemplate) {
-			slices.SortFunc(rules, byKey)
-			slices.SortFunc(again, byKey)
+		rules, _, err := readLines(rulefile.Reading{SkipUnsupported: true}, text)
+		checkPositions(t, text, nil, err)
+		ruleset, err := resolver.Compile(rules, resolver.Options{})
+		if errors.Is(err, resolver.ErrDuplicateKey) {
+			t.Fatalf("%v\n%v", rules, err)
 		}
-		if !slices.Equal(again, withoutPositions(rules)) {
-			t.Fatalf("read %v\nthen %v", rules, again)
+		written, unwritten := write(rulefile.Redirects, rules...)
+		if err != nil || unwritten != nil {
+			return
+		}
+		again, _, err := readLines(rulefile.Reading{}, written)
+		if err != nil {
+			t.Fatalf("%v are written as\n%s\n%v", rules, written, err)
+		}
+		other, err := resolver.Compile(again, resolver.Options{})
+		if err != nil {
+			t.Fatalf("%v are written as\n%s\n%v", rules, written, err)
+		}
+		variable := regexp.MustCompile(`\{[^}]*\}`)
+		for _, rule := range rules {
+			for _, below := range []string{"", "/", "/w", "/w/"} {
+				url := "https://site.example/" + variable.ReplaceAllString(rule.Key, "v") + below
+				got, want := other.Resolve(url), ruleset.Resolve(url)
+				if strings.TrimSuffix(got.Destination, "/") != strings.TrimSuffix(want.Destination, "/") ||
+					got.Outcome != want.Outcome {
+					t.Fatalf("%v\nare written as\n%s%v\n%s leads to %+v, not to %+v", rules, written, again, url,
+						got, want)
+				}
+			}
 		}
 	})
 }

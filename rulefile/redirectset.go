@@ -26,9 +26,6 @@ func (s *pathSet) key() string {
 		}
 		b.WriteString(segment.name + "}" + bracesEncoded.Replace(segment.after))
 	}
-	if s.isSlashed {
-		b.WriteByte('/')
-	}
 	return b.String()
 }
 
@@ -260,4 +257,10 @@ func (s *setSegment) isLike(other *setSegment) bool {
 	return s.isText() == other.isText() && s.spans == other.spans &&
 		canonical(s.before) == canonical(other.before) &&
 		canonical(s.after) == canonical(other.after)
+}
+
+// isUnslashed reports whether a set is that of one path each, without a slash at its end.
+func (s *pathSet) isUnslashed() bool {
+	last := s.segments[len(s.segments)-1]
+	return !s.below && (!last.isText() || last.before != "")
 }

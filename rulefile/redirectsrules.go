@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -28,7 +29,34 @@ func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
 			f.refuse(i, &t, refused)
 		}
 	}
+	f.letSlashesPass(add)
 	f.warnOfLeftOut()
+}
+
+// letSlashesPass adds a rule for each path of Cloudflare's that stands in a line without a slash at
+// its end, which the line does not take with one.
+func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
+	behind := len(f.lines)
+	for _, path := range f.unslashed {
+		set := path.set
+		set.segments = append(slices.Clip(set.segments), setSegment{})
+		if _, part := f.takerOf(behind, &set); part != nothing {
+			continue
+		}
+		rule := resolver.Rule{
+			Position: path.rule.Position, Key: set.key(), Value: resolver.PassValue, Exact: true,
+		}
+		placed, by, err := f.settle(ownedRule{placedRule{rule: rule, set: set, isExtra: true}, behind})
+		if err != nil || by != none {
+			continue
+		}
+		for _, rule := range placed {
+			if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
+				f.order.add(rule, len(f.dynamic) > 0)
+				add(rule.rule)
+			}
+		}
+	}
 }
 
 // refuse says that a line is no rule: in an error, or in a warning where it may be left out.
@@ -116,7 +144,7 @@ func (f *redirectsFile) rulesOf(i int, t *translation, set *pathSet, isBelowOnly
 			}
 		}
 	}
-	return append(t.rules(f.inUse(set), true, isBelowOnly), apart...)
+	return append(t.rules(set, true, isBelowOnly), apart...)
 }
 
 // takesAll reports whether a line takes every path.
@@ -125,16 +153,19 @@ func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 // add passes the rules of a line on, and remembers them.
 func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(resolver.Rule)) {
 	f.warnOf(t)
-	if hole, ok := t.hole(); ok && f.addHole(i, hole, add) {
+	if hole := t.hole(); hole != nil && f.addHole(i, hole, add) {
 		f.warned.add(WarnApproximated, t.at, "", "the line leads to paths that it takes itself, which "+
-			"ends at the service where files are: here the next handler answers at /%s", hole.rule.Key)
+			"ends at the service, too: the next handler answers at /%s", hole[0].rule.Key)
 	}
 	for _, rule := range placed {
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
 			continue
 		}
 		f.order.add(rule, len(f.dynamic) > 0)
-		f.adaptToChain(&rule.rule)
+		if f.parser.dialect == Cloudflare && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
+			f.unslashed = append(f.unslashed, rule.placedRule)
+		}
+		f.adaptToChain(rule.line, &rule.rule)
 		add(rule.rule)
 	}
 	if t.takesAll() {
@@ -143,23 +174,28 @@ func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(
 	f.noteLeftOut(i, t)
 }
 
-// addHole adds the rule that ends a line's way to itself, if no line in front has its key.
-func (f *redirectsFile) addHole(i int, hole placedRule, add func(resolver.Rule)) bool {
-	if by, part := f.takerOf(i, &hole.set); part != nothing && by != i {
-		return false
-	}
-	hole.isExtra = true
-	placed, by, err := f.settle(ownedRule{hole, i})
-	if err != nil || by != none {
-		return false
-	}
-	for _, rule := range placed {
-		if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
-			f.order.add(rule, len(f.dynamic) > 0)
-			add(rule.rule)
+// addHole adds the rules that end a line's way to itself, where no line in front has their paths.
+func (f *redirectsFile) addHole(
+	i int, hole []placedRule, add func(resolver.Rule),
+) (isAdded bool) {
+	for _, rule := range hole {
+		rule.isExtra = true
+		if by, part := f.takenOf(i, &rule.set); part != nothing && by != i {
+			continue
+		}
+		placed, by, err := f.settle(ownedRule{rule, i})
+		if err != nil || by != none {
+			continue
+		}
+		for _, rule := range placed {
+			if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
+				f.order.add(rule, len(f.dynamic) > 0)
+				add(rule.rule)
+				isAdded = true
+			}
 		}
 	}
-	return true
+	return isAdded
 }
 
 // warnOf warns of what a line means here that is not quite what it means at the service.
@@ -205,11 +241,7 @@ func (f *redirectsFile) takerOf(i int, set *pathSet) (by int, has part) {
 	if len(f.below) == 0 || has == all {
 		return by, has
 	}
-	path := key
-	if f.parser.dialect == Cloudflare && !set.isSlashed && !set.below {
-		path = path[:max(0, strings.LastIndexByte(path, '/'))] // /a is not one of /a/*
-	}
-	for hash := range f.above(path) {
+	for hash := range f.above(key) {
 		if first, there := f.below[hash]; there && first < i {
 			return first, all
 		}
@@ -230,22 +262,6 @@ func (f *redirectsFile) takenOf(i int, set *pathSet) (by int, has part) {
 		return by, itself
 	}
 	return by, nothing
-}
-
-// inUse returns a set of Cloudflare's paths with a slash at their end. The slash is left out where
-// no other line takes the path without it, or what is below.
-func (f *redirectsFile) inUse(set *pathSet) *pathSet {
-	if !set.isSlashed || set.below {
-		return set
-	}
-	bare := *set
-	bare.isSlashed = false
-	hash := f.hash(bare.key())
-	_, isPath := f.exact[hash]
-	if _, isAbove := f.below[hash]; isPath || isAbove {
-		return set
-	}
-	return &bare
 }
 
 // togetherWithNext returns the destination of a line for a path, if the next line, for all below

@@ -7,9 +7,9 @@ import (
 
 // redirectTarget is the destination of a line, cut where something stands for a part of the path.
 type redirectTarget struct {
-	pieces     []targetPiece
-	isInternal bool
-	hasQuery   bool
+	pieces                []targetPiece
+	isInternal            bool
+	hasQuery, hasFragment bool
 	// unknown is what looks like a placeholder and is none of the path's; "" for none.
 	unknown string
 }
@@ -55,7 +55,7 @@ func newRedirectTarget(to string, captured []string) (t redirectTarget, err erro
 			part, t.hasQuery = inQuery, true
 		case c == '#' && part != inFragment:
 			cut(i)
-			part = inFragment
+			part, t.hasFragment = inFragment, true
 		case c == ':':
 			name := captureAt(to[i+1:], captured)
 			if name == "" {
@@ -150,6 +150,12 @@ type valuePart struct {
 func (t *redirectTarget) write(isTemplate bool, valueOf func(capture string) []valuePart) string {
 	var b strings.Builder
 	isEmpty := false // of what stands in front
+	writeValue := func(p targetPiece, v valuePart) {
+		if p.part == inPath && strings.HasSuffix(b.String(), "/") {
+			v.text = strings.TrimPrefix(v.text, "/")
+		}
+		p.part.write(&b, v)
+	}
 	for _, p := range t.pieces {
 		text := p.text
 		if isTemplate {
@@ -166,7 +172,7 @@ func (t *redirectTarget) write(isTemplate bool, valueOf func(capture string) []v
 		value := valueOf(p.capture)
 		isEmpty = len(value) == 0
 		for _, v := range value {
-			p.part.write(&b, v)
+			writeValue(p, v)
 		}
 	}
 	if isEmpty {

@@ -20,20 +20,10 @@ import (
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b := bufio.NewWriter(w)
-	all := slices.Collect(rules)
-	paths := pathsAbove(all)
-	for _, rule := range longestFirst(all) {
-		rule = withStatus(rule, resolver.DefaultStatus)
-		lines, err := redirectsOf(rule)
-		if path, ok := pathAbove(rule); err == nil && ok && !paths[path] {
-			err = fmt.Errorf("a _redirects file has no line for what is below /%s without the path "+
-				"itself; add a rule for %s", path, path)
-		}
-		if err != nil {
-			errs.leaveOut(rule, err)
-			continue
-		}
-		b.WriteString(lines)
+	all := longestFirst(slices.Collect(rules))
+	t := newRedirectsTable(all)
+	for _, line := range t.inOrder(&errs) {
+		b.WriteString(line)
 	}
 	if err := b.Flush(); err != nil { // the first error of all that was written
 		return err
@@ -41,33 +31,91 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	return errs.orNil()
 }
 
-// pathsAbove returns the keys of the rules in front of those for what is below a path alone, and
-// whether there is one.
-func pathsAbove(rules []resolver.Rule) map[string]bool {
-	var paths map[string]bool
-	for _, rule := range rules {
-		if path, ok := pathAbove(rule); ok {
-			if paths == nil {
-				paths = make(map[string]bool)
-			}
-			paths[path] = false
-		}
-	}
-	for _, rule := range rules {
-		if _, ok := paths[rule.Key]; ok {
-			paths[rule.Key] = true
-		}
-	}
-	return paths
+// redirectsTable is what becomes of rules in a _redirects file.
+type redirectsTable struct {
+	rules []resolver.Rule
+	// places are where the rules stand, by canonical key. It is nil where none is a template: then
+	// each has a line of its own.
+	places map[string]int
 }
 
-// pathAbove returns the path in front of what a rule is for, if that is what is below it alone.
-func pathAbove(rule resolver.Rule) (path string, ok bool) {
-	found := spanAtEnd.FindStringIndex(rule.Key)
-	if found == nil || found[0] == 0 {
-		return "", false
+func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
+	t := &redirectsTable{rules: rules}
+	isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
+	if !slices.ContainsFunc(rules, isTemplate) {
+		return t
 	}
-	return rule.Key[:found[0]], true
+	t.places = make(map[string]int, len(rules))
+	for i, rule := range rules {
+		t.places[resolver.CanonicalKey(rule.Key, false)] = i
+	}
+	return t
+}
+
+// inOrder returns the lines of all rules in an order in which the first that matches is the right
+// one. What has none is added to errs.
+func (t *redirectsTable) inOrder(errs *Errors) []string {
+	type placed struct {
+		place int
+		lines string
+	}
+	var order []placed
+	for i, rule := range t.rules {
+		rule = withStatus(rule, resolver.DefaultStatus)
+		if t.isPartOfAnother(rule) {
+			continue
+		}
+		lines, err := redirectsOf(rule)
+		place := i
+		if err == nil && t.places != nil {
+			place, err = t.placeOf(i, rule, lines)
+		}
+		if err != nil {
+			errs.leaveOut(rule, err)
+			continue
+		}
+		order = append(order, placed{place, lines})
+	}
+	slices.SortStableFunc(order, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
+	all := make([]string, len(order))
+	for i := range order {
+		all[i] = order[i].lines
+	}
+	return all
+}
+
+// isPartOfAnother reports whether a rule is one of those that the line of another one makes: that
+// for what is below a segment that begins with a text.
+func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
+	found := spanAtEnd.FindStringIndex(rule.Key)
+	if found == nil || !strings.HasSuffix(rule.Key[:found[0]], "}") {
+		return false
+	}
+	i, ok := t.places[resolver.CanonicalKey(rule.Key[:found[0]], false)]
+	if !ok {
+		return false
+	}
+	segment := withStatus(t.rules[i], resolver.DefaultStatus)
+	lines, err := redirectsOf(segment)
+	return err == nil && slices.ContainsFunc(rulesOfLine(lines), func(made resolver.Rule) bool {
+		return isRead(made, rule)
+	})
+}
+
+// placeOf returns where the lines of the i-th rule go: behind those for the other paths that they
+// would take.
+func (t *redirectsTable) placeOf(i int, rule resolver.Rule, lines string) (place int, err error) {
+	place = i
+	last := lines[strings.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
+	for _, made := range rulesOfLine(last) {
+		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
+		if !ok {
+			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
+				"that key", made.Key)
+		}
+		place = max(place, other)
+	}
+	return place, nil
 }
 
 // withStatus returns a rule with the status that its line has. One that leads nowhere has none.
@@ -226,14 +274,45 @@ func checkReading(line string, rule resolver.Rule) error {
 		return nil
 	}
 	var read resolver.Rule
-	for i := range t.sets {
-		for _, made := range t.rules(&t.sets[i], true, false) {
-			if read = made.rule; isRead(read, rule) {
-				return nil
-			}
+	for _, read = range rulesOf(&t) {
+		if isRead(read, rule) {
+			return nil
 		}
 	}
 	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
+}
+
+// rulesOf returns the rules of a line by itself, the most likely last; also those that it makes
+// where it leads to other lines.
+func rulesOf(t *translation) (rules []resolver.Rule) {
+	for _, isOwn := range []bool{false, true} {
+		for i := range t.sets {
+			for _, made := range t.rules(&t.sets[i], isOwn, false) {
+				rules = append(rules, made.rule)
+			}
+		}
+	}
+	return rules
+}
+
+// rulesOfLine returns the rules that a line makes, if other lines are there for them: those for the
+// path alone where what is below it leads elsewhere.
+func rulesOfLine(line string) (rules []resolver.Rule) {
+	var parser lineParser
+	parsed, refused := parser.parse(strings.TrimSuffix(line, "\n"))
+	if refused != nil {
+		return nil
+	}
+	t, refused := translate(parsed, "", resolver.Position{})
+	if refused != nil {
+		return nil
+	}
+	for i := range t.sets {
+		for _, made := range t.rules(&t.sets[i], true, false) {
+			rules = append(rules, made.rule)
+		}
+	}
+	return rules
 }
 
 // isRead reports whether a rule that has been read is one that was written, for requests. That of
