@@ -489,8 +489,8 @@ func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 		resolver.Rule{Key: "a/{x}/{y}", Value: "gone"},
 		resolver.Rule{Key: "a/b", Value: "/4/"})
 	const want = `/a/:x/:y/* /410 410
-/a/b/* /4/:splat 302
 /a/v/* /3/:splat 302
+/a/b/* /4/:splat 302
 /a/v* /3/:splat 302
 /a/:x /2?x=:x 302
 /:x /1/:x 302

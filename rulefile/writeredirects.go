@@ -56,8 +56,8 @@ func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
 // one. What has none is added to errs.
 func (t *redirectsTable) inOrder(errs *Errors) []string {
 	type placed struct {
-		place int
-		lines string
+		place, own int // where it goes, and where its rule stands
+		lines      string
 	}
 	var order []placed
 	for i, rule := range t.rules {
@@ -74,9 +74,11 @@ func (t *redirectsTable) inOrder(errs *Errors) []string {
 			errs.leaveOut(rule, err)
 			continue
 		}
-		order = append(order, placed{place, lines})
+		order = append(order, placed{place, i, lines})
 	}
-	slices.SortStableFunc(order, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.place-a.own, b.place-b.own))
+	})
 	all := make([]string, len(order))
 	for i := range order {
 		all[i] = order[i].lines
