@@ -74,7 +74,9 @@ func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
 		return
 	}
 	for n, other := range o.patterns {
-		o.work++
+		if o.work++; o.placed[n].set.span() >= 0 && pattern.Compare(other) > 0 {
+			continue
+		}
 		if _, both := pattern.Overlap(other); both && !do(n) {
 			return
 		}

@@ -580,12 +580,16 @@ func FuzzRedirects(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v are written as\n%s\n%v", rules, written, err)
 		}
+		withoutSlash := strings.NewReplacer("/\n", "\n", "/#", "#", "/?", "?")
 		variable := regexp.MustCompile(`\{[^}]*\}`)
 		for _, rule := range rules {
 			for _, below := range []string{"", "/", "/w", "/w/"} {
 				url := "https://site.example/" + variable.ReplaceAllString(rule.Key, "v") + below
 				got, want := other.Resolve(url), ruleset.Resolve(url)
-				if strings.TrimSuffix(got.Destination, "/") != strings.TrimSuffix(want.Destination, "/") ||
+				if want.Outcome == resolver.Failed {
+					continue // a line's way to itself ends, which a rule's does not
+				}
+				if withoutSlash.Replace(got.Destination+"\n") != withoutSlash.Replace(want.Destination+"\n") ||
 					got.Outcome != want.Outcome {
 					t.Fatalf("%v\nare written as\n%s%v\n%s leads to %+v, not to %+v", rules, written, again, url,
 						got, want)

@@ -36,9 +36,10 @@ func newRedirectTarget(to string, captured []string) (t redirectTarget, err erro
 	t.isInternal = !isURL(to)
 	pathAt := 0
 	if !t.isInternal {
+		_, behind, _ := strings.Cut(to, "://")
 		pathAt = len(to)
-		if i := strings.IndexAny(to[len("https://"):], "/?#"); i >= 0 {
-			pathAt = i + len("https://")
+		if i := strings.IndexAny(behind, "/?#"); i >= 0 {
+			pathAt += i - len(behind)
 		}
 	}
 	part, from := inPath, 0
