@@ -93,7 +93,9 @@ func TestTemplatesOfAFileAreEditedListedCountedAndExplained(t *testing.T) {
 			if got := s.get(t, "/gh/caddyserver").location(); got != "302 https://github.com/caddyserver" {
 				t.Errorf("got %s", got)
 			}
-			if got, _ := s.command("list", "gh"); !strings.HasSuffix(got, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n") ||
+			got, _ := s.command("list", "gh")
+			got = strings.ReplaceAll(got, "{+", "{") // a line of _redirects copies what it captures
+			if !strings.HasSuffix(got, "gh/{owner}/{repo} https://github.com/{owner}/{repo} 301\n") ||
 				!strings.HasPrefix(got, "gh") {
 				t.Errorf("the rules are\n%s", got)
 			}

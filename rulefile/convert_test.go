@@ -42,7 +42,7 @@ func TestWhatCouldNotBeLoadedIsRefusedInEveryDirection(t *testing.T) {
 		{"a key", `file:2:1: key "a?b": a key has no "?"`, rulefile.CSV, "a,/b\na?b,/c\n", 1},
 		{"a key", `file:2:2: key "/a": a key has no leading "/"; write a`,
 			rulefile.JSON, "{\"b\": \"/c\",\n \"/a\": \"/b\"}", 1},
-		{"a backslash", `key "a\\b": a key has no "\"`, rulefile.Redirects, "/a\\b /c\n/d /e\n", 1},
+		{"a destination with a backslash", `destination has no "\"`, rulefile.Redirects, "/a /b\\c\n/d /e\n", 1},
 		{"a destination", `file:1:1: key "a": the destination "b" is neither a URL`,
 			rulefile.CSV, "a,b\n", 0},
 		{"a key that stands already", `key "a": the key stands already at file:1:1; remove one`,
@@ -79,7 +79,7 @@ func TestAConversionCountsLines(t *testing.T) {
 		exact, near, refused int
 	}{
 		{"one that makes two rules", rulefile.Redirects, rulefile.JSON, "# blog\n\n/a/* /b\n", 1, 0, 0},
-		{"one of whose rules neither is read", rulefile.Redirects, rulefile.CSV, "/a\\b/* /c\n", 0, 0, 1},
+		{"one of whose rules neither is read", rulefile.Redirects, rulefile.CSV, "/a/* /b\\c\n", 0, 0, 1},
 		{"a rule of which two things are wrong", rulefile.CSV, rulefile.JSON, "a#b,c\nd,e\nf,/g\n", 1,
 			0, 2},
 		{"a row of which two fields are wrong", rulefile.CSV, rulefile.JSON, "a,/b,x,y\n", 0, 0, 1},

@@ -520,7 +520,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a query mode": {
 			resolver.Rule{Key: "a", Value: "/b?c", Query: resolver.QueryMerge}, noModes},
 		"a query that is dropped": {
-			resolver.Rule{Key: "a", Value: "/b?#c?d", Query: resolver.QueryIgnore}, noModes},
+			resolver.Rule{Key: "a", Value: "https://b.example#c?d", Query: resolver.QueryIgnore}, noModes},
 		"a space":                            {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},

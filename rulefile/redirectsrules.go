@@ -271,7 +271,7 @@ func (f *redirectsFile) togetherWithNext(i int, t *translation) (destination str
 		return ""
 	}
 	next, refused := f.translationOf(i + 1)
-	if refused != nil || next.path != t.path+star || next.answer != leads ||
+	if refused != nil || next.path != strings.TrimSuffix(t.path, "/")+star || next.answer != leads ||
 		next.status != t.status || !next.isAppended(&next.sets[0]) {
 		return ""
 	}
@@ -279,9 +279,9 @@ func (f *redirectsFile) togetherWithNext(i int, t *translation) (destination str
 		return ""
 	}
 	below := next.rules(&next.sets[0], true, false)[0].rule.Value
-	path, rest := cutPath(t.to.text)
-	if strings.TrimSuffix(path, "/")+"/"+rest != below {
+	itself := t.rules(&t.sets[0], true, false)[0].rule.Value
+	if withSlash(itself) != below {
 		return ""
 	}
-	return t.to.text
+	return itself
 }

@@ -10,7 +10,7 @@ import (
 // Verify reads a file before and after the edit, and checks that this has made no other change. An
 // error is what is wrong, or the readers' own.
 func (e Edit) Verify(before, after io.Reader, format Format, source string) error {
-	old, now := newRuleSum(), newRuleSum()
+	old, now := newRuleSum(format), newRuleSum(format)
 	now.seed = old.seed
 	_, err := e.Reading.Read(before, format, source, func(rule resolver.Rule) {
 		if !e.isOf(rule.Key) {
@@ -45,14 +45,20 @@ func (e Edit) Verify(before, after io.Reader, format Format, source string) erro
 
 // ruleSum is a sum over rules, whatever their order.
 type ruleSum struct {
-	seed maphash.Seed
-	sum  uint64
+	format Format
+	seed   maphash.Seed
+	sum    uint64
 }
 
-func newRuleSum() *ruleSum { return &ruleSum{seed: maphash.MakeSeed()} }
+func newRuleSum(format Format) *ruleSum {
+	return &ruleSum{format: format, seed: maphash.MakeSeed()}
+}
 
 func (s *ruleSum) add(rule resolver.Rule) {
 	rule.Position = resolver.Position{}
+	if s.format == Redirects {
+		rule = asRead(rule)
+	}
 	s.sum += maphash.Comparable(s.seed, rule)
 }
 

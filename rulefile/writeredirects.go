@@ -317,21 +317,25 @@ func rulesOfLine(line string) (rules []resolver.Rule) {
 	return rules
 }
 
-// isRead reports whether a rule that has been read is one that was written, for requests. That of
-// the query of requests may become something else is no error.
-func isRead(read, written resolver.Rule) bool {
-	read.Position, written.Position = resolver.Position{}, resolver.Position{}
-	read.Query = written.Query
-	readKey, writtenKey := read.Key, written.Key
-	read.Key = resolver.CanonicalKey(read.Key, false)
-	written.Key = resolver.CanonicalKey(written.Key, false)
-	if resolver.IsTemplate(read.Key) {
-		read.Value, written.Value = withNumbers(readKey, read.Value), withNumbers(writtenKey, written.Value)
-		if path, _ := cutPath(read.Value); strings.HasSuffix(path, "}") {
-			read.Exact = written.Exact // a slash at the end is kept where that leads nowhere else
-		}
+// isRead reports whether a rule that has been read is one that was written.
+func isRead(read, written resolver.Rule) bool { return asRead(read) == asRead(written) }
+
+// asRead returns a rule without what a line of a _redirects file does not say: how variables are
+// called and whether they are encoded, whether a slash at the end of a path is kept, and whether
+// requests add to a query. Rules that lines tell apart differ.
+func asRead(rule resolver.Rule) resolver.Rule {
+	key := rule.Key
+	rule.Position, rule.Query = resolver.Position{}, resolver.QueryDefault
+	rule.Key = resolver.CanonicalKey(key, false)
+	path, rest := cutPath(rule.Value)
+	switch isTemplate := resolver.IsTemplate(key); {
+	case isTemplate && strings.HasSuffix(path, "}"):
+		rule.Exact = false
+	case isHostAlone(path):
+		rule.Value = path + "/" + rest
 	}
-	return read == written
+	rule.Value = withNumbers(key, rule.Value)
+	return rule
 }
 
 // withNumbers writes the number of each variable in a key in the place of its name.
