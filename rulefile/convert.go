@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -245,15 +246,26 @@ func checkVisible(rule resolver.Rule) error {
 		"the direction of text; remove it, or write it percent-encoded")
 }
 
-// approximation says in which way a rule differs in another format, or "".
+// approximation says in which ways a rule differs in another format, or "".
 func approximation(rule resolver.Rule, from, to Format) string {
-	switch isGone := rule.Value == resolver.GoneValue; {
-	case isGone && from == Redirects && to != Redirects:
+	isGone := rule.Value == resolver.GoneValue
+	switch {
+	case (from == Redirects) == (to == Redirects):
+		return ""
+	case from == Redirects && isGone:
 		return "the page of the line is left out; requests are an error with status 410, which " +
 			"handle_errors answers"
-	case !isGone && rule.Status == 0 && to == Redirects && from != Redirects:
-		return "the status is written down as 302, which it is by default; one that is set for " +
-			"the whole site would not count any more"
+	case from == Redirects || isGone || rule.Value == resolver.PassValue:
+		return ""
 	}
-	return ""
+	var ways []string
+	if rule.Status == 0 {
+		ways = append(ways, "the status is written down as 302, which it is by default; one that is "+
+			"set for the whole site would not count any more")
+	}
+	before, _, _ := strings.Cut(rule.Value, "#")
+	if strings.Contains(before, "?") && rule.Query != resolver.QueryIgnore {
+		ways = append(ways, "requests add nothing to the query there, as the destination has one")
+	}
+	return strings.Join(ways, "; ")
 }
