@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +88,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		}
 		r = file
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	done, err := how.Convert(out, to, &steppingReader{r, progress}, from, printable.Text(path))
@@ -102,6 +104,10 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// enoughMemory is from where on, in bytes, memory is collected more often than by itself. A million
+// rules take less, and leave as much behind.
+const enoughMemory = 320 << 20
 
 // formatOf returns the format of what is read.
 func (c *converting) formatOf(path string) (rulefile.Format, error) {
