@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,10 @@ type converting struct {
 	from, to  string
 	redirects source.RedirectsOptions
 }
+
+// skipped is what becomes of unsupported lines: what is written has none of them in any case, and
+// then each is reported with what becomes of its requests.
+const skipped = "skip"
 
 func convertCommand() *cobra.Command {
 	var c converting
@@ -49,7 +54,7 @@ wrong usage and for files that cannot be opened.`,
 	for _, flag := range []string{"from", "to"} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
 	}
-	addRedirectsFlags(cmd, &c.redirects)
+	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
 }
 
@@ -72,6 +77,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if flag := redirectsFlag(&c.redirects); flag != "" && from != rulefile.Redirects {
 		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from)
 	}
+	c.redirects.Unsupported = cmp.Or(c.redirects.Unsupported, skipped)
 	how, err := c.redirects.Reading()
 	if err != nil {
 		return err

@@ -23,16 +23,17 @@ func (r *reading) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.format, flag, "", "Format of standard input, and of files whose names "+
 		"do not tell it: json, csv or redirects (default: json)")
 	_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
-	addRedirectsFlags(cmd, &r.redirects)
+	addRedirectsFlags(cmd, &r.redirects, "error")
 }
 
-// addRedirectsFlags adds the flags that say how _redirects files are read.
-func addRedirectsFlags(cmd *cobra.Command, o *source.RedirectsOptions) {
+// addRedirectsFlags adds the flags that say how _redirects files are read. What becomes of
+// unsupported lines by default is for the command to see to.
+func addRedirectsFlags(cmd *cobra.Command, o *source.RedirectsOptions, unsupported string) {
 	cmd.Flags().StringVar(&o.Dialect, "dialect", "",
 		"Service whose rules _redirects files follow: netlify or cloudflare (default: netlify)")
 	cmd.Flags().StringVar(&o.Unsupported, "unsupported", "",
 		"What becomes of lines of _redirects files that have no equivalent: error, or skip, which "+
-			"leaves them out with a warning (default: error)")
+			"leaves them out with a warning (default: "+unsupported+")")
 	cmd.Flags().StringArrayVar(&o.Hosts, "line-host", nil,
 		"Host of the site, for lines of _redirects files that begin with one; can be repeated")
 	for flag, words := range map[string][]cobra.Completion{
