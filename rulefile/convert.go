@@ -56,6 +56,7 @@ func (l LineReport) String() string {
 func (o Reading) Convert(
 	w io.Writer, to Format, r io.Reader, from Format, source string,
 ) (Conversion, error) {
+	o.observer = new(observer)
 	c := converter{reading: o, from: from, to: to, source: source,
 		checker: resolver.NewRuleChecker()}
 	var inReading error
@@ -183,8 +184,10 @@ func (c *converter) finish() {
 	approximated := without(c.placesOf(done.Approximated), dropped)
 	done.Refused.Count, done.Dropped.Count, done.Approximated.Count =
 		len(refused), len(dropped), len(approximated)
+	// a line can be part of the next one's rule, so that no rule has its place
 	all := sorted(slices.Concat(c.places, refused, dropped, approximated))
-	done.Exact = len(all) - len(refused) - len(dropped) - len(approximated)
+	done.Exact = max(len(all), c.reading.observer.lines) -
+		len(refused) - len(dropped) - len(approximated)
 	for _, lines := range []*Lines{&done.Approximated, &done.Refused, &done.Dropped} {
 		slices.SortStableFunc(lines.Reports, func(a, b LineReport) int {
 			return comparePlaces(a.Position, b.Position)

@@ -79,6 +79,8 @@ func TestAConversionCountsLines(t *testing.T) {
 		exact, near, refused int
 	}{
 		{"one that makes two rules", rulefile.Redirects, rulefile.JSON, "# blog\n\n/a/* /b\n", 1, 0, 0},
+		{"two that make one rule", rulefile.Redirects, rulefile.JSON,
+			"/a https://a.example/\n/a/* https://a.example/:splat\n", 2, 0, 0},
 		{"one of whose rules neither is read", rulefile.Redirects, rulefile.CSV, "/a/* /b\\c\n", 0, 0, 1},
 		{"a rule of which two things are wrong", rulefile.CSV, rulefile.JSON, "a#b,c\nd,e\nf,/g\n", 1,
 			0, 2},
@@ -138,6 +140,14 @@ func TestRulesWhoseChainsAreTooLongTogetherAreToldOf(t *testing.T) {
 type onlyReader struct{ r *strings.Reader }
 
 func (r onlyReader) Read(p []byte) (int, error) { return r.r.Read(p) }
+
+func TestAConversionReportsEachLineOfALongTable(t *testing.T) {
+	text := "/a https://a.example\n" + strings.Repeat("/a https://b.example\n", 12_000)
+	_, done := convert(t, rulefile.Redirects, rulefile.JSON, text)
+	if done.Exact != 1 || done.Dropped.Count != 12_000 || len(done.Dropped.Reports) != 12_000 {
+		t.Errorf("%d exact, %d dropped", done.Exact, done.Dropped.Count)
+	}
+}
 
 // FuzzConvert converts any text, from and to any format.
 func FuzzConvert(f *testing.F) {

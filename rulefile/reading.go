@@ -66,6 +66,13 @@ type Reading struct {
 	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file
 	// that begin with a URL of one of them are rules.
 	Hosts []string
+
+	observer *observer // nil for none
+}
+
+// observer is told what a conversion has to know of a _redirects file.
+type observer struct {
+	lines int // that say something
 }
 
 // Read reads rules in a format. Each is passed to add; its position is source, and the line and

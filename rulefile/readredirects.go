@@ -18,6 +18,9 @@ func (o Reading) readRedirects(
 	end := f.readLines(newLineReader(r, source))
 	f.findMeetings()
 	f.makeRules(add)
+	if o.observer != nil {
+		o.observer.lines = len(f.lines)
+	}
 	return f.warned.all(), f.errs.withEnd(end)
 }
 
@@ -69,6 +72,7 @@ func newRedirectsFile(o Reading) *redirectsFile {
 		tails:  make(map[uint64]chainTail),
 		order:  newLineOrder(),
 		whole:  none,
+		warned: warnings{keep: o.observer != nil},
 	}
 }
 

@@ -28,7 +28,8 @@ const maxWarnings = 10_000
 
 // warnings are those of a file.
 type warnings struct {
-	first []resolver.Warning // at most maxWarnings
+	first []resolver.Warning // at most maxWarnings, or all
+	keep  bool               // all
 	last  resolver.Position  // the last place of one
 	n     int                // how many there are
 }
@@ -37,7 +38,7 @@ type warnings struct {
 func (w *warnings) add(
 	kind resolver.WarningKind, at resolver.Position, key, format string, args ...any,
 ) {
-	if w.n++; w.n <= maxWarnings {
+	if w.n++; w.n <= maxWarnings || w.keep {
 		message := fmt.Sprintf(format, args...)
 		w.first = append(w.first, resolver.Warning{Kind: kind, Position: at, Key: key, Message: message})
 	}
