@@ -84,9 +84,11 @@ type converter struct {
 	reading  Reading
 	from, to Format
 	source   string
-	checker  *resolver.RuleChecker
-	done     Conversion
-	places   []place // of all rules that were read
+	checker  *resolver.RuleChecker // nil when all is read
+	// chainsMayFail tells that the rules together have to be compiled.
+	chainsMayFail bool
+	done          Conversion
+	places        []place // of all rules that were read
 }
 
 // read passes the rules to write that are good.
@@ -97,6 +99,8 @@ func (c *converter) read(r io.Reader, write func(resolver.Rule)) error {
 			write(rule)
 		}
 	})
+	c.chainsMayFail = c.checker.MayFailInChains()
+	c.checker = nil // as writing takes memory, too
 	for _, w := range warnings {
 		switch w.Kind {
 		case WarnNeverReached:
@@ -137,7 +141,7 @@ func (l *Lines) report(at resolver.Position, key, message string) {
 // checkChains compiles the rules that have been written, where they can be too much together. For
 // that they are read again.
 func (c *converter) checkChains(r io.Reader) error {
-	if !c.checker.MayFailInChains() {
+	if !c.chainsMayFail {
 		return nil
 	}
 	again, ok := r.(io.Seeker)

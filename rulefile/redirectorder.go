@@ -48,26 +48,37 @@ func longestFirst(rules []resolver.Rule) []resolver.Rule {
 		}
 		return rules
 	}
-	type placed struct {
-		place int
-		rule  resolver.Rule
-	}
+	type placed struct{ place, own int32 } // where it goes, and where it stands
 	seed := maphash.MakeSeed()
 	lastBelow := lastBelow(rules, seed)
 	order := make([]placed, len(rules))
-	for i, rule := range rules {
-		order[i] = placed{i, rule}
-		if !rule.Exact {
-			order[i].place = max(i, lastBelow[maphash.String(seed, rule.Key)])
+	for i := range rules {
+		order[i] = placed{int32(i), int32(i)}
+		if rule := &rules[i]; !rule.Exact {
+			order[i].place = int32(max(i, lastBelow[maphash.String(seed, rule.Key)]))
 		}
 	}
 	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(len(b.rule.Key), len(a.rule.Key)))
+		return cmp.Or(cmp.Compare(a.place, b.place),
+			cmp.Compare(len(rules[b.own].Key), len(rules[a.own].Key)))
 	})
-	for i := range order {
-		rules[i] = order[i].rule
-	}
+	permute(rules, func(i int) *int32 { return &order[i].own })
 	return rules
+}
+
+// permute puts rules in order, in their place: from gives the index of the rule that goes to an
+// index, and is overwritten.
+func permute(rules []resolver.Rule, from func(i int) *int32) {
+	for start := range rules {
+		first, at := rules[start], start
+		for next := int(*from(at)); next != start; next = int(*from(at)) {
+			rules[at] = rules[next]
+			*from(at) = int32(at)
+			at = next
+		}
+		rules[at] = first
+		*from(at) = int32(at)
+	}
 }
 
 // lastBelow returns the index of the last rule below each rule that takes all below its path. It is

@@ -22,8 +22,8 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	b := bufio.NewWriter(w)
 	all := longestFirst(slices.Collect(rules))
 	t := newRedirectsTable(all)
-	for _, line := range t.inOrder(&errs) {
-		b.WriteString(line)
+	for lines := range t.inOrder(&errs) {
+		b.WriteString(lines)
 	}
 	if err := b.Flush(); err != nil { // the first error of all that was written
 		return err
@@ -54,36 +54,49 @@ func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
 
 // inOrder returns the lines of all rules in an order in which the first that matches is the right
 // one. What has none is added to errs.
-func (t *redirectsTable) inOrder(errs *Errors) []string {
+func (t *redirectsTable) inOrder(errs *Errors) iter.Seq[string] {
+	if t.places == nil {
+		return func(yield func(string) bool) { t.eachLines(errs, func(_ int, lines string) { yield(lines) }) }
+	}
 	type placed struct {
 		place, own int // where it goes, and where its rule stands
 		lines      string
 	}
 	var order []placed
+	t.eachLines(errs, func(i int, lines string) {
+		place, err := t.placeOf(i, t.rules[i], lines)
+		if err != nil {
+			errs.leaveOut(t.rules[i], err)
+			return
+		}
+		order = append(order, placed{place, i, lines})
+	})
+	slices.SortStableFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.place-a.own, b.place-b.own))
+	})
+	return func(yield func(string) bool) {
+		for i := range order {
+			if !yield(order[i].lines) {
+				return
+			}
+		}
+	}
+}
+
+// eachLines calls do with the lines of each rule that has some, and its index.
+func (t *redirectsTable) eachLines(errs *Errors, do func(i int, lines string)) {
 	for i, rule := range t.rules {
 		rule = withStatus(rule, resolver.DefaultStatus)
 		if t.isPartOfAnother(rule) {
 			continue
 		}
 		lines, err := redirectsOf(rule)
-		place := i
-		if err == nil && t.places != nil {
-			place, err = t.placeOf(i, rule, lines)
-		}
 		if err != nil {
 			errs.leaveOut(rule, err)
 			continue
 		}
-		order = append(order, placed{place, i, lines})
+		do(i, lines)
 	}
-	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.place-a.own, b.place-b.own))
-	})
-	all := make([]string, len(order))
-	for i := range order {
-		all[i] = order[i].lines
-	}
-	return all
 }
 
 // isPartOfAnother reports whether a rule is one of those that the line of another one makes: that
@@ -275,26 +288,32 @@ func checkReading(line string, rule resolver.Rule) error {
 	if t.takesAll() && t.passes() {
 		return nil
 	}
-	var read resolver.Rule
-	for _, read = range rulesOf(&t) {
+	var likely resolver.Rule
+	for read, isOwn := range rulesOf(&t) {
 		if isRead(read, rule) {
 			return nil
 		}
+		if isOwn {
+			likely = read
+		}
 	}
-	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", read.Key, read.Value)
+	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", likely.Key, likely.Value)
 }
 
-// rulesOf returns the rules of a line by itself, the most likely last; also those that it makes
-// where it leads to other lines.
-func rulesOf(t *translation) (rules []resolver.Rule) {
-	for _, isOwn := range []bool{false, true} {
-		for i := range t.sets {
-			for _, made := range t.rules(&t.sets[i], isOwn, false) {
-				rules = append(rules, made.rule)
+// rulesOf returns the rules of a line by itself, which are its own, and behind them those that it
+// makes where it leads to other lines.
+func rulesOf(t *translation) iter.Seq2[resolver.Rule, bool] {
+	return func(yield func(rule resolver.Rule, isOwn bool) bool) {
+		for _, isOwn := range []bool{true, false} {
+			for i := range t.sets {
+				for _, made := range t.rules(&t.sets[i], isOwn, false) {
+					if !yield(made.rule, isOwn) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return rules
 }
 
 // rulesOfLine returns the rules that a line makes, if other lines are there for them: those for the
@@ -318,7 +337,10 @@ func rulesOfLine(line string) (rules []resolver.Rule) {
 }
 
 // isRead reports whether a rule that has been read is one that was written.
-func isRead(read, written resolver.Rule) bool { return asRead(read) == asRead(written) }
+func isRead(read, written resolver.Rule) bool {
+	read.Position = written.Position
+	return read == written || asRead(read) == asRead(written)
+}
 
 // asRead returns a rule without what a line of a _redirects file does not say: how variables are
 // called and whether they are encoded, whether a slash at the end of a path is kept, and whether
