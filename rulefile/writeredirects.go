@@ -56,7 +56,9 @@ func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
 // one. What has none is added to errs.
 func (t *redirectsTable) inOrder(errs *Errors) iter.Seq[string] {
 	if t.places == nil {
-		return func(yield func(string) bool) { t.eachLines(errs, func(_ int, lines string) { yield(lines) }) }
+		return func(yield func(string) bool) {
+			t.eachLines(errs, func(_ int, lines string) { yield(lines) })
+		}
 	}
 	type placed struct {
 		place, own int // where it goes, and where its rule stands
