@@ -38,14 +38,16 @@ func newLineOrder() *lineOrder {
 
 // ownerOf returns the line that has the rule of a key, which is no line's own path.
 func (o *lineOrder) ownerOf(key string) (line int, isPlaced bool) {
-	line, isPlaced = o.keys[resolver.CanonicalKey(key, false)]
+	if len(o.keys) > 0 {
+		line, isPlaced = o.keys[resolver.CanonicalKey(key, false)]
+	}
 	return line, isPlaced
 }
 
 // add takes down a rule.
 func (o *lineOrder) add(rule ownedRule, isCompared bool) {
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
-	if isTemplate || rule.isExtra {
+	if isTemplate && isCompared || rule.isExtra {
 		o.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
 	}
 	if !isCompared || !isTemplate && rule.rule.Exact {

@@ -19,6 +19,8 @@ type translation struct {
 	meets        meeting
 	// isMetApart tells that what leads to other lines has rules of its own.
 	isMetApart bool
+	// isIdle tells that the line leads every request to where it is, or only within what it takes.
+	isIdle bool
 	// together is the destination of the path itself, which a line in front gives for it; "" for none.
 	together string
 }
@@ -58,20 +60,27 @@ func translate(line redirectLine, dialect Dialect, at resolver.Position) (
 	if t.target, err = newRedirectTarget(line.to.text, path.captured); err != nil {
 		return t, &refusal{line.to, err, unsupported}
 	}
+	t.isIdle = line.answer == leads && t.isNear() && t.isIdentity()
 	return t, nil
+}
+
+// isNear reports whether a line could lead to what it takes itself.
+func (t *translation) isNear() bool {
+	first := &t.sets[0]
+	if !t.target.isInternal {
+		return false
+	}
+	return !first.isLiteral() || strings.HasPrefix(canonical(t.to.text), "/"+canonical(first.key()))
 }
 
 // passes reports whether a line leaves its requests to the next handler.
 func (t *translation) passes() bool {
-	return t.answer == rewrites || t.answer == notFound || t.answer == leads && t.isIdentity()
+	return t.answer == rewrites || t.answer == notFound || t.isIdle
 }
 
 // isIdentity reports whether a line leads every request to where it is, perhaps with a slash more
 // or less, or to where it leads again.
 func (t *translation) isIdentity() bool {
-	if !t.target.isInternal {
-		return false
-	}
 	to, _ := cutPath(t.to.text)
 	from := t.path
 	switch {
@@ -241,7 +250,7 @@ func (s *setSegment) parts() (parts []valuePart) {
 // hole returns rules that end what would lead a line to itself, again and again. The service ends
 // it there, too: in front of what a "*" matched.
 func (t *translation) hole() []placedRule {
-	if t.answer != leads || !t.target.isInternal || t.passes() {
+	if t.answer != leads || t.passes() || !t.isNear() {
 		return nil
 	}
 	if t.isCloudflare {

@@ -16,6 +16,9 @@ func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
 			f.errs = append(f.errs, err)
 			return
 		}
+		if f.makePlainRule(i, add) {
+			continue
+		}
 		t, refused := f.translationOf(i)
 		if refused != nil {
 			f.refuse(i, &t, refused)
@@ -57,6 +60,50 @@ func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
 			}
 		}
 	}
+}
+
+// makePlainRule passes the rule of a line on that leads a path without variables somewhere, where
+// no line has any: of most lines, by the shortest way. It reports whether it has.
+func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
+	if len(f.dynamic) > 0 || f.whole != none || len(f.left) > 0 || f.isPair(i) ||
+		f.parser.dialect == Cloudflare {
+		return false
+	}
+	line, refused := f.parser.parse(f.lines[i].text)
+	if refused != nil || line.answer != leads || strings.Contains(line.to.text, "/:") {
+		return false
+	}
+	key, ok := f.plainPath(line.path)
+	if !ok {
+		return false
+	}
+	if by, part := f.takerOfKey(i, key, false); part != nothing {
+		f.warnOfTaken(f.positionOf(i, line.from), by)
+		return true
+	}
+	rule := resolver.Rule{
+		Position: f.positionOf(i, line.from), Key: key, Value: line.to.text, Status: line.status,
+		Exact: true,
+	}
+	if leadsToItself(rule) {
+		return false
+	}
+	if before, _, _ := strings.Cut(rule.Value, "#"); strings.Contains(before, "?") {
+		rule.Query = resolver.QueryIgnore
+	}
+	f.adaptToChain(i, &rule)
+	add(rule)
+	return true
+}
+
+// isPair reports whether the i-th line could become one rule with that in front of it or behind it.
+func (f *redirectsFile) isPair(i int) bool {
+	for _, n := range []int{i, i + 1} {
+		if n < len(f.lines) && strings.Contains(f.lines[n].text, star) {
+			return true
+		}
+	}
+	return false
 }
 
 // refuse says that a line is no rule: in an error, or in a warning where it may be left out.
@@ -118,13 +165,18 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 		}
 	}
 	if len(placed) == 0 {
-		f.warned.add(WarnNeverReached, t.at, "", "no request gets to this line, as that at %s comes "+
-			"first and takes all that it would take; put this line in front of it, or remove one of "+
-			"the two", f.placeOf(taker))
+		f.warnOfTaken(t.at, taker)
 		return nil
 	}
 	f.add(i, t, placed, add)
 	return nil
+}
+
+// warnOfTaken warns of a line that takes nothing, as another one has all.
+func (f *redirectsFile) warnOfTaken(at resolver.Position, by int) {
+	f.warned.add(WarnNeverReached, at, "", "no request gets to this line, as that at %s comes first "+
+		"and takes all that it would take; put this line in front of it, or remove one of the two",
+		f.placeOf(by))
 }
 
 // rulesOf returns the rules of a line for one of its sets.
@@ -231,10 +283,15 @@ func (f *redirectsFile) takerOf(i int, set *pathSet) (by int, has part) {
 	if !set.isLiteral() {
 		return none, nothing
 	}
-	key := set.key()
+	return f.takerOfKey(i, set.key(), set.below)
+}
+
+// takerOfKey is takerOf for a path without variables, and perhaps all below it.
+func (f *redirectsFile) takerOfKey(i int, key string, isBelow bool) (by int, has part) {
+	by = none
 	if first, there := f.exact[f.hash(key)]; there && first < i {
 		by, has = first, itself
-		if !set.below {
+		if !isBelow {
 			has = all
 		}
 	}
@@ -267,7 +324,7 @@ func (f *redirectsFile) takenOf(i int, set *pathSet) (by int, has part) {
 // togetherWithNext returns the destination of a line for a path, if the next line, for all below
 // that path, goes on with it: then the two are one rule.
 func (f *redirectsFile) togetherWithNext(i int, t *translation) (destination string) {
-	if i+1 == len(f.lines) || t.answer != leads || len(t.sets) != 1 || t.sets[0].below {
+	if i+1 == len(f.lines) || !f.isPair(i+1) || t.answer != leads || len(t.sets) != 1 || t.sets[0].below {
 		return ""
 	}
 	next, refused := f.translationOf(i + 1)
