@@ -21,7 +21,7 @@ func (f *redirectsFile) adaptToChain(i int, rule *resolver.Rule) {
 		return
 	}
 	path, rest := cutPath(rule.Value)
-	if _, by, ok := f.nextOf(strings.Trim(path, "/")); !ok || by == i {
+	if _, by, ok := f.nextOf(f.keyOf(path)); !ok || by == i {
 		return
 	}
 	tail := f.tailOf(path)
@@ -39,7 +39,7 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 	var walked []uint64
 	var seen []chainTail
 	for range resolver.MaxRedirects {
-		key := strings.Trim(path, "/")
+		key := f.keyOf(path)
 		hash := f.hash(key)
 		if known, ok := f.tails[hash]; ok {
 			tail = known
@@ -65,6 +65,14 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 		f.tails[walked[i]] = tail
 	}
 	return tail
+}
+
+// keyOf returns the key of a path. At Netlify a slash at its end makes no difference.
+func (f *redirectsFile) keyOf(path string) string {
+	if f.parser.dialect == Cloudflare {
+		return strings.TrimPrefix(path, "/")
+	}
+	return strings.Trim(path, "/")
 }
 
 // nextOf returns where the first line without variables leads that has a path, and the line.
@@ -130,9 +138,12 @@ func (f *redirectsFile) meetAbove(i int, target *pathSet) {
 	}
 }
 
-// meet notes that a line leads to where another one is.
+// meet notes that a line leads to where another one is, if that is reached.
 func (f *redirectsFile) meet(i, other int) {
 	t, refused := f.translationOf(other)
+	if refused == nil && f.isHidden(other, &t, i) {
+		return
+	}
 	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 {
 		f.lines[i].meets = max(f.lines[i].meets, meetsBelow)
 		return
@@ -147,6 +158,19 @@ func (f *redirectsFile) meet(i, other int) {
 	}
 }
 
+// isHidden reports whether another line in front has all that a line takes: one without variables,
+// or the i-th one.
+func (f *redirectsFile) isHidden(line int, t *translation, i int) bool {
+	own := f.pathSetsOf(i)
+	isTaken := func(set pathSet) bool {
+		if _, part := f.takerOf(line, &set); part == all {
+			return true
+		}
+		return i < line && slices.ContainsFunc(own, func(s pathSet) bool { return set.isWithin(&s) })
+	}
+	return !slices.ContainsFunc(t.sets, func(set pathSet) bool { return !isTaken(set) })
+}
+
 // takesSlash reports whether it makes no difference to where a line leads whether a slash comes
 // behind, as one is there already, or the line leads nowhere.
 func (f *redirectsFile) takesSlash(t *translation) bool {
@@ -157,7 +181,7 @@ func (f *redirectsFile) takesSlash(t *translation) bool {
 	if !strings.HasSuffix(path, "/") {
 		return false
 	}
-	_, _, isChain := f.nextOf(strings.Trim(path, "/"))
+	_, _, isChain := f.nextOf(f.keyOf(path))
 	return !t.target.isInternal || !isChain
 }
 

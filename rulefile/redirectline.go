@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -118,7 +117,8 @@ func (p *lineParser) parseSource(line *redirectLine) *refusal {
 	case from[0] != '/' && p.dialect == Cloudflare:
 		from = "/" + from
 	case from[0] != '/':
-		return refuse(malformed, "a path begins with \"/\"; write /"+from)
+		return refuse(neverReached, "no request gets to this line, as a path begins with \"/\"; write /"+
+			from)
 	}
 	line.path = from
 	if end := strings.IndexAny(from, "?#"); end >= 0 {
@@ -248,10 +248,4 @@ func conditionRefusal(condition word) *refusal {
 			"without it; guard it with Caddy's basic_auth or forward_auth"
 	}
 	return &refusal{condition, errors.New(why), unsupported}
-}
-
-// at returns where a word of a line stands.
-func (w word) at(line resolver.Position) resolver.Position {
-	line.Column = w.column
-	return line
 }

@@ -144,26 +144,39 @@ func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []owned
 			"which no rule can say of two \"*\" in front of a path's end; put this line in front of "+
 			"that one, or remove one of the two", f.placeOf(first.line))
 	}
-	t, refused := f.translationOf(first.line)
+	for i := range both {
+		if both[i].key() == first.rule.Key {
+			continue // which is as long as the second one's
+		}
+		more, err := f.shareOf(first.line, &both[i])
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
+	}
+	return rules, nil
+}
+
+// shareOf returns the rules of a line for some of the paths that it takes.
+func (f *redirectsFile) shareOf(line int, set *pathSet) (rules []ownedRule, err error) {
+	t, refused := f.translationOf(line)
 	if refused != nil {
 		return nil, refused.why
 	}
-	for i := range both {
-		by, part := f.takenOf(first.line, &both[i])
-		if part == all && by != first.line {
+	by, part := f.takenOf(line, set)
+	if part == all && by != line {
+		return nil, nil
+	}
+	for _, rule := range t.rules(set, false, part == itself && by != line) {
+		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
 			continue
 		}
-		for _, rule := range t.rules(&both[i], false, part == itself && by != first.line) {
-			if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
-				continue
-			}
-			rule.isExtra = true
-			more, _, err := f.settle(ownedRule{rule, first.line})
-			if err != nil {
-				return nil, err
-			}
-			rules = append(rules, more...)
+		rule.isExtra = true
+		more, _, err := f.settle(ownedRule{rule, line})
+		if err != nil {
+			return nil, err
 		}
+		rules = append(rules, more...)
 	}
 	return rules, nil
 }

@@ -247,55 +247,64 @@ func (s *setSegment) parts() (parts []valuePart) {
 	return parts
 }
 
-// hole returns rules that end what would lead a line to itself, again and again. The service ends
-// it there, too: in front of what a "*" matched.
-func (t *translation) hole() []placedRule {
+// holes returns where a line would lead to itself, again and again. The service ends that, too: in
+// front of what a "*" matched. The paths of the first set are where it begins.
+func (t *translation) holes() (holes []pathSet) {
 	if t.answer != leads || t.passes() || !t.isNear() {
 		return nil
 	}
-	if t.isCloudflare {
-		return t.holeOfCloudflare()
+	front, ok := t.target.set(t.hasStar && t.sets[0].below && !t.isCloudflare)
+	if ok && t.takes(&front) {
+		holes = append(holes, front)
 	}
-	set, ok := t.target.set(t.hasStar && t.sets[0].below)
-	if !ok || len(set.segments) == 0 {
-		return nil
+	if itself, ok := t.withoutStar(); ok && t.takes(&itself) {
+		holes = append(holes, itself)
 	}
-	isInside, isShort := false, false
-	for i := range t.sets {
-		if t.sets[i].isLike(&set) {
-			return nil
-		}
-		isInside = isInside || set.isWithin(&t.sets[i])
-		isShort = isShort || len(set.segments) <= len(t.sets[i].segments)
-	}
-	switch {
-	case !isInside:
-		return nil
-	case !isShort || !set.below:
-		return t.toOutcome(&set, resolver.PassValue, false)
-	}
-	// a rule for all below a longer key of this line would win against one for the path and all below
-	path := set.itself()
-	return append(t.toOutcome(&path, resolver.PassValue, false),
-		t.toOutcome(&set, resolver.PassValue, true)...)
+	return holes
 }
 
-// holeOfCloudflare is hole for Cloudflare's lines, which take a path with a slash at its end, or the
-// one without.
-func (t *translation) holeOfCloudflare() []placedRule {
-	set, ok := t.target.set(false)
-	if path, _ := cutPath(t.to.text); !ok || len(set.segments) == 0 {
-		return nil
-	} else if path == t.path+"/" {
-		set.segments = append(set.segments, setSegment{})
-		return t.toOutcome(&set, resolver.PassValue, false)
-	}
+// takes reports whether a line takes the paths of a set, and others.
+func (t *translation) takes(set *pathSet) bool {
+	isInside := false
 	for i := range t.sets {
-		if own := &t.sets[i]; own.below && set.isWithin(own) {
-			return t.toOutcome(&set, resolver.PassValue, false)
+		if t.sets[i].isLike(set) {
+			return false
+		}
+		isInside = isInside || set.isWithin(&t.sets[i])
+	}
+	return isInside && len(set.segments) > 0
+}
+
+// withoutStar returns the path that a line leads to where its "*" matches nothing, if that is one
+// and no other.
+func (t *translation) withoutStar() (set pathSet, ok bool) {
+	inPath, _ := t.target.count(splatName)
+	for _, p := range t.target.pathPieces() {
+		if p.capture != "" && p.capture != splatName {
+			return set, false
 		}
 	}
-	return nil
+	if inPath == 0 {
+		return set, false
+	}
+	path, _ := cutPath(t.target.write(false, func(string) []valuePart { return nil }))
+	set.splatAt = noSplat
+	for segment := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		set.segments = append(set.segments, setSegment{before: segment})
+	}
+	return set, true
+}
+
+// rulesOfHole returns the rules that let the paths of a hole pass.
+func (t *translation) rulesOfHole(set *pathSet, isBelowOnly bool) (rules []placedRule) {
+	isShort := func(own pathSet) bool { return len(set.segments) <= len(own.segments) }
+	if !set.below || isBelowOnly || !slices.ContainsFunc(t.sets, isShort) {
+		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
+	}
+	// a rule of this line for all below a key as long would win against one for path and all below
+	path := set.itself()
+	return append(t.toOutcome(&path, resolver.PassValue, false),
+		t.toOutcome(set, resolver.PassValue, true)...)
 }
 
 // leadsWithin reports whether a line with a "*" never leads out of what it takes, which ends at the

@@ -132,6 +132,9 @@ func (s *pathSet) aroundSpan(other, spans, plain *pathSet) (both []pathSet) {
 	}
 	span := spans.segments[p]
 	span.name = set.freeName(span.name)
+	if front > p {
+		span.capture = "" // it is only a part of what the "*" matches
+	}
 	set.segments = append(set.segments, span)
 	if set.splatTo = front + 1; s == plain {
 		set.segments[front].capture, set.splatTo = "", 0

@@ -50,14 +50,11 @@ func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
 			Position: path.rule.Position, Key: set.key(), Value: resolver.PassValue, Exact: true,
 		}
 		placed, by, err := f.settle(ownedRule{placedRule{rule: rule, set: set, isExtra: true}, behind})
-		if err != nil || by != none {
-			continue
+		if by != none {
+			placed, err = f.shareOf(by, &set)
 		}
-		for _, rule := range placed {
-			if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
-				f.order.add(rule, len(f.dynamic) > 0)
-				add(rule.rule)
-			}
+		if err == nil {
+			f.addExtra(placed, add)
 		}
 	}
 }
@@ -205,9 +202,9 @@ func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 // add passes the rules of a line on, and remembers them.
 func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(resolver.Rule)) {
 	f.warnOf(t)
-	if hole := t.hole(); hole != nil && f.addHole(i, hole, add) {
+	if at := f.addHoles(i, t, add); at != "" {
 		f.warned.add(WarnApproximated, t.at, "", "the line leads to paths that it takes itself, which "+
-			"ends at the service, too: the next handler answers at /%s", hole[0].rule.Key)
+			"ends at the service, too: the next handler answers at /%s", at)
 	}
 	for _, rule := range placed {
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
@@ -226,25 +223,32 @@ func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(
 	f.noteLeftOut(i, t)
 }
 
-// addHole adds the rules that end a line's way to itself, where no line in front has their paths.
-func (f *redirectsFile) addHole(
-	i int, hole []placedRule, add func(resolver.Rule),
-) (isAdded bool) {
-	for _, rule := range hole {
-		rule.isExtra = true
-		if by, part := f.takenOf(i, &rule.set); part != nothing && by != i {
+// addHoles adds the rules that end a line's way to itself, where no line in front has their paths,
+// and returns the key of the first.
+func (f *redirectsFile) addHoles(i int, t *translation, add func(resolver.Rule)) (first string) {
+	for _, set := range t.holes() {
+		by, part := f.takenOf(i, &set)
+		if part == all && by != i {
 			continue
 		}
-		placed, by, err := f.settle(ownedRule{rule, i})
-		if err != nil || by != none {
-			continue
-		}
-		for _, rule := range placed {
-			if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
-				f.order.add(rule, len(f.dynamic) > 0)
-				add(rule.rule)
-				isAdded = true
+		for _, rule := range t.rulesOfHole(&set, part == itself && by != i) {
+			rule.isExtra = true
+			placed, by, err := f.settle(ownedRule{rule, i})
+			if err == nil && by == none && f.addExtra(placed, add) && first == "" {
+				first = rule.rule.Key
 			}
+		}
+	}
+	return first
+}
+
+// addExtra passes rules on whose keys have none yet.
+func (f *redirectsFile) addExtra(rules []ownedRule, add func(resolver.Rule)) (isAdded bool) {
+	for _, rule := range rules {
+		if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
+			f.order.add(rule, len(f.dynamic) > 0)
+			add(rule.rule)
+			isAdded = true
 		}
 	}
 	return isAdded

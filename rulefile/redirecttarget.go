@@ -150,7 +150,7 @@ type valuePart struct {
 // the key has variables.
 func (t *redirectTarget) write(isTemplate bool, valueOf func(capture string) []valuePart) string {
 	var b strings.Builder
-	isEmpty := false // of what stands in front
+	isEmpty, isBehind := false, false // the value in front; there is one in the path
 	writeValue := func(p targetPiece, v valuePart) {
 		if p.part == inPath && strings.HasSuffix(b.String(), "/") {
 			v.text = strings.TrimPrefix(v.text, "/")
@@ -162,9 +162,10 @@ func (t *redirectTarget) write(isTemplate bool, valueOf func(capture string) []v
 		if isTemplate {
 			text = bracesEncoded.Replace(text)
 		}
-		if isEmpty && strings.HasPrefix(text, "/") && strings.HasSuffix(b.String(), "/") {
+		if isBehind && strings.HasPrefix(text, "/") && strings.HasSuffix(b.String(), "/") {
 			text = text[1:]
 		}
+		isBehind = p.capture != "" && p.part == inPath
 		b.WriteString(text)
 		if p.capture == "" {
 			isEmpty = false
