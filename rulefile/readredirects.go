@@ -38,7 +38,9 @@ type redirectsFile struct {
 	dynamic      []int // the lines with variables in their paths
 	following    []int // the lines that lead all below a path to another one of the site
 
-	met map[int][]int // of these: the lines that are there
+	// isCompared tells that later rules could precede earlier ones; keepsSlashes that there are rules
+	// for paths with a slash at their end.
+	isCompared, keepsSlashes bool
 
 	order *lineOrder
 	// unslashed are the rules of Cloudflare's paths without a slash at their end.
@@ -68,7 +70,6 @@ func newRedirectsFile(o Reading) *redirectsFile {
 		seed:   maphash.MakeSeed(),
 		exact:  make(map[uint64]int),
 		below:  make(map[uint64]int),
-		met:    make(map[int][]int),
 		tails:  make(map[uint64]chainTail),
 		order:  newLineOrder(),
 		whole:  none,
@@ -198,6 +199,6 @@ func (f *redirectsFile) translationOf(i int) (t translation, refused *refusal) {
 		return translation{redirectLine: line}, refused
 	}
 	t, refused = translate(line, f.parser.dialect, f.positionOf(i, line.from))
-	t.meets = f.lines[i].meets
+	t.meets, t.keepsSlashes = f.lines[i].meets, f.keepsSlashes
 	return t, refused
 }

@@ -127,6 +127,23 @@ func (f *redirectsFile) findMeetings() {
 		f.meetBelow(targets)
 	}
 	f.meetDynamic(others)
+	f.decideSlashes()
+}
+
+// decideSlashes finds out whether rules have to be compared for the sake of slashes at the end of
+// paths, and whether that takes reasonable time.
+func (f *redirectsFile) decideSlashes() {
+	const mostCompared = 1 << 22
+	met := 0
+	for _, i := range f.following {
+		if f.lines[i].meets == meetsOthers {
+			met++
+		}
+	}
+	f.keepsSlashes = met > 0 && met*len(f.lines) <= mostCompared
+	isCloudflare := f.parser.dialect == Cloudflare
+	f.isCompared = len(f.dynamic) > 0 || f.keepsSlashes || isCloudflare && len(f.below) > 0
+	f.order.isSlashed = f.keepsSlashes || isCloudflare
 }
 
 // meetAbove notes what of a line's target is in front of a path below which another line has all.
@@ -148,14 +165,7 @@ func (f *redirectsFile) meet(i, other int) {
 		f.lines[i].meets = max(f.lines[i].meets, meetsBelow)
 		return
 	}
-	f.lines[i].meets = max(f.lines[i].meets, meetsAnySlash)
-	if refused != nil || f.takesSlash(&t) {
-		return
-	}
 	f.lines[i].meets = meetsOthers
-	if met := f.met[i]; len(met) <= mostMet && !slices.Contains(met, other) {
-		f.met[i] = append(met, other)
-	}
 }
 
 // isHidden reports whether another line in front has all that a line takes: one without variables,
@@ -171,68 +181,6 @@ func (f *redirectsFile) isHidden(line int, t *translation, i int) bool {
 	return !slices.ContainsFunc(t.sets, func(set pathSet) bool { return !isTaken(set) })
 }
 
-// takesSlash reports whether it makes no difference to where a line leads whether a slash comes
-// behind, as one is there already, or the line leads nowhere.
-func (f *redirectsFile) takesSlash(t *translation) bool {
-	if t.answer != leads || t.passes() {
-		return true
-	}
-	path, _ := cutPath(t.to.text)
-	if !strings.HasSuffix(path, "/") {
-		return false
-	}
-	_, _, isChain := f.nextOf(f.keyOf(path))
-	return !t.target.isInternal || !isChain
-}
-
-// mostMet is how many lines one leads to for each of which it gets a rule.
-const mostMet = 16
-
-// sharedWithMet returns, for a line that leads all below a path to another one, the paths that lead
-// to other lines. A slash at their end is not kept, as those take it. isKnown is false where that
-// are all paths, or too many to say.
-func (f *redirectsFile) sharedWithMet(i int, t *translation) (sets []pathSet, isKnown bool) {
-	target, ok := t.target.set(false)
-	if !ok || !t.target.goesOn() || len(t.sets) != 1 || len(f.met[i]) == 0 ||
-		len(f.met[i]) > mostMet {
-		return nil, false
-	}
-	own := &t.sets[0]
-	for _, other := range f.met[i] {
-		for _, set := range f.pathSetsOf(other) {
-			both, ok := set.and(&target)
-			if !ok {
-				return nil, false
-			}
-			for j := range both {
-				if len(both[j].segments) <= len(target.segments) {
-					if both[j].below {
-						return nil, false
-					}
-					continue // the path itself has a rule of its own
-				}
-				sets = append(sets, own.with(both[j].segments[len(target.segments):], both[j].below))
-			}
-		}
-	}
-	return sets, true
-}
-
-// with returns the paths of a set that go on with more segments.
-func (s *pathSet) with(segments []setSegment, below bool) pathSet {
-	longer := *s
-	longer.below = below
-	longer.segments = slices.Clone(s.segments)
-	for _, segment := range segments {
-		segment.capture = ""
-		if !segment.isText() && longer.hasName(segment.name) {
-			segment.name = longer.freeName(segment.name)
-		}
-		longer.segments = append(longer.segments, segment)
-	}
-	return longer
-}
-
 // meetBelow finds the lines at or below the targets of others.
 func (f *redirectsFile) meetBelow(targets map[uint64][]int) {
 	for i := range f.lines {
@@ -246,7 +194,9 @@ func (f *redirectsFile) meetBelow(targets map[uint64][]int) {
 		}
 		for hash := range f.above(front) {
 			for _, leading := range targets[hash] {
-				f.meet(leading, i)
+				if f.lines[leading].meets != meetsOthers {
+					f.meet(leading, i)
+				}
 			}
 		}
 	}
@@ -291,9 +241,11 @@ func (f *redirectsFile) meetAmong(i int, others func(func(int) bool)) {
 		return
 	}
 	for other := range others {
+		if f.lines[i].meets == meetsOthers {
+			return
+		}
 		for _, set := range f.pathSetsOf(other) {
-			both, isKnown := set.and(&target)
-			if len(both) > 0 || !isKnown {
+			if len(set.and(&target)) > 0 {
 				f.meet(i, other)
 			}
 		}

@@ -24,6 +24,8 @@ type lineOrder struct {
 	spans    []int
 	keys     map[string]int // the lines of rules that are for no line's own path, by key
 	work     int
+	// isSlashed tells that there are rules for paths with a slash at their end.
+	isSlashed bool
 }
 
 // ownedRule is a rule and the line whose answer it is.
@@ -50,7 +52,7 @@ func (o *lineOrder) add(rule ownedRule, isCompared bool) {
 	if isTemplate && isCompared || rule.isExtra {
 		o.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
 	}
-	if !isCompared || !isTemplate && rule.rule.Exact {
+	if !isCompared || !isTemplate && rule.rule.Exact && !o.isSlashed {
 		return // it precedes all rules with variables that match its path
 	}
 	pattern := resolver.PatternOf(rule.rule)
@@ -79,7 +81,7 @@ func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
 		if o.work++; o.placed[n].set.span() >= 0 && pattern.Compare(other) > 0 {
 			continue
 		}
-		if _, both := pattern.Overlap(other); both && !do(n) {
+		if !do(n) {
 			return
 		}
 	}
@@ -87,14 +89,14 @@ func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
 
 // isSpent reports whether comparing takes too long.
 func (o *lineOrder) isSpent() bool {
-	const most = 1 << 22
+	const most = 1 << 24
 	return o.index.IsSpent() || o.work > most
 }
 
 // settle returns a rule, with those that the lines in front of its line need beside it. Or it
 // returns the line that has all that the rule would take.
 func (f *redirectsFile) settle(rule ownedRule) (rules []ownedRule, by int, refused error) {
-	if len(f.dynamic) == 0 {
+	if !f.isCompared {
 		return []ownedRule{rule}, none, nil
 	}
 	if f.order.isSpent() {
@@ -115,7 +117,7 @@ func (f *redirectsFile) settle(rule ownedRule) (rules []ownedRule, by int, refus
 	return rules, none, nil
 }
 
-// inFrontOf returns the line in front that has all that a rule would take; or those of the rules
+// inFrontOf returns the first line in front that has all that a rule would take; or those of the rules
 // placed that it would precede, and that lines in front have.
 func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
 	if owner, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced && resolver.IsTemplate(rule.rule.Key) {
@@ -125,12 +127,12 @@ func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
 	f.order.preceded(rule, func(n int) bool {
 		other := &f.order.placed[n]
 		if other.line < rule.line {
-			if rule.set.isWithin(&other.set) {
+			if (by == none || other.line < by) && rule.set.isWithin(&other.set) {
 				by = other.line
 			}
 			inFront = append(inFront, n)
 		}
-		return by == none
+		return true
 	})
 	return by, inFront
 }
@@ -138,15 +140,23 @@ func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
 // share returns the rules of a line in front for what its rule has in common with another.
 func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []ownedRule, err error) {
 	f.order.work++
-	both, isKnown := first.set.and(&second.set)
-	if !isKnown {
-		return nil, fmt.Errorf("the line at %s comes first, and takes some of what this line does, "+
-			"which no rule can say of two \"*\" in front of a path's end; put this line in front of "+
-			"that one, or remove one of the two", f.placeOf(first.line))
+	both := first.set.andSlashed(&second.set, f.parser.dialect)
+	if len(both) == 0 {
+		return nil, nil
+	}
+	t, refused := f.translationOf(first.line)
+	if refused != nil {
+		return nil, refused.why
 	}
 	for i := range both {
 		if both[i].key() == first.rule.Key {
 			continue // which is as long as the second one's
+		}
+		if wider := both[i]; first.set.below && !wider.isSlashed() && wider.span() < 0 {
+			// a rule for all below keeps a slash at the end of a path
+			if wider.below = true; t.isAppended(&wider) {
+				both[i] = wider
+			}
 		}
 		more, err := f.shareOf(first.line, &both[i])
 		if err != nil {
@@ -179,6 +189,19 @@ func (f *redirectsFile) shareOf(line int, set *pathSet) (rules []ownedRule, err 
 		rules = append(rules, more...)
 	}
 	return rules, nil
+}
+
+// shareAll is shareOf for paths that a line takes as a whole.
+func (f *redirectsFile) shareAll(line int, set *pathSet) (rules []ownedRule, err error) {
+	for _, own := range f.pathSetsOf(line) {
+		both := own.and(set)
+		for i := range both {
+			if both[i].isLike(set) {
+				return f.shareOf(line, &both[i])
+			}
+		}
+	}
+	return nil, nil
 }
 
 // errTooManyForms is the error of a line that cannot be compared with others in reasonable time.

@@ -17,8 +17,8 @@ type translation struct {
 	target       redirectTarget
 	at           resolver.Position // of its path
 	meets        meeting
-	// isMetApart tells that what leads to other lines has rules of its own.
-	isMetApart bool
+	// keepsSlashes tells that there is a rule more where a slash at a path's end would be lost.
+	keepsSlashes bool
 	// isIdle tells that the line leads every request to where it is, or only within what it takes.
 	isIdle bool
 	// together is the destination of the path itself, which a line in front gives for it; "" for none.
@@ -29,14 +29,10 @@ type translation struct {
 type meeting uint8
 
 const (
-	meetsNothing  meeting = iota
-	meetsBelow            // only rules for all below a path, to which what is captured is appended
-	meetsAnySlash         // also others to which a slash behind makes no difference
+	meetsNothing meeting = iota
+	meetsBelow           // only rules for all below a path, to which what is captured is appended
 	meetsOthers
 )
-
-// keepsSlash reports whether a slash at the end of a path stays where the line leads.
-func (t *translation) keepsSlash() bool { return t.meets != meetsOthers || t.isMetApart }
 
 // placedRule is a rule of a line, and the requests that it is for.
 type placedRule struct {
@@ -102,32 +98,74 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 		return t.toOutcome(set, resolver.GoneValue, isBelowOnly)
 	case t.passes():
 		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
-	case isOwn && !isBelowOnly && t.isAppended(set):
-		return []placedRule{t.rule(set, set.key(), set.splatName(), false)}
+	case !isBelowOnly && t.isAppended(set):
+		return []placedRule{t.rule(set, set.key(), "", false)}
+	}
+	if isOwn && t.isCloudflare && set.below && set.splatCut == 0 && set.splatName() != "" {
+		base := *set
+		base.segments = set.segments[:set.splatAt]
+		return t.rulesBelow(&base)
 	}
 	if set.key() != "" && !isBelowOnly {
 		path := set.itself()
-		rule := t.rule(&path, path.key(), "", true)
+		rule := t.rule(&path, path.key(), "", !t.keepsSlashOf(&path))
 		rule.isOfAll = set.below
 		rules = append(rules, rule)
+		if set.splatName() != "" {
+			rules = t.appendSlashed(rules, &path)
+		}
 	}
 	if set.below {
-		name := set.belowName()
-		below := set.withSegment(name)
-		keepsSlash := isOwn && t.target.endsInSplat() && (!t.target.isInternal || t.keepsSlash())
-		rules = append(rules, t.rule(&below, set.keyBelow(name), name, !keepsSlash))
+		rules = append(rules, t.rulesBelow(set)...)
 	}
 	return rules
+}
+
+// keepsSlashOf reports whether a rule for a part of what a line takes keeps a slash at a path's end,
+// as it stands for what is in front of it.
+func (t *translation) keepsSlashOf(set *pathSet) bool {
+	return set.span() >= 0 && set.splatAt >= 0 && set.splatTo == 0 && t.sets[0].below &&
+		t.target.endsInSplat() && (!t.target.isInternal || t.meets != meetsOthers)
+}
+
+// rulesBelow makes the rules of a line for what is below the paths of a set.
+func (t *translation) rulesBelow(set *pathSet) []placedRule {
+	name := set.belowName()
+	below := set.withSegment(name)
+	isEnd := t.target.endsInSplat()
+	keepsSlash := isEnd && (!t.target.isInternal || t.meets != meetsOthers)
+	rules := []placedRule{t.rule(&below, set.keyBelow(name), name, !keepsSlash)}
+	rules[0].isOfAll = true
+	if isEnd && !keepsSlash {
+		path := *set
+		path.below = false
+		path.segments = append(slices.Clone(set.segments), setSegment{name: name, spans: true})
+		rules = t.appendSlashed(rules, &path)
+	}
+	return rules
+}
+
+// appendSlashed appends the rule for the paths of a set with a slash at their end, which stays where
+// the line leads. A rule that is not exact would put the slash behind the end of a chain.
+func (t *translation) appendSlashed(rules []placedRule, path *pathSet) []placedRule {
+	if !t.keepsSlashes || !t.target.isInternal || t.meets != meetsOthers || !t.target.endsInSplat() {
+		return rules
+	}
+	slashed := *path
+	slashed.segments = append(slices.Clone(path.segments), setSegment{})
+	rule := t.rule(&slashed, slashed.key(), "", true)
+	rule.isOfAll, rule.isExtra = true, true
+	return append(rules, rule)
 }
 
 // isAppended reports whether a rule that is not exact does what a line says of a set: what is below
 // its key is appended to the destination.
 func (t *translation) isAppended(set *pathSet) bool {
-	if !set.below || len(set.segments) == 0 ||
+	if !set.below || len(set.segments) == 0 || set.splatAt == noSplat || set.splatTo > 0 ||
 		t.target.isInternal && t.meets != meetsNothing {
 		return false
 	}
-	if set.splatName() != "" {
+	if set.splatAt < len(set.segments) {
 		_, elsewhere := t.target.count(splatName)
 		return t.target.endsInSplat() && elsewhere == 0
 	}

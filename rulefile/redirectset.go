@@ -68,18 +68,51 @@ func canonical(text string) string {
 }
 
 // and returns the paths that two sets have in common, as sets with the variables of the first.
-// isKnown is false where both have a segment that spans several, which no key can say.
-func (s *pathSet) and(other *pathSet) (both []pathSet, isKnown bool) {
+func (s *pathSet) and(other *pathSet) (both []pathSet) {
 	switch a, b := s.span(), other.span(); {
 	case a < 0 && b < 0:
-		return s.ofLength(other, max(len(s.segments), len(other.segments))), true
+		return s.ofLength(other, max(len(s.segments), len(other.segments)))
 	case a >= 0 && b >= 0:
-		return nil, false
+		return s.ofSpans(other)
 	case a >= 0:
-		return s.aroundSpan(other, s, other), true
+		return s.aroundSpan(other, s, other)
 	}
-	return s.aroundSpan(other, other, s), true
+	return s.aroundSpan(other, other, s)
 }
+
+// ofSpans returns what two sets have in common each of which has a segment that spans several. That
+// are paths of a few lengths, and all longer ones.
+func (s *pathSet) ofSpans(other *pathSet) (both []pathSet) {
+	behindOwn, behindOther := s.behind(), other.behind()
+	front, behind := max(s.span(), other.span()), max(behindOwn, behindOther)
+	empty := pathSet{splatAt: s.splatAt, splatCut: s.splatCut, bareSlash: s.bareSlash}
+	for n := max(len(s.segments), len(other.segments)); n <= front+behind; n++ {
+		set := empty
+		if set.splatTo = n - behindOwn; set.addAll(s, other, n) {
+			both = append(both, set)
+		}
+	}
+	set, n := empty, front+1+behind
+	for i := range n {
+		own, others := s.segmentAt(i, n), other.segmentAt(i, n)
+		if i != front {
+			if !set.add(own, others) {
+				return both
+			}
+			continue
+		}
+		span := s.segments[s.span()]
+		span.name = set.freeName(span.name)
+		if n > len(s.segments) {
+			span.capture, set.splatTo = "", n-behindOwn
+		}
+		set.segments = append(set.segments, span)
+	}
+	return append(both, set)
+}
+
+// behind is how many segments a set has behind that which spans several.
+func (s *pathSet) behind() int { return len(s.segments) - s.span() - 1 }
 
 // span returns the place of the segment that spans several, or -1.
 func (s *pathSet) span() int {
@@ -239,7 +272,7 @@ func oneAround(a, b string, has func(string, string) bool) (text string, ok bool
 
 // isWithin reports whether all paths of a set are those of another.
 func (s *pathSet) isWithin(other *pathSet) bool {
-	both, _ := s.and(other)
+	both := s.and(other)
 	return slices.ContainsFunc(both, func(both pathSet) bool { return both.isLike(s) })
 }
 
@@ -266,4 +299,21 @@ func (s *setSegment) isLike(other *setSegment) bool {
 func (s *pathSet) isUnslashed() bool {
 	last := s.segments[len(s.segments)-1]
 	return !s.below && (!last.isText() || last.before != "")
+}
+
+// andSlashed is and for paths with a slash at their end, if those of the other set have one: a line
+// of Netlify's for one path each takes it with a slash, too.
+func (s *pathSet) andSlashed(other *pathSet, dialect Dialect) []pathSet {
+	if dialect == Cloudflare || s.below || !other.isSlashed() || s.isSlashed() {
+		return s.and(other)
+	}
+	slashed := *s
+	slashed.segments = append(slices.Clip(s.segments), setSegment{})
+	return slashed.and(other)
+}
+
+// isSlashed reports whether the paths of a set have a slash at their end.
+func (s *pathSet) isSlashed() bool {
+	n := len(s.segments)
+	return n > 0 && s.segments[n-1] == setSegment{}
 }

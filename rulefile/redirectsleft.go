@@ -31,7 +31,7 @@ func (f *redirectsFile) noteLeftOut(i int, t *translation) {
 // overlapsAny reports whether a set has a path in common with one of several.
 func (s *pathSet) overlapsAny(others []pathSet) bool {
 	for i := range others {
-		if both, isKnown := s.and(&others[i]); len(both) > 0 || !isKnown {
+		if len(s.and(&others[i])) > 0 {
 			return true
 		}
 	}

@@ -51,7 +51,7 @@ func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
 		}
 		placed, by, err := f.settle(ownedRule{placedRule{rule: rule, set: set, isExtra: true}, behind})
 		if by != none {
-			placed, err = f.shareOf(by, &set)
+			placed, err = f.shareAll(by, &set)
 		}
 		if err == nil {
 			f.addExtra(placed, add)
@@ -62,7 +62,7 @@ func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
 // makePlainRule passes the rule of a line on that leads a path without variables somewhere, where
 // no line has any: of most lines, by the shortest way. It reports whether it has.
 func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
-	if len(f.dynamic) > 0 || f.whole != none || len(f.left) > 0 || f.isPair(i) ||
+	if f.isCompared || f.whole != none || len(f.left) > 0 || f.isPair(i) ||
 		f.parser.dialect == Cloudflare {
 		return false
 	}
@@ -151,7 +151,7 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 			taker = by
 			continue
 		}
-		for _, rule := range f.rulesOf(i, t, set, part == itself && t.together == "") {
+		for _, rule := range t.rules(set, true, part == itself && t.together == "") {
 			own, by, err := f.settle(ownedRule{rule, i})
 			if err != nil {
 				return &refusal{t.from, err, unsupported}
@@ -176,26 +176,6 @@ func (f *redirectsFile) warnOfTaken(at resolver.Position, by int) {
 		f.placeOf(by))
 }
 
-// rulesOf returns the rules of a line for one of its sets.
-func (f *redirectsFile) rulesOf(i int, t *translation, set *pathSet, isBelowOnly bool) []placedRule {
-	var apart []placedRule
-	if t.target.isInternal && t.meets == meetsOthers {
-		var sets []pathSet
-		sets, t.isMetApart = f.sharedWithMet(i, t)
-		for j := range sets {
-			_, part := f.takenOf(i, &sets[j])
-			if part == all {
-				continue
-			}
-			for _, rule := range t.rules(&sets[j], false, part == itself) {
-				rule.isExtra = true
-				apart = append(apart, rule)
-			}
-		}
-	}
-	return append(t.rules(set, true, isBelowOnly), apart...)
-}
-
 // takesAll reports whether a line takes every path.
 func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 
@@ -210,7 +190,7 @@ func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
 			continue
 		}
-		f.order.add(rule, len(f.dynamic) > 0)
+		f.order.add(rule, f.isCompared)
 		if f.parser.dialect == Cloudflare && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
 			f.unslashed = append(f.unslashed, rule.placedRule)
 		}
@@ -246,7 +226,7 @@ func (f *redirectsFile) addHoles(i int, t *translation, add func(resolver.Rule))
 func (f *redirectsFile) addExtra(rules []ownedRule, add func(resolver.Rule)) (isAdded bool) {
 	for _, rule := range rules {
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
-			f.order.add(rule, len(f.dynamic) > 0)
+			f.order.add(rule, f.isCompared)
 			add(rule.rule)
 			isAdded = true
 		}
@@ -314,7 +294,7 @@ func (f *redirectsFile) takerOfKey(i int, key string, isBelow bool) (by int, has
 // the two has variables.
 func (f *redirectsFile) takenOf(i int, set *pathSet) (by int, has part) {
 	by, has = f.takerOf(i, set)
-	if has != nothing || !set.below || len(f.dynamic) == 0 || len(set.segments) == 0 {
+	if has != nothing || !set.below || !f.isCompared || len(set.segments) == 0 {
 		return by, has
 	}
 	path := set.itself()

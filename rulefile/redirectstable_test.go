@@ -83,10 +83,56 @@ func newService(dialect rulefile.Dialect, lines []string) service {
 // ask returns what is wrong with where a request gets, or "".
 func (tab table) ask(request string) string {
 	want, got := follow(tab.service, request), follow(rulesetService{tab.ruleset}, request)
-	if want.isSame(got) || want.isCircle(got) {
+	if want.isSame(got) || want.isCircle(got) || want.isSameButForQuery(got) ||
+		tab.leadsToItself(want, got) {
 		return ""
 	}
 	return fmt.Sprintf("%s gets to %+v, not to %+v", request, got, want)
+}
+
+// leadsToItself is the difference that lines with a "*" which lead to paths that they take
+// themselves end there at the service, in ways of its own, and here mostly after the first redirect.
+// It reports whether a client got to such a line.
+func (tab table) leadsToItself(ends ...end) bool {
+	for _, line := range tab.kept() {
+		if !strings.Contains(line, "*") && tab.dialect == rulefile.Netlify {
+			continue
+		}
+		from, to, _ := strings.Cut(line, " ")
+		to, _, _ = strings.Cut(to, " ")
+		if !takes(tab.dialect, from, samplesOf(to)...) {
+			continue
+		}
+		for _, e := range ends {
+			if takes(tab.dialect, from, e.been...) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// takes reports whether a path of a line takes one of some paths.
+func takes(dialect rulefile.Dialect, from string, paths ...string) bool {
+	alone := newService(dialect, []string{from + " https://to.example 302"})
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return alone.answer(request{host: siteHost, path: path}).kind == isRedirect
+	})
+}
+
+// samplesOf returns paths that a destination of the site stands for.
+func samplesOf(to string) (paths []string) {
+	to = strings.TrimPrefix(to, "https://"+siteHost)
+	to = to[:strings.IndexAny(to+"?", "?#")]
+	if !strings.HasPrefix(to, "/") {
+		return nil
+	}
+	for _, values := range [][2]string{{"x", "a"}, {"", "b"}, {"x/y", "c"}, {"a/b/c", "en"}} {
+		path := strings.ReplaceAll(to, ":splat", values[0])
+		path = placeholders.ReplaceAllString(path, "/"+values[1])
+		paths = append(paths, withSingleSlashes(path))
+	}
+	return paths
 }
 
 var placeholders = regexp.MustCompile(`/:[^/]+`)

@@ -72,7 +72,9 @@ func (s rootless) answer(r request) answer {
 type end struct {
 	kind   answerKind
 	url    string
-	status int // that of all redirects, or 0
+	status int      // that of all redirects, or 0
+	been   []string // the paths of the site on the way
+	hops   int
 }
 
 // siteHost is the host that all requests are for.
@@ -85,6 +87,7 @@ func follow(s service, path string) end {
 	been := make(map[request]bool)
 	for at.Host == siteHost {
 		r := request{at.Host, at.Path, at.Query}
+		e.been = append(e.been, r.path)
 		a := s.answer(r)
 		if a.kind != isRedirect {
 			e.kind, e.url = a.kind, at.Href()
@@ -96,6 +99,7 @@ func follow(s service, path string) end {
 		}
 		e.addStatus(a.status, len(been) == 0)
 		been[r] = true
+		e.hops++
 		from := at
 		if at = parse(absolute(withSingleSlashes(a.location))); !at.HasFragment {
 			at.Fragment, at.HasFragment = from.Fragment, from.HasFragment
@@ -141,6 +145,17 @@ func withSingleSlashes(to string) string {
 	return scheme + path + tail
 }
 
+// isSameButForQuery is the difference that of several redirects in a row the first rule's query mode
+// and fragment count here, where a line with placeholders or "*" leads to another: at the service a
+// later line's own query takes the place of the request's, and so does its fragment.
+func (e end) isSameButForQuery(here end) bool {
+	e.url, _, _ = strings.Cut(e.url, "#")
+	here.url, _, _ = strings.Cut(here.url, "#")
+	e.url, _, _ = strings.Cut(e.url, "?")
+	here.url, _, _ = strings.Cut(here.url, "?")
+	return e.hops > 1 && e.isSame(here)
+}
+
 // isCircle is the difference that redirects which never end there may end here, on the site: lines
 // that lead to what they take are cut short, and one rule can stand for several redirects.
 func (e end) isCircle(here end) bool {
@@ -157,12 +172,13 @@ func (e end) isSame(other end) bool {
 	return e.kind != isPage || e.status == other.status || e.status == 0
 }
 
-// decoded returns a URL with its query decoded, and without an empty fragment.
+// decoded returns a URL with its query decoded, and without an empty fragment. A slash at the end
+// of either is not kept here, as a rule takes it for that of the path.
 func decoded(href string) string {
 	href, fragment, _ := strings.Cut(href, "#")
 	before, query, _ := strings.Cut(href, "?")
 	if text, err := url.QueryUnescape(query); err == nil {
 		query = text
 	}
-	return before + "?" + query + "#" + fragment
+	return before + "?" + strings.TrimRight(query, "/") + "#" + strings.TrimRight(fragment, "/")
 }

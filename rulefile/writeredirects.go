@@ -308,7 +308,7 @@ func rulesOf(t *translation) iter.Seq2[resolver.Rule, bool] {
 	return func(yield func(rule resolver.Rule, isOwn bool) bool) {
 		for _, isOwn := range []bool{true, false} {
 			for i := range t.sets {
-				for _, made := range t.rules(&t.sets[i], isOwn, false) {
+				for _, made := range t.rules(&t.sets[i], true, !isOwn) {
 					if !yield(made.rule, isOwn) {
 						return
 					}
