@@ -84,6 +84,9 @@ func (f *redirectsFile) nextOf(key string) (to string, by int, ok bool) {
 				first, ok = i, true
 			}
 		}
+		if i, there := f.below[f.hash("")]; there && (!ok || i < first) {
+			first, ok = i, true
+		}
 	}
 	if !ok {
 		return "", none, false
@@ -97,8 +100,9 @@ func (f *redirectsFile) nextOf(key string) (to string, by int, ok bool) {
 		if set.key() == key {
 			return t.target.write(false, func(string) []valuePart { return nil }), first, true
 		}
-		if own := set.key(); set.below && strings.HasPrefix(key, own+"/") {
-			rest := []valuePart{{text: key[len(own)+1:]}}
+		own := set.key()
+		if below, isBelow := strings.CutPrefix("/"+key, strings.TrimRight("/"+own, "/")+"/"); set.below && isBelow {
+			rest := []valuePart{{text: below}}
 			return t.target.write(false, func(string) []valuePart { return rest }), first, true
 		}
 	}
@@ -152,6 +156,9 @@ func (f *redirectsFile) meetAbove(i int, target *pathSet) {
 		if above, there := f.below[hash]; there {
 			f.meet(i, above)
 		}
+	}
+	if whole, there := f.below[f.hash("")]; there {
+		f.meet(i, whole)
 	}
 }
 

@@ -49,7 +49,7 @@ func (o *lineOrder) ownerOf(key string) (line int, isPlaced bool) {
 // add takes down a rule.
 func (o *lineOrder) add(rule ownedRule, isCompared bool) {
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
-	if isTemplate && isCompared || rule.isExtra {
+	if isTemplate && isCompared || rule.isExtra || o.isSlashed {
 		o.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
 	}
 	if !isCompared || !isTemplate && rule.rule.Exact && !o.isSlashed {
@@ -191,17 +191,19 @@ func (f *redirectsFile) shareOf(line int, set *pathSet) (rules []ownedRule, err 
 	return rules, nil
 }
 
-// shareAll is shareOf for paths that a line takes as a whole.
+// shareAll is shareOf for paths all of which a line takes, in whichever of its sets.
 func (f *redirectsFile) shareAll(line int, set *pathSet) (rules []ownedRule, err error) {
 	for _, own := range f.pathSetsOf(line) {
 		both := own.and(set)
 		for i := range both {
-			if both[i].isLike(set) {
-				return f.shareOf(line, &both[i])
+			more, err := f.shareOf(line, &both[i])
+			if err != nil {
+				return nil, err
 			}
+			rules = append(rules, more...)
 		}
 	}
-	return nil, nil
+	return rules, nil
 }
 
 // errTooManyForms is the error of a line that cannot be compared with others in reasonable time.

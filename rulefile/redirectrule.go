@@ -111,7 +111,7 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 		rule := t.rule(&path, path.key(), "", !t.keepsSlashOf(&path))
 		rule.isOfAll = set.below
 		rules = append(rules, rule)
-		if set.splatName() != "" {
+		if set.endsInSplat() {
 			rules = t.appendSlashed(rules, &path)
 		}
 	}
@@ -178,6 +178,11 @@ func (s *pathSet) splatName() string {
 		return s.segments[s.splatAt].name
 	}
 	return ""
+}
+
+// endsInSplat reports whether the last segment of a set is of what a "*" matches.
+func (s *pathSet) endsInSplat() bool {
+	return s.splatAt >= 0 && s.splatAt < len(s.segments) && s.splatTo == 0 && !s.isSlashed()
 }
 
 // toOutcome makes the rule that answers a set without a destination.

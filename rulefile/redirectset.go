@@ -83,12 +83,11 @@ func (s *pathSet) and(other *pathSet) (both []pathSet) {
 // ofSpans returns what two sets have in common each of which has a segment that spans several. That
 // are paths of a few lengths, and all longer ones.
 func (s *pathSet) ofSpans(other *pathSet) (both []pathSet) {
-	behindOwn, behindOther := s.behind(), other.behind()
-	front, behind := max(s.span(), other.span()), max(behindOwn, behindOther)
+	front, behind := max(s.span(), other.span()), max(s.behind(), other.behind())
 	empty := pathSet{splatAt: s.splatAt, splatCut: s.splatCut, bareSlash: s.bareSlash}
 	for n := max(len(s.segments), len(other.segments)); n <= front+behind; n++ {
 		set := empty
-		if set.splatTo = n - behindOwn; set.addAll(s, other, n) {
+		if set.splatTo = s.splatEnd(n); set.addAll(s, other, n) {
 			both = append(both, set)
 		}
 	}
@@ -104,11 +103,19 @@ func (s *pathSet) ofSpans(other *pathSet) (both []pathSet) {
 		span := s.segments[s.span()]
 		span.name = set.freeName(span.name)
 		if n > len(s.segments) {
-			span.capture, set.splatTo = "", n-behindOwn
+			span.capture, set.splatTo = "", s.splatEnd(n)
 		}
 		set.segments = append(set.segments, span)
 	}
 	return append(both, set)
+}
+
+// splatEnd returns where what a "*" matches ends in n segments of a set, 0 for at their end.
+func (s *pathSet) splatEnd(n int) int {
+	if span := s.span(); span < 0 || s.segments[span].capture == "" {
+		return 0
+	}
+	return n - s.behind()
 }
 
 // behind is how many segments a set has behind that which spans several.
@@ -147,7 +154,7 @@ func (s *pathSet) aroundSpan(other, spans, plain *pathSet) (both []pathSet) {
 	for n := shortest; n <= longest; n++ {
 		set := empty
 		if s == spans {
-			set.splatTo = n - behind
+			set.splatTo = s.splatEnd(n)
 		}
 		if set.addAll(s, other, n) {
 			both = append(both, set)
@@ -169,7 +176,7 @@ func (s *pathSet) aroundSpan(other, spans, plain *pathSet) (both []pathSet) {
 		span.capture = "" // it is only a part of what the "*" matches
 	}
 	set.segments = append(set.segments, span)
-	if set.splatTo = front + 1; s == plain {
+	if set.splatTo = s.splatEnd(front + 1 + behind); s == plain {
 		set.segments[front].capture, set.splatTo = "", 0
 	}
 	for _, last := range spans.segments[p+1:] {

@@ -43,7 +43,7 @@ func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
 	for _, path := range f.unslashed {
 		set := path.set
 		set.segments = append(slices.Clip(set.segments), setSegment{})
-		if _, part := f.takerOf(behind, &set); part != nothing {
+		if _, isPlaced := f.order.ownerOf(set.key()); isPlaced {
 			continue
 		}
 		rule := resolver.Rule{
@@ -141,12 +141,19 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 	}
 	taker, taken := f.whole, f.whole != none
 	var placed []ownedRule
-	for j := range t.sets {
-		if taken {
-			break
-		}
-		set := &t.sets[j]
+	sets := slices.Clone(t.sets)
+	for j := 0; j < len(sets) && !taken; j++ {
+		set := &sets[j]
 		by, part := f.takenOf(i, set)
+		if part == itself && t.isCloudflare && set.splatCut > 0 {
+			// the line in front has not the path with a slash at its end
+			slashed := set.itself()
+			slashed.segments = append(slices.Clone(set.segments), setSegment{})
+			if !slices.ContainsFunc(f.pathSetsOf(by), func(s pathSet) bool { return slashed.isWithin(&s) }) {
+				sets = append(sets, slashed)
+				set = &sets[j]
+			}
+		}
 		if part == all {
 			taker = by
 			continue

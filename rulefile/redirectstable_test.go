@@ -90,14 +90,10 @@ func (tab table) ask(request string) string {
 	return fmt.Sprintf("%s gets to %+v, not to %+v", request, got, want)
 }
 
-// leadsToItself is the difference that lines with a "*" which lead to paths that they take
-// themselves end there at the service, in ways of its own, and here mostly after the first redirect.
+// leadsToItself is the difference that lines which lead to paths that they take themselves end there at the service, in ways of its own, and here mostly after the first redirect.
 // It reports whether a client got to such a line.
 func (tab table) leadsToItself(ends ...end) bool {
 	for _, line := range tab.kept() {
-		if !strings.Contains(line, "*") && tab.dialect == rulefile.Netlify {
-			continue
-		}
 		from, to, _ := strings.Cut(line, " ")
 		to, _, _ = strings.Cut(to, " ")
 		if !takes(tab.dialect, from, samplesOf(to)...) {
@@ -127,7 +123,8 @@ func samplesOf(to string) (paths []string) {
 	if !strings.HasPrefix(to, "/") {
 		return nil
 	}
-	for _, values := range [][2]string{{"x", "a"}, {"", "b"}, {"x/y", "c"}, {"a/b/c", "en"}} {
+	for _, values := range [][2]string{{"x", "a"}, {"", "b"}, {"x/y", "c"}, {"a/b/c", "en"},
+		{"b1/c2", "y"}, {"b", "z"}, {"ab/ab", "ab"}, {"c", "x"}} {
 		path := strings.ReplaceAll(to, ":splat", values[0])
 		path = placeholders.ReplaceAllString(path, "/"+values[1])
 		paths = append(paths, withSingleSlashes(path))
