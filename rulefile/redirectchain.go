@@ -168,7 +168,7 @@ func (f *redirectsFile) meet(i, other int) {
 	if refused == nil && f.isHidden(other, &t, i) {
 		return
 	}
-	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 {
+	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 && t.sets[0].below {
 		f.lines[i].meets = max(f.lines[i].meets, meetsBelow)
 		return
 	}

@@ -55,7 +55,11 @@ func (o *lineOrder) add(rule ownedRule, isCompared bool) {
 	if !isCompared || !isTemplate && rule.rule.Exact && !o.isSlashed {
 		return // it precedes all rules with variables that match its path
 	}
-	pattern := resolver.PatternOf(rule.rule)
+	taken := rule.rule
+	if rule.isOfAll {
+		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
+	}
+	pattern := resolver.PatternOf(taken)
 	n := len(o.placed)
 	o.placed = append(o.placed, rule)
 	o.patterns = append(o.patterns, &pattern)
@@ -140,7 +144,8 @@ func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
 // share returns the rules of a line in front for what its rule has in common with another.
 func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []ownedRule, err error) {
 	f.order.work++
-	both := first.set.andSlashed(&second.set, f.parser.dialect)
+	isTolerant := first.isOfAll || f.parser.dialect != Cloudflare
+	both := first.set.andSlashed(&second.set, isTolerant)
 	if len(both) == 0 {
 		return nil, nil
 	}

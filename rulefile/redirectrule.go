@@ -297,6 +297,9 @@ func (t *translation) holes() (holes []pathSet) {
 		return nil
 	}
 	front, ok := t.target.set(t.hasStar && t.sets[0].below && !t.isCloudflare)
+	if path, _ := cutPath(t.to.text); t.isCloudflare && !front.below && strings.HasSuffix(path, "/") {
+		front.segments = append(front.segments, setSegment{})
+	}
 	if ok && t.takes(&front) {
 		holes = append(holes, front)
 	}

@@ -308,10 +308,10 @@ func (s *pathSet) isUnslashed() bool {
 	return !s.below && (!last.isText() || last.before != "")
 }
 
-// andSlashed is and for paths with a slash at their end, if those of the other set have one: a line
-// of Netlify's for one path each takes it with a slash, too.
-func (s *pathSet) andSlashed(other *pathSet, dialect Dialect) []pathSet {
-	if dialect == Cloudflare || s.below || !other.isSlashed() || s.isSlashed() {
+// andSlashed is and for paths with a slash at their end, if those of the other set have one. The
+// first set is tolerant if it is of one path each, and takes that with a slash, too.
+func (s *pathSet) andSlashed(other *pathSet, isTolerant bool) []pathSet {
+	if !isTolerant || s.below || !other.isSlashed() || s.isSlashed() {
 		return s.and(other)
 	}
 	slashed := *s

@@ -145,7 +145,7 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 	for j := 0; j < len(sets) && !taken; j++ {
 		set := &sets[j]
 		by, part := f.takenOf(i, set)
-		if part == itself && t.isCloudflare && set.splatCut > 0 {
+		if part == itself && t.isCloudflare && set.endsInSplat() {
 			// the line in front has not the path with a slash at its end
 			slashed := set.itself()
 			slashed.segments = append(slices.Clone(set.segments), setSegment{})
