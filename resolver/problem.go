@@ -121,9 +121,9 @@ const (
 	WarnHostName WarningKind = "bad host name"
 	// WarnMisspelt: a path of the site that no key answers is one letter away from a key.
 	WarnMisspelt WarningKind = "misspelt destination"
-	// WarnUnusedVariable: a template's destination does not use a variable of the key. One called
-	// splat at the key's end does not count: as a "*" of _redirects, it often stands for what is
-	// dropped on purpose.
+	// WarnUnusedVariable: a template's destination does not use a variable of the key. One whose name
+	// begins with "_" does not count, nor one called splat at the key's end: as a "*" of _redirects,
+	// it often stands for what is dropped on purpose.
 	WarnUnusedVariable WarningKind = "unused variable"
 	// WarnReservedQuery: what a variable captures can add parameters to the query.
 	WarnReservedQuery WarningKind = "reserved characters in a query"

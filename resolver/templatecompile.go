@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
@@ -69,9 +70,9 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 // warnOfTemplate warns of what a template does that its author may not expect.
 func (c *Compiler) warnOfTemplate(t *templateRule) {
 	for slot, name := range t.names {
-		if t.value.outcome == "" && !t.value.uses(slot) && !t.isRest(slot) {
-			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the "+
-				"variable "+name+"; what it captures is dropped")
+		if t.value.outcome == "" && !t.value.uses(slot) && !t.mayDrop(slot) {
+			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the variable "+name+"; "+
+				"what it captures is dropped; write _"+name+" if that is meant")
 		}
 	}
 	if name := t.reservedInQuery(); name != "" {
@@ -81,10 +82,12 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 	c.warnOfTie(t)
 }
 
-// isRest reports whether a variable is the end of the key, and called as the "*" of _redirects is.
-func (t *templateRule) isRest(slot int) bool {
+// mayDrop reports whether a variable may be dropped: one whose name begins with "_", and one called
+// splat at the key's end, which in a _redirects file is what "*" matches.
+func (t *templateRule) mayDrop(slot int) bool {
 	last := t.segments[len(t.segments)-1]
-	return t.names[slot] == "splat" && last.slot == slot && last.suffix == ""
+	isRest := t.names[slot] == "splat" && last.slot == slot && last.suffix == ""
+	return isRest || strings.HasPrefix(t.names[slot], "_")
 }
 
 // warnOfTie warns of a template that matches a path of an earlier one which is as good.

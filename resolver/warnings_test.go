@@ -106,7 +106,7 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		{
 			"a variable that is not used", WarnUnusedVariable,
 			[]Rule{{Key: "a/{x}/{y}", Value: "https://x.example/{y}", Position: at}}, Options{},
-			where + `"a/{x}/{y}": the destination does not use the variable x; what it captures is dropped`,
+			where + `"a/{x}/{y}": the destination does not use the variable x; what it captures is dropped; write _x if that is meant`,
 		},
 		{
 			"a destination with an escape that is none", WarnBarePercent,

@@ -225,7 +225,7 @@ func (t *translation) rule(set *pathSet, key, below string, isExact bool) placed
 		})
 	}
 	rule := resolver.Rule{
-		Position: t.at, Key: key, Value: value, Status: t.status, Exact: isExact,
+		Position: t.at, Key: set.withDropped(key, value), Value: value, Status: t.status, Exact: isExact,
 	}
 	if t.target.hasQuery {
 		rule.Query = resolver.QueryIgnore
@@ -234,6 +234,21 @@ func (t *translation) rule(set *pathSet, key, below string, isExact bool) placed
 		rule = resolver.Rule{Position: rule.Position, Key: key, Value: resolver.PassValue, Exact: isExact}
 	}
 	return placedRule{rule: rule, set: *set}
+}
+
+// withDropped returns a key in which the names of variables begin with "_" that the value does not
+// use.
+func (s *pathSet) withDropped(key, value string) string {
+	for i := range s.segments {
+		name := s.segments[i].name
+		if name == "" || strings.Contains(value, "{"+name+"}") || strings.Contains(value, "{+"+name+"}") ||
+			name == splatName && strings.HasSuffix(key, splatName+"}") {
+			continue
+		}
+		key = strings.Replace(key, "{"+name+"}", "{_"+name+"}", 1)
+		key = strings.Replace(key, "{+"+name+"}", "{+_"+name+"}", 1)
+	}
+	return key
 }
 
 // valueOf returns what a set has for something captured. Below its paths that is a variable.

@@ -89,11 +89,11 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		"a placeholder is all of its segment": {
 			"/a/:b.html /c/:b.html\n/d/:e-f /g/:e",
 			[]resolver.Rule{{Key: "a/{b_html}", Value: "/c/{+b_html}", Status: 301, Exact: true},
-				{Key: "d/{e_f}", Value: "/g/:e", Status: 301, Exact: true}},
+				{Key: "d/{_e_f}", Value: "/g/:e", Status: 301, Exact: true}},
 		},
 		"a placeholder twice has its first value": {
 			"/:a/:a/b /c/:a",
-			[]resolver.Rule{{Key: "{a}/{a1}/b", Value: "/c/{+a}", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "{a}/{_a1}/b", Value: "/c/{+a}", Status: 301, Exact: true}},
 		},
 		"a splat at a segment's end": {
 			"/docs/preset-* /preset/:splat?a",
@@ -124,8 +124,8 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a path behind a placeholder that does not match it": {
 			"/a/:b /c\n/a/d/e /f\n/g/b /h\n/:x/i/j /k",
-			[]resolver.Rule{{Key: "a/{b}", Value: "/c", Status: 301, Exact: true}, {Key: "a/d/e", Value: "/f", Status: 301, Exact: true},
-				{Key: "g/b", Value: "/h", Status: 301, Exact: true}, {Key: "{x}/i/j", Value: "/k", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a/{_b}", Value: "/c", Status: 301, Exact: true}, {Key: "a/d/e", Value: "/f", Status: 301, Exact: true},
+				{Key: "g/b", Value: "/h", Status: 301, Exact: true}, {Key: "{_x}/i/j", Value: "/k", Status: 301, Exact: true}},
 		},
 		"a star in the middle": {
 			"/a/*/b /c/:splat",
@@ -163,7 +163,7 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		"what two lines have in common is the first one's": {
 			"/about/* https://en.example/:splat\n/:locale/learn /learn",
 			[]resolver.Rule{{Key: "about", Value: "https://en.example/", Status: 301},
-				{Key: "{locale}/learn", Value: "/learn", Status: 301, Exact: true},
+				{Key: "{_locale}/learn", Value: "/learn", Status: 301, Exact: true},
 				{Key: "about/learn", Value: "https://en.example/learn", Status: 301}},
 		},
 		"the last fragment of a chain counts": {
@@ -522,7 +522,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 			resolver.Rule{Key: "a", Value: "https://b.example#c?d", Query: resolver.QueryIgnore}, noModes},
 		"a space":                            {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
 		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
-		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{a}" to "/b"`},
+		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{_a}" to "/b"`},
 		"a star that is none":                {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
 		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
 		"a variable within a word":           {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file has placeholders for whole segments alone, and \"*\" behind text at the end of a path"},
