@@ -33,58 +33,48 @@
 //
 // # _redirects
 //
-// A file that was made for Netlify or Cloudflare Pages has a line for each rule, with the words
+// A file that was made for Netlify or Cloudflare Pages has lines with the words
 //
 //	from [query...] to [status[!]] [condition...]
 //
-// A path is an exact rule, which like there matches with and without a slash at its end. A path
-// that ends in "/*" is a rule for all below it, if "/:splat" ends the destination's path; it
-// matches the path itself, too. Where ":splat" stands elsewhere in the destination, or not at all,
-// the line makes two rules, for the path itself and for all below it. A placeholder is a variable
-// of a template, and so is a "*" at the end of the last segment:
+// of which the first one that matches a path answers, while of rules the longest key does. A line
+// becomes the rules that answer as it does, in the [Dialect] of its service:
 //
-//	/paper         https://x.example/p 302       paper           https://x.example/p     302 exact
-//	/docs/*        https://docs.example/:splat   docs            https://docs.example    301
-//	/news/*        /blog                         news            /blog                   301 exact
-//	                                             news/{+splat}   /blog                   301
-//	/:year/:post   /blog/:post?y=:year           {year}/{post}   /blog/{post}?y={year}   301 exact
-//	/api-*         /reference/:splat             api-{splat}     /reference/{+splat}     301
+//	/paper         https://x.example/p 302       paper           https://x.example/p      302 exact
+//	/docs/*        https://docs.example/:splat   docs            https://docs.example/    301
+//	/news/*        /blog                         news            /blog                    301 exact
+//	                                             news/{+splat}   /blog                    301 exact
+//	/:year/:post   /blog/:post?y=:year           {year}/{post}   /blog/{+post}?y={year}   301 exact
+//	/api-*         /reference/:splat             api-            /reference/              301
+//	                                             api-{splat}     /reference/{+splat}      301
+//	/old/*         /410.html 410                 old             gone
+//	/app/*         /index.html 200               app             pass
 //
-// It is read as Netlify reads it. That matters in three places. A path matches with and without a
-// slash at its end, so a line that only puts one there or takes it away leads to itself, and is
-// refused. A line without a status means 301; at Cloudflare it means 302. And "/docs/*" matches
-// /docs itself, which leads there to the destination with a slash at its end, and here to the one
-// without: where that matters, a line for /docs alone in front says so, as it has to at Cloudflare.
+// Where a later line's rule would be the longer one, the earlier line has a rule more, for what the
+// two have in common. Where a line for all below a path leads to another line, its rules are
+// templates, so that the other one sees all of the path. A line that no request reaches makes no
+// rule, and a warning of the kind [WarnNeverReached]. What means nearly the same is a
+// [WarnApproximated]: rewrites (200) and error pages (404) let their requests pass, and lines that
+// lead to themselves end there. What has no equivalent is an error, or left out with a
+// [WarnLeftOut], as [Reading] says: other hosts, queries, conditions, "/" itself, 404!, and two "*"
+// in a path. The "!" changes nothing else, as rules answer before files do.
 //
-// A key has one rule, where a _redirects file can have two lines, for a path and for all below it.
-// Where the path's line is the first, the two become one rule, in the second's place, if status and
-// destination are the same but for a slash at its end:
+// A destination with a query has the query mode ignore, as it takes the place of the request's; and
+// so has one that leads to such a line. Placeholders that a destination does not use have names that
+// begin with "_".
 //
-//	/docs    https://docs.example.com/
-//	/docs/*  https://docs.example.com/:splat      docs   https://docs.example.com/      301
+// A line for a path and the next one for all below it become one rule, if the second goes on with
+// the destination of the first:
 //
-// Otherwise the second is an error. A rule whose destination's path ends in a slash is written as
-// such a pair.
+//	/docs    https://docs.example.com/v2
+//	/docs/*  https://docs.example.com/v2/:splat      docs   https://docs.example.com/v2   301
 //
-// Order differs, too: elsewhere the first line that matches wins, here the longest key. Lines mean
-// the same either way if the longer path stands first. A line that no request gets to elsewhere, as
-// an earlier one has its path or takes all of a path above it, would begin to mean something here,
-// or have its key twice: it is an error. So is a line some of whose paths match one with
-// placeholders in front of it, where the rule that it makes would win here. Rules are written in
-// their order, but that a rule that is not exact moves behind the last one below its path; with
-// templates among them all are put in an order, the more specific first. For that all are held in
-// memory.
+// A rule for all below a path is written as such a pair, unless its destination's path ends in a
+// slash. Rules are written in an order in which the first that matches is the right one. What no
+// line means is not written: rules that are unlisted, hold spaces, or would be read as something
+// else.
 //
-// A line with status 410 is a rule that is gone; its page is left out. One that is gone is written
-// so, with /410 as the page, and one that passes is not written.
-//
-// The "!" changes nothing, as rules answer before files do. Everything else has no equivalent, and
-// each such line is an error that says why: a host in front of the path, queries and conditions,
-// other statuses (rewrites, error pages), every path, two placeholders in one segment, and a path
-// that leads to itself. What no line means is not written: rules that are unlisted, hold spaces, or
-// would be read as something else.
-//
-// Lines are compared in time that is linear in their number, as long as the texts around their
-// placeholders have a few hundred different lengths and places at most; the reading ends at a line
-// with which that gets out of hand.
+// All lines are held in memory while a file is read. Comparing them takes time that is linear in
+// their number, as long as the texts around their placeholders have a few hundred different lengths
+// and places at most; a line with which that gets out of hand has no equivalent.
 package rulefile
