@@ -59,7 +59,7 @@ func (s *setSegment) isText() bool { return s.name == "" }
 const maxSegments = 64
 
 // newRedirectPath takes the path of a line apart, or says why no rule can have it.
-func newRedirectPath(path string, dialect Dialect) (p redirectPath, refused error, kind refusalKind) {
+func newRedirectPath(path string, dialect Dialect) (p redirectPath, kind refusalKind, err error) {
 	b := pathBuilder{dialect: dialect}
 	trimmed := strings.TrimPrefix(path, "/")
 	text, hasSlash := strings.CutSuffix(trimmed, "/")
@@ -67,7 +67,7 @@ func newRedirectPath(path string, dialect Dialect) (p redirectPath, refused erro
 		var segment string
 		segment, rest, more = strings.Cut(rest, "/")
 		if why := b.add(segment, !more); why != nil {
-			return p, why, b.kind
+			return p, b.kind, why
 		}
 	}
 	if b.sets == nil {
@@ -83,9 +83,9 @@ func newRedirectPath(path string, dialect Dialect) (p redirectPath, refused erro
 	}
 	p = b.redirectPath
 	if why := b.check(path); why != nil {
-		return p, why, b.kind
+		return p, b.kind, why
 	}
-	return p, nil, 0
+	return p, 0, nil
 }
 
 // pathBuilder takes the segments of a path.

@@ -46,7 +46,7 @@ type placedRule struct {
 func translate(line redirectLine, dialect Dialect, at resolver.Position) (
 	t translation, refused *refusal,
 ) {
-	path, err, kind := newRedirectPath(line.path, dialect)
+	path, kind, err := newRedirectPath(line.path, dialect)
 	if err != nil {
 		return t, &refusal{line.from, err, kind}
 	}

@@ -124,7 +124,7 @@ func (f *redirectsFile) setsOf(t *translation) []pathSet {
 	if t.path == "" {
 		return nil
 	}
-	path, err, _ := newRedirectPath(t.path, f.parser.dialect)
+	path, _, err := newRedirectPath(t.path, f.parser.dialect)
 	if err != nil {
 		return nil
 	}
