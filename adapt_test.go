@@ -27,7 +27,7 @@ func adapt(caddyfile string) ([]byte, error) {
 
 // Each file holds a Caddyfile and, below a line of dashes, what becomes of it: JSON, or
 // the whole error. There <here> is the directory of the Caddyfile.
-func TestACaddyfileBecomesTheConfigurationOrTheErrorThatIsWrittenBelowIt(t *testing.T) {
+func TestACaddyfileBecomesWhatIsWrittenBelowIt(t *testing.T) {
 	files, err := filepath.Glob("testdata/adapt/*.caddyfiletest")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files in testdata/adapt", err)

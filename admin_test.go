@@ -548,7 +548,7 @@ func TestARefusedEditDoesNotHideAChangeOfTheSource(t *testing.T) {
 	}
 }
 
-func TestAnEditWithTheDigestOfWhatServesIsRefusedWhereTheSourceHasChanged(t *testing.T) {
+func TestAnEditOfAChangedSourceIsRefusedDespiteItsDigest(t *testing.T) {
 	s, path, _ := editable(t, "links.json", `{"a": "https://old.example"}`)
 	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
 	write(t, path, `{"a": "https://old.example", "k": "https://theirs.example"}`)

@@ -39,7 +39,7 @@ func TestAllocationsOfARequest(t *testing.T) {
 	}
 }
 
-func TestAResponseThatPassesCostsNoAllocationWhereNothingIsAdvertisedOfIt(t *testing.T) {
+func TestAResponseThatIsNotAdvertisedCostsNoAllocation(t *testing.T) {
 	h, err := provision(t,
 		strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
 	if err != nil {

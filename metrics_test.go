@@ -85,7 +85,7 @@ func TestHandlersOfOneNameAreAddedUp(t *testing.T) {
 	}
 }
 
-func TestCountersGoOnOverReloadsAndHandlersThatAreGoneAreNotCollected(t *testing.T) {
+func TestCountersGoOnOverReloadsWhileTheirHandlerLives(t *testing.T) {
 	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b "+
 		"https://b.example\n name old\n }\n respond 299")
 	s.get(t, "/a")

@@ -39,7 +39,7 @@ func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
 	}
 }
 
-func TestCacheControlStandsOnRedirectsAloneAndOnlyWhereItIsAskedFor(t *testing.T) {
+func TestCacheControlStandsOnRedirectsWhereItIsAskedFor(t *testing.T) {
 	s := serve(t, `shortlink {
 		github https://github.com
 	}`)

@@ -90,7 +90,7 @@ func TestAChangeThatLeavesSizeAndTimeAsTheyWereIsPickedUp(t *testing.T) {
 }
 
 // Of JSON the first half does not parse.
-func TestAFileOfLinesThatIsWrittenSlowlyInPlaceIsTakenWhenItIsWhole(t *testing.T) {
+func TestAFileThatIsWrittenSlowlyInPlaceIsTakenWhenWhole(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.csv")
 	write(t, links, "a,https://old.example\nb,/a\n")
 	s := serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }\n respond next 299")

@@ -95,7 +95,7 @@ func TestAStorageThatFailsForAMomentLosesNoChange(t *testing.T) {
 	s.eventually(t, "/a", "302 https://new.example/")
 }
 
-func TestAnEntryIsHeldToTheSignatureAndTheExpectationsInEntriesBesideIt(t *testing.T) {
+func TestAnEntryIsHeldToWhatLiesBesideIt(t *testing.T) {
 	public, private, err := minisign.GenerateKey(nil)
 	mustDo(t, err)
 	// storeSigned stores rules with the signature of what was signed.

@@ -64,7 +64,7 @@ func TestAServerWithSomeKeyspaceEventsIsPolled(t *testing.T) {
 	serves(t, server, &Source{URL: server.url("") + "?protocol=2"}, "polling")
 }
 
-func TestAServerIsReachedByTLSWithCertificatesOfAnAuthorityOfOnesOwn(t *testing.T) {
+func TestAServerIsReachedByTLSOfAnOwnAuthority(t *testing.T) {
 	certificates := newCertificates(t)
 	port := freePort(t)
 	server := startServer(t, "--tls-port", port, "--tls-ca-cert-file", certificates.ca,

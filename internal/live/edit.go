@@ -74,7 +74,7 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 	if ctx.Err() != nil {
 		return ErrGone
 	}
-	before := rs.shared.serving.Load()
+	before := rs.Serving()
 	if err := e.checkTags(before.Digest); err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (rs *Ruleset) loadAlone() {
 		rs.reject(err)
 		return
 	}
-	difference := resolver.Compare(rs.shared.serving.Load().Ruleset, next.Ruleset, namedKeys)
+	difference := resolver.Compare(rs.Serving().Ruleset, next.Ruleset, namedKeys)
 	if difference.Broken > 0 {
 		rs.reject(brokenError(difference.Broken, difference.FirstBroken))
 		return
@@ -163,7 +163,7 @@ func (rs *Ruleset) loadAlone() {
 
 // swap lets a ruleset serve. The one from before is left to the garbage collector.
 func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) {
-	old, now := rs.shared.serving.Load(), time.Now()
+	old, now := rs.Serving(), time.Now()
 	before, recovered := old.Digest, rs.shared.last.Load().err != nil
 	next.counted = rs.shared.tally.hits.Begin(next.Ruleset)
 	// also where it answers the same: positions and warnings may be others
@@ -196,7 +196,7 @@ func (rs *Ruleset) reject(err error) {
 	rs.shared.last.Store(rejected)
 	rs.shared.tally.loaded(rs.Sources, err, rejected.time)
 	rs.tellSources(err)
-	rs.note(rs.rejected(rs.shared.serving.Load().Digest, rejected))
+	rs.note(rs.rejected(rs.Serving().Digest, rejected))
 }
 
 // tellSources tells those sources that want to know what became of what they returned last: nil

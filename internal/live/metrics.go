@@ -67,7 +67,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	sources := map[string][]string{}
 	up := map[[2]string]float64{} // by name and source
 	for _, rs := range AllRunning() {
-		serving := rs.shared.serving.Load()
+		serving := rs.Serving()
 		name := rs.PublicName()
 		rules[name] += serving.Ruleset.Len()
 		broken[name] += serving.broken.count

@@ -87,16 +87,16 @@ func (rs *Ruleset) Start() (err error) {
 	rs.shared = value.(*shared)
 	if adopted {
 		rs.logger.Debug("the rules of the configuration before serve on")
-		if err := before.check(rs.shared.serving.Load().Ruleset); err != nil {
+		if err := before.check(rs.Serving().Ruleset); err != nil {
 			return err // another site's handler has this configuration, too
 		}
 	}
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.ClientHostWarnings(rs.shared.serving.Load().Ruleset))
+	rs.warn(rs.ClientHostWarnings(rs.Serving().Ruleset))
 	if !adopted {
-		freeMemory(rs.shared.serving.Load().Ruleset)
+		freeMemory(rs.Serving().Ruleset)
 	}
 	rs.onceStarted(func() {
 		rs.shared.handler.Store(rs)
@@ -152,7 +152,7 @@ func (rs *Ruleset) Stop() error {
 
 // watch returns a channel that tells when the sources have changed.
 func (rs *Ruleset) watch() <-chan struct{} {
-	versions := rs.shared.serving.Load().versions
+	versions := rs.Serving().versions
 	changes := make(chan struct{}, 1)
 	changed := func() {
 		select {

@@ -132,7 +132,7 @@ type LoadStatus struct {
 
 // Status returns what there is to know of the handler.
 func (rs *Ruleset) Status() Status {
-	serving, last := rs.shared.serving.Load(), rs.shared.last.Load()
+	serving, last := rs.Serving(), rs.shared.last.Load()
 	status := Status{
 		Rules:    serving.Ruleset.Len(),
 		Digest:   serving.Digest,

@@ -78,8 +78,7 @@ func (b *bench) redis(rules, rounds int) error {
 	if err != nil {
 		return err
 	}
-	time.Sleep(5 * time.Second)
-	settled, err := s.memory("VmRSS")
+	settled, err := s.settledMemory()
 	if err != nil {
 		return err
 	}

@@ -56,8 +56,7 @@ func (b *bench) startOnce(rules int, length time.Duration, all *startups) error 
 	if err != nil {
 		return err
 	}
-	time.Sleep(5 * time.Second)
-	settled, err := s.memory("VmRSS")
+	settled, err := s.settledMemory()
 	if err != nil {
 		return err
 	}
@@ -98,8 +97,7 @@ func (b *bench) swap(rules, swaps int) error {
 	if _, err := s.await("/"+key(0), url(0, 0), s.started); err != nil {
 		return err
 	}
-	time.Sleep(5 * time.Second)
-	settled, err := s.memory("VmRSS")
+	settled, err := s.settledMemory()
 	if err != nil {
 		return err
 	}

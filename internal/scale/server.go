@@ -137,6 +137,12 @@ func (s *server) await(path, location string, since time.Time) (time.Duration, e
 	return 0, fmt.Errorf("%s was never answered with %s", path, location)
 }
 
+// settledMemory returns the resident memory in MiB, some seconds after what has been done last.
+func (s *server) settledMemory() (float64, error) {
+	time.Sleep(5 * time.Second)
+	return s.memory("VmRSS")
+}
+
 // memory returns a line of /proc/<pid>/status in MiB.
 func (s *server) memory(name string) (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
