@@ -124,7 +124,7 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 // keepsSlashOf reports whether a rule for a part of what a line takes keeps a slash at a path's end,
 // as it stands for what is in front of it.
 func (t *translation) keepsSlashOf(set *pathSet) bool {
-	return set.span() >= 0 && set.splatAt >= 0 && set.splatTo == 0 && t.sets[0].below &&
+	return set.span() >= 0 && set.endsInSplat() && t.sets[0].below &&
 		t.target.endsInSplat() && (!t.target.isInternal || t.meets != meetsOthers)
 }
 
