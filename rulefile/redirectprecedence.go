@@ -75,6 +75,7 @@ func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
 	if rule.set.span() < 0 {
 		o.index.Each(&pattern, func(n int, _ string) bool { return do(n) })
 		for _, n := range o.spans {
+			o.work++
 			if _, both := pattern.Overlap(o.patterns[n]); both && !do(n) {
 				return
 			}
@@ -91,10 +92,11 @@ func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
 	}
 }
 
+const mostWork = 1 << 24
+
 // isSpent reports whether comparing takes too long.
 func (o *lineOrder) isSpent() bool {
-	const most = 1 << 24
-	return o.index.IsSpent() || o.work > most
+	return o.index.IsSpent() || o.work > mostWork
 }
 
 // settle returns a rule, with those that the lines in front of its line need beside it. Or it
@@ -141,6 +143,10 @@ func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
 	return by, inFront
 }
 
+// workOfSharing is how much longer than comparing two rules it takes to share what they have in
+// common.
+const workOfSharing = 64
+
 // share returns the rules of a line in front for what its rule has in common with another.
 func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []ownedRule, err error) {
 	f.order.work++
@@ -149,6 +155,7 @@ func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []owned
 	if len(both) == 0 {
 		return nil, nil
 	}
+	f.order.work += workOfSharing
 	t, refused := f.translationOf(first.line)
 	if refused != nil {
 		return nil, refused.why
