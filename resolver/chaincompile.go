@@ -9,9 +9,9 @@ import (
 // findChainEnds works out what every internal redirect comes to. Each rule is visited once.
 func (c *Compiler) findChainEnds() {
 	var chain []int
-	for i := range c.table.internalRules {
+	for i, this := range c.table.internalRules.each() {
 		c.opts.pauseAfter(i)
-		if this := &c.table.internalRules[i]; this.slot >= 0 && this.end.state == endUnknown {
+		if this.slot >= 0 && this.state == endUnknown {
 			chain = c.followChain(chain[:0], i)
 		}
 	}
@@ -23,24 +23,24 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 	for {
 		chain = append(chain, i)
 		this := i
-		c.table.internalRules[this].end.state = endBeingFound
+		c.table.internalRules.at(this).state = endBeingFound
 		var ends bool
 		if i, ends = c.nextInChain(this); ends {
 			break
 		}
-		rules := c.table.internalRules
-		if state := rules[i].end.state; state == endBeingFound {
+		rules := &c.table.internalRules
+		if state := rules.at(i).state; state == endBeingFound {
 			c.closeLoop(chain, i)
 			break
 		} else if state != endUnknown {
-			rules[this].end = c.endBefore(&rules[this], &rules[i])
+			c.setEnd(rules.at(this), c.endBefore(rules.at(this), rules.at(i)))
 			break
 		}
 	}
-	rules := c.table.internalRules
+	rules := &c.table.internalRules
 	for at := len(chain) - 2; at >= 0; at-- {
-		if this := &rules[chain[at]]; this.end.state == endBeingFound {
-			this.end = c.endBefore(this, &rules[chain[at+1]])
+		if this := rules.at(chain[at]); this.state == endBeingFound {
+			c.setEnd(this, c.endBefore(this, rules.at(chain[at+1])))
 		}
 	}
 	return chain
@@ -49,7 +49,7 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 // nextInChain returns the rule with an internal redirect that follows rule i. Where none does, it
 // settles what rule i comes to.
 func (c *Compiler) nextInChain(i int) (next int, ends bool) {
-	this := &c.table.internalRules[i]
+	this := c.table.internalRules.at(i)
 	path := splitPath{text: this.value.path}
 	found := lookUp(&c.table, c.templates, &path, unlimitedWork())
 	this.remaining = found.literal.remaining
@@ -58,10 +58,10 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 		if t := found.template.rule; t.exact && t.value.outcome == "" {
 			this.exact = t.rule.Key
 		}
-		this.end = c.endBehindTemplate(this)
+		c.setEnd(this, c.endBehindTemplate(this))
 		return 0, true
 	case found.literal.ref&internalRef == 0:
-		this.end = c.lastEnd(this, &found)
+		c.setEnd(this, c.lastEnd(this, &found))
 		return 0, true
 	}
 	return int(found.literal.ref &^ internalRef), false
@@ -97,9 +97,8 @@ func (c *Compiler) stepOf(this *internalRule) step {
 // lastEnd is what a rule comes to whose value no internal redirect follows: an absolute
 // destination, an outcome, or nothing.
 func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
-	first := c.stepOf(this)
-	end := c.newChain(&first)
-	end.base, end.appended = this.value.path, this.remaining
+	end := c.unmatchedEnd(this)
+	end.appended = this.remaining
 	if found.isNone() {
 		return c.limited(end, this)
 	}
@@ -118,7 +117,7 @@ func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 
 // endBefore is what a rule comes to whose value another internal redirect follows.
 func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
-	end := next.end
+	end := c.endOf(next)
 	if end.failed() {
 		// Nothing of it is needed any more, and what is appended would grow without bounds.
 		return chainEnd{state: end.state, cycle: end.cycle}
@@ -160,10 +159,11 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 	}
 	loop := &LoopError{}
 	for _, i := range chain[start:] {
-		loop.Cycle = append(loop.Cycle, c.table.internalRules[i].rule.Key)
+		loop.Cycle = append(loop.Cycle, c.table.internalRules.at(i).rule.Key)
 	}
 	for _, i := range chain[start:] {
-		c.table.internalRules[i].end = chainEnd{state: endLoop, cycle: loop, inCycle: true}
+		end := chainEnd{state: endLoop, cycle: loop, inCycle: true}
+		c.setEnd(c.table.internalRules.at(i), end)
 	}
 }
 

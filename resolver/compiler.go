@@ -3,7 +3,6 @@ package resolver
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -22,7 +21,7 @@ type Compiler struct {
 	// inSource are the templates of the source that rules are added from.
 	inSource map[string]Rule
 	// added are the rules with literal keys in their order.
-	added    addedRules
+	added    pieces[addedRule]
 	sources  numbered[source]
 	rank     int
 	errs     []placedError // the first maxErrors
@@ -62,42 +61,6 @@ type placedError struct {
 type addedRule struct {
 	hash uint64
 	slot slot
-}
-
-// addedRules are many such rules, in pieces: one slice that grows would leave as much garbage as it
-// holds.
-type addedRules struct {
-	pieces [][]addedRule
-	n      int
-}
-
-func (a *addedRules) add(rule addedRule) {
-	const most = 1 << 14
-	last := len(a.pieces) - 1
-	if last < 0 || len(a.pieces[last]) == most {
-		a.pieces = append(a.pieces, nil)
-		last++
-		if last > 0 {
-			a.pieces[last] = make([]addedRule, 0, most)
-		}
-	}
-	a.pieces[last] = append(a.pieces[last], rule)
-	a.n++
-}
-
-// all returns the rules in their order.
-func (a *addedRules) all() iter.Seq2[int, addedRule] {
-	return func(yield func(int, addedRule) bool) {
-		n := 0
-		for _, piece := range a.pieces {
-			for _, rule := range piece {
-				if !yield(n, rule) {
-					return
-				}
-				n++
-			}
-		}
-	}
 }
 
 // internalRef marks a ref that is an index into table.internalRules.
@@ -254,10 +217,12 @@ func (c *Compiler) addOutcome(rule Rule, source int) {
 // addInternal keeps a rule with an internal redirect, whose canonical key is c.key. It is compiled
 // when all rules are known.
 func (c *Compiler) addInternal(rule Rule, value parsedValue, source int) {
-	key := string(c.key)
-	at := internalRef | ref(len(c.table.internalRules))
-	this := internalRule{rule: rule, key: key, value: value.path, source: source}
-	c.table.internalRules = append(c.table.internalRules, this)
+	key := rule.Key
+	if text(c.key) != key {
+		key = string(c.key)
+	}
+	at := internalRef | ref(c.table.internalRules.n)
+	c.table.internalRules.add(internalRule{rule: rule, key: key, value: value.path, source: source})
 	c.enter(key, at, rule.Exact)
 }
 
@@ -369,7 +334,8 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full || int64(c.stored) > c.opts.maxSize {
 		return nil, c.tooLarge()
 	}
-	c.table.internalRules, c.shared, c.made, c.added = nil, nil, nil, addedRules{}
+	c.table.internalRules, c.added = pieces[internalRule]{}, pieces[addedRule]{}
+	c.shared, c.made = nil, nil
 	c.table.arena.trim()
 	if c.templates != nil {
 		rules += len(c.templates.rules)

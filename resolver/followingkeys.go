@@ -9,53 +9,35 @@ import (
 // clients that follow it are redirected again (R18). For the number of each it returns a key that
 // does so.
 func (c *Compiler) findFollowingKeys() map[int]ref {
-	ends := c.unmatchedEnds()
-	if len(ends) == 0 {
-		return nil
-	}
 	following := map[int]ref{}
-	for _, end := range ends {
-		path := splitPath{text: end.path}
+	waiting := map[string][]int{}
+	for i, this := range c.table.internalRules.each() {
+		if this.slot == shadowed || this.state != endUnmatched {
+			continue
+		}
+		end := c.endOf(this)
+		path := splitPath{text: end.base}
+		if end.appended != "" {
+			path.text = string(appendAtSeam([]byte(end.base), end.appended))
+		}
 		next := lookUp(&c.table, c.templates, &path, unlimitedWork())
-		if next.template.rule == nil && next.literal.ref != 0 &&
-			c.table.outcomeOf(next.literal.ref) == "" {
-			following[end.rule] = next.literal.ref
+		switch {
+		case next.template.rule == nil && next.literal.ref != 0 &&
+			c.table.outcomeOf(next.literal.ref) == "":
+			following[i] = next.literal.ref
+		case !this.rule.Exact:
+			path := strings.TrimSuffix(string(c.opts.appendKey(nil, path.text[1:])), "/")
+			waiting[path] = append(waiting[path], i)
 		}
 	}
-	c.findKeysBelow(ends, following)
+	c.findKeysBelow(waiting, following)
 	return following
-}
-
-// unmatchedEnd is where clients of a rule are redirected to.
-type unmatchedEnd struct {
-	rule int
-	path string
-}
-
-func (c *Compiler) unmatchedEnds() []unmatchedEnd {
-	var ends []unmatchedEnd
-	for i := range c.table.internalRules {
-		this := &c.table.internalRules[i]
-		if this.slot != shadowed && this.end.state == endUnmatched {
-			path := appendAtSeam([]byte(this.end.base), this.end.appended)
-			ends = append(ends, unmatchedEnd{rule: i, path: string(path)})
-		}
-	}
-	return ends
 }
 
 // findKeysBelow finds the first key below each end that a remaining path is appended to. The rule's
 // own key does not count: it gets ever shorter paths, and so never makes a circle.
-func (c *Compiler) findKeysBelow(ends []unmatchedEnd, following map[int]ref) {
-	waiting := map[string][]int{}
-	for _, end := range ends {
-		if _, done := following[end.rule]; done || c.table.internalRules[end.rule].rule.Exact {
-			continue
-		}
-		path := strings.TrimSuffix(string(c.opts.appendKey(nil, end.path[1:])), "/")
-		waiting[path] = append(waiting[path], end.rule)
-	}
-	for n, rule := range c.added.all() {
+func (c *Compiler) findKeysBelow(waiting map[string][]int, following map[int]ref) {
+	for n, rule := range c.added.each() {
 		c.opts.pauseAfter(n)
 		if len(waiting) == 0 {
 			return
@@ -79,7 +61,7 @@ func (c *Compiler) noteFollowing(at ref, waiting map[string][]int, following map
 			return // which redirects nobody
 		}
 		rules = slices.DeleteFunc(rules, func(rule int) bool {
-			if c.table.internalRules[rule].key == key {
+			if c.table.internalRules.at(rule).key == key {
 				return false
 			}
 			following[rule] = at

@@ -15,23 +15,48 @@ type internalRule struct {
 	slot   int // its place in the table, or shadowed
 	// remaining is what remains of the value's path behind the key that it matches.
 	remaining string
-	end       chainEnd
+	state     endState  // that of the end
+	end       *chainEnd // nil where no key matches the value, so that it is [newChain]'s
 	// exact is the key of the first exact rule along the chain, as far as keys are literal, with
 	// the first template. It is "" for none.
 	exact string
 }
 
 func (c *Compiler) internal(at ref) *internalRule {
-	return &c.table.internalRules[at&^internalRef]
+	return c.table.internalRules.at(int(at &^ internalRef))
+}
+
+// endOf returns what a rule comes to.
+func (c *Compiler) endOf(this *internalRule) chainEnd {
+	if this.end != nil {
+		return *this.end
+	}
+	return c.unmatchedEnd(this)
+}
+
+// unmatchedEnd is what a rule comes to whose value no key matches.
+func (c *Compiler) unmatchedEnd(this *internalRule) chainEnd {
+	first := c.stepOf(this)
+	end := c.newChain(&first)
+	end.base = this.value.path
+	return end
+}
+
+// setEnd settles what a rule comes to. That of most rules follows from the rule, and is not kept.
+func (c *Compiler) setEnd(this *internalRule, end chainEnd) {
+	this.state, this.end = end.state, nil
+	if end.state != endUnmatched || end != c.unmatchedEnd(this) {
+		kept := end
+		this.end = &kept
+	}
 }
 
 // storeInternalRules compiles the rules with internal redirects, and returns the errors that some
 // of them answer with.
 func (c *Compiler) storeInternalRules() []error {
 	var failures numbered[error]
-	for i := range c.table.internalRules {
+	for i, this := range c.table.internalRules.each() {
 		c.opts.pauseAfter(i)
-		this := &c.table.internalRules[i]
 		if this.slot == shadowed {
 			continue
 		}
@@ -48,7 +73,7 @@ func (c *Compiler) storeInternalRules() []error {
 
 // internalRecord returns the record of a rule with an internal redirect, whose chain is known.
 func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error]) record {
-	end := &this.end
+	end := c.endOf(this)
 	r := record{
 		key:       this.key,
 		hops:      uint8(min(end.hops, MaxRedirects)),
@@ -61,7 +86,7 @@ func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error])
 	case end.state == endGone:
 		r.setOutcome(GoneValue)
 	case end.appended == "" || c.derive(this.rule, len(end.base)+len(end.appended)):
-		c.opts.setBase(&r, end)
+		c.opts.setBase(&r, &end)
 		c.setQueryAndFragment(&r, this)
 		r.status = end.status(c.opts.statusOf(this.rule))
 	}
@@ -97,21 +122,21 @@ type queryAndFragment struct{ query, fragment string }
 // setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for
 // all chains that have the same.
 func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
-	end := &this.end
+	end := c.endOf(this)
 	from := end.embedded(&c.opts)
 	if made, known := c.made[from]; known {
 		r.query, r.fragment = made.query, made.fragment
 		return
 	}
 	if from.fragment == "" && !from.changesSearch() {
-		c.opts.setQueryAndFragment(r, end, &c.merger)
+		c.opts.setQueryAndFragment(r, &end, &c.merger)
 		return
 	}
 	length := len(from.search) + len(from.query) + len(from.fragment)
 	if !c.derive(this.rule, length) {
 		return
 	}
-	c.opts.setQueryAndFragment(r, end, &c.merger)
+	c.opts.setQueryAndFragment(r, &end, &c.merger)
 	if length >= longPart {
 		if c.made == nil {
 			c.made = map[embedded]queryAndFragment{}

@@ -9,7 +9,7 @@ func (c *Compiler) warnOfMisspelt() {
 	if len(m.paths) == 0 {
 		return
 	}
-	for n, rule := range c.added.all() {
+	for n, rule := range c.added.each() {
 		c.opts.pauseAfter(n)
 		at := rule.slot.ref()
 		m.find(c.table.key(at), func(p *unmatchedPath) {
@@ -40,14 +40,15 @@ type unmatchedPath struct {
 func (c *Compiler) unmatchedPaths() *nearPaths {
 	m := &nearPaths{base: c.table.seed | 1, last: map[uint64]int32{}}
 	known := map[string]*unmatchedPath{}
-	for i := range c.table.internalRules {
+	for i, this := range c.table.internalRules.each() {
 		c.opts.pauseAfter(i)
-		this := &c.table.internalRules[i]
-		if this.slot == shadowed || this.end.state != endUnmatched || this.end.passed ||
-			this.end.hops > 1 {
+		if this.slot == shadowed || this.state != endUnmatched {
 			continue
 		}
-		path := c.endOf(this)
+		if end := c.endOf(this); end.passed || end.hops > 1 {
+			continue
+		}
+		path := c.pathOf(this)
 		if known[path] == nil {
 			if len(m.remnants) > mostRemnants {
 				break
@@ -60,9 +61,10 @@ func (c *Compiler) unmatchedPaths() *nearPaths {
 	return m
 }
 
-// endOf returns the path that a chain without a match ends at, in the form of keys.
-func (c *Compiler) endOf(this *internalRule) string {
-	path := appendAtSeam([]byte(this.end.base), this.end.appended)
+// pathOf returns the path that a chain without a match ends at, in the form of keys.
+func (c *Compiler) pathOf(this *internalRule) string {
+	end := c.endOf(this)
+	path := appendAtSeam([]byte(end.base), end.appended)
 	return strings.TrimSuffix(string(c.opts.appendKey(nil, string(path[1:]))), "/")
 }
 
@@ -73,7 +75,7 @@ func (c *Compiler) leadsToPath(at ref, path string) bool {
 		return c.table.outcomeOf(at) != ""
 	}
 	this := c.internal(at)
-	return this.end.state == endUnmatched && c.endOf(this) == path
+	return this.state == endUnmatched && c.pathOf(this) == path
 }
 
 func misspeltMessage(this *internalRule, key string) string {

@@ -33,7 +33,7 @@ const shadowed = -1
 func (c *Compiler) fillTable() int {
 	c.table.makeSlots(c.added.n)
 	rules := 0
-	for n, added := range c.added.all() {
+	for n, added := range c.added.each() {
 		c.opts.pauseAfter(n)
 		at, inserted := c.table.insert(added.hash, added.slot)
 		if inserted {

@@ -9,7 +9,7 @@ type table struct {
 	arena arena
 	// internalRules are the rules that refs with internalRef stand for, until the ruleset is
 	// compiled.
-	internalRules []internalRule
+	internalRules pieces[internalRule]
 	slots         []slot
 	seed          uint64
 	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
@@ -88,7 +88,7 @@ func (t *table) key(at ref) string {
 // internal redirect until the ruleset is compiled.
 func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
-		return t.internalRules[at&^internalRef].key, nil
+		return t.internalRules.at(int(at &^ internalRef)).key, nil
 	}
 	record = t.arena.bytes(at)
 	return recordKey(record), record

@@ -135,12 +135,11 @@ func placeOf(rule Rule, rank int) string {
 func (c *Compiler) warnOfChains() {
 	reported := map[*LoopError]bool{}
 	following := c.findFollowingKeys()
-	for i := range c.table.internalRules {
-		this := &c.table.internalRules[i]
+	for i, this := range c.table.internalRules.each() {
 		if this.slot == shadowed {
 			continue
 		}
-		switch this.end.state {
+		switch this.state {
 		case endLoop:
 			c.warnOfLoop(this, reported)
 			continue
@@ -150,7 +149,7 @@ func (c *Compiler) warnOfChains() {
 		}
 		if key, ok := following[i]; ok {
 			other, _ := c.ruleAt(key)
-			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(this, other.Key))
+			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(c.endOf(this), other.Key))
 		}
 		c.warnOfDoubleSlash(this)
 		c.warnOfExact(this)
@@ -160,14 +159,15 @@ func (c *Compiler) warnOfChains() {
 
 // warnOfLoop reports a loop once, and every rule that leads into it.
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
-	loop := this.end.cycle
+	end := c.endOf(this)
+	loop := end.cycle
 	w := Warning{
 		Kind:     WarnLoop,
 		Position: this.rule.Position,
 		Key:      this.rule.Key,
 		Cycle:    loop.Cycle,
 	}
-	if !this.end.inCycle {
+	if !end.inCycle {
 		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are " +
 			"answered with an error; break the loop"
 		c.warnings = append(c.warnings, w)
@@ -214,8 +214,8 @@ func internalRedirects(n int) string {
 	return strconv.Itoa(n) + " internal redirects"
 }
 
-func meetsKeyMessage(this *internalRule, key string) string {
-	return "clients are redirected to " + this.end.base + this.end.appended + ", and at or below " +
+func meetsKeyMessage(end chainEnd, key string) string {
+	return "clients are redirected to " + end.base + end.appended + ", and at or below " +
 		"it the key " + quote(key) +
 		" redirects them again, perhaps in a circle; lead the rule to where that key leads, or " +
 		"mark it exact where nothing below it is meant"
@@ -235,11 +235,12 @@ func (c *Compiler) warnOfDoubleSlash(this *internalRule) {
 
 // warnOfExact warns of a rule whose requests for something below its key lead through an exact one.
 func (c *Compiler) warnOfExact(this *internalRule) {
-	arrives := this.end.state == endAbsolute || this.end.state == endUnmatched
+	arrives := this.state == endAbsolute || this.state == endUnmatched
 	if this.exact == "" || this.rule.Exact || !arrives || !c.takesBelow(this) {
 		return
 	}
-	leads := appendAtSeam([]byte(this.end.base), this.end.appended+Below)
+	end := c.endOf(this)
+	leads := appendAtSeam([]byte(end.base), end.appended+Below)
 	path, _, _ := cutInternal(this.rule.Value)
 	template := strings.TrimRight(path, "/") + "/{+rest}" + this.value.query + this.value.fragment
 	c.warn(WarnThroughExact, this.rule, "what a request has below the key is appended to the "+

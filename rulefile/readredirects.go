@@ -42,6 +42,8 @@ type redirectsFile struct {
 	// for paths with a slash at their end.
 	isCompared, keepsSlashes bool
 
+	hasInternal bool // a line leads to a path of the site
+
 	order *lineOrder
 	// unslashed are the rules of Cloudflare's paths without a slash at their end.
 	unslashed []placedRule
@@ -57,7 +59,7 @@ type redirectsFile struct {
 // storedLine is a line that says something.
 type storedLine struct {
 	text   string
-	number int
+	number int32
 	meets  meeting
 }
 
@@ -108,11 +110,12 @@ func (s *lineStore) keep(text []byte) string {
 // store takes in a line, and what other lines have to know of it.
 func (f *redirectsFile) store(text string, number int) {
 	i := len(f.lines)
-	f.lines = append(f.lines, storedLine{text: text, number: number})
+	f.lines = append(f.lines, storedLine{text: text, number: int32(number)})
 	line, refused := f.parser.parse(text)
 	if refused != nil {
 		return
 	}
+	f.hasInternal = f.hasInternal || line.answer == leads && line.to.text[0] == '/'
 	if path, ok := f.plainPath(line.path); ok {
 		f.register(f.exact, path, i)
 		return
@@ -186,7 +189,7 @@ func (f *redirectsFile) above(path string) iter.Seq[uint64] {
 
 // positionOf returns where a word of a line stands.
 func (f *redirectsFile) positionOf(i int, w word) resolver.Position {
-	return resolver.Position{Source: f.source, Line: f.lines[i].number, Column: w.column}
+	return resolver.Position{Source: f.source, Line: int(f.lines[i].number), Column: w.column}
 }
 
 // placeOf returns where a line stands.

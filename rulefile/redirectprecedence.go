@@ -92,6 +92,19 @@ func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
 	}
 }
 
+// concerns reports whether what has been placed may say something of a rule without variables.
+func (o *lineOrder) concerns(rule resolver.Rule) (is bool) {
+	if _, is = o.ownerOf(rule.Key); is || o.isSpent() {
+		return true
+	}
+	literal := ownedRule{placedRule: placedRule{rule: rule}}
+	o.preceded(&literal, func(int) bool {
+		is = true
+		return false
+	})
+	return is
+}
+
 const mostWork = 1 << 24
 
 // isSpent reports whether comparing takes too long.

@@ -17,6 +17,7 @@ func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
 			return
 		}
 		if f.makePlainRule(i, add) {
+			f.forget(i)
 			continue
 		}
 		t, refused := f.translationOf(i)
@@ -31,9 +32,20 @@ func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
 		if refused := f.makeRulesOf(i, &t, add); refused != nil {
 			f.refuse(i, &t, refused)
 		}
+		if !f.isCompared {
+			f.forget(i)
+		}
 	}
 	f.letSlashesPass(add)
 	f.warnOfLeftOut()
+}
+
+// forget leaves the text of a line that has its rules to the garbage collector, where nobody asks
+// for it again: no line leads to another one.
+func (f *redirectsFile) forget(i int) {
+	if !f.hasInternal {
+		f.lines[i].text = ""
+	}
 }
 
 // letSlashesPass adds a rule for each path of Cloudflare's that stands in a line without a slash at
@@ -60,9 +72,9 @@ func (f *redirectsFile) letSlashesPass(add func(resolver.Rule)) {
 }
 
 // makePlainRule passes the rule of a line on that leads a path without variables somewhere, where
-// no line has any: of most lines, by the shortest way. It reports whether it has.
+// no line in front with any has it: of most lines, by the shortest way. It reports whether it has.
 func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
-	if f.isCompared || f.whole != none || len(f.left) > 0 || f.isPair(i) ||
+	if f.order.isSlashed || f.whole != none || len(f.left) > 0 || f.isPair(i) ||
 		f.parser.dialect == Cloudflare {
 		return false
 	}
@@ -82,7 +94,7 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 		Position: f.positionOf(i, line.from), Key: key, Value: line.to.text, Status: line.status,
 		Exact: true,
 	}
-	if leadsToItself(rule) {
+	if leadsToItself(rule) || f.isCompared && f.order.concerns(rule) {
 		return false
 	}
 	if before, _, _ := strings.Cut(rule.Value, "#"); strings.Contains(before, "?") {
