@@ -124,6 +124,9 @@ func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler,
 		}
 		versions = append(versions, version)
 	}
+	if added >= collectEvery {
+		runtime.GC() // what the last source has read, before compiling takes memory
+	}
 	return versions, errors.Join(errs...)
 }
 
