@@ -507,6 +507,38 @@ func TestALineWithAQueryOfItsOwnIsWrittenForARuleThatIgnores(t *testing.T) {
 	}
 }
 
+func TestWhatTablesBecomeIsWrittenBackAsTheyWere(t *testing.T) {
+	for _, text := range []string{
+		"/a /b 302\n/c/* /d/:splat 301\n/e/:x/f /g/:x 301\n/h /410 410\n",
+		"/a /x 301\n/a/* /b/:splat 301\n/:y/old /new 301\n/b/c /d 301\n",
+		"/pre-c /e 301\n/pre-* /c/:splat 301\n",
+		"/news /blog 301\n/news/* /blog 301\n",
+	} {
+		rules, _, err := readLines(rulefile.Reading{}, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := write(rulefile.Redirects, rules...)
+		if err != nil {
+			t.Errorf("%v\n%v", rules, err)
+		}
+		again, _, err := readLines(rulefile.Reading{}, written)
+		if err != nil || !slices.Equal(rulesByKey(again), rulesByKey(rules)) {
+			t.Errorf("%s%v\nis written as\n%s%v, %v", text, rules, written, again, err)
+		}
+	}
+}
+
+// rulesByKey returns rules in the order of their keys, without those for paths with a slash at their
+// end, which lines tell apart from others only where they lead on.
+func rulesByKey(rules []resolver.Rule) []resolver.Rule {
+	rules = slices.DeleteFunc(withoutPositions(rules), func(rule resolver.Rule) bool {
+		return strings.HasSuffix(rule.Key, "/")
+	})
+	slices.SortFunc(rules, func(a, b resolver.Rule) int { return strings.Compare(a.Key, b.Key) })
+	return rules
+}
+
 func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 	const noModes = "a _redirects file has no query modes; a line whose destination has a query " +
 		"means ignore"

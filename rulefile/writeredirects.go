@@ -104,6 +104,9 @@ func (t *redirectsTable) eachLines(errs *Errors, do func(i int, lines string)) {
 // isPartOfAnother reports whether a rule is one of those that the line of another one makes: that
 // for what is below a segment that begins with a text.
 func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
+	if key, ok := strings.CutSuffix(rule.Key, "/"); ok {
+		return t.isSlashedForm(key, rule)
+	}
 	found := spanAtEnd.FindStringIndex(rule.Key)
 	if found == nil || !strings.HasSuffix(rule.Key[:found[0]], "}") {
 		return false
@@ -117,6 +120,19 @@ func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	return err == nil && slices.ContainsFunc(rulesOfLine(lines), func(made resolver.Rule) bool {
 		return isRead(made, rule)
 	})
+}
+
+// isSlashedForm reports whether a rule, whose key is one with a slash at its end, leads where that
+// of the key leads, as its line does.
+func (t *redirectsTable) isSlashedForm(key string, rule resolver.Rule) bool {
+	i, ok := t.places[resolver.CanonicalKey(key, false)]
+	if !ok || !rule.Exact {
+		return false
+	}
+	of := t.rules[i]
+	of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
+	of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
+	return of == rule
 }
 
 // placeOf returns where the lines of the i-th rule go: behind those for the other paths that they
@@ -225,6 +241,9 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 			segments[i] = segment[:found[0]] + "*"
 		case isWhole:
 			names[name] = name
+			if dropped, ok := strings.CutPrefix(name, "_"); ok && dropped != "" {
+				name = dropped
+			}
 			segments[i] = ":" + name
 		default:
 			return "", "", errors.New("a _redirects file has placeholders for whole segments alone, " +
