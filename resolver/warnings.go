@@ -71,8 +71,8 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	}
 }
 
-// warnOfPercent warns of a "%" that is no escape. In the query, the modes that take that apart write
-// %25 for it.
+// warnOfPercent warns of a "%" that is no escape. In the query, the modes that take that apart
+// write %25 for it.
 func (c *Compiler) warnOfPercent(rule Rule) {
 	if strings.IndexByte(rule.Value, '%') < 0 {
 		return // as most have none

@@ -60,8 +60,8 @@
 // in a path. The "!" changes nothing else, as rules answer before files do.
 //
 // A destination with a query has the query mode ignore, as it takes the place of the request's; and
-// so has one that leads to such a line. Placeholders that a destination does not use have names that
-// begin with "_".
+// so has one that leads to such a line. Placeholders that a destination does not use have names
+// that begin with "_".
 //
 // A line for a path and the next one for all below it become one rule, if the second goes on with
 // the destination of the first:

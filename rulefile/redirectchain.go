@@ -101,7 +101,8 @@ func (f *redirectsFile) nextOf(key string) (to string, by int, ok bool) {
 			return t.target.write(false, func(string) []valuePart { return nil }), first, true
 		}
 		own := set.key()
-		if below, isBelow := strings.CutPrefix("/"+key, strings.TrimRight("/"+own, "/")+"/"); set.below && isBelow {
+		if below, isBelow := strings.CutPrefix("/"+key, strings.TrimRight("/"+own, "/")+"/"); set.below &&
+			isBelow {
 			rest := []valuePart{{text: below}}
 			return t.target.write(false, func(string) []valuePart { return rest }), first, true
 		}
@@ -168,7 +169,8 @@ func (f *redirectsFile) meet(i, other int) {
 	if refused == nil && f.isHidden(other, &t, i) {
 		return
 	}
-	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 && t.sets[0].below {
+	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 &&
+		t.sets[0].below {
 		f.lines[i].meets = max(f.lines[i].meets, meetsBelow)
 		return
 	}

@@ -207,8 +207,9 @@ func (p *lineParser) parseStatus(line *redirectLine, rest []word) *refusal {
 	case number == "410":
 		line.answer = gone
 	case isErrorStatus(number):
-		return &refusal{first, errors.New("a rule has no status " + number + "; use Caddy's respond, or " +
-			"error and handle_errors"), unsupported}
+		return &refusal{first,
+			errors.New("a rule has no status " + number + "; use Caddy's respond, or " +
+				"error and handle_errors"), unsupported}
 	default:
 		return &refusal{word: first, why: errors.New("the status is " + statusCodes + ", not " +
 			quote(first.text))}

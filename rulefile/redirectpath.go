@@ -247,8 +247,9 @@ func (b *pathBuilder) check(path string) error {
 	case strings.Trim(path, "/") == "" && !b.hasStar:
 		return b.refuse(unsupported, "a key is not empty, so no rule is for \"/\"; use Caddy's redir")
 	case b.dialect == Cloudflare && b.isTwice:
-		return b.refuse(neverReached, "no request gets to this line, as the name of a placeholder begins "+
-			"with that of one in front of it; give it another name")
+		return b.refuse(neverReached,
+			"no request gets to this line, as the name of a placeholder begins "+
+				"with that of one in front of it; give it another name")
 	case len(segments) >= maxSegments && len(b.captured) > 0:
 		return b.refuse(unsupported, "a path with placeholders or \"*\" has less than 64 segments; "+
 			insteadOfLine)

@@ -136,10 +136,11 @@ func (f *redirectsFile) settle(rule ownedRule) (rules []ownedRule, by int, refus
 	return rules, none, nil
 }
 
-// inFrontOf returns the first line in front that has all that a rule would take; or those of the rules
-// placed that it would precede, and that lines in front have.
+// inFrontOf returns the first line in front that has all that a rule would take; or those of the
+// rules placed that it would precede, and that lines in front have.
 func (f *redirectsFile) inFrontOf(rule *ownedRule) (by int, inFront []int) {
-	if owner, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced && resolver.IsTemplate(rule.rule.Key) {
+	if owner, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced &&
+		resolver.IsTemplate(rule.rule.Key) {
 		return owner, nil
 	}
 	by = none

@@ -51,7 +51,8 @@ func translate(line redirectLine, dialect Dialect, at resolver.Position) (
 		return t, &refusal{line.from, err, kind}
 	}
 	t = translation{
-		redirectLine: line, isCloudflare: dialect == Cloudflare, sets: path.sets, hasStar: path.hasStar, at: at,
+		redirectLine: line, isCloudflare: dialect == Cloudflare, sets: path.sets, hasStar: path.hasStar,
+		at: at,
 	}
 	if t.target, err = newRedirectTarget(line.to.text, path.captured); err != nil {
 		return t, &refusal{line.to, err, unsupported}
@@ -121,8 +122,8 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 	return rules
 }
 
-// keepsSlashOf reports whether a rule for a part of what a line takes keeps a slash at a path's end,
-// as it stands for what is in front of it.
+// keepsSlashOf reports whether a rule for a part of what a line takes keeps a slash at a path's
+// end, as it stands for what is in front of it.
 func (t *translation) keepsSlashOf(set *pathSet) bool {
 	return set.span() >= 0 && set.endsInSplat() && t.sets[0].below &&
 		t.target.endsInSplat() && (!t.target.isInternal || t.meets != meetsOthers)
@@ -145,8 +146,8 @@ func (t *translation) rulesBelow(set *pathSet) []placedRule {
 	return rules
 }
 
-// appendSlashed appends the rule for the paths of a set with a slash at their end, which stays where
-// the line leads. A rule that is not exact would put the slash behind the end of a chain.
+// appendSlashed appends the rule for the paths of a set with a slash at their end, which stays
+// where the line leads. A rule that is not exact would put the slash behind the end of a chain.
 func (t *translation) appendSlashed(rules []placedRule, path *pathSet) []placedRule {
 	if !t.keepsSlashes || !t.target.isInternal || t.meets != meetsOthers || !t.target.endsInSplat() {
 		return rules
@@ -241,7 +242,8 @@ func (t *translation) rule(set *pathSet, key, below string, isExact bool) placed
 func (s *pathSet) withDropped(key, value string) string {
 	for i := range s.segments {
 		name := s.segments[i].name
-		if name == "" || strings.Contains(value, "{"+name+"}") || strings.Contains(value, "{+"+name+"}") ||
+		if name == "" || strings.Contains(value, "{"+name+"}") ||
+			strings.Contains(value, "{+"+name+"}") ||
 			name == splatName && strings.HasSuffix(key, splatName+"}") {
 			continue
 		}
@@ -405,8 +407,10 @@ var (
 		"line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host")
 	errNotFound = errors.New("404 is an error page, and no redirect: the next handler answers what " +
 		"this line takes; use Caddy's handle_errors for the page")
-	errIdentity = errors.New("the line leads to the path that it takes, where at most a slash at the " +
-		"end differs: the next handler answers what it takes; remove the line")
-	errWholeSite = errors.New("no rule is for \"/\", so this line takes every path but that one; use " +
-		"Caddy's redir for it")
+	errIdentity = errors.New(
+		"the line leads to the path that it takes, where at most a slash at the " +
+			"end differs: the next handler answers what it takes; remove the line")
+	errWholeSite = errors.New(
+		"no rule is for \"/\", so this line takes every path but that one; use " +
+			"Caddy's redir for it")
 )

@@ -68,15 +68,18 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a path and all below it become one rule": {
 			"/a /b\n/a/* /b/:splat\n/x /y",
-			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301}, {Key: "x", Value: "/y", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301},
+				{Key: "x", Value: "/y", Status: 301, Exact: true}},
 		},
 		"a path and all below it become one rule that leads to a directory": {
 			"/a https://example.com/b/?c\n/a/* https://example.com/b/:splat?c",
-			[]resolver.Rule{{Key: "a", Value: "https://example.com/b/?c", Status: 301, Query: resolver.QueryIgnore}},
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/b/?c", Status: 301,
+				Query: resolver.QueryIgnore}},
 		},
 		"a placeholder is a variable": {
 			"/:year/posts/:post /blog/:post?y=:year#:post 302",
-			[]resolver.Rule{{Key: "{year}/posts/{post}", Value: "/blog/{+post}?y={year}#{+post}", Status: 302, Exact: true, Query: resolver.QueryIgnore}},
+			[]resolver.Rule{{Key: "{year}/posts/{post}", Value: "/blog/{+post}?y={year}#{+post}",
+				Status: 302, Exact: true, Query: resolver.QueryIgnore}},
 		},
 		"a placeholder in front of a splat": {
 			"/:a/* https://example.com/:a/:splat",
@@ -84,7 +87,8 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"what has a colon within a segment is no placeholder": {
 			"/b:a-:b /c?d=:b",
-			[]resolver.Rule{{Key: "b:a-:b", Value: "/c?d=:b", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
+			[]resolver.Rule{{Key: "b:a-:b", Value: "/c?d=:b", Status: 301, Exact: true,
+				Query: resolver.QueryIgnore}},
 		},
 		"a placeholder is all of its segment": {
 			"/a/:b.html /c/:b.html\n/d/:e-f /g/:e",
@@ -97,12 +101,15 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"a splat at a segment's end": {
 			"/docs/preset-* /preset/:splat?a",
-			[]resolver.Rule{{Key: "docs/preset-", Value: "/preset/?a", Status: 301, Query: resolver.QueryIgnore},
-				{Key: "docs/preset-{splat}", Value: "/preset/{+splat}?a", Status: 301, Query: resolver.QueryIgnore}},
+			[]resolver.Rule{{Key: "docs/preset-", Value: "/preset/?a", Status: 301,
+				Query: resolver.QueryIgnore},
+				{Key: "docs/preset-{splat}", Value: "/preset/{+splat}?a", Status: 301,
+					Query: resolver.QueryIgnore}},
 		},
 		"many paths to one place": {
 			"/a/* /b?c=d",
-			[]resolver.Rule{{Key: "a", Value: "/b?c=d", Status: 301, Exact: true, Query: resolver.QueryIgnore},
+			[]resolver.Rule{{Key: "a", Value: "/b?c=d", Status: 301, Exact: true,
+				Query: resolver.QueryIgnore},
 				{Key: "a/{+splat}", Value: "/b?c=d", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
 		},
 		"many paths to the path above them": {
@@ -111,21 +118,27 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"many paths to one place, and one of them elsewhere": {
 			"/a /c\n/a/* /b",
-			[]resolver.Rule{{Key: "a", Value: "/c", Status: 301, Exact: true}, {Key: "a/{+splat}", Value: "/b", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a", Value: "/c", Status: 301, Exact: true},
+				{Key: "a/{+splat}", Value: "/b", Status: 301, Exact: true}},
 		},
 		"a splat in a destination's middle and query": {
 			"/a/* /b/:splat/c?d=:splat",
-			[]resolver.Rule{{Key: "a", Value: "/b/c?d=", Status: 301, Exact: true, Query: resolver.QueryIgnore},
-				{Key: "a/{+splat}", Value: "/b/{+splat}/c?d={splat}", Status: 301, Exact: true, Query: resolver.QueryIgnore}},
+			[]resolver.Rule{{Key: "a", Value: "/b/c?d=", Status: 301, Exact: true,
+				Query: resolver.QueryIgnore},
+				{Key: "a/{+splat}", Value: "/b/{+splat}/c?d={splat}", Status: 301, Exact: true,
+					Query: resolver.QueryIgnore}},
 		},
 		"a path in front of a placeholder that matches it": {
 			"/a/b /c\n/a/:d /e/:d",
-			[]resolver.Rule{{Key: "a/b", Value: "/c", Status: 301, Exact: true}, {Key: "a/{d}", Value: "/e/{+d}", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a/b", Value: "/c", Status: 301, Exact: true},
+				{Key: "a/{d}", Value: "/e/{+d}", Status: 301, Exact: true}},
 		},
 		"a path behind a placeholder that does not match it": {
 			"/a/:b /c\n/a/d/e /f\n/g/b /h\n/:x/i/j /k",
-			[]resolver.Rule{{Key: "a/{_b}", Value: "/c", Status: 301, Exact: true}, {Key: "a/d/e", Value: "/f", Status: 301, Exact: true},
-				{Key: "g/b", Value: "/h", Status: 301, Exact: true}, {Key: "{_x}/i/j", Value: "/k", Status: 301, Exact: true}},
+			[]resolver.Rule{{Key: "a/{_b}", Value: "/c", Status: 301, Exact: true},
+				{Key: "a/d/e", Value: "/f", Status: 301, Exact: true},
+				{Key: "g/b", Value: "/h", Status: 301, Exact: true},
+				{Key: "{_x}/i/j", Value: "/k", Status: 301, Exact: true}},
 		},
 		"a star in the middle": {
 			"/a/*/b /c/:splat",
@@ -157,7 +170,8 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 		},
 		"what leads below itself ends there": {
 			"/a/* /a/b/:splat",
-			[]resolver.Rule{{Key: "a/b", Value: "pass"}, {Key: "a", Value: "/a/b/", Status: 301, Exact: true},
+			[]resolver.Rule{{Key: "a/b", Value: "pass"},
+				{Key: "a", Value: "/a/b/", Status: 301, Exact: true},
 				{Key: "a/{+splat}", Value: "/a/b/{+splat}", Status: 301}},
 		},
 		"what two lines have in common is the first one's": {
@@ -201,8 +215,10 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 func TestReadRedirectsGivesThePlaceOfEachPath(t *testing.T) {
 	got, err := read(rulefile.Redirects, "\uFEFF# links\r\n\n\t /é /b\r\n/c /d/\n/c/* /d/:splat\n")
 	want := []resolver.Rule{
-		{Key: "é", Value: "/b", Status: 301, Exact: true, Position: resolver.Position{Source: "redirects", Line: 3, Column: 3}},
-		{Key: "c", Value: "/d/", Status: 301, Position: resolver.Position{Source: "redirects", Line: 5, Column: 1}},
+		{Key: "é", Value: "/b", Status: 301, Exact: true,
+			Position: resolver.Position{Source: "redirects", Line: 3, Column: 3}},
+		{Key: "c", Value: "/d/", Status: 301,
+			Position: resolver.Position{Source: "redirects", Line: 5, Column: 1}},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v, %v", got, err)
@@ -224,12 +240,18 @@ redirects:5:11: nothing follows the status but conditions; remove "201"`
 
 func TestReadRedirectsRefusesMalformedLinesAndSaysWhy(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
-		"no destination":              {"/a", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
-		"a comment for a destination": {"/a # /b", `1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
-		"another scheme":              {"/a mailto:me@example.com", `1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
-		"a status in words":           {"/a /b permanent", `1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
-		"something behind the status": {"/a /b 302 301", `1:11: nothing follows the status but conditions; remove "301"`},
-		"Latin-1":                     {"/a /caf\xe9", "1:1: this line is no Unicode text: save the file as UTF-8"},
+		"no destination": {"/a",
+			`1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
+		"a comment for a destination": {"/a # /b",
+			`1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
+		"another scheme": {"/a mailto:me@example.com",
+			`1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
+		"a status in words": {"/a /b permanent",
+			`1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
+		"something behind the status": {"/a /b 302 301",
+			`1:11: nothing follows the status but conditions; remove "301"`},
+		"Latin-1": {"/a /caf\xe9",
+			"1:1: this line is no Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -245,21 +267,35 @@ func TestReadRedirectsRefusesMalformedLinesAndSaysWhy(t *testing.T) {
 
 func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
 	const (
-		orSkip  = "; or leave such lines out: unsupported skip in the source's block, or --unsupported skip"
+		orSkip = "; or leave such lines out: unsupported skip in the source's block, or --unsupported " +
+			"skip"
 		leftOut = "; the line is left out"
 	)
 	tests := map[string]struct{ line, want string }{
-		"a host":                       {"https://a.example/* /b/:splat", `1:1: a rule has no host; if "a.example" is this site's, name it: with host in the source's block, or with --line-host; else write the line into the file of that host's site`},
-		"a query":                      {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found by the path alone; use Caddy's redir with a query matcher"},
-		"another status":               {"/a /b 418", "1:7: a rule has no status 418; use Caddy's respond, or error and handle_errors"},
-		"a condition":                  {"/a /b 302 Country=de,at", "1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
-		"a condition without a status": {"/a /b Role=admin", "1:7: a rule has no condition Role, and what the line protects is open to everybody without it; guard it with Caddy's basic_auth or forward_auth"},
-		"the root":                     {"/ /home", `1:1: a key is not empty, so no rule is for "/"; use Caddy's redir`},
-		"a star in two places":         {"/a/*/b/* /c/:splat", `1:1: a path has one "*", as nothing would settle which of two takes what; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
-		"a placeholder in a host":      {"/u/:name https://:name.example/", "1:10: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
-		"a splat in a host":            {"/u/* https://:splat.example/", "1:6: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
-		"a splat for a host":           {"/a/* https://:splat", "1:6: a placeholder stands in the host of the destination, which no request may choose; write a line for each host"},
-		"404 in front of files":        {"/a /b 404!", "1:7: 404! hides files that are there, which no rule does; use Caddy's error with a matcher in front"},
+		"a host": {"https://a.example/* /b/:splat",
+			`1:1: a rule has no host; if "a.example" is this site's, name it: with host in the source's block, or with --line-host; else write the line into the file of that host's site`},
+		"a query": {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found " +
+			"by the path alone; use Caddy's redir with a query matcher"},
+		"another status": {"/a /b 418",
+			"1:7: a rule has no status 418; use Caddy's respond, or error and handle_errors"},
+		"a condition": {"/a /b 302 Country=de,at",
+			"1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
+		"a condition without a status": {"/a /b Role=admin", "1:7: a rule has no condition Role, and " +
+			"what the line protects is open to everybody without it; guard it with Caddy's basic_auth or " +
+			"forward_auth"},
+		"the root": {"/ /home",
+			`1:1: a key is not empty, so no rule is for "/"; use Caddy's redir`},
+		"a star in two places": {"/a/*/b/* /c/:splat",
+			`1:1: a path has one "*", as nothing would settle which of two takes what; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
+		"a placeholder in a host": {"/u/:name https://:name.example/",
+			"1:10: a placeholder stands in the host of the destination, which no request may choose; " +
+				"write a line for each host"},
+		"a splat in a host": {"/u/* https://:splat.example/", "1:6: a placeholder stands in " +
+			"the host of the destination, which no request may choose; write a line for each host"},
+		"a splat for a host": {"/a/* https://:splat", "1:6: a placeholder stands in the host " +
+			"of the destination, which no request may choose; write a line for each host"},
+		"404 in front of files": {"/a /b 404!", "1:7: 404! hides files that are there, which no " +
+			"rule does; use Caddy's error with a matcher in front"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -277,43 +313,81 @@ func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
 }
 
 func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
-	const takesAll = " comes first and takes all that it would take; put this line in front of it, or remove one of the two"
+	const takesAll = " comes first and takes all that it would take; put this line in front of it, " +
+		"or remove one of the two"
 	tests := map[string]struct{ line, want string }{
-		"a query in the path":                {"/a?b=c /d", `line never reached 1:1: no request gets to this line, as a path has no "?"; use Caddy's redir with a query matcher`},
-		"a fragment in the path":             {"/a#b /d", `line never reached 1:1: no request gets to this line, as a path has no "#"; use Caddy's redir with a query matcher`},
-		"a rewrite":                          {"/a /b 200", "approximated line 1:1: 200 is a rewrite, and no redirect: the next handler answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"},
-		"a forced rewrite":                   {"/a /b 200!", "approximated line 1:1: 200 is a rewrite, and no redirect: the next handler answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"},
-		"an error page":                      {"/a /404.html 404", "approximated line 1:1: 404 is an error page, and no redirect: the next handler answers what this line takes; use Caddy's handle_errors for the page"},
-		"every path":                         {"/* https://example.com/:splat", `approximated line 1:1: no rule is for "/", so this line takes every path but that one; use Caddy's redir for it`},
-		"a placeholder twice":                {"/:a/:a /c/:a", "approximated line 1:1: the line leads to paths that it takes itself, which ends at the service, too: the next handler answers at /c/{splat}"},
-		"two placeholders in a segment":      {"/:a-:b /c/:a/:b", "approximated line 1:1: :b stands for nothing, as the path does not have it, and stays as it is in the destination"},
-		"a placeholder and a star together":  {"/v:a* /c/:a/:splat", "approximated line 1:1: :a stands for nothing, as the path does not have it, and stays as it is in the destination"},
-		"a star at a segment's beginning":    {"/*-a /c", `line never reached 1:1: no request gets to this line, as a "*" stands at the end of a segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
-		"a placeholder in another spelling":  {"/%61/:b /c\n/a/d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a path in another spelling":         {"/é /b\n/%c3%a9 /c", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a placeholder that is not there":    {"/:a /b/:c", "approximated line 1:1: :c stands for nothing, as the path does not have it, and stays as it is in the destination"},
-		"a placeholder before a word":        {"/a/:b /c\n/a/d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a placeholder before another":       {"/a/:b /c\n/:d/b /e\n/a/:f /g", "line never reached 3:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a placeholder before a longer path": {"/:a/* /b/:splat\n/:b/c/:d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a segment's end before a segment":   {"/a-* /c-:splat\n/a-b /d", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a splat that stands for nothing":    {"/a /b/:splat", "approximated line 1:1: :splat stands for nothing, as the path does not have it, and stays as it is in the destination"},
-		"a slash put at the end":             {"/a /a/", "approximated line 1:1: the line leads to the path that it takes, where at most a slash at the end differs: the next handler answers what it takes; remove the line"},
-		"a slash taken away":                 {"/a/b/ /a/b?c", "approximated line 1:1: the line leads to the path that it takes, where at most a slash at the end differs: the next handler answers what it takes; remove the line"},
-		"a splat to itself":                  {"/a/* /a/:splat", "approximated line 1:1: the line leads to the path that it takes, where at most a slash at the end differs: the next handler answers what it takes; remove the line"},
-		"a line below a path that is taken":  {"/a/* /b/:splat\n/a/c/d /e", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a line below a pair of lines":       {"/a /b\n/a/* /b/:splat\n/a/c/* /d/:splat", "line never reached 3:1: no request gets to this line, as that at redirects:2:1" + takesAll},
-		"a path twice":                       {"/a /b\n/a/ /c", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a splat twice":                      {"/a/* /b/:splat\n/a/* /c/:splat", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a path behind its splat":            {"/a/* /b/:splat\n/a /b", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a backslash":                        {`/a\b /c`, `line never reached 1:1: no request has this path, as browsers make "/" of "\", and leave out "." and ".."; write the path as they do`},
-		"two slashes":                        {"/a//b /c", `line never reached 1:1: no request gets to a line with "//" in its path; write "/"`},
-		"behind a line for all":              {"/* /x 200\n/a /b", "line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a query in the path": {"/a?b=c /d",
+			`line never reached 1:1: no request gets to this line, as a path has no "?"; use Caddy's redir with a query matcher`},
+		"a fragment in the path": {"/a#b /d",
+			`line never reached 1:1: no request gets to this line, as a path has no "#"; use Caddy's redir with a query matcher`},
+		"a rewrite": {"/a /b 200", "approximated line 1:1: 200 is a rewrite, " +
+			"and no redirect: the next handler answers what this line takes; use Caddy's rewrite or " +
+			"try_files, or reverse_proxy for another host"},
+		"a forced rewrite": {"/a /b 200!", "approximated line 1:1: 200 is a rewrite, " +
+			"and no redirect: the next handler answers what this line takes; use Caddy's rewrite or " +
+			"try_files, or reverse_proxy for another host"},
+		"an error page": {"/a /404.html 404", "approximated line 1:1: 404 is an " +
+			"error page, and no redirect: the next handler answers what this line takes; use Caddy's " +
+			"handle_errors for the page"},
+		"every path": {"/* https://example.com/:splat",
+			`approximated line 1:1: no rule is for "/", so this line takes every path but that one; use Caddy's redir for it`},
+		"a placeholder twice": {"/:a/:a /c/:a", "approximated line 1:1: the line leads " +
+			"to paths that it takes itself, which ends at the service, too: the next handler answers at " +
+			"/c/{splat}"},
+		"two placeholders in a segment": {"/:a-:b /c/:a/:b", "approximated line 1:1: :b stands " +
+			"for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: :a stands " +
+			"for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a star at a segment's beginning": {"/*-a /c",
+			`line never reached 1:1: no request gets to this line, as a "*" stands at the end of a segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
+		"a placeholder in another spelling": {"/%61/:b /c\n/a/d /e",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a path in another spelling": {"/é /b\n/%c3%a9 /c",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a placeholder that is not there": {"/:a /b/:c", "approximated line 1:1: :c stands for " +
+			"nothing, as the path does not have it, and stays as it is in the destination"},
+		"a placeholder before a word": {"/a/:b /c\n/a/d /e",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a placeholder before another": {"/a/:b /c\n/:d/b /e\n/a/:f /g",
+			"line never reached 3:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a placeholder before a longer path": {"/:a/* /b/:splat\n/:b/c/:d /e",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a segment's end before a segment": {"/a-* /c-:splat\n/a-b /d",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a splat that stands for nothing": {"/a /b/:splat", "approximated line 1:1: :splat stands " +
+			"for nothing, as the path does not have it, and stays as it is in the destination"},
+		"a slash put at the end": {"/a /a/", "approximated line 1:1: the line leads to the " +
+			"path that it takes, where at most a slash at the end differs: the next handler answers what " +
+			"it takes; remove the line"},
+		"a slash taken away": {"/a/b/ /a/b?c", "approximated line 1:1: the line leads " +
+			"to the path that it takes, where at most a slash at the end differs: the next handler " +
+			"answers what it takes; remove the line"},
+		"a splat to itself": {"/a/* /a/:splat", "approximated line 1:1: the line " +
+			"leads to the path that it takes, where at most a slash at the end differs: the next handler " +
+			"answers what it takes; remove the line"},
+		"a line below a path that is taken": {"/a/* /b/:splat\n/a/c/d /e",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a line below a pair of lines": {"/a /b\n/a/* /b/:splat\n/a/c/* /d/:splat",
+			"line never reached 3:1: no request gets to this line, as that at redirects:2:1" + takesAll},
+		"a path twice": {"/a /b\n/a/ /c",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a splat twice": {"/a/* /b/:splat\n/a/* /c/:splat",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a path behind its splat": {"/a/* /b/:splat\n/a /b",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+		"a backslash": {`/a\b /c`,
+			`line never reached 1:1: no request has this path, as browsers make "/" of "\", and leave out "." and ".."; write the path as they do`},
+		"two slashes": {"/a//b /c",
+			`line never reached 1:1: no request gets to a line with "//" in its path; write "/"`},
+		"behind a line for all": {"/* /x 200\n/a /b",
+			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, warnings, err := readLines(rulefile.Reading{}, tt.line)
 			lines := strings.Split(strings.TrimSuffix(warnings, "\n"), "\n")
-			if got := strings.Replace(lines[len(lines)-1], " redirects:", " ", 1); err != nil || got != tt.want {
+			if got := strings.Replace(lines[len(lines)-1], " redirects:", " ", 1); err != nil ||
+				got != tt.want {
 				t.Errorf("got  %s, %v\nwant %s", got, err, tt.want)
 			}
 		})
@@ -323,8 +397,10 @@ func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
 func TestALineThatIsLeftOutTellsWhoGetsItsRequests(t *testing.T) {
 	rules, warnings, err := readLines(rulefile.Reading{SkipUnsupported: true},
 		"/a/* /b 302 Language=de\n/c /d\n/:x/y /z\n")
-	const want = "line left out redirects:1:13: a rule has no condition Language; use Caddy's redir with a " +
-		"matcher; the line is left out, and the line at redirects:3:1 gets requests that it would have taken\n"
+	const want = "line left out redirects:1:13: a rule has no condition Language; use Caddy's redir " +
+		"with a " +
+		"matcher; the line is left out, and the line at redirects:3:1 gets requests that it would have " +
+		"taken\n"
 	if err != nil || warnings != want || len(rules) != 2 {
 		t.Errorf("%v\n%s\n%v", rules, warnings, err)
 	}
@@ -341,7 +417,8 @@ func TestLinesOfTheSitesOwnHostsAreRules(t *testing.T) {
 }
 
 // readLines reads lines, and returns the warnings, with their kinds.
-func readLines(o rulefile.Reading, text string) (rules []resolver.Rule, warnings string, err error) {
+func readLines(o rulefile.Reading, text string) (rules []resolver.Rule, warnings string,
+	err error) {
 	warned, err := o.Read(strings.NewReader(text), rulefile.Redirects, "redirects",
 		func(rule resolver.Rule) { rules = append(rules, rule) })
 	for _, w := range warned {
@@ -529,8 +606,8 @@ func TestWhatTablesBecomeIsWrittenBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// rulesByKey returns rules in the order of their keys, without those for paths with a slash at their
-// end, which lines tell apart from others only where they lead on.
+// rulesByKey returns rules in the order of their keys, without those for paths with a slash at
+// their end, which lines tell apart from others only where they lead on.
 func rulesByKey(rules []resolver.Rule) []resolver.Rule {
 	rules = slices.DeleteFunc(withoutPositions(rules), func(rule resolver.Rule) bool {
 		return strings.HasSuffix(rule.Key, "/")
@@ -547,31 +624,48 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		rule resolver.Rule
 		want string
 	}{
-		"an unlisted rule": {resolver.Rule{Key: "a", Value: "/b", Unlisted: true}, "a _redirects file has no unlisted rules"},
+		"an unlisted rule": {resolver.Rule{Key: "a", Value: "/b", Unlisted: true},
+			"a _redirects file has no unlisted rules"},
 		"a query mode": {
 			resolver.Rule{Key: "a", Value: "/b?c", Query: resolver.QueryMerge}, noModes},
 		"a query that is dropped": {
 			resolver.Rule{Key: "a", Value: "https://b.example#c?d", Query: resolver.QueryIgnore}, noModes},
-		"a space":                            {resolver.Rule{Key: "a", Value: "/b c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
-		"a line end":                         {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true}, "a _redirects file has no spaces in paths and destinations; write %20"},
-		"a placeholder that is none":         {resolver.Rule{Key: ":a", Value: "/b", Exact: true}, cannot + `its line would be the rule from "{_a}" to "/b"`},
-		"a star that is none":                {resolver.Rule{Key: "a/*", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
-		"a variable of many segments":        {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}", Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
-		"a variable within a word":           {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true}, "a _redirects file has placeholders for whole segments alone, and \"*\" behind text at the end of a path"},
-		"an unusual name":                    {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true}, "a _redirects file has no variables but those like {name} and {+name}"},
-		"a word that looks like one":         {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true}, cannot + `its line would be the rule from "a/{b}" to "/c/{+b}"`},
-		"a splat that is none":               {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true}, cannot + `its line would be the rule from "a" to "/b/"`},
-		"a key with a slash":                 {resolver.Rule{Key: "a/", Value: "/b", Exact: true}, cannot + `its line would be the rule from "a" to "/b"`},
-		"a loop":                             {resolver.Rule{Key: "a", Value: "/a"}, cannot + `its line would be the rule from "a" to "pass"`},
-		"a rule that is gone, with a status": {resolver.Rule{Key: "a", Value: "gone", Status: 301}, cannot + `its line would be the rule from "a" to "gone"`},
-		"no key":                             {resolver.Rule{Value: "/b", Exact: true}, cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
-		"no destination":                     {resolver.Rule{Key: "a", Exact: true}, cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
+		"a space": {resolver.Rule{Key: "a", Value: "/b c", Exact: true},
+			"a _redirects file has no spaces in paths and destinations; write %20"},
+		"a line end": {resolver.Rule{Key: "a\n/b", Value: "/c", Exact: true},
+			"a _redirects file has no spaces in paths and destinations; write %20"},
+		"a placeholder that is none": {resolver.Rule{Key: ":a", Value: "/b", Exact: true},
+			cannot + `its line would be the rule from "{_a}" to "/b"`},
+		"a star that is none": {resolver.Rule{Key: "a/*", Value: "/b", Exact: true},
+			cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
+		"a variable of many segments": {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}",
+			Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
+		"a variable within a word": {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true},
+			"a _redirects file has placeholders for whole segments alone, and \"*\" behind text at the " +
+				"end of a path"},
+		"an unusual name": {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true},
+			"a _redirects file has no variables but those like {name} and {+name}"},
+		"a word that looks like one": {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true},
+			cannot + `its line would be the rule from "a/{b}" to "/c/{+b}"`},
+		"a splat that is none": {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true},
+			cannot + `its line would be the rule from "a" to "/b/"`},
+		"a key with a slash": {resolver.Rule{Key: "a/", Value: "/b", Exact: true},
+			cannot + `its line would be the rule from "a" to "/b"`},
+		"a loop": {resolver.Rule{Key: "a", Value: "/a"},
+			cannot + `its line would be the rule from "a" to "pass"`},
+		"a rule that is gone, with a status": {resolver.Rule{Key: "a", Value: "gone", Status: 301},
+			cannot + `its line would be the rule from "a" to "gone"`},
+		"no key": {resolver.Rule{Value: "/b", Exact: true},
+			cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
+		"no destination": {resolver.Rule{Key: "a", Exact: true},
+			cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tt.rule.Position = resolver.Position{Source: "links.json", Line: 7}
 			text, err := write(rulefile.Redirects, tt.rule, resolver.Rule{Key: "good", Value: "/x"})
-			if !strings.HasPrefix(errorText(err), "links.json:7: key ") || !strings.HasSuffix(errorText(err), ": "+tt.want) {
+			if !strings.HasPrefix(errorText(err), "links.json:7: key ") ||
+				!strings.HasSuffix(errorText(err), ": "+tt.want) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 			if text != "/good /x 302\n/good/* /x/:splat 302\n" {

@@ -281,7 +281,8 @@ const (
 	all
 )
 
-// takerOf returns the line in front of the i-th one that has a set of its paths, and how much of it.
+// takerOf returns the line in front of the i-th one that has a set of its paths, and how much of
+// it.
 func (f *redirectsFile) takerOf(i int, set *pathSet) (by int, has part) {
 	if !set.isLiteral() {
 		return none, nothing
@@ -327,7 +328,8 @@ func (f *redirectsFile) takenOf(i int, set *pathSet) (by int, has part) {
 // togetherWithNext returns the destination of a line for a path, if the next line, for all below
 // that path, goes on with it: then the two are one rule.
 func (f *redirectsFile) togetherWithNext(i int, t *translation) (destination string) {
-	if i+1 == len(f.lines) || !f.isPair(i+1) || t.answer != leads || len(t.sets) != 1 || t.sets[0].below {
+	if i+1 == len(f.lines) || !f.isPair(i+1) || t.answer != leads || len(t.sets) != 1 ||
+		t.sets[0].below {
 		return ""
 	}
 	next, refused := f.translationOf(i + 1)

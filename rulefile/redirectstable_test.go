@@ -90,8 +90,9 @@ func (tab table) ask(request string) string {
 	return fmt.Sprintf("%s gets to %+v, not to %+v", request, got, want)
 }
 
-// leadsToItself is the difference that lines which lead to paths that they take themselves end there at the service, in ways of its own, and here mostly after the first redirect.
-// It reports whether a client got to such a line.
+// leadsToItself is the difference that lines which lead to paths that they take themselves end
+// there at the service, in ways of its own, and here mostly after the first redirect. It reports
+// whether a client got to such a line.
 func (tab table) leadsToItself(ends ...end) bool {
 	for _, line := range tab.kept() {
 		from, to, _ := strings.Cut(line, " ")

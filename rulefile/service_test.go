@@ -145,9 +145,9 @@ func withSingleSlashes(to string) string {
 	return scheme + path + tail
 }
 
-// isSameButForQuery is the difference that of several redirects in a row the first rule's query mode
-// and fragment count here, where a line with placeholders or "*" leads to another: at the service a
-// later line's own query takes the place of the request's, and so does its fragment.
+// isSameButForQuery is the difference that of several redirects in a row the first rule's query
+// mode and fragment count here, where a line with placeholders or "*" leads to another: at the
+// service a later line's own query takes the place of the request's, and so does its fragment.
 func (e end) isSameButForQuery(here end) bool {
 	e.url, _, _ = strings.Cut(e.url, "#")
 	here.url, _, _ = strings.Cut(here.url, "#")
