@@ -10,9 +10,11 @@ import (
 // later line's rule would win against an earlier line's, the earlier line gets one more rule, for
 // what the two have in common:
 //
-//	/about/*         /en/:splat    about              /en/           the second line would win
-//	                               about/learn        /en/learn      at /about/learn
-//	/:locale/learn   /learn        {locale}/learn     /learn
+//	/about/*         https://a.example/:splat   about              https://a.example/
+//	                                            about/learn        https://a.example/learn
+//	/:locale/learn   /learn                     {_locale}/learn    /learn
+//
+// Here the second line's rule would win at /about/learn.
 
 // lineOrder holds the rules of lines that later rules could precede.
 type lineOrder struct {
