@@ -98,3 +98,16 @@ func TestWhatLinesThatCrossShareIsLimited(t *testing.T) {
 		t.Errorf("got %d rules, %.200v", rules, err)
 	}
 }
+
+func TestManyPlaceholdersOfALineAreReadInOneGo(t *testing.T) {
+	for _, line := range []string{
+		"/a " + strings.Repeat("/:", 200_000),
+		strings.Repeat("/:a", 200_000) + " /b",
+		"/a/* " + strings.Repeat("/:splat", 50_000),
+	} {
+		err := Read(strings.NewReader(line), Redirects, "links", func(resolver.Rule) {})
+		if err != nil && len(err.Error()) > 1000 {
+			t.Errorf("%d bytes of errors", len(err.Error()))
+		}
+	}
+}

@@ -99,7 +99,10 @@ type pathBuilder struct {
 }
 
 // placeholder is what Cloudflare takes for one; Netlify's are whole segments.
-var placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
+var (
+	placeholder        = regexp.MustCompile(`:[A-Za-z]\w*`)
+	placeholderAtStart = regexp.MustCompile(`^:[A-Za-z]\w*`)
+)
 
 // add adds a segment, perhaps the last one.
 func (b *pathBuilder) add(segment string, isLast bool) error {
@@ -149,7 +152,11 @@ func (b *pathBuilder) addPlaceholders(segment string) error {
 
 // appendSegment adds a segment and gives its variable a name.
 func (b *pathBuilder) appendSegment(s setSegment) {
-	if s.capture != "" {
+	switch {
+	case s.capture == "":
+	case len(b.segments) >= maxSegments && b.captured != nil:
+		s.name = s.capture // no rule can have as many
+	default:
 		isPrefix := func(c string) bool { return strings.HasPrefix(s.capture, c) }
 		b.isTwice = b.isTwice || slices.ContainsFunc(b.captured, isPrefix)
 		s.name = b.nameOf(s.capture)

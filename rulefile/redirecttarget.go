@@ -90,7 +90,7 @@ func captureAt(text string, captured []string) string {
 // noteUnknown takes down what looks like a placeholder, at the beginning of a segment.
 func (t *redirectTarget) noteUnknown(to string, i, pathAt int, part targetPart) {
 	if part == inPath && i > pathAt && to[i-1] == '/' {
-		if found := placeholder.FindString(to[i:]); found != "" && strings.HasPrefix(to[i:], found) {
+		if found := placeholderAtStart.FindString(to[i:]); found != "" {
 			t.unknown = found
 		}
 	}
