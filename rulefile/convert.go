@@ -270,8 +270,7 @@ func approximation(rule resolver.Rule, from, to Format) string {
 		ways = append(ways, "the status is written down as 302, which it is by default; one that is "+
 			"set for the whole site would not count any more")
 	}
-	before, _, _ := strings.Cut(rule.Value, "#")
-	if strings.Contains(before, "?") && rule.Query != resolver.QueryIgnore {
+	if hasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
 		ways = append(ways, "requests add nothing to the query there, as the destination has one")
 	}
 	return strings.Join(ways, "; ")

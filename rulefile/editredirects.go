@@ -69,10 +69,8 @@ func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) 
 		if refused != nil {
 			continue
 		}
-		for i := range t.sets {
-			for _, made := range t.rules(&t.sets[i], true, false) {
-				spans.all = append(spans.all, redirectSpan{made.rule, lines.start, lines.end})
-			}
+		for rule := range t.ownRules(false) {
+			spans.all = append(spans.all, redirectSpan{rule, lines.start, lines.end})
 		}
 	}
 }

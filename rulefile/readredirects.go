@@ -171,15 +171,8 @@ func (f *redirectsFile) plainPath(path string) (key string, ok bool) {
 func (f *redirectsFile) above(path string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		path := canonical(path)
-		var h maphash.Hash
-		h.SetSeed(f.seed)
-		hashed := 0
-		for i := range len(path) {
-			if path[i] != '/' {
-				continue
-			}
-			h.WriteString(path[hashed:i]) //nolint:errcheck // it never fails
-			if hashed = i; !yield(h.Sum64()) {
+		for hash := range hashesAbove(path, f.seed) {
+			if !yield(hash) {
 				return
 			}
 		}

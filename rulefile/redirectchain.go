@@ -229,13 +229,7 @@ func (f *redirectsFile) meetDynamic(others []int) {
 		}
 	}
 	for _, i := range f.following {
-		f.meetAmong(i, func(yield func(int) bool) {
-			for _, other := range f.dynamic {
-				if !yield(other) {
-					return
-				}
-			}
-		})
+		f.meetAmong(i, slices.Values(f.dynamic))
 	}
 	for _, i := range others {
 		f.meetAmong(i, every)

@@ -12,10 +12,10 @@ import (
 // Of the lines of a _redirects file that match a path, the first wins; of the rules of a
 // ruleset, that with the longest key.
 
-// hashesAbove gives length and hash of the keys that a key lies below, a and a/b for a/b/c. It
-// takes as long as one reading of the key, however deep that is.
-func hashesAbove(key string, seed maphash.Seed) iter.Seq2[int, uint64] {
-	return func(yield func(int, uint64) bool) {
+// hashesAbove gives the hashes of the keys that a key lies below, a and a/b for a/b/c. It takes as
+// long as one reading of the key, however deep that is.
+func hashesAbove(key string, seed maphash.Seed) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
 		var h maphash.Hash
 		h.SetSeed(seed)
 		hashed := 0
@@ -25,7 +25,7 @@ func hashesAbove(key string, seed maphash.Seed) iter.Seq2[int, uint64] {
 			}
 			h.WriteString(key[hashed:i]) //nolint:errcheck // it never fails
 			hashed = i
-			if !yield(i, h.Sum64()) {
+			if !yield(h.Sum64()) {
 				return
 			}
 		}
@@ -91,7 +91,7 @@ func lastBelow(rules []resolver.Rule, seed maphash.Seed) map[uint64]int {
 		}
 	}
 	for i, rule := range rules {
-		for _, hash := range hashesAbove(rule.Key, seed) {
+		for hash := range hashesAbove(rule.Key, seed) {
 			if _, ok := last[hash]; ok {
 				last[hash] = i
 			}

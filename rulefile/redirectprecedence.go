@@ -186,7 +186,7 @@ func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []owned
 				both[i] = wider
 			}
 		}
-		more, err := f.shareOf(first.line, &both[i])
+		more, err := f.shareOf(first.line, &t, &both[i])
 		if err != nil {
 			return nil, err
 		}
@@ -196,11 +196,9 @@ func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []owned
 }
 
 // shareOf returns the rules of a line for some of the paths that it takes.
-func (f *redirectsFile) shareOf(line int, set *pathSet) (rules []ownedRule, err error) {
-	t, refused := f.translationOf(line)
-	if refused != nil {
-		return nil, refused.why
-	}
+func (f *redirectsFile) shareOf(
+	line int, t *translation, set *pathSet,
+) (rules []ownedRule, err error) {
 	by, part := f.takenOf(line, set)
 	if part == all && by != line {
 		return nil, nil
@@ -221,10 +219,14 @@ func (f *redirectsFile) shareOf(line int, set *pathSet) (rules []ownedRule, err 
 
 // shareAll is shareOf for paths all of which a line takes, in whichever of its sets.
 func (f *redirectsFile) shareAll(line int, set *pathSet) (rules []ownedRule, err error) {
-	for _, own := range f.pathSetsOf(line) {
+	t, refused := f.translationOf(line)
+	if refused != nil {
+		return nil, refused.why
+	}
+	for _, own := range t.sets {
 		both := own.and(set)
 		for i := range both {
-			more, err := f.shareOf(line, &both[i])
+			more, err := f.shareOf(line, &t, &both[i])
 			if err != nil {
 				return nil, err
 			}

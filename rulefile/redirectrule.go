@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -120,6 +121,19 @@ func (t *translation) rules(set *pathSet, isOwn, isBelowOnly bool) (rules []plac
 		rules = append(rules, t.rulesBelow(set)...)
 	}
 	return rules
+}
+
+// ownRules gives the rules of a line by itself, or those for what is below its paths alone.
+func (t *translation) ownRules(isBelowOnly bool) iter.Seq[resolver.Rule] {
+	return func(yield func(resolver.Rule) bool) {
+		for i := range t.sets {
+			for _, made := range t.rules(&t.sets[i], true, isBelowOnly) {
+				if !yield(made.rule) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // keepsSlashOf reports whether a rule for a part of what a line takes keeps a slash at a path's
@@ -391,6 +405,12 @@ func leadsToItself(rule resolver.Rule) bool {
 	path, _ := cutPath(rule.Value)
 	path = strings.ReplaceAll(strings.TrimRight(path, "/"), "{+", "{")
 	return path == "/"+strings.ReplaceAll(rule.Key, "{+", "{")
+}
+
+// hasQuery reports whether a destination has a query.
+func hasQuery(destination string) bool {
+	before, _, _ := strings.Cut(destination, "#")
+	return strings.Contains(before, "?")
 }
 
 // cutPath cuts a destination behind its path.

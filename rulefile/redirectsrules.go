@@ -97,7 +97,7 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 	if leadsToItself(rule) || f.isCompared && f.order.concerns(rule) {
 		return false
 	}
-	if before, _, _ := strings.Cut(rule.Value, "#"); strings.Contains(before, "?") {
+	if hasQuery(rule.Value) {
 		rule.Query = resolver.QueryIgnore
 	}
 	f.adaptToChain(i, &rule)

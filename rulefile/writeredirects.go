@@ -289,9 +289,8 @@ func checkInRedirects(rule resolver.Rule) error {
 // replacesQuery reports whether a rule does with queries what the line of a destination with one
 // does, or one that leads to such a line.
 func replacesQuery(rule resolver.Rule) bool {
-	before, _, _ := strings.Cut(rule.Value, "#")
 	return rule.Query == resolver.QueryIgnore &&
-		(strings.Contains(before, "?") || strings.HasPrefix(rule.Value, "/"))
+		(hasQuery(rule.Value) || strings.HasPrefix(rule.Value, "/"))
 }
 
 // checkReading refuses a line that is read as something else than the rule.
@@ -326,11 +325,9 @@ func checkReading(line string, rule resolver.Rule) error {
 func rulesOf(t *translation) iter.Seq2[resolver.Rule, bool] {
 	return func(yield func(rule resolver.Rule, isOwn bool) bool) {
 		for _, isOwn := range []bool{true, false} {
-			for i := range t.sets {
-				for _, made := range t.rules(&t.sets[i], true, !isOwn) {
-					if !yield(made.rule, isOwn) {
-						return
-					}
+			for rule := range t.ownRules(!isOwn) {
+				if !yield(rule, isOwn) {
+					return
 				}
 			}
 		}
@@ -349,10 +346,8 @@ func rulesOfLine(line string) (rules []resolver.Rule) {
 	if refused != nil {
 		return nil
 	}
-	for i := range t.sets {
-		for _, made := range t.rules(&t.sets[i], true, false) {
-			rules = append(rules, made.rule)
-		}
+	for rule := range t.ownRules(false) {
+		rules = append(rules, rule)
 	}
 	return rules
 }
