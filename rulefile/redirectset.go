@@ -69,45 +69,10 @@ func canonical(text string) string {
 
 // and returns the paths that two sets have in common, as sets with the variables of the first.
 func (s *pathSet) and(other *pathSet) (both []pathSet) {
-	switch a, b := s.span(), other.span(); {
-	case a < 0 && b < 0:
+	if s.span() < 0 && other.span() < 0 {
 		return s.ofLength(other, max(len(s.segments), len(other.segments)))
-	case a >= 0 && b >= 0:
-		return s.ofSpans(other)
-	case a >= 0:
-		return s.aroundSpan(other, s, other)
 	}
-	return s.aroundSpan(other, other, s)
-}
-
-// ofSpans returns what two sets have in common each of which has a segment that spans several. That
-// are paths of a few lengths, and all longer ones.
-func (s *pathSet) ofSpans(other *pathSet) (both []pathSet) {
-	front, behind := max(s.span(), other.span()), max(s.behind(), other.behind())
-	empty := pathSet{splatAt: s.splatAt, splatCut: s.splatCut, bareSlash: s.bareSlash}
-	for n := max(len(s.segments), len(other.segments)); n <= front+behind; n++ {
-		set := empty
-		if set.splatTo = s.splatEnd(n); set.addAll(s, other, n) {
-			both = append(both, set)
-		}
-	}
-	set, n := empty, front+1+behind
-	for i := range n {
-		own, others := s.segmentAt(i, n), other.segmentAt(i, n)
-		if i != front {
-			if !set.add(own, others) {
-				return both
-			}
-			continue
-		}
-		span := s.segments[s.span()]
-		span.name = set.freeName(span.name)
-		if n > len(s.segments) {
-			span.capture, set.splatTo = "", s.splatEnd(n)
-		}
-		set.segments = append(set.segments, span)
-	}
-	return append(both, set)
+	return s.aroundSpan(other)
 }
 
 // splatEnd returns where what a "*" matches ends in n segments of a set, 0 for at their end.
@@ -118,8 +83,13 @@ func (s *pathSet) splatEnd(n int) int {
 	return n - s.behind()
 }
 
-// behind is how many segments a set has behind that which spans several.
-func (s *pathSet) behind() int { return len(s.segments) - s.span() - 1 }
+// behind is how many segments a set has behind that which spans several; 0 where none does.
+func (s *pathSet) behind() int {
+	if span := s.span(); span >= 0 {
+		return len(s.segments) - span - 1
+	}
+	return 0
+}
 
 // span returns the place of the segment that spans several, or -1.
 func (s *pathSet) span() int {
@@ -133,67 +103,61 @@ func (s *pathSet) ofLength(other *pathSet, n int) []pathSet {
 		return nil
 	}
 	both.below = s.below && other.below
-	for i := range n {
-		if !both.add(s.segmentAt(i, n), other.segmentAt(i, n)) {
-			return nil
-		}
+	if !both.addAll(s, other, 0, n, n) {
+		return nil
 	}
 	return []pathSet{both}
 }
 
-// aroundSpan returns what two sets have in common of which one has a segment that spans several.
-func (s *pathSet) aroundSpan(other, spans, plain *pathSet) (both []pathSet) {
-	m, p := len(plain.segments), spans.span()
-	behind := len(spans.segments) - p - 1
-	shortest := max(m, p+1+behind)
-	longest := m
-	if plain.below {
-		longest = max(m+behind, shortest-1)
+// aroundSpan returns what two sets have in common of which one or both have a segment that spans
+// several. That are paths of a few lengths and, unless one of the sets has none, all longer ones.
+func (s *pathSet) aroundSpan(other *pathSet) (both []pathSet) {
+	front, behind := max(s.front(), other.front()), max(s.behind(), other.behind())
+	shortest, longest := max(len(s.segments), len(other.segments)), front+behind
+	isEndless := true
+	for _, set := range []*pathSet{s, other} {
+		if set.span() < 0 && !set.below {
+			longest, isEndless = len(set.segments), false
+		}
 	}
 	empty := pathSet{splatAt: s.splatAt, splatCut: s.splatCut, bareSlash: s.bareSlash}
 	for n := shortest; n <= longest; n++ {
 		set := empty
-		if s == spans {
-			set.splatTo = s.splatEnd(n)
-		}
-		if set.addAll(s, other, n) {
+		if set.splatTo = s.splatEnd(n); set.addAll(s, other, 0, n, n) {
 			both = append(both, set)
 		}
 	}
-	if !plain.below {
+	set, n := empty, front+1+behind
+	if !isEndless || !set.addAll(s, other, 0, front, n) {
 		return both
 	}
-	set := empty
-	front := max(m, p)
-	for i := range front {
-		if !set.add(s.segmentAt(i, front+behind+1), other.segmentAt(i, front+behind+1)) {
-			return both
-		}
+	set.splatTo = s.splatEnd(n)
+	spans := s
+	if s.span() < 0 {
+		spans = other
 	}
-	span := spans.segments[p]
+	span := spans.segments[spans.span()]
 	span.name = set.freeName(span.name)
-	if front > p {
-		span.capture = "" // it is only a part of what the "*" matches
+	if spans == other || n > len(s.segments) {
+		span.capture = "" // it is not all of what the "*" of the first one matches
 	}
-	set.segments = append(set.segments, span)
-	if set.splatTo = s.splatEnd(front + 1 + behind); s == plain {
-		set.segments[front].capture, set.splatTo = "", 0
+	if set.segments = append(set.segments, span); set.addAll(s, other, front+1, n, n) {
+		both = append(both, set)
 	}
-	for _, last := range spans.segments[p+1:] {
-		if last.name != "" {
-			last.name = set.freeName(last.name)
-		}
-		if s == plain {
-			last.capture = ""
-		}
-		set.segments = append(set.segments, last)
-	}
-	return append(both, set)
+	return both
 }
 
-// addAll adds what two sets have in common of n segments.
-func (s *pathSet) addAll(a, b *pathSet, n int) bool {
-	for i := range n {
+// front is how many segments a set has in front of that which spans several; all where none does.
+func (s *pathSet) front() int {
+	if span := s.span(); span >= 0 {
+		return span
+	}
+	return len(s.segments)
+}
+
+// addAll adds what two sets have in common in some of n segments.
+func (s *pathSet) addAll(a, b *pathSet, from, to, n int) bool {
+	for i := from; i < to; i++ {
 		if !s.add(a.segmentAt(i, n), b.segmentAt(i, n)) {
 			return false
 		}
