@@ -38,11 +38,9 @@ type redirectsFile struct {
 	dynamic      []int // the lines with variables in their paths
 	following    []int // the lines that lead all below a path to another one of the site
 
-	// isCompared tells that later rules could precede earlier ones; keepsSlashes that there are rules
-	// for paths with a slash at their end.
-	isCompared, keepsSlashes bool
-
-	hasInternal bool // a line leads to a path of the site
+	// keepsSlashes tells that there is a rule more where a slash at a path's end would be lost.
+	keepsSlashes bool
+	hasInternal  bool // a line leads to a path of the site
 
 	order *lineOrder
 	// unslashed are the rules of Cloudflare's paths without a slash at their end.

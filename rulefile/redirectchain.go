@@ -147,7 +147,7 @@ func (f *redirectsFile) decideSlashes() {
 	}
 	f.keepsSlashes = met > 0 && met*len(f.lines) <= mostCompared
 	isCloudflare := f.parser.dialect == Cloudflare
-	f.isCompared = len(f.dynamic) > 0 || f.keepsSlashes || isCloudflare && len(f.below) > 0
+	f.order.isCompared = len(f.dynamic) > 0 || f.keepsSlashes || isCloudflare && len(f.below) > 0
 	f.order.isSlashed = f.keepsSlashes || isCloudflare
 }
 

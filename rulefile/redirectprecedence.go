@@ -26,8 +26,9 @@ type lineOrder struct {
 	spans    []int
 	keys     map[string]int // the lines of rules that are for no line's own path, by key
 	work     int
-	// isSlashed tells that there are rules for paths with a slash at their end.
-	isSlashed bool
+	// isCompared tells that later rules could precede earlier ones; isSlashed that there are rules for
+	// paths with a slash at their end.
+	isCompared, isSlashed bool
 }
 
 // ownedRule is a rule and the line whose answer it is.
@@ -49,12 +50,12 @@ func (o *lineOrder) ownerOf(key string) (line int, isPlaced bool) {
 }
 
 // add takes down a rule.
-func (o *lineOrder) add(rule ownedRule, isCompared bool) {
+func (o *lineOrder) add(rule ownedRule) {
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
-	if isTemplate && isCompared || rule.isExtra || o.isSlashed {
+	if isTemplate && o.isCompared || rule.isExtra || o.isSlashed {
 		o.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
 	}
-	if !isCompared || !isTemplate && rule.rule.Exact && !o.isSlashed {
+	if !o.isCompared || !isTemplate && rule.rule.Exact && !o.isSlashed {
 		return // it precedes all rules with variables that match its path
 	}
 	taken := rule.rule
@@ -117,7 +118,7 @@ func (o *lineOrder) isSpent() bool {
 // settle returns a rule, with those that the lines in front of its line need beside it. Or it
 // returns the line that has all that the rule would take.
 func (f *redirectsFile) settle(rule ownedRule) (rules []ownedRule, by int, refused error) {
-	if !f.isCompared {
+	if !f.order.isCompared {
 		return []ownedRule{rule}, none, nil
 	}
 	if f.order.isSpent() {

@@ -32,7 +32,7 @@ func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
 		if refused := f.makeRulesOf(i, &t, add); refused != nil {
 			f.refuse(i, &t, refused)
 		}
-		if !f.isCompared {
+		if !f.order.isCompared {
 			f.forget(i)
 		}
 	}
@@ -94,7 +94,7 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 		Position: f.positionOf(i, line.from), Key: key, Value: line.to.text, Status: line.status,
 		Exact: true,
 	}
-	if leadsToItself(rule) || f.isCompared && f.order.concerns(rule) {
+	if leadsToItself(rule) || f.order.isCompared && f.order.concerns(rule) {
 		return false
 	}
 	if hasQuery(rule.Value) {
@@ -209,7 +209,7 @@ func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {
 			continue
 		}
-		f.order.add(rule, f.isCompared)
+		f.order.add(rule)
 		if f.parser.dialect == Cloudflare && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
 			f.unslashed = append(f.unslashed, rule.placedRule)
 		}
@@ -245,7 +245,7 @@ func (f *redirectsFile) addHoles(i int, t *translation, add func(resolver.Rule))
 func (f *redirectsFile) addExtra(rules []ownedRule, add func(resolver.Rule)) (isAdded bool) {
 	for _, rule := range rules {
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); !isPlaced {
-			f.order.add(rule, f.isCompared)
+			f.order.add(rule)
 			add(rule.rule)
 			isAdded = true
 		}
@@ -314,7 +314,7 @@ func (f *redirectsFile) takerOfKey(i int, key string, isBelow bool) (by int, has
 // the two has variables.
 func (f *redirectsFile) takenOf(i int, set *pathSet) (by int, has part) {
 	by, has = f.takerOf(i, set)
-	if has != nothing || !set.below || !f.isCompared || len(set.segments) == 0 {
+	if has != nothing || !set.below || !f.order.isCompared || len(set.segments) == 0 {
 		return by, has
 	}
 	path := set.itself()
