@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // cloudflareLines are the lines of a _redirects file as Cloudflare Pages reads them.
@@ -112,12 +114,5 @@ func TestCloudflareLinesMeanWhatTheyDoThere(t *testing.T) {
 		{"/a /b#f", "/a?q=1", "/b?q=1#f"},
 		{"/a/* /b 200\n/a/x /c", "/a/x", ""},
 	}
-	for _, test := range tests {
-		path, query, _ := strings.Cut(test.request, "?")
-		lines := newCloudflareLines(strings.Split(test.lines, "\n"))
-		got := lines.answer(request{siteHost, path, query})
-		if got.location != test.want {
-			t.Errorf("%s\n%s leads to %q, not to %q", test.lines, test.request, got.location, test.want)
-		}
-	}
+	testLines(t, rulefile.Cloudflare, tests)
 }

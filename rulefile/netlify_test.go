@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // netlifyLine is a line of a _redirects file as Netlify reads it.
@@ -179,12 +181,5 @@ func TestNetlifyLinesMeanWhatTheyDoThere(t *testing.T) {
 		{"https://other.example/a /b", "/a", ""},
 		{"https://site.example/a /b", "/a", "/b"},
 	}
-	for _, test := range tests {
-		path, query, _ := strings.Cut(test.request, "?")
-		lines := newNetlifyLines(strings.Split(test.lines, "\n"))
-		got := lines.answer(request{siteHost, path, query})
-		if got.location != test.want {
-			t.Errorf("%s\n%s leads to %q, not to %q", test.lines, test.request, got.location, test.want)
-		}
-	}
+	testLines(t, rulefile.Netlify, tests)
 }

@@ -3,8 +3,10 @@ package rulefile_test
 import (
 	"net/url"
 	"strings"
+	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -29,6 +31,21 @@ const (
 	isRedirect answerKind = "a redirect"
 	isLoop     answerKind = "a loop"
 )
+
+// testLines asks lines of a dialect, one after the other, where a request leads: "" for nowhere.
+func testLines(
+	t *testing.T, dialect rulefile.Dialect, tests []struct{ lines, request, want string },
+) {
+	t.Helper()
+	for _, test := range tests {
+		path, query, _ := strings.Cut(test.request, "?")
+		lines := newService(dialect, strings.Split(test.lines, "\n"))
+		got := lines.answer(request{siteHost, path, query})
+		if got.location != test.want {
+			t.Errorf("%s\n%s leads to %q, not to %q", test.lines, test.request, got.location, test.want)
+		}
+	}
+}
 
 // rulesetService answers with a ruleset as the handler does.
 type rulesetService struct{ *resolver.Ruleset }
