@@ -166,7 +166,12 @@ func (f *redirectsFile) meetAbove(i int, target *pathSet) {
 // meet notes that a line leads to where another one is, if that is reached.
 func (f *redirectsFile) meet(i, other int) {
 	t, refused := f.translationOf(other)
-	if refused == nil && f.isHidden(other, &t, i) {
+	f.meetTranslated(i, other, &t, refused)
+}
+
+// meetTranslated is meet for a line that has been translated, or refused.
+func (f *redirectsFile) meetTranslated(i, other int, t *translation, refused *refusal) {
+	if refused == nil && f.isHidden(other, t, i) {
 		return
 	}
 	if refused == nil && t.answer == leads && !t.passes() && t.target.goesOn() && len(t.sets) == 1 &&
@@ -180,12 +185,15 @@ func (f *redirectsFile) meet(i, other int) {
 // isHidden reports whether another line in front has all that a line takes: one without variables,
 // or the i-th one.
 func (f *redirectsFile) isHidden(line int, t *translation, i int) bool {
-	own := f.pathSetsOf(i)
+	var own []pathSet
+	if i < line {
+		own = f.pathSetsOf(i)
+	}
 	isTaken := func(set pathSet) bool {
 		if _, part := f.takerOf(line, &set); part == all {
 			return true
 		}
-		return i < line && slices.ContainsFunc(own, func(s pathSet) bool { return set.isWithin(&s) })
+		return slices.ContainsFunc(own, func(s pathSet) bool { return set.isWithin(&s) })
 	}
 	return !slices.ContainsFunc(t.sets, func(set pathSet) bool { return !isTaken(set) })
 }
@@ -247,10 +255,9 @@ func (f *redirectsFile) meetAmong(i int, others func(func(int) bool)) {
 		if f.lines[i].meets == meetsOthers {
 			return
 		}
-		for _, set := range f.pathSetsOf(other) {
-			if len(set.and(&target)) > 0 {
-				f.meet(i, other)
-			}
+		t, refused := f.translationOf(other)
+		if refused == nil && target.overlapsAny(t.sets) {
+			f.meetTranslated(i, other, &t, nil)
 		}
 	}
 }
