@@ -16,6 +16,9 @@ type Edit struct {
 	// Same reports whether a key of the file is Key, perhaps in another spelling. Default: if they are
 	// equal.
 	Same func(key string) bool
+	// Was is the rule that the edit changes or removes, nil for none. Sources that compare one rule,
+	// and not all, make the edit only if it is still there so.
+	Was *resolver.Rule
 	// DefaultStatus is the status of rules that name none, for a format in which each has one.
 	// Default: that of the resolver.
 	DefaultStatus int
