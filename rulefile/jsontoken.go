@@ -85,6 +85,65 @@ func (s *jsonScanner) tokenHere() (jsonToken, error) {
 	return s.word(at)
 }
 
+// plainMember is a member of an object that needs no decoding. Name and value are in text, the one
+// in front of the other.
+type plainMember struct {
+	name, value string
+	at          resolver.Position
+	span        memberSpan // in the input
+}
+
+// plainMember reads a member with the comma behind it, as nearly all of a large file are: name and
+// value are strings of ASCII without escapes, and the window has all of it. Otherwise it reads
+// nothing.
+func (s *jsonScanner) plainMember() (m plainMember, ok bool) {
+	w, name := s.window, s.next
+	line, lineStart := s.line, s.lineStart
+	for ; name < len(w) && isJSONSpace(w[name]); name++ {
+		if w[name] == '\n' {
+			line, lineStart = line+1, s.passed+name+1
+		}
+	}
+	nameEnd := plainStringEnd(w, name)
+	colon := nameEnd
+	for colon < len(w) && w[colon] == ' ' {
+		colon++
+	}
+	value := colon + 1
+	for value < len(w) && w[value] == ' ' {
+		value++
+	}
+	end := plainStringEnd(w, value)
+	if end >= len(w) || w[end] != ',' || w[colon] != ':' {
+		return m, false
+	}
+	s.line, s.lineStart, s.start, s.next = line, lineStart, end+1, end+1
+	text := string(w[name+1 : end-1]) // one allocation for both
+	m.name, m.value = text[:nameEnd-name-2], text[value-name:]
+	m.at = resolver.Position{Source: s.source, Line: line, Column: s.passed + name - lineStart + 1}
+	m.span = memberSpan{s.passed + name, s.passed + nameEnd, s.passed + value, s.passed + end}
+	return m, true
+}
+
+func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// plainStringEnd returns where a string of ASCII without escapes ends that begins at i; the end of
+// the text, if none does.
+func plainStringEnd(text []byte, i int) int {
+	if i >= len(text) || text[i] != '"' {
+		return len(text)
+	}
+	for i++; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			return i + 1
+		case c < ' ' || c == '\\' || c >= utf8.RuneSelf:
+			return len(text)
+		}
+	}
+	return i
+}
+
 // skipSpace goes to the next token. Lines end nowhere but in the space between tokens.
 func (s *jsonScanner) skipSpace() error {
 	for {

@@ -129,7 +129,7 @@ func (j *jsonReader) read() error {
 			", not " + kindOf(start)}
 	}
 	j.open = j.offset() - 1
-	if err := j.readMembers(j.readRule); err != nil {
+	if err := j.readMembers(j.readRule, j.readPlainRules); err != nil {
 		return err
 	}
 	j.close = j.offset() - 1
@@ -157,8 +157,8 @@ func (j *jsonReader) end(of string) error {
 }
 
 // readMembers reads the members of an object whose "{" has been read. It calls readValue behind
-// each name and its ":".
-func (j *jsonReader) readMembers(readValue func(name jsonToken) error) error {
+// each name and its ":", and readOn, which may read some more, behind each ",".
+func (j *jsonReader) readMembers(readValue func(name jsonToken) error, readOn func()) error {
 	name, err := j.next()
 	if err != nil || name.kind == '}' {
 		return err
@@ -174,6 +174,7 @@ func (j *jsonReader) readMembers(readValue func(name jsonToken) error) error {
 		if behind.kind != ',' {
 			return notJSON(behind.at, `in front of this a "," is missing`)
 		}
+		readOn()
 		if name, err = j.next(); err != nil {
 			return err
 		}
@@ -196,6 +197,18 @@ func (j *jsonReader) readMember(name jsonToken, readValue func(name jsonToken) e
 		return notJSON(colon.at, `in front of this a ":" is missing`)
 	}
 	return readValue(name)
+}
+
+// readPlainRules reads rules for as long as they are simple, which takes a third of the time.
+func (j *jsonReader) readPlainRules() {
+	for {
+		m, ok := j.tokens.plainMember()
+		if !ok {
+			return
+		}
+		rule := resolver.Rule{Key: m.name, Value: m.value, Position: m.at}
+		j.add(rule)
+	}
 }
 
 // readRule reads the value of a key.
@@ -254,7 +267,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 			seen = append(seen, name.text)
 		}
 		return j.readProperty(rule, name)
-	})
+	}, func() {})
 	if err == nil && !slices.Contains(seen, "to") {
 		j.errs.add(start, `the value of %s has no "to", which is the destination`, quote(rule.Key))
 	}
