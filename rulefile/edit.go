@@ -29,30 +29,102 @@ type Edit struct {
 // ErrNoRule is the error of an edit that would remove a rule that is not there.
 var ErrNoRule = errors.New("there is no such rule")
 
-// Apply copies a file of rules to w with the edit made. Everything else stays as it is: order,
-// indentation, comments, line ends. The error is of type [Errors] where the file does not parse, or
-// the format cannot have the rule; [ErrNoRule]; or that of content or w. What has been written then
-// is worth nothing.
-func (e Edit) Apply(w io.Writer, content io.ReadSeeker, format Format, source string) error {
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	var splices []splice
+// Plan is an edit of a file that has been read: where it goes there, and what has to stay.
+type Plan struct {
+	edit   Edit
+	format Format
+	source string
+	spot   spot
+	others *ruleSum
+}
+
+// spot is where in a file an edit goes.
+type spot interface {
+	// splices returns what changes in content. The error is as that of [Plan.Copy].
+	splices(e *Edit, content io.ReadSeeker) ([]splice, error)
+}
+
+// Plan reads a file of rules, once, for all that the edit has to know of it. The error is of type
+// [Errors] where the file does not parse, or that of content.
+func (e Edit) Plan(content io.Reader, format Format, source string) (*Plan, error) {
+	p := &Plan{edit: e, format: format, source: source, others: newRuleSum(format)}
 	var err error
 	switch format {
 	case JSON:
-		splices, err = e.inJSON(content, source)
+		p.spot, err = e.planJSON(content, source, p.others)
 	case CSV:
-		splices, err = e.inCSV(content, source)
+		p.spot, err = e.planCSV(content, source, p.others)
 	case Redirects:
-		splices, err = e.inRedirects(content, source)
+		p.spot, err = e.planRedirects(content, source, p.others)
 	default:
 		_, err = ParseFormat(string(format))
 	}
+	return p, err
+}
+
+// Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
+// indentation, comments, line ends. The error is of type [Errors] where the format cannot have the
+// rule; [ErrNoRule]; or that of content or w. What has been written then is worth nothing.
+func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
+	splices, err := p.spot.splices(&p.edit, content)
 	if err != nil {
 		return err
 	}
 	return copySpliced(w, content, splices)
+}
+
+// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change. Where
+// it has, the error is of type [Errors].
+func (p *Plan) Read(
+	copied io.Reader, add func(resolver.Rule),
+) (warnings []resolver.Warning, err error) {
+	now := p.others.like()
+	counted := &countingReader{r: copied}
+	warnings, err = p.edit.Reading.Read(counted, p.format, p.source, func(rule resolver.Rule) {
+		now.add(rule)
+		add(rule)
+	})
+	if _, wrong := errors.AsType[Errors](err); wrong {
+		return nil, Errors{{Message: "the file would not be read as before, and is left alone; edit it " +
+			"by hand: " + err.Error()}}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case counted.n == 0:
+		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
+			"rule first, or remove the source"}}
+	case now.sum != p.wanted():
+		return nil, Errors{{Message: "other rules would change, too, and the file is left alone; edit " +
+			"it by hand"}}
+	}
+	return warnings, nil
+}
+
+// wanted returns the sum of the rules that the copy has to hold.
+func (p *Plan) wanted() uint64 {
+	wanted := *p.others
+	if p.edit.Rule != nil {
+		rule := *p.edit.Rule
+		if p.format == Redirects {
+			rule = withStatus(rule, p.edit.DefaultStatus)
+		}
+		wanted.add(rule)
+	}
+	return wanted.sum
+}
+
+// countingReader counts what is read.
+type countingReader struct {
+	r io.Reader
+	n int64
+}
+
+// Read reads from r.
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 func (e *Edit) isOf(key string) bool {

@@ -10,28 +10,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// inCSV finds out what an edit changes in a table.
-func (e *Edit) inCSV(content io.ReadSeeker, source string) ([]splice, error) {
-	table, err := e.findInCSV(content, source)
-	if err != nil {
-		return nil, err
-	}
-	if e.Rule == nil {
-		if !table.found {
-			return nil, ErrNoRule
-		}
-		return []splice{{table.start, table.end, ""}}, nil
-	}
-	if err := checkInCSV(*e.Rule); err != nil {
-		return nil, e.refuse(err)
-	}
-	row, err := table.row(*e.Rule)
-	if err != nil {
-		return nil, e.refuse(err)
-	}
-	return table.lineSplice(content, row)
-}
-
 // csvTable is what an edit has to know of a table.
 type csvTable struct {
 	columns   []csvColumn
@@ -48,30 +26,44 @@ type lineSpot struct {
 	last       int // where the last line ends
 }
 
-// findInCSV reads the whole table.
-func (e *Edit) findInCSV(content io.Reader, source string) (csvTable, error) {
+// planCSV reads the whole table.
+func (e *Edit) planCSV(content io.Reader, source string, others *ruleSum) (spot, error) {
 	c := newCSVReader(content, source)
-	var table csvTable
-	row, err := c.next()
-	if err == nil && isHeader(row) {
-		if !c.readHeader(row) {
-			return table, c.errs
+	table := new(csvTable)
+	err := c.readRules(func(rule resolver.Rule) {
+		is := e.isOf(rule.Key)
+		if !is {
+			others.add(rule)
 		}
-		row, err = c.next()
-	}
-	for ; err == nil; row, err = c.next() {
-		rule, ok := c.rule(row)
 		if table.found {
-			continue
+			return
 		}
 		table.hasSlash = c.hasSlash
-		if ok && e.isOf(rule.Key) {
+		if is {
 			table.found, table.start, table.end = true, c.lines.start, c.lines.end
 		}
-	}
+	})
 	table.columns, table.hasHeader, table.last = c.columns, c.hasHeader, c.lines.end
-	table.separator = cmp.Or(c.fields.Comma, ',')
-	return table, c.errs.withEnd(err)
+	table.separator = cmp.Or(c.quoted.Comma, ',')
+	return table, err
+}
+
+// splices returns what an edit changes in the table.
+func (t *csvTable) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
+	if e.Rule == nil {
+		if !t.found {
+			return nil, ErrNoRule
+		}
+		return []splice{{t.start, t.end, ""}}, nil
+	}
+	if err := checkInCSV(*e.Rule); err != nil {
+		return nil, e.refuse(err)
+	}
+	row, err := t.row(*e.Rule)
+	if err != nil {
+		return nil, e.refuse(err)
+	}
+	return t.lineSplice(content, row)
 }
 
 // row returns the row of a rule without a line end, or says why there can be none.

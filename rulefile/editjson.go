@@ -11,64 +11,77 @@ import (
 type jsonPlace struct {
 	open, close int // of the object
 	found       bool
-	this        memberSpan  // with the key, if it is found
-	before      *memberSpan // the member in front of this or, if it is not found, of the last
-	after       *memberSpan // the member behind this
-	last        *memberSpan
+	this        memberSpan // with the key, if it is found
+	before      memberSpan // the member in front of this or, if it is not found, of the last
+	after       memberSpan // the member behind this
+	last        memberSpan
 }
 
-// inJSON finds out what an edit changes in an object of rules.
-func (e *Edit) inJSON(content io.ReadSeeker, source string) ([]splice, error) {
-	place, err := e.findInJSON(content, source)
+// planJSON reads the whole object.
+func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot, error) {
+	j, err := newJSONReader(content, source)
 	if err != nil {
 		return nil, err
 	}
+	p := new(jsonPlace)
+	j.add = func(rule resolver.Rule) {
+		is := e.isOf(rule.Key)
+		if !is {
+			others.add(rule)
+		}
+		p.pass(j.span.behind(j.dropped), is)
+	}
+	err = j.readAll()
+	p.open, p.close = j.open, j.close
+	return p, err
+}
+
+// behind returns where a member stands that has so many bytes more in front.
+func (s memberSpan) behind(n int) memberSpan {
+	return memberSpan{s.key + n, s.keyEnd + n, s.value + n, s.end + n}
+}
+
+// pass takes in the next member.
+func (p *jsonPlace) pass(member memberSpan, isOfEdit bool) {
 	switch {
-	case e.Rule == nil && !place.found:
+	case !p.found && isOfEdit:
+		p.found, p.this, p.before = true, member, p.last
+	case p.found && p.after == memberSpan{}:
+		p.after = member
+	case !p.found:
+		p.before = p.last
+	}
+	p.last = member
+}
+
+// splices returns what an edit changes in the object.
+func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
+	switch {
+	case e.Rule == nil && !p.found:
 		return nil, ErrNoRule
 	case e.Rule == nil:
-		return []splice{place.removal()}, nil
+		return []splice{p.removal()}, nil
 	}
 	if err := checkWritable(*e.Rule); err != nil {
 		return nil, e.refuse(err)
 	}
 	name, value := memberOf(*e.Rule)
 	switch {
-	case place.found:
-		this := place.this
+	case p.found:
+		this := p.this
 		return []splice{{this.key, this.keyEnd, name}, {this.value, this.end, value}}, nil
-	case place.last == nil:
-		return []splice{{place.open + 1, place.close, "\n\t" + name + ": " + value + "\n"}}, nil
+	case p.last == memberSpan{}:
+		return []splice{{p.open + 1, p.close, "\n\t" + name + ": " + value + "\n"}}, nil
 	}
-	return place.addition(content, name, value)
-}
-
-// findInJSON reads the whole object.
-func (e *Edit) findInJSON(content io.Reader, source string) (place jsonPlace, err error) {
-	text, mark := withoutByteOrderMark(content)
-	j := &jsonReader{tokens: newJSONScanner(text, source), dropped: mark, add: func(resolver.Rule) {}}
-	j.seen = func(key string, at memberSpan) {
-		switch {
-		case !place.found && e.isOf(key):
-			place.found, place.this, place.before = true, at, place.last
-		case place.found && place.after == nil:
-			place.after = &at
-		case !place.found:
-			place.before = place.last
-		}
-		place.last = &at
-	}
-	err = j.readAll()
-	place.open, place.close = j.open, j.close
-	return place, err
+	return p.addition(content, name, value)
 }
 
 // removal takes a member out, with the comma that it does not need any more.
 func (p *jsonPlace) removal() splice {
-	switch {
-	case p.after != nil:
+	switch none := (memberSpan{}); {
+	case p.after != none:
 		return splice{p.this.key, p.after.key, ""}
-	case p.before != nil:
+	case p.before != none:
 		return splice{p.before.end, p.this.end, ""}
 	}
 	return splice{p.open + 1, p.close, ""}
@@ -77,7 +90,7 @@ func (p *jsonPlace) removal() splice {
 // addition puts a member behind the last one, with the same space around it.
 func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splice, error) {
 	from, comma := p.open+1, ","
-	if p.before != nil {
+	if p.before != (memberSpan{}) {
 		from, comma = p.before.end, "" // it stands there
 	}
 	gap, err := textBetween(content, from, p.last.key)

@@ -9,17 +9,51 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// inRedirects finds out what an edit changes in a _redirects file. Of the lines that match a path
-// the first wins there, so the new ones go behind all those for paths below theirs, and in front of
-// those that take theirs whole; in the old ones' place, if that is there.
-func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, error) {
-	lines, err := e.linesOf(content, source)
-	if err != nil {
-		return nil, err
+// redirectLines are the lines of a file that are rules.
+type redirectLines struct {
+	all  []redirectSpan
+	last int // where the last line of the file ends
+}
+
+// redirectSpan is a line that is a rule, and where in the file it stands.
+type redirectSpan struct {
+	rule       resolver.Rule
+	start, end int
+}
+
+// planRedirects reads the whole file.
+func (e *Edit) planRedirects(content io.Reader, source string, others *ruleSum) (spot, error) {
+	f := newRedirectsFile(e.Reading)
+	lines := newLineReader(content, source)
+	p := new(redirectLines)
+	f.seen = func(line redirectLine) { p.pass(line, f.parser.dialect, lines) }
+	_, err := f.read(lines, func(rule resolver.Rule) {
+		if !e.isOf(rule.Key) {
+			others.add(rule)
+		}
+	})
+	p.last = lines.end
+	return p, err
+}
+
+// pass takes in the line that has just been read.
+func (l *redirectLines) pass(line redirectLine, dialect Dialect, lines *lineReader) {
+	t, refused := translate(line, dialect, lines.position(line.from.column))
+	if refused != nil {
+		return
 	}
+	for rule := range t.ownRules(false) {
+		l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
+	}
+}
+
+// splices returns what an edit changes in the file. Of the lines that match a path the first wins
+// there, so the new ones go behind all those for paths below theirs, and in front of those that
+// take theirs whole; in the old ones' place, if that is there.
+func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
 	var splices []splice
 	old := -1
-	for _, line := range lines.all {
+	for _, line := range l.all {
 		if e.isOf(line.rule.Key) {
 			splices = append(splices, splice{from: line.start, to: line.end})
 			old = line.start
@@ -36,43 +70,7 @@ func (e *Edit) inRedirects(content io.ReadSeeker, source string) ([]splice, erro
 	if err != nil {
 		return nil, e.refuse(err)
 	}
-	return lines.insert(content, splices, old, rule, text)
-}
-
-// redirectLines are the lines of a file that are rules.
-type redirectLines struct {
-	all  []redirectSpan
-	last int // where the last line of the file ends
-}
-
-// redirectSpan is a line that is a rule, and where in the file it stands.
-type redirectSpan struct {
-	rule       resolver.Rule
-	start, end int
-}
-
-func (e *Edit) linesOf(content io.Reader, source string) (redirectLines, error) {
-	lines := newLineReader(content, source)
-	parser := lineParser{dialect: e.Reading.Dialect, hosts: e.Reading.Hosts}
-	var spans redirectLines
-	for {
-		text, err := lines.next()
-		spans.last = lines.end
-		if err != nil {
-			return spans, Errors(nil).withEnd(err)
-		}
-		line, refused := parser.parse(string(text))
-		if refused != nil {
-			continue
-		}
-		t, refused := translate(line, parser.dialect, lines.position(line.from.column))
-		if refused != nil {
-			continue
-		}
-		for rule := range t.ownRules(false) {
-			spans.all = append(spans.all, redirectSpan{rule, lines.start, lines.end})
-		}
-	}
+	return l.insert(content, splices, old, rule, text)
 }
 
 // insert adds the lines of a rule to splices. These remove the old ones, the last of them at old.

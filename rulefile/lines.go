@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -44,10 +45,20 @@ func (l *lineReader) next() ([]byte, error) {
 			return nil, err
 		}
 		l.number++
-		if text := bytes.TrimLeft(line, lineSpace+"\n"); len(text) > 0 && text[0] != '#' {
+		if saysSomething(line) {
 			return withoutLineEnd(line), nil
 		}
 	}
+}
+
+// saysSomething reports whether a line is neither blank nor a comment.
+func saysSomething(line []byte) bool {
+	for _, c := range line {
+		if strings.IndexByte(lineSpace+"\n", c) < 0 {
+			return c != '#'
+		}
+	}
+	return false
 }
 
 // lineSpace is what can stand between the words of a line.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -15,10 +16,16 @@ func readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
+	err = c.readRules(add)
+	return c.warnings.all(), err
+}
+
+// readRules reads the whole table.
+func (c *csvReader) readRules(add func(resolver.Rule)) error {
 	row, err := c.next()
 	if err == nil && isHeader(row) {
 		if !c.readHeader(row) {
-			return nil, c.errs
+			return c.errs
 		}
 		row, err = c.next()
 	}
@@ -27,16 +34,20 @@ func readCSV(
 			add(rule)
 		}
 	}
-	return c.warnings.all(), c.errs.withEnd(err)
+	return c.errs.withEnd(err)
 }
 
 // csvReader reads the rows of a table. The library gets one line at a time, so that a
-// quotation mark without its partner spoils its own row alone.
+// quotation mark without its partner spoils its own row alone, and only lines with such marks, for
+// which it takes its time.
 type csvReader struct {
 	lines   *lineReader
 	line    bytes.Reader
-	fields  *csv.Reader
+	quoted  *csv.Reader
 	started bool // the separator is known
+	// The fields of the last row, and where in its line each begins.
+	row     []string
+	starts  []int
 	columns []csvColumn
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
@@ -48,9 +59,9 @@ type csvReader struct {
 
 func newCSVReader(r io.Reader, source string) *csvReader {
 	c := &csvReader{lines: newLineReader(r, source), columns: csvColumns[:fewColumns]}
-	c.fields = csv.NewReader(&c.line)
-	c.fields.FieldsPerRecord = -1
-	c.fields.ReuseRecord = true
+	c.quoted = csv.NewReader(&c.line)
+	c.quoted.FieldsPerRecord = -1
+	c.quoted.ReuseRecord = true
 	return c
 }
 
@@ -69,16 +80,46 @@ func (c *csvReader) next() ([]string, error) {
 			return nil, err
 		}
 		if !c.started {
-			c.fields.Comma = separatorOf(line)
+			c.quoted.Comma = separatorOf(line)
 			c.started = true
 		}
-		c.line.Reset(line)
-		row, err := c.fields.Read()
-		if err != nil {
+		if err := c.split(line); err != nil {
 			c.reportSyntax(err)
-		} else if !isBlank(row) {
-			return row, nil
+		} else if !isBlank(c.row) {
+			return c.row, nil
 		}
+	}
+}
+
+// split splits a line into the fields of its row.
+func (c *csvReader) split(line []byte) (err error) {
+	c.starts = c.starts[:0]
+	if bytes.IndexByte(line, '"') < 0 && bytes.IndexByte(line, '\r') < 0 {
+		c.splitPlain(string(line)) // one allocation for all fields
+		return nil
+	}
+	c.line.Reset(line)
+	c.row, err = c.quoted.Read()
+	for i := range c.row {
+		_, column := c.quoted.FieldPos(i)
+		c.starts = append(c.starts, column-1)
+	}
+	return err
+}
+
+// splitPlain splits a line that has no quotation marks.
+func (c *csvReader) splitPlain(line string) {
+	c.row = c.row[:0]
+	separator := byte(c.quoted.Comma)
+	for start := 0; ; {
+		c.starts = append(c.starts, start)
+		end := strings.IndexByte(line[start:], separator)
+		if end < 0 {
+			c.row = append(c.row, line[start:])
+			return
+		}
+		c.row = append(c.row, line[start:start+end])
+		start += end + 1
 	}
 }
 
@@ -143,7 +184,7 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
 		if slices.Index(c.columns, needed) >= len(row) {
 			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
-				needed.name(), namesOf(c.columns), separatorName(c.fields.Comma))
+				needed.name(), namesOf(c.columns), separatorName(c.quoted.Comma))
 		}
 	}
 	return rule, len(c.errs) == errsBefore
@@ -180,7 +221,7 @@ func (c *csvReader) checkRest(row []string) {
 		c.errs.add(c.fieldPosition(i), "%s has %d columns (%s), and %s stands in column %d; "+
 			"remove it, or put a field that holds %s into quotation marks",
 			of, len(c.columns), namesOf(c.columns),
-			quote(row[i]), i+1, separatorName(c.fields.Comma))
+			quote(row[i]), i+1, separatorName(c.quoted.Comma))
 		return
 	}
 }
@@ -197,6 +238,5 @@ func separatorName(separator rune) string {
 
 // fieldPosition returns where the i-th field of the row begins.
 func (c *csvReader) fieldPosition(i int) resolver.Position {
-	_, column := c.fields.FieldPos(i)
-	return c.lines.position(column)
+	return c.lines.position(c.starts[i] + 1)
 }

@@ -25,12 +25,21 @@ import (
 // type [Errors] and lists everything that is no rule, until the end or the first
 // syntax error, or it is the reader's own.
 func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
+	j, err := newJSONReader(r, source)
+	if err != nil {
+		return err
+	}
+	j.add = add
+	return j.readAll()
+}
+
+// newJSONReader returns a reader of rules without an add.
+func newJSONReader(r io.Reader, source string) (*jsonReader, error) {
 	text, mark := withoutByteOrderMark(r)
 	if begin, _ := text.Peek(text.Size()); isObjectPerLink(begin) {
-		return Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, objectPerLink}}
+		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, objectPerLink}}
 	}
-	j := &jsonReader{tokens: newJSONScanner(text, source), add: add, dropped: mark}
-	return j.readAll()
+	return &jsonReader{tokens: newJSONScanner(text, source), dropped: mark}, nil
 }
 
 // objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
@@ -104,14 +113,14 @@ type jsonReader struct {
 	expectations bool
 
 	dropped int // bytes of the file in front of what the scanner gets
-	// seen, if not nil, is told where a member stands in the file when it has been read.
-	seen func(key string, at memberSpan)
+	// span is where the member of the rule that is passed to add stands in the input.
+	span memberSpan
 	// open and close are where the object begins and ends in the file.
 	open, close int
 }
 
-// memberSpan is where a member of the object stands in the file. Its name goes from key to keyEnd,
-// its value from value to end.
+// memberSpan is where a member of the object stands. Its name goes from key to keyEnd, its value
+// from value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
 
 // offset returns where in the file the next byte stands.
@@ -206,24 +215,21 @@ func (j *jsonReader) readPlainRules() {
 		if !ok {
 			return
 		}
-		rule := resolver.Rule{Key: m.name, Value: m.value, Position: m.at}
-		j.add(rule)
+		j.span = m.span
+		j.add(resolver.Rule{Key: m.name, Value: m.value, Position: m.at})
 	}
 }
 
 // readRule reads the value of a key.
 func (j *jsonReader) readRule(key jsonToken) error {
 	errsBefore := len(j.errs)
-	span := memberSpan{key: j.dropped + key.start, keyEnd: j.dropped + key.end}
 	j.checkText(key)
 	rule := resolver.Rule{Key: key.text, Position: key.at}
-	var err error
-	if span.value, err = j.readValue(&rule); err != nil {
+	value, err := j.readValue(&rule)
+	if err != nil {
 		return err
 	}
-	if span.end = j.offset(); j.seen != nil {
-		j.seen(rule.Key, span)
-	}
+	j.span = memberSpan{key.start, key.end, value, j.tokens.passed + j.tokens.next}
 	if len(j.errs) == errsBefore {
 		j.add(rule)
 	}
@@ -233,13 +239,13 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	return nil
 }
 
-// readValue reads the value of rule's key into it, and returns where in the file it begins.
+// readValue reads the value of rule's key into it, and returns where in the input it begins.
 func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	value, err := j.nextValue()
 	if err != nil {
 		return 0, err
 	}
-	start = j.dropped + value.start
+	start = value.start
 	switch value.kind {
 	case jsonString:
 		j.checkText(value)

@@ -15,12 +15,20 @@ func (o Reading) readRedirects(
 	r io.Reader, source string, add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
 	f := newRedirectsFile(o)
-	end := f.readLines(newLineReader(r, source))
-	f.findMeetings()
-	f.makeRules(add)
+	warnings, err := f.read(newLineReader(r, source), add)
 	if o.observer != nil {
 		o.observer.lines = len(f.lines)
 	}
+	return warnings, err
+}
+
+// read reads all lines, and passes the rules that they make to add.
+func (f *redirectsFile) read(
+	lines *lineReader, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	end := f.readLines(lines)
+	f.findMeetings()
+	f.makeRules(add)
 	return f.warned.all(), f.errs.withEnd(end)
 }
 
@@ -30,7 +38,9 @@ type redirectsFile struct {
 	parser lineParser
 	skips  bool // lines without an equivalent
 	source string
-	lines  []storedLine
+	// seen, if not nil, is told of each line that can be taken apart when it has been read.
+	seen  func(redirectLine)
+	lines []storedLine
 	seed   maphash.Seed
 	// exact and below are the first lines by the hash of a path without variables: those that have
 	// the path itself, and those that have all below it.
@@ -112,6 +122,9 @@ func (f *redirectsFile) store(text string, number int) {
 	line, refused := f.parser.parse(text)
 	if refused != nil {
 		return
+	}
+	if f.seen != nil {
+		f.seen(line)
 	}
 	f.hasInternal = f.hasInternal || line.answer == leads && line.to.text[0] == '/'
 	if path, ok := f.plainPath(line.path); ok {

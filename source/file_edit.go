@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -45,42 +46,79 @@ func checkReplaceable(path string) error {
 	return nil
 }
 
-// Edit puts a file with the edit made in the place of the old one, or of the one that a symbolic
+// Edit is Rewrite for who reads the file again.
+func (s *File) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
+	if err == nil {
+		s.content.seen.see("") // as nobody has read what is there now
+	}
+	return err
+}
+
+// Rewrite puts a file with the edit made in the place of the old one, or of the one that a symbolic
 // link leads to. It has the format, the layout and the permissions of the old one, and its owner if
 // Caddy may give it away. Of several that edit the file at once, in this process and others, each
 // waits for the ones before.
-func (s *File) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+func (s *File) Rewrite(
+	ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
+) (newVersion string, err error) {
 	path, err := filepath.EvalSymlinks(s.path)
 	if err != nil {
-		return plainly(err)
+		return "", plainly(err)
 	}
 	unlock, err := lockForEdit(ctx, path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer unlock()
 	before, err := stateOfFile(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := s.content.unchanged(ctx, version); errors.Is(err, ErrBeingWritten) {
-		return ErrChanged
-	} else if err != nil {
-		return err
-	}
-	edited, err := s.editedCopy(path, before, edit)
+	w, err := s.content.planRewrite(ctx, s.content.read, version, edit)
 	if err != nil {
-		return err
+		return "", err
+	}
+	edited, err := editedCopy(w, path, before, add)
+	if err != nil {
+		return "", err
 	}
 	defer os.Remove(edited) // which is the old file, once they have changed places
-	after, err := stateOfFile(path)
+	newVersion, err = w.place(func() error { return s.replace(path, before, edited) })
+	if err == nil {
+		s.expected = w.expected
+		syncDirectory(filepath.Dir(path))
+	}
+	return newVersion, err
+}
+
+// replace puts an edited copy in the place of the file at a path, if nothing has happened to that.
+func (s *File) replace(path string, old *fileState, edited string) error {
+	now, err := stateOfFile(path)
 	if err != nil {
 		return err
 	}
-	if !isUntouched(before, after) {
+	if !isUntouched(old, now) {
 		return ErrChanged
 	}
-	return putInPlace(edited, path, before, exchange)
+	placed, err := stateOfFile(edited)
+	if err != nil {
+		return err
+	}
+	if err := putInPlace(edited, path, old, exchange); err != nil {
+		return err
+	}
+	s.stood.Store(placed)
+	return nil
+}
+
+// syncDirectory lets a file that has been put into a directory survive a crash. Not every system
+// can do that, and the file is there for all who look.
+func syncDirectory(path string) {
+	if directory, err := os.Open(path); err == nil {
+		_ = directory.Sync()
+		_ = directory.Close()
+	}
 }
 
 // putInPlace lets an edited file change places with the one at a path, of which it is a copy. A
@@ -164,7 +202,9 @@ func (s *File) removeLeftovers(ctx context.Context) {
 }
 
 // editedCopy writes the file with the edit made beside it, and returns the copy's path.
-func (s *File) editedCopy(path string, old *fileState, edit rulefile.Edit) (string, error) {
+func editedCopy(
+	w *rewrite, path string, old *fileState, add func(resolver.Rule),
+) (string, error) {
 	content, err := openRegular(path)
 	if err != nil {
 		return "", err
@@ -177,7 +217,7 @@ func (s *File) editedCopy(path string, old *fileState, edit rulefile.Edit) (stri
 	chown(edited.Name(), old)
 	err = errors.Join(
 		edited.Chmod(old.Mode().Perm()),
-		s.write(edited, content, edit),
+		writeAndCheck(w, edited, content, add),
 		edited.Close(),
 	)
 	if err != nil {
@@ -186,22 +226,21 @@ func (s *File) editedCopy(path string, old *fileState, edit rulefile.Edit) (stri
 	return edited.Name(), nil
 }
 
-// write writes the old file with the edit made, and reads back what it has written.
-func (s *File) write(edited, old *os.File, edit rulefile.Edit) error {
-	edit.Reading = s.content.reading
-	if err := edit.Apply(edited, old, s.content.format, s.name); err != nil {
+// writeAndCheck writes the old file with the edit made, and reads back what it has written, while
+// that goes to the disk.
+func writeAndCheck(w *rewrite, edited, old *os.File, add func(resolver.Rule)) error {
+	digest, err := w.copyTo(edited, old)
+	if err != nil {
 		return err
 	}
-	if err := edited.Sync(); err != nil {
-		return err
+	synced := make(chan error, 1)
+	go func() { synced <- edited.Sync() }()
+	_, err = edited.Seek(0, io.SeekStart)
+	if err == nil {
+		err = w.check(edited, digest, add)
 	}
-	for _, file := range []*os.File{old, edited} {
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-	}
-	return edit.Verify(old, edited, s.content.format, s.name)
+	return errors.Join(err, <-synced)
 }
 
 // Interface guard
-var _ Writable = (*File)(nil)
+var _ Rewriting = (*File)(nil)

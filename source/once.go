@@ -41,7 +41,7 @@ func (f *Once) Read(
 	if !told {
 		format = cmp.Or(f.Format, rulefile.JSON)
 	}
-	counted := &reading{ctx: ctx, r: r}
+	counted := newReading(ctx, r, nil)
 	f.warnings, err = readAs(counted, format, f.Reading, f.String(), "--rules-format", add)
 	if counted.n == 0 && err == nil {
 		return "", errEmpty

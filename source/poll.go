@@ -46,12 +46,41 @@ func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 type lastSeen struct {
 	mu    sync.Mutex
 	state string
+	// placed is how often the process itself has placed another state.
+	placed int
 }
 
-// see takes down a state, and reports whether it is another than before.
-func (s *lastSeen) see(state string) (changed bool) {
+// see takes down a state.
+func (s *lastSeen) see(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.state = state
+}
+
+// place takes down a state that put brings about. A look that goes on meanwhile does not count, as
+// nobody knows which state it sees.
+func (s *lastSeen) place(state string, put func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.placed++
+	err := put()
+	if err == nil {
+		s.state = state
+	}
+	return err
+}
+
+// lookAt is see for a look, if that counts.
+func (s *lastSeen) lookAt(ctx context.Context, look func(context.Context) string) (changed bool) {
+	s.mu.Lock()
+	before := s.placed
+	s.mu.Unlock()
+	state := look(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.placed != before {
+		return false
+	}
 	changed = state != s.state
 	s.state = state
 	return changed
@@ -83,7 +112,7 @@ func (s *lastSeen) poll(ctx context.Context, every time.Duration, look func(cont
 		ticks = ticker.C
 	}
 	for ctx.Err() == nil {
-		if s.see(look(ctx)) {
+		if s.lookAt(ctx, look) {
 			changed()
 		}
 		select {

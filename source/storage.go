@@ -163,37 +163,54 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
-// Edit stores the entry with the edit made, under the storage's lock for it: servers that share it
-// edit it one after the other.
+// Edit is Rewrite for who reads the entry again.
 func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
+	if err == nil {
+		s.content.seen.see("") // as nobody has read what is there now
+	}
+	return err
+}
+
+// Rewrite stores the entry with the edit made, under the storage's lock for it: servers that share
+// it edit it one after the other.
+func (s *Storage) Rewrite(
+	ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
+) (newVersion string, err error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer unlock()
-	var old []byte
-	now, inReading := s.content.readAll(ctx, nil, func(r *reading, _ siblings) bool {
-		old, err = io.ReadAll(r)
-		return false
-	})
-	if err := errors.Join(inReading, err); err != nil {
-		return err
+	old, err := s.load(ctx, s.Key)
+	if err != nil {
+		return "", err
 	}
-	if now != version {
-		return ErrChanged
+	read := func(_ context.Context, use func(io.Reader) error) error {
+		return use(bytes.NewReader(old))
+	}
+	w, err := s.content.planRewrite(ctx, read, version, edit)
+	if err != nil {
+		return "", err
 	}
 	var edited bytes.Buffer
-	edit.Reading = s.content.reading
-	if err := edit.Apply(&edited, bytes.NewReader(old), s.content.format, s.String()); err != nil {
-		return err
+	edited.Grow(len(old) + bytes.MinRead)
+	digest, err := w.copyTo(&edited, bytes.NewReader(old))
+	if err != nil {
+		return "", err
 	}
-	if err := edit.Verify(bytes.NewReader(old), bytes.NewReader(edited.Bytes()), s.content.format,
-		s.String()); err != nil {
-		return err
+	if err := w.check(bytes.NewReader(edited.Bytes()), digest, add); err != nil {
+		return "", err
 	}
-	return doBounded(ctx, s.calls, func(ctx context.Context) error {
-		return s.storage.Store(ctx, s.Key, edited.Bytes())
+	newVersion, err = w.place(func() error {
+		return doBounded(ctx, s.calls, func(ctx context.Context) error {
+			return s.storage.Store(ctx, s.Key, edited.Bytes())
+		})
 	})
+	if err == nil {
+		s.expected = w.expected
+	}
+	return newVersion, err
 }
 
 // lock waits until no other server edits the entry, but not for ever.
@@ -271,5 +288,5 @@ var (
 	_ Placing               = (*Storage)(nil)
 	_ Warner                = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
-	_ Writable              = (*Storage)(nil)
+	_ Rewriting             = (*Storage)(nil)
 )
