@@ -73,8 +73,8 @@ func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
 	return copySpliced(w, content, splices)
 }
 
-// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change. Where
-// it has, the error is of type [Errors].
+// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change.
+// Where it has, the error is of type [Errors].
 func (p *Plan) Read(
 	copied io.Reader, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {

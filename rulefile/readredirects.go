@@ -41,7 +41,7 @@ type redirectsFile struct {
 	// seen, if not nil, is told of each line that can be taken apart when it has been read.
 	seen  func(redirectLine)
 	lines []storedLine
-	seed   maphash.Seed
+	seed  maphash.Seed
 	// exact and below are the first lines by the hash of a path without variables: those that have
 	// the path itself, and those that have all below it.
 	exact, below map[uint64]int

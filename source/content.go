@@ -136,8 +136,8 @@ func stateOf(version string, err error) string {
 }
 
 // readAll reads the content, which read passes, and what lies beside it, and returns a digest of
-// all: the version. use sees both, and reports whether the rest makes no difference. An error is one
-// of reading. pause, if not nil, is called after each piece.
+// all: the version. use sees both, and reports whether the rest makes no difference. An error is
+// one of reading. pause, if not nil, is called after each piece.
 func (c *content) readAll(
 	ctx context.Context, read func(context.Context, func(io.Reader) error) error, pause func(),
 	use func(*reading, siblings) (enough bool),

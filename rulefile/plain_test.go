@@ -1,0 +1,114 @@
+package rulefile
+
+import (
+	"encoding/csv"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// member is what a reader says of a rule.
+type member struct {
+	rule resolver.Rule
+	span memberSpan
+}
+
+// membersOf reads rules; wrap, if not nil, wraps what the scanner reads.
+func membersOf(text string, wrap func(io.Reader) io.Reader) (members []member, err error) {
+	j, err := newJSONReader(strings.NewReader(text), "links")
+	if err != nil {
+		return nil, err
+	}
+	if wrap != nil {
+		j.tokens.r = wrap(j.tokens.r)
+	}
+	j.add = func(rule resolver.Rule) { members = append(members, member{rule, j.span}) }
+	return members, j.readAll()
+}
+
+// Where the scanner gets one byte at a time, it never has a whole member in its window.
+func FuzzPlainMembers(f *testing.F) {
+	f.Add("{\n\t\"a\": \"/b\",\n\t\"c\" :  \"/d\"\r\n,\"e\":\"/f\", \"g\":\t\"/h\",\"i\":\n\"/j\",\n}")
+	f.Add(`{"a": "/b","c": "/\n","d": "/é", "e": {"to": "/f"}, "g": "/h", "i" "/j", "k": "/l"}`)
+	f.Add(`{"a": "/b", "c": "/d", "e": 1, "f": "/g", "h": "/i",}`)
+	f.Add("\uFEFF{\"a\": \"/b\", \"c\": \"/d\te\", \"f\": \"/g")
+	f.Add(`{"a":"/b",` + strings.Repeat(`"key-of-some-length": "https://www.example.com/",`, 400))
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := membersOf(text, nil)
+		want, wantErr := membersOf(text, iotest.OneByteReader)
+		if !slices.Equal(got, want) || !reflect.DeepEqual(err, wantErr) {
+			t.Fatalf("got %v, %v\nwant %v, %v", got, err, want, wantErr)
+		}
+	})
+}
+
+func FuzzPlainRows(f *testing.F) {
+	for _, line := range []string{"a,/b", ",,", "a;b,c", "é,/\xff, x ", "a,/b\r"} {
+		f.Add(line, uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, line string, n uint8) {
+		if strings.ContainsAny(line, "\n\"") || !saysSomething([]byte(line)) {
+			return
+		}
+		c := newCSVReader(strings.NewReader(""), "links")
+		c.quoted.Comma = rune(",;\t"[n%3])
+		if err := c.split([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		library := csv.NewReader(strings.NewReader(line))
+		library.Comma = c.quoted.Comma
+		want, err := library.Read()
+		if err != nil || !slices.Equal(c.row, want) {
+			t.Fatalf("%q is %q, and not %q, %v", line, c.row, want, err)
+		}
+		for i := range want {
+			if _, column := library.FieldPos(i); column != c.starts[i]+1 {
+				t.Fatalf("field %d of %q begins at %d, and not at %d", i, line, c.starts[i]+1, column)
+			}
+		}
+	})
+}
+
+func TestEachPartOfARuleButItsPlaceCountsInASum(t *testing.T) {
+	empty := newRuleSum(JSON)
+	sumOf := func(rule resolver.Rule) uint64 {
+		sum := empty.like()
+		sum.add(rule)
+		return sum.sum
+	}
+	seen := map[uint64]string{sumOf(resolver.Rule{}): "none"}
+	for i := range reflect.TypeFor[resolver.Rule]().NumField() {
+		var rule resolver.Rule
+		name, part := reflect.TypeOf(rule).Field(i).Name, reflect.ValueOf(&rule).Elem().Field(i)
+		switch part.Kind() {
+		case reflect.String:
+			part.SetString("a")
+		case reflect.Bool:
+			part.SetBool(true)
+		case reflect.Int:
+			part.SetInt(301)
+		case reflect.Uint8:
+			part.SetUint(1)
+		case reflect.Struct: // the place
+			rule.Position = resolver.Position{Source: "links", Line: 1, Column: 2}
+			if sumOf(rule) != sumOf(resolver.Rule{}) {
+				t.Error("the place counts")
+			}
+			continue
+		default:
+			t.Fatalf("%s is of another kind", name)
+		}
+		if other, there := seen[sumOf(rule)]; there {
+			t.Errorf("%s counts like %s", name, other)
+		}
+		seen[sumOf(rule)] = name
+	}
+	if sumOf(resolver.Rule{Key: "a", Value: "bc"}) == sumOf(resolver.Rule{Key: "ab", Value: "c"}) {
+		t.Error("it does not count where the key ends")
+	}
+}
