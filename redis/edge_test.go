@@ -3,6 +3,8 @@ package redis
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -14,10 +16,11 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// edge does with a source what a handler does: it reads it, watches it, and reads it again whenever
-// it is told to.
+// edge does with a source what a handler does: it reads it, watches it, and reads what has changed
+// whenever it is told to.
 type edge struct {
 	source *Source
 	logs   *observer.ObservedLogs
@@ -29,8 +32,9 @@ type edge struct {
 	mu      sync.Mutex
 	rules   map[string]string
 	version string
-	err     error // of the last Read
+	err     error // of the last Read or ReadChanges
 	reads   int
+	changes int           // how often changes were read
 	news    chan struct{} // closed when next there is something read or logged
 }
 
@@ -71,10 +75,45 @@ func startEdge(t *testing.T, source *Source) *edge {
 func (e *edge) read(ctx context.Context) {
 	rules := make(map[string]string)
 	version, err := e.source.Read(ctx, func(rule resolver.Rule) { rules[rule.Key] = rule.Value })
+	e.mu.Lock()
+	e.reads++
+	e.mu.Unlock()
+	e.take(rules, version, err)
+}
+
+// update reads what has changed, or everything where nobody knows that.
+func (e *edge) update(ctx context.Context) {
+	var changes []func(rules map[string]string)
+	version, err := e.source.ReadChanges(ctx, func(rule resolver.Rule) {
+		changes = append(changes, func(rules map[string]string) { rules[rule.Key] = rule.Value })
+	}, func(key string) {
+		changes = append(changes, func(rules map[string]string) { delete(rules, key) })
+	})
+	if errors.Is(err, source.ErrUnknownChanges) {
+		e.read(ctx)
+		return
+	}
+	e.mu.Lock()
+	e.changes++
+	rules := e.rules
+	if rules == nil || e.judge != nil { // which may refuse the changes
+		rules = make(map[string]string)
+		maps.Copy(rules, e.rules)
+	}
+	for _, change := range changes {
+		if err == nil {
+			change(rules)
+		}
+	}
+	e.mu.Unlock()
+	e.take(rules, version, err)
+}
+
+// take judges what was read, and serves it if it is good.
+func (e *edge) take(rules map[string]string, version string, err error) {
 	defer e.tell()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.reads++
 	if err == nil && e.judge != nil {
 		err = e.judge(rules)
 	}
@@ -125,7 +164,7 @@ func (e *edge) watchUnreachable(t *testing.T) {
 			case <-ctx.Done():
 				return
 			case <-e.told:
-				e.read(ctx)
+				e.update(ctx)
 			}
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -15,15 +17,30 @@ import (
 // Writable returns nil: what the user of the URL may do, the server knows.
 func (s *Source) Writable() error { return nil }
 
-// Edit sets or deletes a field of the hash, in a transaction that fails if anybody has written to
-// the hash since it was compared with version.
+// Edit makes an edit, as Rewrite does.
 func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	err := s.server.client.Watch(ctx, func(tx *goredis.Tx) error {
-		fields, err := s.scan(ctx, tx, 0)
+	_, err := s.content.rewrite(ctx, version, edit)
+	return err
+}
+
+// Rewrite makes an edit and returns the version of what is there then; see [source.Rewriting].
+func (s *Source) Rewrite(
+	ctx context.Context, version string, edit rulefile.Edit, _ func(resolver.Rule),
+) (newVersion string, err error) {
+	return s.content.rewrite(ctx, version, edit)
+}
+
+// rewrite sets or deletes a field of the hash, in a transaction that fails if anybody has written
+// to the hash since it was compared with version.
+func (h *hash) rewrite(
+	ctx context.Context, version string, edit rulefile.Edit,
+) (newVersion string, err error) {
+	err = h.server.client.Watch(ctx, func(tx *goredis.Tx) error {
+		fields, err := h.scan(ctx, tx, 0)
 		if err != nil {
 			return err
 		}
-		rules, err := parseRules(fields, s.String())
+		rules, err := parseRules(fields, h.String())
 		if err != nil || versionOf(rules) != version {
 			return source.ErrChanged
 		}
@@ -31,18 +48,40 @@ func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) e
 		if problem := problemOf(edit, found, len(fields)); problem != nil {
 			return problem
 		}
+		newVersion = versionOf(edited(rules, old, found, edit.Rule))
 		commands, err := tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
 			if found && (edit.Rule == nil || old != edit.Rule.Key) {
-				p.HDel(ctx, s.Hash, old)
+				p.HDel(ctx, h.Hash, old)
 			}
 			if edit.Rule != nil {
-				p.HSet(ctx, s.Hash, edit.Rule.Key, valueOf(*edit.Rule))
+				p.HSet(ctx, h.Hash, edit.Rule.Key, valueOf(*edit.Rule))
 			}
 			return nil
 		})
 		return reasonOf(commands, err)
-	}, s.Hash)
-	return editError(err)
+	}, h.Hash)
+	if err != nil {
+		return "", editError(err, "HSET and HDEL")
+	}
+	return newVersion, nil
+}
+
+// edited returns rules, which are sorted, with an edit made of the one of a key, if it was found.
+func edited(rules []resolver.Rule, old string, found bool, to *resolver.Rule) []resolver.Rule {
+	if found {
+		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool { return rule.Key == old })
+	}
+	if to == nil {
+		return rules
+	}
+	at, there := slices.BinarySearchFunc(rules, to.Key, func(rule resolver.Rule, key string) int {
+		return strings.Compare(rule.Key, key)
+	})
+	if there {
+		rules[at] = *to
+		return rules
+	}
+	return slices.Insert(rules, at, *to)
 }
 
 // reasonOf returns the error of the command that made a transaction fail: that of the transaction
@@ -57,8 +96,8 @@ func reasonOf(commands []goredis.Cmder, err error) error {
 }
 
 // editError returns what an error of an edit is for the handler: that of the rule or of its
-// version, or why the server takes no edits.
-func editError(err error) error {
+// version, or why the server takes no edits, for which the user needs some commands.
+func editError(err error, needed string) error {
 	_, ofRule := errors.AsType[rulefile.Errors](err)
 	switch {
 	case err == nil, ofRule, errors.Is(err, source.ErrChanged), errors.Is(err, rulefile.ErrNoRule):
@@ -69,8 +108,7 @@ func editError(err error) error {
 		return fmt.Errorf("%w: it is a replica; let url name its master: %w",
 			source.ErrNotWritable, err)
 	case goredis.IsPermissionError(err):
-		return fmt.Errorf("%w: the user needs HSET and HDEL for edits: %w",
-			source.ErrNotWritable, err)
+		return fmt.Errorf("%w: the user needs %s for edits: %w", source.ErrNotWritable, needed, err)
 	}
 	return fmt.Errorf("%w: %w", source.ErrUnavailable, err)
 }
@@ -109,4 +147,4 @@ func valueOf(rule resolver.Rule) string {
 }
 
 // Interface guard
-var _ source.Writable = (*Source)(nil)
+var _ source.Rewriting = (*Source)(nil)

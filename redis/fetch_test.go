@@ -3,16 +3,19 @@ package redis
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// meddler is a hook that does something after each page that is read.
+// meddler is a hook that does something after each page that is read by a command.
 type meddler struct {
 	goredis.Hook
-	meddle func(page int)
-	pages  int
+	command string
+	meddle  func(page int)
+	mu      sync.Mutex
+	pages   int
 }
 
 func (m *meddler) DialHook(next goredis.DialHook) goredis.DialHook { return next }
@@ -25,7 +28,9 @@ func (m *meddler) ProcessPipelineHook(
 func (m *meddler) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 	return func(ctx context.Context, cmd goredis.Cmder) error {
 		err := next(ctx, cmd)
-		if cmd.Name() == "hscan" {
+		if cmd.Name() == m.command {
+			m.mu.Lock()
+			defer m.mu.Unlock()
 			m.pages++
 			m.meddle(m.pages)
 		}
@@ -38,7 +43,8 @@ func fetchMeddledWith(t *testing.T, server *realServer, meddle func(page int)) (
 	t.Helper()
 	server.fill(t, 20_000)
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
-	e.source.server.client.(*goredis.Client).AddHook(&meddler{meddle: meddle})
+	e.source.server.client.(*goredis.Client).AddHook(
+		&meddler{command: "hscan", meddle: meddle})
 	return e.source.fetch(t.Context())
 }
 

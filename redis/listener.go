@@ -18,9 +18,10 @@ import (
 // answer. One that hangs is noticed within two of them.
 const heartbeat = 4 * time.Second
 
-// listener is one connection to the server, on which it says when the hash changes.
+// listener is one connection to a server, on which it says which keys change.
 type listener struct {
-	hash   string
+	subject
+	hear   func(names []any) // takes the names of keys that have changed, nil for all
 	client *goredis.Client
 	pubsub *goredis.PubSub
 	// address is that of the server, of the master where sentinels are asked for it.
@@ -33,21 +34,43 @@ type listener struct {
 	tracked, events bool
 	// connected is set when that is known.
 	connected bool
-	// heard holds a value when the server has said that the hash changed.
-	heard chan struct{}
 }
 
-// listen connects to the server and asks it to push. That it refuses is no error. What changes
-// after listen returned is heard, if the server pushes at all.
-func (s *Source) listen(ctx context.Context) (*listener, error) {
-	node, err := s.server.node(ctx, s.Hash)
-	if err != nil {
-		return nil, err
+// subject is what a listener listens for.
+type subject struct {
+	prefix  string // what the names of keys begin with that are tracked
+	channel string // of the keyspace events that do as well; empty for none
+}
+
+// signal holds a value when something has happened.
+type signal chan struct{}
+
+func newSignal() signal { return make(signal, 1) }
+
+// raise says that it has happened.
+func (s signal) raise() {
+	select {
+	case s <- struct{}{}:
+	default: // as it has been said already
 	}
+}
+
+// drop forgets what has happened: it is being dealt with.
+func (s signal) drop() {
+	select {
+	case <-s:
+	default:
+	}
+}
+
+// listen connects to a server and asks it to push. That it refuses is no error. What changes after
+// listen returned is heard, if the server pushes at all.
+func (s *Source) listen(ctx context.Context, node *goredis.Client) (*listener, error) {
 	l := &listener{
-		hash: s.Hash, address: node.Options().Addr, sentinels: s.server.sentinels,
-		heard: make(chan struct{}, 1),
+		subject: s.content.subject(), hear: s.content.hear,
+		address: node.Options().Addr, sentinels: s.server.sentinels,
 	}
+	var err error
 	if l.sentinels != nil {
 		if l.address, err = l.sentinels.master(ctx); err != nil {
 			return nil, err
@@ -57,7 +80,7 @@ func (s *Source) listen(ctx context.Context) (*listener, error) {
 		return nil, err
 	}
 	l.pubsub = l.client.Subscribe(ctx)
-	if err := l.connect(ctx, node, s.server.db); err != nil {
+	if err := l.connect(ctx, node); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -65,8 +88,8 @@ func (s *Source) listen(ctx context.Context) (*listener, error) {
 	return l, nil
 }
 
-// newClient returns a client whose connections are tracked. Those that the hash is read on are not,
-// or the server would push to them what nobody hears.
+// newClient returns a client whose connections are tracked. Those that rules are read on are not, or
+// the server would push to them what nobody hears.
 func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	opt := *node
 	opt.MaxRetries, opt.DialerRetries = noRetries, oneDial
@@ -90,10 +113,10 @@ func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	return goredis.NewClient(&opt), nil
 }
 
-// track asks for an invalidation whenever a key that begins with the hash's name changes, whoever
-// read it.
+// track asks for an invalidation whenever a key that begins with the prefix changes, whoever read
+// it.
 func (l *listener) track(ctx context.Context, conn *goredis.Conn) error {
-	err := conn.Do(ctx, "client", "tracking", "on", "bcast", "prefix", l.hash).Err()
+	err := conn.Do(ctx, "client", "tracking", "on", "bcast", "prefix", l.prefix).Err()
 	l.tracked = err == nil
 	if isReply(err) {
 		return nil
@@ -102,17 +125,17 @@ func (l *listener) track(ctx context.Context, conn *goredis.Conn) error {
 }
 
 // connect opens the connection, and subscribes to keyspace events where the server does not track.
-func (l *listener) connect(ctx context.Context, node *goredis.Client, db int) error {
+func (l *listener) connect(ctx context.Context, node *goredis.Client) error {
 	if err := l.pubsub.Ping(ctx); err != nil {
 		return err
 	}
 	if _, err := l.pubsub.ReceiveTimeout(ctx, heartbeat); err != nil {
 		return err
 	}
-	if l.tracked {
+	if l.tracked || l.channel == "" {
 		return nil
 	}
-	subscribed, err := l.subscribe(ctx, fmt.Sprintf("__keyspace@%d__:%s", db, l.hash))
+	subscribed, err := l.subscribe(ctx, l.channel)
 	l.events = subscribed && publishesEvents(ctx, node)
 	return err
 }
@@ -184,7 +207,7 @@ func (l *listener) run(ctx context.Context) error {
 		}
 		l.answered.Store(true)
 		if _, is := message.(*goredis.Message); is {
-			l.hear()
+			l.hear(nil)
 		}
 	}
 }
@@ -214,34 +237,15 @@ func (l *listener) untilSwitched(ctx context.Context) error {
 	return l.sentinels.untilSwitched(ctx, l.address)
 }
 
-// HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys. Other keys
-// may begin like the hash's name.
+// HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys.
 func (l *listener) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext,
 	notification []any) error {
 	if len(notification) < 2 {
 		return nil
 	}
-	keys, listed := notification[1].([]any)
-	if !listed || slices.Contains(keys, any(l.hash)) {
-		l.hear()
-	}
+	names, _ := notification[1].([]any)
+	l.hear(names)
 	return nil
-}
-
-// hear takes down that the hash changed.
-func (l *listener) hear() {
-	select {
-	case l.heard <- struct{}{}:
-	default: // as it has been already
-	}
-}
-
-// forget drops what was heard: it is being dealt with.
-func (l *listener) forget() {
-	select {
-	case <-l.heard:
-	default:
-	}
 }
 
 // close ends the connection, and run.

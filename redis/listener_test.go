@@ -20,8 +20,9 @@ type scriptedServer struct {
 	commands *bufio.Reader
 }
 
-// listenTo returns a listener that is connected to a scripted server, by client tracking.
-func listenTo(t *testing.T) (*listener, *scriptedServer) {
+// listenTo returns a listener that is connected to a scripted server, by client tracking, and the
+// names that it hears.
+func listenTo(t *testing.T) (*listener, *scriptedServer, <-chan []any) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	server := &scriptedServer{theirs, bufio.NewReader(theirs)}
@@ -33,7 +34,11 @@ func listenTo(t *testing.T) (*listener, *scriptedServer) {
 		DisableIdentity:          true,
 		MaintNotificationsConfig: noMaintenanceNotifications(),
 	}
-	l := &listener{hash: "links", heard: make(chan struct{}, 1)}
+	heard := make(chan []any, 10)
+	l := &listener{
+		subject: subject{prefix: "links"},
+		hear:    func(names []any) { heard <- names },
+	}
 	var err error
 	if l.client, err = l.newClient(options); err != nil {
 		t.Fatal(err)
@@ -44,11 +49,11 @@ func listenTo(t *testing.T) (*listener, *scriptedServer) {
 		server.answer("client", "+OK\r\n")
 		server.answer("ping", "+PONG\r\n")
 	}()
-	if err := l.connect(t.Context(), l.client, 0); err != nil {
+	if err := l.connect(t.Context(), l.client); err != nil {
 		t.Fatal(err)
 	}
 	l.connected = true
-	return l, server
+	return l, server, heard
 }
 
 // answer reads commands up to one of a name, and answers that.
@@ -70,7 +75,7 @@ func (s *scriptedServer) answer(name, reply string) {
 
 func TestAPushThatArrivesInTwoHalvesIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, server := listenTo(t)
+		l, server, heard := listenTo(t)
 		ended := make(chan error, 1)
 		go func() { ended <- l.run(t.Context()) }()
 		const push = ">2\r\n$10\r\ninvalidate\r\n*2\r\n$6\r\nlinks2\r\n$5\r\nlinks\r\n"
@@ -80,7 +85,10 @@ func TestAPushThatArrivesInTwoHalvesIsHeard(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(heartbeat + time.Second)
 		select {
-		case <-l.heard:
+		case names := <-heard:
+			if len(names) != 2 {
+				t.Errorf("of the push arrives %v", names)
+			}
 		case err := <-ended: // after which the whole hash is compared
 			ended <- err
 		default:
@@ -94,7 +102,7 @@ func TestAPushThatArrivesInTwoHalvesIsHeard(t *testing.T) {
 
 func TestASilentServerIsNoticedWithinTwoHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, server := listenTo(t)
+		l, server, _ := listenTo(t)
 		ended := make(chan error, 1)
 		go func() { ended <- l.run(t.Context()) }()
 		for range 3 {
@@ -127,14 +135,15 @@ func TestAnInvalidationIsHeardIfItIsOfTheHash(t *testing.T) {
 		"of the hash and other entries": {[]any{"invalidate", []any{int64(1), "links"}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &listener{hash: "links", heard: make(chan struct{}, 1)}
+			h := &hash{Source: &Source{Hash: "links"}, changed: newSignal()}
+			l := &listener{hear: h.hear}
 			for range 2 {
 				if err := l.HandlePushNotification(t.Context(), push.NotificationHandlerContext{},
 					test.notification); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if heard := len(l.heard) == 1; heard != test.heard {
+			if heard := len(h.changed) == 1; heard != test.heard {
 				t.Errorf("heard: %v", heard)
 			}
 		})

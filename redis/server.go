@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	goredis "github.com/redis/go-redis/v9"
@@ -16,7 +17,7 @@ import (
 
 const defaultURL = "redis://localhost:6379/0"
 
-// server is where the hash is: one server, the one that Redis Sentinel names, or a cluster.
+// server is where the rules are: one server, the one that Redis Sentinel names, or a cluster.
 type server struct {
 	client  goredis.UniversalClient
 	address string // what there is to know of it without secrets
@@ -148,12 +149,34 @@ func urlError(err error) error {
 	return fmt.Errorf("redis: url: %s", strings.TrimPrefix(err.Error(), "redis: "))
 }
 
-// node returns a client of the one server that holds the hash.
-func (s server) node(ctx context.Context, hash string) (*goredis.Client, error) {
+// node returns a client of the one server that holds a key.
+func (s server) node(ctx context.Context, key string) (*goredis.Client, error) {
 	if cluster, ok := s.client.(*goredis.ClusterClient); ok {
-		return cluster.MasterForKey(ctx, hash)
+		return cluster.MasterForKey(ctx, key)
 	}
 	return s.client.(*goredis.Client), nil
+}
+
+// masters returns clients of all servers that hold keys, as the cluster knows them now.
+func (s server) masters(ctx context.Context) (masters []*goredis.Client, err error) {
+	cluster, ok := s.client.(*goredis.ClusterClient)
+	if !ok {
+		return []*goredis.Client{s.client.(*goredis.Client)}, nil
+	}
+	var mu sync.Mutex
+	err = cluster.ForEachMaster(ctx, func(_ context.Context, master *goredis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		masters = append(masters, master)
+		return nil
+	})
+	if err == nil && len(masters) == 0 {
+		err = errors.New("the Redis cluster has no masters")
+	}
+	slices.SortFunc(masters, func(a, b *goredis.Client) int {
+		return strings.Compare(a.Options().Addr, b.Options().Addr)
+	})
+	return masters, err
 }
 
 // close closes all connections. The server may never have been set up.

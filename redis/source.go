@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -72,16 +72,21 @@ type Source struct {
 	// `off` for never. Default: `500ms`.
 	Poll string `json:"poll,omitempty"`
 
-	every  time.Duration // 0 for never
-	server server
-	copy   *storedCopy
-	served served
-	reach  source.Reachability
-	logger *zap.Logger
+	every   time.Duration // 0 for never
+	content content
+	server  server
+	copy    *storedCopy
+	served  served // of a hash
+	reach   source.Reachability
+	logger  *zap.Logger
 }
 
-// defaultPoll lets a new rule be served within a second.
-const defaultPoll = 500 * time.Millisecond
+// defaultPoll lets a new rule be served within a second. To read a key for each rule takes the
+// server longer, and what else is in its database, too.
+const (
+	defaultPoll     = 500 * time.Millisecond
+	defaultPollKeys = 10 * time.Second
+)
 
 // CaddyModule returns the Caddy module information.
 func (*Source) CaddyModule() caddy.ModuleInfo {
@@ -93,11 +98,21 @@ func (*Source) CaddyModule() caddy.ModuleInfo {
 
 // Provision reads the configuration. It does not connect: that is for Read and Watch.
 func (s *Source) Provision(ctx caddy.Context) error {
-	if s.Hash == "" {
+	byDefault := defaultPoll
+	prefix, eachRule := strings.CutSuffix(s.Hash, "*")
+	switch {
+	case s.Hash == "":
 		return errors.New("redis: the name of the hash is missing")
+	case eachRule && prefix == "":
+		return errors.New("redis: * would take all keys of the database for rules: write what " +
+			"theirs begin with in front of it, such as links:*")
+	case eachRule:
+		s.content, byDefault = newKeys(s, prefix), defaultPollKeys
+	default:
+		s.content = &hash{Source: s, changed: newSignal()}
 	}
 	var err error
-	if s.every, err = source.ParsePoll(s.Poll, defaultPoll); err != nil {
+	if s.every, err = source.ParsePoll(s.Poll, byDefault); err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
@@ -113,41 +128,29 @@ func (s *Source) Cleanup() error {
 	return s.server.close()
 }
 
-// String returns the source's name: redis and the name of the hash.
+// String returns the source's name: redis and the name of the hash, or the prefix and *.
 func (s *Source) String() string { return "redis " + s.Hash }
 
-// Read passes the rules of the hash to add, sorted by key; see [source.Source]. It is an error if
-// the hash is missing, empty or of another type. A [rulefile.Errors] lists all values that are
-// neither a string nor an object as [rulefile.ReadJSON] reads them.
+// Read passes all rules to add; see [source.Source]. It is an error if there are none. A
+// [rulefile.Errors] lists all values that are neither a string nor an object as [rulefile.ReadJSON]
+// reads them.
 //
 // As long as there was nothing to serve yet, the stored copy stands in for a server that cannot be
 // read. Later that is an error, as what is served can be newer than the copy.
 func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	rules, version, err := s.load(ctx)
-	live := err == nil || isRejection(err)
-	if live {
-		s.served.set(fingerprint(version, err), true)
-	} else if s.served.nothing() {
-		rules, version, err = s.loadCopy(ctx, err)
-	} else {
-		s.served.fail()
-	}
-	s.copy.read = nil
-	if err != nil {
-		return "", err
-	}
-	for _, rule := range rules {
-		add(rule)
-	}
-	if live {
-		s.copy.read = &offer{rules, version}
-	}
-	return version, nil
+	return s.content.read(ctx, add)
 }
 
-// Judge stores the rules that Read returned last, if they serve now: a copy that cannot serve is
-// worse than an old one.
-func (s *Source) Judge(err error) { s.copy.judge(err == nil) }
+// ReadChanges passes the rules that may have changed; see [source.Changing].
+func (s *Source) ReadChanges(
+	ctx context.Context, set func(resolver.Rule), remove func(key string),
+) (version string, err error) {
+	return s.content.readChanges(ctx, set, remove)
+}
+
+// Judge tells whether the rules serve that were read last: only such are stored, as a copy that
+// cannot serve is worse than an old one.
+func (s *Source) Judge(err error) { s.content.judge(err == nil) }
 
 // Outage tells since when the server cannot be reached; see [source.Observed].
 func (s *Source) Outage() *source.Outage { return s.reach.Outage() }
@@ -155,44 +158,14 @@ func (s *Source) Outage() *source.Outage { return s.reach.Outage() }
 // ContinueOutage takes over an outage; see [source.Continuing].
 func (s *Source) ContinueOutage(outage *source.Outage) { s.reach.Continue(outage) }
 
-// load reads and understands the hash, and notes whether it can be read.
-func (s *Source) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
-	fields, err := s.fetch(ctx)
+// reached notes whether the server could be read, by the error of reading it.
+func (s *Source) reached(ctx context.Context, err error) {
 	switch {
 	case err == nil || isRejection(err):
 		s.reach.Succeed()
 	case ctx.Err() == nil:
 		s.reach.Fail(err)
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	rules, err = parseRules(fields, s.String())
-	if err != nil {
-		return nil, "", rejection{err}
-	}
-	return rules, versionOf(rules), nil
-}
-
-// loadCopy reads the stored copy because the hash cannot be read; cause tells why.
-func (s *Source) loadCopy(ctx context.Context, cause error) (rules []resolver.Rule, version string,
-	err error) {
-	rules, since, err := s.copy.load(ctx, s.String())
-	if err != nil {
-		s.served.fail()
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", cause
-	}
-	if err != nil {
-		return nil, "", errors.Join(cause, err)
-	}
-	s.logger.Warn("redis cannot be read; serving the stored copy of its rules",
-		zap.Error(cause), zap.Int("rules", len(rules)), zap.Time("stored", since))
-	version = versionOf(rules)
-	s.reach.UseCopy(cause, since)
-	s.served.set(version, false)
-	return rules, version, nil
 }
 
 // rejection is an error of what the hash holds. All other errors come from getting at it.
@@ -208,6 +181,7 @@ func isRejection(err error) bool {
 // Interface guards
 var (
 	_ source.Source      = (*Source)(nil)
+	_ source.Changing    = (*Source)(nil)
 	_ source.Judged      = (*Source)(nil)
 	_ source.Continuing  = (*Source)(nil)
 	_ caddy.Provisioner  = (*Source)(nil)

@@ -39,25 +39,32 @@ func newStoredCopy(storage certmagic.Storage, address, hash string) *storedCopy 
 	}
 }
 
-// load reads the copy. Where there is none, the error is [fs.ErrNotExist]. The time is when it was
-// stored, or zero where the storage does not know.
-func (c *storedCopy) load(ctx context.Context, source string) (rules []resolver.Rule,
-	stored time.Time, err error) {
+// load passes the rules of the copy. Where there is none, the error is [fs.ErrNotExist]. The time
+// is when it was stored, or zero where the storage does not know.
+func (c *storedCopy) load(
+	ctx context.Context, source string, add func(resolver.Rule),
+) (stored time.Time, err error) {
 	b, err := c.storage.Load(ctx, c.key)
 	if err != nil {
-		return nil, time.Time{}, err
+		return time.Time{}, err
 	}
 	err = rulefile.ReadJSON(bytes.NewReader(b), source, func(rule resolver.Rule) {
 		rule.Position = resolver.Position{Source: source}
-		rules = append(rules, rule)
+		add(rule)
 	})
 	if err != nil {
-		return nil, time.Time{}, err
+		return time.Time{}, err
 	}
-	if info, err := c.storage.Stat(ctx, c.key); err == nil {
-		stored = info.Modified
+	return c.storedAt(ctx), nil
+}
+
+// storedAt returns when the copy was stored, or zero where the storage does not know.
+func (c *storedCopy) storedAt(ctx context.Context) time.Time {
+	info, err := c.storage.Stat(ctx, c.key)
+	if err != nil {
+		return time.Time{}
 	}
-	return rules, stored, nil
+	return info.Modified
 }
 
 // judge lets run store what was read last if it serves now, in place of what it has not come to.

@@ -157,7 +157,8 @@ func TestOfManyOffersTheLastIsStored(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	c.run(ended, zap.NewNop())
-	rules, _, err := c.load(t.Context(), "redis links")
+	var rules []resolver.Rule
+	_, err := c.load(t.Context(), "redis links", func(rule resolver.Rule) { rules = append(rules, rule) })
 	if err != nil || len(rules) != 1 || rules[0].Value != "/3" ||
 		rules[0].Position.String() != "redis links" {
 		t.Errorf("%v, %v", rules, err)

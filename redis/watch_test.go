@@ -243,7 +243,7 @@ func TestWhatTheServerDoesNotTellOfIsFoundWithinAMinute(t *testing.T) {
 		e.read(t.Context())
 		changes := 0
 		w := &watch{source: e.source, changed: func() { changes++ }}
-		l, err := source.listen(t.Context())
+		l, err := source.listenToAll(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,10 @@ func TestASilentConnectionIsKept(t *testing.T) {
 // slow skips a test unless slow ones are asked for.
 func slow(t *testing.T) {
 	t.Helper()
-	if os.Getenv("SHORTLINK_SLOW") == "" {
+	if !isSlow() {
 		t.Skip("to run this test, set SHORTLINK_SLOW=1")
 	}
 }
+
+// isSlow reports whether slow tests are asked for.
+func isSlow() bool { return os.Getenv("SHORTLINK_SLOW") != "" }

@@ -1,0 +1,215 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// rewrite makes an edit of a key in the place of a value, "" for none, and serves it.
+func (e *edge) rewrite(t *testing.T, key, was string, rule *resolver.Rule) error {
+	t.Helper()
+	edit := rulefile.Edit{Key: key, Rule: rule}
+	if was != "" {
+		parsed, err := parseRule(key, was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit.Was = &parsed
+	}
+	e.mu.Lock()
+	version := e.version
+	e.mu.Unlock()
+	version, err := e.source.Rewrite(t.Context(), version, edit, nil)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.version = version; rule == nil {
+		delete(e.rules, key)
+	} else {
+		e.rules[key] = rule.Value
+	}
+	return nil
+}
+
+func TestAnEditSetsOrDeletesAKeyAndItsPushIsNothingNew(t *testing.T) {
+	server := startServer(t)
+	server.addKeysUser(t, "editor",
+		"+client|tracking", "+set", "+del", "+watch", "+unwatch", "+multi", "+exec")
+	server.do(t, "mset", "links:docs", "https://docs.example", "links:old", "https://old.example")
+	e := startKeysEdge(t, &Source{URL: server.url("editor")})
+	paper := &resolver.Rule{Key: "paper", Value: "https://example.com/p", Status: 301, Exact: true}
+	for _, tt := range []struct {
+		key, was string
+		rule     *resolver.Rule
+		want     string
+	}{
+		{"plain", "", &resolver.Rule{Key: "plain", Value: "https://example.com"},
+			"https://example.com"},
+		{"paper", "", paper, `{"to":"https://example.com/p","status":301,"exact":true}`},
+		{"docs", `{"to": "https://docs.example"}`,
+			&resolver.Rule{Key: "docs", Value: "https://new.example"}, "https://new.example"},
+		{"old", "https://old.example", nil, ""},
+	} {
+		before := e.changes
+		if err := e.rewrite(t, tt.key, tt.was, tt.rule); err != nil {
+			t.Fatal(err)
+		}
+		if got := server.client.Get(t.Context(), "links:"+tt.key).Val(); got != tt.want {
+			t.Errorf("%s holds %s", tt.key, got)
+		}
+		version := e.version
+		e.until(t, "the push", time.Second, func(e *edge) bool { return e.changes > before })
+		if e.version != version {
+			t.Errorf("the push of %s makes of the version %s %s", tt.key, version, e.version)
+		}
+	}
+	again := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+	if again.read(t.Context()); again.version != e.version {
+		t.Errorf("who reads now has the version %s, not %s", again.version, e.version)
+	}
+}
+
+func TestAnEditOfOneServerIsServedOnAnotherAtOnce(t *testing.T) {
+	server := startServer(t)
+	server.fillKeys(t, 1000)
+	here := startKeysEdge(t, &Source{URL: server.url("")})
+	there := startKeysEdge(t, &Source{URL: server.url("")})
+	rule := &resolver.Rule{Key: "docs", Value: "https://docs.example"}
+	if err := here.rewrite(t, "docs", "", rule); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(there.untilServed(t, "docs", rule.Value, time.Second))
+}
+
+func TestAnEditOfAKeyThatHasChangedChangesNothing(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "mset", "links:docs", "https://docs.example", "links:other", "/docs")
+	e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+	e.read(t.Context())
+	rule := &resolver.Rule{Key: "docs", Value: "https://mine.example"}
+	for name, tt := range map[string]struct {
+		meanwhile []any
+		was       string
+		rule      *resolver.Rule
+	}{
+		"set where there was none":      {[]any{"set", "links:docs", "/a"}, "", rule},
+		"set where it is otherwise":     {[]any{"set", "links:docs", "/b"}, "/a", rule},
+		"delete what is otherwise":      {[]any{"set", "links:docs", "/c"}, "/b", nil},
+		"delete what is there no more":  {[]any{"del", "links:docs"}, "/c", nil},
+		"replace what is there no more": {[]any{"del", "links:docs"}, "/c", rule},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server.do(t, tt.meanwhile...)
+			held := server.keysOf(t)["docs"]
+			err := e.rewrite(t, "docs", tt.was, tt.rule)
+			if !errors.Is(err, source.ErrChanged) || server.keysOf(t)["docs"] != held {
+				t.Errorf("got %v, and docs is %q", err, server.keysOf(t)["docs"])
+			}
+		})
+	}
+}
+
+func TestOfTwoEditsOfAKeyAtOnceOneIsMade(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "set", "links:docs", "/a")
+	e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+	e.read(t.Context())
+	e.source.server.client.(*goredis.Client).AddHook(&meddler{command: "get", meddle: func(int) {
+		server.do(t, "set", "links:docs", "/theirs")
+	}})
+	err := e.rewrite(t, "docs", "/a", &resolver.Rule{Key: "docs", Value: "/mine"})
+	if !errors.Is(err, source.ErrChanged) || server.keysOf(t)["docs"] != "/theirs" {
+		t.Errorf("got %v, and docs is %q", err, server.keysOf(t)["docs"])
+	}
+}
+
+func TestAnEditThatCannotBeMadeOfAKeySaysWhy(t *testing.T) {
+	server := startServer(t)
+	server.addKeysUser(t, "edge", "+watch", "+multi", "+exec", "+unwatch")
+	server.addKeysUser(t, "reader")
+	rule := &resolver.Rule{Key: "a", Value: "/b"}
+	for name, tt := range map[string]struct {
+		user, key, was string
+		rule           *resolver.Rule
+		want           string
+	}{
+		"a rule that is not there": {"", "nothing", "", nil, rulefile.ErrNoRule.Error()},
+		"the last rule": {"", "docs", "/docs", nil,
+			"this is the last rule with a key that begins with links:"},
+		"a user who may not write": {"edge", "a", "", rule,
+			"the user needs GET SET DEL WATCH UNWATCH MULTI EXEC for edits: NOPERM"},
+		"a user who may not watch": {"reader", "a", "", rule,
+			"the user needs GET SET DEL WATCH UNWATCH MULTI EXEC for edits: NOPERM"},
+		"a key of another type": {"", "list", "", rule, "the Redis key links:list holds no string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server.do(t, "flushdb")
+			server.do(t, "set", "links:docs", "/docs")
+			e := newEdge(t, &Source{Hash: "links:*", URL: server.url(tt.user)}, t.TempDir())
+			e.read(t.Context())
+			server.do(t, "rpush", "links:list", "/a")
+			if err := e.rewrite(t, tt.key, tt.was, tt.rule); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestAServerThatTakesNoEditsOfKeysSaysWhy(t *testing.T) {
+	for name, tt := range map[string]struct {
+		setUp []any
+		want  error
+		text  string
+	}{
+		"a replica":        {[]any{"replicaof", "127.0.0.1", "1"}, source.ErrNotWritable, "let url name its master"},
+		"no memory":        {[]any{"config", "set", "maxmemory", "1"}, source.ErrUnavailable, "OOM command"},
+		"too few replicas": {[]any{"config", "set", "min-replicas-to-write", "1"}, source.ErrUnavailable, "NOREPLICAS"},
+		"no server":        {nil, source.ErrUnavailable, "dial unix"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			server.do(t, "set", "links:docs", "/docs")
+			e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+			e.read(t.Context())
+			if tt.setUp == nil {
+				server.kill()
+			} else {
+				server.do(t, tt.setUp...)
+			}
+			err := e.rewrite(t, "a", "", &resolver.Rule{Key: "a", Value: "/b"})
+			if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+func TestAnEditBeforeTheFirstComparisonIsRead(t *testing.T) {
+	server := startServer(t)
+	server.fillKeys(t, 10)
+	before := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+	before.read(t.Context())
+	e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+	e.version, e.rules = before.version, before.rules
+	handedOver := e.version
+	if err := e.rewrite(t, "docs", "", &resolver.Rule{Key: "docs", Value: "/docs"}); err != nil {
+		t.Fatal(err)
+	}
+	if e.version == handedOver {
+		t.Error("the version is the one from before")
+	}
+	e.watch(t)
+	e.untilLike(t, server, time.Second)
+}
