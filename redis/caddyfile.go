@@ -10,7 +10,7 @@ import (
 
 // UnmarshalCaddyfile sets up the source from what follows "from" in a shortlink directive:
 //
-//	redis <hash> {
+//	redis <hash|prefix*> {
 //		url <url>
 //		cluster
 //		tls_ca <file>
@@ -21,7 +21,7 @@ import (
 // What the options mean stands at the fields of [Source]. The error lists everything that is wrong,
 // each with its line.
 func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := source.Block{Argument: "the name of a hash", Value: &s.Hash,
+	block := source.Block{Argument: "the name of a hash, or a prefix of keys and *", Value: &s.Hash,
 		Options: []source.BlockOption{
 			{
 				Name: "url", Takes: "takes a URL such as redis://user:password@host:6379/0",

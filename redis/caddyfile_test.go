@@ -55,9 +55,9 @@ func TestAURLCanBeAPlaceholder(t *testing.T) {
 func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 	for text, message := range map[string]string{
 		"redis": "Testfile:1: from redis: it takes the name of a " +
-			"hash; put options into its block",
-		"redis links more": "it takes the name of a hash; put options into its " +
-			"block",
+			"hash, or a prefix of keys and *; put options into its block",
+		"redis links more": "it takes the name of a hash, or a prefix of keys and *; put " +
+			"options into its block",
 		"redis links {\n url\n}": "url takes a URL such as " +
 			"redis://user:password@host:6379/0",
 		"redis links {\n url localhost:6379\n}": "url takes a URL; write redis:// in front of it, " +
@@ -79,8 +79,8 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n address a\n}":         `"address" is no option; the options are url, cluster, tls_ca, tls_cert, poll`,
 		"redis links {\n poll 1s\n poll 2s\n}": "Testfile:3: from redis: poll is given twice",
 		"redis links {\n cluster\n cluster\n}": "cluster is given twice",
-		"redis a b {\n poll 0\n c\n}": "Testfile:1: from redis: it takes the name of a hash; put " +
-			"options into its block\n" +
+		"redis a b {\n poll 0\n c\n}": "Testfile:1: from redis: it takes the name of a hash, or a prefix " +
+			"of keys and *; put options into its block\n" +
 			"Testfile:2: from redis: poll takes a duration of at least 1ms, such as 2s, or off, not \"0\"\n" +
 			"Testfile:3: from redis: \"c\" is no option",
 	} {

@@ -173,7 +173,8 @@ func (c *cluster) addMaster(t *testing.T) {
 	c.untilOK(t, node)
 	for _, other := range c.nodes[:3] {
 		for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			if nodes, _ := other.client.ClusterNodes(t.Context()).Result(); strings.Count(nodes, "connected") > 3 {
+			nodes, _ := other.client.ClusterNodes(t.Context()).Result()
+			if strings.Count(nodes, "connected") > 3 {
 				break
 			}
 			if time.Since(begun) > 20*time.Second {

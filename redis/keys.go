@@ -91,7 +91,9 @@ func newKeys(s *Source, prefix string) *keys {
 }
 
 // nodes are all servers: keys lie on each of them.
-func (k *keys) nodes(ctx context.Context) ([]*goredis.Client, error) { return k.server.masters(ctx) }
+func (k *keys) nodes(ctx context.Context) ([]*goredis.Client, error) {
+	return k.server.masters(ctx)
+}
 
 // subject has no keyspace events: those of many keys come by a pattern, which takes the server a
 // comparison with each key that anybody writes.

@@ -164,7 +164,9 @@ func TestWhateverChangesKeysIsServed(t *testing.T) {
 		server.do(t, args...)
 		e.untilLike(t, server, 2*time.Second)
 	}
-	e.until(t, "an expired key is gone", 2*time.Second, func(e *edge) bool { return e.rules["h"] == "" })
+	e.until(t, "an expired key is gone", 2*time.Second, func(e *edge) bool {
+		return e.rules["h"] == ""
+	})
 	if reads := e.readings(); reads != 1 {
 		t.Errorf("everything was read %d times", reads)
 	}
@@ -270,7 +272,8 @@ func TestAKeyOfAnotherTypeIsRefusedAndNamed(t *testing.T) {
 		t.Error("another change is served")
 	}
 	again := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
-	if again.read(t.Context()); again.err == nil || !strings.Contains(again.err.Error(), "links:list") {
+	if again.read(t.Context()); again.err == nil ||
+		!strings.Contains(again.err.Error(), "links:list") {
 		t.Errorf("read as a whole: %v", again.err)
 	}
 	server.do(t, "rename", "links:list", "list")
@@ -351,14 +354,15 @@ func TestWhatIsWrittenWhileKeysAreReadIsServed(t *testing.T) {
 	server := startServer(t)
 	server.fillKeys(t, 20_000)
 	e := startKeysEdge(t, &Source{URL: server.url("")})
-	e.source.server.client.(*goredis.Client).AddHook(&meddler{command: "mget", meddle: func(writes int) {
-		if writes > 20 {
-			return
-		}
-		server.do(t, "set", fmt.Sprint("links:new-", writes), "/new")
-		server.do(t, "set", fmt.Sprintf("links:key-%07d", writes*900), "/changed")
-		server.do(t, "del", fmt.Sprintf("links:key-%07d", writes*900+1))
-	}})
+	e.source.server.client.(*goredis.Client).AddHook(
+		&meddler{command: "mget", meddle: func(writes int) {
+			if writes > 20 {
+				return
+			}
+			server.do(t, "set", fmt.Sprint("links:new-", writes), "/new")
+			server.do(t, "set", fmt.Sprintf("links:key-%07d", writes*900), "/changed")
+			server.do(t, "del", fmt.Sprintf("links:key-%07d", writes*900+1))
+		}})
 	server.inDatabase(t, 1).do(t, "flushdb") // so that everything is read
 	e.until(t, "the reading", 5*time.Second, func(e *edge) bool { return e.reads == 2 })
 	e.untilLike(t, server, 5*time.Second)

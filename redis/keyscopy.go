@@ -92,8 +92,8 @@ func (k *keys) size() int {
 	return k.known.size + k.known.size/16
 }
 
-// eachServing visits the rules that serve, as Redis holds them. What has just changed it reads again
-// until that has been judged.
+// eachServing visits the rules that serve, as Redis holds them. What has just changed it reads
+// again until that has been judged.
 func (k *keys) eachServing(ctx context.Context, visit func(resolver.Rule)) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// rewrite sets or deletes one key, in a transaction that fails if anybody has written to it since it
-// was compared with the rule that the edit is made of. Other keys do not matter to it.
+// rewrite sets or deletes one key, in a transaction that fails if anybody has written to it since
+// it was compared with the rule that the edit is made of. Other keys do not matter to it.
 func (k *keys) rewrite(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
@@ -87,7 +87,8 @@ func (k *keys) written(name string, rule *resolver.Rule, version string) string 
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.known == nil { // Watch has not compared yet, and will find that version is not that of the rules
+	// Watch has not compared yet, and will find that version is not that of the rules
+	if k.known == nil {
 		return fmt.Sprintf("%s+%016x", version, e.digest)
 	}
 	k.known.replace(e)

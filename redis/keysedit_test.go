@@ -173,10 +173,13 @@ func TestAServerThatTakesNoEditsOfKeysSaysWhy(t *testing.T) {
 		want  error
 		text  string
 	}{
-		"a replica":        {[]any{"replicaof", "127.0.0.1", "1"}, source.ErrNotWritable, "let url name its master"},
-		"no memory":        {[]any{"config", "set", "maxmemory", "1"}, source.ErrUnavailable, "OOM command"},
-		"too few replicas": {[]any{"config", "set", "min-replicas-to-write", "1"}, source.ErrUnavailable, "NOREPLICAS"},
-		"no server":        {nil, source.ErrUnavailable, "dial unix"},
+		"a replica": {[]any{"replicaof", "127.0.0.1", "1"}, source.ErrNotWritable,
+			"let url name its master"},
+		"no memory": {[]any{"config", "set", "maxmemory", "1"}, source.ErrUnavailable,
+			"OOM command"},
+		"too few replicas": {[]any{"config", "set", "min-replicas-to-write", "1"}, source.ErrUnavailable,
+			"NOREPLICAS"},
+		"no server": {nil, source.ErrUnavailable, "dial unix"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := startServer(t)

@@ -88,8 +88,8 @@ func (s *Source) listen(ctx context.Context, node *goredis.Client) (*listener, e
 	return l, nil
 }
 
-// newClient returns a client whose connections are tracked. Those that rules are read on are not, or
-// the server would push to them what nobody hears.
+// newClient returns a client whose connections are tracked. Those that rules are read on are not,
+// or the server would push to them what nobody hears.
 func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	opt := *node
 	opt.MaxRetries, opt.DialerRetries = noRetries, oneDial

@@ -59,7 +59,8 @@ func (all listeners) pushes() bool {
 	return !slices.ContainsFunc(all, func(l *listener) bool { return !l.pushes() })
 }
 
-// means says how changes are noticed: of several servers, how those of the one are that tells least.
+// means says how changes are noticed: of several servers, how those of the one are that tells
+// least.
 func (all listeners) means() string {
 	for _, l := range all {
 		if !l.pushes() {

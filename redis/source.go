@@ -1,5 +1,6 @@
-// Package redis lets a Redis hash be a source of rules, for a fleet of servers that are to serve
-// a new rule at once. Importing it registers the module http.shortlink.sources.redis.
+// Package redis lets a Redis hash, or a key for each rule, be a source of rules, for a fleet of
+// servers that are to serve a new rule at once. Importing it registers the module
+// http.shortlink.sources.redis.
 package redis
 
 import (
@@ -25,25 +26,37 @@ func init() {
 // if it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true,
 // "unlisted": true, "query": "ignore"}`.
 //
-// Changes are pushed by the server: by client tracking (Redis 6 and later), or by keyspace events
-// where `notify-keyspace-events` has them on for all that can happen to a hash (`KA` is enough).
-// Where the server does neither for this user, the hash is polled. The server's configuration is
-// never changed. The whole hash is compared with what is served after each loss of the connection,
-// and every minute, since nothing tells of SWAPDB; a huge one less often.
+// With `*` at the end it is a key of Redis for each rule: `SET links:docs https://example.com/docs`
+// adds a rule to `links:*`, and all servers serve it within a tenth of a second, however many rules
+// there are, since a change costs no more than the keys that it is of. In a cluster the keys lie on
+// all of its masters.
+//
+// Changes are pushed by the server: by client tracking (Redis 6 and later), or, of a hash, by
+// keyspace events where `notify-keyspace-events` has them on for all that can happen to one (`KA`
+// is enough). Where the server does neither for this user, the rules are polled. The server's
+// configuration is never changed. All rules are compared with what is served after each loss of the
+// connection, and every minute, since nothing tells of SWAPDB; very many less often.
 //
 // A hash that is missing, empty or of another type, and one with a bad value, is rejected as a
-// whole: the last good rules go on serving. They do so, too, while the server cannot be reached; a
-// copy in Caddy's storage stands in for it when Caddy starts.
+// whole: the last good rules go on serving. So are keys if there are none, and all changes since
+// one of them has a bad value or another type. The last good rules serve, too, while the server
+// cannot be reached; a copy in Caddy's storage stands in for it when Caddy starts.
 //
-// Who can write to the hash can redirect: state `allow_hosts` where that is more people than can
-// change Caddy's configuration. Of Redis' commands the user needs these, and those on the last line
-// without client tracking:
+// Who can write to the hash, or to the keys, can redirect: state `allow_hosts` where that is more
+// people than can change Caddy's configuration. Of Redis' commands the user needs these for a hash,
+// and those on the last line without client tracking:
 //
 //	HLEN HSCAN WATCH UNWATCH MULTI EXEC PING
 //	CLIENT|TRACKING
 //	SUBSCRIBE CONFIG|GET, and the channel __keyspace@<db>__:<hash>
+//
+// These for keys, and those on the last line for edits:
+//
+//	SCAN MGET GET PING
+//	CLIENT|TRACKING
+//	SET DEL WATCH UNWATCH MULTI EXEC
 type Source struct {
-	// The name of the hash.
+	// The name of the hash; or what the keys begin with and `*`, for a key of Redis for each rule.
 	Hash string `json:"hash"`
 
 	// Where the server is: `redis://`, with TLS `rediss://`, or `unix://`, in full
@@ -67,9 +80,9 @@ type Source struct {
 	TLSCert string `json:"tls_cert,omitempty"`
 	TLSKey  string `json:"tls_key,omitempty"`
 
-	// How often the hash is read and compared where the server pushes nothing. The pause between two
-	// readings is at least twice as long as a reading takes, so that big hashes are read less often.
-	// `off` for never. Default: `500ms`.
+	// How often the rules are read and compared where the server pushes nothing. The pause between two
+	// readings is at least twice as long as a reading takes, so that very many are read less often.
+	// `off` for never. Default: `500ms` for a hash, `10s` for keys.
 	Poll string `json:"poll,omitempty"`
 
 	every   time.Duration // 0 for never

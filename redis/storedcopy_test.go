@@ -158,7 +158,9 @@ func TestOfManyOffersTheLastIsStored(t *testing.T) {
 	cancel()
 	c.run(ended, zap.NewNop())
 	var rules []resolver.Rule
-	_, err := c.load(t.Context(), "redis links", func(rule resolver.Rule) { rules = append(rules, rule) })
+	_, err := c.load(t.Context(), "redis links", func(rule resolver.Rule) {
+		rules = append(rules, rule)
+	})
 	if err != nil || len(rules) != 1 || rules[0].Value != "/3" ||
 		rules[0].Position.String() != "redis links" {
 		t.Errorf("%v, %v", rules, err)
