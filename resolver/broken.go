@@ -65,7 +65,7 @@ func (rs *Ruleset) brokenErrors(rules []Rule) []*RuleError {
 		errs = append(errs, err)
 		byKey[rule.Key] = err
 	}
-	for _, w := range rs.warnings {
+	for _, w := range rs.Warnings() {
 		if err := byKey[w.Key]; err != nil && w.IsBroken() {
 			err.Message = w.Message
 		}

@@ -89,10 +89,10 @@ func TestALoopIsTheDraftsErrorWithItsKeysInTheOrderOfTheHops(t *testing.T) {
 		cycle   []string
 		message string
 	}{
-		{"a", []string{"a", "B", "c"}, "too many internal redirects: loop a -> B -> c -> a"},
-		{"c/below?x#y", []string{"a", "B", "c"},
-			"too many internal redirects: loop a -> B -> c -> a"},
-		{"feeder", []string{"a", "B", "c"}, "too many internal redirects: loop a -> B -> c -> a"},
+		{"a", []string{"B", "c", "a"}, "too many internal redirects: loop B -> c -> a -> B"},
+		{"c/below?x#y", []string{"B", "c", "a"},
+			"too many internal redirects: loop B -> c -> a -> B"},
+		{"feeder", []string{"B", "c", "a"}, "too many internal redirects: loop B -> c -> a -> B"},
 		{"self", []string{"self"}, "too many internal redirects: loop self -> self"},
 	} {
 		t.Run(test.request, func(t *testing.T) {

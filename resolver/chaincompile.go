@@ -9,9 +9,9 @@ import (
 // findChainEnds works out what every internal redirect comes to. Each rule is visited once.
 func (c *Compiler) findChainEnds() {
 	var chain []int
-	for i, this := range c.table.internalRules.each() {
+	for i, this := range c.internalInOrder() {
 		c.opts.pauseAfter(i)
-		if this.slot >= 0 && this.state == endUnknown {
+		if this.state == endUnknown {
 			chain = c.followChain(chain[:0], i)
 		}
 	}
@@ -105,7 +105,7 @@ func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 	last, _ := literalStep(&c.opts, &c.table, found, &end)
 	if last.outcome == "" {
 		end.add(&last)
-		if c.table.slots[found.literal.at].isExact() {
+		if c.table.slots.at(int(found.literal.at)).isExact() {
 			this.exact = last.key
 		}
 	} else {

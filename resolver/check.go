@@ -70,7 +70,7 @@ func (rs *Ruleset) Check(hosts []string, report func(Finding)) {
 	for _, t := range rs.templates.all() {
 		c.checkTemplate(t)
 	}
-	for _, w := range rs.warnings {
+	for _, w := range rs.Warnings() {
 		switch {
 		case w.IsBroken():
 			report(Finding{Warning: w, Severity: SeverityError})

@@ -57,16 +57,14 @@ func Compare(before, after *Ruleset, most int) Difference {
 		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken,
 		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(),
 		FirstBroken: firstBroken,
-		Warnings:    newWarnings(before.warnings, after.warnings),
+		Warnings:    newWarnings(before.Warnings(), after.Warnings()),
 	}
 }
 
 // eachEntry calls do with the entries of all rules in the table, and pauses.
 func (rs *Ruleset) eachEntry(do func(ref)) {
-	for n, s := range rs.table.slots {
-		if s != 0 {
-			do(s.ref())
-		}
+	for n, s := range rs.table.entries() {
+		do(s.ref())
 		rs.opts.pauseAfter(n)
 	}
 }

@@ -101,8 +101,8 @@ func TestAComparisonNamesWhatIsAddedRemovedChangedAndBroken(t *testing.T) {
 	}
 	got.FirstBroken = nil
 	wantBroken := []string{
-		`links.json:5: key "new-loop": loop new -> new-loop -> new: its requests are answered with an error; lead one of the rules elsewhere`,
-		`links.json:6: key "new": loop new -> new-loop -> new: its requests are answered with an error; lead one of the rules elsewhere`,
+		`links.json:5: key "new-loop": loop new-loop -> new -> new-loop: its requests are answered with an error; lead one of the rules elsewhere`,
+		`links.json:6: key "new": loop new-loop -> new -> new-loop: its requests are answered with an error; lead one of the rules elsewhere`,
 	}
 	if !slices.Equal(broken, wantBroken) {
 		t.Errorf("broken %q\nwant   %q", broken, wantBroken)

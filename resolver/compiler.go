@@ -18,22 +18,23 @@ type Compiler struct {
 	table     table
 	templates *templateIndex // nil for none
 	patterns  *PatternIndex  // of the templates, to find those that nothing tells apart
-	// inSource are the templates of the source that rules are added from.
-	inSource map[string]Rule
+	// addedTemplates are the templates in the order in which they came.
+	addedTemplates []addedTemplate
 	// added are the rules with literal keys in their order.
 	added    pieces[addedRule]
 	sources  numbered[source]
 	rank     int
 	errs     []placedError // the first maxErrors
 	wrong    int           // how many errors there are
-	warnings []Warning
-	// warned is how many warnings there were before the source that rules are added from.
-	warned int
-	told   map[Position]bool // where readers have warned of something
+	warnings warningList
+	// warningGroup is the group of what is being warned of.
+	warningGroup warningGroup
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
 	// passing are the rules with literal keys that pass.
 	passing []ref
+	// inOrder are the indexes of the rules with internal redirects that serve; see internalInOrder.
+	inOrder []int32
 	atSite  siteEnds
 	full    bool // whether the arena is
 	// stored is the memory that compiled rules take so far, in bytes.
@@ -94,6 +95,7 @@ func NewCompiler(opts Options) (*Compiler, error) {
 		opts:  checked,
 		table: table{seed: rand.Uint64(), foldCase: checked.foldCase},
 	}
+	c.warningGroup = ofRules
 	c.warnOfOrigin()
 	return c, nil
 }
@@ -313,12 +315,13 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		return nil, c.tooLarge()
 	}
 	rules := c.fillTable()
+	c.enterTemplates()
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
-	if c.templates != nil {
-		c.templates.build()
-	}
+	c.orderInternalRules()
+	c.orderPasses()
+	c.warningGroup = ofChains
 	c.findChainEnds()
 	c.findTemplateFailures()
 	if len(c.errs) > 0 {
@@ -330,12 +333,12 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
-	c.stored += slotSize * len(c.table.slots)
+	c.stored += slotSize * c.table.slots.n
 	if c.full || int64(c.stored) > c.opts.maxSize {
 		return nil, c.tooLarge()
 	}
 	c.table.internalRules, c.added = pieces[internalRule]{}, pieces[addedRule]{}
-	c.shared, c.made = nil, nil
+	c.shared, c.made, c.inOrder = nil, nil, nil
 	c.table.arena.trim()
 	if c.templates != nil {
 		rules += len(c.templates.rules)

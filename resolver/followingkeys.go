@@ -1,9 +1,6 @@
 package resolver
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // findFollowingKeys finds the rules whose internal destination ends unmatched, and from which
 // clients that follow it are redirected again (R18). For the number of each it returns a key that
@@ -11,8 +8,8 @@ import (
 func (c *Compiler) findFollowingKeys() map[int]ref {
 	following := map[int]ref{}
 	waiting := map[string][]int{}
-	for i, this := range c.table.internalRules.each() {
-		if this.slot == shadowed || this.state != endUnmatched {
+	for i, this := range c.internalInOrder() {
+		if this.state != endUnmatched {
 			continue
 		}
 		end := c.endOf(this)
@@ -34,21 +31,26 @@ func (c *Compiler) findFollowingKeys() map[int]ref {
 	return following
 }
 
-// findKeysBelow finds the first key below each end that a remaining path is appended to. The rule's
-// own key does not count: it gets ever shorter paths, and so never makes a circle.
+// findKeysBelow finds the first key, in alphabetical order, below each end that a remaining path is
+// appended to. The rule's own key does not count: it gets ever shorter paths, and so never makes a
+// circle.
 func (c *Compiler) findKeysBelow(waiting map[string][]int, following map[int]ref) {
-	for n, rule := range c.added.each() {
+	if len(waiting) == 0 {
+		return
+	}
+	for n, s := range c.table.entries() {
 		c.opts.pauseAfter(n)
-		if len(waiting) == 0 {
-			return
-		}
-		c.noteFollowing(rule.slot.ref(), waiting, following)
+		c.noteFollowing(s.ref(), waiting, following)
 	}
 }
 
 // noteFollowing notes a key for the rules that wait at one of the paths above it.
 func (c *Compiler) noteFollowing(at ref, waiting map[string][]int, following map[int]ref) {
 	key := c.table.key(at)
+	isFirst := func(rule int) bool {
+		first, found := following[rule]
+		return !found || key < c.table.key(first)
+	}
 	for i := 0; i < len(key); i++ {
 		if i > 0 && key[i] != '/' {
 			continue
@@ -60,15 +62,10 @@ func (c *Compiler) noteFollowing(at ref, waiting map[string][]int, following map
 		if c.table.outcomeOf(at) != "" {
 			return // which redirects nobody
 		}
-		rules = slices.DeleteFunc(rules, func(rule int) bool {
-			if c.table.internalRules.at(rule).key == key {
-				return false
+		for _, rule := range rules {
+			if c.table.internalRules.at(rule).key != key && isFirst(rule) {
+				following[rule] = at
 			}
-			following[rule] = at
-			return true
-		})
-		if waiting[key[:i]] = rules; len(rules) == 0 {
-			delete(waiting, key[:i])
 		}
 	}
 }

@@ -170,8 +170,10 @@ func (c *Compiler) warnOfOrigin() {
 		return // there is none
 	}
 	if err := checkHostName(u.Host); err != nil {
+		c.warningGroup = ofOptions
 		c.warn(WarnHostName, Rule{},
 			"origin: no client finds the host "+u.Host+": "+err.Error())
+		c.warningGroup = ofRules
 	}
 }
 

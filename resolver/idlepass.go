@@ -1,15 +1,31 @@
 package resolver
 
+import "slices"
+
 // warnOfIdlePasses warns of keys without variables that pass, where nothing shorter takes what they
 // let pass: without them nothing would change. Those that a reader has told of are known.
 func (c *Compiler) warnOfIdlePasses() {
+	told := c.warnings.toldPlaces()
 	for n, at := range c.passing {
 		c.opts.pauseAfter(n)
 		rule, rank := c.ruleAt(at)
-		if !c.told[rule.Position] && c.serves(at) && !c.shadows(at, rank) && !c.isCovered(at) {
-			c.warn(WarnNoEffect, rule, "the rule has no effect, as no shorter key takes the requests "+
-				"that it lets pass; remove it")
+		if !told[rule.Position] && !c.shadows(at, rank) && !c.isCovered(at) {
+			c.warnAbout(rule, rank, Warning{Kind: WarnNoEffect, Message: "the rule has no effect, as " +
+				"no shorter key takes the requests that it lets pass; remove it"})
 		}
+	}
+}
+
+// orderPasses leaves those keys that pass and serve, in the order of [compareRules].
+func (c *Compiler) orderPasses() {
+	c.passing = slices.DeleteFunc(c.passing, func(at ref) bool { return !c.serves(at) })
+	compare := func(a, b ref) int {
+		first, firstRank := c.ruleAt(a)
+		second, secondRank := c.ruleAt(b)
+		return compareRules(first, firstRank, second, secondRank)
+	}
+	if !slices.IsSortedFunc(c.passing, compare) {
+		slices.SortFunc(c.passing, compare)
 	}
 }
 

@@ -1,6 +1,8 @@
 package resolver
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -24,6 +26,36 @@ type internalRule struct {
 
 func (c *Compiler) internal(at ref) *internalRule {
 	return c.table.internalRules.at(int(at &^ internalRef))
+}
+
+// internalInOrder gives the rules with internal redirects that serve, with their indexes, in the
+// order of [compareRules]: what chains lead to does not depend on the order in which rules came.
+func (c *Compiler) internalInOrder() iter.Seq2[int, *internalRule] {
+	return func(yield func(int, *internalRule) bool) {
+		for _, i := range c.inOrder {
+			if !yield(int(i), c.table.internalRules.at(int(i))) {
+				return
+			}
+		}
+	}
+}
+
+// orderInternalRules finds that order.
+func (c *Compiler) orderInternalRules() {
+	rules := &c.table.internalRules
+	c.inOrder = make([]int32, 0, rules.n)
+	for i, this := range rules.each() {
+		if this.slot != shadowed {
+			c.inOrder = append(c.inOrder, int32(i))
+		}
+	}
+	compare := func(i, j int32) int {
+		a, b := rules.at(int(i)), rules.at(int(j))
+		return compareRules(a.rule, c.rankOfSource(a.source), b.rule, c.rankOfSource(b.source))
+	}
+	if !slices.IsSortedFunc(c.inOrder, compare) { // they mostly come so
+		slices.SortFunc(c.inOrder, compare)
+	}
 }
 
 // endOf returns what a rule comes to.
@@ -55,18 +87,14 @@ func (c *Compiler) setEnd(this *internalRule, end chainEnd) {
 // of them answer with.
 func (c *Compiler) storeInternalRules() []error {
 	var failures numbered[error]
-	for i, this := range c.table.internalRules.each() {
+	for i, this := range c.internalInOrder() {
 		c.opts.pauseAfter(i)
-		if this.slot == shadowed {
-			continue
-		}
 		r := c.internalRecord(this, &failures)
 		if r.flags.has(requestOrigin) {
 			c.atSite.add(this.rule)
 		}
 		c.share(&r)
-		slot := &c.table.slots[this.slot]
-		*slot = slot.withRef(c.store(&r))
+		c.table.slots.set(this.slot, c.table.slots.at(this.slot).withRef(c.store(&r)))
 	}
 	return failures.all
 }

@@ -9,11 +9,13 @@ func (c *Compiler) warnOfMisspelt() {
 	if len(m.paths) == 0 {
 		return
 	}
-	for n, rule := range c.added.each() {
+	for n, s := range c.table.entries() {
 		c.opts.pauseAfter(n)
-		at := rule.slot.ref()
-		m.find(c.table.key(at), func(p *unmatchedPath) {
-			if p.near == 0 && !c.leadsToPath(at, p.path) {
+		at := s.ref()
+		key := c.table.key(at)
+		m.find(key, func(p *unmatchedPath) {
+			isFirst := p.near == 0 || key < c.table.key(p.near)
+			if isFirst && !c.leadsToPath(at, p.path) {
 				p.near = at
 			}
 		})
@@ -24,7 +26,8 @@ func (c *Compiler) warnOfMisspelt() {
 		}
 		near, _ := c.ruleAt(p.near)
 		for _, this := range p.rules {
-			c.warn(WarnMisspelt, this.rule, misspeltMessage(this, near.Key))
+			c.warnAbout(this.rule, c.rankOfSource(this.source),
+				Warning{Kind: WarnMisspelt, Message: misspeltMessage(this, near.Key)})
 		}
 	}
 }
@@ -33,16 +36,16 @@ func (c *Compiler) warnOfMisspelt() {
 type unmatchedPath struct {
 	path  string
 	rules []*internalRule
-	near  ref // the first key that is one letter away, 0 for none
+	near  ref // the first key in alphabetical order that is one letter away, 0 for none
 }
 
 // unmatchedPaths returns the first of the paths that rules lead to and no key answers.
 func (c *Compiler) unmatchedPaths() *nearPaths {
 	m := &nearPaths{base: c.table.seed | 1, last: map[uint64]int32{}}
 	known := map[string]*unmatchedPath{}
-	for i, this := range c.table.internalRules.each() {
+	for i, this := range c.internalInOrder() {
 		c.opts.pauseAfter(i)
-		if this.slot == shadowed || this.state != endUnmatched {
+		if this.state != endUnmatched {
 			continue
 		}
 		if end := c.endOf(this); end.passed || end.hops > 1 {

@@ -20,10 +20,7 @@ func (rs *Ruleset) nearMiss(pathname string) *NearMiss {
 		return nil
 	}
 	var nearest candidate
-	for _, s := range rs.table.slots {
-		if s == 0 {
-			continue
-		}
+	for _, s := range rs.table.entries() {
 		c := compareToKey(path, rs.table.key(s.ref()), s.isExact())
 		if c.reason != "" && rs.table.outcomeOf(s.ref()) != PassValue {
 			c.entry = s.ref()

@@ -6,8 +6,6 @@ package resolver
 // line.
 func (c *Compiler) NextSource() {
 	c.rank++
-	c.warned = len(c.warnings)
-	clear(c.inSource)
 }
 
 // inlineRank is the place of rules in the precedence that belong to no source.
@@ -39,7 +37,7 @@ func (c *Compiler) fillTable() int {
 		if inserted {
 			rules++
 		} else {
-			c.settle(n, c.table.slots[at].ref(), added.slot.ref())
+			c.settle(n, c.table.slots.at(at).ref(), added.slot.ref())
 			at = shadowed
 		}
 		if this := added.slot.ref(); this&internalRef != 0 {
@@ -70,7 +68,7 @@ func (c *Compiler) shadow(n int, rule Rule, rank int, by Rule, byRank int) {
 		return
 	}
 	c.keepShadowed(key, rule)
-	c.warnShadowed(rule, by, byRank)
+	c.warnShadowed(rule, rank, by, byRank)
 }
 
 // keepShadowed keeps a rule that does not serve, as one of an earlier source shadows it.
@@ -108,13 +106,16 @@ func duplicateMessage(first, second Rule) string {
 	return message + "; remove one of the two rules"
 }
 
+// rankOfSource returns the place of a source in the precedence, by its number.
+func (c *Compiler) rankOfSource(number int) int { return c.sources.all[number].rank }
+
 // ruleAt returns the rule of an entry as it was added, and the precedence of its source.
 func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
 	if at&internalRef != 0 {
 		this := c.internal(at)
-		return this.rule, c.sources.all[this.source].rank
+		return this.rule, c.rankOfSource(this.source)
 	}
 	var r record
 	r.decode(&c.table.arena, c.table.arena.bytes(at))
-	return r.rule(c.sources.all), c.sources.all[r.position.source].rank
+	return r.rule(c.sources.all), c.rankOfSource(r.position.source)
 }

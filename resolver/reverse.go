@@ -34,13 +34,11 @@ type reverseIndex struct {
 func newReverseIndex(rs *Ruleset) *reverseIndex {
 	x := &reverseIndex{
 		ruleset: rs, heads: make(map[uint64]uint32, rs.rules),
-		next:      make([]uint32, len(rs.table.slots)+1),
+		next:      make([]uint32, rs.table.slots.n+1),
 		templates: map[pageHash][]*reverseTemplate{}, origins: map[string]bool{},
 	}
-	for n, s := range rs.table.slots {
-		if s != 0 {
-			x.add(n, s.ref())
-		}
+	for n, s := range rs.table.entries() {
+		x.add(n, s.ref())
 		rs.opts.pauseAfter(n)
 	}
 	x.sort()
@@ -107,7 +105,7 @@ func (x *reverseIndex) sort() {
 
 // key returns the canonical key of a rule.
 func (x *reverseIndex) key(number uint32) string {
-	return x.ruleset.table.key(x.ruleset.table.slots[number-1].ref())
+	return x.ruleset.table.key(x.ruleset.table.slots.at(int(number - 1)).ref())
 }
 
 // compareShort puts the better of two paths or keys first: fewest octets, then fewest segments,

@@ -133,7 +133,7 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 	first := s.index.heads[hash.page(s.searchHash)]
 	for number := first; number != 0 && s.steps > 0; number = s.index.next[number] {
 		s.steps--
-		at := s.index.ruleset.table.slots[number-1].ref()
+		at := s.index.ruleset.table.slots.at(int(number - 1)).ref()
 		key := s.index.ruleset.table.key(at)
 		if s.isTooLong(len("/")+len(key)+len(rest), hasPart) {
 			return // the keys that follow are not shorter
@@ -214,7 +214,7 @@ func (rs *Ruleset) isUnlisted(number int) bool {
 	if t := rs.template(number); t != nil {
 		return t.rule.Unlisted
 	}
-	return rs.headerOf(rs.table.slots[number].ref()).flags().has(unlisted)
+	return rs.headerOf(rs.table.slots.at(number).ref()).flags().has(unlisted)
 }
 
 // headerOf returns the header of an entry's record.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -15,7 +16,9 @@ type Ruleset struct {
 	opts      options
 	sources   []source
 	failures  []error
-	warnings  []Warning
+	warnings  warningList
+	listing   sync.Once // of the warnings
+	list      []Warning
 	shadowed  map[keyOfSource]Rule
 	atSite    siteEnds
 	rules     int
@@ -28,8 +31,11 @@ type Ruleset struct {
 func (rs *Ruleset) Len() int { return rs.rules }
 
 // Warnings returns what the authors of the rules should know. First come those of single rules in
-// the order in which they were added, then those of chains.
-func (rs *Ruleset) Warnings() []Warning { return rs.warnings }
+// the order of their sources and places, then those of chains.
+func (rs *Ruleset) Warnings() []Warning {
+	rs.listing.Do(func() { rs.list = rs.warnings.list() })
+	return rs.list
+}
 
 // AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
 // request's, as no option names one.
@@ -49,14 +55,14 @@ func (e *siteEnds) add(rule Rule) {
 
 // Size returns the bytes of memory that the ruleset's rules take.
 func (rs *Ruleset) Size() int {
-	return rs.table.arena.size() + slotSize*len(rs.table.slots)
+	return rs.table.arena.size() + slotSize*rs.table.slots.n
 }
 
 // Rules returns the rules that serve, as they were added, in no particular order.
 func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, s := range rs.table.slots {
-			if s != 0 && !yield(rs.rule(s.ref())) {
+		for _, s := range rs.table.entries() {
+			if !yield(rs.rule(s.ref())) {
 				return
 			}
 		}
@@ -73,8 +79,8 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 // or 0 for what came before.
 func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, s := range rs.table.slots {
-			if s != 0 && rs.rankAt(s.ref()) == n && !yield(rs.rule(s.ref())) {
+		for _, s := range rs.table.entries() {
+			if rs.rankAt(s.ref()) == n && !yield(rs.rule(s.ref())) {
 				return
 			}
 		}
@@ -139,14 +145,14 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 
 // Numbers is what the numbers of rules are below, as [Result] has them: some more than there are
 // rules.
-func (rs *Ruleset) Numbers() int { return len(rs.table.slots) + len(rs.templates.all()) }
+func (rs *Ruleset) Numbers() int { return rs.table.slots.n + len(rs.templates.all()) }
 
 // template returns the template that has a number, or nil.
 func (rs *Ruleset) template(number int) *templateRule {
-	if number < len(rs.table.slots) {
+	if number < rs.table.slots.n {
 		return nil
 	}
-	return rs.templates.rules[number-len(rs.table.slots)]
+	return rs.templates.rules[number-rs.table.slots.n]
 }
 
 // Numbered returns the rule of a number, if one has it.
@@ -154,8 +160,8 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	if t := rs.template(number); t != nil {
 		return t.rule, true
 	}
-	s := rs.table.slots[number]
-	if s == 0 {
+	s := rs.table.slots.at(number)
+	if !s.hasRule() {
 		return Rule{}, false
 	}
 	return rs.rule(s.ref()), true
@@ -167,7 +173,7 @@ func (rs *Ruleset) KeyOf(number int) string {
 	if t := rs.template(number); t != nil {
 		return t.key
 	}
-	s := rs.table.slots[number]
+	s := rs.table.slots.at(number)
 	if s == 0 {
 		return ""
 	}
@@ -178,7 +184,7 @@ func (rs *Ruleset) KeyOf(number int) string {
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
 	if t := rs.templates.byCanonicalKey(canonical); t != nil {
-		return len(rs.table.slots) + t.number, true
+		return rs.table.slots.n + t.number, true
 	}
 	entry, number := rs.find(canonical)
 	return number, entry != 0
@@ -186,7 +192,7 @@ func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 
 // find returns the entry of a canonical key, or 0, and its place.
 func (rs *Ruleset) find(key string) (entry slot, at int) {
-	if len(rs.table.slots) == 0 {
+	if rs.table.slots.n == 0 {
 		return 0, 0
 	}
 	hash, _ := keyHash(rs.table.seed, key)

@@ -40,7 +40,7 @@ func (m *match) isNone() bool { return m.literal.ref == 0 && m.template.rule == 
 
 // lookUp finds what a path matches best. Where the work is spent, the match is not to be used.
 func lookUp(t *table, templates *templateIndex, p *splitPath, w *work) (m match) {
-	if len(t.slots) > 0 {
+	if t.slots.n > 0 {
 		m.literal, m.encoded = t.match(p.text)
 	}
 	if templates != nil {

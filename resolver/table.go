@@ -1,6 +1,9 @@
 package resolver
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // table finds the longest key that a path begins with. It is an open-addressed hash table over the
 // keys in the arena. One walk over the path gives the hash of each prefix that ends at a "/" or
@@ -10,7 +13,7 @@ type table struct {
 	// internalRules are the rules that refs with internalRef stand for, until the ruleset is
 	// compiled.
 	internalRules pieces[internalRule]
-	slots         []slot
+	slots         pages[slot]
 	seed          uint64
 	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
 	// key can equal are not looked up.
@@ -20,8 +23,9 @@ type table struct {
 	foldCase  bool
 }
 
-// slot is an entry. It has 31 bits of the key's hash, whether the key is exact, and a ref. 0 is an
-// empty slot.
+// slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether the
+// key is exact, and a ref. 0 is an empty slot. The slot of a rule that has been removed stays with
+// its key, so that the number of the slot is never another key's.
 type slot uint64
 
 const slotSize = 8 // in bytes
@@ -29,11 +33,16 @@ const slotSize = 8 // in bytes
 const (
 	slotRefBits = 32
 	slotExact   = slot(1) << slotRefBits
-	slotTagMask = ^(slotExact<<1 - 1)
+	slotRemoved = slotExact << 1
+	slotTagMask = ^(slotRemoved<<1 - 1)
 )
 
-func (s slot) ref() ref      { return ref(s) }
-func (s slot) isExact() bool { return s&slotExact != 0 }
+func (s slot) ref() ref        { return ref(s) }
+func (s slot) isExact() bool   { return s&slotExact != 0 }
+func (s slot) isRemoved() bool { return s&slotRemoved != 0 }
+
+// hasRule reports whether there is a rule in the slot.
+func (s slot) hasRule() bool { return s != 0 && !s.isRemoved() }
 
 func (s slot) withRef(at ref) slot { return s>>slotRefBits<<slotRefBits | slot(at) }
 
@@ -46,24 +55,24 @@ func newSlot(hash uint64, at ref, exact bool) slot {
 }
 
 // tagOf takes the low bits of a hash, because home takes the high ones.
-func tagOf(hash uint64) slot { return slot(hash<<33) & slotTagMask }
+func tagOf(hash uint64) slot { return slot(hash<<34) & slotTagMask }
 
 // slotsPerKey keeps probing short: three fifths of the slots are used.
 const slotsPerKey = 5.0 / 3.0
 
 // makeSlots makes room for a number of keys.
 func (t *table) makeSlots(keys int) {
-	t.slots = make([]slot, int(float64(keys)*slotsPerKey)+1)
+	t.slots = makePages[slot](int(float64(keys)*slotsPerKey) + 1)
 }
 
 // home returns where the search for a hash begins.
 func (t *table) home(hash uint64) int {
-	at, _ := bits.Mul64(hash, uint64(len(t.slots)))
+	at, _ := bits.Mul64(hash, uint64(t.slots.n))
 	return int(at)
 }
 
 func (t *table) next(at int) int {
-	if at++; at == len(t.slots) {
+	if at++; at == t.slots.n {
 		return 0
 	}
 	return at
@@ -108,17 +117,36 @@ func (t *table) outcomeOf(at ref) string {
 }
 
 // insert puts an entry into the table and returns its place. It is that of the other entry where
-// one has its key already.
+// one has its key already. Where the key has had a rule before, it is the place of that.
 func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	at = t.home(hash)
-	for ; t.slots[at] != 0; at = t.next(at) {
-		s := t.slots[at]
-		if s&slotTagMask == entry&slotTagMask && t.key(s.ref()) == t.key(entry.ref()) {
+	for ; t.slots.at(at) != 0; at = t.next(at) {
+		s := t.slots.at(at)
+		if s&slotTagMask != entry&slotTagMask || t.key(s.ref()) != t.key(entry.ref()) {
+			continue
+		}
+		if !s.isRemoved() {
 			return at, false
 		}
+		break
 	}
-	t.slots[at] = entry
+	t.slots.set(at, entry)
 	return at, true
+}
+
+// entries gives the slots that have a rule, with their places.
+func (t *table) entries() iter.Seq2[int, slot] {
+	return func(yield func(int, slot) bool) {
+		at := 0
+		for _, page := range t.slots.all {
+			for i, s := range page {
+				if s.hasRule() && !yield(at+i, s) {
+					return
+				}
+			}
+			at += len(page)
+		}
+	}
 }
 
 // noteKey lets paths be looked up to the length and the depth of a key.
@@ -184,16 +212,18 @@ func (t *table) walk(path string, w window, compare bool) (found prefix) {
 // path, with or without one trailing slash.
 func (t *table) lookup(hash uint64, path string, end int, compare bool) (entry slot, at int) {
 	tag := tagOf(hash)
-	for at = t.home(hash); t.slots[at] != 0; at = t.next(at) {
-		s := t.slots[at]
-		if s&slotTagMask != tag || s.isExact() && path[end:] != "" && path[end:] != "/" {
+	for at = t.home(hash); ; at = t.next(at) {
+		s := t.slots.at(at)
+		if s == 0 {
+			return 0, at
+		}
+		if s&(slotTagMask|slotRemoved) != tag || s.isExact() && path[end:] != "" && path[end:] != "/" {
 			continue
 		}
 		if !compare || t.key(s.ref()) == path[:end] {
 			return s, at
 		}
 	}
-	return 0, at
 }
 
 // hashSegment takes the segment of path that begins at start into a hash, and returns where the

@@ -18,27 +18,58 @@ func (c *Compiler) addTemplate(rule Rule) {
 	}
 	c.stored += templateSize(rule)
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
-	if c.templates == nil {
-		c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
-		c.patterns, c.inSource = newPatternIndex(areTied), map[string]Rule{}
-	}
-	if twin, twice := c.inSource[t.key]; twice {
-		c.failDuplicate(c.added.n, twin, rule)
+	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, parsed, c.added.n})
+}
+
+// addedTemplate is a template that has been checked by itself, with its value and with how many
+// rules without variables were added before it.
+type addedTemplate struct {
+	*templateRule
+	parsed parsedValue
+	place  int
+}
+
+// enterTemplates finds out which templates serve, in the order of [compareRules], and makes their
+// index.
+func (c *Compiler) enterTemplates() {
+	c.templates, c.warnings.groups[ofTemplates] = nil, nil
+	if len(c.addedTemplates) == 0 {
 		return
 	}
-	c.inSource[t.key] = rule
-	there := c.templates.byKey[t.key]
-	switch {
-	case there == nil:
-		t.number = len(c.templates.rules)
-		c.templates.rules = append(c.templates.rules, t)
-		c.templates.byKey[t.key] = t
-		c.warnOfRule(rule, parsed)
-		c.warnOfTemplate(t)
-	default:
-		c.keepShadowed(keyOfSource{c.rank, t.key}, rule)
-		c.warnShadowed(rule, there.rule, c.rankOf(there))
+	slices.SortStableFunc(c.addedTemplates, func(a, b addedTemplate) int {
+		return compareRules(a.rule, c.rankOf(a.templateRule), b.rule, c.rankOf(b.templateRule))
+	})
+	c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
+	c.patterns = newPatternIndex(areTied)
+	c.warningGroup = ofTemplates
+	inSource := map[keyOfSource]Rule{}
+	for _, t := range c.addedTemplates {
+		key := keyOfSource{c.rankOf(t.templateRule), t.key}
+		if twin, twice := inSource[key]; twice {
+			c.failDuplicate(t.place, twin, t.rule)
+			continue
+		}
+		inSource[key] = t.rule
+		c.enterTemplate(t, key.rank)
 	}
+	c.warningGroup = ofRules
+	c.patterns, c.addedTemplates = nil, nil
+	c.templates.build()
+}
+
+// enterTemplate lets a template serve, unless one of an earlier source has its key.
+func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
+	if there := c.templates.byKey[t.key]; there != nil {
+		c.keepShadowed(keyOfSource{rank, t.key}, t.rule)
+		c.warnShadowed(t.rule, rank, there.rule, c.rankOf(there))
+		return
+	}
+	t.number = len(c.templates.rules)
+	c.templates.rules = append(c.templates.rules, t.templateRule)
+	c.templates.byKey[t.key] = t.templateRule
+	c.rank = rank
+	c.warnOfRule(t.rule, t.parsed)
+	c.warnOfTemplate(t.templateRule)
 }
 
 // templateSize is about what a compiled template takes, in bytes. It counts some for each part of
@@ -106,7 +137,7 @@ func (c *Compiler) warnOfTie(t *templateRule) {
 }
 
 // rankOf returns the precedence of a template's source.
-func (c *Compiler) rankOf(t *templateRule) int { return c.sources.all[t.source].rank }
+func (c *Compiler) rankOf(t *templateRule) int { return c.rankOfSource(t.source) }
 
 // reservedInQuery returns a variable that stands in the query with its reserved characters, or "".
 func (t *templateRule) reservedInQuery() string {
@@ -144,6 +175,6 @@ func (c *Compiler) findTemplateFailures() {
 			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key "+
 				"takes: its requests are answered with an error; lead the rule elsewhere"
 		}
-		c.warn(kind, t.rule, message)
+		c.warnAbout(t.rule, c.rankOf(t), Warning{Kind: kind, Message: message})
 	}
 }

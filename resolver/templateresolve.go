@@ -61,7 +61,7 @@ func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request
 func (rs *Ruleset) appendTemplate(
 	dst []byte, m *templateMatch, segments []segment, req *Request, w *work,
 ) ([]byte, Result) {
-	number := len(rs.table.slots) + m.rule.number
+	number := rs.table.slots.n + m.rule.number
 	result := Result{Outcome: Redirect, Key: m.rule.rule.Key, Rule: number}
 	r, err := rs.recordOf(m, req.Target.Pathname, segments, w)
 	if err != nil {

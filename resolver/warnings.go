@@ -1,40 +1,34 @@
 package resolver
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
+// warn takes down a warning of a rule of the source that is being read.
 func (c *Compiler) warn(kind WarningKind, rule Rule, message string) {
-	c.warnings = append(
-		c.warnings,
-		Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message},
-	)
+	c.warnAbout(rule, c.rank, Warning{Kind: kind, Message: message})
+}
+
+// warnAbout takes down a warning of a rule, of a source of that rank.
+func (c *Compiler) warnAbout(rule Rule, rank int, w Warning) {
+	w.Position, w.Key = rule.Position, rule.Key
+	group := &c.warnings.groups[c.warningGroup]
+	*group = append(*group, rankedWarning{rank, w})
 }
 
 // Warn adds what the reader of a source warns of to the warnings of the ruleset. It is called
-// behind [Compiler.Add] for the rules of that source; its warnings are then in the order of places.
+// behind [Compiler.Add] for the rules of that source.
 func (c *Compiler) Warn(warnings ...Warning) {
 	if len(warnings) == 0 {
 		return
 	}
-	if c.told == nil {
-		c.told = make(map[Position]bool)
+	for len(c.warnings.read) <= c.rank {
+		c.warnings.read = append(c.warnings.read, nil)
 	}
-	for _, w := range warnings {
-		c.told[w.Position] = true
-	}
-	c.warnings = append(c.warnings, warnings...)
-	slices.SortStableFunc(c.warnings[c.warned:], func(a, b Warning) int {
-		return cmp.Or(
-			cmp.Compare(a.Position.Line, b.Position.Line),
-			cmp.Compare(a.Position.Column, b.Position.Column),
-		)
-	})
+	c.warnings.read[c.rank] = append(c.warnings.read[c.rank], warnings...)
 }
 
 // warnOfRule warns of what a rule, taken by itself, does that its author may not expect.
@@ -117,10 +111,10 @@ func starMessage(bare string) string {
 	return why + "write " + bare + ", which matches everything below it, too"
 }
 
-// warnShadowed warns of a rule whose key another rule has, of a source of higher precedence.
-func (c *Compiler) warnShadowed(rule, by Rule, rank int) {
-	c.warn(WarnShadowed, rule, "the rule is never reached, as "+placeOf(by, rank)+
-		" has the key, too, and is asked first; remove one of the two rules")
+// warnShadowed warns of a rule, of a source of that rank, whose key a rule of an earlier one has.
+func (c *Compiler) warnShadowed(rule Rule, rank int, by Rule, byRank int) {
+	c.warnAbout(rule, rank, Warning{Kind: WarnShadowed, Message: "the rule is never reached, as " +
+		placeOf(by, byRank) + " has the key, too, and is asked first; remove one of the two rules"})
 }
 
 // placeOf says where a rule stands, as a message about another rule does.
@@ -135,10 +129,7 @@ func placeOf(rule Rule, rank int) string {
 func (c *Compiler) warnOfChains() {
 	reported := map[*LoopError]bool{}
 	following := c.findFollowingKeys()
-	for i, this := range c.table.internalRules.each() {
-		if this.slot == shadowed {
-			continue
-		}
+	for i, this := range c.internalInOrder() {
 		switch this.state {
 		case endLoop:
 			c.warnOfLoop(this, reported)
@@ -161,16 +152,11 @@ func (c *Compiler) warnOfChains() {
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
 	end := c.endOf(this)
 	loop := end.cycle
-	w := Warning{
-		Kind:     WarnLoop,
-		Position: this.rule.Position,
-		Key:      this.rule.Key,
-		Cycle:    loop.Cycle,
-	}
+	w := Warning{Kind: WarnLoop, Cycle: loop.Cycle}
 	if !end.inCycle {
 		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are " +
 			"answered with an error; break the loop"
-		c.warnings = append(c.warnings, w)
+		c.warnAbout(this.rule, c.rankOfSource(this.source), w)
 		return
 	}
 	if reported[loop] {
@@ -181,7 +167,7 @@ func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) 
 	if len(loop.Cycle) == 1 {
 		w.Message = selfLoopMessage(this)
 	}
-	c.warnings = append(c.warnings, w)
+	c.warnAbout(this.rule, c.rankOfSource(this.source), w)
 }
 
 func loopMessage(loop *LoopError) string {

@@ -15,6 +15,7 @@ func warnings(t *testing.T, rules []Rule, opts Options) []Warning {
 
 func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 	none, one := 0, 1
+	behind := Position{Source: at.Source, Line: at.Line + 1}
 	for _, test := range []struct {
 		name  string
 		kind  WarningKind
@@ -24,8 +25,9 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 	}{
 		{
 			"a loop of several rules", WarnLoop,
-			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c/x"},
-				{Key: "c", Value: "/a"}}, Options{},
+			[]Rule{{Key: "a", Value: "/b", Position: at},
+				{Key: "b", Value: "/c/x", Position: behind}, {Key: "c", Value: "/a", Position: behind}},
+			Options{},
 			where + `"a": loop a -> b -> c -> a: its requests are answered with an error; lead one of the rules elsewhere`,
 		},
 		{
@@ -272,9 +274,9 @@ func TestALoopIsShownOnceAsTheCycleOfItsKeysAndItsFeedersAreNamed(t *testing.T) 
 	type short struct{ key, message string }
 	const tail = " into the loop B -> C -> D -> B, so its requests are answered with an error; break the loop"
 	want := []short{
-		{"in", "the rule leads" + tail},
 		{"B", "loop B -> C -> D -> B: its requests are answered with an error; lead one of the rules elsewhere"},
 		{"feeder", "the rule leads" + tail},
+		{"in", "the rule leads" + tail},
 	}
 	var got []short
 	for _, w := range found {

@@ -75,7 +75,7 @@ var ErrMostChanged = errors.New("most rules have changed")
 func (r *Rereading) Ruleset() (*Ruleset, Difference, error) {
 	c := &Compiler{opts: r.before.opts, table: table{
 		seed: r.before.table.seed, foldCase: r.before.opts.foldCase,
-	}}
+	}, warningGroup: ofRules}
 	for n, rules := range r.rules {
 		if n > 0 {
 			c.NextSource()

@@ -1,0 +1,45 @@
+package resolver
+
+import "slices"
+
+// pages are values by number, in pages. Those that have been derived from one another share the
+// pages that are alike: one that is not a ruleset's own is copied before something in it changes.
+type pages[T any] struct {
+	all [][]T
+	own []bool
+	n   int
+}
+
+const (
+	pageBits   = 13
+	pageLength = 1 << pageBits
+	pageMask   = pageLength - 1
+)
+
+// makePages returns n zero values.
+func makePages[T any](n int) pages[T] {
+	p := pages[T]{n: n}
+	for from := 0; from < n; from += pageLength {
+		p.all = append(p.all, make([]T, min(pageLength, n-from)))
+		p.own = append(p.own, true)
+	}
+	return p
+}
+
+// branch returns the same values, which can change without those of p, as long as p does not
+// change any more.
+func (p *pages[T]) branch() pages[T] {
+	return pages[T]{slices.Clone(p.all), make([]bool, len(p.all)), p.n}
+}
+
+// at returns the i-th value.
+func (p *pages[T]) at(i int) T { return p.all[i>>pageBits][i&pageMask] }
+
+// set sets the i-th value.
+func (p *pages[T]) set(i int, value T) {
+	page := i >> pageBits
+	if !p.own[page] {
+		p.all[page], p.own[page] = slices.Clone(p.all[page]), true
+	}
+	p.all[page][i&pageMask] = value
+}

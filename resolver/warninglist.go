@@ -1,0 +1,74 @@
+package resolver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// warningList is what the authors of rules should know, by what they depend on: what a change does
+// not concern stays as it is.
+type warningList struct {
+	groups [warningGroups][]rankedWarning
+	// read are those of the readers of sources, by the place of the source in the precedence.
+	read [][]Warning
+}
+
+type warningGroup int
+
+const (
+	ofOptions   warningGroup = iota
+	ofRules                  // without variables, each by itself and with those that have its key
+	ofTemplates              // all of them together
+	ofChains                 // and of what else depends on all rules
+	warningGroups
+)
+
+// rankedWarning is a warning with the place in the precedence of the source that its rule is of.
+type rankedWarning struct {
+	rank int
+	Warning
+}
+
+// list returns all warnings. Those of single rules are in the order of their places.
+func (w *warningList) list() []Warning {
+	single := slices.Concat(w.groups[ofRules], w.groups[ofTemplates])
+	for rank, read := range w.read {
+		for _, warning := range read {
+			single = append(single, rankedWarning{rank, warning})
+		}
+	}
+	slices.SortStableFunc(single, func(a, b rankedWarning) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), comparePlaces(a.Position, b.Position),
+			cmp.Compare(a.Key, b.Key))
+	})
+	var all []Warning
+	for _, group := range [...][]rankedWarning{w.groups[ofOptions], single, w.groups[ofChains]} {
+		for _, warning := range group {
+			all = append(all, warning.Warning)
+		}
+	}
+	return all
+}
+
+// toldPlaces returns the places in sources that their readers warn of.
+func (w *warningList) toldPlaces() map[Position]bool {
+	told := map[Position]bool{}
+	for _, read := range w.read {
+		for _, warning := range read {
+			told[warning.Position] = true
+		}
+	}
+	return told
+}
+
+// comparePlaces compares places in one source.
+func comparePlaces(a, b Position) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+}
+
+// compareRules puts rules in the order of their sources and of their places there, and those
+// without a place in that of their keys.
+func compareRules(a Rule, aRank int, b Rule, bRank int) int {
+	return cmp.Or(cmp.Compare(aRank, bRank), comparePlaces(a.Position, b.Position),
+		cmp.Compare(a.Key, b.Key))
+}
