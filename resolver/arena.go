@@ -1,9 +1,18 @@
 package resolver
 
+import (
+	"slices"
+	"sync/atomic"
+)
+
 // arena holds the records of a ruleset in a few large chunks without pointers. So the garbage
 // collector has nothing to walk in them.
 type arena struct {
 	chunks [][]byte
+	// isBranch tells that other arenas have chunks of this one, too.
+	isBranch bool
+	// claimed is set when a branch has taken the room behind what this arena holds.
+	claimed *atomic.Bool
 }
 
 // ref is where a record begins. It holds the chunk's number and the offset in it, in units of
@@ -43,7 +52,11 @@ func (a *arena) add(encoded []byte) (ref, bool) {
 // a chunk gets one of its own, whose later part no ref can name.
 func (a *arena) chunkFor(n int) int {
 	last := len(a.chunks) - 1
-	if last >= 0 && len(a.chunks[last])+n <= chunkSize {
+	room := chunkSize
+	if last >= 0 && a.isBranch {
+		room = cap(a.chunks[last]) - recordAlign // others have the chunk, too
+	}
+	if last >= 0 && len(a.chunks[last])+n <= room {
 		return last
 	}
 	if len(a.chunks) == maxChunks {
@@ -56,10 +69,26 @@ func (a *arena) chunkFor(n int) int {
 // newChunk makes the first chunk small, as most rulesets are. Its first bytes are left empty, so
 // that no ref is 0.
 func (a *arena) newChunk(n int) []byte {
-	if len(a.chunks) == 0 {
+	switch {
+	case len(a.chunks) == 0:
 		return make([]byte, recordAlign, recordAlign+n)
+	case a.isBranch: // a change is small, and there may be many
+		return make([]byte, 0, max(min(a.size()/64, chunkSize), minBranchChunk, n+2*recordAlign))
 	}
 	return make([]byte, 0, max(chunkSize, n+recordAlign))
+}
+
+// minBranchChunk is how long a chunk is at least that a branch adds.
+const minBranchChunk = 4 << 10
+
+// branch returns an arena that holds the same, for records of its own behind that. It may write
+// into the last chunk if it is the first that asks.
+func (a *arena) branch() arena {
+	b := arena{slices.Clone(a.chunks), true, new(atomic.Bool)}
+	if last := len(b.chunks) - 1; last >= 0 && !a.claimed.CompareAndSwap(false, true) {
+		b.chunks[last] = slices.Clip(b.chunks[last])
+	}
+	return b
 }
 
 // trim gives back what the last chunk has not used.
@@ -68,6 +97,7 @@ func (a *arena) trim() {
 		used := a.chunks[last]
 		a.chunks[last] = append(make([]byte, 0, len(used)), used...)
 	}
+	a.claimed = new(atomic.Bool)
 }
 
 // size returns the bytes that the arena holds.

@@ -16,14 +16,15 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 		}
 	}
 	if len(rs.failures) > 0 { // else there is nothing to look for
-		rs.eachEntry(func(at ref) {
-			if rs.failureAt(at) != nil {
+		for n, slot := range rs.internal {
+			rs.opts.pauseAfter(n)
+			if at := rs.table.slots.at(int(slot)).ref(); rs.failureAt(at) != nil {
 				add(rs.rule(at))
 			}
-		})
+		}
 	}
-	for _, t := range rs.templates.all() {
-		if t.failure != nil {
+	for i, t := range rs.templates.all() {
+		if rs.templateFailures[i] != nil {
 			add(t.rule)
 		}
 	}
@@ -35,7 +36,7 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 func (rs *Ruleset) failureOf(key string) error {
 	canonical := rs.opts.canonicalKey(key)
 	if t := rs.templates.byCanonicalKey(canonical); t != nil {
-		return t.failure
+		return rs.templateFailures[t.index]
 	}
 	if at := rs.entryOf(canonical); at != 0 {
 		return rs.failureAt(at)

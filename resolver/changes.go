@@ -62,15 +62,15 @@ func (c *resultComparison) compareEntry(at ref) {
 	now.decode(&c.after.table.arena, c.after.table.arena.bytes(at))
 	was := c.counterpart(c.before, &now)
 	if was == 0 {
-		c.compareLiteral(ChangeAdded, now.rule(c.after.sources))
+		c.compareLiteral(ChangeAdded, c.after.rule(at))
 		return
 	}
 	old.decode(&c.before.table.arena, c.before.table.arena.bytes(was))
 	if c.same(&old, &now) {
 		return
 	}
-	rule := now.rule(c.after.sources)
-	if sameContent(rule, old.rule(c.before.sources)) {
+	rule := c.after.rule(at)
+	if sameContent(rule, c.before.rule(was)) {
 		c.compareLiteral(ChangeAffected, rule)
 	} else {
 		c.compareLiteral(ChangeEdited, rule)
@@ -83,7 +83,7 @@ func (c *resultComparison) compareRemoved(at ref) {
 	var old record
 	old.decode(&c.before.table.arena, c.before.table.arena.bytes(at))
 	if c.counterpart(c.after, &old) == 0 {
-		c.compareLiteral(ChangeRemoved, old.rule(c.before.sources))
+		c.compareLiteral(ChangeRemoved, c.before.rule(at))
 	}
 }
 

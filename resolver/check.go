@@ -95,7 +95,7 @@ type checker struct {
 func (c *checker) checkRule(at ref) {
 	var r record
 	r.decode(&c.ruleset.table.arena, c.ruleset.table.arena.bytes(at))
-	rule := r.rule(c.ruleset.sources)
+	rule := c.ruleset.rule(at)
 	value, _ := parseValue(rule.Value)
 	c.checkQuery(rule, value)
 	c.escapes.add(rule, value)
@@ -119,7 +119,7 @@ func (c *checker) checkTemplate(t *templateRule) {
 	if strings.HasPrefix(t.value.origin, "http:") {
 		c.find(SeverityNote, FindPlainHTTP, t.rule, plainHTTPMessage)
 	}
-	if t.failure != nil {
+	if c.ruleset.templateFailures[t.index] != nil {
 		return
 	}
 	s := t.sample()

@@ -24,38 +24,54 @@ func Compare(before, after *Ruleset, most int) Difference {
 	if before == nil {
 		before = &Ruleset{}
 	}
-	added, removed, changed := firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}
+	c := newChangedKeys(most)
 	after.eachEntry(func(at ref) {
 		old := before.entryOf(after.table.key(at))
 		rule := after.rule(at)
 		switch {
 		case old == 0:
-			added.add(rule)
+			c.added.add(rule)
 		case !sameContent(before.rule(old), rule):
-			changed.add(rule)
+			c.changed.add(rule)
 		}
 	})
-	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
-		switch kind {
-		case ChangeAdded:
-			added.add(now.rule)
-		case ChangeEdited:
-			changed.add(now.rule)
-		case ChangeRemoved:
-			removed.add(old.rule)
-		}
-	})
-	if before.rules > after.rules-added.count { // else there is nothing to look for
+	if before.literals() > after.literals()-c.added.count { // else there is nothing to look for
 		before.eachEntry(func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {
-				removed.add(before.rule(at))
+				c.removed.add(before.rule(at))
 			}
 		})
 	}
-	broken, firstBroken := after.Broken([]*Ruleset{before}, most)
+	return c.difference(before, after)
+}
+
+// literals is how many rules without variables serve.
+func (rs *Ruleset) literals() int { return rs.rules - len(rs.templates.all()) }
+
+// changedKeys are the keys without variables that two rulesets differ in.
+type changedKeys struct{ added, removed, changed firstKeys }
+
+// newChangedKeys returns none, of which so many of each kind are named.
+func newChangedKeys(most int) *changedKeys {
+	return &changedKeys{firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}}
+}
+
+// difference adds those with variables, and what else there is to say.
+func (c *changedKeys) difference(before, after *Ruleset) Difference {
+	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
+		switch kind {
+		case ChangeAdded:
+			c.added.add(now.rule)
+		case ChangeEdited:
+			c.changed.add(now.rule)
+		case ChangeRemoved:
+			c.removed.add(old.rule)
+		}
+	})
+	broken, firstBroken := after.Broken([]*Ruleset{before}, c.added.most)
 	return Difference{
-		Added: added.count, Removed: removed.count, Changed: changed.count, Broken: broken,
-		FirstAdded: added.names(), FirstRemoved: removed.names(), FirstChanged: changed.names(),
+		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count, Broken: broken,
+		FirstAdded: c.added.names(), FirstRemoved: c.removed.names(), FirstChanged: c.changed.names(),
 		FirstBroken: firstBroken,
 		Warnings:    newWarnings(before.Warnings(), after.Warnings()),
 	}

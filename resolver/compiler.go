@@ -44,9 +44,13 @@ type Compiler struct {
 	// made are long queries and fragments of chains, by what they are made of.
 	made map[embedded]queryAndFragment
 	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked
-	// is the work that chains through templates took.
-	written, derived int
-	worked           int64
+	// is the work that chains through templates took. Modal is how many rules say a query mode.
+	written, derived, modal int
+	worked                  int64
+	// failures are the errors that rules answer with, templateFailures those of templates by number.
+	failures         []error
+	templateFailures []error
+	replaced         int // bytes of records that others have taken the place of
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger
@@ -91,18 +95,22 @@ func NewCompiler(opts Options) (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newCompiler(checked), nil
+}
+
+func newCompiler(opts options) *Compiler {
 	c := &Compiler{
-		opts:  checked,
-		table: table{seed: rand.Uint64(), foldCase: checked.foldCase},
+		opts:         opts,
+		table:        table{seed: rand.Uint64(), foldCase: opts.foldCase},
+		warningGroup: ofRules,
 	}
-	c.warningGroup = ofRules
 	c.warnOfOrigin()
-	return c, nil
+	return c
 }
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
 func (c *Compiler) Add(rule Rule) {
-	c.written += len(rule.Key) + len(rule.Value)
+	c.count(rule)
 	if IsTemplate(rule.Key) {
 		c.addTemplate(rule)
 		return
@@ -116,17 +124,39 @@ func (c *Compiler) Add(rule Rule) {
 	}
 	source := c.sources.number(source{rule.Position.Source, c.rank})
 	c.key = c.opts.appendKey(c.key[:0], rule.Key)
+	if bad {
+		c.addInternal(rule, value, source) // for its key alone, of which a duplicate is an error, too
+		return
+	}
+	c.addLiteral(rule, value, source)
+	c.warnOfRule(rule, value)
+}
+
+// addLiteral adds a good rule without variables, whose canonical key is c.key.
+func (c *Compiler) addLiteral(rule Rule, value parsedValue, source int) {
 	switch {
-	case bad || value.internal:
-		// A bad rule is kept for its key alone, of which a duplicate is an error, too.
+	case value.internal:
 		c.addInternal(rule, value, source)
 	case value.outcome != "":
 		c.addOutcome(rule, source)
 	default:
 		c.addAbsolute(rule, value, source)
 	}
-	if !bad {
-		c.warnOfRule(rule, value)
+}
+
+// count counts what a rule says.
+func (c *Compiler) count(rule Rule) {
+	c.written += len(rule.Key) + len(rule.Value)
+	if rule.Query != QueryDefault {
+		c.modal++
+	}
+}
+
+// uncount takes back that a rule has been counted.
+func (c *Compiler) uncount(rule Rule) {
+	c.written -= len(rule.Key) + len(rule.Value)
+	if rule.Query != QueryDefault {
+		c.modal--
 	}
 }
 
@@ -166,8 +196,6 @@ func (c *Compiler) checkQueryMode(rule Rule) {
 		c.fail(rule, ErrInvalidQuery, "query: "+queryMessage)
 	case isOutcome(rule.Value):
 		c.fail(rule, ErrInvalidQuery, outcomeQueryMessage(rule.Value, rule.Query))
-	default:
-		c.opts.modes = true
 	}
 }
 
@@ -319,41 +347,19 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
-	c.orderInternalRules()
-	c.orderPasses()
-	c.warningGroup = ofChains
-	c.findChainEnds()
-	c.findTemplateFailures()
-	if len(c.errs) > 0 {
-		return nil, c.ruleErrors()
-	}
-	c.warnOfChains()
-	c.warnOfIdlePasses()
-	failures := c.storeInternalRules()
-	if len(c.errs) > 0 {
+	if c.compileChains(); len(c.errs) > 0 {
 		return nil, c.ruleErrors()
 	}
 	c.stored += slotSize * c.table.slots.n
 	if c.full || int64(c.stored) > c.opts.maxSize {
 		return nil, c.tooLarge()
 	}
-	c.table.internalRules, c.added = pieces[internalRule]{}, pieces[addedRule]{}
-	c.shared, c.made, c.inOrder = nil, nil, nil
+	c.added = pieces[addedRule]{}
 	c.table.arena.trim()
-	if c.templates != nil {
-		rules += len(c.templates.rules)
-	}
-	rs := &Ruleset{
-		table:     c.table,
-		templates: c.templates,
-		opts:      c.opts,
-		sources:   c.sources.all,
-		failures:  failures,
-		warnings:  c.warnings,
-		shadowed:  c.shadowed,
-		atSite:    c.atSite,
-		rules:     rules,
-	}
+	rs := c.ruleset()
+	rs.rules, rs.taken = rules+len(c.templates.all()), rules
+	rs.lineage, rs.templateRoom = new(lineage), 2*len(c.templates.all())+templateRoom
+	rs.numberTemplates(nil)
 	if rs.opts.digest {
 		rs.digest = rs.makeDigest()
 	}
@@ -361,6 +367,43 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		rs.reverse = newReverseIndex(rs)
 	}
 	return rs, nil
+}
+
+// compileChains follows all chains, stores what the rules with internal redirects come to, and warns
+// of what depends on all rules.
+func (c *Compiler) compileChains() {
+	c.opts.modes = c.modal > 0
+	c.orderInternalRules()
+	c.orderPasses()
+	c.warningGroup = ofChains
+	c.findChainEnds()
+	c.findTemplateFailures()
+	if len(c.errs) > 0 {
+		return
+	}
+	c.warnOfChains()
+	c.warnOfIdlePasses()
+	c.storeInternalRules()
+}
+
+// ruleset returns what has been compiled.
+func (c *Compiler) ruleset() *Ruleset {
+	rs := &Ruleset{
+		table: c.table, templates: c.templates, opts: c.opts, sources: c.sources.all,
+		failures: c.failures, templateFailures: c.templateFailures,
+		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite,
+		written: c.written, modal: c.modal, stored: c.stored,
+		moved: moved{slots: c.table.slots.n},
+	}
+	rs.table.internalRules = pieces[internalRule]{}
+	for _, this := range c.internalInOrder() {
+		rs.internal = append(rs.internal, this.slot)
+	}
+	for _, at := range c.passing {
+		_, slot := rs.find(rs.table.key(at))
+		rs.passing = append(rs.passing, int32(slot))
+	}
+	return rs
 }
 
 // ruleErrors returns the errors in the order of their rules. Those of duplicate keys were found

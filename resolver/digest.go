@@ -17,19 +17,19 @@ func (rs *Ruleset) Digest() string { return rs.digest }
 
 // makeDigest makes the digest.
 func (rs *Ruleset) makeDigest() string {
-	var sum rulesSum
-	var encoded []byte
-	add := func(rule Rule) {
-		encoded = appendContent(encoded[:0], &rule)
-		sum.add(sha256.Sum256(encoded))
-	}
-	rs.eachEntry(func(at ref) { add(rs.rule(at)) })
+	rs.sum = rulesSum{}
+	rs.eachEntry(func(at ref) { rs.sum.add(rs.rule(at)) })
 	for _, t := range rs.templates.all() {
-		add(t.rule)
+		rs.sum.add(t.rule)
 	}
+	return rs.digestOfSum()
+}
+
+// digestOfSum makes the digest of the sum over all rules.
+func (rs *Ruleset) digestOfSum() string {
 	whole := sha256.New()
 	fmt.Fprintf(whole, "%s\n%d\n", rs.opts.content, rs.rules)
-	whole.Write(sum.bytes())
+	whole.Write(rs.sum.bytes())
 	return hex.EncodeToString(whole.Sum(nil))
 }
 
@@ -47,14 +47,30 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	return dst
 }
 
-// rulesSum is a sum of 256 bits, which does not depend on the order of what is added.
+// rulesSum is a sum of 256 bits over rules, which does not depend on their order.
 type rulesSum [4]uint64
 
-func (s *rulesSum) add(digest [sha256.Size]byte) {
+func (s *rulesSum) add(rule Rule) {
+	digest := contentDigest(&rule)
 	var carry uint64
 	for i := range s {
 		s[i], carry = bits.Add64(s[i], binary.LittleEndian.Uint64(digest[8*i:]), carry)
 	}
+}
+
+// remove takes out a rule that has been added.
+func (s *rulesSum) remove(rule Rule) {
+	digest := contentDigest(&rule)
+	var borrow uint64
+	for i := range s {
+		s[i], borrow = bits.Sub64(s[i], binary.LittleEndian.Uint64(digest[8*i:]), borrow)
+	}
+}
+
+// contentDigest returns the digest of what a rule says.
+func contentDigest(rule *Rule) [sha256.Size]byte {
+	var memory [512]byte
+	return sha256.Sum256(appendContent(memory[:0], rule))
 }
 
 func (s *rulesSum) bytes() []byte {

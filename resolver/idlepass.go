@@ -42,12 +42,10 @@ func (c *Compiler) shadows(at ref, rank int) bool {
 	if len(c.shadowed) == 0 {
 		return false
 	}
-	for later := rank + 1; later <= c.rank; later++ {
-		if _, is := c.shadowed[keyOfSource{later, c.table.key(at)}]; is {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.sources.all, func(s source) bool {
+		_, is := c.shadowed[keyOfSource{s.rank, c.table.key(at)}]
+		return is && s.rank > rank
+	})
 }
 
 // isCovered reports whether a shorter key or a template takes the path of an entry, or what is

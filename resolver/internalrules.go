@@ -14,7 +14,8 @@ type internalRule struct {
 	key    string // canonical
 	value  internalValue
 	source int
-	slot   int // its place in the table, or shadowed
+	slot   int32 // its place in the table, or shadowed
+	old    ref   // its record in the ruleset that this one is derived from, 0 for none
 	// remaining is what remains of the value's path behind the key that it matches.
 	remaining string
 	state     endState  // that of the end
@@ -83,24 +84,73 @@ func (c *Compiler) setEnd(this *internalRule, end chainEnd) {
 	}
 }
 
-// storeInternalRules compiles the rules with internal redirects, and returns the errors that some
-// of them answer with.
-func (c *Compiler) storeInternalRules() []error {
-	var failures numbered[error]
+// storeInternalRules compiles the rules with internal redirects.
+func (c *Compiler) storeInternalRules() {
+	failures := newFailures(c.failures)
 	for i, this := range c.internalInOrder() {
 		c.opts.pauseAfter(i)
-		r := c.internalRecord(this, &failures)
+		r := c.internalRecord(this, failures)
 		if r.flags.has(requestOrigin) {
 			c.atSite.add(this.rule)
 		}
-		c.share(&r)
-		c.table.slots.set(this.slot, c.table.slots.at(this.slot).withRef(c.store(&r)))
+		at := this.old
+		if at == 0 || !c.isRecord(at, r) {
+			c.share(&r)
+			at = c.store(&r)
+		}
+		if this.old != 0 && at != this.old {
+			c.replaced += c.table.recordSize(this.old)
+		}
+		slot := int(this.slot)
+		c.table.slots.set(slot, c.table.slots.at(slot).withRef(at))
 	}
-	return failures.all
+	c.failures = failures.all
+}
+
+// isRecord reports whether a record is the one of an entry, but for where its rule stands.
+func (c *Compiler) isRecord(at ref, r record) bool {
+	var old record
+	old.decode(&c.table.arena, c.table.arena.bytes(at))
+	old.flags &^= longParts
+	old.position.line, old.position.column = r.position.line, r.position.column
+	return old == r
+}
+
+// failures are the errors that rules answer with. Equal ones have one number.
+type failures struct {
+	all     []error
+	numbers map[string]int // by what they say
+}
+
+// newFailures returns failures that go on behind others.
+func newFailures(before []error) *failures {
+	f := &failures{slices.Clip(before), map[string]int{}}
+	for i, err := range before {
+		f.numbers[failureText(err)] = i
+	}
+	return f
+}
+
+func failureText(err error) string {
+	if loop, is := err.(*LoopError); is {
+		return "\x00" + strings.Join(loop.Cycle, "\x00")
+	}
+	return err.Error()
+}
+
+// number returns the number of an error.
+func (f *failures) number(err error) int {
+	text := failureText(err)
+	n, known := f.numbers[text]
+	if !known {
+		n = len(f.all)
+		f.all, f.numbers[text] = append(f.all, err), n
+	}
+	return n
 }
 
 // internalRecord returns the record of a rule with an internal redirect, whose chain is known.
-func (c *Compiler) internalRecord(this *internalRule, failures *numbered[error]) record {
+func (c *Compiler) internalRecord(this *internalRule, failures *failures) record {
 	end := c.endOf(this)
 	r := record{
 		key:       this.key,

@@ -41,7 +41,7 @@ func (c *Compiler) fillTable() int {
 			at = shadowed
 		}
 		if this := added.slot.ref(); this&internalRef != 0 {
-			c.internal(this).slot = at
+			c.internal(this).slot = int32(at)
 		}
 	}
 	return rules

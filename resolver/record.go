@@ -189,8 +189,8 @@ func (r *record) decodeLongParts(a *arena, b []byte) []byte {
 	return b
 }
 
-// decode reads the whole record.
-func (r *record) decode(a *arena, b []byte) {
+// decode reads the whole record, and returns what follows it.
+func (r *record) decode(a *arena, b []byte) (rest []byte) {
 	r.ownStatus = header(binary.LittleEndian.Uint64(b)).ownStatus()
 	b = r.decodeAnswer(a, b)
 	if r.flags.has(hasValue) {
@@ -198,7 +198,8 @@ func (r *record) decode(a *arena, b []byte) {
 	}
 	r.position.source, b = uvarint(b)
 	r.position.line, b = uvarint(b)
-	r.position.column, _ = uvarint(b)
+	r.position.column, b = uvarint(b)
+	return b
 }
 
 // recordKey returns the key of the record that b begins with.

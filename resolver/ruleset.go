@@ -16,15 +16,32 @@ type Ruleset struct {
 	opts      options
 	sources   []source
 	failures  []error
-	warnings  warningList
-	listing   sync.Once // of the warnings
-	list      []Warning
-	shadowed  map[keyOfSource]Rule
-	atSite    siteEnds
-	rules     int
-	digest    string
-	reverse   *reverseIndex // nil for none
-	merger    weburl.Merger
+	// templateFailures are by the index of the templates.
+	templateFailures []error
+	warnings         warningList
+	listing          sync.Once // of the warnings
+	list             []Warning
+	shadowed         map[keyOfSource]Rule
+	atSite           siteEnds
+	rules            int
+	digest           string
+	sum              rulesSum // that the digest is of
+
+	// What deriving another ruleset needs; see [Compiler] for the first ones.
+	written, modal, stored int
+	// internal are the slots of the rules with internal redirects, passing those of the rules that
+	// pass, both in the order of compareRules.
+	internal, passing []int32
+	moved             moved
+	// taken is how many slots are not empty, gone how many bytes of records nothing refers to.
+	taken, gone int
+	// templateKeys are the keys of templates by number. There may be as many as templateRoom.
+	templateKeys []string
+	templateRoom int
+	byNumber     []*templateRule
+	lineage      *lineage
+	reverse      *reverseIndex // nil for none
+	merger       weburl.Merger
 }
 
 // Len returns the number of rules that serve; shadowed ones do not count.
@@ -77,10 +94,12 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 // RulesOf returns the rules of one source, as they were added, in no particular order. Those that
 // earlier sources shadow are among them. The source is the n-th that [Compiler.NextSource] began,
 // or 0 for what came before.
-func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
+func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] { return rs.rulesOf(n, &rs.moved) }
+
+func (rs *Ruleset) rulesOf(n int, m *moved) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.entries() {
-			if rs.rankAt(s.ref()) == n && !yield(rs.rule(s.ref())) {
+			if rs.rankAt(s.ref()) == n && !yield(rs.ruleAt(s.ref(), m)) {
 				return
 			}
 		}
@@ -145,20 +164,53 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 
 // Numbers is what the numbers of rules are below, as [Result] has them: some more than there are
 // rules.
-func (rs *Ruleset) Numbers() int { return rs.table.slots.n + len(rs.templates.all()) }
+func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.templateRoom }
 
 // template returns the template that has a number, or nil.
 func (rs *Ruleset) template(number int) *templateRule {
-	if number < rs.table.slots.n {
+	if number -= rs.table.slots.n; number < 0 || number >= len(rs.byNumber) {
 		return nil
 	}
-	return rs.templates.rules[number-rs.table.slots.n]
+	return rs.byNumber[number]
+}
+
+// templateRoom is how many templates more than it has a ruleset can have before others are derived
+// with other numbers.
+const templateRoom = 16
+
+// numberTemplates gives the templates the numbers that their keys have had before, and those that
+// are new the next ones.
+func (rs *Ruleset) numberTemplates(before *Ruleset) {
+	if before != nil {
+		rs.templateKeys, rs.templateRoom = slices.Clip(before.templateKeys), before.templateRoom
+		if rs.byNumber = before.byNumber; rs.templates == before.templates {
+			return
+		}
+	}
+	numbers := numberedOf(rs.templateKeys)
+	for _, t := range rs.templates.all() {
+		t.number = numbers.number(t.key)
+	}
+	rs.templateKeys = numbers.all
+	if len(rs.templateKeys) > rs.templateRoom {
+		rs.templateKeys, rs.templateRoom = nil, 2*len(rs.templateKeys)
+		rs.lineage = new(lineage)
+		rs.numberTemplates(nil)
+		return
+	}
+	rs.byNumber = make([]*templateRule, len(rs.templateKeys))
+	for _, t := range rs.templates.all() {
+		rs.byNumber[t.number] = t
+	}
 }
 
 // Numbered returns the rule of a number, if one has it.
 func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	if t := rs.template(number); t != nil {
 		return t.rule, true
+	}
+	if number >= rs.table.slots.n {
+		return Rule{}, false
 	}
 	s := rs.table.slots.at(number)
 	if !s.hasRule() {
@@ -167,11 +219,14 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	return rs.rule(s.ref()), true
 }
 
-// KeyOf returns the canonical key of the rule that has a number, or "" if none has it. The key is
-// in lower case where the case of letters does not matter.
+// KeyOf returns the canonical key of the rule that has a number, or "" if none has it. It also does
+// where the rule has been removed since: the number stays that of the key. The key is in lower case
+// where the case of letters does not matter.
 func (rs *Ruleset) KeyOf(number int) string {
-	if t := rs.template(number); t != nil {
-		return t.key
+	if n := number - rs.table.slots.n; n >= len(rs.templateKeys) {
+		return ""
+	} else if n >= 0 {
+		return rs.templateKeys[n]
 	}
 	s := rs.table.slots.at(number)
 	if s == 0 {
@@ -180,24 +235,41 @@ func (rs *Ruleset) KeyOf(number int) string {
 	return rs.table.key(s.ref())
 }
 
-// NumberOf returns the number of the rule that has a key, in any spelling of it.
+// NumberOf returns the number of the rule that has a key, in any spelling of it, or that has had it
+// and was removed.
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
-	if t := rs.templates.byCanonicalKey(canonical); t != nil {
-		return rs.table.slots.n + t.number, true
+	if IsTemplate(canonical) {
+		number = slices.Index(rs.templateKeys, canonical)
+		return rs.table.slots.n + number, number >= 0
 	}
-	entry, number := rs.find(canonical)
-	return number, entry != 0
+	return rs.table.place(canonical)
 }
 
 // find returns the entry of a canonical key, or 0, and its place.
 func (rs *Ruleset) find(key string) (entry slot, at int) {
-	if rs.table.slots.n == 0 {
-		return 0, 0
+	at, ok := rs.table.place(key)
+	if !ok || !rs.table.slots.at(at).hasRule() {
+		return 0, at
 	}
-	hash, _ := keyHash(rs.table.seed, key)
-	return rs.table.lookup(hash, key, len(key), true)
+	return rs.table.slots.at(at), at
 }
+
+// lastRank returns the place in the precedence of the last source that a rule is of.
+func (rs *Ruleset) lastRank() int {
+	last := 0
+	for _, s := range rs.sources {
+		last = max(last, s.rank)
+	}
+	return last
+}
+
+// lineage is that of rulesets in which rules keep their numbers: all are derived from one.
+type lineage struct{ _ byte }
+
+// SharesNumbers reports whether a key has the same number in both rulesets, as in those that are
+// derived from one another.
+func (rs *Ruleset) SharesNumbers(other *Ruleset) bool { return rs.lineage == other.lineage }
 
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is
 // followed up to where it begins again.
@@ -209,8 +281,19 @@ func (rs *Ruleset) Chain(key string) []Rule {
 	return chain
 }
 
-func (rs *Ruleset) rule(at ref) Rule {
+// rule returns the rule of an entry.
+func (rs *Ruleset) rule(at ref) Rule { return rs.ruleAt(at, &rs.moved) }
+
+// ruleAt returns the rule of an entry, where it stands after a move.
+func (rs *Ruleset) ruleAt(at ref, m *moved) Rule {
 	var r record
 	r.decode(&rs.table.arena, rs.table.arena.bytes(at))
-	return r.rule(rs.sources)
+	rule := r.rule(rs.sources)
+	if m.hasAny {
+		_, slot := rs.find(r.key)
+		if to := m.at(slot); to != 0 {
+			to.applyTo(&rule.Position)
+		}
+	}
+	return rule
 }

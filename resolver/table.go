@@ -103,6 +103,20 @@ func (t *table) entry(at ref) (key string, record []byte) {
 	return recordKey(record), record
 }
 
+// recordSize returns how many bytes the record of an entry takes.
+func (t *table) recordSize(at ref) int {
+	var r record
+	b := t.arena.bytes(at)
+	return len(b) - len(r.decode(&t.arena, b))
+}
+
+// branch returns a table of the same entries, for changes that t does not see.
+func (t *table) branch() table {
+	b := *t
+	b.arena, b.slots = t.arena.branch(), t.slots.branch()
+	return b
+}
+
 // outcomeOf returns the value of the rule of an entry if that is gone or passes, or "".
 func (t *table) outcomeOf(at ref) string {
 	if at&internalRef != 0 {
@@ -114,6 +128,24 @@ func (t *table) outcomeOf(at ref) string {
 		return ""
 	}
 	return r.base
+}
+
+// place returns the place of the slot of a canonical key, also where its rule has been removed. ok
+// is false where there is none.
+func (t *table) place(key string) (at int, ok bool) {
+	if t.slots.n == 0 {
+		return 0, false
+	}
+	hash, _ := keyHash(t.seed, key)
+	for at = t.home(hash); ; at = t.next(at) {
+		s := t.slots.at(at)
+		if s == 0 {
+			return at, false
+		}
+		if s&slotTagMask == tagOf(hash) && t.key(s.ref()) == key {
+			return at, true
+		}
+	}
 }
 
 // insert puts an entry into the table and returns its place. It is that of the other entry where

@@ -17,12 +17,11 @@ type templateRule struct {
 	rule   Rule
 	source int
 	value  templateValue
-	number int
+	index  int // among those that serve, in their order
+	number int // behind those of the slots
 	// order is the rule's place among all templates. The better one comes first, among those whose
 	// matches are equally long and leave equally much of a path.
 	order int
-	// failure is what the chain ends in for all values that no other key takes, nil if it arrives.
-	failure error
 }
 
 // compareTemplates puts the better one of two templates first, as far as their segments decide.

@@ -9,16 +9,22 @@ import (
 
 // addTemplate checks a rule whose key is a template, and adds it.
 func (c *Compiler) addTemplate(rule Rule) {
-	before := c.wrong
-	t, parsed := c.parseTemplateRule(rule)
-	c.checkStatus(rule)
-	c.checkQueryMode(rule)
-	if c.wrong > before {
+	t, parsed, good := c.checkTemplate(rule)
+	if !good {
 		return
 	}
 	c.stored += templateSize(rule)
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, parsed, c.added.n})
+}
+
+// checkTemplate parses a rule, and reports everything that is wrong with it by itself.
+func (c *Compiler) checkTemplate(rule Rule) (t *templateRule, value parsedValue, good bool) {
+	before := c.wrong
+	t, value = c.parseTemplateRule(rule)
+	c.checkStatus(rule)
+	c.checkQueryMode(rule)
+	return t, value, c.wrong == before
 }
 
 // addedTemplate is a template that has been checked by itself, with its value and with how many
@@ -64,7 +70,7 @@ func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
 		c.warnShadowed(t.rule, rank, there.rule, c.rankOf(there))
 		return
 	}
-	t.number = len(c.templates.rules)
+	t.index = len(c.templates.rules)
 	c.templates.rules = append(c.templates.rules, t.templateRule)
 	c.templates.byKey[t.key] = t.templateRule
 	c.rank = rank
@@ -133,7 +139,7 @@ func (c *Compiler) warnOfTie(t *templateRule) {
 			"nothing "+
 			"to choose by; the rule answers whose key comes first in alphabetical order")
 	}
-	c.patterns.Add(&t.Pattern, t.number)
+	c.patterns.Add(&t.Pattern, t.index)
 }
 
 // rankOf returns the precedence of a template's source.
@@ -152,6 +158,7 @@ func (t *templateRule) reservedInQuery() string {
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
 // stand for. Values that another key takes do not count.
 func (c *Compiler) findTemplateFailures() {
+	c.templateFailures = make([]error, len(c.templates.all()))
 	for _, t := range c.templates.all() {
 		if !t.value.internal {
 			continue
@@ -167,11 +174,12 @@ func (c *Compiler) findTemplateFailures() {
 		if !end.failed() {
 			continue
 		}
-		t.failure = end.err()
+		failure := end.err()
+		c.templateFailures[t.index] = failure
 		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+
 			internalRedirects(c.opts.maxRedirects)+", for every value that no other key takes: "+
 			"its requests are answered with an error; lead the rule elsewhere"
-		if loop, is := t.failure.(*LoopError); is {
+		if loop, is := failure.(*LoopError); is {
 			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key "+
 				"takes: its requests are answered with an error; lead the rule elsewhere"
 		}

@@ -29,6 +29,17 @@ type rankedWarning struct {
 	Warning
 }
 
+// branch returns the same warnings, without those of rules that each stand by themselves: what is
+// added to it is seen there alone.
+func (w *warningList) branch() warningList {
+	b := warningList{read: slices.Clone(w.read)}
+	for i, group := range w.groups {
+		b.groups[i] = slices.Clip(group)
+	}
+	b.groups[ofRules] = nil
+	return b
+}
+
 // list returns all warnings. Those of single rules are in the order of their places.
 func (w *warningList) list() []Warning {
 	single := slices.Concat(w.groups[ofRules], w.groups[ofTemplates])

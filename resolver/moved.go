@@ -1,0 +1,62 @@
+package resolver
+
+import "slices"
+
+// moved are the places of rules without variables that stand elsewhere in their source than when
+// they were compiled, by number. A line that is inserted above changes nothing else of a rule.
+type moved struct {
+	pages  [][]place // nil where none has moved
+	own    []bool
+	slots  int
+	hasAny bool
+}
+
+// place is a line and a column, 0 where a rule has not moved.
+type place uint64
+
+const columnBits = 24
+
+func newPlace(at Position) place {
+	return place(at.Line)<<columnBits | place(min(at.Column, 1<<columnBits-1))
+}
+
+// applyTo puts the place into a position.
+func (p place) applyTo(at *Position) {
+	at.Line, at.Column = int(p>>columnBits), int(p&(1<<columnBits-1))
+}
+
+// branch returns the same places, which can change without those of m, as long as m does not change
+// any more.
+func (m *moved) branch(slots int) moved {
+	if m.pages == nil {
+		return moved{slots: slots}
+	}
+	return moved{slices.Clone(m.pages), make([]bool, len(m.pages)), slots, m.hasAny}
+}
+
+// at returns the place of the rule in a slot.
+func (m *moved) at(i int) place {
+	if !m.hasAny || m.pages[i>>pageBits] == nil {
+		return 0
+	}
+	return m.pages[i>>pageBits][i&pageMask]
+}
+
+// set sets the place of the rule in a slot, 0 for that of its record.
+func (m *moved) set(i int, to place) {
+	if m.at(i) == to {
+		return
+	}
+	if m.pages == nil {
+		n := (m.slots + pageLength - 1) / pageLength
+		m.pages, m.own, m.hasAny = make([][]place, n), make([]bool, n), true
+	}
+	page := i >> pageBits
+	if m.pages[page] == nil {
+		m.pages[page] = make([]place, min(pageLength, m.slots-page*pageLength))
+	} else if !m.own[page] {
+		m.pages[page] = slices.Clone(m.pages[page])
+	}
+	m.own[page] = true
+	m.pages[page][i&pageMask] = to
+}

@@ -1,0 +1,318 @@
+package resolver
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ruleStore is the rules of several sources, as they would be written.
+type ruleStore struct {
+	opts    Options
+	sources [3]map[string]Rule // by canonical key
+	r       *rand.Rand
+}
+
+func newRuleStore(r *rand.Rand) *ruleStore {
+	s := &ruleStore{r: r}
+	for i := range s.sources {
+		s.sources[i] = map[string]Rule{}
+	}
+	limit := r.IntN(5)
+	if r.IntN(3) == 0 {
+		s.opts.MaxRedirects = &limit
+	}
+	s.opts.FoldCase = r.IntN(3) == 0
+	s.opts.Query = QueryMode(r.IntN(4))
+	s.opts.Digest, s.opts.Reverse = true, true
+	if r.IntN(2) == 0 {
+		s.opts.Origin = "https://go.example"
+	}
+	return s
+}
+
+// compile compiles the rules in any order.
+func (s *ruleStore) compile() (*Ruleset, error) {
+	c, err := NewCompiler(s.opts)
+	if err != nil {
+		return nil, err
+	}
+	for i, rules := range s.sources {
+		if i > 0 {
+			c.NextSource()
+		}
+		for _, rule := range rules {
+			c.Add(rule)
+		}
+	}
+	return c.Compile()
+}
+
+func (s *ruleStore) pick(of ...string) string { return of[s.r.IntN(len(of))] }
+
+// path returns a path of a few segments of which there are few, in one of their spellings.
+func (s *ruleStore) path(most int) string {
+	var segments []string
+	for range 1 + s.r.IntN(most) {
+		segments = append(segments, s.pick("a", "b", "c", "page", "pagd", "A", "%61", "a%2fb"))
+	}
+	return strings.Join(segments, "/")
+}
+
+func (s *ruleStore) key() string {
+	switch key := s.path(3); s.r.IntN(9) {
+	case 0:
+		return key + "/{x}"
+	case 1:
+		return "{y}/" + key
+	case 2:
+		return s.pick("{+x}/"+key, key+"/{+rest}", key+"-{z}")
+	case 3:
+		return key + "/"
+	default:
+		return key
+	}
+}
+
+func (s *ruleStore) value(key string) string {
+	behind := s.pick("", "", "", "?q=1", "#f", "?q#f", "/")
+	if IsTemplate(key) && s.r.IntN(2) == 0 {
+		_, name, _ := strings.Cut(key, "{")
+		name, _, _ = strings.Cut(name, "}")
+		return s.pick("/a/{"+name+"}", "/{"+name+"}", "https://x.example/{"+name+"}") + behind
+	}
+	switch s.r.IntN(10) {
+	case 0:
+		return GoneValue
+	case 1:
+		return PassValue
+	case 2, 3, 4:
+		return "https://x.example/" + s.pick("", "a", "page", "b/c") + behind
+	case 5:
+		return s.pick("https://x.example/"+strings.Repeat("long/", 60)+behind, "x", "http://u@y.example/%")
+	default:
+		return "/" + s.path(3) + behind
+	}
+}
+
+func (s *ruleStore) rule() Rule {
+	rule := Rule{Key: s.key()}
+	rule.Value = s.value(rule.Key)
+	rule.Exact, rule.Unlisted = s.r.IntN(4) == 0, s.r.IntN(8) == 0
+	if !isOutcome(rule.Value) {
+		rule.Status = []int{0, 0, 0, 0, 301, 301, 308, 303, 303, 307, 307, 299}[s.r.IntN(12)]
+		rule.Query = QueryMode(max(0, s.r.IntN(8)-4))
+	}
+	return rule
+}
+
+// changes returns random changes, mostly one.
+func (s *ruleStore) changes() (changes []RuleChange) {
+	for range 1 + max(0, s.r.IntN(8)-5) {
+		change := RuleChange{Source: s.r.IntN(len(s.sources))}
+		rule := s.rule()
+		if known := slices.Sorted(maps.Keys(s.sources[change.Source])); len(known) > 0 && s.r.IntN(2) == 0 {
+			rule.Key = s.sources[change.Source][known[s.r.IntN(len(known))]].Key
+			if s.r.IntN(2) == 0 && !IsTemplate(rule.Key) {
+				rule.Key = strings.ReplaceAll(rule.Key, "a", "%61")
+			}
+		}
+		if change.Key = rule.Key; s.r.IntN(3) > 0 {
+			rule.Position = Position{
+				Source: fmt.Sprint("source ", change.Source),
+				Line:   max(0, s.r.IntN(30)-10), Column: s.r.IntN(4),
+			}
+			change.Rule = &rule
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// with returns the store with changes made.
+func (s *ruleStore) with(changes []RuleChange) *ruleStore {
+	next := *s
+	for i := range next.sources {
+		next.sources[i] = maps.Clone(s.sources[i])
+	}
+	for _, change := range changes {
+		key := CanonicalKey(change.Key, s.opts.FoldCase)
+		if change.Rule == nil {
+			delete(next.sources[change.Source], key)
+		} else {
+			next.sources[change.Source][key] = *change.Rule
+		}
+	}
+	return &next
+}
+
+// outside is all that can be seen of a ruleset.
+type outside struct {
+	Digest   string
+	Len      int
+	Rules    [3][]Rule
+	Serving  []Rule
+	AtSite   string
+	Warnings []Warning
+	Broken   []string
+	Results  []any
+	Check    []string
+	Short    []string
+}
+
+func ruleTexts(rules []Rule) []Rule {
+	slices.SortFunc(rules, byPosition)
+	return rules
+}
+
+func lookAt(rs *Ruleset, requests []Request) (o outside) {
+	o.Digest, o.Len, o.Warnings = rs.Digest(), rs.Len(), rs.Warnings()
+	for i := range o.Rules {
+		o.Rules[i] = ruleTexts(slices.Collect(rs.RulesOf(i)))
+	}
+	o.Serving = ruleTexts(slices.Collect(rs.Rules()))
+	n, first := rs.AtSite()
+	o.AtSite = fmt.Sprintf("%d %v", n, first)
+	count, broken := rs.Broken(nil, 100)
+	o.Broken = append(o.Broken, fmt.Sprint(count))
+	for _, err := range broken {
+		o.Broken = append(o.Broken, fmt.Sprintf("%v %v", err, err.Kind))
+	}
+	for _, request := range requests {
+		e := rs.Explain(request)
+		if key := rs.KeyOf(e.Rule); e.Key != "" && key != rs.opts.canonicalKey(e.Key) {
+			o.Results = append(o.Results, "the number of "+e.Key+" is that of "+key)
+		}
+		e.Rule = 0
+		short, _ := rs.AppendShortURL(nil, &request, "")
+		o.Results, o.Short = append(o.Results, e), append(o.Short, string(short))
+	}
+	rs.Check([]string{"go.example"}, func(f Finding) { o.Check = append(o.Check, fmt.Sprintf("%+v", f)) })
+	slices.Sort(o.Check)
+	return o
+}
+
+func changesBetween(before, after *Ruleset) (all []string) {
+	CompareResults(before, after, func(change Change) {
+		for _, result := range []*Result{
+			&change.Before.Key, &change.Before.Slash, &change.Before.Below,
+			&change.After.Key, &change.After.Slash, &change.After.Below,
+		} {
+			result.Rule = 0
+		}
+		all = append(all, fmt.Sprintf("%+v", change))
+	})
+	slices.Sort(all)
+	return all
+}
+
+func errorTexts(err error) (texts []string) {
+	if all, is := errors.AsType[RuleErrors](err); is {
+		for _, err := range all {
+			texts = append(texts, err.Error())
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	return []string{fmt.Sprint(err)}
+}
+
+// checkDerivations makes random changes, and compares each ruleset that is derived with one that is
+// compiled.
+func checkDerivations(t *testing.T, seed uint64, changes int) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	store := newRuleStore(r)
+	served, err := store.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range r.IntN(60) { // so that there is room in the table
+		changes := store.changes()
+		if next, err := store.with(changes).compile(); err == nil {
+			store, served = store.with(changes), next
+		}
+	}
+	anew := 0
+	for i := range changes {
+		changes := store.changes()
+		next := store.with(changes)
+		compiled, wanted := next.compile()
+		derived, difference, err := served.With(changes)
+		if !slices.Equal(errorTexts(err), errorTexts(wanted)) {
+			t.Fatalf("seed %d, change %d: %v\nthe error is %v\nwant         %v", seed, i,
+				changeTexts(changes), err, wanted)
+		}
+		if err != nil {
+			continue
+		}
+		var requests []Request
+		for range 6 {
+			request, err := ParseRequest("https://go.example/" + store.pick("", "x/") +
+				store.path(4) + store.pick("", "/", "/y", "?p=1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests = append(requests, request)
+		}
+		compareOutside(t, fmt.Sprintf("seed %d, change %d: %s\nof %v", seed, i, changeTexts(changes),
+			slices.Collect(derived.Rules())), lookAt(derived, requests), lookAt(compiled, requests))
+		want := Compare(served, compiled, namedKeys)
+		if !reflect.DeepEqual(differenceText(difference), differenceText(want)) {
+			t.Fatalf("seed %d, change %d: %s\n%v\nwant\n%v", seed, i, changeTexts(changes),
+				differenceText(difference), differenceText(want))
+		}
+		if got, want := changesBetween(served, derived), changesBetween(served, compiled); !slices.Equal(got, want) {
+			t.Fatalf("seed %d, change %d\n%v\nwant\n%v", seed, i, got, want)
+		}
+		if !derived.SharesNumbers(served) {
+			anew++
+		}
+		store, served = next, derived
+	}
+	if anew > changes/2 {
+		t.Errorf("seed %d: %d of %d rulesets were compiled anew", seed, anew, changes)
+	}
+}
+
+func changeTexts(changes []RuleChange) string {
+	var b strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&b, "%d %s %+v\n", c.Source, c.Key, c.Rule)
+	}
+	return b.String()
+}
+
+func differenceText(d Difference) string {
+	var broken []string
+	for _, err := range d.FirstBroken {
+		broken = append(broken, fmt.Sprintf("%v %v", err, err.Kind))
+	}
+	d.FirstBroken = nil
+	return fmt.Sprintf("%+v %q", d, broken)
+}
+
+func compareOutside(t *testing.T, when string, got, want outside) {
+	t.Helper()
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range g.NumField() {
+		if a, b := g.Field(i).Interface(), w.Field(i).Interface(); !reflect.DeepEqual(a, b) {
+			t.Fatalf("%s\n%s\n%+v\nwant\n%+v", when, g.Type().Field(i).Name, a, b)
+		}
+	}
+}
+
+func TestWhatIsDerivedCannotBeToldApartFromWhatIsCompiled(t *testing.T) {
+	runs := 20
+	if os.Getenv("SHORTLINK_SLOW") != "" {
+		runs = 10_000
+	}
+	for seed := range runs {
+		checkDerivations(t, uint64(seed), 100)
+	}
+}
