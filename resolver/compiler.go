@@ -50,6 +50,7 @@ type Compiler struct {
 	// failures are the errors that rules answer with, templateFailures those of templates by number.
 	failures         []error
 	templateFailures []error
+	moved            moved
 	replaced         int // bytes of records that others have taken the place of
 	// scratch memory for keys and records
 	key, query, encoded []byte

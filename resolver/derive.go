@@ -18,12 +18,13 @@ type derivation struct {
 	literal     []string
 	inTemplates bool // some are of rules with variables
 	lastRank    int  // of the sources that they are of
-	// unique tells that a key that is set twice is an error.
-	unique bool
 	// moved are where rules stand now, of before as well.
-	moved moved
+	moved    moved
+	hasMoved bool // rules that stay do not stand where they stood before
 	// read are the warnings of readers of sources that have been read again.
 	read map[int][]Warning
+	// errs are errors of rules that are known.
+	errs []placedError
 
 	// c compiles what is new into a branch of the table.
 	c *Compiler
@@ -56,6 +57,9 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	if !d.hasRoom() {
 		return d.compileAnew()
 	}
+	if d.hasMoved {
+		d.addShadowed()
+	}
 	for _, key := range d.literal {
 		d.changeKey(key)
 	}
@@ -81,13 +85,13 @@ func (d *derivation) begin() {
 	d.c = &Compiler{
 		opts: before.opts, table: before.table.branch(), templates: before.templates,
 		sources: numberedOf(before.sources), warnings: before.warnings.branch(),
-		shadowed:         before.shadowed,
-		templateFailures: before.templateFailures, failures: before.failures, atSite: before.atSite,
-		written: before.written, modal: before.modal, stored: before.stored, warningGroup: ofRules,
+		shadowed: before.shadowed,
+		moved:    d.moved, templateFailures: before.templateFailures, failures: before.failures, atSite: before.atSite,
+		errs: d.errs, wrong: len(d.errs), written: before.written, modal: before.modal, stored: before.stored, warningGroup: ofRules,
 	}
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
 	d.touched, d.rewarned = map[int]bool{}, map[string]bool{}
-	d.taken = before.taken
+	d.taken, d.hasMoved = before.taken, d.moved.changes > 0
 }
 
 // collapse leaves the last change of each key.
@@ -97,10 +101,6 @@ func (d *derivation) collapse(changes []RuleChange) {
 	for i := range changes {
 		change := &changes[i]
 		key := keyOfSource{change.Source, d.before.opts.canonicalKey(change.Key)}
-		if earlier := d.changes[key]; d.unique && earlier != nil {
-			d.c.failDuplicate(i, *earlier.Rule, *change.Rule)
-			continue
-		}
 		d.changes[key] = change
 		d.lastRank = max(d.lastRank, key.rank)
 		switch {
@@ -111,6 +111,18 @@ func (d *derivation) collapse(changes []RuleChange) {
 			d.literal = append(d.literal, key.key)
 		}
 	}
+}
+
+// addShadowed adds the keys of rules that are shadowed: what is warned of them names the place of
+// another rule.
+func (d *derivation) addShadowed() {
+	for key := range d.before.shadowed {
+		if !IsTemplate(key.key) {
+			d.literal = append(d.literal, key.key)
+		}
+	}
+	slices.Sort(d.literal)
+	d.literal = slices.Compact(d.literal)
 }
 
 // check finds out what is wrong with the rules by themselves.
@@ -373,6 +385,7 @@ func (d *derivation) ruleset() *Ruleset {
 	}
 	next.warnings.groups[ofRules] = d.warningsOfRules()
 	next.moved = d.moved
+	d.keepRead(next)
 	next.numberTemplates(before)
 	if next.opts.digest {
 		d.sumUp(next)
@@ -387,6 +400,16 @@ func (d *derivation) ruleset() *Ruleset {
 // counted returns how many rules more serve than before.
 func (d *derivation) counted() int {
 	return len(d.now) - len(d.old) + len(d.c.templates.all()) - len(d.before.templates.all())
+}
+
+// keepRead keeps the warnings of the readers of sources.
+func (d *derivation) keepRead(next *Ruleset) {
+	for rank, read := range d.read {
+		for len(next.warnings.read) <= rank {
+			next.warnings.read = append(next.warnings.read, nil)
+		}
+		next.warnings.read[rank] = read
+	}
 }
 
 // sumUp makes the sum that the digest is of.
@@ -413,9 +436,13 @@ func (d *derivation) sumUp(next *Ruleset) {
 func (d *derivation) warningsOfRules() []rankedWarning {
 	var all []rankedWarning
 	for _, w := range d.before.warnings.groups[ofRules] {
-		if !d.rewarned[w.Key] {
-			all = append(all, w)
+		switch {
+		case d.rewarned[w.Key]:
+			continue
+		case d.hasMoved:
+			w.Position = d.ruleBefore(d.before.entryOf(d.before.opts.canonicalKey(w.Key))).Position
 		}
+		all = append(all, w)
 	}
 	return append(all, d.c.warnings.groups[ofRules]...)
 }

@@ -9,6 +9,8 @@ type moved struct {
 	own    []bool
 	slots  int
 	hasAny bool
+	// changes is how many places have been set since the branch was made.
+	changes int
 }
 
 // place is a line and a column, 0 where a rule has not moved.
@@ -20,18 +22,15 @@ func newPlace(at Position) place {
 	return place(at.Line)<<columnBits | place(min(at.Column, 1<<columnBits-1))
 }
 
-// applyTo puts the place into a position.
-func (p place) applyTo(at *Position) {
-	at.Line, at.Column = int(p>>columnBits), int(p&(1<<columnBits-1))
-}
-
 // branch returns the same places, which can change without those of m, as long as m does not change
 // any more.
 func (m *moved) branch(slots int) moved {
 	if m.pages == nil {
 		return moved{slots: slots}
 	}
-	return moved{slices.Clone(m.pages), make([]bool, len(m.pages)), slots, m.hasAny}
+	return moved{
+		pages: slices.Clone(m.pages), own: make([]bool, len(m.pages)), slots: slots, hasAny: m.hasAny,
+	}
 }
 
 // at returns the place of the rule in a slot.
@@ -42,11 +41,19 @@ func (m *moved) at(i int) place {
 	return m.pages[i>>pageBits][i&pageMask]
 }
 
+// apply puts the place of the rule in a slot, if it has moved, into its position.
+func (m *moved) apply(i int, at *Position) {
+	if to := m.at(i); to != 0 {
+		at.Line, at.Column = int(to>>columnBits), int(to&(1<<columnBits-1))
+	}
+}
+
 // set sets the place of the rule in a slot, 0 for that of its record.
 func (m *moved) set(i int, to place) {
 	if m.at(i) == to {
 		return
 	}
+	m.changes++
 	if m.pages == nil {
 		n := (m.slots + pageLength - 1) / pageLength
 		m.pages, m.own, m.hasAny = make([][]place, n), make([]bool, n), true

@@ -115,7 +115,6 @@ func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
 		this := c.internal(at)
 		return this.rule, c.rankOfSource(this.source)
 	}
-	var r record
-	r.decode(&c.table.arena, c.table.arena.bytes(at))
-	return r.rule(c.sources.all), c.rankOfSource(r.position.source)
+	rule, from := c.table.ruleAt(at, c.sources.all, &c.moved)
+	return rule, c.rankOfSource(from)
 }

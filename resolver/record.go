@@ -305,6 +305,24 @@ func (r *record) describe(rule Rule, source int) {
 	r.position = recordPosition{source, rule.Position.Line, rule.Position.Column}
 }
 
+// isOf reports whether a record was made of a rule, wherever that stands.
+func (r *record) isOf(rule *Rule) bool {
+	return r.spelledKey() == rule.Key && r.isValue(rule.Value) && r.ownStatus == rule.Status &&
+		r.mode == rule.Query && r.flags.has(exactKey) == rule.Exact &&
+		r.flags.has(unlisted) == rule.Unlisted
+}
+
+// isValue reports whether the value is written so.
+func (r *record) isValue(value string) bool {
+	if r.flags.has(hasValue) || r.query == "" {
+		return r.writtenValue() == value
+	}
+	mark := len(r.base)
+	fragment := mark + len("?") + len(r.query)
+	return len(value) == fragment+len(r.fragment) && value[:mark] == r.base && value[mark] == '?' &&
+		value[mark+1:fragment] == r.query && value[fragment:] == r.fragment
+}
+
 // rule returns the rule that a record was made of.
 func (r *record) rule(sources []source) Rule {
 	return Rule{

@@ -286,14 +286,6 @@ func (rs *Ruleset) rule(at ref) Rule { return rs.ruleAt(at, &rs.moved) }
 
 // ruleAt returns the rule of an entry, where it stands after a move.
 func (rs *Ruleset) ruleAt(at ref, m *moved) Rule {
-	var r record
-	r.decode(&rs.table.arena, rs.table.arena.bytes(at))
-	rule := r.rule(rs.sources)
-	if m.hasAny {
-		_, slot := rs.find(r.key)
-		if to := m.at(slot); to != 0 {
-			to.applyTo(&rule.Position)
-		}
-	}
+	rule, _ := rs.table.ruleAt(at, rs.sources, m)
 	return rule
 }

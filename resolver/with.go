@@ -1,7 +1,5 @@
 package resolver
 
-import "errors"
-
 // RuleChange sets or removes a rule of a source.
 type RuleChange struct {
 	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
@@ -58,6 +56,19 @@ func (rs *Ruleset) compileWith(d *derivation) (*Ruleset, error) {
 	return c.Compile()
 }
 
-// ErrMostChanged is the error of a rereading that finds most rules changed: it is cheaper to compile
-// them.
-var ErrMostChanged = errors.New("most rules have changed")
+// RuleOf returns the rule of a source, as [RuleChange] has it, for a key in any spelling. It is
+// there, too, where an earlier source's rule serves.
+func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
+	return rs.ruleOf(keyOfSource{source, rs.opts.canonicalKey(key)})
+}
+
+func (rs *Ruleset) ruleOf(key keyOfSource) (rule Rule, ok bool) {
+	if t := rs.templates.byCanonicalKey(key.key); t != nil && rs.sources[t.source].rank == key.rank {
+		return t.rule, true
+	}
+	if entry, _ := rs.find(key.key); entry != 0 && rs.rankAt(entry.ref()) == key.rank {
+		return rs.rule(entry.ref()), true
+	}
+	rule, ok = rs.shadowed[key]
+	return rule, ok
+}

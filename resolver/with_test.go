@@ -152,6 +152,43 @@ func (s *ruleStore) with(changes []RuleChange) *ruleStore {
 	return &next
 }
 
+// moveLines lets rules stand elsewhere in those sources that change, and perhaps in others. It
+// returns what reads them again.
+func (s *ruleStore) moveLines(
+	served *Ruleset, changes []RuleChange,
+) func() (*Ruleset, Difference, error) {
+	read := [len(s.sources)]bool{}
+	for _, change := range changes {
+		read[change.Source] = true
+	}
+	read[s.r.IntN(len(read))] = true
+	for i, rules := range s.sources {
+		if !read[i] || s.r.IntN(2) == 0 {
+			continue
+		}
+		from, by := s.r.IntN(20), s.r.IntN(9)
+		for key, rule := range rules {
+			if rule.Position.Line > from {
+				rule.Position.Line += by
+				rules[key] = rule
+			}
+		}
+	}
+	return func() (*Ruleset, Difference, error) {
+		again := served.Reread()
+		for i, rules := range s.sources {
+			if !read[i] {
+				continue
+			}
+			again.Source(i)
+			for _, rule := range rules {
+				again.Add(rule)
+			}
+		}
+		return again.Ruleset()
+	}
+}
+
 // outside is all that can be seen of a ruleset.
 type outside struct {
 	Digest   string
@@ -242,8 +279,12 @@ func checkDerivations(t *testing.T, seed uint64, changes int) {
 	for i := range changes {
 		changes := store.changes()
 		next := store.with(changes)
+		derive := func() (*Ruleset, Difference, error) { return served.With(changes) }
+		if r.IntN(2) == 0 {
+			derive = next.moveLines(served, changes)
+		}
 		compiled, wanted := next.compile()
-		derived, difference, err := served.With(changes)
+		derived, difference, err := derive()
 		if !slices.Equal(errorTexts(err), errorTexts(wanted)) {
 			t.Fatalf("seed %d, change %d: %v\nthe error is %v\nwant         %v", seed, i,
 				changeTexts(changes), err, wanted)
