@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,18 +42,35 @@ func (c *connection) ask(path string) (location string, err error) {
 	if !strings.HasPrefix(status, "HTTP/1.1 302 ") && !strings.HasPrefix(status, "HTTP/1.1 404 ") {
 		return "", fmt.Errorf("the answer is %s", strings.TrimSpace(status))
 	}
+	body := 0
 	for {
 		line, err := c.r.ReadSlice('\n')
 		if err != nil {
 			return "", err
 		}
 		if len(line) <= 2 {
-			return location, nil
+			break
 		}
-		if len(line) > 10 && (line[0] == 'L' || line[0] == 'l') && line[8] == ':' {
-			location = strings.TrimSpace(string(line[9:]))
+		if value, ok := cutName(line, "location"); ok {
+			location = string(value)
+		}
+		if value, ok := cutName(line, "content-length"); ok {
+			if body, err = strconv.Atoi(string(value)); err != nil {
+				return "", err
+			}
 		}
 	}
+	_, err = c.r.Discard(body)
+	return location, err
+}
+
+// cutName returns the value of a line of a header, if it has this name.
+func cutName(line []byte, name string) (value []byte, ok bool) {
+	if len(line) <= len(name) || line[len(name)] != ':' ||
+		!strings.EqualFold(string(line[:len(name)]), name) {
+		return nil, false
+	}
+	return bytes.TrimSpace(line[len(name)+1:]), true
 }
 
 // load is what a load saw.
@@ -79,9 +99,21 @@ func (l *load) percentile(p float64) time.Duration {
 	return l.latencies[min(len(l.latencies)-1, int(p*float64(len(l.latencies))))]
 }
 
+// below counts the requests that took at most a time.
+func (l *load) below(limit time.Duration) (n int) {
+	for _, latency := range l.latencies {
+		if latency <= limit {
+			n++
+		}
+	}
+	return n
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 // at sends requests at a fixed rate until stop is closed, whether earlier ones are answered or not:
 // a latency counts from when the request was to be sent.
-func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}) *load {
+func (p *process) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}) *load {
 	result := &load{}
 	type job struct{ due time.Time }
 	jobs := make(chan job, 1<<16)
@@ -89,7 +121,7 @@ func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}
 	for range 64 {
 		workers.Go(func() {
 			random := rand.New(rand.NewPCG(rand.Uint64(), 1))
-			c, err := dial(s.addr)
+			c, err := dial(p.addr)
 			for j := range jobs {
 				if err == nil {
 					_, err = c.ask(pick(random))
@@ -99,7 +131,7 @@ func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}
 					if c != nil {
 						c.close()
 					}
-					c, err = dial(s.addr)
+					c, err = dial(p.addr)
 				}
 			}
 			if err == nil {
@@ -124,14 +156,14 @@ func (s *server) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}
 }
 
 // asMany sends as many requests as the server answers on a few connections.
-func (s *server) asMany(pick func(*rand.Rand) string, length time.Duration) (*load, float64) {
+func (p *process) asMany(pick func(*rand.Rand) string, length time.Duration) (*load, float64) {
 	result := &load{}
 	var workers sync.WaitGroup
 	begin := time.Now()
 	for n := range uint64(16) {
 		workers.Go(func() {
 			random := rand.New(rand.NewPCG(n, 1))
-			c, err := dial(s.addr)
+			c, err := dial(p.addr)
 			if err != nil {
 				result.saw(0, err)
 				return
@@ -149,4 +181,24 @@ func (s *server) asMany(pick func(*rand.Rand) string, length time.Duration) (*lo
 	}
 	workers.Wait()
 	return result, float64(len(result.latencies)) / time.Since(begin).Seconds()
+}
+
+// loadResults are what was measured of servers under as many requests as they answer.
+type loadResults struct{ perSecond, p99, cpu series }
+
+func (p *process) loadOnce(rules int, length time.Duration, r *loadResults) error {
+	p.asMany(anyOf(rules), time.Second)
+	before, err := p.cpu()
+	if err != nil {
+		return err
+	}
+	seen, perSecond := p.asMany(anyOf(rules), length)
+	after, err := p.cpu()
+	if err := errors.Join(append(seen.failed, err)...); err != nil {
+		return err
+	}
+	r.perSecond = append(r.perSecond, perSecond)
+	r.p99 = append(r.p99, milliseconds(seen.percentile(0.99)))
+	r.cpu = append(r.cpu, float64((after-before).Microseconds())/float64(len(seen.latencies)))
+	return nil
 }

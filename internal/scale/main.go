@@ -7,11 +7,16 @@
 //	go run ./internal/scale -scenario swap -rules 1000000
 //	go run ./internal/scale -scenario throughput -rounds 5
 //	go run ./internal/scale -scenario redis -rules 1000000
+//	go run ./internal/scale -scenario edit -rules 1000000
+//	go run ./internal/scale -scenario edits -rules 100000
+//	go run ./internal/scale -scenario peers -rules 1000000 -rounds 3
 //
-// The last of them needs redis-server, too.
+// The scenarios redis and edits need redis-server, too. edit leaves Redis out where that is not
+// installed, and peers nginx and HAProxy.
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -22,19 +27,30 @@ import (
 )
 
 func main() {
-	scenario := flag.String("scenario", "startup", "startup, swap, throughput or redis")
-	rules := flag.Int("rules", 1_000_000, "how many rules are loaded")
-	rounds := flag.Int("rounds", 5, "how often each is measured")
-	length := flag.Duration("length", 5*time.Second, "how long a load lasts")
-	swaps := flag.Int("swaps", 10, "how many swaps there are")
+	var o options
+	flag.StringVar(&o.scenario, "scenario", "startup", scenarios)
+	flag.IntVar(&o.rules, "rules", 1_000_000, "how many rules are loaded; for edit the most")
+	flag.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
+	flag.DurationVar(&o.length, "length", 0,
+		"how long a load lasts (default 5s), and edits (default 1m)")
+	flag.IntVar(&o.swaps, "swaps", 10, "how many swaps there are")
+	flag.IntVar(&o.edits, "edits", 1000, "how many edits there are in a second")
 	flag.Parse()
-	if err := run(*scenario, *rules, *rounds, *swaps, *length); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
 }
 
-func run(scenario string, rules, rounds, swaps int, length time.Duration) error {
+const scenarios = "startup, swap, throughput, redis, edit, edits or peers"
+
+type options struct {
+	scenario                    string
+	rules, rounds, swaps, edits int
+	length                      time.Duration
+}
+
+func run(o options) error {
 	if err := pinLoad(); err != nil {
 		return err
 	}
@@ -48,17 +64,24 @@ func run(scenario string, rules, rounds, swaps int, length time.Duration) error 
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %v\n%s", err, out)
 	}
-	switch scenario {
+	load := cmp.Or(o.length, 5*time.Second)
+	switch o.scenario {
 	case "startup":
-		return b.startup(rules, rounds, length)
+		return b.startup(o.rules, o.rounds, load)
 	case "swap":
-		return b.swap(rules, swaps)
+		return b.swap(o.rules, o.swaps)
 	case "throughput":
-		return b.throughput(rounds, length)
+		return b.throughput(o.rounds, load)
 	case "redis":
-		return b.redis(rules, rounds)
+		return b.redis(o.rules, o.rounds)
+	case "edit":
+		return b.edit(o.rules, o.rounds)
+	case "edits":
+		return b.edits(o.rules, o.edits, cmp.Or(o.length, time.Minute))
+	case "peers":
+		return b.peers(o.rules, o.rounds, load)
 	}
-	return fmt.Errorf("there is no scenario %q: write startup, swap, throughput or redis", scenario)
+	return fmt.Errorf("there is no scenario %q: write %s", o.scenario, scenarios)
 }
 
 // pinLoad gives this process the second processor; the servers get the first.

@@ -10,6 +10,14 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
+// redisForm is how rules lie in Redis.
+type redisForm string
+
+const (
+	redisHash redisForm = "Redis hash"
+	redisKeys redisForm = "Redis keys"
+)
+
 // redisServer is a redis-server on the processor of the load.
 type redisServer struct {
 	process *exec.Cmd
@@ -42,34 +50,68 @@ func (r *redisServer) stop() {
 	_ = r.process.Wait()
 }
 
-// fill writes n rules to the hash links.
-func (r *redisServer) fill(n int) error {
+// source is the source of rules of a form, as a Caddyfile has it.
+func (r *redisServer) source(form redisForm) string {
+	name := "links"
+	if form == redisKeys {
+		name = "links:*"
+	}
+	return "redis " + name + " {\n url unix://" + r.socket + "\n }"
+}
+
+// fill makes n rules of a form the only ones.
+func (r *redisServer) fill(form redisForm, n int) error {
+	if err := r.client.FlushAll(context.Background()).Err(); err != nil {
+		return err
+	}
 	const page = 10_000
 	for from := 0; from < n; from += page {
-		var fields []any
+		var rules []string
 		for i := from; i < min(from+page, n); i++ {
-			fields = append(fields, key(i), url(i, 0))
+			rules = append(rules, key(i), url(i, 0))
 		}
-		if err := r.client.HSet(context.Background(), "links", fields...).Err(); err != nil {
+		if err := r.set(form, rules...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// redis measures the time until the first answer, and until an HSET is served, with rules from a
-// Redis hash.
+// set sets rules, a key and a URL each.
+func (r *redisServer) set(form redisForm, rules ...string) error {
+	if form == redisHash {
+		return r.client.HSet(context.Background(), "links", rules).Err()
+	}
+	for i := 0; i < len(rules); i += 2 {
+		rules[i] = "links:" + rules[i]
+	}
+	return r.client.MSet(context.Background(), rules).Err()
+}
+
+// redis measures the time until the first answer, and until a change in Redis is served, with rules
+// from a hash and from keys.
 func (b *bench) redis(rules, rounds int) error {
 	r, err := b.startRedis()
 	if err != nil {
 		return err
 	}
 	defer r.stop()
-	if err := r.fill(rules); err != nil {
+	fmt.Print("| source | rules | serving after, s | change visible after, s | settled, MiB " +
+		"| peak, MiB |\n|---|--:|--:|--:|--:|--:|\n")
+	for _, form := range []redisForm{redisHash, redisKeys} {
+		if err := b.redisOf(r, form, rules, rounds); err != nil {
+			return fmt.Errorf("%s: %w", form, err)
+		}
+	}
+	return nil
+}
+
+// redisOf measures one form, and prints its row.
+func (b *bench) redisOf(r *redisServer, form redisForm, rules, rounds int) error {
+	if err := r.fill(form, rules); err != nil {
 		return err
 	}
-	s, err := b.start("shortlink {\n from redis links {\n url unix://" + r.socket +
-		"\n }\n }\n respond 404")
+	s, err := b.start("shortlink {\n from " + r.source(form) + "\n }\n respond 404")
 	if err != nil {
 		return err
 	}
@@ -88,8 +130,7 @@ func (b *bench) redis(rules, rounds int) error {
 	var visible series
 	for generation := 1; generation <= rounds; generation++ {
 		begun := time.Now()
-		set := r.client.HSet(context.Background(), "links", key(0), url(0, generation))
-		if err := set.Err(); err != nil {
+		if err := r.set(form, key(0), url(0, generation)); err != nil {
 			return err
 		}
 		took, err := s.await("/"+key(0), url(0, generation), begun)
@@ -103,8 +144,7 @@ func (b *bench) redis(rules, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| rules | serving after, s | HSET visible after, s | settled, MiB | peak, MiB " +
-		"|\n|--:|--:|--:|--:|--:|\n")
-	fmt.Printf("| %d | %.3g | %v | %.0f | %.0f |\n", rules, start.Seconds(), visible, settled, peak)
+	fmt.Printf("| %s | %d | %.3g | %v | %.0f | %.0f |\n", form, rules, start.Seconds(), visible,
+		settled, peak)
 	return nil
 }

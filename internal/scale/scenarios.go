@@ -22,6 +22,9 @@ func anyOf(n int) func(*rand.Rand) string {
 type series []float64
 
 func (s series) String() string {
+	if len(s) == 0 {
+		return "–"
+	}
 	sorted := slices.Sorted(slices.Values(s))
 	return fmt.Sprintf("%.4g (%.4g to %.4g)", sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1])
 }
@@ -124,12 +127,12 @@ func (b *bench) swap(rules, swaps int) error {
 		return err
 	}
 	fmt.Printf("| rules | swaps | requests | failed | p50, ms | p99, ms | max, ms | change visible " +
-		"after, s | settled, MiB | peak, MiB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+		"after, s | settled, MiB | peak above settled, MiB " +
+		"|\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Printf("| %d | %d | %d | %d | %.3g | %.3g | %.3g | %v | %.0f | %.0f |\n", rules, swaps,
 		len(seen.latencies), len(seen.failed),
-		ms(seen.percentile(0.5)), ms(seen.percentile(0.99)), ms(seen.percentile(1)), visible, settled,
-		peak)
+		milliseconds(seen.percentile(0.5)), milliseconds(seen.percentile(0.99)),
+		milliseconds(seen.percentile(1)), visible, settled, peak-settled)
 	return errors.Join(seen.failed...)
 }
 
@@ -177,7 +180,7 @@ func (b *bench) throughput(rounds int, length time.Duration) error {
 		results := make([]throughputs, len(all))
 		for range rounds {
 			for i, c := range all {
-				if err := b.loadOnce(c, gogc, length, &results[i]); err != nil {
+				if err := b.throughputOnce(c, gogc, length, &results[i]); err != nil {
 					return fmt.Errorf("%s: %w", c.name, err)
 				}
 			}
@@ -195,9 +198,13 @@ func (b *bench) throughput(rounds int, length time.Duration) error {
 }
 
 // throughputs are what was measured of a contender.
-type throughputs struct{ perSecond, p99, cpu, start, visible, memory series }
+type throughputs struct {
+	loadResults
+	start, visible, memory series
+}
 
-func (b *bench) loadOnce(c contender, gogc string, length time.Duration, r *throughputs) error {
+func (b *bench) throughputOnce(c contender, gogc string, length time.Duration,
+	r *throughputs) error {
 	if err := b.writeRules(c.rules, 0, 0); err != nil {
 		return err
 	}
@@ -210,23 +217,13 @@ func (b *bench) loadOnce(c contender, gogc string, length time.Duration, r *thro
 	if err != nil {
 		return err
 	}
-	s.asMany(anyOf(c.rules), time.Second)
-	before, err := s.cpu()
-	if err != nil {
-		return err
-	}
-	seen, perSecond := s.asMany(anyOf(c.rules), length)
-	after, err := s.cpu()
-	if err := errors.Join(append(seen.failed, err)...); err != nil {
+	if err := s.loadOnce(c.rules, length, &r.loadResults); err != nil {
 		return err
 	}
 	memory, err := s.memory("VmRSS")
 	if err != nil {
 		return err
 	}
-	r.perSecond = append(r.perSecond, perSecond)
-	r.p99 = append(r.p99, float64(seen.percentile(0.99).Microseconds())/1000)
-	r.cpu = append(r.cpu, float64((after-before).Microseconds())/float64(len(seen.latencies)))
 	visible, err := b.change(s, c)
 	if err != nil {
 		return err

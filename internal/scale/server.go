@@ -1,100 +1,59 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
-	"time"
 )
 
-// bench is where things are measured.
-type bench struct {
-	dir, caddy string
-}
-
-// key and url are those of the i-th rule: 12 bytes and 60.
-func key(i int) string { return fmt.Sprintf("k%05x%06x", uint32(i)*2654435761>>12, i) }
-
-func url(i, generation int) string {
-	return fmt.Sprintf("https://www.example.com/articles/%d/%025d", generation%10, i)
-}
-
-func (b *bench) socket() string { return filepath.Join(b.dir, "admin.socket") }
-
-func (b *bench) links() string { return filepath.Join(b.dir, "links.json") }
-
-// writeRules writes n rules to the file that servers follow, the first changed ones of another
-// generation, in the place of the old file at once.
-func (b *bench) writeRules(n, changed, generation int) error {
-	path := b.links()
-	file, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(file, 1<<20)
-	for i := range n {
-		separator, g := ",", 0
-		if i == 0 {
-			separator = "{"
-		}
-		if i < changed {
-			g = generation
-		}
-		fmt.Fprintf(w, "%s\n\t%q: %q", separator, key(i), url(i, g))
-	}
-	fmt.Fprint(w, "\n}\n")
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
-
-// server is a Caddy on the first processor.
+// server is a Caddy.
 type server struct {
-	addr    string
-	head    string // of its Caddyfile
-	admin   *http.Client
-	process *exec.Cmd
-	started time.Time
+	*process
+	head  string // of its Caddyfile
+	admin *http.Client
 }
 
-// start starts a Caddy with what a site's block holds.
+// start starts a Caddy with what a site's block holds, on the first processor.
 func (b *bench) start(block string, env ...string) (*server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return b.startOn(0, block, env...)
+}
+
+// startOn starts a Caddy on a processor, with a folder of its own for each.
+func (b *bench) startOn(processor int, block string, env ...string) (*server, error) {
+	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{addr: l.Addr().String()}
-	l.Close()
-	_, port, _ := net.SplitHostPort(s.addr)
-	config := filepath.Join(b.dir, "Caddyfile")
-	s.head = fmt.Sprintf("{\n admin unix/%s\n persist_config off\n default_bind 127.0.0.1\n storage "+
-		"file_system %s\n log {\n output discard\n }\n}\nhttp://:%s", b.socket(), b.dir, port)
+	dir := b.caddyDir(processor)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	socket, config := filepath.Join(dir, "admin.socket"), filepath.Join(dir, "Caddyfile")
+	_, port, _ := net.SplitHostPort(addr)
+	s := &server{head: fmt.Sprintf("{\n admin unix/%s\n persist_config off\n "+
+		"default_bind 127.0.0.1\n storage file_system %s\n log {\n level ERROR\n }\n}\nhttp://:%s",
+		socket, dir, port)}
 	if err := os.WriteFile(config, []byte(s.with(block)), 0o600); err != nil {
 		return nil, err
 	}
 	s.admin = &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			return net.Dial("unix", b.socket())
+			return net.Dial("unix", socket)
 		},
 	}}
-	s.process = exec.Command("taskset", "-c", "0", b.caddy, "run", "--config", config)
-	s.process.Env = append(append(os.Environ(), "GOMAXPROCS=1"), env...)
-	s.process.Stderr = os.Stderr
-	s.started = time.Now()
-	return s, s.process.Start()
+	s.process, err = startProcess(processor, addr, append([]string{"GOMAXPROCS=1"}, env...), b.caddy,
+		"run", "--config", config)
+	return s, err
+}
+
+// caddyDir is the folder of the Caddy on a processor, and the root of its storage.
+func (b *bench) caddyDir(processor int) string {
+	return filepath.Join(b.dir, fmt.Sprint("caddy", processor))
 }
 
 // with returns a Caddyfile with what a site's block holds.
@@ -102,76 +61,40 @@ func (s *server) with(block string) string { return s.head + " {\n" + block + "\
 
 // reload gives the server what a site's block holds from now on.
 func (s *server) reload(block string) error {
-	answer, err := s.admin.Post("http://caddy/load", "text/caddyfile",
-		strings.NewReader(s.with(block)))
+	return s.tell(http.MethodPost, "load", "text/caddyfile", s.with(block))
+}
+
+// reloadRules lets the server read its sources now.
+func (s *server) reloadRules() error {
+	return s.tell(http.MethodPost, "shortlink/shortlink/reload", "", "")
+}
+
+// put edits the rule of a key.
+func (s *server) put(key, url string) error {
+	return s.tell(http.MethodPut, "shortlink/shortlink/rules/"+key, "application/json",
+		fmt.Sprintf("%q", url))
+}
+
+// tell sends a request to the admin endpoint.
+func (s *server) tell(method, path, contentType, body string) error {
+	r, err := http.NewRequest(method, "http://caddy/"+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", contentType)
+	answer, err := s.admin.Do(r)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the configuration is answered with %s", answer.Status)
+	text, err := io.ReadAll(answer.Body)
+	if answer.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("%s %s is answered with %s: %s", method, path, answer.Status, text)
 	}
-	return nil
+	return err
 }
 
 func (s *server) stop() {
 	s.admin.CloseIdleConnections()
-	_ = s.process.Process.Signal(syscall.SIGTERM)
-	_ = s.process.Wait()
-}
-
-// await waits until a path is answered with a location, and returns how long that took from since.
-func (s *server) await(path, location string, since time.Time) (time.Duration, error) {
-	for deadline := since.Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(
-		2 * time.Millisecond) {
-		c, err := dial(s.addr)
-		if err != nil {
-			continue
-		}
-		got, err := c.ask(path)
-		c.close()
-		if err == nil && got == location {
-			return time.Since(since), nil
-		}
-	}
-	return 0, fmt.Errorf("%s was never answered with %s", path, location)
-}
-
-// settledMemory returns the resident memory in MiB, some seconds after what has been done last.
-func (s *server) settledMemory() (float64, error) {
-	time.Sleep(5 * time.Second)
-	return s.memory("VmRSS")
-}
-
-// memory returns a line of /proc/<pid>/status in MiB.
-func (s *server) memory(name string) (float64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			kib, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-			return float64(kib) / 1024, err
-		}
-	}
-	return 0, fmt.Errorf("no %s of process %d", name, s.process.Process.Pid)
-}
-
-// resetPeak lets VmHWM begin anew.
-func (s *server) resetPeak() error {
-	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.process.Process.Pid), []byte("5"), 0)
-}
-
-// cpu returns the processor time that the server has used.
-func (s *server) cpu() (time.Duration, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	user, inUser := strconv.Atoi(fields[11])
-	system, inSystem := strconv.Atoi(fields[12])
-	// in ticks of a hundredth of a second
-	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(inUser, inSystem)
+	s.process.stop()
 }
