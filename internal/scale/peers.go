@@ -22,7 +22,7 @@ type peer struct {
 	replace func(g generations) (give func() error, err error)
 }
 
-// peerKind is a program that peers run, with the name of its Debian package if it is not ours.
+// peerKind is a program that peers run.
 type peerKind struct {
 	name, program string
 	start         func(rules int) (*peer, error)
@@ -30,17 +30,14 @@ type peerKind struct {
 
 // peers measures servers with the same rules and requests, all in turn in every round.
 func (b *bench) peers(rules, rounds int, length time.Duration) error {
-	kinds := []peerKind{
+	kinds := installedOf([]peerKind{
 		{"shortlink, file", b.caddy, b.startShortlink},
 		{"nginx, `map`", "nginx", b.startNginx},
 		{"HAProxy, `map`", "haproxy", b.startHAProxy},
-	}
+	})
 	results := make([]peerResults, len(kinds))
 	for range rounds {
 		for i, kind := range kinds {
-			if !installed(kind.program) {
-				continue
-			}
 			if err := measurePeer(kind, rules, length, &results[i]); err != nil {
 				return fmt.Errorf("%s: %w", kind.name, err)
 			}
@@ -48,17 +45,25 @@ func (b *bench) peers(rules, rounds int, length time.Duration) error {
 	}
 	fmt.Print("| what | rules | serving after, s | settled, MiB | requests a second | p99, ms | " +
 		"CPU a request, µs | one edit served after, ms | all replaced, served after, s " +
-		"|\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+		"| p99 meanwhile, ms | max meanwhile, ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for i, kind := range kinds {
-		if !installed(kind.program) {
-			fmt.Printf("\n%s is left out: %s is not installed\n", kind.name, kind.program)
-			continue
-		}
 		r := results[i]
-		fmt.Printf("| %s | %d | %v | %v | %v | %v | %v | %v | %v |\n", kind.name, rules, r.start,
-			r.settled, r.perSecond, r.p99, r.cpu, r.edit, r.replace)
+		fmt.Printf("| %s | %d | %v | %v | %v | %v | %v | %v | %v | %v | %v |\n", kind.name, rules,
+			r.start, r.settled, r.perSecond, r.p99, r.cpu, r.edit, r.replace, r.p99Meanwhile, r.maxMeanwhile)
 	}
 	return nil
+}
+
+// installedOf returns the kinds whose program there is, and names the others.
+func installedOf(all []peerKind) (kinds []peerKind) {
+	for _, kind := range all {
+		if installed(kind.program) {
+			kinds = append(kinds, kind)
+			continue
+		}
+		fmt.Printf("%s is left out: %s is not installed\n\n", kind.name, kind.program)
+	}
+	return kinds
 }
 
 func installed(program string) bool {
@@ -69,7 +74,7 @@ func installed(program string) bool {
 // peerResults are what was measured of a kind.
 type peerResults struct {
 	loadResults
-	start, settled, edit, replace series
+	start, settled, edit, replace, p99Meanwhile, maxMeanwhile series
 }
 
 func measurePeer(kind peerKind, rules int, length time.Duration, r *peerResults) error {
@@ -94,12 +99,11 @@ func measurePeer(kind peerKind, rules int, length time.Duration, r *peerResults)
 	if err != nil {
 		return err
 	}
-	replace, err := p.replaceAll(rules)
-	if err != nil {
+	if err := p.replaceAll(rules, r); err != nil {
 		return err
 	}
 	r.start, r.settled = append(r.start, start.Seconds()), append(r.settled, settled)
-	r.edit, r.replace = append(r.edit, milliseconds(edit)), append(r.replace, replace.Seconds())
+	r.edit = append(r.edit, milliseconds(edit))
 	return nil
 }
 
@@ -112,17 +116,29 @@ func (p *peer) editOne(rules int) (time.Duration, error) {
 	return p.await("/"+key(middle), url(middle, 1), begun)
 }
 
-// replaceAll replaces all rules by others of which a thousand have changed.
-func (p *peer) replaceAll(rules int) (time.Duration, error) {
+// replaceAll replaces all rules by others of which a thousand have changed, while requests come at
+// a fixed rate, from a second before. It does not count those that fail: nginx closes idle
+// connections at a reload, which clients are to open again.
+func (p *peer) replaceAll(rules int, r *peerResults) error {
+	const rate = 2000
 	give, err := p.replace(firstOf(min(rules, 1000), 2))
 	if err != nil {
-		return 0, err
+		return err
 	}
+	stop, done := make(chan struct{}), make(chan *load)
+	go func() { done <- p.at(rate, anyOf(rules), stop) }()
+	time.Sleep(time.Second) // until all connections are open
+	var took time.Duration
 	begun := time.Now()
-	if err := give(); err != nil {
-		return 0, err
+	if err = give(); err == nil {
+		took, err = p.await("/"+key(0), url(0, 2), begun)
 	}
-	return p.await("/"+key(0), url(0, 2), begun)
+	close(stop)
+	seen := <-done
+	r.replace = append(r.replace, took.Seconds())
+	r.p99Meanwhile = append(r.p99Meanwhile, milliseconds(seen.percentile(0.99)))
+	r.maxMeanwhile = append(r.maxMeanwhile, milliseconds(seen.percentile(1)))
+	return err
 }
 
 func (b *bench) startShortlink(rules int) (*peer, error) {
