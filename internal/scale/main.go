@@ -44,6 +44,7 @@ func main() {
 
 const scenarios = "startup, swap, throughput, redis, edit, edits or peers"
 
+// options are what the flags say.
 type options struct {
 	scenario                    string
 	rules, rounds, swaps, edits int
