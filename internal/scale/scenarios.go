@@ -26,7 +26,19 @@ func (s series) String() string {
 		return "–"
 	}
 	sorted := slices.Sorted(slices.Values(s))
-	return fmt.Sprintf("%.4g (%.4g to %.4g)", sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1])
+	median := readable(sorted[len(sorted)/2])
+	if len(s) == 1 {
+		return median
+	}
+	return median + " (" + readable(sorted[0]) + " to " + readable(sorted[len(sorted)-1]) + ")"
+}
+
+// readable returns a value with three digits at least, and without an exponent.
+func readable(v float64) string {
+	if v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 // startup measures the time until the first answer, and memory settled and under load.
