@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -84,14 +85,26 @@ func BenchmarkPoll(b *testing.B) {
 
 // BenchmarkRewrite changes a rule in a file, and goes on with what the file holds then.
 func BenchmarkRewrite(b *testing.B) {
+	forSizes(b, func(b *testing.B, s *File, version string) { rewriteOften(b, s, version) })
+}
+
+// BenchmarkRewriteEntry does so in a storage entry.
+func BenchmarkRewriteEntry(b *testing.B) {
 	forSizes(b, func(b *testing.B, s *File, version string) {
-		for i := 0; b.Loop(); i++ {
-			rule := resolver.Rule{Key: "k0000000000", Value: fmt.Sprintf("https://a.example/%d", i%2)}
-			edit := rulefile.Edit{Key: rule.Key, Rule: &rule}
-			var err error
-			if version, err = s.Rewrite(b.Context(), version, edit, ignoreRule); err != nil {
-				b.Fatal(err)
-			}
-		}
+		directory, key := filepath.Split(s.path)
+		entry := &Storage{Key: key, storage: &certmagic.FileStorage{Path: directory}}
+		entry.content.format, entry.calls = s.content.format, newBoundedCalls(storageLimit)
+		rewriteOften(b, entry, version)
 	})
+}
+
+func rewriteOften(b *testing.B, s Rewriting, version string) {
+	for i := 0; b.Loop(); i++ {
+		rule := resolver.Rule{Key: "k0000000000", Value: fmt.Sprintf("https://a.example/%d", i%2)}
+		edit := rulefile.Edit{Key: rule.Key, Rule: &rule}
+		var err error
+		if version, err = s.Rewrite(b.Context(), version, edit, ignoreRule); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

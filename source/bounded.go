@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -109,11 +110,13 @@ const maxBeside = 256 << 20
 
 var errTooLong = errors.New("it is longer than 256 MiB")
 
-// readAtMost reads to the end what is no longer than maxBeside.
-func readAtMost(r io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(r, maxBeside+1))
-	if err == nil && len(content) > maxBeside {
+// readAtMost reads to the end what is no longer than maxBeside, and likely of a size.
+func readAtMost(r io.Reader, size int64) ([]byte, error) {
+	var content bytes.Buffer
+	content.Grow(int(min(size, maxBeside)) + bytes.MinRead)
+	_, err := content.ReadFrom(io.LimitReader(r, maxBeside+1))
+	if err == nil && content.Len() > maxBeside {
 		return nil, errTooLong
 	}
-	return content, err
+	return content.Bytes(), err
 }

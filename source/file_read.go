@@ -196,10 +196,14 @@ func readRegular(ctx context.Context, calls *boundedCalls, path string) ([]byte,
 			return nil, err
 		}
 		defer file.Close()
-		if info, err := file.Stat(); err == nil && info.Size() > maxBeside {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, plainly(err)
+		}
+		if info.Size() > maxBeside {
 			return nil, errTooLong
 		}
-		content, err := readAtMost(file)
+		content, err := readAtMost(file, info.Size())
 		return content, plainly(err)
 	})
 }
