@@ -13,8 +13,9 @@ type Edit struct {
 	Key string
 	// Rule is the key's new rule, in the place of the one that it has; nil to remove that.
 	Rule *resolver.Rule
-	// Same reports whether a key of the file is Key, perhaps in another spelling. Default: if they are
-	// equal.
+	// Same reports whether a key of the file is Key, perhaps in another spelling. It does not keep the
+	// key. Default: if they are equal; in _redirects, where several lines can be of one rule, if they
+	// are spellings of one key.
 	Same func(key string) bool
 	// Was is the rule that the edit changes or removes, nil for none. Sources that compare one rule,
 	// and not all, make the edit only if it is still there so.
@@ -47,6 +48,10 @@ type spot interface {
 // Plan reads a file of rules, once, for all that the edit has to know of it. The error is of type
 // [Errors] where the file does not parse, or that of content.
 func (e Edit) Plan(content io.Reader, format Format, source string) (*Plan, error) {
+	if e.Same == nil && format == Redirects {
+		key := resolver.CanonicalKey(e.Key, false)
+		e.Same = func(other string) bool { return resolver.CanonicalKey(other, false) == key }
+	}
 	p := &Plan{edit: e, format: format, source: source, others: newRuleSum(format)}
 	var err error
 	switch format {

@@ -134,6 +134,14 @@ func TestAnEditKnowsItsKeyInAnotherSpelling(t *testing.T) {
 	}
 }
 
+func TestAnEditOfALineTakesAllLinesOfItsKey(t *testing.T) {
+	lines := "/%41 https://x.example/\n/b /x\n/A https://y.example/\n"
+	got, err := edited(t, lines, Redirects, Edit{Key: "%41"})
+	if want := "/b /x\n"; err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
 // After any edit of any file, reading gives the old rules with that one change, in any order.
 func FuzzEdit(f *testing.F) {
 	f.Add("{\n\t\"a\": \"/x\",\n\t\"b\": {\"to\": \"/y\", \"exact\": true}\n}\n", uint8(0), "b", "https://example.com", uint16(301), true, false)
@@ -177,7 +185,7 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %q, which does not parse: %v", content, after, err)
 		}
-		want := slices.DeleteFunc(before, func(r resolver.Rule) bool { return r.Key == key })
+		want := slices.DeleteFunc(before, func(r resolver.Rule) bool { return plan.edit.isOf(r.Key) })
 		if e.Rule != nil {
 			rule := *e.Rule
 			if format == Redirects {

@@ -23,6 +23,7 @@ func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot
 	if err != nil {
 		return nil, err
 	}
+	j.tokens.lends = true
 	p := new(jsonPlace)
 	j.add = func(rule resolver.Rule) {
 		is := e.isOf(rule.Key)

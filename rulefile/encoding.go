@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Files of rules are UTF-8.
@@ -28,6 +29,15 @@ func roomFor(r io.Reader, most int) int {
 		return min(short.Len()+bytes.MinRead, most)
 	}
 	return most
+}
+
+// textOf returns bytes as a string. One that is lent is good until the bytes change: a large file
+// that is only looked through leaves nothing behind then.
+func textOf(b []byte, lent bool) string {
+	if lent {
+		return unsafe.String(unsafe.SliceData(b), len(b))
+	}
+	return string(b)
 }
 
 const notUnicode = "is no Unicode text: save the file as UTF-8"

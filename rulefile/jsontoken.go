@@ -26,6 +26,8 @@ type jsonScanner struct {
 	passed      int // bytes of the input in front of the window
 	line        int // from 1
 	lineStart   int // offset in the input of the line's first byte
+	// lends is set where strings are good only until the next token.
+	lends bool
 }
 
 // jsonToken is a token of JSON.
@@ -85,8 +87,7 @@ func (s *jsonScanner) tokenHere() (jsonToken, error) {
 	return s.word(at)
 }
 
-// plainMember is a member of an object that needs no decoding. Name and value are in text, the one
-// in front of the other.
+// plainMember is a member of an object that needs no decoding.
 type plainMember struct {
 	name, value string
 	at          resolver.Position
@@ -99,33 +100,32 @@ type plainMember struct {
 func (s *jsonScanner) plainMember() (m plainMember, ok bool) {
 	w, name := s.window, s.next
 	line, lineStart := s.line, s.lineStart
-	for ; name < len(w) && isJSONSpace(w[name]); name++ {
+	for ; name < len(w) && strings.IndexByte(jsonSpace, w[name]) >= 0; name++ {
 		if w[name] == '\n' {
 			line, lineStart = line+1, s.passed+name+1
 		}
 	}
 	nameEnd := plainStringEnd(w, name)
-	colon := nameEnd
-	for colon < len(w) && w[colon] == ' ' {
-		colon++
-	}
-	value := colon + 1
-	for value < len(w) && w[value] == ' ' {
-		value++
-	}
+	colon := blanksEnd(w, nameEnd)
+	value := blanksEnd(w, colon+1)
 	end := plainStringEnd(w, value)
 	if end >= len(w) || w[end] != ',' || w[colon] != ':' {
 		return m, false
 	}
 	s.line, s.lineStart, s.start, s.next = line, lineStart, end+1, end+1
-	text := string(w[name+1 : end-1]) // one allocation for both
-	m.name, m.value = text[:nameEnd-name-2], text[value-name:]
+	text := textOf(w[name:end], s.lends) // one piece of memory for both
+	m.name, m.value = text[1:nameEnd-name-1], text[value-name+1:end-name-1]
 	m.at = resolver.Position{Source: s.source, Line: line, Column: s.passed + name - lineStart + 1}
 	m.span = memberSpan{s.passed + name, s.passed + nameEnd, s.passed + value, s.passed + end}
 	return m, true
 }
 
-func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+func blanksEnd(text []byte, i int) int {
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	return i
+}
 
 // plainStringEnd returns where a string of ASCII without escapes ends that begins at i; the end of
 // the text, if none does.

@@ -48,6 +48,7 @@ type csvReader struct {
 	// The fields of the last row, and where in its line each begins.
 	row     []string
 	starts  []int
+	lends   bool // fields are good only until the next row
 	columns []csvColumn
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
@@ -95,7 +96,7 @@ func (c *csvReader) next() ([]string, error) {
 func (c *csvReader) split(line []byte) (err error) {
 	c.starts = c.starts[:0]
 	if bytes.IndexByte(line, '"') < 0 && bytes.IndexByte(line, '\r') < 0 {
-		c.splitPlain(string(line)) // one allocation for all fields
+		c.splitPlain(textOf(line, c.lends)) // one piece of memory for all fields
 		return nil
 	}
 	c.line.Reset(line)
