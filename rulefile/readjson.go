@@ -51,7 +51,7 @@ const objectPerLink = "this is an object for each link, as golink exports them; 
 // has a member that leads nowhere, and another object behind it, or members as golink has them.
 func isObjectPerLink(begin []byte) bool {
 	if bytes.IndexByte(begin, '}') < 0 {
-		return false // which takes no time
+		return false // no object ends there, as in any large file of plain rules
 	}
 	decoder := json.NewDecoder(bytes.NewReader(begin))
 	var first map[string]any
