@@ -41,9 +41,13 @@ func (b *bench) edits(rules, rate int, length time.Duration) error {
 	}
 	made := make(chan change, 1<<16)
 	written := make(chan error, 1)
+	var took time.Duration
 	go func() {
 		defer close(made)
-		written <- r.edit(rules, rate, length, made)
+		begun := time.Now()
+		err := r.edit(rules, rate, length, made)
+		took = time.Since(begun)
+		written <- err
 	}()
 	seen := s.follow(made)
 	if err := <-written; err != nil {
@@ -62,7 +66,7 @@ func (b *bench) edits(rules, rate int, length time.Duration) error {
 		"|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	total := len(seen.latencies) + len(seen.failed)
 	fmt.Printf("| %d | %d | %.0f | %d | %d | %.4g %% | %.3g | %.3g | %.3g | %.0f | %.0f |\n", rules,
-		total, float64(total)/length.Seconds(), len(seen.failed), wrong,
+		total, float64(total)/took.Seconds(), len(seen.failed), wrong,
 		100*float64(seen.below(250*time.Millisecond))/float64(total),
 		milliseconds(seen.percentile(0.5)), milliseconds(seen.percentile(0.99)),
 		milliseconds(seen.percentile(1)), before, after)
