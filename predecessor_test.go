@@ -137,12 +137,15 @@ func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
 			log := filepath.Join(dir, "caddy.log")
 			block := func(inline string) string {
 				return "shortlink {\n " + inline + "\n name links\n" +
-					"from file " + links + " {\n poll 1h\n expect " + expect + "\n }\n from file " + more +
-					" {\n poll 1h\n }\n }\n respond next 299"
+					"from file " + links + " {\n poll 5ms\n expect " + expect + "\n }\n from file " + more +
+					" {\n poll 5ms\n }\n }\n respond next 299"
 			}
 			s := administer(t, logTo(log), block("both /docs"))
+			logged := (&liveServer{log: log}).logged
 			write(t, links, fault)
+			logged(t, 1, rejected)
 			write(t, more, `{"docs": "https://more.example", "m": "https://m2.example"}`)
+			logged(t, 2, rejected)
 			s.load(t, block("inline https://inline.example"))
 			for target, want := range map[string]string{
 				"/docs": "302 https://docs.example/", "/a": "302 https://a.example/",
@@ -154,7 +157,7 @@ func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
 					t.Errorf("%s: got %s, want %s", target, got, want)
 				}
 			}
-			entry := (&liveServer{log: log}).logged(t, 1, rejected)
+			entry := logged(t, 3, rejected)
 			if entry["level"] != "error" || !strings.Contains(fmt.Sprint(entry["error"]), "links.json") &&
 				!strings.Contains(fmt.Sprint(entry["error"]), "expect /a") {
 				t.Errorf("the entry is %v", entry)

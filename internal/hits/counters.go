@@ -31,7 +31,8 @@ type Count struct {
 	minute uint32
 }
 
-// RulesetCounters count the hits of one ruleset. Each rule has a word, by its number:
+// RulesetCounters count the hits of a ruleset, and of those that are derived from it: they share
+// the numbers of their rules. Each rule has a word, by its number:
 //
 //	 63          40 39       38          0
 //	+--------------+---------+------------+
@@ -42,10 +43,45 @@ type Count struct {
 // changed is set in words that have changed since all counts were saved.
 type RulesetCounters struct {
 	counters *Counters
-	ruleset  *resolver.Ruleset
 	words    []atomic.Uint64
-	stamp    atomic.Uint64 // of words that are counted up now
-	retired  bool          // under the lock of counters: nothing is added to the words any more
+	more     atomic.Pointer[[]*wordPage] // of numbers that rules have got since
+	stamp    atomic.Uint64               // of words that are counted up now
+
+	// under the lock of counters
+	ruleset *resolver.Ruleset // the newest one
+	retired bool              // nothing is added to the words any more
+}
+
+// wordPage is words of rules that the first of several rulesets did not have. Pages are added, and
+// stay where they are.
+type wordPage [1024]atomic.Uint64
+
+// word returns the word of the rule with a number.
+func (c *RulesetCounters) word(number int) *atomic.Uint64 {
+	if number < len(c.words) {
+		return &c.words[number]
+	}
+	return c.wordOnPage(number - len(c.words))
+}
+
+func (c *RulesetCounters) wordOnPage(n int) *atomic.Uint64 {
+	return &(*c.more.Load())[n/len(wordPage{})][n%len(wordPage{})]
+}
+
+// numbers is what the numbers of words are below that can count anything.
+func (c *RulesetCounters) numbers() int { return c.ruleset.Numbers() }
+
+// goOn lets the words count the hits of another ruleset with the same numbers.
+func (c *RulesetCounters) goOn(next *resolver.Ruleset) {
+	var pages []*wordPage
+	if more := c.more.Load(); more != nil {
+		pages = slices.Clone(*more)
+	}
+	for len(c.words)+len(pages)*len(wordPage{}) < next.Numbers() {
+		pages = append(pages, new(wordPage))
+	}
+	c.more.Store(&pages)
+	c.ruleset = next
 }
 
 const (
@@ -103,13 +139,14 @@ func (h *Counters) tick(now time.Time) {
 	for _, c := range h.rulesets {
 		c.stamp.Store(stampOf(h.minute))
 	}
+	h.reclaim()
 	h.forgetOldest()
 }
 
 // Count counts a hit of the rule with a number.
 func (c *RulesetCounters) Count(number int) {
 	stamp := c.stamp.Load()
-	if now := c.words[number].Add(1); now>>countBits != stamp {
+	if now := c.word(number).Add(1); now>>countBits != stamp {
 		c.restamp(number, now, stamp)
 	}
 }
@@ -120,7 +157,7 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 		c.counters.countLate(c, number, 1)
 		return
 	}
-	for word := &c.words[number]; !word.CompareAndSwap(now, now&countMask|stamp<<countBits); {
+	for word := c.word(number); !word.CompareAndSwap(now, now&countMask|stamp<<countBits); {
 		now = word.Load()
 		switch now >> countBits {
 		case stamp:
@@ -134,7 +171,7 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 
 // add adds to the count of the rule with a number.
 func (c *RulesetCounters) add(number int, m Count) {
-	word := &c.words[number]
+	word := c.word(number)
 	for {
 		old := word.Load()
 		if word.CompareAndSwap(old, countOf(old).plus(m).word()) {
@@ -151,13 +188,38 @@ func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 	c := &RulesetCounters{counters: h, ruleset: ruleset, words: words}
 	c.stamp.Store(stampOf(h.minute))
 	h.rulesets = append(h.rulesets, c)
+	h.reclaim()
+	return c
+}
+
+// Next returns what counts the hits of the ruleset that follows the one of c: c itself where they
+// share the numbers of their rules, and others where c is to be retired.
+func (h *Counters) Next(c *RulesetCounters, ruleset *resolver.Ruleset) *RulesetCounters {
+	if !h.goOn(c, ruleset) {
+		return h.Begin(ruleset)
+	}
+	return c
+}
+
+func (h *Counters) goOn(c *RulesetCounters, ruleset *resolver.Ruleset) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !c.ruleset.SharesNumbers(ruleset) {
+		return false
+	}
+	c.goOn(ruleset)
+	return true
+}
+
+// reclaim moves the counts of keys that are served again to their rules. Until it is called they
+// count together.
+func (h *Counters) reclaim() {
 	for key, m := range h.unserved {
-		if n, ok := ruleset.NumberOf(key); ok {
+		if c, n := h.holder(key); c != nil {
 			c.add(n, m)
 			delete(h.unserved, key)
 		}
 	}
-	return c
 }
 
 // movedAtOnce is how many words are moved before others get the lock.
@@ -166,8 +228,7 @@ const movedAtOnce = 256
 // Retire moves the counts of a ruleset that serves no more to those that have its keys. Requests
 // that still hold it move what they count themselves.
 func (h *Counters) Retire(c *RulesetCounters, pause func()) {
-	for from := 0; from < len(c.words); from += movedAtOnce {
-		h.move(c, from, min(from+movedAtOnce, len(c.words)))
+	for from := 0; h.move(c, from, from+movedAtOnce); from += movedAtOnce {
 		if pause != nil {
 			pause()
 		}
@@ -177,16 +238,17 @@ func (h *Counters) Retire(c *RulesetCounters, pause func()) {
 	h.rulesets = slices.DeleteFunc(h.rulesets, func(other *RulesetCounters) bool { return other == c })
 }
 
-// move moves the counts of the rules with some numbers.
-func (h *Counters) move(c *RulesetCounters, from, to int) {
+// move moves the counts of the rules with some numbers, and reports whether there are more.
+func (h *Counters) move(c *RulesetCounters, from, to int) (more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.retired = true
-	for n := from; n < to; n++ {
-		if word := c.words[n].Swap(moved << countBits); word != 0 {
+	for n := from; n < min(to, c.numbers()); n++ {
+		if word := c.word(n).Swap(moved << countBits); word != 0 {
 			h.add(c.ruleset.KeyOf(n), countOf(word))
 		}
 	}
+	return to < c.numbers()
 }
 
 // countLate adds to the count of a rule whose word has been moved, and sets its minute.
@@ -198,18 +260,27 @@ func (h *Counters) countLate(c *RulesetCounters, number int, hits uint64) {
 
 // add adds to the count of a canonical key.
 func (h *Counters) add(key string, m Count) {
+	if c, n := h.holder(key); c != nil {
+		c.add(n, m)
+		return
+	}
+	key = strings.Clone(key) // so that no ruleset is kept for it
+	h.unserved[key] = h.unserved[key].plus(m)
+	h.unservedChanged = true
+}
+
+// holder returns the counters that hold the counts of a canonical key, and its number there; nil
+// where none do.
+func (h *Counters) holder(key string) (c *RulesetCounters, number int) {
 	for _, c := range h.rulesets {
 		if c.retired {
 			continue
 		}
 		if n, ok := c.ruleset.NumberOf(key); ok {
-			c.add(n, m)
-			return
+			return c, n
 		}
 	}
-	key = strings.Clone(key) // so that no ruleset is kept for it
-	h.unserved[key] = h.unserved[key].plus(m)
-	h.unservedChanged = true
+	return nil, 0
 }
 
 // mostUnserved is how many keys are remembered that no ruleset has.
@@ -243,10 +314,11 @@ func (h *Counters) countOfKey(key string) Count {
 func (h *Counters) each(save bool, yield func(key string, m Count, isChanged bool)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.reclaim()
 	for i, c := range h.rulesets {
 		others := h.rulesets[i+1:]
-		for n := range c.words {
-			if len(others) == 0 && c.words[n].Load() == 0 {
+		for n := range c.numbers() {
+			if len(others) == 0 && c.word(n).Load() == 0 {
 				continue
 			}
 			key := c.ruleset.KeyOf(n)
@@ -293,12 +365,12 @@ func (h *Counters) sumUp(sum *hitSum, rulesets []*RulesetCounters, key string, s
 
 // read returns the word of a rule, 0 if it has been moved. With save it is unchanged from now on.
 func (c *RulesetCounters) read(number int, save bool) uint64 {
-	word := c.words[number].Load()
+	word := c.word(number).Load()
 	if word>>countBits == moved {
 		return 0
 	}
 	if save {
-		word = c.words[number].And(^uint64(changed)) // which returns what it was
+		word = c.word(number).And(^uint64(changed)) // which returns what it was
 	}
 	return word
 }

@@ -30,19 +30,10 @@ type Edit struct {
 
 	into int               // the source that it goes into, as an index
 	same func(string) bool // whether a key is the edit's
-	// found is where the key stood when the sources were read: an index, inline for the configuration
-	// itself.
-	found int
-	Old   *resolver.Rule // what it was, in the source that the edit goes into
-	// versions are those of the sources as they were read then.
-	versions []string
+	// stands tells of each source whether the key has a rule there; 0 is the configuration itself.
+	stands []bool
+	Old    *resolver.Rule // what it was, in the source that the edit goes into
 }
-
-// Where a key can stand besides the sources.
-const (
-	inline  = -1
-	nowhere = -2
-)
 
 // Refusal is why something cannot be done that somebody asked for, with the status of HTTP for it.
 type Refusal struct {
@@ -58,9 +49,9 @@ func Refuse(status int, format string, args ...any) error {
 	return &Refusal{status, fmt.Errorf(format, args...)}
 }
 
-// Apply validates an edit like a reload, writes it to the source, and swaps in what the source
-// holds then. It reports whether the rule is a new one. A refused edit, a [Refusal], writes
-// nothing.
+// Apply derives the rules with an edit from those that serve and validates them like a reload,
+// writes the edit to the source, and swaps them in. It reports whether the rule is a new one. A
+// refused edit, a [Refusal], writes nothing.
 func (rs *Ruleset) Apply(ctx context.Context, e *Edit) (created bool, err error) {
 	err = rs.alone(func() error { return rs.applyAlone(ctx, e) })
 	return e.Old == nil, err
@@ -83,15 +74,19 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 		return err
 	}
 	e.same = rs.sameAs(e.Key)
-	if err := rs.tryAndWriteInTime(ctx, e, before, into); err != nil {
-		rs.loadIfChanged(e, before)
-		return refused(err)
+	next, err := rs.tryAndWriteInTime(ctx, e, into)
+	if err != nil {
+		return rs.refused(e, err)
 	}
 	rs.logger.Info("rule edited",
 		zap.String("name", rs.Name), zap.String("remote", e.Remote), zap.String("key", e.Key),
 		zap.Stringer("source", into),
 		zap.String("was", RuleText(e.Old)), zap.String("is", RuleText(e.Rule)),
 		zap.String("old_digest", before.Digest))
+	if next != nil {
+		rs.swap(next)
+		return nil
+	}
 	rs.loadAlone()
 	if err := rs.LastError(); err != nil {
 		return Refuse(http.StatusConflict,
@@ -132,36 +127,116 @@ const (
 var errContested = Refuse(http.StatusServiceUnavailable, "others have changed the source at each "+
 	"try for %s, and nothing has been written; try again", editTime)
 
-// tryAndWriteInTime is tryAndWrite, again and again where another edit was first. Waits are random,
-// so that two servers do not meet at each try.
+// errReadAnew is the answer to an edit of rules with a digest that what serves has still, and the
+// sources no more.
+var errReadAnew = Refuse(http.StatusPreconditionFailed,
+	"the rules have changed, and their sources are read anew; try again")
+
+// tryAndWriteInTime makes an edit of what serves. Where that is refused, or the source holds
+// something else, it makes the edit of what the sources hold, again and again where another edit was
+// first. Waits are random, so that two servers do not meet at each try. It returns what is to serve
+// then, nil if the source has to be read for that.
 func (rs *Ruleset) tryAndWriteInTime(
-	ctx context.Context, e *Edit, before *Loaded, into source.Writable,
-) error {
+	ctx context.Context, e *Edit, into source.Writable,
+) (*candidate, error) {
+	if rs.LastError() == nil { // else the sources hold something else for certain
+		next, err := rs.tryAndWrite(ctx, e, into, make([]unread, len(rs.Sources)))
+		isChanged := errors.Is(err, source.ErrChanged)
+		if isChanged && e.Conditions.areOfRules() {
+			rs.shared.backlog.add(e.into, unread{isStale: true})
+			return nil, errReadAnew
+		}
+		if !isChanged && !isRefusal(err) {
+			return next, err
+		}
+	}
 	end := time.Now().Add(editTime)
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
-		err := rs.tryAndWrite(ctx, e, before, into)
+		rs.shared.backlog.add(e.into, unread{isStale: true})
+		next, err := rs.tryAndWrite(ctx, e, into, rs.shared.backlog.take(len(rs.Sources)))
 		if e.Conditions.areOfRules() || !errors.Is(err, source.ErrChanged) {
-			return err
+			return next, err
 		}
 		if !time.Now().Before(end) {
-			return errContested
+			return nil, errContested
 		}
 		select {
 		case <-time.After(rand.N(wait)):
 		case <-ctx.Done():
-			return ErrGone
+			return nil, ErrGone
 		}
 	}
 }
 
-// tryAndWrite writes an edit into a source, if the rules are good with it.
-func (rs *Ruleset) tryAndWrite(ctx context.Context, e *Edit, before *Loaded,
-	into source.Writable) error {
+// tryAndWrite makes an edit of what serves and of what there is to read of the sources, if the rules
+// are good with it.
+func (rs *Ruleset) tryAndWrite(
+	ctx context.Context, e *Edit, into source.Writable, work []unread,
+) (*candidate, error) {
 	// also where the client goes: no source is to blame
-	if err := rs.validate(rs.Context, e, before); err != nil {
-		return err
+	next, err := rs.derive(rs.Context, work, e)
+	isRead := false
+	if err = rs.validate(e, next, err); err == nil {
+		isRead, err = rs.write(ctx, e, into, next)
 	}
-	return into.Edit(ctx, e.versions[e.into], e.inFile(rs.Options.Status))
+	if err != nil || !isRead {
+		rs.leave(work, next)
+		return nil, err
+	}
+	return next, nil
+}
+
+// write writes an edit to its source. It reports whether the candidate is what the sources hold
+// then, or else that is to be read.
+func (rs *Ruleset) write(
+	ctx context.Context, e *Edit, into source.Writable, next *candidate,
+) (isRead bool, err error) {
+	edit := e.inFile(rs.Options.Status)
+	if rewriting, ok := into.(source.Rewriting); ok {
+		isRead, err = rewrite(ctx, rewriting, edit, e.into, next)
+	} else {
+		err = into.Edit(ctx, next.versions[e.into], edit)
+	}
+	switch {
+	case errors.Is(err, source.ErrBeingWritten):
+		err = source.ErrChanged
+	case err == nil && !isRead:
+		rs.shared.backlog.add(e.into, unread{isStale: true, isWhole: true})
+	}
+	return isRead, err
+}
+
+// rewrite writes an edit to the i-th source, which passes its rules if they are elsewhere then. The
+// candidate takes over their positions, and reports whether its rules are the same.
+func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i int,
+	next *candidate) (isSame bool, err error) {
+	var r *resolver.Rereading // nil where no rule is passed
+	f := feed{pause: pace.New().Pause, to: func(rule resolver.Rule) {
+		if r == nil {
+			r = next.Ruleset.Reread()
+			r.Source(i + 1)
+		}
+		r.Add(rule)
+	}}
+	version, err := into.Rewrite(ctx, next.versions[i], edit, f.add)
+	if err != nil {
+		return false, err
+	}
+	f.end()
+	if r == nil {
+		next.versions[i] = version
+		next.noteRead(i)
+		return true, nil
+	}
+	next.noteReading(into, i, version)
+	r.Warn(next.warnings[i]...)
+	placed, difference, err := r.Ruleset()
+	if err != nil || difference.Added+difference.Removed+difference.Changed > 0 {
+		return false, nil
+	}
+	next.Ruleset, next.isByThem = placed, false
+	next.difference.Warnings = append(next.difference.Warnings, difference.Warnings...)
+	return true, nil
 }
 
 // ErrUnloaded is the answer of a handler whose configuration is not Caddy's any more.
@@ -196,49 +271,39 @@ func (e *Edit) checkTags(digest string) error {
 
 // checkRule checks the conditions that are about the key's rule.
 func (e *Edit) checkRule() error {
+	isThere := slices.Contains(e.stands, true)
 	switch {
-	case e.Conditions.wantsRule() && e.found == nowhere:
+	case e.Conditions.wantsRule() && !isThere:
 		return Refuse(http.StatusPreconditionFailed,
 			"there is no rule for the key %q, and If-Match: * asks for one", e.Key)
-	case e.Conditions.WantsNone() && e.found != nowhere:
+	case e.Conditions.WantsNone() && isThere:
 		return Refuse(http.StatusPreconditionFailed,
 			"there is a rule for the key %q, and If-None-Match: * asks for none", e.Key)
 	}
 	return nil
 }
 
-// loadIfChanged loads what a refused edit has seen of the sources, if that is not what serves:
-// whoever looks for changes would take it for known.
-func (rs *Ruleset) loadIfChanged(e *Edit, before *Loaded) {
-	if !slices.Equal(e.versions, before.versions) {
-		rs.loadAlone()
+// validate says why an edit is refused that leads to a candidate; wrong is what is wrong with that.
+func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
+	if errors.Is(wrong, source.ErrBeingWritten) {
+		return wrong
 	}
-}
-
-// validate loads the rules with the edit in them, beside those that serve.
-func (rs *Ruleset) validate(ctx context.Context, e *Edit, before *Loaded) error {
-	pause := pace.New().Pause
-	next, err := rs.loadEdited(ctx, pause, e)
-	if errors.Is(err, source.ErrBeingWritten) {
-		return err
-	}
-	if err != nil && rs.hasOutage() {
+	if wrong != nil && rs.hasOutage() {
 		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
-			printable.Shorten(err))
+			printable.Shorten(wrong))
 	}
 	if inPlace := cmp.Or(e.checkRule(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
-	if err != nil {
-		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(err))
+	if wrong != nil {
+		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(wrong))
 	}
-	if e.Conditions.areOfRules() && !slices.Equal(e.versions, before.versions) {
-		return Refuse(http.StatusPreconditionFailed,
-			"the rules have changed, and their sources are read anew; try again")
+	if e.Conditions.areOfRules() && !slices.Equal(next.versions, rs.Serving().versions) {
+		return errReadAnew
 	}
-	if difference := resolver.Compare(before.Ruleset, next.Ruleset, namedKeys); difference.Broken > 0 {
+	if broken := next.difference.Broken; broken > 0 {
 		return Refuse(http.StatusUnprocessableEntity, "%w",
-			brokenError(difference.Broken, difference.FirstBroken))
+			brokenError(broken, next.difference.FirstBroken))
 	}
 	return nil
 }
@@ -246,38 +311,53 @@ func (rs *Ruleset) validate(ctx context.Context, e *Edit, before *Loaded) error 
 // placeProblem says why the key's rule cannot be edited where it stands.
 func (rs *Ruleset) placeProblem(e *Edit) error {
 	removes := e.Rule == nil
+	found := slices.Index(e.stands, true) - 1 // of the sources, as an index
 	switch {
-	case e.found == nowhere && removes:
+	case found < -1 && removes:
 		return Refuse(http.StatusNotFound, "there is no rule for the key %q", e.Key)
-	case e.found == inline:
+	case found == -1:
 		return Refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be "+
 			"edited; change Caddy's configuration", e.Key)
-	case e.found >= 0 && (e.found < e.into || removes && e.Old == nil):
+	case found >= 0 && (found < e.into || removes && e.Old == nil):
 		return Refuse(http.StatusConflict,
 			"the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key,
-			rs.Sources[e.found], rs.Sources[e.into])
+			rs.Sources[found], rs.Sources[e.into])
 	}
 	return nil
 }
 
-// refused gives an error of a source the status that it is answered with.
-func refused(err error) error {
+// refused reads what a refused edit has seen of the sources, if that is not what serves: whoever
+// looks for changes would take it for known. It returns the refusal.
+func (rs *Ruleset) refused(e *Edit, err error) error {
+	refusal, isKnown := refusalOf(err)
+	if !isKnown {
+		rs.shared.backlog.add(e.into, unread{isStale: true, isWhole: true}) // it may be out
+	}
+	rs.loadAlone()
+	if last := rs.LastError(); !isKnown && last != nil && rs.hasOutage() {
+		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", last)
+	}
+	return refusal
+}
+
+// refusalOf gives an error of an edit the status that it is answered with, if it is a known one.
+func refusalOf(err error) (refusal error, isKnown bool) {
 	switch {
 	case isRefusal(err):
-		return err
+		return err, true
 	case errors.Is(err, source.ErrChanged):
-		return Refuse(http.StatusPreconditionFailed, "%w", err)
+		return Refuse(http.StatusPreconditionFailed, "%w", err), true
 	case errors.Is(err, rulefile.ErrNoRule):
-		return Refuse(http.StatusNotFound, "%w", err)
+		return Refuse(http.StatusNotFound, "%w", err), true
 	case errors.Is(err, source.ErrNotWritable):
-		return Refuse(http.StatusConflict, "%w", err)
+		return Refuse(http.StatusConflict, "%w", err), true
 	case errors.Is(err, source.ErrUnavailable):
-		return Refuse(http.StatusServiceUnavailable, "%w", err)
+		return Refuse(http.StatusServiceUnavailable, "%w", err), true
 	}
 	if _, is := errors.AsType[rulefile.Errors](err); is {
-		return Refuse(http.StatusUnprocessableEntity, "%w", err)
+		return Refuse(http.StatusUnprocessableEntity, "%w", err), true
 	}
-	return fmt.Errorf("the edit could not be written: %w", err)
+	return fmt.Errorf("the edit could not be written: %w", err), false
 }
 
 // sameAs returns a function that reports whether a key is this one, perhaps in another spelling.
@@ -295,7 +375,59 @@ func isRefusal(err error) bool {
 
 // inFile returns the edit in terms of files, with the status of rules that name none.
 func (e *Edit) inFile(status int) rulefile.Edit {
-	return rulefile.Edit{Key: e.Key, Rule: e.Rule, Same: e.same, DefaultStatus: status}
+	edit := rulefile.Edit{Key: e.Key, Rule: e.Rule, Was: e.Old, DefaultStatus: status}
+	if e.Old != nil {
+		edit.Key = e.Old.Key
+	} else if e.Rule != nil {
+		edit.Key = e.Rule.Key
+	}
+	return edit
+}
+
+// findIn finds the rules of the key in a ruleset, and in changes that have still to be made.
+func (e *Edit) findIn(ruleset *resolver.Ruleset, sources int, changes []resolver.RuleChange) {
+	e.stands, e.Old = nil, nil
+	for n := range sources + 1 {
+		rule, found := ruleset.RuleOf(n, e.Key)
+		for _, change := range changes {
+			if change.Source == n && e.same(change.Key) {
+				if found = change.Rule != nil; found {
+					rule = *change.Rule
+				}
+			}
+		}
+		e.stands = append(e.stands, found)
+		if found && n == e.into+1 {
+			e.Old = &rule
+		}
+	}
+}
+
+// change returns the edit as a change of the rules.
+func (e *Edit) change(from source.Source) resolver.RuleChange {
+	change := resolver.RuleChange{Source: e.into + 1, Key: e.Key}
+	if e.Rule == nil {
+		return change
+	}
+	at := resolver.Position{Source: from.String()}
+	if e.Old != nil {
+		e.Rule.Key, at = e.Old.Key, e.Old.Position // as its author spells it
+	}
+	rule := *e.Rule
+	rule.Position = at
+	change.Rule = &rule
+	return change
+}
+
+// beginSource tells that all rules of a source will be passed to replace.
+func (e *Edit) beginSource(i int) {
+	if e == nil {
+		return
+	}
+	e.stands[i+1] = false
+	if i == e.into {
+		e.Old = nil
+	}
 }
 
 // replace takes in a rule that was read from a source. It returns the rule that takes its place,
@@ -304,9 +436,7 @@ func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true
 	}
-	if e.found == nowhere {
-		e.found = from
-	}
+	e.stands[from+1] = true
 	if from != e.into {
 		return rule, true
 	}
@@ -329,9 +459,7 @@ func (e *Edit) added(from source.Source, i int) (resolver.Rule, bool) {
 	if e == nil || i != e.into || e.Rule == nil || e.Old != nil {
 		return resolver.Rule{}, false
 	}
-	rule := *e.Rule
-	rule.Position = resolver.Position{Source: from.String()}
-	return rule, true
+	return *e.change(from).Rule, true
 }
 
 // RuleText is what an audit record says of a rule.

@@ -33,6 +33,12 @@ func (s *countedSource) Writable() error { return nil }
 
 func (s *countedSource) Edit(context.Context, string, rulefile.Edit) error { return nil }
 
+// statusOf returns the refusal that an error of an edit makes.
+func statusOf(err error) error {
+	refusal, _ := refusalOf(err)
+	return refusal
+}
+
 func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 	rule := resolver.Rule{Key: "a", Value: "https://a.example"}
 	for name, ask := range map[string]func(context.Context, *Ruleset) error{
@@ -70,7 +76,7 @@ func TestWhyASourceTakesNoEditDecidesTheStatus(t *testing.T) {
 		412: source.ErrChanged,
 		503: fmt.Errorf("%w: no memory", source.ErrUnavailable),
 	} {
-		got, is := errors.AsType[*Refusal](refused(err))
+		got, is := errors.AsType[*Refusal](statusOf(err))
 		if !is || got.Status != want || got.Error() != err.Error() {
 			t.Errorf("%v is answered with %v, want %d", err, got, want)
 		}
@@ -110,7 +116,11 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				rs := New(Config{
 					Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{from},
 				})
-				before, err := rs.load(t.Context(), nil)
+				first, err := rs.load(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rs.shared, err = newShared(t.Name(), first, &lastLoad{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,8 +131,8 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), tt.leave)
 				defer cancel()
 				start, status := time.Now(), 0
-				if err := rs.tryAndWriteInTime(ctx, e, before, from); err != nil {
-					refusal, _ := errors.AsType[*Refusal](refused(err))
+				if _, err := rs.tryAndWriteInTime(ctx, e, from); err != nil {
+					refusal, _ := errors.AsType[*Refusal](statusOf(err))
 					status = refusal.Status
 				}
 				if took := time.Since(start); status != tt.status || took > tt.took {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
@@ -16,29 +18,19 @@ import (
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all
 // that is wrong. pause, if not nil, is called all the way, to let requests run.
 func (rs *Ruleset) load(ctx context.Context, pause func()) (*Loaded, error) {
-	return rs.loadEdited(ctx, pause, nil)
+	next, err := rs.compile(ctx, rs.servingOptions(pause), nil, nil)
+	if err = next.check(rs, err); err != nil {
+		return nil, err
+	}
+	next.complete()
+	return next.Loaded, nil
 }
 
-// loadEdited is load with an edit, if there is one, that the sources do not hold yet.
-func (rs *Ruleset) loadEdited(ctx context.Context, pause func(), e *Edit) (*Loaded, error) {
+// servingOptions are the options of rules that are to serve.
+func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
 	options := rs.Options
-	options.Digest = true
-	options.Reverse = rs.Advertised && e == nil // an edit is only tried
-	options.Pause = pause
-	ruleset, versions, err := rs.compileEdited(ctx, options, e)
-	if err != nil {
-		return nil, err
-	}
-	if err := rs.CheckExpectations(ruleset); err != nil {
-		return nil, err
-	}
-	next := &Loaded{Ruleset: ruleset, Digest: ruleset.Digest(), versions: versions}
-	next.expected = rs.expectationsOfSources()
-	for _, from := range rs.Sources {
-		next.warnings = append(next.warnings, source.WarningsOf(from))
-	}
-	next.broken.count, next.broken.first = ruleset.Broken(nil, toldBroken)
-	return next, nil
+	options.Digest, options.Reverse, options.Pause = true, rs.Advertised, pause
+	return options
 }
 
 // CompileRules reads all rules and compiles them. It returns the sources' versions, too.
@@ -46,139 +38,224 @@ func (rs *Ruleset) CompileRules(ctx context.Context, pause func()) (*resolver.Ru
 	error) {
 	options := rs.Options
 	options.Pause = pause
-	return rs.compileEdited(ctx, options, nil)
+	next, err := rs.compile(ctx, options, nil, nil)
+	return next.Ruleset, next.versions, err
+}
+
+// compile reads all sources, with an edit if there is one, and compiles their rules. Those before,
+// nil for none, are compared with them.
+func (rs *Ruleset) compile(
+	ctx context.Context, options resolver.Options, before *resolver.Ruleset, e *Edit,
+) (next *candidate, err error) {
+	next = rs.newCandidate(&Loaded{})
+	err = retryWhileWritten(ctx, func() error {
+		compiler, err := resolver.NewCompiler(options)
+		if err != nil {
+			return err
+		}
+		for _, rule := range rs.Rules {
+			compiler.Add(rule)
+		}
+		to := &compiling{Compiler: compiler, before: before}
+		inSources := rs.readSources(ctx, to, rs.allSources(), next, options.Pause, e)
+		var inRules error
+		next.Ruleset, next.difference, inRules = to.Ruleset()
+		return errors.Join(inSources, inRules)
+	})
+	return next, err
+}
+
+// allSources are the indexes of all sources.
+func (rs *Ruleset) allSources() []int {
+	all := make([]int, len(rs.Sources))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// intake takes in the rules of sources: a [resolver.Rereading], or a compiler.
+type intake interface {
+	Source(n int)
+	Add(rule resolver.Rule)
+	Warn(warnings ...resolver.Warning)
+	Ruleset() (*resolver.Ruleset, resolver.Difference, error)
+}
+
+// compiling is a compiler as an [intake].
+type compiling struct {
+	*resolver.Compiler
+	source int
+	before *resolver.Ruleset // to compare with, nil for none
+}
+
+// Source begins a source, and those before it that have passed nothing.
+func (c *compiling) Source(n int) {
+	for ; c.source < n; c.source++ {
+		c.NextSource()
+	}
+}
+
+// Ruleset compiles the rules.
+func (c *compiling) Ruleset() (*resolver.Ruleset, resolver.Difference, error) {
+	ruleset, err := c.Compile()
+	if err != nil || c.before == nil {
+		return ruleset, resolver.Difference{}, err
+	}
+	return ruleset, resolver.Compare(c.before, ruleset, namedKeys), nil
 }
 
 // longestWait is the last wait for a source that is being written. All of them are twice as long,
 // which is longer than a file has to rest to be read.
 const longestWait = 1280 * time.Millisecond
 
-// compileEdited is CompileRules with an edit. Where a source is just being written, it tries again.
-func (rs *Ruleset) compileEdited(
-	ctx context.Context, options resolver.Options, e *Edit,
-) (*resolver.Ruleset, []string, error) {
+// retryWhileWritten reads sources, and again where one of them is just being written.
+func retryWhileWritten(ctx context.Context, read func() error) error {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		ruleset, versions, err := rs.compileOnce(ctx, options, e)
+		err := read()
 		if !errors.Is(err, source.ErrBeingWritten) || wait > longestWait {
-			return ruleset, versions, err
+			return err
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
 
-func (rs *Ruleset) compileOnce(
-	ctx context.Context, options resolver.Options, e *Edit,
-) (*resolver.Ruleset, []string, error) {
-	if e != nil {
-		e.found, e.Old = nowhere, nil
-	}
-	compiler, err := resolver.NewCompiler(options)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, rule := range rs.Rules {
-		rule, _ = e.replace(inline, rule)
-		compiler.Add(rule)
-	}
-	versions, inSources := rs.readSources(ctx, compiler, options.Pause, e)
-	if e != nil {
-		e.versions = versions
-	}
-	ruleset, inRules := compiler.Compile()
-	return ruleset, versions, errors.Join(inSources, inRules)
-}
-
-// readSources adds the rules of all sources, in their order, and returns the sources' versions.
-func (rs *Ruleset) readSources(ctx context.Context, compiler *resolver.Compiler, pause func(),
-	e *Edit) ([]string, error) {
-	var versions []string
+// readSources passes all rules of some sources on, in their order, with an edit if there is one, and
+// takes down in next what else it has read. A source that fails before its first rule stays as it
+// was, so that only what is wrong with it is told.
+func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next *candidate,
+	pause func(), e *Edit) error {
 	var errs []error
-	added := 0
-	add := func(rule resolver.Rule) {
-		compiler.Add(rule)
-		added++
-		if pause != nil && added%64 == 0 {
-			pause()
+	f := feed{pause: pause}
+	for _, i := range which {
+		from := rs.Sources[i]
+		begin := sync.OnceFunc(func() { to.Source(i + 1) })
+		f.to = func(rule resolver.Rule) {
+			begin()
+			to.Add(rule)
 		}
-		if added%collectEvery == 0 {
-			runtime.GC()
-		}
-	}
-	for i, from := range rs.Sources {
-		compiler.NextSource()
+		e.beginSource(i)
 		version, err := from.Read(ctx, func(rule resolver.Rule) {
 			if rule, keep := e.replace(i, rule); keep {
-				add(rule)
+				f.add(rule)
 			}
 		})
-		compiler.Warn(source.WarningsOf(from)...)
-		if rule, ok := e.added(from, i); ok {
-			add(rule)
-		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("source %s: %w", from, err))
+			errs, version = append(errs, inSource(from, err)), ""
 		}
-		versions = append(versions, version)
+		if rule, ok := e.added(from, i); ok {
+			f.add(rule)
+		}
+		next.noteReading(from, i, version)
+		if err == nil {
+			begin()
+			to.Warn(next.warnings[i]...)
+		}
 	}
-	if added >= collectEvery {
-		runtime.GC() // what the last source has read, before compiling takes memory
-	}
-	return versions, errors.Join(errs...)
+	f.end()
+	return errors.Join(errs...)
 }
 
-// Reload reads and compiles the rules beside those that serve, swaps them in if all is well, and
-// reports. It does nothing where ctx has ended before its turn comes, nor when the configuration
-// has been unloaded: its successor watches then.
+// feed passes rules on, while requests are to run and memory is to stay low.
+type feed struct {
+	to    func(resolver.Rule)
+	pause func() // nil for none
+	n     int
+}
+
+// collectEvery is after how many rules what reading them has left behind is collected. By itself
+// the collector would wait until that is as much as the old rules and the new ones together; and it
+// has little to do, as compiled rules hold no pointers, nor do rules that a source has read only
+// one at a time.
+const collectEvery = 1 << 16
+
+func (f *feed) add(rule resolver.Rule) {
+	f.to(rule)
+	f.n++
+	if f.pause != nil && f.n%64 == 0 {
+		f.pause()
+	}
+	if f.n%collectEvery == 0 {
+		runtime.GC()
+	}
+}
+
+// end collects what the last rules have left behind, before what follows takes memory.
+func (f *feed) end() {
+	if f.n >= collectEvery {
+		runtime.GC()
+	}
+}
+
+// inSource says of which source an error is.
+func inSource(from source.Source, err error) error { return fmt.Errorf("source %s: %w", from, err) }
+
+// Reload reads all sources again beside the rules that serve, swaps in what they hold if all is
+// well, and reports. It does nothing where ctx has ended before its turn comes, nor when the
+// configuration has been unloaded: its successor watches then.
 func (rs *Ruleset) Reload(ctx context.Context) {
 	_ = rs.alone(func() error { // what is wrong is reported
 		if ctx.Err() == nil {
+			for i := range rs.Sources {
+				rs.shared.backlog.add(i, unread{isStale: true, isWhole: true})
+			}
 			rs.loadAlone()
 		}
 		return nil
 	})
 }
 
-// loadAlone is Reload for who runs alone already.
+// loadAlone reads what there is to read of the sources, and swaps it in or rejects it, for who runs
+// alone.
 func (rs *Ruleset) loadAlone() {
-	if len(rs.Sources) == 0 {
-		return // inline rules change with the configuration alone
+	work := rs.shared.backlog.take(len(rs.Sources))
+	if !slices.ContainsFunc(work, isStale) {
+		return // as an edit has read it
 	}
-	pause := pace.New().Pause
-	next, err := rs.load(rs.Context, pause)
+	next, err := rs.derive(rs.Context, work, nil)
 	if rs.Context.Err() != nil {
+		rs.leave(work, nil)
 		return
+	}
+	if err == nil && next.difference.Broken > 0 {
+		err = brokenError(next.difference.Broken, next.difference.FirstBroken)
 	}
 	if err != nil {
-		rs.reject(err)
+		rs.leave(work, next)
+		rs.reject(next, err)
 		return
 	}
-	difference := resolver.Compare(rs.Serving().Ruleset, next.Ruleset, namedKeys)
-	if difference.Broken > 0 {
-		rs.reject(brokenError(difference.Broken, difference.FirstBroken))
-		return
+	rs.swap(next)
+}
+
+// leave leaves it to the next load to read what has been read in vain; next is what has come of it,
+// nil if nothing has.
+func (rs *Ruleset) leave(work []unread, next *candidate) {
+	serving := rs.Serving()
+	for i, what := range work {
+		if what.isStale && (next == nil || next.versions[i] != serving.versions[i]) {
+			rs.shared.backlog.add(i, what)
+		}
 	}
-	rs.swap(next, difference)
 }
 
 // swap lets a ruleset serve. The one from before is left to the garbage collector.
-func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) {
+func (rs *Ruleset) swap(next *candidate) {
 	old, now := rs.Serving(), time.Now()
-	before, recovered := old.Digest, rs.shared.last.Load().err != nil
-	next.counted = rs.shared.tally.hits.Begin(next.Ruleset)
+	before, recovered := old.Digest, rs.LastError() != nil
+	next.complete()
 	// also where it answers the same: positions and warnings may be others
-	rs.shared.serving.Store(next)
-	rs.shared.tally.hits.Retire(old.counted, pace.New().Pause)
-	if isLarge(old.Ruleset) {
-		// the collector would wait until as much again has been left behind
-		time.AfterFunc(longestRequest, runtime.GC)
-	}
+	rs.shared.replace(old, next.Loaded)
 	rs.shared.last.Store(&lastLoad{time: now})
-	rs.shared.tally.loaded(rs.Sources, nil, now)
-	rs.tellSources(nil)
+	read := rs.sourcesAt(next.read)
+	rs.shared.tally.loaded(read, nil, now)
+	tellSources(read, nil)
+	rs.noteForRenewal(old, next)
+	difference := next.difference
 	if rules, _ := old.Ruleset.AtSite(); rules == 0 {
 		warnings := rs.ClientHostWarnings(next.Ruleset)
 		difference.Warnings = append(difference.Warnings, warnings...)
@@ -187,36 +264,53 @@ func (rs *Ruleset) swap(next *Loaded, difference resolver.Difference) {
 		rs.note(rs.unchanged(difference))
 		return
 	}
-	rs.note(rs.swapped(before, next, difference))
+	rs.note(rs.swapped(before, next.Loaded, difference))
+}
+
+// replace stores what serves from now on, and moves the hits where rules get other numbers.
+func (l *shared) replace(old, next *Loaded) {
+	next.counted = l.tally.hits.Next(old.counted, next.Ruleset)
+	l.serving.Store(next)
+	if next.counted == old.counted {
+		return
+	}
+	l.tally.hits.Retire(old.counted, pace.New().Pause)
+	if isLarge(old.Ruleset) {
+		// the collector would wait until as much again has been left behind
+		time.AfterFunc(longestRequest, runtime.GC)
+	}
+}
+
+// sourcesAt returns the sources that have some indexes.
+func (rs *Ruleset) sourcesAt(indexes []int) (sources []source.Source) {
+	for _, i := range indexes {
+		sources = append(sources, rs.Sources[i])
+	}
+	return sources
 }
 
 // longestRequest is how long it takes at most until nobody holds a ruleset that serves no more.
 const longestRequest = 400 * time.Millisecond
 
 // reject leaves the ruleset that serves where it is.
-func (rs *Ruleset) reject(err error) {
+func (rs *Ruleset) reject(next *candidate, err error) {
 	rejected := failedLoad(err, rs.shared.last.Load())
 	rs.shared.last.Store(rejected)
-	rs.shared.tally.loaded(rs.Sources, err, rejected.time)
-	rs.tellSources(err)
+	read := rs.sourcesAt(next.read)
+	rs.shared.tally.loaded(read, err, rejected.time)
+	tellSources(read, err)
 	rs.note(rs.rejected(rs.Serving().Digest, rejected))
 }
 
 // tellSources tells those sources that want to know what became of what they returned last: nil
 // stands for rules that serve.
-func (rs *Ruleset) tellSources(err error) {
-	for _, from := range rs.Sources {
+func tellSources(sources []source.Source, err error) {
+	for _, from := range sources {
 		if judged, ok := from.(source.Judged); ok {
 			judged.Judge(err)
 		}
 	}
 }
-
-// collectEvery is after how many rules what reading them has left behind is collected. By itself
-// the collector would wait until that is as much as the old rules and the new ones together; and it
-// has little to do, as compiled rules hold no pointers, nor do rules that a source has read only
-// one at a time.
-const collectEvery = 1 << 16
 
 // freeMemory returns the memory to the system that loading the first rules has left behind, if they
 // are many. It stops everybody for a while, which is nobody yet; after a swap the runtime does it
@@ -236,22 +330,22 @@ func isLarge(ruleset *resolver.Ruleset) bool {
 // SiteOrigin is the origin of what is a path of the site.
 func (rs *Ruleset) SiteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
 
-// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources. The
-// error lists all that fail.
+// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources, as of
+// their last readings. The error lists all that fail.
 func (rs *Ruleset) CheckExpectations(ruleset *resolver.Ruleset) error {
-	errs := []error{source.PlacedExpectations{Expectations: rs.Expect}.Check(ruleset,
-		rs.Options.Origin)}
-	for _, expected := range rs.expectationsOfSources() {
-		errs = append(errs, expected.Check(ruleset, rs.Options.Origin))
+	var expected []source.PlacedExpectations
+	for _, from := range rs.Sources {
+		expected = append(expected, source.ExpectationsOf(from))
 	}
-	return errors.Join(errs...)
+	return rs.check(ruleset, expected)
 }
 
-// expectationsOfSources returns what each source expects, as of its last reading.
-func (rs *Ruleset) expectationsOfSources() []source.PlacedExpectations {
-	all := make([]source.PlacedExpectations, len(rs.Sources))
-	for i, from := range rs.Sources {
-		all[i] = source.ExpectationsOf(from)
+// check lets a ruleset pass the expectations of the handler, and those expected by its sources.
+func (rs *Ruleset) check(ruleset *resolver.Ruleset, expected []source.PlacedExpectations) error {
+	ofHandler := source.PlacedExpectations{Expectations: rs.Expect}
+	errs := []error{ofHandler.Check(ruleset, rs.Options.Origin)}
+	for _, of := range expected {
+		errs = append(errs, of.Check(ruleset, rs.Options.Origin))
 	}
-	return all
+	return errors.Join(errs...)
 }

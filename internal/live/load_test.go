@@ -48,7 +48,7 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 }
 
 func TestAnEditOfASourceThatIsOutIsWorthAnotherTry(t *testing.T) {
-	refusal, is := errors.AsType[*Refusal](refused(source.ErrUnavailable))
+	refusal, is := errors.AsType[*Refusal](statusOf(source.ErrUnavailable))
 	if !is || refusal.Status != http.StatusServiceUnavailable {
 		t.Errorf("it is %v", refusal)
 	}

@@ -73,7 +73,7 @@ func (rs *Ruleset) Start() (err error) {
 		if err != nil {
 			return nil, printable.Shorten(err)
 		}
-		rs.tellSources(last.err)
+		tellSources(rs.Sources, last.err)
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
@@ -154,26 +154,29 @@ func (rs *Ruleset) Stop() error {
 func (rs *Ruleset) watch() <-chan struct{} {
 	versions := rs.Serving().versions
 	changes := make(chan struct{}, 1)
-	changed := func() {
-		select {
-		case changes <- struct{}{}:
-		default: // a change is waiting already, and will see this one
-		}
-	}
 	for i, from := range rs.Sources {
-		go from.Watch(rs.Context, versions[i], changed)
+		go from.Watch(rs.Context, versions[i], func() {
+			rs.shared.backlog.add(i, unread{isStale: true})
+			select {
+			case changes <- struct{}{}:
+			default: // a change is waiting already, and will see this one
+			}
+		})
 	}
 	return changes
 }
 
-// follow loads the rules anew after each change.
+// follow reads what has changed after each change.
 func (rs *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
 		case <-rs.Context.Done():
 			return
 		case <-changes:
-			rs.Reload(rs.Context)
+			_ = rs.alone(func() error { // what is wrong is reported
+				rs.loadAlone()
+				return nil
+			})
 		}
 	}
 }

@@ -36,11 +36,13 @@ type shared struct {
 	// one at a time, so that each change is read and told once.
 	following chan struct{}
 
-	tally *tally
+	tally   *tally
+	backlog backlog
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	notices []notice   // of the load that is under way
 	last    atomic.Pointer[lastLoad]
+	renewal *renewal // nil while none is under way
 }
 
 // Loaded is a ruleset that has been read, compiled and tested.
@@ -88,6 +90,11 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
 	l.last.Store(last)
+	if last.err != nil {
+		for i := range first.versions {
+			l.backlog.add(i, unread{isStale: true, isWhole: true})
+		}
+	}
 	return l, nil
 }
 
