@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,4 +142,173 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAnEditReadsNoSourceThatTellsWhatBecameOfIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		from source.Source
+		of   func(source.Source) *plainSource
+		want string // where the rule for b stands then
+	}{
+		"rules that move":         {&rewritingSource{}, func(s source.Source) *plainSource { return &s.(*rewritingSource).plainSource }, "links:3"},
+		"rules without positions": {&changingSource{}, func(s source.Source) *plainSource { return &s.(*changingSource).plainSource }, "links:2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := tt.of(tt.from), &plainSource{name: "other"}
+				s.name = "links"
+				s.set("a", one, "b", one)
+				rs, logs := serve(t, Config{Sources: []source.Source{tt.from, other}})
+				before := rs.Serving().Digest
+				if err := rs.apply(t.Context(), "new", two); err != nil {
+					t.Fatal(err)
+				}
+				rs.wantServed(t, "a", one, "b", one, "new", two)
+				if _, at := rs.lookUp("b"); at != tt.want {
+					t.Errorf("b stands at %s, want %s", at, tt.want)
+				}
+				for key, value := range map[string]string{"a": "", "b": two} {
+					if err := rs.apply(t.Context(), key, value); err != nil {
+						t.Fatal(err)
+					}
+				}
+				rs.wantServed(t, "a", "pass", "b", two, "new", two)
+				if s.reads != 1 || other.reads != 1 {
+					t.Errorf("the sources are read %d and %d times", s.reads, other.reads)
+				}
+				edited := logs.FilterMessage("rule edited").All()[0].ContextMap()
+				swapped := logs.FilterMessage("rules swapped").All()[0].ContextMap()
+				if edited["key"] != "new" || edited["is"] != `"`+two+`"` || edited["old_digest"] != before ||
+					swapped["old_digest"] != before || fmt.Sprint(swapped["first_added"]) != "[new]" {
+					t.Errorf("the records are %v and %v", edited, swapped)
+				}
+			})
+		})
+	}
+}
+
+func TestAnEditOfAnotherWritableSourceReadsThatAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, other := &plainSource{name: "links"}, &plainSource{name: "other"}
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s, other}})
+		if err := rs.apply(t.Context(), "new", two); err != nil {
+			t.Fatal(err)
+		}
+		rs.wantServed(t, "a", one, "new", two)
+		if _, at := rs.lookUp("new"); at != "links:1" || s.reads != 2 || other.reads != 1 {
+			t.Errorf("new stands at %s; readings: %d and %d", at, s.reads, other.reads)
+		}
+	})
+}
+
+func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		meanwhile []string // keys and values of the source
+		tag       string   // of If-Match
+		status    int      // 0 if it is made
+		want      []string // keys and where they lead
+	}{
+		"another rule is there": {[]string{"a", one, "b", two}, "", 0,
+			[]string{"a", three, "b", two}},
+		"the rule is another":  {[]string{"a", two}, "", 0, []string{"a", three}},
+		"the rule is gone":     {[]string{"b", two}, "", 0, []string{"a", three, "b", two}},
+		"it is bad otherwise":  {[]string{"a", "bad", "b", "bad"}, "", 422, []string{"a", one}},
+		"it breaks":            {[]string{"a", one, "b", "/b"}, "", 422, []string{"a", one}},
+		"the edit mends it":    {[]string{"a", "bad"}, "", 0, []string{"a", three}},
+		"the digest is stated": {[]string{"a", two}, "served", 412, []string{"a", two}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(rewritingSource)
+				s.set("a", one)
+				rs, _ := serve(t, Config{Sources: []source.Source{s}})
+				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: three}}
+				if tt.tag != "" {
+					e.Conditions.ifMatch = &condition{tags: []string{EntityTag(rs.Serving().Digest)}}
+				}
+				s.set(tt.meanwhile...)
+				_, err := rs.Apply(t.Context(), e)
+				status := 0
+				if refusal, is := errors.AsType[*Refusal](err); is {
+					status = refusal.Status
+				}
+				if status != tt.status || (err != nil) != (status > 0) {
+					t.Errorf("got %v", err)
+				}
+				rs.wantServed(t, tt.want...)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestAnEditCanMendASourceThatIsRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, other := new(rewritingSource), &plainSource{name: "other"}
+		s.set("a", one)
+		other.set("o", one)
+		rs, logs := serve(t, Config{Sources: []source.Source{s, other}})
+		synctest.Wait()
+		s.set("a", "bad", "b", two)
+		s.tell()
+		if err := rs.apply(t.Context(), "c", three); err == nil || !strings.Contains(err.Error(), "bad") {
+			t.Errorf("got %v", err)
+		}
+		other.set("o", two)
+		other.tell() // which is rejected, too
+		if err := rs.apply(t.Context(), "a", three); err != nil {
+			t.Error(err)
+		}
+		rs.wantServed(t, "a", three, "b", two, "o", two)
+		if rs.LastError() != nil || logs.FilterMessage("rules swapped").Len() != 1 {
+			t.Errorf("%v; %v", rs.LastError(), logs.All())
+		}
+	})
+}
+
+func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &gone{}
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		s.out = errors.New("the disk is gone")
+		err := rs.apply(t.Context(), "a", two)
+		refusal, _ := errors.AsType[*Refusal](err)
+		if refusal == nil || refusal.Status != 503 ||
+			err.Error() != "the rules cannot be read: source : the disk is gone" {
+			t.Errorf("got %v", err)
+		}
+		rs.wantServed(t, "a", one)
+		if rs.LastError() == nil {
+			t.Error("nothing is rejected")
+		}
+	})
+}
+
+// gone is a source that can be out.
+type gone struct {
+	plainSource
+	out error
+}
+
+func (s *gone) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	if s.out != nil {
+		return "", s.out
+	}
+	return s.plainSource.Read(ctx, add)
+}
+
+func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+	if s.out != nil {
+		return s.out
+	}
+	return s.plainSource.Edit(ctx, version, edit)
+}
+
+func (s *gone) Outage() *source.Outage {
+	if s.out == nil {
+		return nil
+	}
+	return &source.Outage{Err: s.out}
 }
