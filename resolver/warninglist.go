@@ -72,9 +72,10 @@ func (w *warningList) toldPlaces() map[Position]bool {
 	return told
 }
 
-// comparePlaces compares places in one source.
+// comparePlaces compares places in one source. A rule without one comes last, as it is added last
+// where the others have places.
 func comparePlaces(a, b Position) int {
-	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Column, b.Column))
 }
 
 // compareRules puts rules in the order of their sources and of their places there, and those
