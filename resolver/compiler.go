@@ -51,6 +51,7 @@ type Compiler struct {
 	failures         []error
 	templateFailures []error
 	moved            moved
+	concerns         *concerns
 	replaced         int // bytes of records that others have taken the place of
 	// scratch memory for keys and records
 	key, query, encoded []byte
@@ -383,7 +384,10 @@ func (c *Compiler) compileChains() {
 		return
 	}
 	c.warnOfChains()
+	unmatched := c.unmatchedPaths()
+	c.warnOfMisspelt(unmatched)
 	c.warnOfIdlePasses()
+	c.concerns = c.findConcerns(unmatched)
 	c.storeInternalRules()
 }
 
@@ -392,7 +396,7 @@ func (c *Compiler) ruleset() *Ruleset {
 	rs := &Ruleset{
 		table: c.table, templates: c.templates, opts: c.opts, sources: c.sources.all,
 		failures: c.failures, templateFailures: c.templateFailures,
-		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite,
+		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite, concerns: c.concerns,
 		written: c.written, modal: c.modal, stored: c.stored,
 		moved: moved{slots: c.table.slots.n},
 	}

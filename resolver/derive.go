@@ -86,7 +86,8 @@ func (d *derivation) begin() {
 		opts: before.opts, table: before.table.branch(), templates: before.templates,
 		sources: numberedOf(before.sources), warnings: before.warnings.branch(),
 		shadowed: before.shadowed,
-		moved:    d.moved, templateFailures: before.templateFailures, failures: before.failures, atSite: before.atSite,
+		moved:    d.moved, concerns: before.concerns,
+		templateFailures: before.templateFailures, failures: before.failures, atSite: before.atSite,
 		errs: d.errs, wrong: len(d.errs), written: before.written, modal: before.modal, stored: before.stored, warningGroup: ofRules,
 	}
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
@@ -336,8 +337,14 @@ func (d *derivation) addTemplate(rule Rule, rank int) {
 // concernsChains reports whether a chain may lead elsewhere, or what else depends on all rules.
 func (d *derivation) concernsChains() bool {
 	before := d.before
-	return len(before.internal) > 0 || len(before.passing) > 0 || d.c.templates != nil ||
-		d.inTemplates || d.c.table.internalRules.n > 0 || len(d.c.passing) > 0
+	leads := func(rule Rule) bool { return isInternal(rule.Value) || rule.Value == PassValue }
+	for _, key := range d.literal {
+		if leads(d.old[key]) || leads(d.now[key]) || before.concerns.hasKey(key) {
+			return true
+		}
+	}
+	return d.inTemplates ||
+		d.hasMoved && (len(before.internal) > 0 || len(before.passing) > 0 || before.templates != nil)
 }
 
 // follow follows all chains again.

@@ -4,8 +4,7 @@ import "strings"
 
 // warnOfMisspelt warns of rules that lead to a path which no key answers. It does where that path
 // is one letter away from a key.
-func (c *Compiler) warnOfMisspelt() {
-	m := c.unmatchedPaths()
+func (c *Compiler) warnOfMisspelt(m *nearPaths) {
 	if len(m.paths) == 0 {
 		return
 	}

@@ -13,13 +13,13 @@ type moved struct {
 	changes int
 }
 
-// place is a line and a column, 0 where a rule has not moved.
+// place is 1 more than a line and a column in one number, 0 where a rule has not moved.
 type place uint64
 
 const columnBits = 24
 
 func newPlace(at Position) place {
-	return place(at.Line)<<columnBits | place(min(at.Column, 1<<columnBits-1))
+	return place(at.Line)<<columnBits + place(min(at.Column, 1<<columnBits-2)) + 1
 }
 
 // branch returns the same places, which can change without those of m, as long as m does not change
@@ -44,6 +44,7 @@ func (m *moved) at(i int) place {
 // apply puts the place of the rule in a slot, if it has moved, into its position.
 func (m *moved) apply(i int, at *Position) {
 	if to := m.at(i); to != 0 {
+		to--
 		at.Line, at.Column = int(to>>columnBits), int(to&(1<<columnBits-1))
 	}
 }

@@ -32,6 +32,7 @@ type Ruleset struct {
 	// internal are the slots of the rules with internal redirects, passing those of the rules that
 	// pass, both in the order of compareRules.
 	internal, passing []int32
+	concerns          *concerns
 	moved             moved
 	// taken is how many slots are not empty, gone how many bytes of records nothing refers to.
 	taken, gone int

@@ -145,7 +145,6 @@ func (c *Compiler) warnOfChains() {
 		c.warnOfDoubleSlash(this)
 		c.warnOfExact(this)
 	}
-	c.warnOfMisspelt()
 }
 
 // warnOfLoop reports a loop once, and every rule that leads into it.
