@@ -255,3 +255,44 @@ func BenchmarkCompile(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWith derives a ruleset by changes of rules that lead to URLs.
+func BenchmarkWith(b *testing.B) {
+	for _, n := range []int{10, 10_000, 1_000_000} {
+		for _, internal := range []int{0, n / 10} {
+			rules := benchRules(n)
+			for i := range internal {
+				rules[10*i].Value = "/" + rules[10*i+1].Key + "/x"
+			}
+			rs := mustCompile(b, rules, Options{Digest: true})
+			for _, changes := range []int{1, 1000} {
+				for _, concerned := range []int{0, 1} {
+					if internal == 0 && concerned > 0 || changes > n {
+						continue
+					}
+					name := fmt.Sprintf("rules=%d/internal=%d/changes=%d/concerned=%d",
+						n, internal, changes, concerned)
+					b.Run(name, func(b *testing.B) { benchmarkWith(b, rs, changes, concerned) })
+				}
+			}
+		}
+	}
+}
+
+// benchmarkWith changes rules that chains lead to, or the ones behind them.
+func benchmarkWith(b *testing.B, rs *Ruleset, changes, concerned int) {
+	n := rs.Len()
+	b.ReportAllocs()
+	for round := 0; b.Loop(); round++ {
+		list := make([]RuleChange, changes)
+		for i := range list {
+			at := (i*(n/changes) + round*10) % n / 10 * 10
+			key := benchKey(at + 2 - concerned)
+			rule := Rule{Key: key, Value: benchURL(n + round)}
+			list[i] = RuleChange{Key: key, Rule: &rule}
+		}
+		if _, _, err := rs.With(list); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
