@@ -399,9 +399,24 @@ func (d *derivation) ruleset() *Ruleset {
 		next.digest = next.digestOfSum()
 	}
 	if next.opts.reverse {
-		next.reverse = newReverseIndex(next)
+		next.reverse = before.reverse.reverseOf(next, d.changedSlots(next))
 	}
 	return next
+}
+
+// changedSlots returns the slots whose records are others than before.
+func (d *derivation) changedSlots(next *Ruleset) []int {
+	slots := slices.Collect(maps.Keys(d.touched))
+	if !d.followed {
+		return slots
+	}
+	for _, slot := range next.internal {
+		at := int(slot)
+		if !d.touched[at] && d.before.table.slots.at(at).ref() != next.table.slots.at(at).ref() {
+			slots = append(slots, at)
+		}
+	}
+	return slots
 }
 
 // counted returns how many rules more serve than before.

@@ -3,6 +3,7 @@ package resolver
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,87 +18,180 @@ import (
 // candidate: it is a short URL only if it leads to the page when it is resolved.
 type reverseIndex struct {
 	ruleset *Ruleset
-	// heads are the first rules with a destination, by its hash; next are those that follow each.
-	// Rules have the numbers of Result plus 1, and 0 is none. The better short URL comes first.
-	heads map[uint64]uint32
-	next  []uint32
+	// heads are the first rules with a destination, by its hash; next are those that follow each, by
+	// number. Rules have the numbers of Result plus 1, and 0 is none. The better short URL comes first.
+	heads heads
+	next  pages[uint32]
 	// templates are those whose destination begins with whole segments that have a hash.
 	templates map[pageHash][]*reverseTemplate
-	// origins are those that destinations have.
-	origins map[string]bool
+	// origins are those that destinations have, newOrigins those of rules that came later. There may
+	// be some that no rule leads to any more.
+	origins, newOrigins map[string]bool
 	// internal tells that there are destinations with the origin of the request, slashed those
 	// whose path ends in "/".
 	internal, slashed bool
-	searches          sync.Pool // of *reverseSearch
+	searches          *sync.Pool // of *reverseSearch
 }
 
 func newReverseIndex(rs *Ruleset) *reverseIndex {
 	x := &reverseIndex{
-		ruleset: rs, heads: make(map[uint64]uint32, rs.rules),
-		next:      make([]uint32, rs.table.slots.n+1),
-		templates: map[pageHash][]*reverseTemplate{}, origins: map[string]bool{},
+		ruleset: rs, heads: newHeads(rs.rules), next: makePages[uint32](rs.table.slots.n + 1),
+		origins: map[string]bool{}, searches: new(sync.Pool),
 	}
+	x.newOrigins = x.origins
 	for n, s := range rs.table.entries() {
-		x.add(n, s.ref())
+		if hash, ok := x.noteRule(s.ref()); ok {
+			number := uint32(n + 1)
+			x.next.set(int(number), x.heads.swap(hash, number))
+		}
 		rs.opts.pauseAfter(n)
 	}
+	x.newOrigins = nil
 	x.sort()
-	for n, t := range rs.templates.all() {
-		rs.opts.pauseAfter(n)
+	x.indexTemplates()
+	return x
+}
+
+func (x *reverseIndex) indexTemplates() {
+	x.templates = map[pageHash][]*reverseTemplate{}
+	for n, t := range x.ruleset.templates.all() {
+		x.ruleset.opts.pauseAfter(n)
 		if !t.rule.Unlisted {
 			x.addTemplate(t)
 		}
 	}
-	return x
 }
 
-// add adds the rule in a slot, if a page can be its destination. Fragments are not sent to servers,
-// so that no page has one.
-func (x *reverseIndex) add(n int, at ref) {
+// reverseOf derives the index of a ruleset from that of the one that it is derived from, as some
+// slots have changed.
+func (x *reverseIndex) reverseOf(rs *Ruleset, slots []int) *reverseIndex {
+	if !x.heads.haveRoom(len(slots)) || len(x.newOrigins)+len(slots) > mostNewOrigins {
+		return newReverseIndex(rs)
+	}
+	y := *x
+	y.ruleset, y.heads, y.next = rs, x.heads.branch(), x.next.branch()
+	y.newOrigins = maps.Clone(x.newOrigins)
+	for _, slot := range slots {
+		if old := x.ruleset.table.slots.at(slot); old.hasRule() {
+			if hash, ok := x.hashOfRule(old.ref()); ok {
+				y.take(hash, uint32(slot+1))
+			}
+		}
+	}
+	for _, slot := range slots {
+		if now := rs.table.slots.at(slot); now.hasRule() {
+			if hash, ok := y.noteRule(now.ref()); ok {
+				y.put(hash, uint32(slot+1))
+			}
+		}
+	}
+	if rs.templates != x.ruleset.templates {
+		y.indexTemplates()
+	}
+	return &y
+}
+
+// mostNewOrigins is how many origins are copied with each change at most.
+const mostNewOrigins = 2000
+
+// take takes a rule out of those with a destination.
+func (x *reverseIndex) take(hash uint64, number uint32) {
+	first := x.heads.first(hash)
+	if first == number {
+		x.heads.swap(hash, x.next.at(int(number)))
+		return
+	}
+	for at := first; at != 0; at = x.next.at(int(at)) {
+		if x.next.at(int(at)) == number {
+			x.next.set(int(at), x.next.at(int(number)))
+			return
+		}
+	}
+}
+
+// put puts a rule among those with a destination.
+func (x *reverseIndex) put(hash uint64, number uint32) {
+	before, at := uint32(0), x.heads.first(hash)
+	for at != 0 && compareShort(x.key(at), x.key(number)) < 0 {
+		before, at = at, x.next.at(int(at))
+	}
+	x.next.set(int(number), at)
+	if before == 0 {
+		x.heads.swap(hash, number)
+	} else {
+		x.next.set(int(before), number)
+	}
+}
+
+// hashOfRule returns the hash of the destination of an entry's rule, if a page can be that.
+// Fragments are not sent to servers, so that no page has one.
+func (x *reverseIndex) hashOfRule(at ref) (hash uint64, ok bool) {
+	origin, canonical, query, ok := x.destinationOf(at, nil)
+	return hashOf([]byte(origin)).add(canonical).page(hashOf([]byte(searchOf(query)))), ok
+}
+
+// noteRule is hashOfRule for a rule that is added.
+func (x *reverseIndex) noteRule(at ref) (hash uint64, ok bool) {
+	var memory [128]byte
+	origin, canonical, query, ok := x.destinationOf(at, memory[:0])
+	if !ok {
+		return 0, false
+	}
+	x.noteOrigin(origin)
+	x.slashed = x.slashed || bytes.HasSuffix(canonical, []byte("/"))
+	return hashOf([]byte(origin)).add(canonical).page(hashOf([]byte(searchOf(query)))), true
+}
+
+// destinationOf returns the destination of an entry's rule, its canonical path appended to dst.
+func (x *reverseIndex) destinationOf(at ref, dst []byte) (
+	origin string, path []byte, query string, ok bool,
+) {
 	var r record
 	r.decodeAnswer(&x.ruleset.table.arena, x.ruleset.table.arena.bytes(at))
 	if r.flags.has(noDestination) || r.flags.has(unlisted) || r.fragment != "" {
-		return
+		return "", nil, "", false
 	}
-	origin, path := cutOrigin(r.base)
-	var memory [128]byte
-	canonical := weburl.AppendCanonicalPath(memory[:0], path)
-	hash := hashOf([]byte(origin)).add(canonical).page(hashOf([]byte(searchOf(r.query))))
-	number := uint32(n + 1)
-	x.next[number] = x.heads[hash]
-	x.heads[hash] = number
-	x.noteOrigin(origin)
-	x.slashed = x.slashed || bytes.HasSuffix(canonical, []byte("/"))
+	origin, written := cutOrigin(r.base)
+	return origin, weburl.AppendCanonicalPath(dst, written), r.query, true
 }
 
 func (x *reverseIndex) noteOrigin(origin string) {
-	if origin == "" {
+	switch {
+	case origin == "":
 		x.internal = true
-	} else if !x.origins[origin] {
-		x.origins[strings.Clone(origin)] = true
+	case !x.hasOrigin(origin):
+		if x.newOrigins == nil {
+			x.newOrigins = map[string]bool{}
+		}
+		x.newOrigins[strings.Clone(origin)] = true
 	}
+}
+
+// hasOrigin reports whether a destination may have an origin.
+func (x *reverseIndex) hasOrigin(origin string) bool {
+	return x.origins[origin] || x.newOrigins[origin]
 }
 
 // sort puts the better short URL first where several rules have one destination.
 func (x *reverseIndex) sort() {
 	n := 0
 	var rules []uint32
-	for hash, first := range x.heads {
+	for at, first := range x.heads.each() {
 		n++
 		x.ruleset.opts.pauseAfter(n)
-		if x.next[first] == 0 {
+		if x.next.at(int(first)) == 0 {
 			continue
 		}
 		rules = rules[:0]
-		for number := first; number != 0; number = x.next[number] {
+		for number := first; number != 0; number = x.next.at(int(number)) {
 			rules = append(rules, number)
 		}
 		slices.SortFunc(rules, func(a, b uint32) int { return compareShort(x.key(a), x.key(b)) })
-		x.heads[hash] = rules[0]
+		x.heads.setFirst(at, rules[0])
 		for i, number := range rules {
-			x.next[number] = 0
+			x.next.set(int(number), 0)
 			if i > 0 {
-				x.next[rules[i-1]] = number
+				x.next.set(int(rules[i-1]), number)
 			}
 		}
 	}

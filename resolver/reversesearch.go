@@ -24,8 +24,9 @@ func (rs *Ruleset) AppendShortURL(dst []byte, page *Request, short string) (url 
 	}
 	s, _ := x.searches.Get().(*reverseSearch)
 	if s == nil {
-		s = &reverseSearch{index: x}
+		s = new(reverseSearch)
 	}
+	s.index = x
 	defer s.end()
 	if !s.begin(page, short) {
 		return dst, false
@@ -33,7 +34,7 @@ func (rs *Ruleset) AppendShortURL(dst []byte, page *Request, short string) (url 
 	if x.internal && s.isOwn {
 		s.look(nil)
 	}
-	if x.origins[string(s.origin)] {
+	if x.hasOrigin(text(s.origin)) {
 		s.look(s.origin)
 	}
 	if len(s.best) == 0 {
@@ -99,7 +100,9 @@ func (s *reverseSearch) begin(page *Request, short string) (ok bool) {
 func (s *reverseSearch) end() {
 	s.search, s.request = "", Request{}
 	s.origin, s.path, s.best, s.candidate, s.destination, s.canonical = nil, nil, nil, nil, nil, nil
-	s.index.searches.Put(s)
+	searches := s.index.searches
+	s.index = nil
+	searches.Put(s)
 }
 
 // look tries the rules whose destinations have an origin, nil for that of the request, and a path
@@ -130,8 +133,8 @@ func (s *reverseSearch) tryRules(hash pageHash, rest []byte) {
 	if hasPart && s.unsafe {
 		return
 	}
-	first := s.index.heads[hash.page(s.searchHash)]
-	for number := first; number != 0 && s.steps > 0; number = s.index.next[number] {
+	first := s.index.heads.first(hash.page(s.searchHash))
+	for number := first; number != 0 && s.steps > 0; number = s.index.next.at(int(number)) {
 		s.steps--
 		at := s.index.ruleset.table.slots.at(int(number - 1)).ref()
 		key := s.index.ruleset.table.key(at)
