@@ -43,7 +43,12 @@ func CompareResults(before, after *Ruleset, report func(Change)) {
 	c := resultComparison{before: before, after: after, report: report}
 	after.eachEntry(c.compareEntry)
 	before.eachEntry(c.compareRemoved)
-	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
+	c.compareTemplates()
+}
+
+// compareTemplates reports what changes for the rules with variables.
+func (c *resultComparison) compareTemplates() {
+	eachTemplate(c.before, c.after, func(kind ChangeKind, old, now *templateRule) {
 		t := cmp.Or(now, old)
 		c.compare(kind, t.rule, t.sample())
 	})

@@ -16,6 +16,8 @@ type Difference struct {
 	FirstBroken []*RuleError
 	// Warnings are those of the new ruleset that the old one did not have.
 	Warnings []Warning
+
+	derived *derivation // nil for rulesets that are not derived from one another
 }
 
 // Compare returns what changes from before to after. The ruleset before may be nil, for a ruleset

@@ -34,6 +34,7 @@ type derivation struct {
 	gone     int          // bytes of records that nothing refers to any more
 	taken    int          // slots that are not empty
 	followed bool         // chains have been followed again
+	next     *Ruleset     // what has been derived
 	// ownsShadowed tells that the rules that are shadowed may be changed, rewarned which keys, as they
 	// are written, are warned of anew.
 	ownsShadowed bool
@@ -52,7 +53,7 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	d.collapse(changes)
 	d.check()
 	if len(d.c.errs) > 0 {
-		return nil, Difference{}, d.c.ruleErrors()
+		return nil, Difference{}, d.ruleErrors()
 	}
 	if !d.hasRoom() {
 		return d.compileAnew()
@@ -71,7 +72,7 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	}
 	switch {
 	case len(d.c.errs) > 0:
-		return nil, Difference{}, d.c.ruleErrors()
+		return nil, Difference{}, d.ruleErrors()
 	case d.c.full:
 		return d.compileAnew()
 	}
@@ -112,6 +113,16 @@ func (d *derivation) collapse(changes []RuleChange) {
 			d.literal = append(d.literal, key.key)
 		}
 	}
+}
+
+// ruleErrors returns what is wrong with the rules, in the order of their places.
+func (d *derivation) ruleErrors() RuleErrors {
+	errs := d.c.ruleErrors()
+	slices.SortStableFunc(errs, func(a, b *RuleError) int {
+		return cmp.Or(cmp.Compare(a.Position.Source, b.Position.Source),
+			comparePlaces(a.Position, b.Position))
+	})
+	return errs
 }
 
 // addShadowed adds the keys of rules that are shadowed: what is warned of them names the place of
@@ -484,7 +495,9 @@ func (d *derivation) difference(next *Ruleset) Difference {
 			changed.removed.add(rule)
 		}
 	}
-	return changed.difference(d.before, next)
+	difference := changed.difference(d.before, next)
+	d.next, difference.derived = next, d
+	return difference
 }
 
 // compileAnew compiles all rules with the changes made.

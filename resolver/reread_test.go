@@ -1,0 +1,183 @@
+package resolver
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// reread reads rules as those of the source 0.
+func reread(rs *Ruleset, rules []Rule) (*Ruleset, Difference, error) {
+	r := rs.Reread()
+	r.Source(0)
+	for _, rule := range rules {
+		r.Add(rule)
+	}
+	return r.Ruleset()
+}
+
+func TestALineInsertedAboveMovesTheRulesBelowAndChangesNothingElse(t *testing.T) {
+	rules := benchRules(20_000)
+	rs := mustCompile(t, rules, Options{Digest: true})
+	for i := range rules[5000:] {
+		rules[5000+i].Position.Line++
+	}
+	moved, difference, err := reread(rs, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if difference.Added+difference.Removed+difference.Changed > 0 || moved.Digest() != rs.Digest() {
+		t.Errorf("%+v", difference)
+	}
+	for _, i := range []int{0, 4999, 5000, 19_999} {
+		for place, rs := range []*Ruleset{rs, moved} {
+			want := i + 2
+			if place == 1 && i >= 5000 {
+				want++
+			}
+			if line := firstStep(t, rs, "https://go.example/"+rules[i].Key).Rule.Position.Line; line != want {
+				t.Errorf("rule %d stands in line %d, want %d", i, line, want)
+			}
+		}
+	}
+}
+
+func firstStep(t *testing.T, rs *Ruleset, url string) Step {
+	t.Helper()
+	request, err := ParseRequest(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rs.Explain(request).Walk[0]
+}
+
+func TestARereadingNamesEveryBadRuleAndEveryKeyThatStandsTwice(t *testing.T) {
+	at := func(line int) Position { return Position{"links.json", line, 2} }
+	old := []Rule{
+		{Key: "kept", Value: "https://kept.example/", Position: at(2)},
+		{Key: "other", Value: "https://other.example/", Position: at(3)},
+		{Key: "t/{x}", Value: "https://t.example/{x}", Position: at(4)},
+	}
+	now := append(slices.Clone(old),
+		Rule{Key: "%6Bept", Value: "https://kept.example/", Position: at(5)},
+		Rule{Key: "new", Value: "nowhere", Position: at(6)},
+		Rule{Key: "good", Value: "https://good.example/", Position: at(7)},
+		Rule{Key: "good", Value: "https://good.example/", Position: at(8)},
+		Rule{Key: "t/{y}", Value: "https://t.example/{y}", Position: at(9)},
+	)
+	_, _, err := reread(mustCompile(t, old, Options{}), now)
+	_, want := Compile(now, Options{})
+	if err == nil || err.Error() != want.Error() {
+		t.Errorf("%v\nwant\n%v", err, want)
+	}
+}
+
+func TestWhereMostRulesHaveChangedTheyAreToBeCompiled(t *testing.T) {
+	rs := mustCompile(t, benchRules(10_000), Options{})
+	changed := benchRules(10_000)
+	for i := range changed {
+		changed[i].Value += "x"
+	}
+	if _, _, err := reread(rs, changed); !errors.Is(err, ErrMostChanged) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, _, err := reread(rs, nil); !errors.Is(err, ErrMostChanged) {
+		t.Errorf("without rules, the error is %v", err)
+	}
+}
+
+func TestAKeyKeepsItsNumberAsLongAsTheRulesetIsDerived(t *testing.T) {
+	rules := benchRules(1000)
+	rs := mustCompile(t, rules, Options{})
+	key := rules[500].Key
+	number, _ := rs.NumberOf(key)
+	without, _, err := rs.With([]RuleChange{{Key: key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, serves := without.Numbered(number); serves || without.KeyOf(number) != key ||
+		!without.SharesNumbers(rs) {
+		t.Errorf("number %d is of %q, and serves: %v", number, without.KeyOf(number), serves)
+	}
+	again, _, err := without.With([]RuleChange{{Key: key, Rule: &Rule{Key: key, Value: "/new"}},
+		{Key: "more", Rule: &Rule{Key: "more", Value: "/other"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rule, serves := again.Numbered(number); !serves || rule.Value != "/new" {
+		t.Errorf("number %d is of %+v", number, rule)
+	}
+	if rule, _ := rs.Numbered(number); rule.Value != rules[500].Value {
+		t.Errorf("what it was derived from has %+v now", rule)
+	}
+}
+
+func TestALargeRulesetStaysWhatItIsCompiledOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	rules := map[string]Rule{}
+	for i, rule := range benchRules(30_000) {
+		if i%10 == 0 {
+			rule.Value = "/" + benchKey(i+1) + "/x"
+		}
+		rules[rule.Key] = rule
+	}
+	compile := func() *Ruleset {
+		return mustCompile(t, slices.Collect(maps.Values(rules)), Options{Digest: true, Reverse: true})
+	}
+	rs := compile()
+	for range 100 {
+		var changes []RuleChange
+		for range r.IntN(40) {
+			n := r.IntN(60_000)
+			rule := Rule{Key: benchKey(n), Value: benchURL(r.IntN(1000))}
+			switch r.IntN(4) {
+			case 0:
+				changes = append(changes, RuleChange{Key: rule.Key})
+				delete(rules, rule.Key)
+				continue
+			case 1:
+				rule.Value = "/" + benchKey(r.IntN(60_000)) + strings.Repeat("/x", r.IntN(2))
+			}
+			rules[rule.Key] = rule
+			changes = append(changes, RuleChange{Key: rule.Key, Rule: &rule})
+		}
+		next, _, err := rs.With(changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rs = next
+	}
+	compiled := compile()
+	if rs.Digest() != compiled.Digest() || rs.Len() != compiled.Len() ||
+		!reflect.DeepEqual(rs.Warnings(), compiled.Warnings()) {
+		t.Errorf("%d rules, %d warnings, want %d and %d", rs.Len(), len(rs.Warnings()),
+			compiled.Len(), len(compiled.Warnings()))
+	}
+	for n := range 60_000 {
+		for _, url := range []string{"https://go.example/" + benchKey(n), benchURL(n)} {
+			request, err := ParseRequest(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, gotResult := rs.AppendDestination(nil, &request)
+			want, wantResult := compiled.AppendDestination(nil, &request)
+			gotShort, _ := rs.AppendShortURL(nil, &request, "https://go.example")
+			wantShort, _ := compiled.AppendShortURL(nil, &request, "https://go.example")
+			if string(got) != string(want) || gotResult.Key != wantResult.Key ||
+				fmt.Sprint(gotResult.Err) != fmt.Sprint(wantResult.Err) ||
+				string(gotShort) != string(wantShort) {
+				t.Fatalf("%s: %s %+v %s\nwant %s %+v %s", url, got, gotResult, gotShort, want,
+					wantResult, wantShort)
+			}
+		}
+	}
+	again, err := rs.Recompile()
+	if err != nil || again.Digest() != rs.Digest() || again.IsWorn() {
+		t.Errorf("compiled anew: %v, worn: %v", err, again.IsWorn())
+	}
+}
