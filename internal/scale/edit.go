@@ -67,21 +67,17 @@ func (b *bench) editsOf(e editable, rules, rounds int) (*editTimes, error) {
 	if err := e.fill(rules); err != nil {
 		return nil, err
 	}
-	block := "shortlink {\n from " + e.source + "\n }\n respond 404"
 	servers := 1
 	if e.shared {
 		servers = 2
 	}
 	var all []*server
 	for processor := range servers {
-		s, err := b.startOn(processor, block)
+		s, _, err := b.startServing(processor, from(e.source), rules)
 		if err != nil {
 			return nil, err
 		}
 		defer s.stop()
-		if _, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started); err != nil {
-			return nil, err
-		}
 		all = append(all, s)
 	}
 	times := &editTimes{}

@@ -27,14 +27,11 @@ func (b *bench) edits(rules, rate int, length time.Duration) error {
 	if err := r.fill(redisKeys, rules); err != nil {
 		return err
 	}
-	s, err := b.start("shortlink {\n from " + r.source(redisKeys) + "\n }\n respond 404")
+	s, _, err := b.startServing(0, from(r.source(redisKeys)), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	if _, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started); err != nil {
-		return err
-	}
 	before, err := s.settledMemory()
 	if err != nil {
 		return err

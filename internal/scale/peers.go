@@ -298,9 +298,9 @@ func (h haproxy) do(command string) error {
 func (h haproxy) batches(rules int, g generations) []string {
 	const size = 150
 	var all []string
-	for from := 0; from < rules; from += size {
+	for first := 0; first < rules; first += size {
 		var batch strings.Builder
-		for i := from; i < min(rules, from+size); i++ {
+		for i := first; i < min(rules, first+size); i++ {
 			fmt.Fprintf(&batch, "/%s %s\n", key(i), url(i, g(i)))
 		}
 		all = append(all, batch.String())

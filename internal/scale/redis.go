@@ -65,9 +65,9 @@ func (r *redisServer) fill(form redisForm, n int) error {
 		return err
 	}
 	const page = 10_000
-	for from := 0; from < n; from += page {
+	for first := 0; first < n; first += page {
 		var rules []string
-		for i := from; i < min(from+page, n); i++ {
+		for i := first; i < min(first+page, n); i++ {
 			rules = append(rules, key(i), url(i, 0))
 		}
 		if err := r.set(form, rules...); err != nil {
@@ -111,15 +111,11 @@ func (b *bench) redisOf(r *redisServer, form redisForm, rules, rounds int) error
 	if err := r.fill(form, rules); err != nil {
 		return err
 	}
-	s, err := b.start("shortlink {\n from " + r.source(form) + "\n }\n respond 404")
+	s, start, err := b.startServing(0, from(r.source(form)), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	start, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started)
-	if err != nil {
-		return err
-	}
 	settled, err := s.settledMemory()
 	if err != nil {
 		return err

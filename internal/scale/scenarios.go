@@ -10,9 +10,12 @@ import (
 	"time"
 )
 
-func (b *bench) fromFile() string {
-	return "shortlink {\n from file " + b.links() + "\n }\n respond 404"
+// from is a site's block with the rules of a source.
+func from(source string) string {
+	return "shortlink {\n from " + source + "\n }\n respond 404"
 }
+
+func (b *bench) fromFile() string { return from("file " + b.links()) }
 
 func anyOf(n int) func(*rand.Rand) string {
 	return func(r *rand.Rand) string { return "/" + key(r.IntN(n)) }
@@ -62,15 +65,11 @@ func (b *bench) startup(rules, rounds int, length time.Duration) error {
 type startups struct{ seconds, settled, loaded, peak series }
 
 func (b *bench) startOnce(rules int, length time.Duration, all *startups) error {
-	s, err := b.start(b.fromFile())
+	s, took, err := b.startServing(0, b.fromFile(), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	took, err := s.await("/"+key(rules-1), url(rules-1, 0), s.started)
-	if err != nil {
-		return err
-	}
 	settled, err := s.settledMemory()
 	if err != nil {
 		return err
@@ -104,14 +103,11 @@ func (b *bench) swap(rules, swaps int) error {
 	if err := os.Rename(b.links()+"0", b.links()); err != nil {
 		return err
 	}
-	s, err := b.start(b.fromFile())
+	s, _, err := b.startServing(0, b.fromFile(), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	if _, err := s.await("/"+key(0), url(0, 0), s.started); err != nil {
-		return err
-	}
 	settled, err := s.settledMemory()
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // server is a Caddy.
@@ -49,6 +50,18 @@ func (b *bench) startOn(processor int, block string, env ...string) (*server, er
 	s.process, err = startProcess(processor, addr, append([]string{"GOMAXPROCS=1"}, env...), b.caddy,
 		"run", "--config", config)
 	return s, err
+}
+
+// startServing starts a Caddy, and waits until it serves; took is how long that is.
+func (b *bench) startServing(processor int, block string,
+	rules int) (s *server, took time.Duration, err error) {
+	if s, err = b.startOn(processor, block); err != nil {
+		return nil, 0, err
+	}
+	if took, err = s.await("/"+key(rules-1), url(rules-1, 0), s.started); err != nil {
+		s.stop()
+	}
+	return s, took, err
 }
 
 // caddyDir is the folder of the Caddy on a processor, and the root of its storage.
