@@ -48,11 +48,7 @@ func checkReplaceable(path string) error {
 
 // Edit is Rewrite for who reads the file again.
 func (s *File) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
-	if err == nil {
-		s.content.seen.see("") // as nobody has read what is there now
-	}
-	return err
+	return s.content.edit(ctx, s, version, edit)
 }
 
 // Rewrite puts a file with the edit made in the place of the old one, or of the one that a symbolic

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
@@ -55,13 +56,22 @@ func (c *content) planRewrite(
 
 // copyTo writes the new content, of which old is the old one, and returns a digest of it.
 func (w *rewrite) copyTo(to io.Writer, old io.ReadSeeker) (digest uint64, err error) {
-	written := newReading(w.ctx, nil, nil)
-	paced := struct {
-		io.Reader
-		io.Seeker
-	}{newReading(w.ctx, old, w.pause), old}
-	err = w.plan.Copy(io.MultiWriter(to, &written.sum), paced)
-	return written.digest(), err
+	var sum maphash.Hash
+	sum.SetSeed(contentSeed)
+	err = w.plan.Copy(io.MultiWriter(to, &sum, pausing{w.ctx, w.pause}), old)
+	return sum.Sum64(), err
+}
+
+// pausing is a writer that pauses after each piece, until a context ends.
+type pausing struct {
+	ctx   context.Context
+	pause func()
+}
+
+// Write writes nothing.
+func (p pausing) Write(piece []byte) (int, error) {
+	p.pause()
+	return len(piece), p.ctx.Err()
 }
 
 // errDamaged is the error of an edited copy that does not hold what was written.
@@ -92,4 +102,15 @@ func (w *rewrite) place(put func() error) (version string, err error) {
 	c.warnings = w.warnings
 	c.refused.Store(nil)
 	return w.version, nil
+}
+
+// edit is Edit of a source of the content.
+func (c *content) edit(
+	ctx context.Context, s Rewriting, version string, edit rulefile.Edit,
+) error {
+	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
+	if err == nil {
+		c.seen.see("") // as nobody has read what is there now
+	}
+	return err
 }

@@ -165,11 +165,7 @@ func (s *Storage) Writable() error { return s.content.writable() }
 
 // Edit is Rewrite for who reads the entry again.
 func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
-	if err == nil {
-		s.content.seen.see("") // as nobody has read what is there now
-	}
-	return err
+	return s.content.edit(ctx, s, version, edit)
 }
 
 // Rewrite stores the entry with the edit made, under the storage's lock for it: servers that share
