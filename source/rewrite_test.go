@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"aead.dev/minisign"
 	"github.com/caddyserver/caddy/v2"
 	_ "github.com/caddyserver/caddy/v2/modules/filestorage" // for its module
 
@@ -248,5 +249,39 @@ func rewriteUntilDone(t *testing.T, s *File, key string) {
 			t.Error(err)
 			return
 		}
+	}
+}
+
+func TestASignedFileIsNotRewritten(t *testing.T) {
+	s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
+	key, _, err := minisign.GenerateKey(nil)
+	must(t, err)
+	s.content.publicKey = &key
+	_, err = s.Rewrite(t.Context(), "", rulefile.Edit{Key: "a"}, ignoreRule)
+	if !errors.Is(err, ErrNotWritable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARewriteThatIsGivenUpChangesNothing(t *testing.T) {
+	old := `{"a": "https://a.example"` + strings.Repeat(" ", 1<<20) + "}"
+	s := fileSource(t, "links.json", old)
+	version, err := s.Read(t.Context(), ignoreRule)
+	must(t, err)
+	ctx, giveUp := context.WithCancel(t.Context())
+	edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
+	_, err = s.Rewrite(ctx, version, edit, func(resolver.Rule) { giveUp() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	content, err := os.ReadFile(s.path)
+	must(t, err)
+	entries, err := os.ReadDir(filepath.Dir(s.path))
+	must(t, err)
+	if string(content) != old || len(entries) != 1 {
+		t.Errorf("it holds %.100s, and there are %v", content, entries)
+	}
+	if state := s.content.state(t.Context()); state != version || s.content.seen.last() != version {
+		t.Errorf("a poll sees %s", state)
 	}
 }
