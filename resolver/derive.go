@@ -41,12 +41,6 @@ type derivation struct {
 	rewarned     map[string]bool
 }
 
-// rankedRule is a rule with the place of its source in the precedence.
-type rankedRule struct {
-	rank int
-	rule Rule
-}
-
 // derive makes the ruleset.
 func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) {
 	d.begin()

@@ -13,20 +13,20 @@ func (c *Compiler) warnOfMisspelt(m *nearPaths) {
 		at := s.ref()
 		key := c.table.key(at)
 		m.find(key, func(p *unmatchedPath) {
-			isFirst := p.near == 0 || key < c.table.key(p.near)
+			near := c.rankedAt(at)
+			isFirst := p.near.rule.Key == "" || compareRanked(near, p.near) < 0
 			if isFirst && !c.leadsToPath(at, p.path) {
-				p.near = at
+				p.near = near
 			}
 		})
 	}
 	for _, p := range m.paths {
-		if p.near == 0 {
+		if p.near.rule.Key == "" {
 			continue
 		}
-		near, _ := c.ruleAt(p.near)
 		for _, this := range p.rules {
 			c.warnAbout(this.rule, c.rankOfSource(this.source),
-				Warning{Kind: WarnMisspelt, Message: misspeltMessage(this, near.Key)})
+				Warning{Kind: WarnMisspelt, Message: misspeltMessage(this, p.near.rule.Key)})
 		}
 	}
 }
@@ -35,7 +35,8 @@ func (c *Compiler) warnOfMisspelt(m *nearPaths) {
 type unmatchedPath struct {
 	path  string
 	rules []*internalRule
-	near  ref // the first key in alphabetical order that is one letter away, 0 for none
+	// near is the first rule, in the order of [compareRules], whose key is one letter away.
+	near rankedRule
 }
 
 // unmatchedPaths returns the first of the paths that rules lead to and no key answers.

@@ -78,6 +78,20 @@ func comparePlaces(a, b Position) int {
 	return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Column, b.Column))
 }
 
+// rankedRule is a rule with the place of its source in the precedence.
+type rankedRule struct {
+	rank int
+	rule Rule
+}
+
+// rankedAt returns the rule of an entry.
+func (c *Compiler) rankedAt(at ref) rankedRule {
+	rule, rank := c.ruleAt(at)
+	return rankedRule{rank, rule}
+}
+
+func compareRanked(a, b rankedRule) int { return compareRules(a.rule, a.rank, b.rule, b.rank) }
+
 // compareRules puts rules in the order of their sources and of their places there, and those
 // without a place in that of their keys.
 func compareRules(a Rule, aRank int, b Rule, bRank int) int {

@@ -138,9 +138,8 @@ func (c *Compiler) warnOfChains() {
 			c.warn(WarnTooManyRedirects, this.rule, tooManyMessage(c.opts.maxRedirects))
 			continue
 		}
-		if key, ok := following[i]; ok {
-			other, _ := c.ruleAt(key)
-			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(c.endOf(this), other.Key))
+		if other, ok := following[i]; ok {
+			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(c.endOf(this), other.rule.Key))
 		}
 		c.warnOfDoubleSlash(this)
 		c.warnOfExact(this)
