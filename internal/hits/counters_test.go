@@ -103,6 +103,136 @@ func TestHitsStayWithTheirKeyOverSwaps(t *testing.T) {
 	}
 }
 
+// with derives a ruleset in which keys are set, and those with a "-" in front of them removed.
+func with(t testing.TB, rs *resolver.Ruleset, keys ...string) *resolver.Ruleset {
+	t.Helper()
+	var changes []resolver.RuleChange
+	for _, key := range keys {
+		change := resolver.RuleChange{Key: strings.TrimPrefix(key, "-")}
+		if change.Key == key {
+			change.Rule = &resolver.Rule{Key: key, Value: "https://example.com"}
+		}
+		changes = append(changes, change)
+	}
+	next, _, err := rs.With(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// roomy returns a ruleset of keys and of others, so that many more can be derived from it.
+func roomy(t testing.TB, keys ...string) *resolver.Ruleset {
+	for i := range 100 {
+		keys = append(keys, fmt.Sprint("other", i))
+	}
+	return rulesetOf(t, keys...)
+}
+
+func TestADerivedRulesetGoesOnWithTheCountsOfTheOneBefore(t *testing.T) {
+	h := NewCounters(noon)
+	h.add("back", Count{7, minuteOf(noon)}) // of a ruleset long ago
+	first := roomy(t, "a", "b", "t/{x}")
+	c := h.Begin(first)
+	late, _ := first.NumberOf("a")
+	ruleset := first
+	for _, step := range []struct {
+		changes []string
+		hit     string
+		want    map[string]uint64
+	}{
+		{nil, "a", map[string]uint64{"a": 1, "back": 7}},
+		{[]string{"new", "-b"}, "new", map[string]uint64{"a": 1, "new": 1, "back": 7}},
+		{[]string{"-a", "back"}, "back", map[string]uint64{"a": 1, "new": 1, "back": 8}},
+		{[]string{"u/{x}/{y}"}, "t/{x}", map[string]uint64{"a": 1, "new": 1, "back": 8, "t/{1}": 1}},
+		{[]string{"a", "-t/{x}"}, "a", map[string]uint64{"a": 2, "new": 1, "back": 8, "t/{1}": 1}},
+		{[]string{"t/{x}"}, "t/{x}", map[string]uint64{"a": 2, "new": 1, "back": 8, "t/{1}": 2}},
+	} {
+		ruleset = with(t, ruleset, step.changes...)
+		if next := h.Next(c, ruleset); next != c {
+			t.Fatalf("%v: the counts move", step.changes)
+		}
+		c.hitKey(t, step.hit)
+		wantCounts(t, h, step.want)
+	}
+	c.Count(late) // of a request that still has the first ruleset
+	if m := h.countOfKey("a"); m.N != 3 {
+		t.Errorf("a has %d hits", m.N)
+	}
+	anew, err := ruleset.Recompile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := h.Next(c, anew)
+	if next == c {
+		t.Fatal("what is compiled anew has the numbers of before")
+	}
+	h.Retire(c, nil)
+	wantCounts(t, h, map[string]uint64{"a": 3, "new": 1, "back": 8, "t/{1}": 2})
+}
+
+func TestOfHandlersOfOneNameEachCountsOnWhatItDerives(t *testing.T) {
+	h := NewCounters(noon)
+	one, two := h.Begin(roomy(t, "a", "b")), h.Begin(roomy(t, "a", "c"))
+	one.hitKey(t, "a")
+	two.hitKey(t, "a")
+	h.Next(one, with(t, one.ruleset, "-a", "c"))
+	one.hitKey(t, "c")
+	two.hitKey(t, "c")
+	wantCounts(t, h, map[string]uint64{"a": 2, "c": 2})
+	h.Next(two, with(t, two.ruleset, "-a"))
+	wantCounts(t, h, map[string]uint64{"a": 2, "c": 2})
+	h.Retire(two, nil)
+	wantCounts(t, h, map[string]uint64{"a": 2, "c": 2})
+}
+
+// Under the race detector, too.
+func TestNoHitIsLostWhileRulesetsAreDerived(t *testing.T) {
+	h := NewCounters(noon)
+	type loaded struct {
+		ruleset *resolver.Ruleset
+		counted *RulesetCounters
+	}
+	first := roomy(t, "a")
+	var serving atomic.Pointer[loaded]
+	serving.Store(&loaded{first, h.Begin(first)})
+	const each, steps = 2000, 300
+	var requests sync.WaitGroup
+	for range 4 {
+		requests.Go(func() {
+			for i := range each {
+				now := serving.Load()
+				key := "a"
+				if n := now.ruleset.Len(); i%2 == 1 && n > 101 {
+					key = fmt.Sprintf("t%d/{x}", n-102)
+				}
+				n, _ := now.ruleset.NumberOf(key)
+				now.counted.Count(n)
+			}
+		})
+	}
+	for i := range steps {
+		before := serving.Load()
+		next := with(t, before.ruleset, fmt.Sprintf("t%d/{x}", i))
+		counted := h.Next(before.counted, next)
+		serving.Store(&loaded{next, counted})
+		if counted != before.counted {
+			h.Retire(before.counted, nil)
+		}
+		if i%20 == 0 {
+			h.each(i%40 == 0, func(string, Count, bool) {})
+		}
+	}
+	requests.Wait()
+	sum := uint64(0)
+	for _, n := range h.counts() {
+		sum += n
+	}
+	if sum != 4*each {
+		t.Errorf("%d hits of %d are counted", sum, 4*each)
+	}
+}
+
 func TestRulesetsOfOneNameCountTogether(t *testing.T) {
 	h := NewCounters(noon)
 	one, two := h.Begin(rulesetOf(t, "a", "b")), h.Begin(rulesetOf(t, "b", "c"))

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -41,6 +42,35 @@ func TestWhatIsCompiledAnewServesAsItWasWithItsHits(t *testing.T) {
 		s.put("a", two)
 		s.tell()
 		rs.wantServed(t, "a", two, "b", two, "c", three)
+	})
+}
+
+func TestAWornRulesetIsCompiledAnewUnseen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &changingSource{}
+		rules := []string{"a", one}
+		for i := range 100 {
+			rules = append(rules, fmt.Sprint("k", i), two)
+		}
+		s.set(rules...)
+		rs, logs := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		first := rs.Serving().Ruleset
+		changes := 0
+		for first.SharesNumbers(rs.Serving().Ruleset) {
+			if changes++; changes > 10_000 {
+				t.Fatal("it wears for ever")
+			}
+			s.put("a", fmt.Sprint(one, changes))
+			s.tell()
+		}
+		rs.wantServed(t, "a", fmt.Sprint(one, changes), "k7", two)
+		if rs.Serving().Ruleset.IsWorn() || rs.shared.renewal != nil || changes < 10 {
+			t.Errorf("after %d changes it is worn, or still compiled", changes)
+		}
+		if n := logs.FilterMessage("rules swapped").Len(); n != changes || logs.Len() != n {
+			t.Errorf("%d changes leave %d records, of %d", changes, n, logs.Len())
+		}
 	})
 }
 

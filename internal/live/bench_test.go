@@ -1,0 +1,67 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// manySource has many rules, and takes edits for nothing.
+type manySource struct{ n int }
+
+func (s *manySource) String() string { return "many" }
+
+func (s *manySource) Read(_ context.Context, add func(resolver.Rule)) (string, error) {
+	for i := range s.n {
+		add(resolver.Rule{Key: fmt.Sprint("k", i), Value: fmt.Sprint("https://example.com/", i)})
+	}
+	return "", nil
+}
+
+func (s *manySource) Watch(context.Context, string, func()) {}
+
+func (s *manySource) Writable() error { return nil }
+
+func (s *manySource) Edit(context.Context, string, rulefile.Edit) error { return nil }
+
+func (s *manySource) Rewrite(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
+	string, error) {
+	return "", nil
+}
+
+// BenchmarkApply changes a rule, beside what it takes to write it.
+func BenchmarkApply(b *testing.B) {
+	for _, n := range []int{10, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			rs := New(Config{Sources: []source.Source{&manySource{n}}})
+			rs.Context = caddy.Context{Context: b.Context()}
+			rs.logger, rs.events = zap.NewNop(), new(caddyevents.App)
+			if err := rs.events.Provision(rs.Context); err != nil {
+				b.Fatal(err)
+			}
+			first, err := rs.load(b.Context(), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if rs.shared, err = newShared(b.Name(), first, &lastLoad{}); err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = rs.shared.Destruct() }()
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				e := &Edit{Key: "k7", Rule: &resolver.Rule{Key: "k7", Value: fmt.Sprint("https://example.com/new/", i)}}
+				if _, err := rs.Apply(b.Context(), e); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
