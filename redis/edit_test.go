@@ -51,6 +51,24 @@ func TestAnEditSetsOrDeletesAFieldAndIsServed(t *testing.T) {
 	}
 }
 
+func TestAnEditOfAHashTellsTheVersionOfWhatIsThereThen(t *testing.T) {
+	server := startServer(t)
+	server.fill(t, 10)
+	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	e.read(t.Context())
+	rule := &resolver.Rule{Key: "docs", Value: "/docs"}
+	isOther := func(key string) bool { return key == "key-0000004" }
+	for _, edit := range []rulefile.Edit{
+		{Key: "docs", Rule: rule}, {Key: "docs"}, {Key: "key-0000003", Rule: &resolver.Rule{
+			Key: "key-0000003", Value: "/3", Status: 301}}, {Key: "docs", Rule: rule, Same: isOther},
+	} {
+		version, err := e.source.Rewrite(t.Context(), e.version, edit, nil)
+		if e.read(t.Context()); err != nil || version != e.version {
+			t.Errorf("%v: %v, %s is not %s", edit, err, version, e.version)
+		}
+	}
+}
+
 func TestAnEditOfAHashThatHasChangedChangesNothing(t *testing.T) {
 	server := startServer(t)
 	server.do(t, "hset", "links", "docs", "https://docs.example")

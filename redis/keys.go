@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"hash/maphash"
 	"sync"
 	"time"
 
@@ -26,7 +25,6 @@ const (
 type keys struct {
 	*Source
 	prefix   string // of the names of all keys; what stands behind it is a rule's key
-	seed     maphash.Seed
 	changed  signal // there are keys that have changed
 	unstored signal // there are rules that serve and are not stored
 
@@ -84,10 +82,7 @@ func (u *unread) restore(before unread) {
 
 // newKeys returns the rules whose keys in Redis begin with a prefix.
 func newKeys(s *Source, prefix string) *keys {
-	return &keys{
-		Source: s, prefix: prefix, seed: maphash.MakeSeed(),
-		changed: newSignal(), unstored: newSignal(),
-	}
+	return &keys{Source: s, prefix: prefix, changed: newSignal(), unstored: newSignal()}
 }
 
 // nodes are all servers: keys lie on each of them.

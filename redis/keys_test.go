@@ -62,12 +62,9 @@ func startKeysEdge(t *testing.T, source *Source) *edge {
 // untilLike waits until the edge serves what a server holds.
 func (e *edge) untilLike(t *testing.T, server *realServer, within time.Duration) time.Duration {
 	t.Helper()
-	begun := time.Now()
-	want := server.keysOf(t)
-	e.until(t, "what Redis holds is served", within, func(e *edge) bool {
-		return e.err == nil && maps.Equal(e.rules, want)
+	return e.until(t, "what Redis holds is served", within, func(e *edge) bool {
+		return e.err == nil && maps.Equal(e.rules, server.keysOf(t)) // which may expire
 	})
-	return time.Since(begun)
 }
 
 // untilRefused waits until what was read is refused, for a reason.
@@ -454,6 +451,35 @@ func TestAnOutageIsToldOfKeysAndEnds(t *testing.T) {
 	if e.source.Outage() != nil {
 		t.Errorf("it goes on: %v", e.source.Outage().Err)
 	}
+}
+
+func TestChangedKeysThatCannotBeReadAreReadLater(t *testing.T) {
+	server := startServer(t)
+	server.fillKeys(t, 10)
+	server.addKeysUser(t, "edge", "+client|tracking")
+	e := startKeysEdge(t, &Source{URL: server.url("edge")})
+	e.untilStored(t)
+	server.do(t, "acl", "setuser", "edge", "-mget")
+	server.do(t, "set", "links:docs", "/guide")
+	e.untilRefused(t, "NOPERM")
+	server.do(t, "acl", "setuser", "edge", "+mget")
+	e.untilLike(t, server, 10*time.Second)
+}
+
+func TestKeysOfTheMasterThatSentinelSwitchesToAreServed(t *testing.T) {
+	port, replicaPort := freePort(t), freePort(t)
+	server := startServer(t, "--port", port)
+	server.fillKeys(t, 10)
+	replica := startServer(t, "--port", replicaPort, "--replicaof", "127.0.0.1 "+port)
+	sentinel := startSentinel(t, port)
+	e := startKeysEdge(t, &Source{URL: sentinel.url})
+	sentinel.untilOK(t, "failover", "links") // once it knows the replica
+	for replica.client.Set(t.Context(), "links:docs", "/guide", 0).Err() != nil {
+	}
+	replica.do(t, "del", "links:key-0000001")
+	e.untilLike(t, replica, 5*time.Second)
+	replica.do(t, "set", "links:docs", "/guide/2")
+	e.untilLike(t, replica, time.Second)
 }
 
 func TestKeysAreComparedAtEachPollWithoutTracking(t *testing.T) {

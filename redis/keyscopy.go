@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"go.uber.org/zap"
@@ -35,7 +36,8 @@ func (k *keys) store(ctx context.Context) {
 			return
 		case <-k.unstored:
 		}
-		wait(ctx, time.Until(k.copy.storedAt(ctx).Add(copyPause)))
+		// no longer than that where the storage's clock is ahead
+		wait(ctx, min(copyPause, time.Until(k.copy.storedAt(ctx).Add(copyPause))))
 		version := k.version()
 		if version == stored || ctx.Err() != nil {
 			continue
@@ -48,8 +50,17 @@ func (k *keys) store(ctx context.Context) {
 			k.unstored.raise()
 			k.logger.Debug("redis' rules cannot be copied yet", zap.Error(err))
 		}
-		wait(ctx, max(copyPause, copyShare*time.Since(begun)))
+		pause := max(copyPause, copyShare*time.Since(begun))
+		giveBack()
+		wait(ctx, pause)
 	}
+}
+
+// giveBack lets the system have the memory again that a copy has taken. The runtime would not before
+// as much again has been left behind, and it keeps as much as the heap was at the last collection.
+func giveBack() {
+	runtime.GC()
+	runtime.GC()
 }
 
 // version returns the version of what was read last.

@@ -20,7 +20,7 @@ const keysAtOnce = 10_000
 func (k *keys) read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	begun := time.Now()
 	expected, before := k.beginReading()
-	found := newDigests(k.seed, expected)
+	found := newDigests(expected)
 	var bad rulefile.Errors
 	visit := func(e entry) {
 		if !found.add(e) {
@@ -106,7 +106,7 @@ func (k *keys) readCopied(
 	}
 	found.clear() // of what was read until the error, and does not count
 	err := k.readCopy(ctx, cause, func(rule resolver.Rule) {
-		e := entry{name: k.prefix + rule.Key, rule: rule, digest: digestOf(appendRule(nil, &rule))}
+		e := entry{name: k.prefix + rule.Key, rule: rule, digest: digestOfRule(&rule)}
 		if found.add(e) {
 			add(rule)
 		}
@@ -248,7 +248,8 @@ func (k *keys) endChanges(
 	return changed, k.known.version(), nil
 }
 
-// compare notes the keys that hold something else than was read.
+// compare notes the keys that hold something else than was read. A key that SCAN gives twice can
+// hide one that is gone, until the next comparison.
 func (k *keys) compare(ctx context.Context) (differs bool, err error) {
 	if !k.hasRead() {
 		return k.compareVersions(ctx)
@@ -296,7 +297,7 @@ func (k *keys) check(e entry) (known, same bool) {
 
 // compareVersions is compare where another Source has read the rules that serve.
 func (k *keys) compareVersions(ctx context.Context) (differs bool, err error) {
-	found := newDigests(k.seed, 0)
+	found := newDigests(0)
 	err = k.each(ctx, func(e entry) { found.add(e) })
 	k.reached(ctx, err)
 	if err != nil {
