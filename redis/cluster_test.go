@@ -112,11 +112,20 @@ func (e *edge) untilLikeCluster(t *testing.T, c *cluster, within time.Duration) 
 }
 
 func TestTheKeysOfAllMastersOfAClusterAreServed(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	for i := range 100 {
 		c.set(t, fmt.Sprint(i), "/old")
 	}
-	e := startKeysEdge(t, &Source{URL: c.url(), Cluster: true})
+	for _, node := range c.nodes {
+		node.addKeysUser(t, "edge", "+client|tracking", "+cluster|slots", "+command", "+asking",
+			"+set", "+del", "+watch", "+unwatch", "+multi", "+exec")
+	}
+	url := strings.Replace(c.url(), "redis://", "redis://edge:secret@", 1)
+	e := startKeysEdge(t, &Source{URL: url, Cluster: true})
+	if by := e.waitForLog(t, "watching redis").ContextMap()["by"]; by != "client tracking" {
+		t.Errorf("changes are noticed by %v", by)
+	}
 	if len(e.rules) != 100 {
 		t.Fatalf("%d rules", len(e.rules))
 	}
@@ -166,6 +175,7 @@ func (c *cluster) addMaster(t *testing.T) {
 	node := startServer(t, "--port", port, "--bind", "127.0.0.1",
 		"--cluster-enabled", "yes", "--cluster-port", freePort(t))
 	node.do(t, "cluster", "set-config-epoch", 9)
+	node.addKeysUser(t, "edge", "+client|tracking", "+cluster|slots", "+asking")
 	c.nodes, c.ports = append(c.nodes, node), append(c.ports, port)
 	for i := range c.nodes[:3] {
 		c.meet(t, node, i)

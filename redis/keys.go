@@ -38,7 +38,7 @@ type keys struct {
 	passed  bool // what was read last waits for its judgement
 	current bool // the last reading or comparison found the server
 	failed  bool // the handler was told that none did
-	// rest is until when no more is read of rules that are rejected.
+	// rest is until when nothing is read a second time.
 	rest time.Time
 }
 
@@ -111,8 +111,8 @@ func (k *keys) hear(names []any) {
 	k.changed.raise()
 }
 
-// gather waits for the changes that follow one another, and longer while rules are rejected, as
-// these are read again each time.
+// gather waits for the changes that follow one another, and longer while rules are rejected, or
+// more change than are noted, as these are read again each time.
 func (k *keys) gather(ctx context.Context) {
 	wait(ctx, tick)
 	for ctx.Err() == nil && k.rests() {
@@ -123,7 +123,8 @@ func (k *keys) gather(ctx context.Context) {
 func (k *keys) rests() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return (k.unknown || len(k.pending) > 0) && time.Now().Before(k.rest)
+	again := k.unknown || k.missed || len(k.pending) > 0
+	return again && time.Now().Before(k.rest)
 }
 
 // lose takes down that changes may go unnoticed from now on.

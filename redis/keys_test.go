@@ -24,9 +24,16 @@ func (s *realServer) keysOf(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		if value, err := s.client.Get(t.Context(), name).Result(); err == nil {
-			rules[strings.TrimPrefix(name, "links:")] = value
+	if len(names) == 0 {
+		return rules
+	}
+	values, err := s.client.MGet(t.Context(), names...).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, value := range values {
+		if text, is := value.(string); is {
+			rules[strings.TrimPrefix(names[i], "links:")] = text
 		}
 	}
 	return rules
@@ -437,6 +444,7 @@ func TestKeysAreReadAgainAfterALostConnection(t *testing.T) {
 }
 
 func TestAnOutageIsToldOfKeysAndEnds(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	server.fillKeys(t, 10)
 	e := startKeysEdge(t, &Source{URL: server.url("")})
@@ -467,6 +475,7 @@ func TestChangedKeysThatCannotBeReadAreReadLater(t *testing.T) {
 }
 
 func TestKeysOfTheMasterThatSentinelSwitchesToAreServed(t *testing.T) {
+	t.Parallel()
 	port, replicaPort := freePort(t), freePort(t)
 	server := startServer(t, "--port", port)
 	server.fillKeys(t, 10)
@@ -579,10 +588,51 @@ func TestNoneOfAThousandEditsASecondIsLost(t *testing.T) {
 			latest = max(latest, e.untilServed(t, "probe", fmt.Sprint("/", edits), time.Second))
 		}
 	}
-	e.untilLike(t, server, time.Second)
+	e.untilLike(t, server, 5*time.Second)
 	t.Logf("%d edits, each hundredth of them served within %v; %d readings of changes", edits, latest,
 		e.changes)
 	if e.readings() != 1 {
 		t.Errorf("everything was read %d times", e.readings())
 	}
+}
+
+func TestKeysThatComeAndGoWhileAllAreComparedAreNotReadAll(t *testing.T) {
+	server := startServer(t)
+	server.fillKeys(t, 20_000)
+	e := startKeysEdge(t, &Source{URL: server.url("")})
+	e.untilStored(t)
+	e.source.server.client.(*goredis.Client).AddHook(&meddler{command: "mget", meddle: func(page int) {
+		if page <= 20 {
+			server.do(t, "set", fmt.Sprint("links:new-", page), "/new")
+			server.do(t, "set", fmt.Sprintf("links:key-%07d", page*900), "/short", "px", 1)
+		}
+	}})
+	w := &watch{source: e.source, changed: func() { e.told <- struct{}{} }}
+	if _, err := w.compare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.untilLike(t, server, 5*time.Second)
+	if reads := e.readings(); reads != 1 {
+		t.Errorf("everything was read %d times", reads)
+	}
+}
+
+func TestACopyOfKeysThatIsRejectedIsNotTakenForServing(t *testing.T) {
+	server := startServer(t)
+	server.fillKeys(t, 10)
+	storage := t.TempDir()
+	leaveKeysCopy(t, server, storage)
+
+	e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, storage)
+	refusal := errors.New("not now")
+	e.judge = func(map[string]string) error { return refusal }
+	if e.read(t.Context()); e.err != refusal {
+		t.Fatalf("the error is %v", e.err)
+	}
+	e.judge = nil
+	server.start(t)
+	server.fillKeys(t, 10)
+	e.watch(t)
+	server.do(t, "set", "links:docs", "/guide")
+	e.untilLike(t, server, 2*time.Second)
 }

@@ -56,8 +56,9 @@ func (k *keys) store(ctx context.Context) {
 	}
 }
 
-// giveBack lets the system have the memory again that a copy has taken. The runtime would not before
-// as much again has been left behind, and it keeps as much as the heap was at the last collection.
+// giveBack lets the system have the memory again that a copy has taken. The runtime would not
+// before as much again has been left behind, and it keeps as much as the heap was at the last
+// collection.
 func giveBack() {
 	runtime.GC()
 	runtime.GC()

@@ -16,6 +16,9 @@ import (
 // a script, is pushed at once, and up to so many are seen as a whole. It takes the server 5 ms.
 const keysAtOnce = 10_000
 
+// maxBad is how many bad values are reported at most: nobody puts right more of them by hand.
+const maxBad = 10_000
+
 // read passes all rules as they come. What is written meanwhile is read or noted, or both.
 func (k *keys) read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	begun := time.Now()
@@ -26,8 +29,10 @@ func (k *keys) read(ctx context.Context, add func(resolver.Rule)) (version strin
 		if !found.add(e) {
 			return
 		}
-		if bad = append(bad, k.problemsOf(e)...); e.err == nil {
+		if e.err == nil {
 			add(e.rule)
+		} else if len(bad) < maxBad {
+			bad = append(bad, k.problemsOf(e)...)
 		}
 	}
 	err = k.each(ctx, visit)
@@ -78,7 +83,7 @@ func (k *keys) endReading(found *digests, begun time.Time, passed bool) {
 	k.restAfter(begun)
 }
 
-// restAfter lets what is rejected be read again only after a pause. The lock is held.
+// restAfter lets nothing be read a second time before a pause. The lock is held.
 func (k *keys) restAfter(begun time.Time) {
 	k.rest = time.Now().Add(pollShare * time.Since(begun))
 }
@@ -117,6 +122,7 @@ func (k *keys) readCopied(
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.known, k.passed, k.failed = found, true, false
+	k.unknown = true // until it is judged
 	return nil
 }
 
@@ -254,11 +260,16 @@ func (k *keys) compare(ctx context.Context) (differs bool, err error) {
 	if !k.hasRead() {
 		return k.compareVersions(ctx)
 	}
+	before := k.rules()
 	known, changed := 0, 0
 	err = k.each(ctx, func(e entry) {
 		wasKnown, isSame := k.check(e)
-		known += count(wasKnown)
-		changed += count(!isSame)
+		if wasKnown {
+			known++
+		}
+		if !isSame {
+			changed++
+		}
 	})
 	k.reached(ctx, err)
 	if err != nil {
@@ -266,14 +277,19 @@ func (k *keys) compare(ctx context.Context) (differs bool, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	gone := known < len(k.known.of) // but of which names
+	// less than there have been all the time: some are gone, but nobody knows their names
+	gone := known < min(before, len(k.known.of))
 	k.missed = k.missed || gone
 	k.follows, k.current = true, true
 	return changed > 0 || gone || k.failed, nil
 }
 
-// count returns how many things of one are there.
-func count(is bool) int { return int(flag(is)) }
+// rules returns how many rules were read last.
+func (k *keys) rules() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.known.of)
+}
 
 func (k *keys) hasRead() bool {
 	k.mu.Lock()
@@ -281,15 +297,13 @@ func (k *keys) hasRead() bool {
 	return k.known != nil
 }
 
-// check reports whether a key was read before, and held the same. What it has held since is noted.
+// check reports whether a key was read before, and held the same. If not, it is noted.
 func (k *keys) check(e entry) (known, same bool) {
-	if e.gone {
-		return false, true
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	digest, known := k.known.get(e.name)
-	if same = known && digest == e.digest; !same {
+	same = known != e.gone && digest == e.digest
+	if !same {
 		k.note(e.name)
 	}
 	return known, same

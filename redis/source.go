@@ -50,11 +50,12 @@ func init() {
 //	CLIENT|TRACKING
 //	SUBSCRIBE CONFIG|GET, and the channel __keyspace@<db>__:<hash>
 //
-// These for keys, and those on the last line for edits:
+// These for keys, those on the third line for edits, and those on the last in a cluster:
 //
 //	SCAN MGET GET PING
 //	CLIENT|TRACKING
 //	SET DEL WATCH UNWATCH MULTI EXEC
+//	CLUSTER|SLOTS COMMAND ASKING
 type Source struct {
 	// The name of the hash; or what the keys begin with and `*`, for a key of Redis for each rule.
 	Hash string `json:"hash"`
