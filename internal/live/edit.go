@@ -13,7 +13,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -211,7 +210,8 @@ func (rs *Ruleset) write(
 func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i int,
 	next *candidate) (isSame bool, err error) {
 	var r *resolver.Rereading // nil where no rule is passed
-	f := feed{pause: pace.New().Pause, to: func(rule resolver.Rule) {
+	// the source pauses itself: two pacers would each take the rests of the other for work
+	f := feed{to: func(rule resolver.Rule) {
 		if r == nil {
 			r = next.Ruleset.Reread()
 			r.Source(i + 1)
