@@ -371,8 +371,8 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	return rs, nil
 }
 
-// compileChains follows all chains, stores what the rules with internal redirects come to, and warns
-// of what depends on all rules.
+// compileChains follows all chains, stores what the rules with internal redirects come to, and
+// warns of what depends on all rules.
 func (c *Compiler) compileChains() {
 	c.opts.modes = c.modal > 0
 	c.orderInternalRules()

@@ -81,9 +81,10 @@ func (d *derivation) begin() {
 		opts: before.opts, table: before.table.branch(), templates: before.templates,
 		sources: numberedOf(before.sources), warnings: before.warnings.branch(),
 		shadowed: before.shadowed,
-		moved:    d.moved, concerns: before.concerns,
-		templateFailures: before.templateFailures, failures: before.failures, atSite: before.atSite,
-		errs: d.errs, wrong: len(d.errs), written: before.written, modal: before.modal, stored: before.stored, warningGroup: ofRules,
+		moved:    d.moved, concerns: before.concerns, atSite: before.atSite,
+		failures: before.failures, templateFailures: before.templateFailures,
+		errs: d.errs, wrong: len(d.errs), warningGroup: ofRules,
+		written: before.written, modal: before.modal, stored: before.stored,
 	}
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
 	d.touched, d.rewarned = map[int]bool{}, map[string]bool{}
@@ -96,11 +97,12 @@ func (d *derivation) collapse(changes []RuleChange) {
 	known := make(map[string]bool, len(changes))
 	for i := range changes {
 		change := &changes[i]
-		key := keyOfSource{change.Source, d.before.opts.canonicalKey(change.Key)}
+		written := change.rule().Key
+		key := keyOfSource{change.Source, d.before.opts.canonicalKey(written)}
 		d.changes[key] = change
 		d.lastRank = max(d.lastRank, key.rank)
 		switch {
-		case IsTemplate(change.Key):
+		case IsTemplate(written):
 			d.inTemplates = true
 		case !known[key.key]:
 			known[key.key] = true
@@ -319,7 +321,7 @@ func (d *derivation) changeTemplates() {
 		}
 	}
 	for _, change := range d.inOrder() {
-		if change.Rule != nil && IsTemplate(change.Key) {
+		if change.Rule != nil && IsTemplate(change.Rule.Key) {
 			d.addTemplate(*change.Rule, change.Source)
 		}
 	}

@@ -21,8 +21,8 @@ type Rereading struct {
 	key     []byte    // scratch memory
 }
 
-// ErrMostChanged is the error of a rereading that finds most rules changed: it is cheaper to compile
-// them.
+// ErrMostChanged is the error of a rereading that finds most rules changed: it is cheaper to
+// compile them.
 var ErrMostChanged = errors.New("most rules have changed")
 
 // Reread begins to read sources of a ruleset again. Those that are not read stay as they are.

@@ -19,7 +19,8 @@ import (
 type reverseIndex struct {
 	ruleset *Ruleset
 	// heads are the first rules with a destination, by its hash; next are those that follow each, by
-	// number. Rules have the numbers of Result plus 1, and 0 is none. The better short URL comes first.
+	// number. Rules have the numbers of Result plus 1, and 0 is none. The better short URL comes
+	// first.
 	heads heads
 	next  pages[uint32]
 	// templates are those whose destination begins with whole segments that have a hash.

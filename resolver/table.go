@@ -23,9 +23,9 @@ type table struct {
 	foldCase  bool
 }
 
-// slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether the
-// key is exact, and a ref. 0 is an empty slot. The slot of a rule that has been removed stays with
-// its key, so that the number of the slot is never another key's.
+// slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether
+// the key is exact, and a ref. 0 is an empty slot. The slot of a rule that has been removed stays
+// with its key, so that the number of the slot is never another key's.
 type slot uint64
 
 const slotSize = 8 // in bytes

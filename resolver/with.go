@@ -4,7 +4,7 @@ package resolver
 type RuleChange struct {
 	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
 	Source int
-	// Key is that of the rule, in any spelling.
+	// Key is that of the rule which is removed, in any spelling. One that is set has its own.
 	Key string
 	// Rule is the key's rule from now on, nil for none.
 	Rule *Rule
@@ -12,8 +12,8 @@ type RuleChange struct {
 
 // With derives the ruleset that results from changes, the later ones after the earlier ones, and
 // tells what they change. It cannot be told apart from one that is compiled of the same rules. The
-// error is that of [Compiler.Compile]. To remove what is not there changes nothing. rs goes on as it
-// is, and shares what stays: a few changes cost no more than what they concern.
+// error is that of [Compiler.Compile]. To remove what is not there changes nothing. rs goes on as
+// it is, and shares what stays: a few changes cost no more than what they concern.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 	d := derivation{before: rs, moved: rs.moved.branch(rs.table.slots.n)}
 	return d.derive(changes)
@@ -25,8 +25,10 @@ const namedKeys = 10
 // IsWorn reports whether so much has changed since the ruleset was compiled that it is time to
 // compile it anew: a quarter of the records is of no use any more, or the table is too full.
 func (rs *Ruleset) IsWorn() bool {
+	const little = 64 << 10 // bytes; of a small table With itself makes a larger one
 	slots := rs.table.slots.n
-	return rs.gone > rs.table.arena.size()/4 || rs.taken > slots-slots/4
+	return rs.gone > max(rs.table.arena.size()/4, little) ||
+		slots*slotSize > little && rs.taken > slots-slots/4
 }
 
 // Recompile compiles the ruleset anew, of its own rules. Rules get other numbers.
