@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -180,4 +181,34 @@ func TestALargeRulesetStaysWhatItIsCompiledOf(t *testing.T) {
 	if err != nil || again.Digest() != rs.Digest() || again.IsWorn() {
 		t.Errorf("compiled anew: %v, worn: %v", err, again.IsWorn())
 	}
+}
+
+func TestRulesetsThatAreDerivedFromOneAnotherServeAtTheSameTime(t *testing.T) {
+	rules := benchRules(100)
+	rs := mustCompile(t, rules, Options{Digest: true, Reverse: true})
+	var readers sync.WaitGroup
+	for branch := range 4 { // all of them behind the same records
+		readers.Go(func() {
+			derived := rs
+			for i := range 50 {
+				rule := Rule{Key: rules[i].Key, Value: fmt.Sprintf("https://x.example/%d/%d", branch, i)}
+				next, _, err := derived.With([]RuleChange{{Rule: &rule}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, want := range []struct {
+					*Ruleset
+					value string
+				}{{rs, rules[i].Value}, {derived, rules[i].Value}, {next, rule.Value}} {
+					result := want.Resolve("https://go.example/" + rule.Key)
+					if result.Destination != want.value {
+						t.Errorf("%s leads to %s, want %s", rule.Key, result.Destination, want.value)
+					}
+				}
+				derived = next
+			}
+		})
+	}
+	readers.Wait()
 }
