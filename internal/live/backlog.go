@@ -46,8 +46,8 @@ func (b *backlog) take(sources int) []unread {
 	return taken
 }
 
-// lastOfEach leaves the last change of each key, so that those of a source that is rejected for long
-// do not become ever more.
+// lastOfEach leaves the last change of each key, so that those of a source that is rejected for
+// long do not become ever more.
 func lastOfEach(changes []resolver.RuleChange) []resolver.RuleChange {
 	seen := make(map[string]bool, len(changes))
 	var last []resolver.RuleChange

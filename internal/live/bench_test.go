@@ -57,7 +57,8 @@ func BenchmarkApply(b *testing.B) {
 			defer func() { _ = rs.shared.Destruct() }()
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				e := &Edit{Key: "k7", Rule: &resolver.Rule{Key: "k7", Value: fmt.Sprint("https://example.com/new/", i)}}
+				rule := &resolver.Rule{Key: "k7", Value: fmt.Sprint("https://example.com/new/", i)}
+				e := &Edit{Key: "k7", Rule: rule}
 				if _, err := rs.Apply(b.Context(), e); err != nil {
 					b.Fatal(err)
 				}

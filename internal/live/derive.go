@@ -102,8 +102,8 @@ func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unrea
 	return next, errors.Join(inSources, inChanges, inWhole)
 }
 
-// readChanges reads the sources that know what has changed, and returns those that are to be read as
-// a whole.
+// readChanges reads the sources that know what has changed, and returns those that are to be read
+// as a whole.
 func (rs *Ruleset) readChanges(
 	ctx context.Context, work []unread, next *candidate,
 ) (whole []int, err error) {

@@ -132,9 +132,9 @@ var errReadAnew = Refuse(http.StatusPreconditionFailed,
 	"the rules have changed, and their sources are read anew; try again")
 
 // tryAndWriteInTime makes an edit of what serves. Where that is refused, or the source holds
-// something else, it makes the edit of what the sources hold, again and again where another edit was
-// first. Waits are random, so that two servers do not meet at each try. It returns what is to serve
-// then, nil if the source has to be read for that.
+// something else, it makes the edit of what the sources hold, again and again where another edit
+// was first. Waits are random, so that two servers do not meet at each try. It returns what is to
+// serve then, nil if the source has to be read for that.
 func (rs *Ruleset) tryAndWriteInTime(
 	ctx context.Context, e *Edit, into source.Writable,
 ) (*candidate, error) {
@@ -167,8 +167,8 @@ func (rs *Ruleset) tryAndWriteInTime(
 	}
 }
 
-// tryAndWrite makes an edit of what serves and of what there is to read of the sources, if the rules
-// are good with it.
+// tryAndWrite makes an edit of what serves and of what there is to read of the sources, if the
+// rules are good with it.
 func (rs *Ruleset) tryAndWrite(
 	ctx context.Context, e *Edit, into source.Writable, work []unread,
 ) (*candidate, error) {
@@ -235,8 +235,23 @@ func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i i
 		return false, nil
 	}
 	next.Ruleset, next.isByThem = placed, false
+	next.placeWarnings()
 	next.difference.Warnings = append(next.difference.Warnings, difference.Warnings...)
 	return true, nil
+}
+
+// placeWarnings lets new warnings name the places at which rules stand by now.
+func (c *candidate) placeWarnings() {
+	for i, w := range c.difference.Warnings {
+		isSame := func(placed resolver.Warning) bool {
+			return placed.Kind == w.Kind && placed.Key == w.Key &&
+				placed.Position.Source == w.Position.Source
+		}
+		all := c.Ruleset.Warnings()
+		if at := slices.IndexFunc(all, isSame); at >= 0 {
+			c.difference.Warnings[i] = all[at]
+		}
+	}
 }
 
 // ErrUnloaded is the answer of a handler whose configuration is not Caddy's any more.

@@ -145,17 +145,18 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 }
 
 func TestAnEditReadsNoSourceThatTellsWhatBecameOfIt(t *testing.T) {
+	moving, fixed := new(rewritingSource), new(changingSource)
 	for name, tt := range map[string]struct {
 		from source.Source
-		of   func(source.Source) *plainSource
+		of   *plainSource
 		want string // where the rule for b stands then
 	}{
-		"rules that move":         {&rewritingSource{}, func(s source.Source) *plainSource { return &s.(*rewritingSource).plainSource }, "links:3"},
-		"rules without positions": {&changingSource{}, func(s source.Source) *plainSource { return &s.(*changingSource).plainSource }, "links:2"},
+		"rules that move":         {moving, &moving.plainSource, "links:3"},
+		"rules without positions": {fixed, &fixed.plainSource, "links:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, other := tt.of(tt.from), &plainSource{name: "other"}
+				s, other := tt.of, &plainSource{name: "other"}
 				s.name = "links"
 				s.set("a", one, "b", one)
 				rs, logs := serve(t, Config{Sources: []source.Source{tt.from, other}})
@@ -185,6 +186,21 @@ func TestAnEditReadsNoSourceThatTellsWhatBecameOfIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAWarningOfAnEditNamesTheLineThatItHasBecome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{plainSource{name: "links"}}
+		s.set("a", one, "b", "http://plain.example/")
+		rs, logs := serve(t, Config{Sources: []source.Source{s}})
+		if err := rs.apply(t.Context(), "new", "https://ann@x.example/"); err != nil {
+			t.Fatal(err)
+		}
+		warnings := logs.FilterLevelExact(zap.WarnLevel).All()
+		if len(warnings) != 1 || warnings[0].ContextMap()["position"] != "links:1" {
+			t.Errorf("the warnings are %v", warnings)
+		}
+	})
 }
 
 func TestAnEditOfAnotherWritableSourceReadsThatAlone(t *testing.T) {

@@ -124,9 +124,9 @@ func retryWhileWritten(ctx context.Context, read func() error) error {
 	}
 }
 
-// readSources passes all rules of some sources on, in their order, with an edit if there is one, and
-// takes down in next what else it has read. A source that fails before its first rule stays as it
-// was, so that only what is wrong with it is told.
+// readSources passes all rules of some sources on, in their order, with an edit if there is one,
+// and takes down in next what else it has read. A source that fails before its first rule stays as
+// it was, so that only what is wrong with it is told.
 func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next *candidate,
 	pause func(), e *Edit) error {
 	var errs []error
