@@ -5,23 +5,23 @@ import "slices"
 // pages are values by number, in pages. Those that have been derived from one another share the
 // pages that are alike: one that is not a ruleset's own is copied before something in it changes.
 type pages[T any] struct {
-	all [][]T
+	all []*[pageLength]T
 	own []bool
 	n   int
 }
 
 const (
-	pageBits   = 13
+	pageBits   = 10
 	pageLength = 1 << pageBits
 	pageMask   = pageLength - 1
 )
 
 // makePages returns n zero values.
 func makePages[T any](n int) pages[T] {
+	all := make([][pageLength]T, (n+pageMask)/pageLength)
 	p := pages[T]{n: n}
-	for from := 0; from < n; from += pageLength {
-		p.all = append(p.all, make([]T, min(pageLength, n-from)))
-		p.own = append(p.own, true)
+	for i := range all {
+		p.all, p.own = append(p.all, &all[i]), append(p.own, true)
 	}
 	return p
 }
@@ -39,7 +39,8 @@ func (p *pages[T]) at(i int) T { return p.all[i>>pageBits][i&pageMask] }
 func (p *pages[T]) set(i int, value T) {
 	page := i >> pageBits
 	if !p.own[page] {
-		p.all[page], p.own[page] = slices.Clone(p.all[page]), true
+		same := *p.all[page]
+		p.all[page], p.own[page] = &same, true
 	}
 	p.all[page][i&pageMask] = value
 }

@@ -182,14 +182,12 @@ func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 // entries gives the slots that have a rule, with their places.
 func (t *table) entries() iter.Seq2[int, slot] {
 	return func(yield func(int, slot) bool) {
-		at := 0
-		for _, page := range t.slots.all {
+		for at, page := range t.slots.all {
 			for i, s := range page {
-				if s.hasRule() && !yield(at+i, s) {
+				if s.hasRule() && !yield(at*pageLength+i, s) {
 					return
 				}
 			}
-			at += len(page)
 		}
 	}
 }
