@@ -222,7 +222,6 @@ func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i i
 	if err != nil {
 		return false, err
 	}
-	f.end()
 	if r == nil {
 		next.versions[i] = version
 		next.noteRead(i)
