@@ -65,8 +65,8 @@ func (c *cluster) untilOK(t *testing.T, node *realServer) {
 	t.Helper()
 	for begun := time.Now(); ; {
 		info, _ := node.client.ClusterInfo(t.Context()).Result()
-		slots, _ := node.client.ClusterSlots(t.Context()).Result()
-		if strings.Contains(info, "cluster_state:ok") && len(slots) >= 3 {
+		shards, _ := node.client.ClusterShards(t.Context()).Result()
+		if strings.Contains(info, "cluster_state:ok") && len(shards) >= 3 {
 			return
 		}
 		if time.Since(begun) > 20*time.Second {
