@@ -16,10 +16,10 @@ import (
 // More keep it from its other clients for longer, and less take longer in all.
 const keysPage = 1000
 
-// collectEvery is after how many pages what reading them has left behind is collected. By itself
+// collectEvery is after how many keys what reading them has left behind is collected. By itself
 // the collector would wait until that is as much as all rules that serve; and it has little to do,
 // as compiled rules hold no pointers.
-const collectEvery = 64
+const collectEvery = 1 << 16
 
 // entry is a key of Redis and what it holds.
 type entry struct {
@@ -54,7 +54,7 @@ func (k *keys) eachOf(ctx context.Context, node *goredis.Client, visit func(entr
 	defer conn.Close()
 	pattern := escapeGlob(k.prefix) + "*"
 	var cursor uint64
-	for page := 0; ; {
+	for uncollected := 0; ; {
 		names, next, err := conn.Scan(ctx, cursor, pattern, keysPage).Result()
 		if err != nil {
 			return err
@@ -62,8 +62,9 @@ func (k *keys) eachOf(ctx context.Context, node *goredis.Client, visit func(entr
 		if err := k.fetch(ctx, names, visit); err != nil {
 			return err
 		}
-		if page++; page%collectEvery == 0 {
+		if uncollected += len(names); uncollected >= collectEvery {
 			runtime.GC()
+			uncollected = 0
 		}
 		if next == 0 {
 			return ctx.Err()
