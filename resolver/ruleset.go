@@ -269,7 +269,7 @@ func (rs *Ruleset) lastRank() int {
 type lineage struct{ _ byte }
 
 // SharesNumbers reports whether a key has the same number in both rulesets, as in those that are
-// derived from one another.
+// derived from one another. Both have as many numbers then.
 func (rs *Ruleset) SharesNumbers(other *Ruleset) bool { return rs.lineage == other.lineage }
 
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is

@@ -44,44 +44,11 @@ type Count struct {
 type RulesetCounters struct {
 	counters *Counters
 	words    []atomic.Uint64
-	more     atomic.Pointer[[]*wordPage] // of numbers that rules have got since
-	stamp    atomic.Uint64               // of words that are counted up now
+	stamp    atomic.Uint64 // of words that are counted up now
 
 	// under the lock of counters
 	ruleset *resolver.Ruleset // the newest one
 	retired bool              // nothing is added to the words any more
-}
-
-// wordPage is words of rules that the first of several rulesets did not have. Pages are added, and
-// stay where they are.
-type wordPage [1024]atomic.Uint64
-
-// word returns the word of the rule with a number.
-func (c *RulesetCounters) word(number int) *atomic.Uint64 {
-	if number < len(c.words) {
-		return &c.words[number]
-	}
-	return c.wordOnPage(number - len(c.words))
-}
-
-func (c *RulesetCounters) wordOnPage(n int) *atomic.Uint64 {
-	return &(*c.more.Load())[n/len(wordPage{})][n%len(wordPage{})]
-}
-
-// numbers is what the numbers of words are below that can count anything.
-func (c *RulesetCounters) numbers() int { return c.ruleset.Numbers() }
-
-// goOn lets the words count the hits of another ruleset with the same numbers.
-func (c *RulesetCounters) goOn(next *resolver.Ruleset) {
-	var pages []*wordPage
-	if more := c.more.Load(); more != nil {
-		pages = slices.Clone(*more)
-	}
-	for len(c.words)+len(pages)*len(wordPage{}) < next.Numbers() {
-		pages = append(pages, new(wordPage))
-	}
-	c.more.Store(&pages)
-	c.ruleset = next
 }
 
 const (
@@ -146,7 +113,7 @@ func (h *Counters) tick(now time.Time) {
 // Count counts a hit of the rule with a number.
 func (c *RulesetCounters) Count(number int) {
 	stamp := c.stamp.Load()
-	if now := c.word(number).Add(1); now>>countBits != stamp {
+	if now := c.words[number].Add(1); now>>countBits != stamp {
 		c.restamp(number, now, stamp)
 	}
 }
@@ -157,7 +124,7 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 		c.counters.countLate(c, number, 1)
 		return
 	}
-	for word := c.word(number); !word.CompareAndSwap(now, now&countMask|stamp<<countBits); {
+	for word := &c.words[number]; !word.CompareAndSwap(now, now&countMask|stamp<<countBits); {
 		now = word.Load()
 		switch now >> countBits {
 		case stamp:
@@ -171,7 +138,7 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 
 // add adds to the count of the rule with a number.
 func (c *RulesetCounters) add(number int, m Count) {
-	word := c.word(number)
+	word := &c.words[number]
 	for {
 		old := word.Load()
 		if word.CompareAndSwap(old, countOf(old).plus(m).word()) {
@@ -207,7 +174,7 @@ func (h *Counters) goOn(c *RulesetCounters, ruleset *resolver.Ruleset) bool {
 	if !c.ruleset.SharesNumbers(ruleset) {
 		return false
 	}
-	c.goOn(ruleset)
+	c.ruleset = ruleset
 	return true
 }
 
@@ -243,12 +210,12 @@ func (h *Counters) move(c *RulesetCounters, from, to int) (more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.retired = true
-	for n := from; n < min(to, c.numbers()); n++ {
-		if word := c.word(n).Swap(moved << countBits); word != 0 {
+	for n := from; n < min(to, len(c.words)); n++ {
+		if word := c.words[n].Swap(moved << countBits); word != 0 {
 			h.add(c.ruleset.KeyOf(n), countOf(word))
 		}
 	}
-	return to < c.numbers()
+	return to < len(c.words)
 }
 
 // countLate adds to the count of a rule whose word has been moved, and sets its minute.
@@ -317,8 +284,8 @@ func (h *Counters) each(save bool, yield func(key string, m Count, isChanged boo
 	h.reclaim()
 	for i, c := range h.rulesets {
 		others := h.rulesets[i+1:]
-		for n := range c.numbers() {
-			if len(others) == 0 && c.word(n).Load() == 0 {
+		for n := range c.words {
+			if len(others) == 0 && c.words[n].Load() == 0 {
 				continue
 			}
 			key := c.ruleset.KeyOf(n)
@@ -365,12 +332,12 @@ func (h *Counters) sumUp(sum *hitSum, rulesets []*RulesetCounters, key string, s
 
 // read returns the word of a rule, 0 if it has been moved. With save it is unchanged from now on.
 func (c *RulesetCounters) read(number int, save bool) uint64 {
-	word := c.word(number).Load()
+	word := c.words[number].Load()
 	if word>>countBits == moved {
 		return 0
 	}
 	if save {
-		word = c.word(number).And(^uint64(changed)) // which returns what it was
+		word = c.words[number].And(^uint64(changed)) // which returns what it was
 	}
 	return word
 }
