@@ -13,6 +13,8 @@ type arena struct {
 	isBranch bool
 	// claimed is set when a branch has taken the room behind what this arena holds.
 	claimed *atomic.Bool
+	// lost is room, in bytes, that was left to branches which this arena does not go on from.
+	lost int
 }
 
 // ref is where a record begins. It holds the chunk's number and the offset in it, in units of
@@ -84,9 +86,11 @@ const minBranchChunk = 4 << 10
 // branch returns an arena that holds the same, for records of its own behind that. It may write
 // into the last chunk if it is the first that asks.
 func (a *arena) branch() arena {
-	b := arena{slices.Clone(a.chunks), true, new(atomic.Bool)}
+	b := arena{slices.Clone(a.chunks), true, new(atomic.Bool), a.lost}
 	if last := len(b.chunks) - 1; last >= 0 && !a.claimed.CompareAndSwap(false, true) {
-		b.chunks[last] = slices.Clip(b.chunks[last])
+		used := b.chunks[last]
+		b.chunks[last] = slices.Clip(used)
+		b.lost += cap(used) - len(used)
 	}
 	return b
 }
@@ -102,7 +106,7 @@ func (a *arena) trim() {
 
 // size returns the bytes that the arena holds.
 func (a *arena) size() int {
-	n := 0
+	n := a.lost
 	for _, chunk := range a.chunks {
 		n += cap(chunk)
 	}

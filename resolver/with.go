@@ -23,11 +23,12 @@ func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 const namedKeys = 10
 
 // IsWorn reports whether so much has changed since the ruleset was compiled that it is time to
-// compile it anew: a quarter of the records is of no use any more, or the table is too full.
+// compile it anew: a quarter of the arena is of no use any more, or the table is too full.
 func (rs *Ruleset) IsWorn() bool {
 	const little = 64 << 10 // bytes; of a small table With itself makes a larger one
 	slots := rs.table.slots.n
-	return rs.gone > max(rs.table.arena.size()/4, little) ||
+	arena := &rs.table.arena
+	return rs.gone+arena.lost > max(arena.size()/4, little) ||
 		slots*slotSize > little && rs.taken > slots-slots/4
 }
 
