@@ -16,7 +16,8 @@ type moved struct {
 // place is 1 more than a line and a column in one number, 0 where a rule has not moved.
 type place uint64
 
-const columnBits = 24
+// columnBits are enough for a file of which all is one line.
+const columnBits = 32
 
 func newPlace(at Position) place {
 	return place(at.Line)<<columnBits + place(min(at.Column, 1<<columnBits-2)) + 1
