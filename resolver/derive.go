@@ -21,8 +21,10 @@ type derivation struct {
 	// moved are where rules stand now, of before as well.
 	moved    moved
 	hasMoved bool // rules that stay do not stand where they stood before
-	// read are the warnings of readers of sources that have been read again.
-	read map[int][]Warning
+	// read are the warnings of readers of sources that have been read again. hasTold tells that they
+	// warn of other places than before.
+	read    map[int][]Warning
+	hasTold bool
 	// errs are errors of rules that are known.
 	errs []placedError
 
@@ -89,6 +91,21 @@ func (d *derivation) begin() {
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
 	d.touched, d.rewarned = map[int]bool{}, map[string]bool{}
 	d.taken, d.hasMoved = before.taken, d.moved.changes > 0
+	d.keepRead()
+}
+
+// keepRead keeps the warnings of the readers of sources.
+func (d *derivation) keepRead() {
+	warnings := &d.c.warnings
+	for rank, read := range d.read {
+		d.lastRank = max(d.lastRank, rank)
+		for len(warnings.read) <= rank {
+			warnings.read = append(warnings.read, nil)
+		}
+		warnings.read[rank] = read
+	}
+	d.hasTold = len(d.read) > 0 &&
+		!maps.Equal(warnings.toldPlaces(), d.before.warnings.toldPlaces())
 }
 
 // collapse leaves the last change of each key.
@@ -350,7 +367,7 @@ func (d *derivation) concernsChains() bool {
 			return true
 		}
 	}
-	return d.inTemplates ||
+	return d.inTemplates || d.hasTold && len(before.passing) > 0 ||
 		d.hasMoved && (len(before.internal) > 0 || len(before.passing) > 0 || before.templates != nil)
 }
 
@@ -399,7 +416,6 @@ func (d *derivation) ruleset() *Ruleset {
 	}
 	next.warnings.groups[ofRules] = d.warningsOfRules()
 	next.moved = d.moved
-	d.keepRead(next)
 	next.numberTemplates(before)
 	if next.opts.digest {
 		d.sumUp(next)
@@ -429,16 +445,6 @@ func (d *derivation) changedSlots(next *Ruleset) []int {
 // counted returns how many rules more serve than before.
 func (d *derivation) counted() int {
 	return len(d.now) - len(d.old) + len(d.c.templates.all()) - len(d.before.templates.all())
-}
-
-// keepRead keeps the warnings of the readers of sources.
-func (d *derivation) keepRead(next *Ruleset) {
-	for rank, read := range d.read {
-		for len(next.warnings.read) <= rank {
-			next.warnings.read = append(next.warnings.read, nil)
-		}
-		next.warnings.read[rank] = read
-	}
 }
 
 // sumUp makes the sum that the digest is of.

@@ -78,6 +78,108 @@ func TestARereadingNamesEveryBadRuleAndEveryKeyThatStandsTwice(t *testing.T) {
 	}
 }
 
+func mustNewCompiler(t *testing.T) *Compiler {
+	t.Helper()
+	c, err := NewCompiler(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestWhatAReaderTellsOfAPassIsNotToldAgainWhereItHasMoved(t *testing.T) {
+	at := func(line int) (Rule, Warning) {
+		place := Position{"_redirects", line, 1}
+		return Rule{Key: "page", Value: PassValue, Position: place},
+			Warning{Kind: WarnNoEffect, Key: "page", Position: place, Message: "told by the reader"}
+	}
+	c := mustNewCompiler(t)
+	c.NextSource()
+	rule, warning := at(1)
+	c.Add(rule)
+	c.Warn(warning)
+	rs, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rs.Reread()
+	r.Source(1)
+	rule, warning = at(2)
+	r.Add(rule)
+	r.Warn(warning)
+	if rs, _, err = r.Ruleset(); err != nil {
+		t.Fatal(err)
+	}
+	if got := rs.Warnings(); !reflect.DeepEqual(got, []Warning{warning}) {
+		t.Errorf("%v", got)
+	}
+	r = rs.Reread()
+	r.Source(1)
+	r.Add(rule)
+	if rs, _, err = r.Ruleset(); err != nil {
+		t.Fatal(err)
+	}
+	if got := rs.Warnings(); len(got) != 1 || got[0].Message == warning.Message {
+		t.Errorf("when the reader tells it no more: %v", got)
+	}
+}
+
+func TestWarningsOfASourceWithoutRulesOutliveARecompilation(t *testing.T) {
+	c := mustNewCompiler(t)
+	c.Add(Rule{Key: "a", Value: "https://a.example/"})
+	c.NextSource()
+	c.Warn(Warning{Kind: WarnNoEffect, Message: "nothing here"})
+	rs, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	anew, err := rs.Recompile()
+	if err != nil || !reflect.DeepEqual(anew.Warnings(), rs.Warnings()) {
+		t.Errorf("%v: %v, not %v", err, anew.Warnings(), rs.Warnings())
+	}
+	r := rs.Reread()
+	r.Source(2)
+	r.Warn(Warning{Kind: WarnNoEffect, Message: "nor here"})
+	r.Source(0)
+	for i := range 200 { // more than the table has room for
+		r.Add(Rule{Key: fmt.Sprint("a", i), Value: "https://a.example/"})
+	}
+	if anew, _, err = r.Ruleset(); err != nil || len(anew.Warnings()) != 2 {
+		t.Errorf("%v: %v", err, anew.Warnings())
+	}
+}
+
+func TestARuleThatMovesFarToTheRightInItsLineIsFound(t *testing.T) {
+	rule := Rule{Key: "a", Value: "https://a.example/", Position: Position{"links.json", 1, 2}}
+	rs := mustCompile(t, []Rule{rule}, Options{})
+	rule.Position.Column = 70 << 20
+	moved, _, err := reread(rs, []Rule{rule})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := moved.RuleOf(0, "a"); got != rule {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRoomThatDerivationsLeaveWhichAreGivenUpIsTakenBack(t *testing.T) {
+	rs := mustCompile(t, benchRules(20_000), Options{})
+	change := func(i int) (next *Ruleset) {
+		next, _, err := rs.With([]RuleChange{{Rule: &Rule{Key: "a", Value: fmt.Sprint("/", i)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	for i := 0; !rs.IsWorn(); i++ {
+		if i == 1000 {
+			t.Fatalf("%d bytes are taken, and the ruleset is not worn", rs.Size())
+		}
+		change(i) // given up
+		rs = change(i)
+	}
+}
+
 func TestWhereMostRulesHaveChangedTheyAreToBeCompiled(t *testing.T) {
 	rs := mustCompile(t, benchRules(10_000), Options{})
 	changed := benchRules(10_000)

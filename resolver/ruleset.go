@@ -256,9 +256,10 @@ func (rs *Ruleset) find(key string) (entry slot, at int) {
 	return rs.table.slots.at(at), at
 }
 
-// lastRank returns the place in the precedence of the last source that a rule is of.
+// lastRank returns the place in the precedence of the last source that a rule, or a warning of its
+// reader, is of.
 func (rs *Ruleset) lastRank() int {
-	last := 0
+	last := max(0, len(rs.warnings.read)-1)
 	for _, s := range rs.sources {
 		last = max(last, s.rank)
 	}
