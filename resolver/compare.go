@@ -81,9 +81,8 @@ func (c *changedKeys) difference(before, after *Ruleset) Difference {
 
 // eachEntry calls do with the entries of all rules in the table, and pauses.
 func (rs *Ruleset) eachEntry(do func(ref)) {
-	for n, s := range rs.table.entries() {
+	for _, s := range rs.table.entries(&rs.opts) {
 		do(s.ref())
-		rs.opts.pauseAfter(n)
 	}
 }
 

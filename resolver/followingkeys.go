@@ -38,8 +38,7 @@ func (c *Compiler) findKeysBelow(waiting map[string][]int, following map[int]ran
 	if len(waiting) == 0 {
 		return
 	}
-	for n, s := range c.table.entries() {
-		c.opts.pauseAfter(n)
+	for _, s := range c.table.entries(&c.opts) {
 		c.noteFollowing(s.ref(), waiting, following)
 	}
 }

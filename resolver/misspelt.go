@@ -8,8 +8,7 @@ func (c *Compiler) warnOfMisspelt(m *nearPaths) {
 	if len(m.paths) == 0 {
 		return
 	}
-	for n, s := range c.table.entries() {
-		c.opts.pauseAfter(n)
+	for _, s := range c.table.entries(&c.opts) {
 		at := s.ref()
 		key := c.table.key(at)
 		m.find(key, func(p *unmatchedPath) {

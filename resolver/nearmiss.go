@@ -20,7 +20,7 @@ func (rs *Ruleset) nearMiss(pathname string) *NearMiss {
 		return nil
 	}
 	var nearest candidate
-	for _, s := range rs.table.entries() {
+	for _, s := range rs.table.entries(&rs.opts) {
 		c := compareToKey(path, rs.table.key(s.ref()), s.isExact())
 		if c.reason != "" && rs.table.outcomeOf(s.ref()) != PassValue {
 			c.entry = s.ref()

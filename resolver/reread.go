@@ -131,8 +131,7 @@ func (r *Rereading) end() {
 		return
 	}
 	rs := r.before
-	for at, s := range rs.table.entries() {
-		rs.opts.pauseAfter(at)
+	for at, s := range rs.table.entries(&rs.opts) {
 		if !r.isSeen(at) && rs.rankAt(s.ref()) == r.source {
 			r.change(rs.table.key(s.ref()), nil)
 		}

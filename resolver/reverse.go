@@ -40,12 +40,11 @@ func newReverseIndex(rs *Ruleset) *reverseIndex {
 		origins: map[string]bool{}, searches: new(sync.Pool),
 	}
 	x.newOrigins = x.origins
-	for n, s := range rs.table.entries() {
+	for n, s := range rs.table.entries(&rs.opts) {
 		if hash, ok := x.noteRule(s.ref()); ok {
 			number := uint32(n + 1)
 			x.next.set(int(number), x.heads.swap(hash, number))
 		}
-		rs.opts.pauseAfter(n)
 	}
 	x.newOrigins = nil
 	x.sort()

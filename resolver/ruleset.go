@@ -79,7 +79,7 @@ func (rs *Ruleset) Size() int {
 // Rules returns the rules that serve, as they were added, in no particular order.
 func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, s := range rs.table.entries() {
+		for _, s := range rs.table.entries(&rs.opts) {
 			if !yield(rs.rule(s.ref())) {
 				return
 			}
@@ -99,7 +99,7 @@ func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] { return rs.rulesOf(n, &rs.move
 
 func (rs *Ruleset) rulesOf(n int, m *moved) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, s := range rs.table.entries() {
+		for _, s := range rs.table.entries(&rs.opts) {
 			if rs.rankAt(s.ref()) == n && !yield(rs.ruleAt(s.ref(), m)) {
 				return
 			}

@@ -179,14 +179,16 @@ func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	return at, true
 }
 
-// entries gives the slots that have a rule, with their places.
-func (t *table) entries() iter.Seq2[int, slot] {
+// entries gives the slots that have a rule, with their places, and pauses in between.
+func (t *table) entries(o *options) iter.Seq2[int, slot] {
 	return func(yield func(int, slot) bool) {
-		for at, page := range t.slots.all {
+		for n, page := range t.slots.all {
 			for i, s := range page {
-				if s.hasRule() && !yield(at*pageLength+i, s) {
+				at := n*pageLength + i
+				if s.hasRule() && !yield(at, s) {
 					return
 				}
+				o.pauseAfter(at) // in empty slots, too, or it would be a matter of luck
 			}
 		}
 	}
