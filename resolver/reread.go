@@ -1,6 +1,9 @@
 package resolver
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Rereading compares the rules of sources, as they are read again, with those of a ruleset: what is
 // equal takes a lookup, and what differs becomes a change. It is not safe for concurrent use.
@@ -41,7 +44,7 @@ func (r *Rereading) Source(n int) {
 	r.source, r.read[n] = n, nil
 }
 
-// Add adds the next rule of the source.
+// Add adds the next rule of the source. It keeps nothing of one that is as before.
 func (r *Rereading) Add(rule Rule) {
 	if IsTemplate(rule.Key) {
 		r.addOther(rule, r.before.opts.canonicalKey(rule.Key))
@@ -108,7 +111,7 @@ func (r *Rereading) firstAt(at int) Rule {
 
 // failDuplicate reports that a key stands twice.
 func (r *Rereading) failDuplicate(first, second Rule) {
-	r.twice.failDuplicate(0, first, second)
+	r.twice.failDuplicate(0, first, cloneRule(second))
 }
 
 // change takes down a change, as long as there are few, and returns its index.
@@ -116,8 +119,19 @@ func (r *Rereading) change(key string, rule *Rule) int {
 	if len(r.changes) > r.most {
 		return -1
 	}
-	r.changes = append(r.changes, RuleChange{r.source, key, rule})
+	change := RuleChange{Source: r.source, Key: key}
+	if rule != nil {
+		kept := cloneRule(*rule)
+		change.Rule, change.Key = &kept, kept.Key
+	}
+	r.changes = append(r.changes, change)
 	return len(r.changes) - 1
+}
+
+// cloneRule returns a rule with texts of its own.
+func cloneRule(rule Rule) Rule {
+	rule.Key, rule.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
+	return rule
 }
 
 // Warn adds what the reader of the source warns of.

@@ -314,3 +314,41 @@ func TestRulesetsThatAreDerivedFromOneAnotherServeAtTheSameTime(t *testing.T) {
 	}
 	readers.Wait()
 }
+
+func TestARereadingKeepsNoTextThatItWasLent(t *testing.T) {
+	at := func(line int) Position { return Position{"links.json", line, 2} }
+	rules := []Rule{
+		{Key: "kept", Value: "https://kept.example/", Position: at(2)},
+		{Key: "changed", Value: "https://old.example/", Position: at(3)},
+		{Key: "t/{x}", Value: "https://t.example/{x}", Position: at(4)},
+	}
+	rs := mustCompile(t, rules, Options{Digest: true})
+	for _, now := range [][]Rule{
+		append(slices.Clone(rules), Rule{Key: "to", Value: "/kept/x", Position: at(5)},
+			Rule{Key: "u/{x}", Value: "/kept/{x}", Position: at(6)},
+			Rule{Key: "warned/", Value: "https://warned.example/", Position: at(7)}),
+		{rules[0], {Key: "changed", Value: "/kept", Position: at(3)}},
+		append(slices.Clone(rules), Rule{Key: "%6Bept", Value: "/x", Position: at(5)},
+			Rule{Key: "new", Value: "nowhere", Position: at(6)},
+			Rule{Key: "t/{y}", Value: "https://t.example/{y}", Position: at(7)}),
+	} {
+		r := rs.Reread()
+		r.Source(0)
+		var memory []byte
+		for _, rule := range now {
+			lent := rule
+			memory = append(append(memory[:0], rule.Key...), rule.Value...)
+			lent.Key, lent.Value = text(memory[:len(rule.Key)]), text(memory[len(rule.Key):])
+			r.Add(lent)
+			copy(memory, strings.Repeat("x", len(memory)))
+		}
+		got, _, gotErr := r.Ruleset()
+		want, wantErr := Compile(now, Options{Digest: true})
+		if fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+			t.Errorf("the error is %v\nwant %v", gotErr, wantErr)
+		}
+		if wantErr == nil && !reflect.DeepEqual(lookAt(got, nil), lookAt(want, nil)) {
+			t.Errorf("%+v\nwant\n%+v", lookAt(got, nil), lookAt(want, nil))
+		}
+	}
+}

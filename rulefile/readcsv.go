@@ -13,9 +13,10 @@ import (
 
 // readCSV reads rules from a table.
 func readCSV(
-	r io.Reader, source string, add func(resolver.Rule),
+	r io.Reader, source string, lends bool, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
+	c.lends = lends
 	err = c.readRules(add)
 	return c.warnings.all(), err
 }
@@ -195,7 +196,7 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 func (c *csvReader) withoutSlash(i int, field string) (key string) {
 	key, c.hasSlash = cutSlash(field)
 	if c.hasSlash && c.warnings.n == 0 {
-		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), key, "the table has keys that begin with "+
+		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), strings.Clone(key), "the table has keys that begin with "+
 			"\"/\", which is cut off, here and in each other row: a key is a path without it")
 	}
 	return key

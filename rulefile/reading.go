@@ -66,6 +66,9 @@ type Reading struct {
 	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file
 	// that begin with a URL of one of them are rules.
 	Hosts []string
+	// Lends lets the texts of a rule be good only until add returns, where that saves memory: so a large
+	// file that is only looked through leaves nothing behind.
+	Lends bool
 
 	observer *observer // nil for none
 }
@@ -84,9 +87,9 @@ func (o Reading) Read(
 ) (warnings []resolver.Warning, err error) {
 	switch format {
 	case JSON:
-		return nil, ReadJSON(r, source, add)
+		return nil, readJSON(r, source, o.Lends, add)
 	case CSV:
-		return readCSV(r, source, add)
+		return readCSV(r, source, o.Lends, add)
 	case Redirects:
 		return o.readRedirects(r, source, add)
 	}

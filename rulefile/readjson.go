@@ -25,11 +25,16 @@ import (
 // type [Errors] and lists everything that is no rule, until the end or the first
 // syntax error, or it is the reader's own.
 func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
+	return readJSON(r, source, false, add)
+}
+
+// readJSON is ReadJSON that may lend the texts of rules.
+func readJSON(r io.Reader, source string, lends bool, add func(resolver.Rule)) error {
 	j, err := newJSONReader(r, source)
 	if err != nil {
 		return err
 	}
-	j.add = add
+	j.add, j.tokens.lends = add, lends
 	return j.readAll()
 }
 

@@ -26,13 +26,29 @@ type Changing interface {
 // rules have to be read.
 var ErrUnknownChanges = errors.New("the source does not know which rules have changed")
 
+// Lending is a [Source] that can be read without leaving anything behind.
+type Lending interface {
+	Source
+
+	// ReadLent is Read for who keeps no rule: its texts are good only until add returns.
+	ReadLent(ctx context.Context, add func(resolver.Rule)) (version string, err error)
+}
+
+// ReadLent reads a source for who keeps no rule, as [Lending] has it.
+func ReadLent(ctx context.Context, from Source, add func(resolver.Rule)) (string, error) {
+	if lending, ok := from.(Lending); ok {
+		return lending.ReadLent(ctx, add)
+	}
+	return from.Read(ctx, add)
+}
+
 // Rewriting is a [Writable] that tells what has become of it by an edit, so that nobody has to read
 // it again.
 type Rewriting interface {
 	Writable
 
 	// Rewrite is Edit that returns the version of what it has written, for the rules that are there
-	// then: the old ones with the edit made. It passes them to add as Read does, if their positions
+	// then: the old ones with the edit made. It passes them to add as [ReadLent] does, if their positions
 	// may be others than before, and then Warnings and Expectations are theirs; where they are many,
 	// it leaves time to requests in between. After an error nothing of that counts.
 	Rewrite(

@@ -66,11 +66,12 @@ func contentOptions(
 // siblings lie beside the content.
 type siblings struct{ signature, expectations []byte }
 
-// rules passes the rules to add, and returns their expectations and their version.
+// rules passes the rules to add, and returns their expectations and their version. Those that it
+// lends are good only until add returns.
 func (c *content) rules(
-	ctx context.Context, add func(resolver.Rule),
+	ctx context.Context, lends bool, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
-	c.warnings = nil
+	c.warnings, c.reading.Lends = nil, lends
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {

@@ -139,7 +139,15 @@ func (s *File) String() string { return s.content.name }
 
 // Read reads the file.
 func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, add)
+	s.expected, version, err = s.content.rules(ctx, false, add)
+	return version, err
+}
+
+// ReadLent reads the file for who keeps no rule; see [Lending].
+func (s *File) ReadLent(
+	ctx context.Context, add func(resolver.Rule),
+) (version string, err error) {
+	s.expected, version, err = s.content.rules(ctx, true, add)
 	return version, err
 }
 
@@ -264,5 +272,6 @@ var (
 	_ Expecting             = (*File)(nil)
 	_ Placing               = (*File)(nil)
 	_ Warner                = (*File)(nil)
+	_ Lending               = (*File)(nil)
 	_ Continuing            = (*File)(nil)
 )

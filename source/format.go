@@ -33,7 +33,7 @@ func readAs(
 	const enough = 512
 	text := bufio.NewReader(r)
 	first, _ := text.Peek(enough)
-	err := rulefile.ReadJSON(text, name, add)
+	_, err := how.Read(text, format, name, add)
 	if wrong, ok := errors.AsType[rulefile.Errors](err); ok && !beginsObject(first) {
 		wrong[0].Message += "; for the other formats write " + option + " csv or " + option + " redirects"
 	}

@@ -36,6 +36,7 @@ func (c *content) planRewrite(
 	}
 	w := &rewrite{content: c, ctx: ctx, pause: pace.New().Pause}
 	edit.Reading = c.reading
+	edit.Reading.Lends = true
 	var wrong error
 	now, err := c.readAll(ctx, read, w.pause, func(r *reading, beside siblings) bool {
 		w.beside = beside

@@ -86,6 +86,7 @@ func checkRewriting(t *testing.T, s rewritten, edit rulefile.Edit) {
 	must(t, err)
 	var told, found []resolver.Rule
 	version, err := s.Rewrite(t.Context(), before, edit, func(rule resolver.Rule) {
+		rule.Key, rule.Value = strings.Clone(rule.Key), strings.Clone(rule.Value) // as they are lent
 		told = append(told, rule)
 	})
 	must(t, err)

@@ -135,7 +135,15 @@ func (s *Storage) String() string { return "storage " + s.Key }
 
 // Read reads the entry.
 func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, add)
+	s.expected, version, err = s.content.rules(ctx, false, add)
+	return version, err
+}
+
+// ReadLent reads the entry for who keeps no rule; see [Lending].
+func (s *Storage) ReadLent(
+	ctx context.Context, add func(resolver.Rule),
+) (version string, err error) {
+	s.expected, version, err = s.content.rules(ctx, true, add)
 	return version, err
 }
 
@@ -283,6 +291,7 @@ var (
 	_ Expecting             = (*Storage)(nil)
 	_ Placing               = (*Storage)(nil)
 	_ Warner                = (*Storage)(nil)
+	_ Lending               = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
 	_ Rewriting             = (*Storage)(nil)
 )

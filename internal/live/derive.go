@@ -154,7 +154,7 @@ func (rs *Ruleset) reread(
 	ctx context.Context, whole []int, next *candidate, pause func(), e *Edit,
 ) error {
 	r := next.Ruleset.Reread()
-	inSources := rs.readSources(ctx, r, whole, next, pause, e)
+	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)
 	ruleset, difference, inRules := r.Ruleset()
 	if inRules == nil {
 		next.Ruleset, next.difference = ruleset, difference

@@ -210,15 +210,15 @@ func (rs *Ruleset) write(
 func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i int,
 	next *candidate) (isSame bool, err error) {
 	var r *resolver.Rereading // nil where no rule is passed
-	// the source pauses itself: two pacers would each take the rests of the other for work
-	f := feed{to: func(rule resolver.Rule) {
+	add := func(rule resolver.Rule) {
 		if r == nil {
 			r = next.Ruleset.Reread()
 			r.Source(i + 1)
 		}
 		r.Add(rule)
-	}}
-	version, err := into.Rewrite(ctx, next.versions[i], edit, f.add)
+	}
+	// the source pauses itself: two pacers would each take the rests of the other for work
+	version, err := into.Rewrite(ctx, next.versions[i], edit, add)
 	if err != nil {
 		return false, err
 	}
@@ -456,12 +456,13 @@ func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	}
 	if e.Old == nil {
 		old := rule // so that not every rule that comes by here moves to the heap
+		old.Key, old.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
 		e.Old = &old
 	}
 	if e.Rule == nil {
 		return rule, false
 	}
-	e.Rule.Key = rule.Key // as its author spells it
+	e.Rule.Key = e.Old.Key // as its author spells it
 	edited := *e.Rule
 	edited.Position = rule.Position
 	return edited, true

@@ -74,12 +74,24 @@ func (rs *Ruleset) allSources() []int {
 	return all
 }
 
-// intake takes in the rules of sources: a [resolver.Rereading], or a compiler.
+// intake takes in the rules of sources.
 type intake interface {
+	// Read reads a source in its way.
+	Read(ctx context.Context, from source.Source, add func(resolver.Rule)) (string, error)
 	Source(n int)
 	Add(rule resolver.Rule)
 	Warn(warnings ...resolver.Warning)
 	Ruleset() (*resolver.Ruleset, resolver.Difference, error)
+}
+
+// looking is a rereading as an [intake]: of what is as before it keeps nothing.
+type looking struct{ *resolver.Rereading }
+
+// Read lets a source lend its rules.
+func (looking) Read(
+	ctx context.Context, from source.Source, add func(resolver.Rule),
+) (version string, err error) {
+	return source.ReadLent(ctx, from, add)
 }
 
 // compiling is a compiler as an [intake].
@@ -87,6 +99,26 @@ type compiling struct {
 	*resolver.Compiler
 	source int
 	before *resolver.Ruleset // to compare with, nil for none
+}
+
+// Read lets a source pass its rules, and collects what reading many leaves behind. By itself the
+// collector would wait until that is as much as the old rules and the new ones together; and it has
+// little to do, as compiled rules hold no pointers.
+func (c *compiling) Read(
+	ctx context.Context, from source.Source, add func(resolver.Rule),
+) (version string, err error) {
+	const collectEvery = 1 << 16 // rules
+	n := 0
+	version, err = from.Read(ctx, func(rule resolver.Rule) {
+		add(rule)
+		if n++; n%collectEvery == 0 {
+			runtime.GC()
+		}
+	})
+	if n >= collectEvery {
+		runtime.GC() // before what follows takes memory
+	}
+	return version, err
 }
 
 // Source begins a source, and those before it that have passed nothing.
@@ -139,7 +171,7 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 			to.Add(rule)
 		}
 		e.beginSource(i)
-		version, err := from.Read(ctx, func(rule resolver.Rule) {
+		version, err := to.Read(ctx, from, func(rule resolver.Rule) {
 			if rule, keep := e.replace(i, rule); keep {
 				f.add(rule)
 			}
@@ -156,38 +188,21 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 			to.Warn(next.warnings[i]...)
 		}
 	}
-	f.end()
 	return errors.Join(errs...)
 }
 
-// feed passes rules on, while requests are to run and memory is to stay low.
+// feed passes rules on, while requests are to run.
 type feed struct {
 	to    func(resolver.Rule)
 	pause func() // nil for none
 	n     int
 }
 
-// collectEvery is after how many rules what reading them has left behind is collected. By itself
-// the collector would wait until that is as much as the old rules and the new ones together; and it
-// has little to do, as compiled rules hold no pointers, nor do rules that a source has read only
-// one at a time.
-const collectEvery = 1 << 16
-
 func (f *feed) add(rule resolver.Rule) {
 	f.to(rule)
 	f.n++
 	if f.pause != nil && f.n%64 == 0 {
 		f.pause()
-	}
-	if f.n%collectEvery == 0 {
-		runtime.GC()
-	}
-}
-
-// end collects what the last rules have left behind, before what follows takes memory.
-func (f *feed) end() {
-	if f.n >= collectEvery {
-		runtime.GC()
 	}
 }
 
