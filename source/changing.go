@@ -26,18 +26,16 @@ type Changing interface {
 // rules have to be read.
 var ErrUnknownChanges = errors.New("the source does not know which rules have changed")
 
-// Lending is a [Source] that can be read without leaving anything behind.
-type Lending interface {
-	Source
-
-	// ReadLent is Read for who keeps no rule: its texts are good only until add returns.
-	ReadLent(ctx context.Context, add func(resolver.Rule)) (version string, err error)
-}
-
-// ReadLent reads a source for who keeps no rule, as [Lending] has it.
-func ReadLent(ctx context.Context, from Source, add func(resolver.Rule)) (string, error) {
-	if lending, ok := from.(Lending); ok {
-		return lending.ReadLent(ctx, add)
+// ReadLent is from.Read for who keeps no rule: texts may be good only until add returns, so that a
+// large file leaves nothing behind. A source that another one is made of is read as that says.
+func ReadLent(
+	ctx context.Context, from Source, add func(resolver.Rule),
+) (version string, err error) {
+	switch s := from.(type) {
+	case *File:
+		return s.read(ctx, true, add)
+	case *Storage:
+		return s.read(ctx, true, add)
 	}
 	return from.Read(ctx, add)
 }

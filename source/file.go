@@ -139,15 +139,14 @@ func (s *File) String() string { return s.content.name }
 
 // Read reads the file.
 func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, false, add)
-	return version, err
+	return s.read(ctx, false, add)
 }
 
-// ReadLent reads the file for who keeps no rule; see [Lending].
-func (s *File) ReadLent(
-	ctx context.Context, add func(resolver.Rule),
+// read reads the file, perhaps for who keeps no rule; see [ReadLent].
+func (s *File) read(
+	ctx context.Context, lends bool, add func(resolver.Rule),
 ) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, true, add)
+	s.expected, version, err = s.content.rules(ctx, lends, add)
 	return version, err
 }
 
@@ -272,6 +271,5 @@ var (
 	_ Expecting             = (*File)(nil)
 	_ Placing               = (*File)(nil)
 	_ Warner                = (*File)(nil)
-	_ Lending               = (*File)(nil)
 	_ Continuing            = (*File)(nil)
 )

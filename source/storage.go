@@ -135,15 +135,14 @@ func (s *Storage) String() string { return "storage " + s.Key }
 
 // Read reads the entry.
 func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, false, add)
-	return version, err
+	return s.read(ctx, false, add)
 }
 
-// ReadLent reads the entry for who keeps no rule; see [Lending].
-func (s *Storage) ReadLent(
-	ctx context.Context, add func(resolver.Rule),
+// read reads the entry, perhaps for who keeps no rule; see [ReadLent].
+func (s *Storage) read(
+	ctx context.Context, lends bool, add func(resolver.Rule),
 ) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, true, add)
+	s.expected, version, err = s.content.rules(ctx, lends, add)
 	return version, err
 }
 
@@ -291,7 +290,6 @@ var (
 	_ Expecting             = (*Storage)(nil)
 	_ Placing               = (*Storage)(nil)
 	_ Warner                = (*Storage)(nil)
-	_ Lending               = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
 	_ Rewriting             = (*Storage)(nil)
 )
