@@ -56,6 +56,9 @@ func (rs *Ruleset) failureAt(at ref) error {
 // brokenErrors returns the errors of broken rules, in the words of the warnings of them. A loop has
 // one warning for all of its keys.
 func (rs *Ruleset) brokenErrors(rules []Rule) []*RuleError {
+	if len(rules) == 0 {
+		return nil // and there may be very many warnings
+	}
 	var errs []*RuleError
 	byKey := map[string]*RuleError{}
 	for _, rule := range rules {

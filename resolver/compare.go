@@ -44,7 +44,7 @@ func Compare(before, after *Ruleset, most int) Difference {
 			}
 		})
 	}
-	return c.difference(before, after)
+	return c.difference(before, after, newWarnings(before, after.Warnings()))
 }
 
 // literals is how many rules without variables serve.
@@ -59,7 +59,7 @@ func newChangedKeys(most int) *changedKeys {
 }
 
 // difference adds those with variables, and what else there is to say.
-func (c *changedKeys) difference(before, after *Ruleset) Difference {
+func (c *changedKeys) difference(before, after *Ruleset, warnings []Warning) Difference {
 	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
 		switch kind {
 		case ChangeAdded:
@@ -75,7 +75,7 @@ func (c *changedKeys) difference(before, after *Ruleset) Difference {
 		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count, Broken: broken,
 		FirstAdded: c.added.names(), FirstRemoved: c.removed.names(), FirstChanged: c.changed.names(),
 		FirstBroken: firstBroken,
-		Warnings:    newWarnings(before.Warnings(), after.Warnings()),
+		Warnings:    warnings,
 	}
 }
 
@@ -130,20 +130,28 @@ func (f *firstKeys) names() []string {
 	return names
 }
 
-// newWarnings returns those warnings of after that have none of the same kind about the same key in
-// before. Where one is about no key, its message tells what it is about.
-func newWarnings(before, after []Warning) []Warning {
+// newWarnings returns those of some warnings that have none of the same kind about the same key in
+// the ruleset before. Where one is about no key, its message tells what it is about.
+func newWarnings(before *Ruleset, warnings []Warning) []Warning {
 	type about struct {
 		kind WarningKind
 		text string
 	}
 	subject := func(w Warning) about { return about{w.Kind, cmp.Or(w.Key, w.Message)} }
-	known := map[about]bool{}
-	for _, w := range before {
-		known[subject(w)] = true
+	known := make(map[about]bool, len(warnings))
+	for _, w := range warnings {
+		known[subject(w)] = false
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	for w := range before.warnings.all() {
+		if _, asked := known[subject(w)]; asked {
+			known[subject(w)] = true
+		}
 	}
 	var fresh []Warning
-	for _, w := range after {
+	for _, w := range warnings {
 		if !known[subject(w)] {
 			fresh = append(fresh, w)
 		}

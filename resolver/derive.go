@@ -469,8 +469,9 @@ func (d *derivation) sumUp(next *Ruleset) {
 
 // warningsOfRules returns those of rules without variables, at the places where they stand now.
 func (d *derivation) warningsOfRules() []rankedWarning {
-	var all []rankedWarning
-	for _, w := range d.before.warnings.groups[ofRules] {
+	before, added := d.before.warnings.groups[ofRules], d.c.warnings.groups[ofRules]
+	all := make([]rankedWarning, 0, len(before)+len(added))
+	for _, w := range before {
 		switch {
 		case d.rewarned[w.Key]:
 			continue
@@ -479,7 +480,7 @@ func (d *derivation) warningsOfRules() []rankedWarning {
 		}
 		all = append(all, w)
 	}
-	return append(all, d.c.warnings.groups[ofRules]...)
+	return append(all, added...)
 }
 
 // difference returns what changes.
@@ -497,9 +498,26 @@ func (d *derivation) difference(next *Ruleset) Difference {
 			changed.removed.add(rule)
 		}
 	}
-	difference := changed.difference(d.before, next)
+	difference := changed.difference(d.before, next, d.newWarnings())
 	d.next, difference.derived = next, d
 	return difference
+}
+
+// newWarnings returns those that the ruleset before does not have. There can be very many, so that
+// those which have been taken over are not looked at.
+func (d *derivation) newWarnings() []Warning {
+	made := warningList{}
+	made.groups[ofRules] = d.c.warnings.groups[ofRules]
+	if d.inTemplates {
+		made.groups[ofTemplates] = d.c.warnings.groups[ofTemplates]
+	}
+	if d.followed {
+		made.groups[ofChains] = d.c.warnings.groups[ofChains]
+	}
+	if d.read != nil {
+		made.read = d.c.warnings.read
+	}
+	return newWarnings(d.before, made.list())
 }
 
 // compileAnew compiles all rules with the changes made.

@@ -78,6 +78,38 @@ func TestARereadingNamesEveryBadRuleAndEveryKeyThatStandsTwice(t *testing.T) {
 	}
 }
 
+func TestAChangeAmongVeryManyKeysOfOnePageTakesItsTime(t *testing.T) {
+	pauses := 0
+	options := Options{Reverse: true, Pause: func() { pauses++ }}
+	rule := func(key int) Rule {
+		return Rule{Key: fmt.Sprint("k", key), Value: "https://example.com/same"}
+	}
+	var rules []Rule
+	var changes []RuleChange
+	for i := range 20_000 {
+		rules = append(rules, rule(100_000+i))
+	}
+	for i := range 1000 {
+		changed := rule(500_000 + i)
+		changes = append(changes, RuleChange{Rule: &changed}, RuleChange{Key: rules[i].Key})
+	}
+	rs := mustCompile(t, rules, options)
+	pauses = 0
+	next, _, err := rs.With(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if work := pauses * pauseEvery; work > 10*len(rules) {
+		t.Errorf("%d rules are passed over", work)
+	}
+	page := Request{Scheme: "https", Host: "example.com"}
+	page.Target.Pathname = "/same"
+	short, ok := next.AppendShortURL(nil, &page, "https://go.example")
+	if want := "https://go.example/k101000"; !ok || string(short) != want {
+		t.Errorf("%s, not %s", short, want)
+	}
+}
+
 func mustNewCompiler(t *testing.T) *Compiler {
 	t.Helper()
 	c, err := NewCompiler(Options{})

@@ -32,6 +32,7 @@ type reverseIndex struct {
 	// whose path ends in "/".
 	internal, slashed bool
 	searches          *sync.Pool // of *reverseSearch
+	steps             int        // how many rules have been passed over to derive it
 }
 
 func newReverseIndex(rs *Ruleset) *reverseIndex {
@@ -70,25 +71,43 @@ func (x *reverseIndex) reverseOf(rs *Ruleset, slots []int) *reverseIndex {
 	}
 	y := *x
 	y.ruleset, y.heads, y.next = rs, x.heads.branch(), x.next.branch()
-	y.newOrigins = maps.Clone(x.newOrigins)
-	for _, slot := range slots {
-		if old := x.ruleset.table.slots.at(slot); old.hasRule() {
-			if hash, ok := x.hashOfRule(old.ref()); ok {
-				y.take(hash, uint32(slot+1))
-			}
-		}
-	}
-	for _, slot := range slots {
-		if now := rs.table.slots.at(slot); now.hasRule() {
-			if hash, ok := y.noteRule(now.ref()); ok {
-				y.put(hash, uint32(slot+1))
-			}
-		}
+	y.newOrigins, y.steps = maps.Clone(x.newOrigins), 0
+	if !y.takeOver(x, slots) {
+		return newReverseIndex(rs)
 	}
 	if rs.templates != x.ruleset.templates {
 		y.indexTemplates()
 	}
 	return &y
+}
+
+// takeOver takes out what the rules of slots were in the index before, and puts in what they are
+// now. ok is false where it is cheaper to make the index anew: very many keys can lead to one page.
+func (x *reverseIndex) takeOver(before *reverseIndex, slots []int) (ok bool) {
+	for _, slot := range slots {
+		if old := before.ruleset.table.slots.at(slot); old.hasRule() {
+			if hash, ok := before.hashOfRule(old.ref()); ok {
+				x.take(hash, uint32(slot+1))
+			}
+		}
+	}
+	for _, slot := range slots {
+		if x.steps > x.ruleset.rules {
+			return false
+		}
+		if now := x.ruleset.table.slots.at(slot); now.hasRule() {
+			if hash, ok := x.noteRule(now.ref()); ok {
+				x.put(hash, uint32(slot+1))
+			}
+		}
+	}
+	return true
+}
+
+// step counts a rule that is passed over.
+func (x *reverseIndex) step() {
+	x.steps++
+	x.ruleset.opts.pauseAfter(x.steps)
 }
 
 // mostNewOrigins is how many origins are copied with each change at most.
@@ -101,7 +120,8 @@ func (x *reverseIndex) take(hash uint64, number uint32) {
 		x.heads.swap(hash, x.next.at(int(number)))
 		return
 	}
-	for at := first; at != 0; at = x.next.at(int(at)) {
+	for at := first; at != 0 && x.steps <= x.ruleset.rules; at = x.next.at(int(at)) {
+		x.step()
 		if x.next.at(int(at)) == number {
 			x.next.set(int(at), x.next.at(int(number)))
 			return
@@ -113,6 +133,7 @@ func (x *reverseIndex) take(hash uint64, number uint32) {
 func (x *reverseIndex) put(hash uint64, number uint32) {
 	before, at := uint32(0), x.heads.first(hash)
 	for at != 0 && compareShort(x.key(at), x.key(number)) < 0 {
+		x.step()
 		before, at = at, x.next.at(int(at))
 	}
 	x.next.set(int(number), at)

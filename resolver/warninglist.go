@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -59,6 +60,24 @@ func (w *warningList) list() []Warning {
 		}
 	}
 	return all
+}
+
+// all gives all warnings in any order.
+func (w *warningList) all() iter.Seq[Warning] {
+	return func(yield func(Warning) bool) {
+		for _, group := range w.groups {
+			for _, warning := range group {
+				if !yield(warning.Warning) {
+					return
+				}
+			}
+		}
+		for _, warning := range slices.Concat(w.read...) {
+			if !yield(warning) {
+				return
+			}
+		}
+	}
 }
 
 // toldPlaces returns the places in sources that their readers warn of.
