@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -33,8 +34,11 @@ func (k *keys) rewrite(
 		})
 		return reasonOf(commands, err)
 	}, name)
-	if err != nil {
-		return "", editError(err, "GET SET DEL WATCH UNWATCH MULTI EXEC")
+	if err = editError(err, "GET SET DEL WATCH UNWATCH MULTI EXEC"); err != nil {
+		if errors.Is(err, source.ErrChanged) {
+			k.hear([]any{name}) // as not every server pushes it
+		}
+		return "", err
 	}
 	return k.written(name, edit.Rule, version), nil
 }

@@ -216,3 +216,19 @@ func TestAnEditBeforeTheFirstComparisonIsRead(t *testing.T) {
 	e.watch(t)
 	e.untilLike(t, server, time.Second)
 }
+
+func TestAnEditThatIsTooLateWithoutTrackingHasItsKeyReadNext(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "mset", "links:docs", "https://docs.example", "links:more", "https://more.example")
+	s := &Source{Hash: "links:*", URL: server.url("") + "?protocol=2", Poll: "1h"}
+	e := startEdge(t, s)
+	e.waitForLog(t, "watching redis") // which follows the first comparison
+	server.do(t, "set", "links:docs", "https://other.example")
+	err := e.rewrite(t, "docs", "https://docs.example", nil)
+	if !errors.Is(err, source.ErrChanged) {
+		t.Fatal(err)
+	}
+	e.until(t, "what is there now", 2*time.Second, func(e *edge) bool {
+		return e.rules["docs"] == "https://other.example"
+	})
+}
