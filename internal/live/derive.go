@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
@@ -153,6 +154,9 @@ func (u *unread) readChanges(
 func (rs *Ruleset) reread(
 	ctx context.Context, whole []int, next *candidate, pause func(), e *Edit,
 ) error {
+	if isLarge(next.Ruleset) {
+		runtime.GC() // else what requests leave behind could grow to the size of the rules meanwhile
+	}
 	r := next.Ruleset.Reread()
 	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)
 	ruleset, difference, inRules := r.Ruleset()
