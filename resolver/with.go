@@ -1,5 +1,10 @@
 package resolver
 
+import (
+	"maps"
+	"slices"
+)
+
 // RuleChange sets or removes a rule of a source.
 type RuleChange struct {
 	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
@@ -74,4 +79,50 @@ func (rs *Ruleset) ruleOf(key keyOfSource) (rule Rule, ok bool) {
 	}
 	rule, ok = rs.shadowed[key]
 	return rule, ok
+}
+
+// BySpelling returns changes of sources in which each spelling of a key has a rule of its own, as
+// those of [Ruleset.With]: to remove one spelling leaves another one there. The error, of type
+// [RuleErrors], names the keys that a source then has in two spellings.
+func (rs *Ruleset) BySpelling(changes []RuleChange) ([]RuleChange, error) {
+	spelled := map[keyOfSource]map[string]Rule{}
+	var keys []keyOfSource
+	for _, change := range changes {
+		written := change.rule().Key
+		key := keyOfSource{change.Source, rs.opts.canonicalKey(written)}
+		if spelled[key] == nil {
+			spelled[key] = map[string]Rule{}
+			if rule, ok := rs.ruleOf(key); ok {
+				spelled[key][rule.Key] = rule
+			}
+			keys = append(keys, key)
+		}
+		if delete(spelled[key], written); change.Rule != nil {
+			spelled[key][written] = *change.Rule
+		}
+	}
+	return oneEach(keys, spelled)
+}
+
+// oneEach returns changes to the rules that keys have, each of them in one spelling.
+func oneEach(
+	keys []keyOfSource, spelled map[keyOfSource]map[string]Rule,
+) (changes []RuleChange, err error) {
+	var c Compiler
+	for _, key := range keys {
+		rules := spelled[key]
+		change := RuleChange{Source: key.rank, Key: key.key}
+		for n, name := range slices.Sorted(maps.Keys(rules)) {
+			rule := rules[name]
+			if n > 0 {
+				c.failDuplicate(0, *change.Rule, rule)
+			}
+			change.Key, change.Rule = name, &rule
+		}
+		changes = append(changes, change)
+	}
+	if len(c.errs) > 0 {
+		return nil, c.ruleErrors()
+	}
+	return changes, nil
 }

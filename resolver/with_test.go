@@ -401,3 +401,50 @@ func FuzzWith(f *testing.F) {
 		checkDerivations(t, seed, int(changes), 1)
 	})
 }
+
+func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "Docs", Value: "https://docs.example/"},
+		{Key: "gh/{owner}", Value: "https://gh.example/{owner}"},
+	}, Options{FoldCase: true})
+	set := func(key string) RuleChange {
+		value := "https://new.example/"
+		return RuleChange{Key: key, Rule: &Rule{Key: key, Value: value}}
+	}
+	for name, test := range map[string]struct {
+		changes []RuleChange
+		want    string // the keys, or the error
+	}{
+		"set, then removed":   {[]RuleChange{set("docs"), {Key: "Docs"}}, "docs gh/{owner}"},
+		"removed, then set":   {[]RuleChange{{Key: "Docs"}, set("docs")}, "docs gh/{owner}"},
+		"set and removed":     {[]RuleChange{set("docs"), {Key: "docs"}}, "Docs gh/{owner}"},
+		"another one removed": {[]RuleChange{{Key: "docs"}}, "Docs gh/{owner}"},
+		"with a variable": {[]RuleChange{set("gh/{user}"), {Key: "gh/{owner}"}},
+			"Docs gh/{user}"},
+		"two spellings": {[]RuleChange{set("DOCS"), set("docs")},
+			`key "Docs": the key is the same as "DOCS", which stands already; remove one of the two rules` +
+				"\n" + `key "docs": the key is the same as "Docs", which stands already; remove one of the two rules`},
+		"both removed": {[]RuleChange{set("docs"), {Key: "docs"}, {Key: "Docs"}}, "gh/{owner}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changes, err := rs.BySpelling(test.changes)
+			if err != nil {
+				if err.Error() != test.want {
+					t.Errorf("the error is %v", err)
+				}
+				return
+			}
+			next, _, err := rs.With(changes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var keys []string
+			for rule := range next.Rules() {
+				keys = append(keys, rule.Key)
+			}
+			if slices.Sort(keys); strings.Join(keys, " ") != test.want {
+				t.Errorf("the keys are %q", keys)
+			}
+		})
+	}
+}

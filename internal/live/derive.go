@@ -78,6 +78,11 @@ func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unrea
 	e *Edit) (*candidate, error) {
 	next := rs.newCandidate(serving)
 	whole, inSources := rs.readChanges(ctx, work, next)
+	changes, inSpelling := serving.Ruleset.BySpelling(next.changes)
+	if inSpelling != nil {
+		return next, errors.Join(inSources, inSpelling)
+	}
+	next.changes = changes
 	if e != nil {
 		e.findIn(serving.Ruleset, len(rs.Sources), next.changes)
 		if !slices.Contains(whole, e.into) {

@@ -32,6 +32,8 @@ type Edit struct {
 	// stands tells of each source whether the key has a rule there; 0 is the configuration itself.
 	stands []bool
 	Old    *resolver.Rule // what it was, in the source that the edit goes into
+	// isTwice tells that the key has two rules there, so that it is rejected.
+	isTwice bool
 }
 
 // Refusal is why something cannot be done that somebody asked for, with the status of HTTP for it.
@@ -336,6 +338,9 @@ func (rs *Ruleset) placeProblem(e *Edit) error {
 		return Refuse(http.StatusConflict,
 			"the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key,
 			rs.Sources[found], rs.Sources[e.into])
+	case e.isTwice:
+		return Refuse(http.StatusConflict, "source %s has two rules for the key %q, perhaps in two "+
+			"spellings; remove one of them there", rs.Sources[e.into], e.Key)
 	}
 	return nil
 }
@@ -440,7 +445,7 @@ func (e *Edit) beginSource(i int) {
 	}
 	e.stands[i+1] = false
 	if i == e.into {
-		e.Old = nil
+		e.Old, e.isTwice = nil, false
 	}
 }
 
@@ -454,7 +459,9 @@ func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if from != e.into {
 		return rule, true
 	}
-	if e.Old == nil {
+	if e.Old != nil {
+		e.isTwice = true
+	} else {
 		old := rule // so that not every rule that comes by here moves to the heap
 		old.Key, old.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
 		e.Old = &old
