@@ -96,5 +96,6 @@ func (k *keys) written(name string, rule *resolver.Rule, version string) string 
 		return fmt.Sprintf("%s+%016x", version, e.digest)
 	}
 	k.known.replace(e)
+	k.unstored.raise()
 	return k.known.version()
 }

@@ -37,6 +37,7 @@ type derivation struct {
 	taken    int          // slots that are not empty
 	followed bool         // chains have been followed again
 	next     *Ruleset     // what has been derived
+	isAnew   bool         // all rules have been compiled for it
 	// ownsShadowed tells that the rules that are shadowed may be changed, rewarned which keys, as they
 	// are written, are warned of anew.
 	ownsShadowed bool
@@ -526,7 +527,9 @@ func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
 	if err != nil {
 		return nil, Difference{}, err
 	}
-	return next, Compare(d.before, next, namedKeys), nil
+	difference := Compare(d.before, next, namedKeys)
+	d.next, d.isAnew, difference.derived = next, true, d
+	return next, difference, nil
 }
 
 // readWarnings returns those of the reader of a source.

@@ -2,9 +2,13 @@ package resolver
 
 // Results reports, in no particular order, what [Ruleset.With] has changed for clients: the same as
 // [CompareResults] does, without comparing what cannot have changed. Of a difference that Compare
-// has returned it reports nothing.
+// has returned it reports nothing. As long as a difference is held, so are both rulesets.
 func (d *Difference) Results(report func(Change)) {
-	if d.derived == nil {
+	switch {
+	case d.derived == nil:
+		return
+	case d.derived.isAnew:
+		CompareResults(d.derived.before, d.derived.next, report)
 		return
 	}
 	before, next := d.derived.before, d.derived.next

@@ -341,7 +341,7 @@ func (s *ruleStore) compareWithCompiled(
 	}
 	wantResults := changesBetween(served, compiled)
 	for _, got := range [][]string{changesBetween(served, derived), resultTexts(difference.Results)} {
-		if difference.derived != nil && !slices.Equal(got, wantResults) {
+		if !slices.Equal(got, wantResults) {
 			t.Fatalf("%s\n%v\nwant\n%v", when, got, wantResults)
 		}
 	}

@@ -307,3 +307,28 @@ func TestTheLastChangeOfEachKeyIsKept(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestAKeyThatIsSpelledOtherwiseIsStillServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &changingSource{}
+		s.set("~jo", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		s.put("%7Ejo", two)
+		s.put("~jo", "")
+		s.tell()
+		rs.wantServed(t, "~jo", two)
+		s.put("~jo", three) // so that the key stands twice
+		s.tell()
+		rs.wantServed(t, "~jo", two)
+		if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), "stands already") {
+			t.Errorf("the error is %v", err)
+		}
+		s.put("%7Ejo", "")
+		s.tell()
+		rs.wantServed(t, "~jo", three)
+		if err := rs.LastError(); err != nil {
+			t.Error(err)
+		}
+	})
+}

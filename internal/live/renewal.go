@@ -1,6 +1,8 @@
 package live
 
 import (
+	"time"
+
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -29,28 +31,53 @@ func (rs *Ruleset) noteForRenewal(old *Loaded, next *candidate) {
 }
 
 // renew compiles a worn ruleset anew until it can serve in the place of that, or of what has been
-// derived from it.
+// derived from it. After a try that came too late it rests: others may go on for a while.
 func (rs *Ruleset) renew(worn *resolver.Ruleset) {
 	for worn != nil {
 		anew, err := worn.Recompile()
+		again := false
 		_ = rs.alone(func() error { // which never fails
-			worn = rs.takeOver(anew, err)
+			again = rs.takeOver(anew, err)
+			return nil
+		})
+		if !again {
+			return
+		}
+		select {
+		case <-rs.Context.Done():
+		case <-time.After(renewalPause):
+		}
+		_ = rs.alone(func() error {
+			worn = rs.beginRenewal()
 			return nil
 		})
 	}
 }
 
-// takeOver lets a ruleset serve that has been compiled anew, with what has changed meanwhile, for
-// who runs alone. It returns what is to be compiled again if it cannot, nil to end the renewal.
-func (rs *Ruleset) takeOver(anew *resolver.Ruleset, err error) (again *resolver.Ruleset) {
-	old, r := rs.Serving(), rs.shared.renewal
-	rs.shared.renewal = nil
+// beginRenewal returns what is to be compiled anew, nil once the configuration is unloaded, for who
+// runs alone.
+func (rs *Ruleset) beginRenewal() *resolver.Ruleset {
 	if rs.Context.Err() != nil {
+		rs.shared.renewal = nil
 		return nil
 	}
-	if r.isLost && old.Ruleset.IsWorn() {
-		rs.shared.renewal = new(renewal)
-		return old.Ruleset
+	rs.shared.renewal = new(renewal)
+	return rs.Serving().Ruleset
+}
+
+// renewalPause is how long a renewal rests.
+const renewalPause = 5 * time.Second
+
+// takeOver lets a ruleset serve that has been compiled anew, with what has changed meanwhile, for
+// who runs alone. It reports whether it came too late, and what serves is still worn.
+func (rs *Ruleset) takeOver(anew *resolver.Ruleset, err error) (again bool) {
+	old, r := rs.Serving(), rs.shared.renewal
+	if rs.Context.Err() == nil && r.isLost && old.Ruleset.IsWorn() {
+		return true
+	}
+	rs.shared.renewal = nil
+	if rs.Context.Err() != nil {
+		return false
 	}
 	if err == nil && len(r.since) > 0 {
 		anew, _, err = anew.With(r.since)
@@ -58,10 +85,10 @@ func (rs *Ruleset) takeOver(anew *resolver.Ruleset, err error) (again *resolver.
 	if r.isLost || err != nil || anew.Digest() != old.Digest {
 		rs.logger.Debug("the rules that serve were not compiled anew",
 			zap.String("name", rs.Name), zap.Error(err))
-		return nil
+		return false
 	}
 	next := *old
 	next.Ruleset = anew
 	rs.shared.replace(old, &next)
-	return nil
+	return false
 }
