@@ -1,0 +1,86 @@
+package resolver
+
+// changeTemplates makes the rules with variables anew: what one of them is worth depends on the
+// others.
+func (d *derivation) changeTemplates() {
+	c := d.c
+	d.ownShadowed()
+	for _, t := range d.before.templates.all() {
+		c.uncount(t.rule)
+		c.stored -= templateSize(t.rule)
+		d.keepTemplate(t.rule, d.before.sources[t.source].rank, t.key)
+	}
+	for key, rule := range d.before.shadowed {
+		if IsTemplate(key.key) {
+			c.uncount(rule)
+			delete(c.shadowed, key)
+			c.stored -= templateSize(rule)
+			d.keepTemplate(rule, key.rank, key.key)
+		}
+	}
+	for _, change := range d.inOrder() {
+		if change.Rule != nil && IsTemplate(change.Rule.Key) {
+			d.addTemplate(*change.Rule, change.Source)
+		}
+	}
+	c.enterTemplates()
+}
+
+// keepTemplate adds a rule as it was, unless it changes.
+func (d *derivation) keepTemplate(rule Rule, rank int, key string) {
+	if d.changes[keyOfSource{rank, key}] == nil {
+		d.addTemplate(rule, rank)
+	}
+}
+
+func (d *derivation) addTemplate(rule Rule, rank int) {
+	d.c.rank = rank
+	d.c.count(rule)
+	d.c.addTemplate(rule)
+}
+
+// concernsChains reports whether a chain may lead elsewhere, or what else depends on all rules.
+func (d *derivation) concernsChains() bool {
+	before := d.before
+	leads := func(rule Rule) bool { return isInternal(rule.Value) || rule.Value == PassValue }
+	for _, key := range d.literal {
+		if leads(d.old[key]) || leads(d.now[key]) || before.concerns.hasKey(key) {
+			return true
+		}
+	}
+	return d.inTemplates || d.hasTold && len(before.passing) > 0 ||
+		d.hasMoved && (len(before.internal) > 0 || len(before.passing) > 0 || before.templates != nil)
+}
+
+// follow follows all chains again.
+func (d *derivation) follow() {
+	d.followed = true
+	c := d.c
+	for _, at := range d.before.internal {
+		if !d.touched[int(at)] {
+			d.addChain(int(at))
+		}
+	}
+	for _, at := range d.before.passing {
+		if !d.touched[int(at)] {
+			c.passing = append(c.passing, c.table.slots.at(int(at)).ref())
+		}
+	}
+	c.atSite, c.warnings.groups[ofChains], c.templateFailures = siteEnds{}, nil, nil
+	c.compileChains()
+}
+
+// addChain takes a rule with an internal redirect that serves on, whose chain may lead elsewhere.
+func (d *derivation) addChain(at int) {
+	c := d.c
+	entry := c.table.slots.at(at)
+	var r record
+	r.decode(&c.table.arena, c.table.arena.bytes(entry.ref()))
+	rule := d.ruleBefore(entry.ref())
+	this := internalRef | ref(c.table.internalRules.n)
+	c.table.internalRules.add(internalRule{
+		rule: rule, key: r.key, value: newInternalValue(rule.Value), source: r.position.source,
+		slot: int32(at), old: entry.ref(),
+	})
+	c.table.slots.set(at, entry.withRef(this))
+}
