@@ -20,7 +20,7 @@ type place uint64
 const columnBits = 32
 
 func newPlace(at Position) place {
-	return place(at.Line)<<columnBits + place(min(at.Column, 1<<columnBits-2)) + 1
+	return place(at.Line)<<columnBits + min(place(at.Column), 1<<columnBits-2) + 1
 }
 
 // branch returns the same places, which can change without those of m, as long as m does not change

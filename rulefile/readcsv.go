@@ -196,8 +196,9 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 func (c *csvReader) withoutSlash(i int, field string) (key string) {
 	key, c.hasSlash = cutSlash(field)
 	if c.hasSlash && c.warnings.n == 0 {
-		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), strings.Clone(key), "the table has keys that begin with "+
-			"\"/\", which is cut off, here and in each other row: a key is a path without it")
+		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), strings.Clone(key),
+			"the table has keys that begin with "+
+				"\"/\", which is cut off, here and in each other row: a key is a path without it")
 	}
 	return key
 }

@@ -66,8 +66,8 @@ type Reading struct {
 	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file
 	// that begin with a URL of one of them are rules.
 	Hosts []string
-	// Lends lets the texts of a rule be good only until add returns, where that saves memory: so a large
-	// file that is only looked through leaves nothing behind.
+	// Lends lets the texts of a rule be good only until add returns, where that saves memory: so a
+	// large file that is only looked through leaves nothing behind.
 	Lends bool
 
 	observer *observer // nil for none

@@ -46,9 +46,9 @@ type Rewriting interface {
 	Writable
 
 	// Rewrite is Edit that returns the version of what it has written, for the rules that are there
-	// then: the old ones with the edit made. It passes them to add as [ReadLent] does, if their positions
-	// may be others than before, and then Warnings and Expectations are theirs; where they are many,
-	// it leaves time to requests in between. After an error nothing of that counts.
+	// then: the old ones with the edit made. It passes them to add as [ReadLent] does, if their
+	// positions may be others than before, and then Warnings and Expectations are theirs; where they
+	// are many, it leaves time to requests in between. After an error nothing of that counts.
 	Rewrite(
 		ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
 	) (newVersion string, err error)
