@@ -7,7 +7,7 @@ import "strings"
 // does so.
 func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 	following := map[int]rankedRule{}
-	waiting := map[string][]int{}
+	waiting := map[string]*keysBelow{}
 	for i, this := range c.internalInOrder() {
 		if this.state != endUnmatched {
 			continue
@@ -24,51 +24,81 @@ func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 			following[i] = c.rankedAt(next.literal.ref)
 		case !this.rule.Exact:
 			path := strings.TrimSuffix(string(c.opts.appendKey(nil, path.text[1:])), "/")
-			waiting[path] = append(waiting[path], i)
+			if waiting[path] == nil {
+				waiting[path] = new(keysBelow)
+			}
+			waiting[path].ends = append(waiting[path].ends, i)
 		}
 	}
 	c.findKeysBelow(waiting, following)
 	return following
 }
 
-// findKeysBelow finds the first rule, in the order of [compareRules], below each end that a
-// remaining path is appended to. The rule's own key does not count: it gets ever shorter paths, and
-// so never makes a circle.
-func (c *Compiler) findKeysBelow(waiting map[string][]int, following map[int]rankedRule) {
+// keysBelow are the first two keys below a path, in the order of [compareRules], and the rules whose
+// chains end at the path.
+type keysBelow struct {
+	ends          []int
+	first, second keyBelow
+}
+
+type keyBelow struct {
+	key string // canonical, "" for none
+	rankedRule
+}
+
+// findKeysBelow finds the first rule below each end that a remaining path is appended to. The rule's
+// own key does not count: it gets ever shorter paths, and so never makes a circle.
+func (c *Compiler) findKeysBelow(waiting map[string]*keysBelow, following map[int]rankedRule) {
 	if len(waiting) == 0 {
 		return
 	}
 	for _, s := range c.table.entries(&c.opts) {
-		c.noteFollowing(s.ref(), waiting, following)
+		c.noteKey(s.ref(), waiting)
+	}
+	for _, below := range waiting {
+		for _, rule := range below.ends {
+			found := below.first
+			if found.key == c.table.internalRules.at(rule).key {
+				found = below.second
+			}
+			if found.key != "" {
+				following[rule] = found.rankedRule
+			}
+		}
 	}
 }
 
-// noteFollowing notes a key for the rules that wait at one of the paths above it.
-func (c *Compiler) noteFollowing(
-	at ref, waiting map[string][]int, following map[int]rankedRule,
-) {
+// noteKey notes a key that redirects for the paths above it.
+func (c *Compiler) noteKey(at ref, waiting map[string]*keysBelow) {
 	key := c.table.key(at)
-	var this rankedRule
+	var this keyBelow
 	for i := 0; i < len(key); i++ {
 		if i > 0 && key[i] != '/' {
 			continue
 		}
-		rules, ok := waiting[key[:i]]
-		if !ok {
+		below := waiting[key[:i]]
+		if below == nil {
 			continue
 		}
 		if c.table.outcomeOf(at) != "" {
 			return // which redirects nobody
 		}
-		if this.rule.Key == "" {
-			this = c.rankedAt(at)
+		if this.key == "" {
+			this = keyBelow{key, c.rankedAt(at)}
 		}
-		for _, rule := range rules {
-			first, found := following[rule]
-			isFirst := !found || compareRanked(this, first) < 0
-			if isFirst && c.table.internalRules.at(rule).key != key {
-				following[rule] = this
-			}
-		}
+		below.add(this)
+	}
+}
+
+// add adds a key, if it is one of the first two.
+func (b *keysBelow) add(this keyBelow) {
+	precedes := func(other keyBelow) bool {
+		return other.key == "" || compareRanked(this.rankedRule, other.rankedRule) < 0
+	}
+	switch {
+	case precedes(b.first):
+		b.first, b.second = this, b.first
+	case precedes(b.second):
+		b.second = this
 	}
 }
