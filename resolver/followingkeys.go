@@ -34,8 +34,8 @@ func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 	return following
 }
 
-// keysBelow are the first two keys below a path, in the order of [compareRules], and the rules whose
-// chains end at the path.
+// keysBelow are the first two keys below a path, in the order of [compareRules], and the rules
+// whose chains end at the path.
 type keysBelow struct {
 	ends          []int
 	first, second keyBelow
@@ -46,8 +46,8 @@ type keyBelow struct {
 	rankedRule
 }
 
-// findKeysBelow finds the first rule below each end that a remaining path is appended to. The rule's
-// own key does not count: it gets ever shorter paths, and so never makes a circle.
+// findKeysBelow finds the first rule below each end that a remaining path is appended to. The
+// rule's own key does not count: it gets ever shorter paths, and so never makes a circle.
 func (c *Compiler) findKeysBelow(waiting map[string]*keysBelow, following map[int]rankedRule) {
 	if len(waiting) == 0 {
 		return
