@@ -398,7 +398,7 @@ func (c *Compiler) ruleset() *Ruleset {
 		failures: c.failures, templateFailures: c.templateFailures,
 		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite, concerns: c.concerns,
 		written: c.written, modal: c.modal, stored: c.stored,
-		moved: moved{slots: c.table.slots.n},
+		moved: moved{places: pages[place]{n: c.table.slots.n}},
 	}
 	rs.table.internalRules = pieces[internalRule]{}
 	for _, this := range c.internalInOrder() {

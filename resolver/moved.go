@@ -1,14 +1,9 @@
 package resolver
 
-import "slices"
-
 // moved are the places of rules without variables that stand elsewhere in their source than when
 // they were compiled, by number. A line that is inserted above changes nothing else of a rule.
 type moved struct {
-	pages  [][]place // nil where none has moved
-	own    []bool
-	slots  int
-	hasAny bool
+	places pages[place] // without any page where none has moved
 	// changes is how many places have been set since the branch was made.
 	changes int
 }
@@ -25,21 +20,17 @@ func newPlace(at Position) place {
 
 // branch returns the same places, which can change without those of m, as long as m does not change
 // any more.
-func (m *moved) branch(slots int) moved {
-	if m.pages == nil {
-		return moved{slots: slots}
-	}
-	return moved{
-		pages: slices.Clone(m.pages), own: make([]bool, len(m.pages)), slots: slots, hasAny: m.hasAny,
-	}
-}
+func (m *moved) branch() moved { return moved{places: m.places.branch()} }
+
+// hasAny reports whether rules may have moved.
+func (m *moved) hasAny() bool { return m.places.all != nil }
 
 // at returns the place of the rule in a slot.
 func (m *moved) at(i int) place {
-	if !m.hasAny || m.pages[i>>pageBits] == nil {
+	if !m.hasAny() || m.places.all[i>>pageBits] == nil {
 		return 0
 	}
-	return m.pages[i>>pageBits][i&pageMask]
+	return m.places.at(i)
 }
 
 // apply puts the place of the rule in a slot, if it has moved, into its position.
@@ -56,16 +47,8 @@ func (m *moved) set(i int, to place) {
 		return
 	}
 	m.changes++
-	if m.pages == nil {
-		n := (m.slots + pageLength - 1) / pageLength
-		m.pages, m.own, m.hasAny = make([][]place, n), make([]bool, n), true
+	if !m.hasAny() {
+		m.places = makeEmpty[place](m.places.n)
 	}
-	page := i >> pageBits
-	if m.pages[page] == nil {
-		m.pages[page] = make([]place, min(pageLength, m.slots-page*pageLength))
-	} else if !m.own[page] {
-		m.pages[page] = slices.Clone(m.pages[page])
-	}
-	m.own[page] = true
-	m.pages[page][i&pageMask] = to
+	m.places.set(i, to)
 }

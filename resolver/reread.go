@@ -34,7 +34,7 @@ func (rs *Ruleset) Reread() *Rereading {
 		before: rs, source: -1, most: rs.rules/2 + 1000,
 		seen:    make([]uint64, (rs.table.slots.n+63)/64),
 		changed: map[int]int{}, others: map[keyOfSource]int{}, read: map[int][]Warning{},
-		moved: rs.moved.branch(rs.table.slots.n), twice: newCompiler(rs.opts),
+		moved: rs.moved.branch(), twice: newCompiler(rs.opts),
 	}
 }
 

@@ -115,7 +115,7 @@ func (t *table) ruleAt(at ref, sources []source, m *moved) (rule Rule, from int)
 	var r record
 	r.decode(&t.arena, t.arena.bytes(at))
 	rule = r.rule(sources)
-	if m.hasAny {
+	if m.hasAny() {
 		if slot, ok := t.place(r.key); ok {
 			m.apply(slot, &rule.Position)
 		}

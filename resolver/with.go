@@ -20,7 +20,7 @@ type RuleChange struct {
 // error is that of [Compiler.Compile]. To remove what is not there changes nothing. rs goes on as
 // it is, and shares what stays: a few changes cost no more than what they concern.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
-	d := derivation{before: rs, moved: rs.moved.branch(rs.table.slots.n)}
+	d := derivation{before: rs, moved: rs.moved.branch()}
 	return d.derive(changes)
 }
 
