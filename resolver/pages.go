@@ -26,8 +26,8 @@ func makePages[T any](n int) pages[T] {
 	return p
 }
 
-// makeEmpty returns n zero values, of which no page is there yet: [pages.at] is for those alone that
-// have been set.
+// makeEmpty returns n zero values, of which no page is there yet: [pages.at] is for those alone
+// that have been set.
 func makeEmpty[T any](n int) pages[T] {
 	count := (n + pageMask) / pageLength
 	return pages[T]{make([]*[pageLength]T, count), make([]bool, count), n}
