@@ -39,7 +39,11 @@ var mayImport = map[string][]string{
 		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
 		"internal/printable",
 	},
-	"cmd/caddy": {".", "redis"},
+	"page": {
+		"internal/live", "internal/hits", "rulefile", "resolver", "weburl", "internal/printable",
+		"source",
+	},
+	"cmd/caddy": {".", "page", "redis"},
 
 	"internal/scale":            nil,
 	"internal/vectors":          nil,

@@ -1,0 +1,120 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// chart is the redirects per day as a template draws them. Bars are drawn in units of a day's width
+// and a hundredth of the height, which the stylesheet stretches; text stands beside the drawing,
+// where it keeps its size:
+//
+//	100 |- - - - - - - - -   Top
+//	    |        _
+//	 50 |- - - -| |- - - -   Half
+//	    |  _    | |    _
+//	  0 |_| |___| |___| |_
+//	    24 Aug        22 Nov
+type chart struct {
+	// ID begins the ids of the chart's elements: unique on its page.
+	ID, Title string
+	Bars      []bar
+	// Sum and Most are of all days.
+	Sum, Most uint64
+	// MostOn is the first day that had Most.
+	MostOn time.Time
+	// Top is where the scale ends.
+	Top float64
+}
+
+// Day is what happened on one day, in UTC.
+type Day struct {
+	Date time.Time
+	N    uint64
+}
+
+// bar is a day of a chart.
+type bar struct {
+	Day
+	// X is where the day begins, Y where its bar does, from above, and Height how far it goes down.
+	X         int
+	Y, Height float64
+}
+
+const (
+	dayWidth    = 10
+	chartHeight = 100
+)
+
+// newChart returns the chart of days, the oldest first.
+func newChart(id, title string, days []Day) *chart {
+	c := &chart{ID: id, Title: title, Bars: make([]bar, len(days))}
+	for _, day := range days {
+		c.Sum += day.N
+		if day.N > c.Most {
+			c.Most, c.MostOn = day.N, day.Date
+		}
+	}
+	c.Top = 2 * roundUp(float64(c.Most)/2)
+	for i, day := range days {
+		c.Bars[i] = bar{Day: day, X: i * dayWidth}
+		if day.N > 0 {
+			// A day with one redirect stays visible beside one with thousands.
+			c.Bars[i].Height = max(math.Round(float64(day.N)/c.Top*chartHeight*10)/10, 1)
+		}
+		c.Bars[i].Y = chartHeight - c.Bars[i].Height
+	}
+	return c
+}
+
+// roundUp returns the next of 1, 2, 3, 4, 5, 10, 20, ... that is not below v.
+func roundUp(v float64) float64 {
+	for unit := 1.0; ; unit *= 10 {
+		if digit := math.Ceil(v / unit); digit <= 5 {
+			return max(digit, 1) * unit
+		}
+	}
+}
+
+// Width returns the width of the drawing.
+func (c *chart) Width() int { return len(c.Bars) * dayWidth }
+
+// First and Last are the chart's days at its ends; there is at least one.
+func (c *chart) First() time.Time { return c.Bars[0].Date }
+
+// Last returns the newest day.
+func (c *chart) Last() time.Time { return c.Bars[len(c.Bars)-1].Date }
+
+// Marks returns what stands beside the grid lines, the highest first.
+func (c *chart) Marks() [3]string {
+	return [3]string{humanize.Commaf(c.Top), humanize.Commaf(c.Top / 2), "0"}
+}
+
+// Summary says in a sentence what the chart shows.
+func (c *chart) Summary() string {
+	if c.Sum == 0 {
+		return fmt.Sprintf("No redirects in the last %d days.", len(c.Bars))
+	}
+	return fmt.Sprintf("%s in the last %d days, most on %s: %s.", redirects(c.Sum),
+		len(c.Bars), c.MostOn.Format("2 January 2006"), number(c.Most))
+}
+
+// redirects counts redirects in words.
+func redirects(n uint64) string {
+	if n == 1 {
+		return "1 redirect"
+	}
+	return number(n) + " redirects"
+}
+
+// number writes a number with a comma for each three digits.
+func number(n uint64) string { return humanize.Comma(int64(min(n, math.MaxInt64))) }
+
+// Text says what the bar shows.
+func (b bar) Text() string { return b.Date.Format("2 January 2006") + ": " + redirects(b.N) }
+
+// Number returns the bar's number in digits.
+func (b bar) Number() string { return number(b.N) }
