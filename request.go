@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
@@ -13,7 +14,7 @@ import (
 // false when the target is no path, as in OPTIONS * and CONNECT.
 func resolverRequest(r *http.Request) (req resolver.Request, ok bool) {
 	original, _ := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	scheme, host := clientOrigin(r)
+	scheme, host := live.ClientOrigin(r)
 	req, ok = resolver.NewRequest(scheme, host, currentTarget(r, original.RequestURI))
 	req.OverHTTP = true
 	req.Target.Hash = "" // no client sends one, and if it does, it is not for servers (R17)
@@ -58,38 +59,4 @@ func originForm(target string) string {
 		return "/" + rest[end:]
 	}
 	return rest[end:]
-}
-
-// clientOrigin returns scheme and host as the client sees them (R2): those of the request or, when
-// Caddy trusts the peer, those that the proxy says it was asked for. As in reverse_proxy the last
-// X-Forwarded-Proto and X-Forwarded-Host count, which is what the trusted peer wrote. A scheme that
-// is neither http nor https is ignored; the host is checked where it is used.
-func clientOrigin(r *http.Request) (scheme, host string) {
-	scheme, host = "http", r.Host
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
-	if !trusted {
-		return scheme, host
-	}
-	switch strings.ToLower(lastValue(r.Header["X-Forwarded-Proto"])) {
-	case "http":
-		scheme = "http"
-	case "https":
-		scheme = "https"
-	}
-	if forwarded := lastValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
-		host = forwarded
-	}
-	return scheme, host
-}
-
-// lastValue returns the last element of a header that is a list, in one line or several.
-func lastValue(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	last := values[len(values)-1]
-	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -131,7 +132,7 @@ func (d *diffing) write(w io.Writer, changes []resolver.Change) error {
 	if d.format == formatJSON {
 		encoder := printable.NewJSONEncoder(out)
 		for _, c := range changes {
-			if err := encoder.Encode(changeOf(c)); err != nil {
+			if err := encoder.Encode(live.ChangeOf(c)); err != nil {
 				return err
 			}
 		}
@@ -175,79 +176,10 @@ func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 	}
 }
 
-// writeChange writes what changes for a key: for itself, and for what is below it where that is not
-// the same.
+// writeChange writes what changes for a key.
 func writeChange(w io.Writer, c resolver.Change) {
-	before, after := c.Before, c.After
-	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
-		!before.Below.SameForClients(after.Below)
-	if keyChanges || !belowChanges {
-		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, c.Query, inBrackets(c.Rule.Position),
-			answerText(before.Key), answerText(after.Key))
+	for _, line := range live.LinesOf(c) {
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, live.InBrackets(c.Rule.Position),
+			line.Before, line.After)
 	}
-	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
-		fmt.Fprintf(w, "  %s%s%s: was %s, now %s\n", c.Rule.Key, resolver.Below+c.Query,
-			inBrackets(c.Rule.Position),
-			answerText(before.Below), answerText(after.Below))
-	}
-}
-
-// sameKind reports whether what is below a key gets an answer of the same kind as the key.
-func sameKind(k resolver.KeyResults) bool {
-	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
-}
-
-func answerText(a resolver.Result) string {
-	switch a.Outcome {
-	case resolver.Redirect:
-		return fmt.Sprintf("%d %s", a.Status, a.Destination)
-	case resolver.Failed:
-		return "error: " + a.Err.Error()
-	}
-	return a.Outcome.String()
-}
-
-// changeJSON is a change for programs.
-type changeJSON struct {
-	Kind     string `json:"kind"`
-	Key      string `json:"key"`
-	Position string `json:"position,omitempty"`
-	// Query stands for the query of the requests, where only those with one tell a difference.
-	Query  string         `json:"query,omitempty"`
-	Before keyAnswersJSON `json:"before"`
-	After  keyAnswersJSON `json:"after"`
-}
-
-// keyAnswersJSON are the answers for a key, for the key with a slash, and for anything else below
-// it.
-type keyAnswersJSON struct {
-	Key   answerJSON `json:"key"`
-	Slash answerJSON `json:"slash"`
-	Below answerJSON `json:"below"`
-}
-
-// answerJSON is an answer for programs; a destination that is a path is one of the request's
-// origin.
-type answerJSON struct {
-	Outcome     string `json:"outcome"`
-	Destination string `json:"destination,omitempty"`
-	Status      int    `json:"status,omitempty"`
-	Error       string `json:"error,omitempty"`
-}
-
-func changeOf(c resolver.Change) changeJSON {
-	return changeJSON{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), c.Query,
-		keyAnswersOf(c.Before), keyAnswersOf(c.After)}
-}
-
-func keyAnswersOf(k resolver.KeyResults) keyAnswersJSON {
-	return keyAnswersJSON{answerOf(k.Key), answerOf(k.Slash), answerOf(k.Below)}
-}
-
-func answerOf(a resolver.Result) answerJSON {
-	out := answerJSON{Outcome: a.Outcome.String(), Destination: a.Destination, Status: a.Status}
-	if a.Err != nil {
-		out.Error = a.Err.Error()
-	}
-	return out
 }

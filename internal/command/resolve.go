@@ -133,7 +133,7 @@ func (a *answers) one(url string) error {
 	}
 	_, err := fmt.Fprintln(a.out, outcome)
 	if err == nil && a.explain {
-		err = writeExplanation(a.out, outcome, explanation)
+		err = live.WriteExplanation(a.out, outcome, explanation)
 	}
 	return err
 }

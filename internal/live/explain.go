@@ -1,22 +1,21 @@
-package command
+package live
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// writeExplanation writes for people why an outcome is what it is.
-func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation) error {
+// WriteExplanation writes for people why an outcome is what it is.
+func WriteExplanation(w io.Writer, outcome Outcome, e resolver.Explanation) error {
 	var t strings.Builder
 	for i, step := range e.Walk {
 		meaning, with := meaningOf(step.Value)
 		fmt.Fprintf(&t, "  %d. %s matches %s%s, which %s", i+1, step.Pathname, step.Rule.Key,
-			inBrackets(step.Rule.Position), meaning)
+			InBrackets(step.Rule.Position), meaning)
 		for _, capture := range step.Captures {
 			fmt.Fprintf(&t, "%s%s=%s", with, capture.Name, capture.Raw)
 			with = ", "
@@ -29,7 +28,7 @@ func writeExplanation(w io.Writer, outcome live.Outcome, e resolver.Explanation)
 	writeEnd(&t, e)
 	if e.Near != nil {
 		rule := e.Near.Rule
-		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, inBrackets(rule.Position), e.Near.Reason)
+		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, InBrackets(rule.Position), e.Near.Reason)
 	}
 	if outcome.Explanation != nil {
 		writeParts(&t, *outcome.Explanation)
@@ -49,8 +48,8 @@ func meaningOf(value string) (meaning, with string) {
 	return "leads to " + value, " with "
 }
 
-// inBrackets returns a position as it stands behind a key.
-func inBrackets(p resolver.Position) string {
+// InBrackets returns a position as it stands behind a key.
+func InBrackets(p resolver.Position) string {
 	if where := p.String(); where != "" {
 		return " (" + printable.Text(where) + ")"
 	}
@@ -82,7 +81,7 @@ func pathOf(value string) string {
 }
 
 // writeParts says where the parts of the destination come from.
-func writeParts(t *strings.Builder, e live.Explanation) {
+func writeParts(t *strings.Builder, e Explanation) {
 	if e.Origin != nil {
 		fmt.Fprintf(t, "  scheme and host come from %s\n", e.Origin)
 	}
@@ -104,7 +103,7 @@ func writeParts(t *strings.Builder, e live.Explanation) {
 }
 
 // displaced says what gave way.
-func displaced(all []live.Given) string {
+func displaced(all []Given) string {
 	var parts []string
 	for _, d := range all {
 		parts = append(parts, fmt.Sprintf("%s from %s", d.Value, d.From))
