@@ -21,6 +21,7 @@ func TestAValueIsADestinationOrAnObject(t *testing.T) {
 		"":                                      {},                    // and this
 		"{\n\"to\": \"/guide\"}":                {Value: "/guide"},
 		`{"to": "/guide?a", "query": "ignore"}`: {Value: "/guide?a", Query: resolver.QueryIgnore},
+		`{"to": "gone", "note": "why"}`:         {Value: "gone", Note: "why"},
 		`{"to": "/guide", "status": 301, "exact": true, "unlisted": true}`: {Value: "/guide", Status: 301,
 			Exact: true, Unlisted: true},
 	} {

@@ -25,7 +25,12 @@ func appendRule(b []byte, rule *resolver.Rule) []byte {
 	b = appendText(b, rule.Key)
 	b = appendText(b, rule.Value)
 	b = binary.AppendUvarint(b, uint64(rule.Status))
-	return append(b, flag(rule.Exact), flag(rule.Unlisted)|byte(rule.Query)<<1)
+	hasNote := rule.Note != ""
+	b = append(b, flag(rule.Exact), flag(rule.Unlisted)|byte(rule.Query)<<1|flag(hasNote)<<3)
+	if hasNote {
+		b = appendText(b, rule.Note)
+	}
+	return b
 }
 
 func appendText(b []byte, text string) []byte {

@@ -35,6 +35,8 @@ func TestOtherRulesHaveOtherVersions(t *testing.T) {
 		{{Key: "a", Value: "/b", Query: resolver.QueryMerge}},
 		{{Key: "a", Value: "/b", Query: resolver.QueryIgnore}},
 		{{Key: "a", Value: "/b", Query: resolver.QueryIgnore, Unlisted: true}},
+		{{Key: "a", Value: "/b", Note: "why"}},
+		{{Key: "a", Value: "/b", Note: "why not", Query: resolver.QueryIgnore}},
 		{{Key: "a", Value: "/b"}, {Key: "c", Value: "/d"}},
 	} {
 		version := versionOf(rules)

@@ -10,7 +10,7 @@ const (
 	ChangeAdded ChangeKind = "added"
 	// ChangeRemoved: the key is gone.
 	ChangeRemoved ChangeKind = "removed"
-	// ChangeEdited: the key's own rule says something else.
+	// ChangeEdited: the key's own rule says something else, and not in its note alone.
 	ChangeEdited ChangeKind = "changed"
 	// ChangeAffected: the key's own rule is the same, but what its chain, or a shorter key, leads
 	// to is not.
@@ -48,10 +48,11 @@ func CompareResults(before, after *Ruleset, report func(Change)) {
 
 // compareTemplates reports what changes for the rules with variables.
 func (c *resultComparison) compareTemplates() {
-	eachTemplate(c.before, c.after, func(kind ChangeKind, old, now *templateRule) {
+	compare := func(kind ChangeKind, old, now *templateRule) {
 		t := cmp.Or(now, old)
 		c.compare(kind, t.rule, t.sample())
-	})
+	}
+	eachTemplate(c.before, c.after, sameButForNotes, compare)
 }
 
 // resultComparison compares two rulesets key by key.
@@ -75,7 +76,7 @@ func (c *resultComparison) compareEntry(at ref) {
 		return
 	}
 	rule := c.after.rule(at)
-	if sameContent(rule, c.before.rule(was)) {
+	if sameButForNotes(rule, c.before.rule(was)) {
 		c.compareLiteral(ChangeAffected, rule)
 	} else {
 		c.compareLiteral(ChangeEdited, rule)
@@ -148,13 +149,16 @@ func (c *resultComparison) otherModes(s sample) bool {
 
 // eachTemplate calls do with the templates of two rulesets, nil for one that only the other has.
 // Those that are the same rule in both are affected at most.
-func eachTemplate(before, after *Ruleset, do func(kind ChangeKind, old, now *templateRule)) {
+func eachTemplate(
+	before, after *Ruleset, same func(a, b Rule) bool,
+	do func(kind ChangeKind, old, now *templateRule),
+) {
 	for _, now := range after.templates.all() {
 		old := before.templates.byCanonicalKey(now.key)
 		switch {
 		case old == nil:
 			do(ChangeAdded, nil, now)
-		case sameContent(old.rule, now.rule):
+		case same(old.rule, now.rule):
 			do(ChangeAffected, old, now)
 		default:
 			do(ChangeEdited, old, now)

@@ -60,7 +60,7 @@ func newChangedKeys(most int) *changedKeys {
 
 // difference adds those with variables, and what else there is to say.
 func (c *changedKeys) difference(before, after *Ruleset, warnings []Warning) Difference {
-	eachTemplate(before, after, func(kind ChangeKind, old, now *templateRule) {
+	eachTemplate(before, after, sameContent, func(kind ChangeKind, old, now *templateRule) {
 		switch kind {
 		case ChangeAdded:
 			c.added.add(now.rule)
@@ -95,6 +95,12 @@ func (rs *Ruleset) entryOf(key string) ref {
 func sameContent(a, b Rule) bool {
 	a.Position, b.Position = Position{}, Position{}
 	return a == b
+}
+
+// sameButForNotes reports whether two rules say the same to clients.
+func sameButForNotes(a, b Rule) bool {
+	a.Note, b.Note = "", ""
+	return sameContent(a, b)
 }
 
 // firstKeys keeps the first of many rules by position.

@@ -176,6 +176,7 @@ func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey b
 	}
 	c.checkStatus(rule)
 	c.checkQueryMode(rule)
+	c.checkNote(rule)
 	return inKey == nil
 }
 
@@ -198,6 +199,13 @@ func (c *Compiler) checkQueryMode(rule Rule) {
 		c.fail(rule, ErrInvalidQuery, "query: "+queryMessage)
 	case isOutcome(rule.Value):
 		c.fail(rule, ErrInvalidQuery, outcomeQueryMessage(rule.Value, rule.Query))
+	}
+}
+
+// checkNote reports what is wrong with a note.
+func (c *Compiler) checkNote(rule Rule) {
+	if err := checkNote(rule.Note); err != nil {
+		c.fail(rule, ErrInvalidNote, err.Error())
 	}
 }
 

@@ -44,6 +44,9 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	if rule.Query != QueryDefault { // so that other rules keep the digests that they had before
 		dst = append(append(dst, ' '), rule.Query.String()...)
 	}
+	if rule.Note != "" { // for the same reason, and apart from the modes
+		dst = append(append(dst, '\n'), rule.Note...)
+	}
 	return dst
 }
 

@@ -11,6 +11,7 @@ var (
 	ErrInvalidValue   = errors.New("invalid value")
 	ErrInvalidStatus  = errors.New("invalid status")
 	ErrInvalidQuery   = errors.New("invalid query mode")
+	ErrInvalidNote    = errors.New("invalid note")
 	ErrDuplicateKey   = errors.New("duplicate key")
 	ErrHostNotAllowed = errors.New("host not allowed")
 )

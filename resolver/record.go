@@ -16,7 +16,8 @@ import (
 //	                                 part
 //	key, base, query, fragment       bytes, or the ref of a shared part as a uvarint
 //	[spelling]                       length and bytes, with hasSpelling
-//	[value]                          length and bytes, with hasValue
+//	[value]                          length and bytes, with hasWritten: those of the value or, behind
+//	                                 a length of 0, of the note and then of the value, 0 for none
 //	source, line, column             uvarints
 type record struct {
 	// base is what the destination begins with: origin and path, or the path alone where the origin
@@ -24,6 +25,7 @@ type record struct {
 	key, base, query, fragment string
 	// The written forms of key and value, where they are not the compiled ones.
 	spelling, value string
+	note            string
 	// shared are the refs of base, query and fragment, where they lie in the arena once for many
 	// records. 0 stands for a part that the record has itself.
 	shared   [3]ref
@@ -50,7 +52,7 @@ const (
 	// the chain does not end or is too long.
 	noDestination
 	hasSpelling
-	hasValue
+	hasWritten // a written value, or a note
 	exactKey
 	unlisted
 	longParts
@@ -113,8 +115,8 @@ func appendRecord(dst []byte, r *record) []byte {
 	if r.flags.has(hasSpelling) {
 		dst = appendCounted(dst, r.spelling)
 	}
-	if r.flags.has(hasValue) {
-		dst = appendCounted(dst, r.value)
+	if r.flags.has(hasWritten) {
+		dst = appendWritten(dst, r)
 	}
 	dst = binary.AppendUvarint(dst, uint64(r.position.source))
 	dst = binary.AppendUvarint(dst, uint64(r.position.line))
@@ -141,6 +143,14 @@ func appendLongParts(dst []byte, r *record) []byte {
 		}
 	}
 	return dst
+}
+
+// appendWritten appends value and note. The length of a value is never 0.
+func appendWritten(dst []byte, r *record) []byte {
+	if r.note != "" {
+		dst = appendCounted(append(dst, 0), r.note)
+	}
+	return appendCounted(dst, r.value)
 }
 
 func appendCounted(dst []byte, part string) []byte {
@@ -193,12 +203,21 @@ func (r *record) decodeLongParts(a *arena, b []byte) []byte {
 func (r *record) decode(a *arena, b []byte) (rest []byte) {
 	r.ownStatus = header(binary.LittleEndian.Uint64(b)).ownStatus()
 	b = r.decodeAnswer(a, b)
-	if r.flags.has(hasValue) {
-		r.value, b = counted(b)
+	if r.flags.has(hasWritten) {
+		b = r.decodeWritten(b)
 	}
 	r.position.source, b = uvarint(b)
 	r.position.line, b = uvarint(b)
 	r.position.column, b = uvarint(b)
+	return b
+}
+
+// decodeWritten reads value and note.
+func (r *record) decodeWritten(b []byte) []byte {
+	if r.value, b = counted(b); r.value == "" {
+		r.note, b = counted(b)
+		r.value, b = counted(b)
+	}
 	return b
 }
 
@@ -268,7 +287,7 @@ func (r *record) spelledKey() string {
 
 // writtenValue returns the value as the rule has it.
 func (r *record) writtenValue() string {
-	if r.flags.has(hasValue) {
+	if r.value != "" {
 		return r.value
 	}
 	if r.query == "" {
@@ -279,7 +298,7 @@ func (r *record) writtenValue() string {
 
 // writtenQuery returns the query of an absolute value as the rule has it, in the URL's spelling.
 func (r *record) writtenQuery() string {
-	if !r.flags.has(hasValue) {
+	if r.value == "" {
 		return r.query
 	}
 	u, _ := parseAbsolute(r.value)
@@ -293,8 +312,12 @@ func (r *record) describe(rule Rule, source int) {
 		r.spelling = rule.Key
 	}
 	if isInternal(rule.Value) || r.writtenValue() != rule.Value {
-		r.flags |= hasValue
+		r.flags |= hasWritten
 		r.value = rule.Value
+	}
+	if rule.Note != "" {
+		r.flags |= hasWritten
+		r.note = rule.Note
 	}
 	if rule.Exact {
 		r.flags |= exactKey
@@ -309,12 +332,12 @@ func (r *record) describe(rule Rule, source int) {
 func (r *record) isOf(rule *Rule) bool {
 	return r.spelledKey() == rule.Key && r.isValue(rule.Value) && r.ownStatus == rule.Status &&
 		r.mode == rule.Query && r.flags.has(exactKey) == rule.Exact &&
-		r.flags.has(unlisted) == rule.Unlisted
+		r.flags.has(unlisted) == rule.Unlisted && r.note == rule.Note
 }
 
 // isValue reports whether the value is written so.
 func (r *record) isValue(value string) bool {
-	if r.flags.has(hasValue) || r.query == "" {
+	if r.value != "" || r.query == "" {
 		return r.writtenValue() == value
 	}
 	mark := len(r.base)
@@ -332,6 +355,7 @@ func (r *record) rule(sources []source) Rule {
 		Exact:    r.flags.has(exactKey),
 		Unlisted: r.flags.has(unlisted),
 		Query:    r.mode,
+		Note:     r.note,
 		Position: Position{
 			Source: sources[r.position.source].name,
 			Line:   r.position.line,

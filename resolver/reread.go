@@ -131,6 +131,7 @@ func (r *Rereading) change(key string, rule *Rule) int {
 // cloneRule returns a rule with texts of its own.
 func cloneRule(rule Rule) Rule {
 	rule.Key, rule.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
+	rule.Note = strings.Clone(rule.Note)
 	return rule
 }
 

@@ -23,6 +23,8 @@ type Rule struct {
 	// Query is the query mode of requests that match the rule first, an extension of the draft. One
 	// that is gone or passes has none.
 	Query QueryMode
+	// Note says why the rule is there. It has one line of at most 500 bytes, and no response has it.
+	Note string
 	// Position is where the rule stands.
 	Position Position
 }

@@ -24,6 +24,7 @@ func (c *Compiler) checkTemplate(rule Rule) (t *templateRule, value parsedValue,
 	t, value = c.parseTemplateRule(rule)
 	c.checkStatus(rule)
 	c.checkQueryMode(rule)
+	c.checkNote(rule)
 	return t, value, c.wrong == before
 }
 
@@ -80,7 +81,9 @@ func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
 
 // templateSize is about what a compiled template takes, in bytes. It counts some for each part of
 // it, and its text several times over.
-func templateSize(rule Rule) int { return 1024 + 8*(len(rule.Key)+len(rule.Value)) }
+func templateSize(rule Rule) int {
+	return 1024 + 8*(len(rule.Key)+len(rule.Value)) + len(rule.Note)
+}
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
 func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {

@@ -111,8 +111,11 @@ func (s *ruleStore) rule() Rule {
 		rule.Status = []int{0, 0, 0, 301, 308, 303, 307}[s.r.IntN(7)]
 		rule.Query = QueryMode(max(0, s.r.IntN(8)-4))
 	}
+	if s.r.IntN(3) == 0 {
+		rule.Note = s.pick("why", "é", strings.Repeat("n", maxNote))
+	}
 	if s.r.IntN(10*s.most) == 0 { // so that most changes are good
-		rule.Status = 299
+		rule.Status, rule.Note = 299, s.pick("", "\n")
 	}
 	return rule
 }

@@ -45,6 +45,10 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 			`{"a": {"query": "ignore", "to": "/b?c"}}`,
 			[]resolver.Rule{{Key: "a", Value: "/b?c", Query: resolver.QueryIgnore, Position: at(1, 2)}},
 		},
+		"an object says why": {
+			`{"a": {"to": "gone", "note": "\u00e9, \"old\""}}`,
+			[]resolver.Rule{{Key: "a", Value: "gone", Note: `é, "old"`, Position: at(1, 2)}},
+		},
 		"lines end with LF or CRLF": {
 			"{\n  \"a\": \"/1\",\r\n\t\"b\"\n:\n\"/2\"\n,\"c\":\"/3\"}",
 			[]resolver.Rule{
@@ -85,7 +89,7 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 }
 
 func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
-	const members = `; the members are "to", "status", "exact", "unlisted" and "query"`
+	const members = `; the members are "to", "status", "exact", "unlisted", "query" and "note"`
 	tests := map[string]struct{ text, want string }{
 		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array`},
 		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
@@ -102,8 +106,8 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
 		"an array for a value":        {`{"a": [["/b"], {}]}`, `links.json:1:7: the value of "a" is an array: write the destination as a string, or as an object {"to": "…"}`},
 		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
-		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact", "unlisted" and "query"`},
-		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact", "unlisted" and "query"`},
+		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
+		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
 		"an unknown member twice": {`{"a": {"x": 1, "x": 2, "to": "/b"}}`,
 			"links.json:1:8: the value of \"a\" has a member \"x\"" + members + "\n" +
 				"links.json:1:16: the value of \"a\" has a member \"x\"" + members},
@@ -114,6 +118,8 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"a fraction for a status":    {`{"a": {"to": "/b", "status": 301.5}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 301.5`},
 		"a number for exact":         {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" in the value of "a" takes true or false, not 1`},
 		"an object for unlisted":     {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" in the value of "a" takes true or false, not an object`},
+		"a number for a note":        {`{"a": {"to": "/b", "note": 1}}`, `links.json:1:28: "note" in the value of "a" takes a string, not 1`},
+		"half a pair in a note":      {`{"a": {"to": "/b", "note": "\ud83d"}}`, `links.json:1:28: this string is no Unicode text: save the file as UTF-8`},
 		"null for to":                {`{"a": {"to": null}}`, `links.json:1:14: "to" in the value of "a" takes a string, not null`},
 		"Latin-1":                    {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
 		"a missing colon":            {`{"a" "/b"}`, `links.json:1:6: this is no JSON: in front of this a ":" is missing`},
@@ -151,7 +157,7 @@ func TestReadJSONGoesOnBehindWhatIsWrong(t *testing.T) {
 	want := `links.json:2:7: the value of "a" is 1: write the destination as a string, or as an object {"to": "…"}
 links.json:4:14: "to" in the value of "c" takes a string, not 2
 links.json:4:27: "status" in the value of "c" takes 301, 302, 303, 307 or 308, not 9
-links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact", "unlisted" and "query"`
+links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact", "unlisted", "query" and "note"`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -213,7 +219,15 @@ func TestWriteJSONWritesNoMoreThanThereIsToSay(t *testing.T) {
 			[]resolver.Rule{{Key: "b", Value: "/1"}, {Key: "a", Value: "/2", Status: 301, Exact: true, Unlisted: true}, {Key: "c", Value: "/3", Exact: true}},
 			"{\n\t\"b\": \"/1\",\n\t\"a\": {\"to\":\"/2\",\"status\":301,\"exact\":true,\"unlisted\":true},\n\t\"c\": {\"to\":\"/3\",\"exact\":true}\n}\n",
 		},
-		"a query mode is the last member": {
+		"a note is written as it is, also of what is gone": {
+			[]resolver.Rule{
+				{Key: "a", Value: "gone", Note: "<é> & \"u\""},
+				{Key: "b", Value: "/c", Query: resolver.QueryMerge, Note: "why"},
+			},
+			"{\n\t\"a\": {\"to\":\"gone\",\"note\":\"<é> & \\\"u\\\"\"},\n" +
+				"\t\"b\": {\"to\":\"/c\",\"query\":\"merge\",\"note\":\"why\"}\n}\n",
+		},
+		"a query mode is the last member but the note": {
 			[]resolver.Rule{
 				{Key: "a", Value: "/b", Status: 301, Query: resolver.QueryPreserve},
 				{Key: "c", Value: "/d", Query: resolver.QueryMerge},
@@ -278,6 +292,7 @@ func TestReadJSONReadsTheRedirectsOfGolangOrg(t *testing.T) {
 func FuzzJSON(f *testing.F) {
 	f.Add(`{"gh": "https://github.com", "a/b": {"to": "/c?d#e", "status": 308, "exact": true, "unlisted": true}}`)
 	f.Add(`{"é\u0000\ud83d\ude00\\": "/<&>"}`)
+	f.Add(`{"a": {"note": "\u00e9\n", "to": "gone"}, "b": {"to": "/", "note": ""}}`)
 	f.Add("\uFEFF{\n}\n")
 	f.Add(`{"a": "/b", "a": {"to": "", "to": 1}, "c": [`)
 	f.Add(`{"a": {"to": "\ufffd", "status": 0}} x`)
@@ -322,14 +337,14 @@ func TestAValueIsReadAsThatOfAMember(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text, want string
 	}{
-		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false  } <nil>`},
-		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true  } <nil>`},
-		"no value":         {``, `{key  0 false false  } body:1:1: this is no JSON: it ends too early`},
-		"more than one":    {`"/a" "/b"`, `{key /a 0 false false  } body:1:6: nothing may follow the value`},
-		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false  } body:1:5: nothing may follow the value`},
-		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false  } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted" and "query"`},
-		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false  } body:1:1: this string is no Unicode text: save the file as UTF-8"},
-		"nothing but null": {`null`, `{key  0 false false  } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
+		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false   } <nil>`},
+		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true   } <nil>`},
+		"no value":         {``, `{key  0 false false   } body:1:1: this is no JSON: it ends too early`},
+		"more than one":    {`"/a" "/b"`, `{key /a 0 false false   } body:1:6: nothing may follow the value`},
+		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false   } body:1:5: nothing may follow the value`},
+		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false   } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
+		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is no Unicode text: save the file as UTF-8"},
+		"nothing but null": {`null`, `{key  0 false false   } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rule, err := rulefile.ReadJSONValue(strings.NewReader(tt.text), "body", "key")
@@ -345,6 +360,7 @@ func FuzzJSONValue(f *testing.F) {
 	f.Add(`"/a"`)
 	f.Add(`{"to": "/a", "status": 301}`)
 	f.Add(`"/a"}, "b": "/b"`)
+	f.Add(`{"to": "gone", "note": "why"}`)
 	f.Add(`{"a": 1, "a": 2, "to": "/b", "to": 3, "status": {"x": 1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		rule, err := rulefile.ReadJSONValue(strings.NewReader(text), "", "key")

@@ -17,7 +17,8 @@ import (
 //	{
 //		"github": "https://github.com",
 //		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true},
-//		"search": {"to": "https://example.com/?q=caddy", "unlisted": true, "query": "ignore"}
+//		"search": {"to": "https://example.com/?q=caddy", "unlisted": true, "query": "ignore"},
+//		"fair": {"to": "/events/fair", "note": "on the posters of 2026"}
 //	}
 //
 // Each rule is passed to add as soon as it is read; its position is source, and the
@@ -288,7 +289,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 	return err
 }
 
-var jsonMembers = [...]string{"to", "status", "exact", "unlisted", "query"}
+var jsonMembers = [...]string{"to", "status", "exact", "unlisted", "query", "note"}
 
 // readProperty reads what the object says of rule under a name.
 func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
@@ -317,9 +318,13 @@ func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
 		rule.Query, ok = ParseQueryMode(value.text)
 		ok = ok && value.kind == jsonString
 		want = QueryModes
+	case "note":
+		rule.Note, ok = value.text, value.kind == jsonString
+		want = "a string"
+		j.checkText(value)
 	default:
 		j.errs.add(name.at, "the value of %s has a member %s; the members are "+
-			`"to", "status", "exact", "unlisted" and "query"`, quote(rule.Key), quote(name.text))
+			`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
 		return j.skip(value)
 	}
 	if !ok {

@@ -13,6 +13,8 @@ func checkWritable(rule resolver.Rule) error {
 	switch {
 	case !utf8.ValidString(rule.Key) || !utf8.ValidString(rule.Value):
 		return errors.New("files hold Unicode text only; write bytes that are none percent-encoded")
+	case !utf8.ValidString(rule.Note):
+		return errors.New("files hold Unicode text only; write the note as UTF-8")
 	case rule.Status != 0 && !resolver.ValidStatus(rule.Status):
 		return errors.New("the status is " + statusCodes + ", not " + strconv.Itoa(rule.Status))
 	}

@@ -45,6 +45,7 @@ type jsonRule struct {
 		Exact    bool   `json:"exact,omitempty"`
 		Unlisted bool   `json:"unlisted,omitempty"`
 		Query    string `json:"query,omitempty"`
+		Note     string `json:"note,omitempty"`
 	}
 }
 
@@ -84,7 +85,7 @@ func (j *jsonWriter) encodeValue(rule resolver.Rule) {
 		return
 	}
 	more := &j.rule.more
-	more.To, more.Status = rule.Value, rule.Status
+	more.To, more.Status, more.Note = rule.Value, rule.Status, rule.Note
 	more.Exact, more.Unlisted, more.Query = rule.Exact, rule.Unlisted, rule.Query.String()
 	j.encode(more)
 }

@@ -464,6 +464,7 @@ func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	} else {
 		old := rule // so that not every rule that comes by here moves to the heap
 		old.Key, old.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
+		old.Note = strings.Clone(rule.Note)
 		e.Old = &old
 	}
 	if e.Rule == nil {
