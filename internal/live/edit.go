@@ -25,12 +25,22 @@ type Edit struct {
 	Key        string
 	Rule       *resolver.Rule // nil to remove it
 	Conditions Preconditions
-	Remote     string // who edits
+	// IsFrom tells that the edit was made of the key's rule as From has it, nil for a key without a
+	// rule. Where that is another one by now, wherever it stands, the edit is refused with a
+	// [Conflict].
+	IsFrom bool
+	From   *resolver.Rule
+	// Confirm, if not nil, is told what the edit does before anything is written, each time that it
+	// is derived. Its error is that of [Ruleset.Apply], and leaves everything as it is. Others who
+	// load rules wait for it.
+	Confirm func(*Effects) error
+	Remote  string // who edits, by address
+	User    string // who edits, by name; empty where that is not known
 
 	into int               // the source that it goes into, as an index
 	same func(string) bool // whether a key is the edit's
-	// stands tells of each source whether the key has a rule there; 0 is the configuration itself.
-	stands []bool
+	// stands are the rules that sources have for the key, nil for none; 0 is the configuration itself.
+	stands []*resolver.Rule
 	Old    *resolver.Rule // what it was, in the source that the edit goes into
 	// isTwice tells that the key has two rules there, so that it is rejected.
 	isTwice bool
@@ -70,18 +80,18 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 	if err := e.checkTags(before.Digest); err != nil {
 		return err
 	}
-	into, err := rs.firstWritable(e)
+	at, into, err := rs.firstWritable()
 	if err != nil {
 		return err
 	}
-	e.same = rs.sameAs(e.Key)
+	e.into, e.same = at, rs.sameAs(e.Key)
 	next, err := rs.tryAndWriteInTime(ctx, e, into)
 	if err != nil {
 		return rs.refused(e, err)
 	}
 	rs.logger.Info("rule edited",
-		zap.String("name", rs.Name), zap.String("remote", e.Remote), zap.String("key", e.Key),
-		zap.Stringer("source", into),
+		zap.String("name", rs.Name), zap.String("remote", e.Remote), e.user(),
+		zap.String("key", e.Key), zap.Stringer("source", into),
 		zap.String("was", RuleText(e.Old)), zap.String("is", RuleText(e.Rule)),
 		zap.String("old_digest", before.Digest))
 	if next != nil {
@@ -96,8 +106,22 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 	return nil
 }
 
-// firstWritable returns the source that the edit goes into.
-func (rs *Ruleset) firstWritable(e *Edit) (source.Writable, error) {
+// user names who edits in the log, if that is known.
+func (e *Edit) user() zap.Field {
+	if e.User == "" {
+		return zap.Skip()
+	}
+	return zap.String("user", e.User)
+}
+
+// WhyNotWritable returns the refusal of every edit, nil where there is a source to edit.
+func (rs *Ruleset) WhyNotWritable() error {
+	_, _, err := rs.firstWritable()
+	return err
+}
+
+// firstWritable returns the source that edits go into, and its index.
+func (rs *Ruleset) firstWritable() (at int, into source.Writable, err error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
 	for i, from := range rs.Sources {
 		writable, ok := from.(source.Writable)
@@ -109,10 +133,9 @@ func (rs *Ruleset) firstWritable(e *Edit) (source.Writable, error) {
 			reasons = append(reasons, fmt.Sprintf("source %s: %v", from, err))
 			continue
 		}
-		e.into = i
-		return writable, nil
+		return i, writable, nil
 	}
-	return nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s",
+	return 0, nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s",
 		strings.Join(reasons, "; "))
 }
 
@@ -178,6 +201,9 @@ func (rs *Ruleset) tryAndWrite(
 	next, err := rs.derive(rs.Context, work, e)
 	isRead := false
 	if err = rs.validate(e, next, err); err == nil {
+		err = rs.confirm(e, next)
+	}
+	if err == nil {
 		isRead, err = rs.write(ctx, e, into, next)
 	}
 	if err != nil || !isRead {
@@ -287,7 +313,7 @@ func (e *Edit) checkTags(digest string) error {
 
 // checkRule checks the conditions that are about the key's rule.
 func (e *Edit) checkRule() error {
-	isThere := slices.Contains(e.stands, true)
+	isThere := e.serving() != nil
 	switch {
 	case e.Conditions.wantsRule() && !isThere:
 		return Refuse(http.StatusPreconditionFailed,
@@ -308,7 +334,7 @@ func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
 	}
-	if inPlace := cmp.Or(e.checkRule(), rs.placeProblem(e)); inPlace != nil {
+	if inPlace := cmp.Or(e.checkRule(), e.checkFrom(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if wrong != nil {
@@ -327,7 +353,7 @@ func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 // placeProblem says why the key's rule cannot be edited where it stands.
 func (rs *Ruleset) placeProblem(e *Edit) error {
 	removes := e.Rule == nil
-	found := slices.Index(e.stands, true) - 1 // of the sources, as an index
+	found := slices.IndexFunc(e.stands, isRule) - 1 // of the sources, as an index
 	switch {
 	case found < -1 && removes:
 		return Refuse(http.StatusNotFound, "there is no rule for the key %q", e.Key)
@@ -346,8 +372,13 @@ func (rs *Ruleset) placeProblem(e *Edit) error {
 }
 
 // refused reads what a refused edit has seen of the sources, if that is not what serves: whoever
-// looks for changes would take it for known. It returns the refusal.
+// looks for changes would take it for known. It returns the refusal, or why the edit is not
+// confirmed.
 func (rs *Ruleset) refused(e *Edit, err error) error {
+	if refusal, is := errors.AsType[*unconfirmed](err); is {
+		rs.loadAlone()
+		return refusal.reason
+	}
 	refusal, isKnown := refusalOf(err)
 	if !isKnown {
 		rs.shared.backlog.add(e.into, unread{isStale: true, isWhole: true}) // it may be out
@@ -415,11 +446,13 @@ func (e *Edit) findIn(ruleset *resolver.Ruleset, sources int, changes []resolver
 				}
 			}
 		}
-		e.stands = append(e.stands, found)
-		if found && n == e.into+1 {
-			e.Old = &rule
+		var standing *resolver.Rule
+		if found {
+			standing = &rule
 		}
+		e.stands = append(e.stands, standing)
 	}
+	e.Old = e.stands[e.into+1]
 }
 
 // change returns the edit as a change of the rules.
@@ -443,7 +476,7 @@ func (e *Edit) beginSource(i int) {
 	if e == nil {
 		return
 	}
-	e.stands[i+1] = false
+	e.stands[i+1] = nil
 	if i == e.into {
 		e.Old, e.isTwice = nil, false
 	}
@@ -455,18 +488,17 @@ func (e *Edit) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	if e == nil || !e.same(rule.Key) {
 		return rule, true
 	}
-	e.stands[from+1] = true
+	isFirst := e.stands[from+1] == nil
+	if isFirst {
+		standing := rule // so that not every rule that comes by here moves to the heap
+		standing.Key, standing.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
+		standing.Note = strings.Clone(rule.Note)
+		e.stands[from+1] = &standing
+	}
 	if from != e.into {
 		return rule, true
 	}
-	if e.Old != nil {
-		e.isTwice = true
-	} else {
-		old := rule // so that not every rule that comes by here moves to the heap
-		old.Key, old.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
-		old.Note = strings.Clone(rule.Note)
-		e.Old = &old
-	}
+	e.Old, e.isTwice = e.stands[from+1], !isFirst
 	if e.Rule == nil {
 		return rule, false
 	}

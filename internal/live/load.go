@@ -271,15 +271,24 @@ func (rs *Ruleset) swap(next *candidate) {
 	tellSources(read, nil)
 	rs.noteForRenewal(old, next)
 	difference := next.difference
-	if rules, _ := old.Ruleset.AtSite(); rules == 0 {
-		warnings := rs.ClientHostWarnings(next.Ruleset)
-		difference.Warnings = append(difference.Warnings, warnings...)
-	}
+	difference.Warnings = rs.newWarnings(old.Ruleset, next)
+	rs.shared.changed.note(now, difference)
 	if next.Digest == before && !recovered {
 		rs.note(rs.unchanged(difference))
 		return
 	}
 	rs.note(rs.swapped(before, next.Loaded, difference))
+}
+
+// newWarnings returns the warnings of a candidate that the ruleset before does not have.
+func (rs *Ruleset) newWarnings(
+	before *resolver.Ruleset, next *candidate,
+) []resolver.Warning {
+	warnings := slices.Clip(next.difference.Warnings)
+	if rules, _ := before.AtSite(); rules == 0 {
+		warnings = append(warnings, rs.ClientHostWarnings(next.Ruleset)...)
+	}
+	return warnings
 }
 
 // replace stores what serves from now on, and moves the hits where rules get other numbers.

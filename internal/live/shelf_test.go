@@ -86,7 +86,11 @@ func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 	<-ctx.Done()
 }
 
-func (s *plainSource) Judge(err error) { s.judged = append(s.judged, err) }
+func (s *plainSource) Judge(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.judged = append(s.judged, err)
+}
 
 func (s *plainSource) Writable() error { return nil }
 

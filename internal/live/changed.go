@@ -1,0 +1,69 @@
+package live
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// ChangedKey is a key whose rule has been added or changed while this server ran.
+type ChangedKey struct {
+	Key  string
+	Time time.Time
+	Kind resolver.ChangeKind // ChangeAdded or ChangeEdited
+}
+
+// Changed returns the keys that were added or changed last and still serve, newest first. Of a swap
+// that changes many only the first ones are kept.
+func (rs *Ruleset) Changed(most int) []ChangedKey {
+	var found []ChangedKey
+	ruleset := rs.Serving().Ruleset
+	for _, changed := range rs.shared.changed.list() {
+		if len(found) == most {
+			break
+		}
+		if n, known := ruleset.NumberOf(changed.Key); known {
+			if rule, serves := ruleset.Numbered(n); serves && rule.Key == changed.Key {
+				found = append(found, changed)
+			}
+		}
+	}
+	return found
+}
+
+// changedKeys are the keys that swaps have changed last, newest first.
+type changedKeys struct {
+	mu  sync.Mutex
+	all []ChangedKey
+}
+
+// keptChanges is how many keys are kept.
+const keptChanges = 50
+
+// note takes in what a swap has changed.
+func (c *changedKeys) note(now time.Time, d resolver.Difference) {
+	var fresh []ChangedKey
+	for _, key := range d.FirstChanged {
+		fresh = append(fresh, ChangedKey{key, now, resolver.ChangeEdited})
+	}
+	for _, key := range d.FirstAdded {
+		fresh = append(fresh, ChangedKey{key, now, resolver.ChangeAdded})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, old := range c.all {
+		if !slices.ContainsFunc(fresh, func(f ChangedKey) bool { return f.Key == old.Key }) {
+			fresh = append(fresh, old)
+		}
+	}
+	c.all = fresh[:min(len(fresh), keptChanges)]
+}
+
+// list returns the keys.
+func (c *changedKeys) list() []ChangedKey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
+}

@@ -1,0 +1,62 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		s.set("a", one, "b", one, "c", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		want := func(keys ...string) {
+			t.Helper()
+			var got []string
+			for _, changed := range rs.Changed(10) {
+				got = append(got, fmt.Sprint(changed.Key, " ", changed.Kind))
+			}
+			if !slices.Equal(got, keys) {
+				t.Errorf("got %q, want %q", got, keys)
+			}
+		}
+		want()
+		for _, pair := range [][2]string{{"a", two}, {"new", one}, {"b", two}, {"a", three}, {"new", ""}} {
+			time.Sleep(time.Second)
+			if err := rs.apply(t.Context(), pair[0], pair[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want("a changed", "b changed")
+		if first := rs.Changed(1); len(first) != 1 || time.Since(first[0].Time) != time.Second {
+			t.Errorf("the last one is %v", first)
+		}
+		s.set("a", three, "%62", two, "c", one, "d", one)
+		s.tell()
+		want("%62 changed", "d added", "a changed")
+		rs.Reload(t.Context())
+		want("%62 changed", "d added", "a changed")
+	})
+}
+
+func TestOnlySomeChangesAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		for i := range 2 * keptChanges {
+			if err := rs.apply(t.Context(), fmt.Sprint(i), one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := rs.Changed(1000)
+		if len(got) != keptChanges || got[0].Key != fmt.Sprint(2*keptChanges-1) {
+			t.Errorf("%d keys: %v", len(got), got)
+		}
+	})
+}

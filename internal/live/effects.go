@@ -1,0 +1,115 @@
+package live
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Effects are what an edit does to clients.
+type Effects struct {
+	// Own is what changes for the clients of the edited key, nil for nothing.
+	Own *resolver.Change
+	// Others are the first changes for clients of other keys, by key, and Count is how many there are.
+	Others []resolver.Change
+	Count  int
+	// Warnings are those that there were not before.
+	Warnings []resolver.Warning
+	// Digest is that of the rules as they would be.
+	Digest string
+}
+
+// namedEffects is how many other keys effects name.
+const namedEffects = 100
+
+// add takes in what changes for the clients of a key.
+func (f *Effects) add(change resolver.Change, isOwn bool) {
+	if isOwn {
+		f.Own = &change
+		return
+	}
+	f.Count++
+	at, _ := slices.BinarySearchFunc(f.Others, change.Rule.Key,
+		func(other resolver.Change, key string) int { return strings.Compare(other.Rule.Key, key) })
+	if at < namedEffects {
+		f.Others = slices.Insert(f.Others, at, change)
+		f.Others = f.Others[:min(len(f.Others), namedEffects)]
+	}
+}
+
+// effects works out what a candidate changes that has been made for an edit.
+func (rs *Ruleset) effects(e *Edit, next *candidate) *Effects {
+	before := rs.Serving().Ruleset
+	f := &Effects{Warnings: rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
+	add := func(change resolver.Change) { f.add(change, e.same(change.Rule.Key)) }
+	if next.isByThem {
+		next.difference.Results(add)
+	} else { // it is not derived in one step, or not at all
+		resolver.CompareResults(before, next.Ruleset, add)
+	}
+	return f
+}
+
+// confirm asks whether an edit is to be made.
+func (rs *Ruleset) confirm(e *Edit, next *candidate) error {
+	if e.Confirm == nil {
+		return nil
+	}
+	if err := e.Confirm(rs.effects(e, next)); err != nil {
+		return &unconfirmed{err}
+	}
+	return nil
+}
+
+// unconfirmed is that an edit is not to be made. The reason is not unwrapped, as it says nothing of
+// the sources, whatever it is.
+type unconfirmed struct{ reason error }
+
+func (u *unconfirmed) Error() string { return u.reason.Error() }
+
+// Conflict is why an edit is refused that was made of another rule than the key has now.
+type Conflict struct {
+	Key string
+	Now *resolver.Rule // nil for none
+}
+
+func (c *Conflict) Error() string {
+	if c.Now == nil {
+		return fmt.Sprintf("the rule for the key %q is gone by now; make the edit again as a new rule",
+			c.Key)
+	}
+	return fmt.Sprintf("the rule for the key %q is %s by now; make the edit again of that",
+		c.Key, RuleText(c.Now))
+}
+
+// checkFrom checks that the key's rule is the one that the edit was made of.
+func (e *Edit) checkFrom() error {
+	now := e.serving()
+	if !e.IsFrom || sameContent(e.From, now) {
+		return nil
+	}
+	return Refuse(http.StatusPreconditionFailed, "%w", &Conflict{e.Key, now})
+}
+
+// sameContent reports whether two rules for a key, nil for none, say the same.
+func sameContent(a, b *resolver.Rule) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	other := *b
+	other.Key, other.Position = a.Key, a.Position
+	return *a == other
+}
+
+// serving returns the rule that serves for the key, nil for none.
+func (e *Edit) serving() *resolver.Rule {
+	if at := slices.IndexFunc(e.stands, isRule); at >= 0 {
+		return e.stands[at]
+	}
+	return nil
+}
+
+func isRule(rule *resolver.Rule) bool { return rule != nil }

@@ -1,0 +1,352 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// edit returns an edit that sets the value of a key, or removes it where that is empty.
+func edit(key, value string) *Edit {
+	e := &Edit{Key: key}
+	if value != "" {
+		e.Rule = &resolver.Rule{Key: key, Value: value}
+	}
+	return e
+}
+
+func TestAPreviewTellsWhatAnEditDoesAndWritesNothing(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"an error":           errors.New("only looking"),
+		"a refusal":          Refuse(409, "only looking"),
+		"an error of others": fmt.Errorf("only looking: %w", source.ErrChanged),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := new(rewritingSource), new(plainSource)
+				s.set("base", one, "z", "/x", "y", "/base/deep", "x", "/base", "far", three)
+				rs, logs := serve(t, Config{Sources: []source.Source{s, other}})
+				var told *Effects
+				e := edit("base", two)
+				e.Confirm = func(f *Effects) error { told = f; return refusal }
+				if _, err := rs.Apply(t.Context(), e); err != refusal {
+					t.Errorf("it is answered with %v", err)
+				}
+				rs.wantServed(t, "base", one, "x", one)
+				if s.reads != 1 || other.reads != 1 || s.version != 1 || logs.Len() > 0 {
+					t.Errorf("%d and %d readings, version %d, records %v",
+						s.reads, other.reads, s.version, logs.All())
+				}
+				var others []string
+				for _, change := range told.Others {
+					others = append(others, change.Rule.Key+" "+string(change.Kind)+" "+
+						change.Before.Key.Destination+" "+change.After.Key.Destination)
+				}
+				want := []string{
+					"x affected " + one + " " + two, "y affected " + one + "deep " + two + "deep",
+					"z affected " + one + " " + two,
+				}
+				if told.Count != 3 || !slices.Equal(others, want) {
+					t.Errorf("%d others: %q", told.Count, others)
+				}
+				if told.Own == nil || told.Own.After.Key.Destination != two {
+					t.Errorf("of itself it tells %v", told.Own)
+				}
+				if err := rs.apply(t.Context(), "base", two); err != nil {
+					t.Error(err)
+				}
+				if rs.Serving().Digest != told.Digest {
+					t.Error("the digest is another one")
+				}
+			})
+		})
+	}
+}
+
+// Some are derived, some compiled for want of room, and some made of what is read again.
+func TestEffectsAreWhatASwapChanges(t *testing.T) {
+	numbered := func(prefix string, n int) (rules []string) {
+		for i := range n {
+			rules = append(rules, fmt.Sprint(prefix, i), "/base/"+fmt.Sprint(i))
+		}
+		return rules
+	}
+	base := []string{"base", one}
+	for name, tt := range map[string]struct {
+		served, meanwhile []string
+		isTold            bool
+	}{
+		"nobody else":  {append(base, "x", "/base"), nil, false},
+		"others write": {append(base, "x", "/base"), []string{"base", one, "y", "/base"}, false},
+		"the rules are bad": {
+			append(base, "x", "/base"), []string{"base", "bad", "y", "/base"}, true,
+		},
+		"most rules change": {
+			append(base, numbered("a", 2500)...), append(base, numbered("b", 2500)...), false,
+		},
+		"few rules change": {
+			append(base, numbered("a", 2500)...), append(base, numbered("a", 2400)...), false,
+		},
+		"many are concerned":   {append(base, numbered("a", 250)...), nil, false},
+		"there is little room": {append(base, numbered("a", 2)...), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(rewritingSource)
+				s.set(tt.served...)
+				rs, _ := serve(t, Config{Sources: []source.Source{s}})
+				synctest.Wait()
+				if tt.meanwhile != nil {
+					s.set(tt.meanwhile...)
+				}
+				if tt.isTold {
+					s.tell()
+				}
+				for _, e := range []*Edit{
+					edit("base", two), edit("base/1", three), edit("base", "/far"), edit("base/1", ""),
+				} {
+					rs.wantEffects(t, e)
+				}
+			})
+		})
+	}
+}
+
+// wantEffects makes an edit and compares its last effects with what the swap has changed.
+func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
+	t.Helper()
+	var told *Effects
+	e.Confirm = func(f *Effects) error { told = f; return nil }
+	before := rs.Serving().Ruleset
+	if _, err := rs.Apply(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	var own *resolver.Change
+	var others []resolver.Change
+	resolver.CompareResults(before, rs.Serving().Ruleset, func(change resolver.Change) {
+		change.Rule.Position = resolver.Position{}
+		if change.Rule.Key == e.Key {
+			own = &change
+		} else {
+			others = append(others, change)
+		}
+	})
+	if told.Own != nil {
+		told.Own.Rule.Position = resolver.Position{}
+	}
+	for i := range told.Others {
+		told.Others[i].Rule.Position = resolver.Position{}
+	}
+	slices.SortFunc(others, func(a, b resolver.Change) int {
+		return strings.Compare(a.Rule.Key, b.Rule.Key)
+	})
+	if first := others[:min(len(others), namedEffects)]; told.Count != len(others) ||
+		len(told.Others) != len(first) || len(first) > 0 && !reflect.DeepEqual(told.Others, first) ||
+		!reflect.DeepEqual(told.Own, own) {
+		t.Errorf("%s: told are %+v, %d others, %d named; they are %+v, %d", e.Key,
+			told.Own, told.Count, len(told.Others), own, len(others))
+	}
+}
+
+func TestAnEditIsConfirmedAgainWhenItIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		s.set("base", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		s.beforeEdit = func() {
+			s.beforeEdit = nil
+			s.set("base", one, "x", "/base")
+		}
+		var counts []int
+		e := edit("base", two)
+		e.Confirm = func(f *Effects) error { counts = append(counts, f.Count); return nil }
+		if _, err := rs.Apply(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(counts, []int{0, 1}) {
+			t.Errorf("other keys: %v", counts)
+		}
+		rs.wantServed(t, "x", two)
+	})
+}
+
+// Whoever looks for changes of the source takes what the preview has read for known.
+func TestAPreviewLosesNoChangeThatItReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		s.set("a", one, "b", two)
+		e := edit("b", three)
+		e.IsFrom, e.From = true, &resolver.Rule{Value: two}
+		no := errors.New("no")
+		e.Confirm = func(*Effects) error { return no }
+		if _, err := rs.Apply(t.Context(), e); err != no {
+			t.Errorf("it is answered with %v", err)
+		}
+		rs.wantServed(t, "a", one, "b", two)
+	})
+}
+
+func TestAnEditOfAnOldRuleIsAConflict(t *testing.T) {
+	rule := func(value string) *resolver.Rule { return &resolver.Rule{Key: "k", Value: value} }
+	permanent := rule(one)
+	permanent.Status = 301
+	noted := rule(one)
+	noted.Note = "for the fair"
+	for name, tt := range map[string]struct {
+		key, value string
+		from       *resolver.Rule
+		now        string // "" for no conflict, or "none"
+	}{
+		"it is as it was":                {"a", two, rule(one), ""},
+		"it is spelled otherwise":        {"%61", two, rule(one), ""},
+		"it leads elsewhere":             {"a", two, rule(three), one},
+		"its status is another":          {"a", two, permanent, one},
+		"its note is another":            {"a", two, noted, one},
+		"it is removed as it was":        {"a", "", rule(one), ""},
+		"it is removed and another":      {"a", "", rule(three), one},
+		"it is gone":                     {"new", two, rule(one), "none"},
+		"it is removed and gone":         {"new", "", rule(one), "none"},
+		"it is new":                      {"new", two, nil, ""},
+		"it is new and there":            {"a", two, nil, one},
+		"it is new and inline":           {"inline", two, nil, "/inline.html"},
+		"it is new and in a source":      {"other", two, nil, three},
+		"it is as it was in that source": {"other", two, rule(three), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := new(rewritingSource), new(plainSource)
+				s.set("a", one, "b", one)
+				other.set("other", three)
+				rs, _ := serve(t, Config{
+					Sources: []source.Source{s, other},
+					Rules:   []resolver.Rule{{Key: "inline", Value: "/inline.html"}},
+				})
+				e := edit(tt.key, tt.value)
+				e.IsFrom, e.From = true, tt.from
+				_, err := rs.Apply(t.Context(), e)
+				now := ""
+				if conflict, is := errors.AsType[*Conflict](err); is {
+					refusal, _ := errors.AsType[*Refusal](err)
+					if now = "none"; conflict.Now != nil {
+						now = conflict.Now.Value
+					}
+					if refusal == nil || refusal.Status != 412 || s.version > 1 {
+						t.Errorf("it is answered with %v, version %d", err, s.version)
+					}
+				}
+				if now != tt.now || (err != nil) != (now != "") {
+					t.Errorf("it is answered with %v", err)
+				}
+			})
+		})
+	}
+}
+
+// Under the race detector, too. The servers wait for each other, so that the time is the real one.
+func TestAHundredEditorsAtOnceLoseNoEdit(t *testing.T) {
+	s := new(rewritingSource)
+	s.set("a", one)
+	var servers []*Ruleset
+	for range 2 {
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		servers = append(servers, rs)
+	}
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			e := edit(fmt.Sprint("key", i), one)
+			e.IsFrom, e.Confirm = true, func(*Effects) error { return nil }
+			if _, err := servers[i%2].Apply(t.Context(), e); err != nil {
+				t.Error(err)
+			}
+			e.From, e.Rule = &resolver.Rule{Value: one}, &resolver.Rule{Key: e.Key, Value: three}
+			if _, err := servers[(i+1)%2].Apply(t.Context(), e); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, rs := range servers {
+		rs.Reload(t.Context())
+		for key := range 100 {
+			rs.wantServed(t, fmt.Sprint("key", key), three)
+		}
+		if n := rs.Serving().Ruleset.Len(); n != 101 {
+			t.Errorf("%d rules serve", n)
+		}
+	}
+}
+
+func TestOfTheEditorsOfOneNewKeyOneWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		conflicts := make(chan *Conflict, 100)
+		var all sync.WaitGroup
+		for i := range cap(conflicts) {
+			all.Go(func() {
+				e := edit("key", fmt.Sprint(one, i))
+				e.IsFrom = true
+				_, err := rs.Apply(t.Context(), e)
+				if conflict, is := errors.AsType[*Conflict](err); is {
+					conflicts <- conflict
+				} else if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		close(conflicts)
+		lost := 0
+		for conflict := range conflicts {
+			lost++
+			rs.wantServed(t, "key", conflict.Now.Value)
+		}
+		if lost != 99 {
+			t.Errorf("%d edits are refused", lost)
+		}
+	})
+}
+
+func TestTheLogNamesWhoEdits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		rs, logs := serve(t, Config{Sources: []source.Source{s}})
+		e := edit("a", one)
+		e.User = "ann"
+		if _, err := rs.Apply(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		if err := rs.apply(t.Context(), "a", two); err != nil {
+			t.Fatal(err)
+		}
+		edits := logs.FilterMessage("rule edited").All()
+		if _, named := edits[1].ContextMap()["user"]; named || edits[0].ContextMap()["user"] != "ann" {
+			t.Errorf("the records are %v", edits)
+		}
+	})
+}
+
+func TestWhereNothingCanBeEditedTheReasonIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rs, _ := serve(t, Config{Sources: []source.Source{new(plainSource)}})
+		if err := rs.WhyNotWritable(); err != nil {
+			t.Error(err)
+		}
+		rs, _ = serve(t, Config{Rules: []resolver.Rule{{Key: "a", Value: one}}})
+		if err, edited := rs.WhyNotWritable(), rs.apply(t.Context(), "a", two); err == nil ||
+			err.Error() != edited.Error() {
+			t.Errorf("%v and %v", err, edited)
+		}
+	})
+}
