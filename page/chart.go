@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 )
 
 // chart is the redirects per day as a template draws them. Bars are drawn in units of a day's width
@@ -31,10 +33,7 @@ type chart struct {
 }
 
 // Day is what happened on one day, in UTC.
-type Day struct {
-	Date time.Time
-	N    uint64
-}
+type Day = hits.Day
 
 // bar is a day of a chart.
 type bar struct {

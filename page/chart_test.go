@@ -11,7 +11,7 @@ import (
 func daysOf(n ...uint64) []Day {
 	days := make([]Day, len(n))
 	for i := range days {
-		days[i] = Day{time.Date(2026, 11, 22-len(n)+1+i, 0, 0, 0, 0, time.UTC), n[i]}
+		days[i] = Day{Date: time.Date(2026, 11, 22-len(n)+1+i, 0, 0, 0, 0, time.UTC), N: n[i]}
 	}
 	return days
 }

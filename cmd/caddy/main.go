@@ -6,6 +6,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/caddy-shortlink/shortlink"
+	_ "github.com/caddy-shortlink/shortlink/page"
 	_ "github.com/caddy-shortlink/shortlink/redis"
 )
 

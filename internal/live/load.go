@@ -288,7 +288,7 @@ func (rs *Ruleset) newWarnings(
 	if rules, _ := before.AtSite(); rules == 0 {
 		warnings = append(warnings, rs.ClientHostWarnings(next.Ruleset)...)
 	}
-	return warnings
+	return append(warnings, rs.shared.pages.warnings(before, next.Ruleset)...)
 }
 
 // replace stores what serves from now on, and moves the hits where rules get other numbers.

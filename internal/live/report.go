@@ -242,9 +242,9 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 
 // onceStarted calls a function, which returns at once, when Caddy has started with this
 // configuration. One that is only validated, or fails to start, never gets there.
-func (rs *Ruleset) onceStarted(run func()) {
+func onceStarted(events *caddyevents.App, run func()) {
 	once := &startedHandler{sync.OnceFunc(run)} // other apps, too, may have an event of this name
-	if err := rs.events.On("started", once); err != nil {
+	if err := events.On("started", once); err != nil {
 		once.start() // Caddy runs already: that is the one error
 	}
 }

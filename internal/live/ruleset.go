@@ -98,7 +98,7 @@ func (rs *Ruleset) Start() (err error) {
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
-	rs.onceStarted(func() {
+	onceStarted(rs.events, func() {
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)

@@ -39,6 +39,7 @@ type shared struct {
 	tally   *tally
 	backlog backlog
 	changed changedKeys
+	pages   pagePaths
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	notices []notice   // of the load that is under way

@@ -41,6 +41,11 @@ func AllRunning() Running {
 		}
 		return true
 	})
+	return withUniqueNames(found)
+}
+
+// withUniqueNames sorts handlers by name, and gives each a name that no other has.
+func withUniqueNames(found []*Ruleset) Running {
 	slices.SortFunc(found, func(a, b *Ruleset) int {
 		return strings.Compare(a.PublicName()+"\x00"+a.Identity, b.PublicName()+"\x00"+b.Identity)
 	})

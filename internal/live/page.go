@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// RunningIn returns the handlers that run in a configuration, each live ruleset once, sorted by
+// name.
+func RunningIn(ctx caddy.Context) Running {
+	events, err := eventsApp(ctx)
+	if err != nil {
+		return nil
+	}
+	var found []*Ruleset
+	running.Range(func(key, _ any) bool {
+		rs := key.(*Ruleset)
+		isKnown := slices.ContainsFunc(found, func(o *Ruleset) bool { return o.shared == rs.shared })
+		if rs.events == events && !isKnown {
+			found = append(found, rs)
+		}
+		return true
+	})
+	return withUniqueNames(found)
+}
+
+// OnceStarted calls a function, which returns at once, when Caddy has started with a configuration.
+func OnceStarted(ctx caddy.Context, run func()) error {
+	events, err := eventsApp(ctx)
+	if err == nil {
+		onceStarted(events, run)
+	}
+	return err
+}
+
+// warnPage: what lies below the path of a links page is not the page's where a rule answers it.
+const warnPage resolver.WarningKind = "hides the links page"
+
+// PageWarnings returns the warnings that rules answer a links page, which stands at a path without
+// a slash at its end.
+func PageWarnings(ruleset *resolver.Ruleset, path string) []resolver.Warning {
+	warnings := warningsOfPage(ruleset, path)
+	for rule := range ruleset.RulesBelow(strings.Trim(path, "/")) {
+		if path != "" && rule.Value != resolver.PassValue && warnings == nil {
+			return []resolver.Warning{pageWarning(rule, path, "/"+rule.Key)}
+		}
+	}
+	return warnings
+}
+
+// warningsOfPage is PageWarnings for the page's own paths, but not for the keys that it shows.
+func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []resolver.Warning) {
+	told := map[string]bool{}
+	for _, below := range []string{
+		"", "/", "/key/a", "/key/a/b", "/new", "/try", "/export.json", "/export.csv",
+		"/opensearch.xml", "/assets/style.css",
+	} {
+		result := ruleset.Resolve("http://links.invalid" + path + below)
+		if result.Outcome == resolver.Pass || told[result.Key] {
+			continue
+		}
+		told[result.Key] = true
+		rule, _ := ruleset.Numbered(result.Rule)
+		warnings = append(warnings, pageWarning(rule, path, path+below))
+	}
+	return warnings
+}
+
+func pageWarning(rule resolver.Rule, path, request string) resolver.Warning {
+	instead := "give the page another path, or remove the rule"
+	if path != "" && !strings.HasPrefix("/"+rule.Key, path) {
+		instead = "put a rule \"" + strings.Trim(path, "/") + " pass\" beside it"
+	}
+	return resolver.Warning{
+		Kind: warnPage, Position: rule.Position, Key: rule.Key,
+		Message: "the rule answers " + printable.Text(request) + ", which the links page does not get " +
+			"then; " + instead,
+	}
+}
+
+// pagePaths are the paths of the links pages of a ruleset.
+type pagePaths struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+// KeepFree warns of rules that answer a links page at a path, now and whenever others serve, until
+// the configuration is unloaded.
+func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
+	rs.warn(PageWarnings(rs.Serving().Ruleset, path))
+	pages := &rs.shared.pages
+	pages.mu.Lock()
+	defer pages.mu.Unlock()
+	pages.paths = append(pages.paths, path)
+	context.AfterFunc(ctx, func() {
+		pages.mu.Lock()
+		defer pages.mu.Unlock()
+		i := slices.Index(pages.paths, path)
+		pages.paths = slices.Delete(pages.paths, i, i+1)
+	})
+}
+
+// warnings returns the warnings that a ruleset has and the one before it has not.
+func (p *pagePaths) warnings(before, next *resolver.Ruleset) (warnings []resolver.Warning) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, path := range p.paths {
+		known := warningsOfPage(before, path)
+		for _, w := range warningsOfPage(next, path) {
+			isKnown := func(k resolver.Warning) bool { return k.Key == w.Key }
+			if !slices.ContainsFunc(known, isKnown) {
+				warnings = append(warnings, w)
+			}
+		}
+	}
+	return warnings
+}

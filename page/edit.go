@@ -1,0 +1,449 @@
+package page
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// The fields of an edit's form, beside those of [rule].
+const (
+	fieldAction  = "action"  // actionRemove, or nothing to save
+	fieldDigest  = "digest"  // of the rules that the form was made from
+	fieldWas     = "was"     // the rule that the form was made from, as JSON; empty for none
+	fieldConfirm = "confirm" // the fingerprint of effects that the user has seen
+
+	actionRemove = "remove"
+)
+
+// editForm is the form to make or change a link.
+type editForm struct {
+	layout
+	// Rule is what the fields hold.
+	Rule rule `json:"rule"`
+	// IsNew tells that there is no such link yet.
+	IsNew  bool   `json:"new,omitempty"`
+	Was    string `json:"was"`
+	Digest string `json:"digest"`
+	// Error says why the edit was refused, "" where there was none.
+	Error string `json:"error,omitempty"`
+	// WhyNot says why nothing can be saved here, and Lines are what to write where rules stand.
+	WhyNot string   `json:"why_not,omitempty"`
+	Lines  []string `json:"lines,omitempty"`
+}
+
+// newForm returns the form of a new link, perhaps with a key.
+func (r *request) newForm() view {
+	query := r.URL.Query()
+	v := editForm{layout: r.layout(), IsNew: true, Digest: r.links.Serving().Digest}
+	v.Rule = rule{Key: query.Get("key"), To: query.Get("to")}
+	v.Title, v.WhyNot = "New link", r.whyNotWritable()
+	return v
+}
+
+// editForm returns the form to change a link.
+func (r *request) editForm(key string) view {
+	serving := r.links.Serving()
+	found, ok := servingRule(serving.Ruleset, key)
+	if !ok {
+		return r.noSuchKey(key)
+	}
+	v := editForm{layout: r.layout(), Rule: *ruleOf(found), Was: live.RuleText(&found),
+		Digest: serving.Digest, WhyNot: r.whyNotWritable()}
+	v.Title = "Change " + found.Key
+	if v.WhyNot == "" {
+		v.WhyNot = r.whyNotThis(found)
+	}
+	return v
+}
+
+// errOnlyLooked is the answer to an edit that was made to see what it would do.
+var errOnlyLooked = errors.New("this edit was not meant")
+
+// preview returns what an edit would do, or why it would be refused.
+func (r *request) preview(e *live.Edit) (seen *live.Effects, err error) {
+	e.Confirm = func(effects *live.Effects) error {
+		seen = effects
+		return errOnlyLooked
+	}
+	if _, err = r.links.Apply(r.Context(), e); errors.Is(err, errOnlyLooked) {
+		err = nil
+	}
+	return seen, err
+}
+
+// whyNotThis says why a rule cannot be edited where it stands, "" where it can.
+func (r *request) whyNotThis(found resolver.Rule) string {
+	same := found
+	if _, err := r.preview(&live.Edit{Key: found.Key, Rule: &same}); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (editForm) template() string { return "form" }
+
+func (v editForm) text(w io.Writer) {
+	if v.Error != "" {
+		fmt.Fprintln(w, v.Error)
+		return
+	}
+	fmt.Fprintln(w, "POST the fields to, status, exact, unlisted, query, note and digest to key/KEY")
+}
+
+// Statuses are those that a rule can have.
+func (editForm) Statuses() []statusChoice {
+	return []statusChoice{
+		{0, "default of the handler"},
+		{301, "301, permanent"},
+		{302, "302, temporary"},
+		{303, "303, see other"},
+		{307, "307, temporary, keeps the method"},
+		{308, "308, permanent, keeps the method"},
+	}
+}
+
+// statusChoice is a status to choose.
+type statusChoice struct {
+	Code int
+	Text string
+}
+
+// Queries are the query modes that a rule can have.
+func (editForm) Queries() []string { return []string{"merge", "preserve", "ignore"} }
+
+// ruleOfForm returns the rule that a form describes.
+func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
+	out := resolver.Rule{
+		Key: key, Value: strings.TrimSpace(form.Get("to")), Note: strings.TrimSpace(form.Get("note")),
+		Exact: isSet(form, "exact"), Unlisted: isSet(form, "unlisted"),
+	}
+	var errs []error
+	if status := form.Get("status"); status != "" && status != "0" {
+		code, ok := rulefile.ParseStatus(status)
+		if !ok {
+			errs = append(errs, fmt.Errorf("status takes %s, not %q", rulefile.StatusWords, status))
+		}
+		out.Status = code
+	}
+	if query := form.Get("query"); query != "" {
+		mode, ok := rulefile.ParseQueryMode(query)
+		if !ok {
+			errs = append(errs, fmt.Errorf("query takes %s, not %q", rulefile.QueryModes, query))
+		}
+		out.Query = mode
+	}
+	if out.Value == "" {
+		errs = append(errs, errors.New("the destination is missing: write a URL that begins with "+
+			"https://, or a path of this site"))
+	}
+	return out, errors.Join(errs...)
+}
+
+// isSet reports whether a field of a form says yes.
+func isSet(form url.Values, name string) bool {
+	value := form.Get(name)
+	return value != "" && value != "false" && value != "0" && value != "off" && value != "no"
+}
+
+// edit makes the edit of a form.
+func (r *request) edit(key string) view {
+	if key == "" {
+		return r.refused(resolver.Rule{}, nil, live.Refuse(http.StatusUnprocessableEntity,
+			"the key is missing: write the path of the short URL, such as docs or team/handbook"))
+	}
+	if r.links.Shares {
+		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+			r.links.PublicName()+"; give each a name.")
+	}
+	conditions, err := live.PreconditionsOf(r.Request)
+	if err != nil {
+		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
+	}
+	e := &live.Edit{Key: key, Conditions: conditions, Remote: r.RemoteAddr, User: r.user}
+	written, err := ruleOfForm(r.PostForm, key)
+	if isRemoval := r.PostForm.Get(fieldAction) == actionRemove; !isRemoval {
+		e.Rule = &written
+		if err != nil {
+			return r.refused(written, e, live.Refuse(http.StatusUnprocessableEntity, "%w", err))
+		}
+	}
+	if err := r.setFrom(e); err != nil {
+		return r.refused(written, e, err)
+	}
+	e.Confirm = r.confirm
+	created, err := r.links.Apply(r.Context(), e)
+	if err != nil {
+		return r.refused(written, e, err)
+	}
+	return r.saved(key, e, created)
+}
+
+// setFrom sets which rule an edit was made from: the one that its form has or, where a client has
+// sent the digest alone, the one that these rules have. Without both it must be a new one.
+func (r *request) setFrom(e *live.Edit) error {
+	serving := r.links.Serving()
+	now, isThere := servingRule(serving.Ruleset, e.Key)
+	digest := r.PostForm.Get(fieldDigest)
+	switch was, isGiven := r.PostForm[fieldWas]; {
+	case isGiven && was[0] != "":
+		from, err := rulefile.ReadJSONValue(strings.NewReader(was[0]), "", e.Key)
+		if err != nil {
+			return live.Refuse(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
+		}
+		e.From = &from
+	case isGiven: // a new one
+	case digest != "" && digest != serving.Digest:
+		conflict := &live.Conflict{}
+		if isThere {
+			conflict.Now = &now
+		}
+		return conflict
+	case isThere && (digest != "" || e.Rule == nil):
+		e.From = &now
+	}
+	e.IsFrom = true
+	return nil
+}
+
+// unconfirmed is the answer to an edit whose effects the user has not seen.
+type unconfirmed struct{ *live.Effects }
+
+// Error says what is missing.
+func (u unconfirmed) Error() string { return "the effects of the edit are not confirmed" }
+
+// confirm refuses an edit that leads other links elsewhere, unless its user has seen which.
+func (r *request) confirm(effects *live.Effects) error {
+	if effects.Count == 0 || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
+		return nil
+	}
+	return unconfirmed{effects}
+}
+
+// fingerprint is a text that other effects have another one than.
+func fingerprint(effects *live.Effects) string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, effects.Count)
+	for _, other := range effects.Others {
+		fmt.Fprintln(sum, live.LinesOf(other))
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
+}
+
+// refused returns the view of an edit that was not made.
+func (r *request) refused(written resolver.Rule, e *live.Edit, err error) view {
+	if conflict, is := errors.AsType[*live.Conflict](err); is {
+		return r.conflict(written, e, conflict.Now)
+	}
+	if u, is := errors.AsType[unconfirmed](err); is {
+		return r.effects(written, e, u.Effects)
+	}
+	status := http.StatusInternalServerError
+	if refusal, is := errors.AsType[*live.Refusal](err); is {
+		status = refusal.Status
+	}
+	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: err.Error(),
+		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas)}
+	v.IsNew = v.Was == ""
+	v.layout.Status, v.Title = status, "Nothing is saved yet"
+	if status == http.StatusConflict && e != nil && e.Rule != nil {
+		v.Lines = writtenAs(written)
+	}
+	return v
+}
+
+// saved is the view after an edit.
+type saved struct {
+	layout
+	Saved   bool   `json:"saved"`
+	Key     string `json:"key"`
+	Digest  string `json:"digest"`
+	Done    string `json:"done"` // made, saved or removed
+	Removed *rule  `json:"removed,omitempty"`
+}
+
+func (r *request) saved(key string, e *live.Edit, created bool) view {
+	v := saved{layout: r.layout(), Saved: true, Key: key, Digest: r.links.Serving().Digest,
+		Done: "saved"}
+	switch {
+	case e.Rule == nil:
+		v.Done = "removed"
+		v.Removed = ruleOf(*e.Old)
+	case created:
+		v.Done, v.Key = "made", e.Rule.Key
+		v.Status = http.StatusCreated
+	}
+	return v
+}
+
+func (saved) template() string { return "message" }
+
+// location returns where a browser goes on: to the page of the key, or to the start page.
+func (v saved) location() string {
+	if v.Done == "removed" {
+		return v.Root + "?removed=" + url.QueryEscape(v.Key)
+	}
+	return v.Root + keyPathWith(v.Key, "done="+v.Done)
+}
+
+func (v saved) text(w io.Writer) { fmt.Fprintf(w, "%s %s, digest %s\n", v.Done, v.Key, v.Digest) }
+
+// effectsView says what an edit does to other links, before it is made.
+type effectsView struct {
+	layout
+	Saved    bool          `json:"saved"` // never
+	Rule     rule          `json:"rule"`
+	IsRemove bool          `json:"remove,omitempty"`
+	Count    int           `json:"others"` // how many other links lead elsewhere then
+	Others   []live.Change `json:"effects"`
+	Confirm  string        `json:"confirm"`
+	Was      string        `json:"was"`
+	Digest   string        `json:"digest"`
+
+	Lines    []live.ChangeLine  `json:"-"`
+	Own      []live.ChangeLine  `json:"-"`
+	Warnings []resolver.Warning `json:"-"`
+}
+
+// effects returns the view of what an edit does.
+func (r *request) effects(written resolver.Rule, e *live.Edit, effects *live.Effects) view {
+	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.Rule == nil,
+		Count: effects.Count, Confirm: fingerprint(effects), Warnings: effects.Warnings,
+		Was: "", Digest: r.links.Serving().Digest}
+	if e.From != nil {
+		v.Was = live.RuleText(e.From)
+	}
+	for _, other := range effects.Others {
+		v.Others = append(v.Others, live.ChangeOf(other))
+		v.Lines = append(v.Lines, live.LinesOf(other)...)
+	}
+	if effects.Own != nil {
+		v.Own = live.LinesOf(*effects.Own)
+	}
+	v.Title = v.Heading()
+	return v
+}
+
+// Heading says how many other links an edit concerns.
+func (v effectsView) Heading() string {
+	switch {
+	case v.Count == 0:
+		return "No other link is concerned"
+	case v.Count == 1:
+		return "1 other link leads elsewhere then"
+	}
+	return fmt.Sprintf("%s other links lead elsewhere then", number(uint64(v.Count)))
+}
+
+// Unnamed is how many concerned links are not named.
+func (v effectsView) Unnamed() int { return v.Count - len(v.Others) }
+
+func (effectsView) template() string { return "effects" }
+
+func (v effectsView) text(w io.Writer) {
+	fmt.Fprintf(w, "%s; nothing is saved yet.\n", v.Heading())
+	for _, line := range v.Lines {
+		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
+	}
+	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
+}
+
+// deleteForm returns the page that asks whether a link is to be removed, and says what that does.
+func (r *request) deleteForm(key string) view {
+	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	if !ok {
+		return r.noSuchKey(key)
+	}
+	e := &live.Edit{Key: key, From: &found, IsFrom: true}
+	why := r.whyNotWritable()
+	if why != "" {
+		return failure(r.layout(), http.StatusForbidden, why)
+	}
+	effects, err := r.preview(e)
+	if err != nil {
+		return r.refused(found, e, err)
+	}
+	v := r.effects(found, e, effects).(effectsView)
+	v.Title = "Remove " + found.Key + "?"
+	return v
+}
+
+// conflictView shows an edit beside what somebody else has made of the rule meanwhile.
+type conflictView struct {
+	layout
+	Key    string `json:"key"`
+	Error  string `json:"error"`
+	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
+	Theirs *rule  `json:"theirs,omitempty"`
+	Was    string `json:"was"` // theirs as JSON
+	Digest string `json:"digest"`
+}
+
+func (r *request) conflict(written resolver.Rule, e *live.Edit, now *resolver.Rule) view {
+	v := conflictView{layout: r.layout(), Key: e.Key, Was: live.RuleText(now), Digest: r.links.Serving().Digest}
+	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
+	v.Error = "The link " + e.Key + " has changed since the form was made, and nothing is saved."
+	if e.IsFrom && e.From == nil || cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
+		v.Title = "The key is taken"
+		v.Error = "There is a link with the key " + e.Key + " already, and nothing is saved."
+	}
+	if e.Rule != nil {
+		v.Mine = ruleOf(written)
+	}
+	if now != nil {
+		v.Theirs = ruleOf(*now)
+	}
+	return v
+}
+
+// Rows are the fields of the rule, as the user and as somebody else has them.
+func (v conflictView) Rows() []conflictRow {
+	mine, theirs := v.Mine.fields(), v.Theirs.fields()
+	for i := range mine {
+		mine[i].Theirs = theirs[i].Mine
+	}
+	return mine
+}
+
+// conflictRow is a field of a rule in two versions.
+type conflictRow struct{ Name, Mine, Theirs string }
+
+// fields returns the fields of a rule, nil for one that is removed.
+func (r *rule) fields() []conflictRow {
+	if r == nil {
+		r = &rule{To: "removed"}
+	}
+	status := "default"
+	if r.Status != 0 {
+		status = fmt.Sprint(r.Status)
+	}
+	yesNo := map[bool]string{true: "yes", false: "no"}
+	return []conflictRow{
+		{Name: "Leads to", Mine: r.To}, {Name: "Status", Mine: status},
+		{Name: "Exact", Mine: yesNo[r.Exact]}, {Name: "Unlisted", Mine: yesNo[r.Unlisted]},
+		{Name: "Query", Mine: cmp.Or(r.Query, "default")}, {Name: "Note", Mine: r.Note},
+	}
+}
+
+func (conflictView) template() string { return "conflict" }
+
+func (v conflictView) text(w io.Writer) {
+	fmt.Fprintln(w, v.Error)
+	if v.Theirs != nil {
+		fmt.Fprint(w, "now:  ")
+		v.Theirs.line(w)
+	}
+	if v.Mine != nil {
+		fmt.Fprint(w, "mine: ")
+		v.Mine.line(w)
+	}
+}

@@ -1,0 +1,109 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/live"
+)
+
+// mostOnHome is how many links each list of the start page has.
+const mostOnHome = 10
+
+// home is the start page.
+type home struct {
+	layout
+	State   live.Status   `json:"status"`
+	Used    []usedLink    `json:"most_used"`
+	Changed []changedLink `json:"last_changed"`
+	Days    []day         `json:"days,omitempty"`
+	Chart   *chart        `json:"-"`
+	Removed string        `json:"-"` // the key that has just been removed
+}
+
+// usedLink is a link that has been used lately.
+type usedLink struct {
+	rule
+	Redirects uint64 `json:"redirects"`
+}
+
+// changedLink is a link that was changed lately.
+type changedLink struct {
+	rule
+	Time time.Time `json:"time"`
+	What string    `json:"what"` // added or changed
+}
+
+// day is a day of a chart, for programs.
+type day struct {
+	Date  string `json:"date"`
+	Count uint64 `json:"count"`
+}
+
+func dayCounts(days []hits.Day) (all []day) {
+	for _, d := range days {
+		all = append(all, day{d.Date.Format(time.DateOnly), d.N})
+	}
+	return all
+}
+
+// home returns the start page.
+func (r *request) home() view {
+	v := home{layout: r.layout(), State: r.links.Status()}
+	v.IsFinding = true
+	v.Title, v.Removed = "Links", r.URL.Query().Get("removed")
+	ruleset := r.links.Serving().Ruleset
+	for _, c := range r.links.Changed(mostOnHome) {
+		if found, ok := servingRule(ruleset, c.Key); ok {
+			v.Changed = append(v.Changed, changedLink{*ruleOf(found), c.Time, string(c.Kind)})
+		}
+	}
+	used, err := r.links.MostUsed(r.Context(), mostOnHome)
+	r.report(err)
+	for _, u := range used {
+		if found, ok := servingRule(ruleset, u.Key); ok {
+			v.Used = append(v.Used, usedLink{*ruleOf(found), u.N})
+		}
+	}
+	days, err := r.links.Days(r.Context())
+	r.report(err)
+	if v.Days = dayCounts(days); len(days) > 0 {
+		v.Chart = newChart("all", "Redirects per day", days)
+	}
+	return v
+}
+
+// report logs that something is left out of a page.
+func (r *request) report(err error) {
+	if err != nil {
+		r.page.logger.Warn("hits are left out of the links page", zap.Error(err))
+	}
+}
+
+// FirstBroken are the first of the rules that are answered with an error.
+func (v home) FirstBroken() []live.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
+
+// Rules is how many rules serve.
+func (v home) Rules() string { return number(uint64(v.State.Rules)) }
+
+func (home) template() string { return "home" }
+
+func (v home) text(w io.Writer) {
+	fmt.Fprintf(w, "%d rules, digest %s\n", v.State.Rules, v.State.Digest)
+	if v.State.LastLoad.Error != "" {
+		fmt.Fprintf(w, "rejected at %s: %s\n", v.State.LastLoad.Time.UTC().Format(time.RFC3339),
+			v.State.LastLoad.Error)
+	}
+	fmt.Fprintln(w, "\nmost used in the last 30 days")
+	for _, u := range v.Used {
+		fmt.Fprintf(w, "%10d  %s %s\n", u.Redirects, u.Key, u.To)
+	}
+	fmt.Fprintln(w, "\nlast changed")
+	for _, c := range v.Changed {
+		fmt.Fprintf(w, "%s  %s %s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To)
+	}
+}

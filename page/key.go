@@ -1,0 +1,162 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// mostLeads is how many other ways to its destination the page of a key lists.
+const mostLeads = 100
+
+// keyPage is the page of a key.
+type keyPage struct {
+	layout
+	Rule     *rule  `json:"rule"`
+	ShortURL string `json:"short_url,omitempty"` // none of a template
+	// Outcome says where the short URL leads, and why.
+	Outcome *live.Outcome `json:"outcome,omitempty"`
+	// Chain are, of a template, the rules that a request matches one after the other.
+	Chain []*rule `json:"chain,omitempty"`
+	// Leads are the other ways to where it leads, MoreLeads tells that there are more.
+	Leads     []live.Lead `json:"leads,omitempty"`
+	MoreLeads bool        `json:"more_leads,omitempty"`
+	Hits      keyHits     `json:"hits"`
+	Days      []day       `json:"days,omitempty"`
+	Digest    string      `json:"digest"`
+
+	Chart *chart  `json:"-"`
+	QR    *qrCode `json:"-"`
+	// WhyNot says why the rule cannot be edited here, "" where it can; Lines are what to write instead.
+	WhyNot string `json:"-"`
+	Notice string `json:"-"` // what an edit has come to
+
+	explanation resolver.Explanation
+}
+
+// keyHits say how often a link was used, and when last.
+type keyHits struct {
+	Count uint64    `json:"count"`
+	Last  time.Time `json:"last,omitzero"`
+}
+
+// keyPage returns the page of a key.
+func (r *request) keyPage(key string) view {
+	serving := r.links.Serving()
+	found, ok := servingRule(serving.Ruleset, key)
+	if !ok {
+		return r.noSuchKey(key)
+	}
+	v := keyPage{layout: r.layout(), Rule: ruleOf(found), Digest: serving.Digest}
+	v.Title = found.Key
+	v.WhyNot = r.whyNotWritable()
+	v.Notice = noticeOf(r.URL.Query().Get("done"))
+	if resolver.IsTemplate(found.Key) {
+		for _, met := range serving.Ruleset.Chain(found.Key) {
+			v.Chain = append(v.Chain, ruleOf(met))
+		}
+	} else {
+		v.ShortURL = r.shortURL(found.Key)
+		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
+		outcome, explanation := live.OutcomeOf(serving.Ruleset, v.ShortURL, r.origin(), true)
+		v.Outcome, v.explanation = &outcome, explanation
+		v.addLeads(r)
+	}
+	days, count, err := r.links.DaysOf(r.Context(), found.Key)
+	r.report(err)
+	if v.Days = dayCounts(days); len(days) > 0 {
+		v.Chart = newChart("key", "Redirects per day", days)
+	}
+	if v.Hits.Count = count.N; count.N > 0 {
+		v.Hits.Last = count.Time()
+	}
+	return v
+}
+
+// addLeads adds the other ways to where a key leads.
+func (v *keyPage) addLeads(r *request) {
+	if v.Outcome.Destination == "" {
+		return
+	}
+	leads, err := r.leadsTo(v.Outcome.Destination)
+	if err != nil {
+		return // there are none
+	}
+	for lead := range leads.All {
+		if lead.Key == v.Rule.Key {
+			continue
+		}
+		if v.MoreLeads = len(v.Leads) == mostLeads; v.MoreLeads {
+			break
+		}
+		v.Leads = append(v.Leads, lead)
+	}
+}
+
+// noSuchKey is the page of a key without a rule.
+func (r *request) noSuchKey(key string) view {
+	v := missing{layout: r.layout(), Key: key, Text: "There is no link with the key " + key + "."}
+	v.Status, v.Title = http.StatusNotFound, "No such link"
+	v.addSuggestions(r.links, "/"+key)
+	return v
+}
+
+// noticeOf says what an edit has come to that a browser was redirected after.
+func noticeOf(done string) string {
+	return map[string]string{"saved": "Saved.", "made": "The link is there now."}[done]
+}
+
+// whyNotWritable says why the user cannot edit, "" for a user who can.
+func (r *request) whyNotWritable() string {
+	if why := r.page.whyNoEdits(r.user); why != "" {
+		return why
+	}
+	if err := r.links.WhyNotWritable(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// With returns the path of the page, below the root, with a query.
+func (v keyPage) With(query string) string { return keyPathWith(v.Rule.Key, query) }
+
+func (keyPage) template() string { return "key" }
+
+func (v keyPage) text(w io.Writer) {
+	v.Rule.line(w)
+	if v.Outcome != nil {
+		fmt.Fprintln(w, v.Outcome)
+		_ = live.WriteExplanation(w, *v.Outcome, v.explanation) // a buffer takes all
+	}
+	for _, met := range v.Chain {
+		fmt.Fprintf(w, "  matches %s, which leads to %s\n", met.Key, met.To)
+	}
+	if v.Rule.Note != "" {
+		fmt.Fprintln(w, "note:", v.Rule.Note)
+	}
+	fmt.Fprintf(w, "%d redirects", v.Hits.Count)
+	if v.Hits.Count > 0 {
+		fmt.Fprint(w, ", last at ", v.Hits.Last.Format(time.RFC3339))
+	}
+	fmt.Fprintln(w)
+	for _, lead := range v.Leads {
+		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
+	}
+}
+
+// picture answers with the QR code of a key's short URL.
+func (r *request) picture(w http.ResponseWriter, key string) error {
+	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	if !ok || resolver.IsTemplate(found.Key) {
+		return r.page.write(w, r.Request, r.noSuchKey(key))
+	}
+	code, err := newQRCode(r.shortURL(found.Key))
+	if err != nil {
+		return r.page.write(w, r.Request, failure(r.layout(), http.StatusBadRequest, err.Error()))
+	}
+	return r.sendPicture(w, code)
+}

@@ -1,0 +1,179 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+)
+
+func init() {
+	caddy.RegisterModule(new(Page))
+}
+
+// Page is the links page: it lets people find, understand, make and mend the links of a shortlink
+// handler in a browser.
+//
+// It answers requests below its path, `/.links` by default, and passes all others on. Who may read
+// is everybody whom Caddy knows by name: put `basic_auth`, `forward_auth` or another provider of
+// authentication in front of it. A request without a name is answered with status 403.
+//
+// Below the path lie: the start page with a search box (`?q=`), `key/<key>` for each rule, `new`,
+// `try?url=`, `export.json`, `export.csv` and `opensearch.xml`. A client that prefers
+// `application/json` gets JSON, and one that asks for no HTML plain text.
+//
+// Edits take the way of the admin endpoint: into the first source that can be written to, with all
+// checks, and only where nobody has changed the rule meanwhile. One that leads other links
+// elsewhere shows which, and waits for a second click.
+type Page struct {
+	// The name of the shortlink handler whose links these are. Default: the only one there is.
+	HandlerName string `json:"handler_name,omitempty"`
+
+	// The path below which the page answers, as the handler sees it: under `handle_path` the one that
+	// is left. Default: `/.links`.
+	Path string `json:"path,omitempty"`
+
+	// A placeholder for the name of the user, such as `{http.request.header.Remote-User}` behind
+	// `forward_auth`. One that is unknown, unset or empty is no name.
+	// Default: `{http.auth.user.id}`, which `basic_auth` sets.
+	User string `json:"user,omitempty"`
+
+	// Who may read: `users`, those with a name, or `everyone`. Default: `users`.
+	Read string `json:"read,omitempty"`
+
+	// Who may edit: `users`, those with a name, or `nobody`. Default: `users`.
+	Write string `json:"write,omitempty"`
+
+	// Answers every request that comes to the handler: an unmatched path with status 404 and keys that
+	// were perhaps meant, and `KEY+` with the page of the key. What stands behind the handler is
+	// never asked. Everybody is answered, so that keys become easier to guess. Default: false.
+	Misses bool `json:"misses,omitempty"`
+
+	ctx    caddy.Context
+	logger *zap.Logger
+	csrf   *http.CrossOriginProtection
+	turn   chan struct{} // holds a value while a request is answered that reads all rules
+}
+
+// The values of Read and Write.
+const (
+	readUsers    = "users"
+	readEveryone = "everyone"
+	writeUsers   = "users"
+	writeNobody  = "nobody"
+)
+
+const (
+	defaultPath = "/.links"
+	defaultUser = "{http.auth.user.id}"
+)
+
+// CaddyModule returns the module's ID and constructor.
+func (*Page) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{
+		ID:  "http.handlers.shortlink_page",
+		New: func() caddy.Module { return new(Page) },
+	}
+}
+
+// Provision sets defaults and checks the options. The error lists all that is wrong with them.
+func (p *Page) Provision(ctx caddy.Context) error {
+	p.ctx, p.logger = ctx, ctx.Logger()
+	p.csrf, p.turn = http.NewCrossOriginProtection(), make(chan struct{}, 1)
+	p.Path, p.User = cmp.Or(p.Path, defaultPath), cmp.Or(p.User, defaultUser)
+	p.Read, p.Write = cmp.Or(p.Read, readUsers), cmp.Or(p.Write, writeUsers)
+	if err := p.check(); err != nil {
+		return err
+	}
+	p.Path = strings.TrimSuffix(p.Path, "/")
+	if p.Misses {
+		p.warnOfRest()
+	}
+	return live.OnceStarted(ctx, p.greet)
+}
+
+// check returns what is wrong with the options.
+func (p *Page) check() error {
+	var errs []error
+	if !strings.HasPrefix(p.Path, "/") || !isClean(p.Path) ||
+		strings.ContainsAny(p.Path, "{}%?#*\\") {
+		errs = append(errs, fmt.Errorf("path takes a path such as %s, without empty segments, dot "+
+			"segments, escapes, placeholders and \"*\", not %q", defaultPath, p.Path))
+	}
+	if !isPlaceholder(p.User) {
+		errs = append(errs, fmt.Errorf("user takes one placeholder, such as %s or "+
+			"{http.request.header.Remote-User}, not %q: anything else would be the name of everybody",
+			defaultUser, p.User))
+	}
+	if p.Read != readUsers && p.Read != readEveryone {
+		errs = append(errs, fmt.Errorf("read takes users or everyone, not %q", p.Read))
+	}
+	if p.Write != writeUsers && p.Write != writeNobody {
+		errs = append(errs, fmt.Errorf("write takes users or nobody, not %q", p.Write))
+	}
+	return errors.Join(errs...)
+}
+
+// greet looks, once Caddy has started, for what only shows then: whether the handler is there, and
+// whether its rules leave the page alone.
+func (p *Page) greet() {
+	rs, err := p.ruleset()
+	if err != nil {
+		p.logger.Error("the links page has no links to show", zap.Error(err))
+		return
+	}
+	rs.KeepFree(p.ctx, p.Path)
+}
+
+// ruleset returns the ruleset whose page this is. An edit of the configuration can put another one
+// into its place at any time.
+func (p *Page) ruleset() (*live.RunningRuleset, error) {
+	all := live.RunningIn(p.ctx)
+	if p.HandlerName == "" && len(all) == 1 {
+		return &all[0], nil
+	}
+	if named := all.Named(p.HandlerName); named != nil {
+		return named, nil
+	}
+	there := "none runs"
+	if len(all) > 0 {
+		there = "there are: " + strings.Join(all.Names(), ", ")
+	}
+	if p.HandlerName == "" {
+		return nil, fmt.Errorf("shortlink_page takes the name of a shortlink handler, as there is not "+
+			"just one; write handler <name> into its block; %s", there)
+	}
+	return nil, fmt.Errorf("there is no shortlink handler named %s; %s", p.HandlerName, there)
+}
+
+// ServeHTTP answers a request for the page, and passes others on.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	rest, place := p.locate(r.URL.Path)
+	switch {
+	case place == outside && p.Misses:
+		return p.answerMiss(w, r)
+	case place == outside:
+		return next.ServeHTTP(w, r)
+	}
+	setHeaders(w.Header())
+	if place == unclean {
+		return p.write(w, r, notFound(newLayout(rest), "There is no such page."))
+	}
+	if place == withoutSlash {
+		return redirectBelow(w, r)
+	}
+	return p.serve(w, r, rest)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner           = (*Page)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Page)(nil)
+)

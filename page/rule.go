@@ -1,0 +1,113 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// rule is a rule as views show it.
+type rule struct {
+	Key      string `json:"key"`
+	To       string `json:"to"`
+	Status   int    `json:"status,omitempty"`
+	Exact    bool   `json:"exact,omitempty"`
+	Unlisted bool   `json:"unlisted,omitempty"`
+	Query    string `json:"query,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Position string `json:"position,omitempty"`
+}
+
+func ruleOf(r resolver.Rule) *rule {
+	return &rule{
+		Key: r.Key, To: r.Value, Status: r.Status, Exact: r.Exact, Unlisted: r.Unlisted,
+		Query: r.Query.String(), Note: r.Note, Position: r.Position.String(),
+	}
+}
+
+// Flags are the words that a rule has beside its destination.
+func (r rule) Flags() (flags []string) {
+	if r.Status != 0 {
+		flags = append(flags, fmt.Sprint(r.Status))
+	}
+	if r.Exact {
+		flags = append(flags, "exact")
+	}
+	if r.Unlisted {
+		flags = append(flags, "unlisted")
+	}
+	if r.Query != "" {
+		flags = append(flags, r.Query)
+	}
+	return flags
+}
+
+// line writes a rule as a line of text.
+func (r rule) line(w io.Writer) {
+	fmt.Fprintln(w, strings.Join(append([]string{r.Key, r.To}, r.Flags()...), " "))
+}
+
+// servingRule returns the rule that serves for a key, in any spelling of that.
+func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
+	number, ok := ruleset.NumberOf(key)
+	if !ok {
+		return resolver.Rule{}, false
+	}
+	return ruleset.Numbered(number)
+}
+
+// writtenAs returns a rule as lines for the places where rules can stand: a Caddyfile, JSON and CSV.
+func writtenAs(r resolver.Rule) []string {
+	shown := ruleOf(r)
+	lines := []string{strings.Join(append([]string{"rule", r.Key, r.Value}, shown.Flags()...), " ")}
+	for _, format := range []rulefile.Format{rulefile.JSON, rulefile.CSV} {
+		var b strings.Builder
+		if rulefile.Write(&b, format, slices.Values([]resolver.Rule{r})) != nil {
+			continue // no file can hold it
+		}
+		all := strings.Split(strings.Trim(b.String(), "{}\n"), "\n")
+		lines = append(lines, strings.TrimSpace(all[len(all)-1]))
+	}
+	return lines
+}
+
+// origin returns scheme and host of short URLs: those of the option origin, those that the client
+// has asked for where the handler answers them, or a host of the handler's site.
+func (r *request) origin() string {
+	if r.links.Options.Origin != "" {
+		return r.links.SiteOrigin()
+	}
+	scheme, host := live.ClientOrigin(r.Request)
+	if hosts := r.links.Site.Hosts; !slices.ContainsFunc(hosts, func(pattern string) bool {
+		return strings.EqualFold(pattern, host) || strings.ContainsAny(pattern, "*{")
+	}) && len(hosts) > 0 {
+		host = hosts[0]
+	}
+	origin, err := resolver.ParseOrigin(scheme + "://" + host)
+	if err != nil {
+		return r.links.SiteOrigin()
+	}
+	return origin
+}
+
+// shortURL returns the short URL of a key.
+func (r *request) shortURL(key string) string {
+	return r.origin() + "/" + resolver.CanonicalKey(key, false)
+}
+
+// takeTurn waits until no other request is answered that reads all rules; done ends the turn. It
+// returns a view where the client has gone.
+func (r *request) takeTurn() (done func(), gone view) {
+	select {
+	case r.page.turn <- struct{}{}:
+		return func() { <-r.page.turn }, nil
+	case <-r.Context().Done():
+		return nil, failure(r.layout(), http.StatusRequestTimeout, "The client has gone.")
+	}
+}

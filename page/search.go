@@ -1,0 +1,185 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+)
+
+// mostFound is how many links a page of a search has.
+const mostFound = 100
+
+// search is what a search has found.
+type search struct {
+	layout
+	Text string `json:"query"`
+	// About says in a sentence what is listed.
+	About string     `json:"-"`
+	Rules []foundKey `json:"rules"`
+	// Next is the key behind which the next page begins, "" on the last one.
+	Next string `json:"next,omitempty"`
+	// Late tells that the time was up before all rules were looked at.
+	Late bool `json:"narrow_it_down,omitempty"`
+	// New is a key that a new link can have.
+	New string `json:"-"`
+}
+
+// foundKey is a rule that was found, and what else there is to say of it.
+type foundKey struct {
+	rule
+	// Path is, in a search for a destination, what to ask for.
+	Path string `json:"path,omitempty"`
+	// Last is, in a search for unused links, when the rule was last needed; zero for never.
+	Last time.Time `json:"last,omitzero"`
+}
+
+// search finds links by a text, by where they lead, or by how long nobody has needed them.
+func (r *request) search() view {
+	text := strings.TrimSpace(r.URL.Query().Get("q"))
+	after := r.URL.Query().Get("after")
+	v := search{layout: r.layout(), Text: text}
+	v.Title, v.Query, v.IsFinding = "Links found", text, true
+	if target, is := strings.CutPrefix(text, "to:"); is {
+		return r.searchTarget(v, strings.TrimSpace(target), after)
+	}
+	if duration, is := strings.CutPrefix(text, "unused:"); is {
+		return r.searchUnused(v, strings.TrimSpace(duration), after)
+	}
+	found := r.links.Search(r.Context(), text, after, mostFound)
+	for _, rule := range found.Rules {
+		v.Rules = append(v.Rules, foundKey{rule: *ruleOf(rule)})
+	}
+	v.Late = found.Late
+	if found.More && len(v.Rules) > 0 {
+		v.Next = v.Rules[len(v.Rules)-1].Key
+	}
+	v.About = fmt.Sprintf("Links whose key begins with “%s”, then those that have it in their key, "+
+		"destination or note.", text)
+	if text == "" {
+		v.About = "All links, in the order of their keys."
+	}
+	if _, taken := servingRule(r.links.Serving().Ruleset, text); !taken && !strings.Contains(text, " ") {
+		v.New = strings.TrimPrefix(text, "/")
+	}
+	return v
+}
+
+// searchTarget lists the links that lead to a URL.
+func (r *request) searchTarget(v search, target, after string) view {
+	done, gone := r.takeTurn()
+	if gone != nil {
+		return gone
+	}
+	defer done()
+	v.About = "Links that lead to " + target + ", through others or by themselves."
+	leads, err := r.leadsTo(target)
+	if err != nil {
+		return failure(r.layout(), http.StatusBadRequest, "to: takes a URL or a path: "+err.Error()+".")
+	}
+	behind := after == ""
+	ruleset := r.links.Serving().Ruleset
+	for lead := range leads.All {
+		if !behind {
+			behind = lead.Path == after
+			continue
+		}
+		if len(v.Rules) == mostFound {
+			v.Next = v.Rules[mostFound-1].Path
+			break
+		}
+		found, _ := servingRule(ruleset, lead.Key)
+		v.Rules = append(v.Rules, foundKey{rule: *ruleOf(found), Path: lead.Path})
+	}
+	return v
+}
+
+// leadsTo finds the ways to a URL, or to a path of the site.
+func (r *request) leadsTo(target string) (live.Leads, error) {
+	return live.LeadsTo(r.links.Serving().Ruleset, target, r.links.SiteOrigin(), r.hosts(), false)
+}
+
+// hosts returns the hosts at which the links answer.
+func (r *request) hosts() []string {
+	if r.links.Options.Origin != "" {
+		return nil
+	}
+	_, host, _ := strings.Cut(r.origin(), "://")
+	return []string{host}
+}
+
+// searchUnused lists the links that nobody has needed for some time.
+func (r *request) searchUnused(v search, duration, after string) view {
+	unused, err := caddy.ParseDuration(duration)
+	if err != nil || unused < time.Minute {
+		return failure(r.layout(), http.StatusBadRequest,
+			"unused: takes a duration of at least a minute, such as unused:90d.")
+	}
+	done, gone := r.takeTurn()
+	if gone != nil {
+		return gone
+	}
+	defer done()
+	list, err := r.links.Hits(r.Context())
+	if err != nil {
+		return failure(r.layout(), http.StatusServiceUnavailable, err.Error())
+	}
+	note := list.HideUsed(time.Now().Add(-unused))
+	v.About = "Links that nobody has needed for " + duration + ", neither themselves nor through " +
+		"another one that leads there."
+	if note != "" {
+		v.About += " Note: " + note + "."
+	}
+	ruleset := r.links.Serving().Ruleset
+	behind := after == ""
+	for key, count := range list.All() {
+		if !behind {
+			behind = key == after
+			continue
+		}
+		if len(v.Rules) == mostFound {
+			v.Next = v.Rules[mostFound-1].Key
+			break
+		}
+		found, ok := servingRule(ruleset, key)
+		if !ok {
+			continue
+		}
+		one := foundKey{rule: *ruleOf(found)}
+		if count.N > 0 {
+			one.Last = count.Time()
+		}
+		v.Rules = append(v.Rules, one)
+	}
+	return v
+}
+
+func (search) template() string { return "search" }
+
+// NextPage returns the URL of the next page, below the root.
+func (v search) NextPage() string {
+	last := v.Rules[len(v.Rules)-1]
+	after := last.Key
+	if last.Path != "" {
+		after = last.Path
+	}
+	return v.Root + "?q=" + url.QueryEscape(v.Text) + "&after=" + url.QueryEscape(after)
+}
+
+func (v search) text(w io.Writer) {
+	for _, found := range v.Rules {
+		found.line(w)
+	}
+	if v.Late {
+		fmt.Fprintln(w, "The time was up before all rules were looked at; narrow it down.")
+	}
+	if v.Next != "" {
+		fmt.Fprintf(w, "There are more: ask again with &after=%s\n", url.QueryEscape(v.Next))
+	}
+}

@@ -1,0 +1,129 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+)
+
+// request is a request for the page, and what is known of it.
+type request struct {
+	*http.Request
+	page  *Page
+	links *live.RunningRuleset
+	rest  string // of the path, below the page's
+	user  string // the name of who asks, "" for nobody
+}
+
+// serve answers a request for what lies below the page's path.
+func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error {
+	user := p.userOf(r)
+	if !p.mayRead(user) {
+		return p.write(w, r, noName(newLayout(rest)))
+	}
+	if name, isAsset := strings.CutPrefix(rest, "assets/"); isAsset {
+		return serveAsset(w, r, name)
+	}
+	links, err := p.ruleset()
+	if err != nil {
+		return p.write(w, r, failure(newLayout(rest), http.StatusServiceUnavailable, err.Error()))
+	}
+	req := &request{Request: r, page: p, links: links, rest: rest, user: user}
+	if r.Method == http.MethodPost {
+		return p.write(w, r, req.post())
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		return p.write(w, r, failure(req.layout(), http.StatusMethodNotAllowed,
+			"This takes GET, HEAD and POST, not "+r.Method+"."))
+	}
+	if format, isExport := strings.CutPrefix(rest, "export."); isExport {
+		return req.export(w, format)
+	}
+	if rest == "opensearch.xml" {
+		return req.openSearch(w)
+	}
+	if key, isPNG := req.pictureOf(); isPNG {
+		return req.picture(w, key)
+	}
+	return p.write(w, r, req.get())
+}
+
+// get returns the view that a GET asks for.
+func (r *request) get() view {
+	key, isKey := r.key()
+	switch {
+	case r.rest == "" && r.URL.Query().Has("q"):
+		return r.search()
+	case r.rest == "":
+		return r.home()
+	case r.rest == "new":
+		return r.newForm()
+	case r.rest == "try":
+		return r.try()
+	case !isKey:
+		return notFound(r.layout(), "There is no such page.")
+	case r.URL.Query().Has("edit"):
+		return r.editForm(key)
+	case r.URL.Query().Has("delete"):
+		return r.deleteForm(key)
+	}
+	return r.keyPage(key)
+}
+
+// post makes the edit that a POST asks for, or returns what has to be clear before that.
+func (r *request) post() view {
+	if err := r.page.csrf.Check(r.Request); err != nil {
+		return failure(r.layout(), http.StatusForbidden,
+			"The form was sent by a page of another site, and nothing has changed: "+err.Error()+".")
+	}
+	key, isKey := r.key()
+	if !isKey && r.rest != "new" {
+		return failure(r.layout(), http.StatusMethodNotAllowed,
+			"Edits are sent to key/KEY, or to new with a field key.")
+	}
+	if !r.page.mayWrite(r.user) {
+		return failure(r.layout(), http.StatusForbidden, r.page.whyNoEdits(r.user))
+	}
+	r.Body = http.MaxBytesReader(nil, r.Body, mostForm)
+	if err := r.ParseForm(); err != nil {
+		return failure(r.layout(), http.StatusBadRequest,
+			fmt.Sprintf("The form cannot be read, and nothing has changed: %v.", err))
+	}
+	if !isKey {
+		key = strings.TrimSpace(strings.TrimPrefix(r.PostForm.Get("key"), "/"))
+	}
+	return r.edit(key)
+}
+
+// mostForm is the largest form: destinations end long before.
+const mostForm = 256 << 10
+
+// whyNoEdits says why a user may not edit.
+func (p *Page) whyNoEdits(user string) string {
+	if p.Write == writeNobody {
+		return "This page is set up to show links, not to change them (write nobody)."
+	}
+	if user == "" {
+		return "Only those may edit whom Caddy knows by name."
+	}
+	return ""
+}
+
+// key returns the key that the path names, as its rule or its author spells it. A key that would
+// make a path unclean, such as a//b, comes as the query parameter key of the path key/.
+func (r *request) key() (key string, ok bool) {
+	key, ok = strings.CutPrefix(r.rest, "key/")
+	if ok && key == "" {
+		key = r.URL.Query().Get("key")
+	}
+	return key, ok && key != ""
+}
+
+// pictureOf returns the key whose QR code is asked for as a PNG.
+func (r *request) pictureOf() (key string, ok bool) {
+	key, ok = r.key()
+	return key, ok && r.URL.Query().Get("qr") == "png"
+}

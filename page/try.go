@@ -1,0 +1,42 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// try explains any URL.
+type try struct {
+	layout
+	URL string `json:"url"`
+	// Outcome says where the URL leads, and why; nil where none was given.
+	Outcome *live.Outcome `json:"outcome,omitempty"`
+
+	explanation resolver.Explanation
+}
+
+// try returns the page that explains the URL of its query.
+func (r *request) try() view {
+	v := try{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
+	v.Title = "Try a URL"
+	if v.URL != "" {
+		outcome, explanation := live.OutcomeOf(r.links.Serving().Ruleset, v.URL, r.origin(), true)
+		v.Outcome, v.explanation = &outcome, explanation
+	}
+	return v
+}
+
+func (try) template() string { return "try" }
+
+func (v try) text(w io.Writer) {
+	if v.Outcome == nil {
+		fmt.Fprintln(w, "The URL is missing; write try?url=<percent-encoded URL>")
+		return
+	}
+	fmt.Fprintln(w, v.Outcome)
+	_ = live.WriteExplanation(w, *v.Outcome, v.explanation) // a buffer takes all
+}

@@ -1,0 +1,188 @@
+package page
+
+import (
+	"bytes"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+)
+
+// view is what an answer shows: as HTML by a template, as JSON by its exported fields that have a
+// name there, or as text.
+type view interface {
+	status() int
+	template() string // of its name
+	text(w io.Writer) // for people at a terminal
+}
+
+// redirectingView is a view after an edit: browsers are sent to a page that can be read again.
+type redirectingView interface {
+	view
+	location() string // as a relative reference
+}
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+// templates are those of all views. Each executes "page" with what it defines itself as its content.
+var templates = template.Must(
+	template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+
+// functions are those that templates call.
+var functions = template.FuncMap{
+	"keyPath": keyPath,
+	"asset":   assetURL,
+	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+	"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
+	"number":  func(n uint64) string { return number(n) },
+	"count":   printable.Count,
+	"visible": printable.Text,
+	"isURL":   isURL,
+
+	"styleOfMisses": styleOfMisses,
+}
+
+// styleOfMisses returns the stylesheet of the answer to an unmatched path, as a URL.
+func styleOfMisses() (template.URL, error) {
+	content, err := assets.ReadFile("assets/miss.css")
+	return template.URL("data:text/css;base64," + base64.StdEncoding.EncodeToString(content)), err
+}
+
+// isURL reports whether a text is a URL to link to, and not a path, a word or a template.
+func isURL(text string) bool {
+	return (strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")) &&
+		!strings.ContainsAny(text, "{}…")
+}
+
+// write writes a view in the form that the client prefers.
+func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
+	form := preferred(r.Header["Accept"])
+	if after, is := v.(redirectingView); is && form == formHTML {
+		w.Header().Set("Location", after.location())
+		w.WriteHeader(http.StatusSeeOther)
+		return nil
+	}
+	var b bytes.Buffer
+	switch form {
+	case formHTML:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if err := templates.ExecuteTemplate(&b, v.template(), v); err != nil {
+			p.logger.Error("a page cannot be written", zap.Error(err))
+			return err
+		}
+	case formJSON:
+		w.Header().Set("Content-Type", "application/json")
+		if err := printable.NewJSONEncoder(&b).Encode(v); err != nil {
+			return err
+		}
+	case formText:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		out := printable.NewWriter(&b)
+		v.text(out)
+		_ = out.Close() // a buffer takes all
+	}
+	return send(w, r, v.status(), b.Bytes())
+}
+
+// send sends a body, or for HEAD its length alone.
+func send(w http.ResponseWriter, r *http.Request, status int, body []byte) error {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, err := w.Write(body)
+	return err
+}
+
+// form is a form that a view can be written in.
+type form int
+
+const (
+	formText form = iota
+	formHTML
+	formJSON
+)
+
+// preferred returns the form that the lines of Accept (RFC 9110 12.5.1) prefer: text, unless HTML or
+// JSON is named with a higher weight.
+func preferred(accept []string) form {
+	best, weight := formText, 0.0
+	names := map[string]form{
+		"text/html": formHTML, "application/xhtml+xml": formHTML, "application/json": formJSON,
+		"text/plain": formText,
+	}
+	for element := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		name, parameters, err := mime.ParseMediaType(element)
+		form, known := names[name]
+		if err != nil || !known {
+			continue
+		}
+		q := 1.0
+		if given, is := parameters["q"]; is {
+			if q, err = strconv.ParseFloat(given, 64); err != nil {
+				continue
+			}
+		}
+		if q > weight {
+			best, weight = form, q
+		}
+	}
+	return best
+}
+
+// serveAsset answers with a file of the page, which never changes under its URL.
+func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
+	content, err := assets.ReadFile("assets/" + name)
+	kind, known := map[string]string{
+		".css": "text/css; charset=utf-8",
+		".js":  "text/javascript; charset=utf-8",
+		".svg": "image/svg+xml",
+	}[path.Ext(name)]
+	if err != nil || !known {
+		w.WriteHeader(http.StatusNotFound)
+		return nil
+	}
+	tag := `"` + versionOf(content) + `"`
+	h := w.Header()
+	h.Del("Vary")
+	h.Set("Content-Type", kind)
+	h.Set("ETag", tag)
+	if r.URL.RawQuery == "v="+versionOf(content) {
+		h.Set("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return send(w, r, http.StatusOK, content)
+}
+
+// assetURL returns the URL of a file of the page, below its root.
+func assetURL(root, name string) (string, error) {
+	content, err := assets.ReadFile("assets/" + name)
+	return root + "assets/" + name + "?v=" + versionOf(content), err
+}
+
+func versionOf(content []byte) string {
+	sum := fnv.New64a()
+	sum.Write(content)
+	return fmt.Sprintf("%x", sum.Sum64())
+}
