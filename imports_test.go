@@ -23,9 +23,10 @@ var mayImport = map[string][]string{
 	"rulefile":           {"resolver", "weburl", "internal/printable"},
 	"source":             {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
 	"redis":              {"source", "rulefile", "resolver"},
+	"internal/find":      {"resolver"},
 	"internal/hits":      {"resolver"},
 	"internal/live": {
-		"source", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
+		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
 	},
 	"internal/admin": {
