@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,16 +85,25 @@ func (r *request) origin() string {
 		return r.links.SiteOrigin()
 	}
 	scheme, host := live.ClientOrigin(r.Request)
-	if hosts := r.links.Site.Hosts; !slices.ContainsFunc(hosts, func(pattern string) bool {
-		return strings.EqualFold(pattern, host) || strings.ContainsAny(pattern, "*{")
-	}) && len(hosts) > 0 {
-		host = hosts[0]
+	if !answers(r.links.Site.Hosts, host) {
+		host = r.links.Site.Hosts[0]
 	}
 	origin, err := resolver.ParseOrigin(scheme + "://" + host)
 	if err != nil {
 		return r.links.SiteOrigin()
 	}
 	return origin
+}
+
+// answers reports whether a site of some hosts, none for any, can be asked for at a host.
+func answers(hosts []string, host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	return len(hosts) == 0 || slices.ContainsFunc(hosts, func(pattern string) bool {
+		return strings.EqualFold(pattern, name) || strings.ContainsAny(pattern, "*{")
+	})
 }
 
 // shortURL returns the short URL of a key.
