@@ -15,9 +15,11 @@ import (
 // Counters count how often the rules of the handlers of one name have redirected, and when last.
 // A request takes an atomic operation on one word, and no lock. Everything else may take its time.
 type Counters struct {
-	mu     sync.Mutex
-	since  time.Time // when counting began
-	minute uint32    // the current one
+	mu    sync.Mutex
+	since time.Time // when counting began
+	// isContinued tells that it began before the server started.
+	isContinued bool
+	minute      uint32 // the current one
 	// rulesets are those that serve, and those whose counts are being moved, as they serve no more.
 	rulesets []*RulesetCounters
 	// unserved are the counts of keys that no serving ruleset has, by canonical key.
@@ -96,6 +98,13 @@ func (h *Counters) begun() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.since
+}
+
+// isNew reports whether nothing has been counted before the server started.
+func (h *Counters) isNew() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.isContinued
 }
 
 // tick sets the clock. It also forgets keys that have not been served for long, if they are many.
@@ -274,6 +283,40 @@ func (h *Counters) countOfKey(key string) Count {
 	var sum hitSum
 	h.sumUp(&sum, h.rulesets, key, false)
 	return sum.Count
+}
+
+// total returns what all keys together have had.
+func (h *Counters) total() (sum Count) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.rulesets {
+		for n := range c.words {
+			if c.words[n].Load() != 0 {
+				sum = sum.plus(countOf(c.read(n, false)))
+			}
+		}
+	}
+	for _, m := range h.unserved {
+		sum = sum.plus(m)
+	}
+	return sum
+}
+
+// addTop adds what the keys have had that are served and have had most.
+func (h *Counters) addTop(sums map[string]uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var top []topKey
+	for _, c := range h.rulesets {
+		for n := range c.words {
+			if m := countOf(c.read(n, false)); m.N > 0 {
+				top = addTop(top, topKey{Key: c.ruleset.KeyOf(n), N: m.N})
+			}
+		}
+	}
+	for _, t := range cutTop(top) {
+		sums[t.Key] += t.N
+	}
 }
 
 // each passes the counts of all keys to yield, by canonical key, and whether they have changed

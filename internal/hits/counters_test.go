@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -344,16 +343,20 @@ func (s *drawer) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (s *drawer) List(_ context.Context, prefix string, _ bool) ([]string, error) {
+func (s *drawer) List(_ context.Context, prefix string, recursive bool) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	servers := map[string]bool{}
+	listed := map[string]bool{}
 	for key := range s.entries {
-		if strings.HasPrefix(key, prefix+"/") {
-			servers[path.Dir(key)] = true
+		below, ok := strings.CutPrefix(key, prefix+"/")
+		if first, _, _ := strings.Cut(below, "/"); !recursive {
+			below = first
+		}
+		if ok {
+			listed[prefix+"/"+below] = true
 		}
 	}
-	return slices.Collect(maps.Keys(servers)), nil
+	return slices.Collect(maps.Keys(listed)), nil
 }
 
 // serverWith returns the hits of a server that has just started, and their store.

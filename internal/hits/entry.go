@@ -89,6 +89,18 @@ func (e *entry) each(yield func(key string, m Count)) {
 	}
 }
 
+// countOf returns the count of a key.
+func (e *entry) countOf(key string) (m Count, ok bool) {
+	start := []byte(key + " ")
+	for line := range bytes.Lines(e.lines) {
+		if bytes.HasPrefix(line, start) {
+			_, m, ok = parseHitLine(bytes.TrimSuffix(line, []byte("\n")))
+			return m, ok
+		}
+	}
+	return m, false
+}
+
 func parseHitLine(line []byte) (key string, m Count, ok bool) {
 	key, numbers, _ := strings.Cut(string(line), " ")
 	count, minute, _ := strings.Cut(numbers, " ")

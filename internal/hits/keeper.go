@@ -30,6 +30,10 @@ type Keeper struct {
 
 	reading chan struct{}        // holds a value while hits of other servers are read
 	latest  weak.Pointer[others] // that were read last, as long as they are listed
+
+	readingDays chan struct{} // holds a value while what follows is read
+	days        []serverDays
+	daysRead    time.Time
 }
 
 // place is the storage of a configuration. Its context outlasts the configuration by lastSave.
@@ -44,6 +48,7 @@ type place struct {
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
 		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),
+		readingDays: make(chan struct{}, 1),
 	}
 }
 
@@ -118,10 +123,14 @@ func (k *Keeper) keep(ctx context.Context) {
 			place.logger.Error("hits are not stored; trying again",
 				zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 		}
+		if err == nil {
+			k.recordDays(ctx, store, place)
+		}
 		select {
 		case <-ctx.Done():
 		case <-k.saveNow:
 		case <-ticks.C:
+		case <-untilTomorrow():
 		}
 	}
 	place := k.place.Load()
@@ -140,6 +149,23 @@ func (k *Keeper) save(store *store, place *place) error {
 	defer slow.Stop()
 	store.use(place.storage, place.logger)
 	return store.save(place.ctx, k.hits)
+}
+
+// untilTomorrow returns a channel that tells when the day is over.
+func untilTomorrow() <-chan time.Time {
+	now := time.Now()
+	return time.After(dayOf(now.Add(24 * time.Hour)).date().Sub(now))
+}
+
+// recordDays records the days that are over, unless ctx ends.
+func (k *Keeper) recordDays(ctx context.Context, store *store, place *place) {
+	recording, cancel := context.WithCancel(place.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	if err := store.recordDays(recording, k.hits, time.Now()); err != nil && ctx.Err() == nil {
+		place.logger.Error("the hits of days are not stored; trying again",
+			zap.String("name", k.name), zap.Error(err))
+	}
 }
 
 // store returns the entries of this server.

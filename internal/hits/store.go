@@ -28,6 +28,11 @@ type store struct {
 	restored   bool
 	generation int64  // of the entry "all", which no other has had; 0 if it is out of date
 	written    uint64 // a sum over what the entry "changes" holds
+
+	index *dayIndex  // as it is stored; nil before it has been read, and for none
+	today todayCount // as it is stored
+	// before passes what was stored before this server started, until days are recorded.
+	before func(yield func(key string, m Count))
 }
 
 func newStore(name, server string, storage certmagic.Storage, logger *zap.Logger) *store {
@@ -38,7 +43,7 @@ func newStore(name, server string, storage certmagic.Storage, logger *zap.Logger
 // before.
 func (s *store) use(storage certmagic.Storage, logger *zap.Logger) {
 	if !reflect.DeepEqual(s.storage, storage) {
-		s.generation = 0
+		s.generation, s.index, s.today = 0, nil, todayCount{}
 	}
 	s.storage, s.logger = storage, logger
 }
@@ -65,6 +70,19 @@ func (s *storedHits) each(yield func(key string, m Count)) {
 			yield(key, m)
 		}
 	})
+}
+
+// countOf returns the count of a key.
+func (s *storedHits) countOf(key string) Count {
+	for _, e := range []*entry{s.changes, s.all} {
+		if e == nil {
+			continue
+		}
+		if m, ok := e.countOf(key); ok {
+			return m
+		}
+	}
+	return Count{}
 }
 
 // load reads what a server has stored, and returns nil where there is nothing. An entry that cannot
@@ -133,12 +151,14 @@ func (s *store) restore(ctx context.Context, h *Counters) error {
 	}
 	s.restored = true
 	if stored == nil {
+		s.before = noHits
 		return nil
 	}
+	s.before = stored.each
 	s.generation = stored.all.generation
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.since = stored.all.since
+	h.since, h.isContinued = stored.all.since, true
 	stored.each(h.add)
 	return nil
 }

@@ -3,6 +3,8 @@ package live
 import (
 	"cmp"
 	"context"
+	"net/http"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
@@ -122,6 +124,55 @@ func (rs *Ruleset) Count(result *resolver.Result, serving *Loaded) {
 // servers cannot be read.
 func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
 	return rs.shared.tally.keeper.List(ctx, rs.Serving().Ruleset)
+}
+
+// Days returns what all rules together had on each of the last [hits.DaysKept] days, oldest first,
+// today last; of all servers that share Caddy's storage.
+func (rs *Ruleset) Days(ctx context.Context) ([]hits.Day, error) {
+	return rs.shared.tally.keeper.Days(ctx)
+}
+
+// DaysSince returns when days began to be kept.
+func (rs *Ruleset) DaysSince(ctx context.Context) (time.Time, error) {
+	return rs.shared.tally.keeper.DaysSince(ctx)
+}
+
+// DaysOf is Days for the rule of a key, with what it had in total.
+func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
+	serving := rs.Serving().Ruleset
+	number, _, ok := ruleOf(serving, key)
+	if !ok {
+		return nil, hits.Count{}, Refuse(http.StatusNotFound, "there is no rule for the key %q", key)
+	}
+	return rs.shared.tally.keeper.DaysOf(ctx, serving.KeyOf(number))
+}
+
+// ruleOf returns the rule of a key, and its number.
+func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Rule, ok bool) {
+	if number, ok = ruleset.NumberOf(key); ok {
+		rule, ok = ruleset.Numbered(number)
+	}
+	return number, rule, ok
+}
+
+// MostUsed returns the keys that redirected most in the last 30 days, most first: at most as many
+// as most says, and 100.
+func (rs *Ruleset) MostUsed(ctx context.Context, most int) ([]hits.Used, error) {
+	all, err := rs.shared.tally.keeper.MostUsed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	serving := rs.Serving().Ruleset
+	var used []hits.Used
+	for _, u := range all {
+		if len(used) == most {
+			break
+		}
+		if _, rule, ok := ruleOf(serving, u.Key); ok {
+			used = append(used, hits.Used{Key: rule.Key, N: u.N})
+		}
+	}
+	return used, nil
 }
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the

@@ -4,14 +4,8 @@ package live
 import (
 	"context"
 	"github.com/caddy-shortlink/shortlink/internal/find"
-	"github.com/caddy-shortlink/shortlink/internal/hits"
 )
 
-func (rs *Ruleset) Days(ctx context.Context) ([]hits.Day, error) { return nil, nil }
-func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
-	return nil, hits.Count{}, nil
-}
-func (rs *Ruleset) MostUsed(ctx context.Context, most int) ([]hits.Used, error) { return nil, nil }
 func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) find.Found {
 	var f find.Found
 	for r := range rs.Serving().Ruleset.RulesBelow("") {
