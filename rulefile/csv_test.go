@@ -33,6 +33,11 @@ func TestReadCSVReadsRows(t *testing.T) {
 			"to,query,key\nhttps://github.com,,gh\n/p,ignore,q",
 			[]resolver.Rule{gh, {Key: "q", Value: "/p", Query: resolver.QueryIgnore}},
 		},
+		"with a column for notes": {
+			"to,Note,key\nhttps://github.com,,gh\n/p,\"a, \"\"b\"\"\",n\n/p, c ,m",
+			[]resolver.Rule{gh, {Key: "n", Value: "/p", Note: `a, "b"`},
+				{Key: "m", Value: "/p", Note: " c "}},
+		},
 		"with a column that has no name":          {"key,,destination,code\ngh,,https://github.com,", []resolver.Rule{gh}},
 		"with empty fields behind the last":       {"gh,https://github.com,,,,,,\n", []resolver.Rule{gh}},
 		"with blank lines, rows and comments":     {"\n# our links\n \t\n,,,\ngh,https://github.com\n  # more\n", []resolver.Rule{gh}},
@@ -145,9 +150,10 @@ csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
 		"more than the header names":  {"key,to,code\na,/b,,x\n", inFour + " stands in column 4" + removeIt},
 		"much more than that":         {"key,to\na,/b,,x,,y\n", inTwo + " stands in column 4" + removeIt},
 		"a field without a name":      {"key,,to\na,note,/b", `csv:2:3: this column holds nothing, not "note"`},
-		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"; the columns are key, destination, status, exact, unlisted, query\ncsv:1:23: there is no column \"notes\"; the columns are key, destination, status, exact, unlisted, query"},
+		"a note in Latin-1":           {"key,to,note\na,/b,caf\xe9", "csv:2:6: this is no Unicode text: save the file as UTF-8"},
+		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"; the columns are key, destination, status, exact, unlisted, query, note\ncsv:1:23: there is no column \"notes\"; the columns are key, destination, status, exact, unlisted, query, note"},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
-		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query"},
+		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query, note"},
 		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
 		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
 		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
@@ -219,6 +225,27 @@ d,/e,,,,
 	}
 }
 
+func TestWriteCSVHasAColumnForNotesWhereARuleHasOne(t *testing.T) {
+	const header = "key,destination,status,exact,unlisted,query,note\n"
+	plain := resolver.Rule{Key: "a,b", Value: "/c"}
+	query := resolver.Rule{Key: "c", Value: "/d?e", Query: resolver.QueryIgnore}
+	note := resolver.Rule{Key: "d", Value: "gone", Exact: true, Note: `é, "old" `}
+	rows := map[string]string{
+		"a,b": `"a,b",/c,,,,,` + "\n",
+		"c":   "c,/d?e,,,,ignore,\n",
+		"d":   `d,gone,,exact,,,"é, ""old"" "` + "\n",
+	}
+	for _, rules := range [][]resolver.Rule{{plain, query, note}, {note, query, plain}} {
+		want := header
+		for _, rule := range rules {
+			want += rows[rule.Key]
+		}
+		if got, err := write(rulefile.CSV, rules...); err != nil || got != want {
+			t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+		}
+	}
+}
+
 func TestALargeTableIsNotHeldWhole(t *testing.T) {
 	held := 0
 	file, writer := io.Pipe()
@@ -234,8 +261,8 @@ func TestALargeTableIsNotHeldWhole(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	first := make([]byte, len("key,destination,status,exact,unlisted,query"))
-	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first), ",query") {
+	first := make([]byte, len("key,destination,status,exact,unlisted,query,note"))
+	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first), ",note") {
 		t.Errorf("%s, %v", first, err)
 	}
 	if held >= 32<<10 {
@@ -244,7 +271,7 @@ func TestALargeTableIsNotHeldWhole(t *testing.T) {
 	rows := 0
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
-		if text := lines.Text(); text != "" && !strings.HasSuffix(text, "b,,,,") {
+		if text := lines.Text(); text != "" && !strings.HasSuffix(text, "b,,,,,") {
 			t.Fatalf("a row is %s", text)
 		}
 		rows++
@@ -255,10 +282,10 @@ func TestALargeTableIsNotHeldWhole(t *testing.T) {
 }
 
 func TestWriteCSVReportsAWriterThatFails(t *testing.T) {
-	for _, mode := range []resolver.QueryMode{resolver.QueryDefault, resolver.QueryIgnore} {
+	for _, note := range []string{"", "why"} {
 		file, writer := io.Pipe()
 		file.CloseWithError(io.ErrClosedPipe)
-		rules := []resolver.Rule{{Key: "a", Value: "/b", Query: mode}, {Key: "c", Value: "/d"}}
+		rules := []resolver.Rule{{Key: "a", Value: "/b", Note: note}, {Key: "c", Value: "/d"}}
 		err := rulefile.Write(writer, rulefile.CSV, slices.Values(rules))
 		if !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("got %v", err)
@@ -271,10 +298,12 @@ func TestWriteCSVLeavesOutWhatNoRowHoldsAndListsIt(t *testing.T) {
 		resolver.Rule{Key: "#", Value: "/a"},
 		resolver.Rule{Key: "good", Value: "/b"},
 		resolver.Rule{Key: "", Value: "/c"},
-		resolver.Rule{Key: "line", Value: "/\nend"})
+		resolver.Rule{Key: "line", Value: "/\nend"},
+		resolver.Rule{Key: "note", Value: "/d", Note: "two\nlines"})
 	const want = `key "#": a key does not begin with "#", as a comment does; for a number sign in the path write %23
 key "": the key is empty
-key "line": a row holds no line end; write it percent-encoded`
+key "line": a row holds no line end; write it percent-encoded
+key "note": a row holds no line end; write a space in the note`
 	if errorText(err) != want {
 		t.Errorf("got %v", err)
 	}
@@ -285,6 +314,7 @@ key "line": a row holds no line end; write it percent-encoded`
 
 // What was read and written again is read as the same rules.
 func FuzzCSV(f *testing.F) {
+	f.Add("key,note,to\na,\"b, \"\"c\"\"\",/d\ne,,/f\n\" #\",\"\rx\",/g")
 	f.Add("key,destination,query\na,/b,ignore\nc,/d,\ne,/f,merge")
 	f.Add("key,destination,status,exact,unlisted\ngh,https://github.com,301,exact,unlisted\n")
 	f.Add("\uFEFFto;from\r\n/b;a\r\n\r\n# c\r\n\"x\ry\";\"\"\"\"\r\n")

@@ -20,6 +20,7 @@ const (
 	exactColumn
 	unlistedColumn
 	queryColumn
+	noteColumn
 	// unknownColumn holds something that is not looked at, as the header is an error.
 	unknownColumn
 )
@@ -27,6 +28,7 @@ const (
 // csvColumns are all columns, in the order in which they are written.
 var csvColumns = [...]csvColumn{
 	keyColumn, destinationColumn, statusColumn, exactColumn, unlistedColumn, queryColumn,
+	noteColumn,
 }
 
 // fewColumns is how many of them stand where no header says which, in their order.
@@ -47,6 +49,8 @@ func (c csvColumn) name() string {
 		return "unlisted"
 	case queryColumn:
 		return "query"
+	case noteColumn:
+		return "note"
 	}
 	return "nothing"
 }
@@ -68,6 +72,8 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 		return unlistedColumn, true
 	case "query":
 		return queryColumn, true
+	case "note":
+		return noteColumn, true
 	}
 	return noColumn, false
 }
@@ -135,6 +141,9 @@ func (c csvColumn) set(rule *resolver.Rule, field string) error {
 		return checkKeyField(field)
 	case destinationColumn:
 		rule.Value = field
+		return checkText(field)
+	case noteColumn:
+		rule.Note = field
 		return checkText(field)
 	}
 	if field == "" || c == unknownColumn {

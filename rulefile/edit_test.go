@@ -33,6 +33,7 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 	full := &resolver.Rule{Key: "b", Value: "https://new.example", Status: 301, Exact: true, Unlisted: true}
 	exact := &resolver.Rule{Key: "b", Value: "https://new.example", Exact: true}
 	ignoring := &resolver.Rule{Key: "b", Value: "/y?z", Query: resolver.QueryIgnore}
+	noted := &resolver.Rule{Key: "b", Value: "gone", Note: `why, "é"`}
 	gone := &resolver.Rule{Key: "b", Value: "gone"}
 	pass := &resolver.Rule{Key: "b", Value: "pass", Exact: true}
 	for name, tt := range map[string]struct {
@@ -42,6 +43,10 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 	}{
 		"JSON: replaced, with the space that there is": {JSON, "{\n  \"a\" : \"/x\",\n  \"b\" :  {\"to\": \"/y\"} ,\n  \"c\": \"/z\"}", "{\n  \"a\" : \"/x\",\n  \"b\" :  \"https://new.example\" ,\n  \"c\": \"/z\"}", site},
 		"JSON: replaced with more to say":              {JSON, `{"b":"/y"}`, `{"b":{"to":"https://new.example","status":301,"exact":true,"unlisted":true}}`, full},
+		"JSON: replaced with a note": {
+			JSON, `{"b":"/y"}`, `{"b":{"to":"gone","note":"why, \"é\""}}`, noted},
+		"CSV: replaced with a note": {
+			CSV, "key;note;to\nb;old;/y\n", "key;note;to\nb;\"why, \"\"é\"\"\";gone\n", noted},
 		"JSON: replaced with a query mode": {
 			JSON, `{"b":"/y"}`, `{"b":{"to":"/y?z","query":"ignore"}}`, ignoring},
 		"CSV: replaced with a query mode": {
@@ -112,8 +117,11 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 		"a table without a header": {CSV, "a,/x\n",
 			Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Query: resolver.QueryMerge}},
 			"the table has no column query; write a header in front of its first row, such as key, " +
-				"destination, status, exact, unlisted, query"},
-		"what the format cannot say":          {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
+				"destination, status, exact, unlisted, query, note"},
+		"what the format cannot say": {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
+		"a note of a line": {Redirects, "/a /x\n",
+			Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Note: "why"}},
+			`key "b": a _redirects file has no notes; remove the note`},
 		"what no format can say":              {JSON, "{}", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}}, "not 200"},
 		"a format that there is none of such": {"xml", "{}", Edit{Key: "b"}, `not "xml"`},
 	} {
@@ -144,18 +152,21 @@ func TestAnEditOfALineTakesAllLinesOfItsKey(t *testing.T) {
 
 // After any edit of any file, reading gives the old rules with that one change, in any order.
 func FuzzEdit(f *testing.F) {
-	f.Add("{\n\t\"a\": \"/x\",\n\t\"b\": {\"to\": \"/y\", \"exact\": true}\n}\n", uint8(0), "b", "https://example.com", uint16(301), true, false)
-	f.Add("key;to\na;/x\r\nb;/y", uint8(1), "b", "/z", uint16(0), false, true)
-	f.Add("# c\n/a/b /x\n/a/* /y/:splat 302\n", uint8(2), "a/c", "/z", uint16(302), true, false)
-	f.Add("/a /y/\n/a/* /y/:splat\n", uint8(2), "a", "/z/", uint16(302), false, false)
+	f.Add("{\n\t\"a\": \"/x\",\n\t\"b\": {\"to\": \"/y\", \"exact\": true}\n}\n", uint8(0), "b", "https://example.com", uint16(301), true, false, "")
+	f.Add("key;to\na;/x\r\nb;/y", uint8(1), "b", "/z", uint16(0), false, true, "")
+	f.Add("# c\n/a/b /x\n/a/* /y/:splat 302\n", uint8(2), "a/c", "/z", uint16(302), true, false, "")
+	f.Add("/a /y/\n/a/* /y/:splat\n", uint8(2), "a", "/z/", uint16(302), false, false, "")
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n",
-		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false)
-	f.Add("/a,/x\n/b,/y\n//c,/z\n", uint8(1), "b", "/z", uint16(0), false, false)
-	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false)
-	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false)
+		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false, "")
+	f.Add("/a,/x\n/b,/y\n//c,/z\n", uint8(1), "b", "/z", uint16(0), false, false, "")
+	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false, "")
+	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false, "")
+	f.Add("key;note;to\na;one;/x\nb;two;/y", uint8(1), "b", "/z", uint16(0), false, false, `é; "x" `)
+	f.Add("{\"a\": {\"to\": \"/x\", \"note\": \"y\"}}", uint8(0), "b", "gone", uint16(0), false, false, "z")
 	formats := []Format{JSON, CSV, Redirects}
 	f.Fuzz(func(
 		t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool,
+		note string,
 	) {
 		format := formats[int(n)%len(formats)]
 		before, err := readAll(content, format)
@@ -164,7 +175,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		e := Edit{Key: key}
 		if !remove {
-			e.Rule = &resolver.Rule{Key: key, Value: value, Status: int(status), Exact: exact}
+			e.Rule = &resolver.Rule{Key: key, Value: value, Status: int(status), Exact: exact, Note: note}
 		}
 		plan, after, err := planned(content, format, e)
 		if err != nil {
@@ -228,8 +239,8 @@ func hasDuplicate(rules []resolver.Rule) bool {
 func sortedRules(rules []resolver.Rule) string {
 	var lines []string
 	for _, rule := range rules {
-		lines = append(lines, fmt.Sprintf("%q %q %d %t %t %s", rule.Key, rule.Value, rule.Status,
-			rule.Exact, rule.Unlisted, rule.Query))
+		lines = append(lines, fmt.Sprintf("%q %q %d %t %t %s %q", rule.Key, rule.Value, rule.Status,
+			rule.Exact, rule.Unlisted, rule.Query, rule.Note))
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")

@@ -624,6 +624,8 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		rule resolver.Rule
 		want string
 	}{
+		"a note": {resolver.Rule{Key: "a", Value: "/b", Note: "why"},
+			"a _redirects file has no notes; remove the note"},
 		"an unlisted rule": {resolver.Rule{Key: "a", Value: "/b", Unlisted: true},
 			"a _redirects file has no unlisted rules"},
 		"a query mode": {

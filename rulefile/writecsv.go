@@ -14,7 +14,8 @@ import (
 )
 
 // writeCSV writes rules as a table, in their order and with a header, separated by commas. The
-// column for query modes is there only if a rule has one, or if the table is large.
+// columns for query modes and notes are there only as far as rules need them, or if the table is
+// large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	t := tableWriter{w: w, columns: csvColumns[:fewColumns]}
@@ -24,10 +25,8 @@ func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 			errs.leaveOut(rule, err)
 			continue
 		}
-		if !t.isBegun && (rule.Query != resolver.QueryDefault || t.held.Len() > mostHeld) {
-			if err := t.begin(csvColumns[:]); err != nil {
-				return err
-			}
+		if err := t.makeRoom(rule); err != nil {
+			return err
 		}
 		t.write(rule)
 	}
@@ -50,16 +49,40 @@ type tableWriter struct {
 	fields  []string // here, so that a row allocates nothing
 }
 
-// begin writes the header and the rows that are held. Each gets an empty field for a column more.
-func (t *tableWriter) begin(columns []csvColumn) error {
-	t.rows.Flush()
-	held := t.held.Bytes()
-	for range columns[len(t.columns):] {
-		held = bytes.ReplaceAll(held, []byte("\n"), []byte(",\n")) // as no field holds a line end
+// makeRoom makes the columns that a rule needs. Rows are held until there are all, or the table is
+// large.
+func (t *tableWriter) makeRoom(rule resolver.Rule) error {
+	needed := fewColumns
+	switch {
+	case rule.Note != "" || t.held.Len() > mostHeld:
+		needed = len(csvColumns)
+	case rule.Query != resolver.QueryDefault:
+		needed = len(csvColumns) - 1
 	}
-	t.isBegun, t.columns, t.rows = true, columns, csv.NewWriter(t.w)
+	if t.isBegun || needed <= len(t.columns) {
+		return nil
+	}
+	t.widen(csvColumns[:needed])
+	if needed < len(csvColumns) {
+		return nil
+	}
+	return t.begin()
+}
+
+// widen adds columns. Each row that is held gets an empty field for one more.
+func (t *tableWriter) widen(columns []csvColumn) {
+	t.rows.Flush()
+	more := strings.Repeat(",", len(columns)-len(t.columns)) + "\n"
+	held := bytes.ReplaceAll(t.held.Bytes(), []byte("\n"), []byte(more)) // as no field has a line end
+	t.held, t.columns = *bytes.NewBuffer(held), columns
+}
+
+// begin writes the header and the rows that are held.
+func (t *tableWriter) begin() error {
+	t.rows.Flush()
+	t.isBegun, t.rows = true, csv.NewWriter(t.w)
 	t.fields = t.fields[:0]
-	for _, column := range columns {
+	for _, column := range t.columns {
 		t.fields = append(t.fields, column.name())
 	}
 	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
@@ -67,7 +90,7 @@ func (t *tableWriter) begin(columns []csvColumn) error {
 	if err := t.rows.Error(); err != nil {
 		return err
 	}
-	_, err := t.w.Write(held)
+	_, err := t.held.WriteTo(t.w)
 	t.held = bytes.Buffer{}
 	return err
 }
@@ -75,7 +98,7 @@ func (t *tableWriter) begin(columns []csvColumn) error {
 // end writes all that has not been written yet.
 func (t *tableWriter) end() error {
 	if !t.isBegun {
-		if err := t.begin(t.columns); err != nil {
+		if err := t.begin(); err != nil {
 			return err
 		}
 	}
@@ -103,6 +126,9 @@ func checkInCSV(rule resolver.Rule) error {
 	if strings.Contains(rule.Key, "\n") || strings.Contains(rule.Value, "\n") {
 		return errors.New("a row holds no line end; write it percent-encoded")
 	}
+	if strings.Contains(rule.Note, "\n") {
+		return errors.New("a row holds no line end; write a space in the note")
+	}
 	return nil
 }
 
@@ -119,6 +145,8 @@ func (c csvColumn) fieldOf(rule resolver.Rule) string {
 		return c.name()
 	case c == queryColumn:
 		return rule.Query.String()
+	case c == noteColumn:
+		return rule.Note
 	}
 	return ""
 }

@@ -277,6 +277,8 @@ func checkInRedirects(rule resolver.Rule) error {
 	switch {
 	case rule.Unlisted:
 		return errors.New("a _redirects file has no unlisted rules")
+	case rule.Note != "":
+		return errors.New("a _redirects file has no notes; remove the note")
 	case rule.Query != resolver.QueryDefault && !replacesQuery(rule):
 		return errors.New("a _redirects file has no query modes; a line whose destination has a " +
 			"query means ignore")
