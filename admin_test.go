@@ -215,6 +215,40 @@ func TestARuleWithAQueryModeIsEditedAndServes(t *testing.T) {
 	}
 }
 
+func TestANoteIsEditedWithItsRuleAndNoVisitorSeesIt(t *testing.T) {
+	s, path, log := editable(t, "links.json", `{"docs": "https://docs.example"}`)
+	before := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	const value = `{"to":"https://docs.example","note":"secret é"}`
+	if put := s.put(t, "docs", value); put.status != 200 || put.body != value+"\n" {
+		t.Fatalf("got %d %s", put.status, put.body)
+	}
+	const want = "{\n\t\"docs\": " + value + "\n}\n"
+	listed := s.ask(t, "GET", "links/rules/docs", "")
+	if listed.body != want || listed.header.Get("ETag") == before {
+		t.Errorf("got %s", listed.body)
+	}
+	content, _ := os.ReadFile(path)
+	if want := `{"docs": ` + value + `}`; string(content) != want {
+		t.Errorf("the file holds %s", content)
+	}
+	for _, url := range []string{"/docs", "/docs/x?y", "/home", "/none"} {
+		if got := s.get(t, url); strings.Contains(fmt.Sprint(got), "secret") {
+			t.Errorf("%s is answered with the note: %v", url, got)
+		}
+	}
+	if put := s.put(t, "docs", `"https://docs.example"`); put.header.Get("Shortlink-Was") !=
+		`{"to":"https://docs.example","note":"secret \u00e9"}` {
+		t.Errorf("it was %s", put.header.Get("Shortlink-Was"))
+	}
+	if again := s.ask(t, "GET", "links/rules", "").header.Get("ETag"); again != before {
+		t.Errorf("without a note the digest is %s, want %s", again, before)
+	}
+	logged, _ := os.ReadFile(log)
+	if n := strings.Count(string(logged), `"changed":1`); n != 2 {
+		t.Errorf("%d swaps change a rule:\n%s", n, logged)
+	}
+}
+
 func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 	const content = "{\n\t\"docs\": \"https://docs.example\",\n\t\"a\": \"/b\",\n\t\"x\": " +
 		"\"/x/y\",\n\t\"x/y\": \"https://x.example\"\n}\n"

@@ -368,7 +368,7 @@ func isMisspeltOrigin(words []string) bool {
 	return len(name) == 0 && missing <= 1
 }
 
-// ruleLine returns a rule as a line of a Caddyfile would have it.
+// ruleLine returns a rule as a line of a Caddyfile would have it. Its note is a comment there.
 func ruleLine(rule resolver.Rule) string {
 	line := rule.Key + " " + rule.Value
 	if needsRule(rule) {
@@ -385,6 +385,9 @@ func ruleLine(rule resolver.Rule) string {
 	}
 	if rule.Query != resolver.QueryDefault {
 		line += " " + rule.Query.String()
+	}
+	if rule.Note != "" {
+		line += " # " + rule.Note
 	}
 	return line
 }

@@ -16,7 +16,9 @@ func TestARuleIsListedAsALineOfACaddyfile(t *testing.T) {
 			rule = resolver.Rule{Key: key, Value: "https://go.example"}
 		}
 		h := new(Handler)
-		line := ruleLine(rule)
+		noted := rule
+		noted.Note = `why "not"? {$HOME} {`
+		line := ruleLine(noted)
 		err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("shortlink {\n" + line + "\n}"))
 		if err != nil || len(h.Rules) != 1 {
 			t.Errorf("%s is no rule: %v", line, err)

@@ -69,6 +69,35 @@ func TestAddNamesTheRuleThatItReplaces(t *testing.T) {
 		0, "add", "a", "/b", "--format", "json")
 }
 
+func TestAddKeepsTheNoteThatARuleHas(t *testing.T) {
+	s, path, _ := editable(t, "links.json", "{}")
+	s.says(t, "docs https://docs.example # for the fair\n", 0,
+		"add", "docs", "https://docs.example", "--note", "for the fair")
+	s.says(t, replacedNote+"%64ocs https://docs.example # for the fair\n"+
+		"%64ocs /home 301 # for the fair\n", 0, "add", "%64ocs", "/home", "--status", "301")
+	s.says(t, "docs /home 301 # for the fair\n", 0, "list", "docs")
+	s.says(t, replacedNote+"docs /home 301 # for the fair\ndocs /home\n", 0,
+		"add", "docs", "/home", "--note", "")
+	const url = "https://short.example/a/very/long/path"
+	made, _ := s.command("add", url, "--note", "é: why")
+	key, _, _ := strings.Cut(made, " ")
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, key + " " + url + " # é: why\n"},
+		{[]string{"--exact"}, key + " " + url + " exact # é: why\n"},
+		{[]string{"--note", ""}, key + " " + url + "\n"},
+	} {
+		got, _ := s.command(append([]string{"add", url}, tt.args...)...)
+		if !strings.HasSuffix(got, tt.want) {
+			t.Errorf("%q says %q, want %q", tt.args, got, tt.want)
+		}
+	}
+	s.says(t, "Error: "+path+`: key "a": note: it has 501 bytes, and may have 500; shorten it`+"\n", 1,
+		"add", "a", "/b", "--note", strings.Repeat("n", 501))
+}
+
 func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 	s, _, _ := editable(t, "links.json", "{}")
 	digest := strings.Trim(s.ask(t, "GET", "links/rules", "").header.Get("ETag"), `"`)

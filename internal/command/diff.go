@@ -38,7 +38,8 @@ something else, and keys that lead elsewhere although their own rule is the same
 since a rule further along their chain is another, or a shorter key has them.
 Behind a key, "?…" stands for any query, where only requests with one tell the difference.
 It compares the compiled rules. Of a key with variables it says what happens to values
-that no other key takes. "-" is standard input.
+that no other key takes. Notes that differ are listed apart, as no client sees them.
+"-" is standard input.
 
 With --format json each change is an object on a line of its own.
 
@@ -85,8 +86,9 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	slices.SortFunc(changes, func(a, b resolver.Change) int {
 		return cmp.Compare(a.Rule.Key, b.Rule.Key)
 	})
+	notes := changedNotes(before, after)
 	progress.end()
-	if err := d.write(cmd.OutOrStdout(), changes); err != nil {
+	if err := d.write(cmd.OutOrStdout(), changes, notes); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(oldOptions, newOptions) {
@@ -127,7 +129,7 @@ func isCaddyfileName(path string) bool {
 	return strings.HasPrefix(name, "caddyfile") || strings.HasSuffix(name, ".caddyfile")
 }
 
-func (d *diffing) write(w io.Writer, changes []resolver.Change) error {
+func (d *diffing) write(w io.Writer, changes []resolver.Change, notes []changedNote) error {
 	out := bufio.NewWriter(w)
 	if d.format == formatJSON {
 		encoder := printable.NewJSONEncoder(out)
@@ -136,9 +138,15 @@ func (d *diffing) write(w io.Writer, changes []resolver.Change) error {
 				return err
 			}
 		}
+		for _, n := range notes {
+			if err := encoder.Encode(n); err != nil {
+				return err
+			}
+		}
 		return out.Flush()
 	}
 	writeChanges(out, changes, coloursFor(w))
+	writeNotes(out, notes, coloursFor(w))
 	return out.Flush()
 }
 

@@ -26,10 +26,12 @@ type adding struct {
 	rule   resolver.Rule
 	status string
 	query  string
-	length int
-	digest string
-	isNew  bool // whether the key may have no rule yet
-	format string
+	// keepsNote is set where the rule keeps the note that it has.
+	keepsNote bool
+	length    int
+	digest    string
+	isNew     bool // whether the key may have no rule yet
+	format    string
 	// ruleLine returns a rule as a line of a Caddyfile has it.
 	ruleLine func(resolver.Rule) string
 }
@@ -37,18 +39,20 @@ type adding struct {
 func addCommand(configurations Configurations) *cobra.Command {
 	a := adding{ruleLine: configurations.RuleLine}
 	cmd := &cobra.Command{
-		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE]",
+		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE] [--note TEXT]",
 		Short: "Adds a rule to a running Caddy, or changes it",
 		Long: `Adds a rule to the first source of a running Caddy that can be written to, or changes
 the rule that the key has, and then says what that was on standard error. It serves when
 the command is done, or is refused with the reason.
 
 Without a key one is made of the URL: as few characters as are free, of the digits and
-lower-case letters without i, l, o and u. The same URL gets the same key again.`,
+lower-case letters without i, l, o and u. The same URL gets the same key again.
+
+A rule keeps its note unless --note says another one; --note "" removes it.`,
 		Example: `  caddy shortlink add docs https://docs.example
   caddy shortlink add https://example.com/a/very/long/path
   caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact
-  caddy shortlink add old gone`,
+  caddy shortlink add old gone --note "moved in 2026"`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) }),
 	}
 	a.online.addFlags(cmd)
@@ -58,6 +62,8 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.`
 	cmd.Flags().BoolVar(&a.rule.Unlisted, "unlisted", false, "Keep the rule out of what is advertised")
 	cmd.Flags().StringVar(&a.query, "query", "",
 		"What becomes of queries: "+rulefile.QueryModes+" (default: the handler's)")
+	cmd.Flags().StringVar(&a.rule.Note, "note", "",
+		"Why the rule is there, in one line (default: the note that it has)")
 	cmd.Flags().IntVar(&a.length, "length",
 		1, "Fewest characters of a key that is made of the URL, 16 at most")
 	cmd.Flags().BoolVar(&a.isNew, "new", false, "Replace no rule: the key must have none")
@@ -90,6 +96,10 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("--query takes %s, not %q", rulefile.QueryModes, a.query)
 		}
 	}
+	if !utf8.ValidString(a.rule.Note) {
+		return fmt.Errorf("--note takes UTF-8 text, not %q", a.rule.Note)
+	}
+	a.keepsNote = !cmd.Flags().Changed("note")
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New("add takes a key and a URL, or a URL alone")
 	}
@@ -107,9 +117,24 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) == 2 {
 		a.rule.Key = args[0]
+		if err := a.takeOverNote(r); err != nil {
+			return err
+		}
 		return a.put(cmd, r, a.digest)
 	}
 	return a.putShort(cmd, r)
+}
+
+// takeOverNote takes the note that the key's rule has, unless another one is asked for.
+func (a *adding) takeOverNote(r *remote) error {
+	if !a.keepsNote || a.isNew || a.rule.Key == "" {
+		return nil
+	}
+	there, _, err := r.rule(a.rule.Key)
+	if there != nil {
+		a.rule.Note = there.Note
+	}
+	return err
 }
 
 // put sets the rule, and tells it.
@@ -178,14 +203,19 @@ func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 // putShort sets the rule for a key that is made of its URL.
 func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 	const tries = 10
+	asked := a.rule
 	for try := 1; ; try++ {
+		a.rule = asked
 		digest, there, err := a.chooseKey(r)
 		if err != nil {
 			return err
 		}
-		if there != nil && a.rule.IsPlain() {
-			a.rule = *there
-			return a.tell(cmd.OutOrStdout(), nil, false)
+		if there != nil && a.keepsNote {
+			if asked.IsPlain() {
+				a.rule = *there
+				return a.tell(cmd.OutOrStdout(), nil, false)
+			}
+			a.rule.Note = there.Note
 		}
 		if a.digest != "" {
 			digest = a.digest

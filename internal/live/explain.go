@@ -24,6 +24,9 @@ func WriteExplanation(w io.Writer, outcome Outcome, e resolver.Explanation) erro
 			fmt.Fprintf(&t, "; %s remains", step.Remaining)
 		}
 		t.WriteByte('\n')
+		if note := step.Rule.Note; note != "" {
+			fmt.Fprintf(&t, "     note: %s\n", note)
+		}
 	}
 	writeEnd(&t, e)
 	if e.Near != nil {

@@ -49,6 +49,7 @@ type Step struct {
 	Captures  map[string]string `json:"captures,omitempty"`
 	Remaining string            `json:"remaining,omitempty"`
 	Position  string            `json:"position,omitempty"`
+	Note      string            `json:"note,omitempty"`
 }
 
 // Origin is where something comes from: request, embedded, destination or option; key is the rule's
@@ -110,7 +111,8 @@ func explanationOf(e resolver.Explanation) Explanation {
 	var out Explanation
 	for _, step := range e.Walk {
 		s := Step{Pathname: step.Pathname, Key: step.Rule.Key, Value: step.Value,
-			Remaining: step.Remaining, Position: step.Rule.Position.String()}
+			Remaining: step.Remaining, Position: step.Rule.Position.String(),
+			Note: step.Rule.Note}
 		for _, capture := range step.Captures {
 			if s.Captures == nil {
 				s.Captures = map[string]string{}
