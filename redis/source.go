@@ -24,7 +24,7 @@ func init() {
 // Source is a Redis hash from key to value: `HSET links docs https://example.com/docs` adds a rule,
 // and all servers that read the hash `links` serve it within a second. A value is a destination or,
 // if it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true,
-// "unlisted": true, "query": "ignore"}`.
+// "unlisted": true, "query": "ignore", "note": "why"}`.
 //
 // With `*` at the end it is a key of Redis for each rule: `SET links:docs https://example.com/docs`
 // adds a rule to `links:*`, and all servers serve it within a tenth of a second, however many rules

@@ -12,23 +12,23 @@
 //
 // # CSV
 //
-// A table has the columns key, destination, status, exact, unlisted and query, of which a row needs
-// the first two:
+// A table has the columns key, destination, status, exact, unlisted, query and note, of which a row
+// needs the first two:
 //
-//	key,destination,status,exact,unlisted,query
+//	key,destination,status,exact,unlisted,query,note
 //	github,https://github.com
-//	paper,https://example.com/paper.pdf,301,exact,unlisted,ignore
+//	paper,https://example.com/paper.pdf,301,exact,unlisted,ignore,cited in the thesis
 //
-// The columns exact and unlisted hold these words, query one of merge, preserve and ignore, or they
-// hold nothing. What separates columns is found out from the first row: a comma, a semicolon or a
+// The columns exact and unlisted hold these words, query one of merge, preserve and ignore, note any
+// text, or they hold nothing. What separates columns is found out from the first row: a comma, a semicolon or a
 // tab. A first row that names columns says which there are, and in which order they stand. Without
 // one they are the first five. The key's may also be called from, source, short or slug, the
 // destination's to, target or url, and the status' code. Fields are quoted as in RFC 4180, but none
 // goes over several lines. Blank rows are passed over, and so are lines that begin with "#", which
 // no key does. One "/" in front of a key is cut off, with one warning for a table.
 //
-// Tables are written with a header and commas, and without the column query where no rule has a
-// mode and all is less than 16 MiB. A rule cannot be written if its key is empty, begins with "#"
+// Tables are written with a header and commas. The columns query and note are left out where no
+// rule has a mode or a note, and all is less than 16 MiB. A rule cannot be written if its key is empty, begins with "#"
 // or with such a "/", or if it holds a line end.
 //
 // # _redirects
