@@ -94,7 +94,8 @@ func TestAddKeepsTheNoteThatARuleHas(t *testing.T) {
 			t.Errorf("%q says %q, want %q", tt.args, got, tt.want)
 		}
 	}
-	s.says(t, "Error: "+path+`: key "a": note: it has 501 bytes, and may have 500; shorten it`+"\n", 1,
+	const tooLong = `key "a": note: it has 501 bytes, and may have 500; shorten it`
+	s.says(t, "Error: "+path+": "+tooLong+"\n", 1,
 		"add", "a", "/b", "--note", strings.Repeat("n", 501))
 }
 

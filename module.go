@@ -61,13 +61,13 @@ type Handler struct {
 	// `{"to": "https://example.com/", "status": 301, "exact": true, "unlisted": true}`.
 	// `exact` makes the key match its own path only and nothing below it, `unlisted` keeps the rule
 	// out of what is advertised, and `"query": "ignore"` (or `merge`, or `preserve`) says what becomes
-	// of queries: `ignore` leaves the destination's as it is written. A `note` of at most 500 bytes says
-	// why the rule is there; no response carries it. A value can also be `gone`,
-	// which makes requests for the key and below it an error with status 410, or `pass`, which lets
-	// them go on, as a hole in a shorter key; neither has a status or a query mode. A key with
-	// variables, such as `gh/{owner}/{repo}`, is a template (RFC 6570): `{x}` matches a segment or a
-	// part of one, `{+x}` one or more of them, and what they match stands for them in the
-	// destination, `https://github.com/{owner}/{repo}`.
+	// of queries: `ignore` leaves the destination's as it is written. A `note` of at most 500 bytes
+	// says why the rule is there, and no response has it. A value can also be `gone`, which makes
+	// requests for the key and below it an error with status 410, or `pass`, which lets them go on, as
+	// a hole in a shorter key; neither has a status or a query mode. A key with variables, such as
+	// `gh/{owner}/{repo}`, is a template (RFC 6570): `{x}` matches a segment or a part of one, `{+x}`
+	// one or more of them, and what they match stands for them in the destination,
+	// `https://github.com/{owner}/{repo}`.
 	Rules Rules `json:"rules,omitempty"`
 
 	// Sources of more rules, which are followed while Caddy runs: the modules in the namespace

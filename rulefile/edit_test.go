@@ -161,8 +161,10 @@ func FuzzEdit(f *testing.F) {
 	f.Add("/a,/x\n/b,/y\n//c,/z\n", uint8(1), "b", "/z", uint16(0), false, false, "")
 	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false, "")
 	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false, "")
-	f.Add("key;note;to\na;one;/x\nb;two;/y", uint8(1), "b", "/z", uint16(0), false, false, `é; "x" `)
-	f.Add("{\"a\": {\"to\": \"/x\", \"note\": \"y\"}}", uint8(0), "b", "gone", uint16(0), false, false, "z")
+	f.Add("key;note;to\na;one;/x\nb;two;/y",
+		uint8(1), "b", "/z", uint16(0), false, false, `é; "x" `)
+	f.Add("{\"a\": {\"to\": \"/x\", \"note\": \"y\"}}",
+		uint8(0), "b", "gone", uint16(0), false, false, "z")
 	formats := []Format{JSON, CSV, Redirects}
 	f.Fuzz(func(
 		t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool,
@@ -175,7 +177,9 @@ func FuzzEdit(f *testing.F) {
 		}
 		e := Edit{Key: key}
 		if !remove {
-			e.Rule = &resolver.Rule{Key: key, Value: value, Status: int(status), Exact: exact, Note: note}
+			e.Rule = &resolver.Rule{
+				Key: key, Value: value, Status: int(status), Exact: exact, Note: note,
+			}
 		}
 		plan, after, err := planned(content, format, e)
 		if err != nil {

@@ -73,7 +73,8 @@ func (t *tableWriter) makeRoom(rule resolver.Rule) error {
 func (t *tableWriter) widen(columns []csvColumn) {
 	t.rows.Flush()
 	more := strings.Repeat(",", len(columns)-len(t.columns)) + "\n"
-	held := bytes.ReplaceAll(t.held.Bytes(), []byte("\n"), []byte(more)) // as no field has a line end
+	// no field has a line end
+	held := bytes.ReplaceAll(t.held.Bytes(), []byte("\n"), []byte(more))
 	t.held, t.columns = *bytes.NewBuffer(held), columns
 }
 
