@@ -85,7 +85,8 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 	}
 	var handlers configuredHandlers
 	known := map[string]*configured{}
-	eachHandler(whole, configuredSite{}, func(object map[string]any, at configuredSite) {
+	pages := pagesOf(whole)
+	eachHandler(whole, configuredSite{}, "shortlink", func(object map[string]any, at configuredSite) {
 		object = maps.Clone(object)
 		delete(object, "handler")
 		b, err := json.Marshal(object)
@@ -101,8 +102,39 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 		c.Addresses = append(c.Addresses, live.AddressesOf(at.hosts, at.ports)...)
 		c.Origins = append(c.Origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
+		c.Pages = append(c.Pages, pages.in(at)...)
 	})
 	return handlers, nil
+}
+
+// configuredPage is a links page of a configuration: its path, and where it stands.
+type configuredPage struct {
+	path string
+	at   configuredSite
+}
+
+type configuredPages []configuredPage
+
+// pagesOf returns the links pages of a configuration.
+func pagesOf(whole any) (pages configuredPages) {
+	add := func(object map[string]any, at configuredSite) {
+		path, _ := object["path"].(string)
+		path = strings.TrimSuffix(cmp.Or(path, "/.links"), "/")
+		pages = append(pages, configuredPage{path, at})
+	}
+	eachHandler(whole, configuredSite{}, "shortlink_page", add)
+	return pages
+}
+
+// in returns the paths of the pages that stand in a site.
+func (p configuredPages) in(at configuredSite) (paths []string) {
+	for _, page := range p {
+		isHere := slices.Equal(page.at.hosts, at.hosts) && slices.Equal(page.at.ports, at.ports)
+		if isHere && !slices.Contains(paths, page.path) {
+			paths = append(paths, page.path)
+		}
+	}
+	return paths
 }
 
 // decodeJSON decodes a value without loss.
@@ -131,16 +163,18 @@ func (s configuredSite) isForAnyHost() bool {
 	})
 }
 
-// eachHandler calls found with all shortlink handlers in a JSON value, which stands at a site.
-func eachHandler(value any, at configuredSite, found func(map[string]any, configuredSite)) {
+// eachHandler calls found with all handlers of a name in a JSON value, which stands at a site.
+func eachHandler(
+	value any, at configuredSite, name string, found func(map[string]any, configuredSite),
+) {
 	switch value := value.(type) {
 	case []any:
 		for _, element := range value {
-			eachHandler(element, at, found)
+			eachHandler(element, at, name, found)
 			at.partial = at.partial || takesRequests(element)
 		}
 	case map[string]any:
-		if value["handler"] == "shortlink" {
+		if value["handler"] == name {
 			found(value, at)
 			return
 		}
@@ -151,11 +185,11 @@ func eachHandler(value any, at configuredSite, found func(map[string]any, config
 			at.hosts = hosts
 		}
 		at.partial = at.partial || matchesMoreThanHosts(value["match"])
-		for _, name := range slices.Sorted(maps.Keys(value)) {
+		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
-			within.partial = at.partial || name == "named_routes" || name == "errors"
-			within.invoked = at.invoked || name == "named_routes"
-			eachHandler(value[name], within, found)
+			within.partial = at.partial || member == "named_routes" || member == "errors"
+			within.invoked = at.invoked || member == "named_routes"
+			eachHandler(value[member], within, name, found)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink"
 	_ "github.com/caddy-shortlink/shortlink/page"
 )
 
@@ -382,4 +383,63 @@ func TestWithSeveralHandlersEachPageShowsItsOwn(t *testing.T) {
 	s.get(t, "/.second/?q=").wants(t, 200, "b https://b.example")
 	s.get(t, "/.which/").wants(t, 503, "there are: first, second")
 	s.get(t, "/.none/").wants(t, 503, "no shortlink handler named third")
+}
+
+func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
+	const want = "the rule answers /.links, which the links page does not get then; put a rule " +
+		`".links pass" beside it`
+	file := filepath.Join(t.TempDir(), "links.json")
+	write(t, file, `{"{x}": "https://search.test/?q={x}"}`)
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	write(t, config, fmt.Sprintf("http://go.example {\n%s\n}\n", pageBlock(file, "")))
+	out, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+	if !strings.Contains(out, want) {
+		t.Errorf("check says\n%s\nwant %s", out, want)
+	}
+	write(t, file, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
+	if out, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, ""); strings.Contains(out, "links page") {
+		t.Errorf("check says of a page that is free\n%s", out)
+	}
+}
+
+func TestTheLogWarnsOfRulesThatHideThePage(t *testing.T) {
+	dir := t.TempDir()
+	s := &liveServer{links: filepath.Join(dir, "links.json"), log: filepath.Join(dir, "caddy.log")}
+	write(t, s.links, `{"{x}": "https://search.test/?q={x}"}`)
+	block := strings.Replace(pageBlock(s.links, ""), "from file "+s.links,
+		"from file "+s.links+" {\npoll 5ms\n}", 1)
+	s.server = serveWith(t, logTo(s.log), block)
+	s.logged(t, 1, "hides the links page")
+	write(t, s.links, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
+	s.logged(t, 1, "rules swapped")
+	write(t, s.links, `{"{+x}": "https://search.test/?q={x}"}`)
+	s.logged(t, 2, "hides the links page")
+}
+
+func TestTheLogSaysWhereAPageIsInTheWayOrHasNoLinks(t *testing.T) {
+	for name, tt := range map[string]struct{ block, want string }{
+		"behind it stands another": {"shortlink\nshortlink_page {\nmisses\n}\nrespond x",
+			"the handlers behind it are never asked"},
+		"another is in its route": {"route {\nshortlink\nshortlink_page {\nmisses\n}\nrespond x\n}",
+			"the handlers behind it are never asked"},
+		"there is no such handler": {"shortlink {\nname a\n}\nshortlink_page {\nhandler b\n}",
+			"there is no shortlink handler named b; there are: a"},
+		"it is last":           {"route {\nrespond /x x\nshortlink\nshortlink_page {\nmisses\n}\n}", ""},
+		"it has a matcher":     {"shortlink\nshortlink_page /a/* {\nmisses\n}\nrespond x", ""},
+		"it leaves others be":  {"shortlink\nshortlink_page\nrespond x", ""},
+		"it has its own block": {"handle /a/* {\nshortlink\nshortlink_page {\nmisses\n}\n}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &liveServer{log: filepath.Join(t.TempDir(), "caddy.log")}
+			s.server = serveWith(t, logTo(s.log), tt.block)
+			if tt.want != "" {
+				s.logged(t, 1, tt.want)
+				return
+			}
+			s.get(t, "/anything") // Caddy has started, and whatever there is to say is said
+			if content := rulesOf(t, s.log); strings.Contains(content, "shortlink_page") {
+				t.Errorf("the log says\n%s", content)
+			}
+		})
+	}
 }

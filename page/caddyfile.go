@@ -2,6 +2,8 @@ package page
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -36,61 +38,102 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 // wrong, a line for each.
 func (p *Page) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
-	var errs []error
+	var wrong []error
+	report := func(line int, err error) {
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", d.File(), line, err))
+		}
+	}
 	if d.NextArg() {
-		errs = append(errs, d.Errf("nothing but a matcher can follow shortlink_page on its line, not "+
-			"%q: put options into its block", d.Val()))
+		report(d.Line(), fmt.Errorf("nothing but a matcher can follow shortlink_page on its line, "+
+			"not %q: put options into its block", d.Val()))
 	}
 	given := map[string]bool{}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		if err := p.setOption(d, given); err != nil {
-			errs = append(errs, err)
+		name, line := d.Val(), d.Line()
+		words := d.NextSegment()[1:]
+		if given[name] {
+			report(line, fmt.Errorf("%s is given twice; keep one", name))
+			continue
 		}
+		given[name] = true
+		report(line, p.setOption(name, words))
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return errors.Join(errs...)
+	return errors.Join(wrong...)
 }
 
-// setOption reads a line of the block.
-func (p *Page) setOption(d *caddyfile.Dispenser, given map[string]bool) error {
-	name, line := d.Val(), d.NextSegment()
-	words := make([]string, 0, len(line))
-	for _, token := range line[1:] {
-		words = append(words, token.Text)
+// option is an option of the page.
+type option struct {
+	name, example string
+	value         *string
+	check         func(value string) error // nil for any
+}
+
+// options are those that have a value.
+func (p *Page) options() []option {
+	return []option{
+		{"handler", "go", &p.HandlerName, nil},
+		{"path", defaultPath, &p.Path, checkPath},
+		{"user", "{header.Remote-User}", &p.User, checkUser},
+		{"read", readEveryone, &p.Read, checkRead},
+		{"write", writeNobody, &p.Write, checkWrite},
 	}
-	options := map[string]*string{
-		"handler": &p.HandlerName, "path": &p.Path, "user": &p.User, "read": &p.Read,
-		"write": &p.Write,
-	}
-	value, takesWord := options[name]
-	switch {
-	case !takesWord && name != "misses":
-		return d.Errf("%q is no option of shortlink_page; it takes handler, path, user, read, write "+
-			"and misses", name)
-	case given[name]:
-		return d.Errf("%s stands here a second time; keep one", name)
-	case takesWord && len(words) != 1:
-		return d.Errf("%s takes one word, such as %q", name, name+" "+exampleOf(name))
-	case !takesWord && len(words) > 0:
-		return d.Errf("misses takes nothing behind it, not %q", words[0])
-	}
-	given[name] = true
-	if !takesWord {
+}
+
+// setOption takes in a line of the block.
+func (p *Page) setOption(name string, words caddyfile.Segment) error {
+	if name == "misses" {
 		p.Misses = true
+		if len(words) > 0 {
+			return fmt.Errorf("misses stands alone, without %q", words[0].Text)
+		}
 		return nil
 	}
-	*value = words[0]
-	return nil
+	for _, o := range p.options() {
+		if o.name != name {
+			continue
+		}
+		if len(words) != 1 {
+			return fmt.Errorf("%s takes one word: %s %s", name, name, o.example)
+		}
+		*o.value = words[0].Text
+		if o.check == nil {
+			return nil
+		}
+		return o.check(*o.value)
+	}
+	return fmt.Errorf("%q is no option of shortlink_page; the options are handler, path, user, read, "+
+		"write and misses", name)
 }
 
-// exampleOf returns what can stand behind an option's name.
-func exampleOf(option string) string {
-	return map[string]string{
-		"handler": "go", "path": defaultPath, "user": "{header.Remote-User}", "read": readEveryone,
-		"write": writeNobody,
-	}[option]
+func checkPath(path string) error {
+	if strings.HasPrefix(path, "/") && isClean(path) && !strings.ContainsAny(path, "{}%?#*\\") {
+		return nil
+	}
+	return fmt.Errorf("path takes a path such as %s, without empty segments, dot segments, escapes, "+
+		"placeholders and \"*\", not %q", defaultPath, path)
+}
+
+func checkUser(user string) error {
+	if isPlaceholder(user) {
+		return nil
+	}
+	return fmt.Errorf("user takes one placeholder, such as %s or {header.Remote-User}, not %q: "+
+		"anything else would be the name of everybody", defaultUser, user)
+}
+
+func checkRead(who string) error {
+	if who == readUsers || who == readEveryone {
+		return nil
+	}
+	return fmt.Errorf("read takes users or everyone, not %q", who)
+}
+
+func checkWrite(who string) error {
+	if who == writeUsers || who == writeNobody {
+		return nil
+	}
+	return fmt.Errorf("write takes users or nobody, not %q", who)
 }
 
 // Interface guard

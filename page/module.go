@@ -102,21 +102,10 @@ func (p *Page) Provision(ctx caddy.Context) error {
 // check returns what is wrong with the options.
 func (p *Page) check() error {
 	var errs []error
-	if !strings.HasPrefix(p.Path, "/") || !isClean(p.Path) ||
-		strings.ContainsAny(p.Path, "{}%?#*\\") {
-		errs = append(errs, fmt.Errorf("path takes a path such as %s, without empty segments, dot "+
-			"segments, escapes, placeholders and \"*\", not %q", defaultPath, p.Path))
-	}
-	if !isPlaceholder(p.User) {
-		errs = append(errs, fmt.Errorf("user takes one placeholder, such as %s or "+
-			"{http.request.header.Remote-User}, not %q: anything else would be the name of everybody",
-			defaultUser, p.User))
-	}
-	if p.Read != readUsers && p.Read != readEveryone {
-		errs = append(errs, fmt.Errorf("read takes users or everyone, not %q", p.Read))
-	}
-	if p.Write != writeUsers && p.Write != writeNobody {
-		errs = append(errs, fmt.Errorf("write takes users or nobody, not %q", p.Write))
+	for _, o := range p.options() {
+		if o.check != nil {
+			errs = append(errs, o.check(*o.value))
+		}
 	}
 	return errors.Join(errs...)
 }

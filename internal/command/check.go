@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -134,6 +135,11 @@ func (c *checking) checkHandler(h *Found, progress *progress) *checkReport {
 	ruleset.Check(slices.Concat(c.hosts, h.Origins), report.add)
 	for _, w := range h.Rules.ClientHostWarnings(ruleset) {
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
+	}
+	for _, path := range h.Pages {
+		for _, w := range live.PageWarnings(ruleset, path) {
+			report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
+		}
 	}
 	report.sort()
 	return report

@@ -38,6 +38,8 @@ type Found struct {
 	// Origins are those of its sites whose requests all reach it as clients send them, as
 	// [resolver.Ruleset.Check] takes them.
 	Origins []string
+	// Pages are the paths of the links pages in its sites, which its rules must leave alone.
+	Pages []string
 	// Lines are where its directive stands in a Caddyfile.
 	Lines []resolver.Position
 }
