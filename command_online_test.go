@@ -156,6 +156,9 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 			`permanent or temporary, not "200"`},
 		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +
 			`not "3x"`},
+		{"hits --days --unused 3d",
+			"--days lists days and --unused lists rules; write one of them"},
+		{"hits --days a b", "hits --days takes one key at most"},
 		{"status --address https://localhost:2019", "--address takes an address that speaks " +
 			`plain HTTP, such as localhost:2019, not "https://localhost:2019"`},
 	} {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 )
@@ -158,6 +159,59 @@ func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 	}
 	if got, exit := s.command("hits", "--format", "json"); !strings.Contains(got, `"a":{"count":2,"last":"`) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
+	}
+}
+
+func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
+	s := &server{admin: freeAddress(t), storage: t.TempDir()}
+	const block = "shortlink {\n a https://a.example\n b https://b.example\n name links\n }"
+	s.load(t, block)
+	for _, target := range []string{"/a", "/a/x", "/b"} {
+		s.get(t, target)
+	}
+	mustDo(t, caddy.Stop())
+	s.load(t, block)
+	defer caddy.Stop()
+	s.get(t, "/b")
+	today := time.Now().UTC().Format(time.DateOnly)
+	wait := time.Now().Add(10 * time.Second)
+	isRestored := func() bool { return strings.Contains(s.ask(t, "GET", "links/hits", "").body, `"count":2,"last"`) }
+	for !isRestored() && time.Now().Before(wait) { // what was stored is added as soon as it is read
+	}
+	for _, tt := range []struct {
+		args  []string
+		query string
+		count int
+	}{
+		{nil, "", 4},
+		{[]string{"a"}, "&key=a", 2},
+		{[]string{"b"}, "&key=b", 2},
+	} {
+		want := fmt.Sprintf("%s  %10d\ntotal       %10d\n", today, tt.count, tt.count)
+		got, exit := s.command(append([]string{"hits", "--days"}, tt.args...)...)
+		if strings.Count(got, "\n") != 92 || !strings.HasPrefix(got, "counted since ") ||
+			!strings.HasSuffix(got, want) || exit != 0 {
+			t.Errorf("%s: got %q, %d", tt.args, got, exit)
+		}
+		want = fmt.Sprintf(`,{"date":"%s","count":%d}]}`+"\n", today, tt.count)
+		answer := s.ask(t, "GET", "links/hits?days=true"+tt.query, "").body
+		if !strings.HasPrefix(answer, `{"since":"20`) || !strings.HasSuffix(answer, want) {
+			t.Errorf("%s: the answer is %q", tt.query, answer)
+		}
+		args := append([]string{"hits", "--format", "json", "--days"}, tt.args...)
+		if got, exit := s.command(args...); got != answer || exit != 0 {
+			t.Errorf("%s: got %q, %d; want %q", args, got, exit, answer)
+		}
+	}
+	s.says(t, `Error: there is no rule for the key "c"`+"\n", 1, "hits", "--days", "c")
+	for query, want := range map[string]string{
+		"days=true&unused=90d": "days and unused cannot be asked for at once",
+		"days=1":               `days takes true or false, not \"1\"`,
+		"key=a":                "key is for the days of a rule; write days=true, too",
+	} {
+		if a := s.ask(t, "GET", "links/hits?"+query, ""); a.status != 400 || !strings.Contains(a.body, want) {
+			t.Errorf("%s: %d %s", query, a.status, a.body)
+		}
 	}
 }
 

@@ -46,7 +46,8 @@ func init() {
 //	    with &host=<host> on a site that has this host
 //	GET /shortlink/<name>/hits
 //	    How often each rule has redirected, and when last; with ?unused=90d the rules that nobody
-//	    has needed for so long
+//	    has needed for so long; with ?days=true how often all rules together have redirected on
+//	    each of the last 90 days, with &key=<key> how often one has
 //	POST /shortlink/<name>/reload
 //	    Reads all sources now, and answers as for the handler, or what is wrong with them
 //	PUT /shortlink/<name>/rules/<key>

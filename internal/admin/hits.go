@@ -18,11 +18,34 @@ type Hit struct {
 	Last  *time.Time `json:"last,omitempty"`
 }
 
-// listHits answers with the hits of all rules, or of those that nobody needs.
+// Days are the hits of each of the last days, oldest first.
+type Days struct {
+	Since time.Time `json:"since"` // when days began to be kept
+	Days  []Day     `json:"days"`
+}
+
+// Day is what happened on one day, in UTC.
+type Day struct {
+	Date  string `json:"date"`
+	Count uint64 `json:"count"`
+}
+
+// listHits answers with the hits of all rules, of those that nobody needs, or of days.
 func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
-	unused, err := ParseUnused(r.URL.Query().Get("unused"))
+	query := r.URL.Query()
+	unused, err := ParseUnused(query.Get("unused"))
 	if err != nil {
 		return err
+	}
+	switch days := query.Get("days"); {
+	case days != "" && days != "true" && days != "false":
+		return live.Refuse(http.StatusBadRequest, "days takes true or false, not %q", days)
+	case days == "true" && unused > 0:
+		return live.Refuse(http.StatusBadRequest, "days and unused cannot be asked for at once")
+	case days == "true":
+		return listDays(w, r, h)
+	case query.Has("key"):
+		return live.Refuse(http.StatusBadRequest, "key is for the days of a rule; write days=true, too")
 	}
 	list, err := h.Hits(r.Context())
 	if err != nil {
@@ -34,6 +57,28 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	return writeHitList(bufio.NewWriter(w), list, note)
+}
+
+// listDays answers with the hits of each day: of all rules together, or of one.
+func listDays(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
+	since, err := h.DaysSince(r.Context())
+	if err != nil {
+		return err
+	}
+	var days []hits.Day
+	if query := r.URL.Query(); query.Has("key") {
+		days, _, err = h.DaysOf(r.Context(), query.Get("key"))
+	} else {
+		days, err = h.Days(r.Context())
+	}
+	if err != nil {
+		return err
+	}
+	answer := Days{Since: since}
+	for _, d := range days {
+		answer.Days = append(answer.Days, Day{d.Date.Format(time.DateOnly), d.N})
+	}
+	return writeJSON(w, answer)
 }
 
 // ParseUnused returns for how long rules have not been used that are asked for, 0 for all rules.

@@ -17,22 +17,27 @@ import (
 func hitsCommand() *cobra.Command {
 	var o online
 	var unused, format string
+	var days bool
 	cmd := &cobra.Command{
-		Use:   "hits [--unused DURATION] [--format text|json]",
+		Use:   "hits [--unused DURATION | --days [KEY]] [--format text|json]",
 		Short: "Says how often the rules of a running Caddy have redirected",
 		Long: `Says of each rule that a running Caddy serves how often it has redirected and when last,
 to the minute, sorted by key; of all servers that share Caddy's storage together.
 
 --unused lists only those that nobody has needed for so long, neither themselves nor through a
-rule that leads there. Rules that were added since then are among them.`,
+rule that leads there. Rules that were added since then are among them.
+
+--days tells of each of the last 90 days how often all rules together have redirected, or the one
+with the key KEY: in UTC, oldest first, and in the end of all these days.`,
 		Example: `  caddy shortlink hits
-  caddy shortlink hits --unused 90d --name docs`,
+  caddy shortlink hits --unused 90d --name docs
+  caddy shortlink hits --days wiki`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(format); err != nil {
 				return err
 			}
-			if len(args) > 0 {
-				return errors.New("hits takes no words but flags")
+			if err := checkHitsArgs(args, days, unused); err != nil {
+				return err
 			}
 			if _, err := admin.ParseUnused(unused); err != nil {
 				return fmt.Errorf("--%w", err)
@@ -41,14 +46,56 @@ rule that leads there. Rules that were added since then are among them.`,
 			if err != nil {
 				return err
 			}
+			if days {
+				return r.days(cmd, args, format)
+			}
 			return r.hits(cmd, unused, format)
 		}),
 	}
 	o.addFlags(cmd)
 	cmd.Flags().StringVar(&unused, "unused", "",
 		"Only rules that have not redirected for this long, such as 90d")
+	cmd.Flags().BoolVar(&days, "days", false,
+		"Each of the last 90 days, of all rules together or of the one with this key")
 	formatFlag(cmd, &format)
 	return cmd
+}
+
+// checkHitsArgs checks what stands in the command line together.
+func checkHitsArgs(args []string, days bool, unused string) error {
+	switch {
+	case !days && len(args) > 0:
+		return errors.New("hits takes no words but flags")
+	case len(args) > 1:
+		return errors.New("hits --days takes one key at most")
+	case days && unused != "":
+		return errors.New("--days lists days and --unused lists rules; write one of them")
+	}
+	return nil
+}
+
+// days writes the hits of each day: of all rules together or, if args names one, of that.
+func (r *remote) days(cmd *cobra.Command, args []string, format string) error {
+	path := r.path("hits") + "?days=true"
+	if len(args) > 0 {
+		path += "&key=" + url.QueryEscape(args[0])
+	}
+	var answer admin.Days
+	if err := r.get(path, &answer); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if format == formatJSON {
+		return errors.Join(json.NewEncoder(out).Encode(answer), out.Flush())
+	}
+	fmt.Fprintln(out, "counted since", answer.Since.Format(time.RFC3339))
+	total := uint64(0)
+	for _, day := range answer.Days {
+		fmt.Fprintf(out, "%s  %10d\n", day.Date, day.Count)
+		total += day.Count
+	}
+	fmt.Fprintf(out, "%-10s  %10d\n", "total", total)
+	return out.Flush()
 }
 
 // hits writes the hits of all rules, as they come in.

@@ -96,12 +96,22 @@ func (k *Keeper) MostUsed(ctx context.Context) ([]Used, error) {
 	return used, nil
 }
 
-// serverDays returns the days of all servers that share a storage. Those who ask at once get the
-// same.
+// serverDays returns the days of all servers that share a storage, this one first.
 func (k *Keeper) serverDays(ctx context.Context) ([]serverDays, error) {
 	if k.place.Load() == nil {
 		return nil, nil
 	}
+	days, err := k.readDays(ctx)
+	if err != nil || days[0].index != nil || !k.hits.isNew() {
+		return days, err
+	}
+	days = slices.Clone(days)
+	days[0].index = &dayIndex{Began: k.hits.begun(), Recorded: dayOf(time.Now()) - 1}
+	return days, nil
+}
+
+// readDays reads the days of all servers. Those who ask at once get the same.
+func (k *Keeper) readDays(ctx context.Context) ([]serverDays, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
 	defer cancel()
 	select {
@@ -120,9 +130,6 @@ func (k *Keeper) serverDays(ctx context.Context) ([]serverDays, error) {
 	days, err := store.serverDays(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the hits of days cannot be read: %w", err)
-	}
-	if days[0].index == nil && k.hits.isNew() {
-		days[0].index = &dayIndex{Began: k.hits.begun(), Recorded: dayOf(time.Now()) - 1}
 	}
 	k.days, k.daysRead = days, time.Now()
 	return days, nil

@@ -134,7 +134,9 @@ func (k *Keeper) keep(ctx context.Context) {
 		}
 	}
 	place := k.place.Load()
-	if err := k.save(store, place); err != nil && !store.isStored(k.hits) {
+	if err := k.save(store, place); err == nil {
+		k.recordDays(context.Background(), store, place)
+	} else if !store.isStored(k.hits) {
 		place.logger.Error("hits are lost, as they could not be stored before the end",
 			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 	}
