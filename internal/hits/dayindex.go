@@ -58,9 +58,7 @@ func cutTop(top []topKey) []topKey {
 const (
 	// segmentDays is how many days a segment has. The newest one is written anew each day.
 	segmentDays = 10
-	// shardKeys is how many keys shall be in a shard when its segment begins.
-	shardKeys = 4096
-	maxBits   = 12
+	maxBits     = 12
 	// topKeys is how many of the keys used most are known, topDays in how many days, with today.
 	topKeys, topDays = 100, 30
 )

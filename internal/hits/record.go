@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -88,9 +89,11 @@ func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) (err
 // what there is now.
 func (s *store) recordFrom(ctx context.Context, h *Counters, isBase bool, now time.Time) error {
 	counts := new(shardedCounts)
-	if s.before != nil {
+	switch {
+	case isBase && dayOf(h.begun()) == dayOf(now): // so all is of today
+	case s.before != nil:
 		s.before(counts.add)
-	} else {
+	default:
 		h.each(false, func(key string, m Count, _ bool) { counts.add(key, m) })
 	}
 	s.before = nil
@@ -215,7 +218,7 @@ func (r *recording) continueIndex() {
 	}
 	newest := r.before.newest()
 	isFull := r.today-1-newest.First >= segmentDays
-	needsShards := newest.Bits < maxBits && r.counts.keys > 2*shardKeys<<newest.Bits
+	needsShards := newest.Bits < maxBits && r.counts.keys > 2*r.shardKeys<<newest.Bits
 	if !r.isBase && !isFull && !needsShards {
 		r.segment = r.index.newest()
 		r.segment.Last = r.today - 1
@@ -232,7 +235,7 @@ func (r *recording) beginSegment() {
 		next.First = max(r.before.Recorded+1, r.today-DaysKept+1)
 		next.Bits = r.before.newest().Bits
 	}
-	for next.Bits < maxBits && r.counts.keys > shardKeys<<next.Bits {
+	for next.Bits < maxBits && r.counts.keys > r.shardKeys<<next.Bits {
 		next.Bits++
 	}
 	r.index.Segments, r.isNew = append(r.index.Segments, next), true
@@ -278,8 +281,9 @@ func (r *recording) load(ctx context.Context, seg *segment, n int) (*shard, erro
 // advance returns a shard of the segment, with what its keys have had since base, and whether it is
 // another than the one that is stored.
 func (r *recording) advance(base *shard, n int) (next *shard, isChanged bool) {
-	next = &shard{first: r.segment.First, recorded: r.today - 1, lines: map[string]dayLine{}}
+	next = &shard{first: r.segment.First, recorded: r.today - 1}
 	if base == nil {
+		next.lines = map[string]dayLine{}
 		r.counts.each(n, r.segment.Bits, func(key string, m Count) {
 			next.lines[key] = dayLine{total: m.N}
 		})
@@ -289,18 +293,19 @@ func (r *recording) advance(base *shard, n int) (next *shard, isChanged bool) {
 	if isDone && !r.isNew {
 		return base, false
 	}
+	next.lines = make(map[string]dayLine, len(base.lines))
 	if !r.isNew {
 		next.continueDays(base)
 	}
 	isChanged = r.isNew
-	recorded := max(base.recorded, r.before.Recorded, next.first-1)
+	recorded := max(base.recorded, r.before.Recorded)
 	r.counts.each(n, r.segment.Bits, func(key string, m Count) {
 		line, before := next.lines[key], base.lines[key].total
 		line.total = m.N
 		if isDone {
 			line.total = before
 		} else if m.N > before {
-			line.add(int(dayOfNew(m.day(), recorded, r.today)-next.first), m.N-before)
+			line.add(dayOfNew(m.day(), recorded, r.today)-next.first, m.N-before)
 		}
 		next.lines[key] = line
 		isChanged = isChanged || line.total != before
@@ -321,8 +326,8 @@ func (s *shard) continueDays(base *shard) {
 // sumUp adds what keys of a shard had to the days of the index, and returns what they had recently.
 func (r *recording) sumUp(ctx context.Context, next *shard, n int) (recent map[string]uint64,
 	err error) {
-	recent = map[string]uint64{}
-	r.note(next, n, recent)
+	recent = make(map[string]uint64, len(next.lines))
+	r.note(next, recent)
 	for line := range next.lines {
 		r.index.Total += next.lines[line].total
 	}
@@ -338,24 +343,27 @@ func (r *recording) sumUp(ctx context.Context, next *shard, n int) (recent map[s
 			if err != nil {
 				return nil, err
 			}
-			if sh != nil {
-				r.note(sh, n, recent)
+			if sh == nil {
+				continue
 			}
+			if seg.Bits < r.segment.Bits {
+				isOther := func(key string, _ dayLine) bool { return shardOf(key, r.segment.Bits) != n }
+				maps.DeleteFunc(sh.lines, isOther)
+			}
+			r.note(sh, recent)
 		}
 	}
 	return recent, nil
 }
 
-// note adds what keys of a shard had to the days that the index does not have yet, and to recent.
-func (r *recording) note(sh *shard, n int, recent map[string]uint64) {
+// note adds what keys had to the days that the index does not have yet, and to recent.
+func (r *recording) note(sh *shard, recent map[string]uint64) {
 	recorded := r.today - 1
 	if r.before != nil {
 		recorded = r.before.Recorded
 	}
 	for key, line := range sh.lines {
-		if shardOf(key, r.segment.Bits) != n {
-			continue
-		}
+		sum := uint64(0)
 		for i, hits := range line.days {
 			d := sh.first + day(i)
 			if hits == 0 || d >= r.today {
@@ -365,8 +373,11 @@ func (r *recording) note(sh *shard, n int, recent map[string]uint64) {
 				r.index.Days[d] += hits
 			}
 			if d > r.today-topDays {
-				recent[key] += hits
+				sum += hits
 			}
+		}
+		if sum > 0 {
+			recent[key] += sum
 		}
 	}
 }

@@ -44,9 +44,12 @@ func shardOf(key string, bits int) int {
 	return int(h & (1<<bits - 1))
 }
 
-// add adds hits on a day.
-func (l *dayLine) add(i int, n uint64) {
-	if missing := i + 1 - len(l.days); missing > 0 {
+// add adds hits of the day that is i days after the first one, unless it is before that.
+func (l *dayLine) add(i day, n uint64) {
+	if i < 0 {
+		return
+	}
+	if missing := int(i) + 1 - len(l.days); missing > 0 {
 		l.days = append(l.days, make([]uint64, missing)...)
 	}
 	l.days[i] += n
@@ -80,7 +83,7 @@ func parseShard(b []byte) (*shard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its first line is %q", header)
 	}
-	s := &shard{lines: map[string]dayLine{}}
+	s := &shard{lines: make(map[string]dayLine, bytes.Count(rest, []byte("\n")))}
 	err = errors.Join(s.first.UnmarshalText([]byte(first)),
 		s.recorded.UnmarshalText([]byte(recorded)))
 	if err != nil {
@@ -111,14 +114,14 @@ func parseDayLine(line string) (key string, l dayLine, ok bool) {
 		return key, l, true
 	}
 	l.days = make([]uint64, strings.Count(days, ",")+1)
-	i := 0
-	for n := range strings.SplitSeq(days, ",") {
-		if n != "" {
-			if l.days[i], err = strconv.ParseUint(n, 10, 64); err != nil {
-				return "", l, false
-			}
+	for i := range l.days {
+		var n string
+		if n, days, _ = strings.Cut(days, ","); n == "" {
+			continue
 		}
-		i++
+		if l.days[i], err = strconv.ParseUint(n, 10, 64); err != nil {
+			return "", l, false
+		}
 	}
 	return key, l, len(l.days) <= mostDays
 }

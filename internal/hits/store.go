@@ -31,12 +31,17 @@ type store struct {
 
 	index *dayIndex  // as it is stored; nil before it has been read, and for none
 	today todayCount // as it is stored
+	// shardKeys is how many keys shall be in a shard when its segment begins.
+	shardKeys int
 	// before passes what was stored before this server started, until days are recorded.
 	before func(yield func(key string, m Count))
 }
 
 func newStore(name, server string, storage certmagic.Storage, logger *zap.Logger) *store {
-	return &store{storage: storage, logger: logger, prefix: "shortlink/hits/" + name, server: server}
+	return &store{
+		storage: storage, logger: logger, prefix: "shortlink/hits/" + name, server: server,
+		shardKeys: 4096,
+	}
 }
 
 // use lets the hits be stored here from now on: all of them, where it is another storage than
