@@ -175,7 +175,9 @@ func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
 	s.get(t, "/b")
 	today := time.Now().UTC().Format(time.DateOnly)
 	wait := time.Now().Add(10 * time.Second)
-	isRestored := func() bool { return strings.Contains(s.ask(t, "GET", "links/hits", "").body, `"count":2,"last"`) }
+	isRestored := func() bool {
+		return strings.Contains(s.ask(t, "GET", "links/hits", "").body, `"count":2,"last"`)
+	}
 	for !isRestored() && time.Now().Before(wait) { // what was stored is added as soon as it is read
 	}
 	for _, tt := range []struct {
@@ -209,7 +211,8 @@ func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
 		"days=1":               `days takes true or false, not \"1\"`,
 		"key=a":                "key is for the days of a rule; write days=true, too",
 	} {
-		if a := s.ask(t, "GET", "links/hits?"+query, ""); a.status != 400 || !strings.Contains(a.body, want) {
+		a := s.ask(t, "GET", "links/hits?"+query, "")
+		if a.status != 400 || !strings.Contains(a.body, want) {
 			t.Errorf("%s: %d %s", query, a.status, a.body)
 		}
 	}
