@@ -312,13 +312,14 @@ func (r *exampleRunner) ask(t *testing.T, target string, header ...string) reply
 // checkGrammar checks that the options of the grammar are those of the directive.
 func checkGrammar(t *testing.T, at, text string) {
 	t.Helper()
-	_, err := adapt("http://localhost {\nshortlink {\nno_such_option x y\n}\n}\n")
+	directive, _, _ := strings.Cut(text, " ")
+	_, err := adapt("http://localhost {\n" + directive + " {\nno_such_option x y\n}\n}\n")
 	if err == nil {
 		t.Fatal("an unknown option is taken")
 	}
 	for option := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' }) {
 		name, _, _ := strings.Cut(strings.TrimSpace(option), " ")
-		if name != "shortlink" && name != "}" && name != "<key>" && name != "rule" &&
+		if name != directive && name != "}" && name != "<key>" && name != "rule" &&
 			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: the directive names no option %s: %v", at, name, err)
 		}
@@ -385,8 +386,9 @@ func checkShell(t *testing.T, at, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		const with = "--with " + modulePath
-		if strings.Contains(line, with+"/redis") && !regexp.MustCompile(with+`[ @=]`).MatchString(line) {
-			t.Errorf("%s: a build with redis alone has no handler: %s", at, line)
+		const guest = with + "/(redis|page)"
+		if regexp.MustCompile(guest).MatchString(line) && !regexp.MustCompile(with+`[ @=]`).MatchString(line) {
+			t.Errorf("%s: a build with a guest alone has no handler: %s", at, line)
 		}
 		_, command, is := strings.Cut(line, "caddy shortlink ")
 		if !is || strings.HasPrefix(command, "#") {
