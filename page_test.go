@@ -3,6 +3,9 @@ package shortlink_test
 import (
 	"encoding/json"
 	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -442,4 +445,92 @@ func TestTheLogSaysWhereAPageIsInTheWayOrHasNoLinks(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	write(t, file, someRules)
+	authenticator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Cookie") != "session=1" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Remote-User", "bob")
+	}))
+	t.Cleanup(authenticator.Close)
+	s := serve(t, fmt.Sprintf(`route {
+		request_header -Remote-User
+		shortlink {
+			from file %s
+			name go
+		}
+		forward_auth /.links* %s {
+			uri /api/authz
+			copy_headers Remote-User
+		}
+		shortlink_page {
+			handler go
+			user {header.Remote-User}
+			misses
+		}
+	}`, file, authenticator.URL))
+	s.get(t, "/.links/", "Remote-User: eve", asHTML).wants(t, 401)
+	s.get(t, "/.links/", "Remote-User: eve", "Cookie: session=1", asHTML).
+		wants(t, 200, "Signed in as <b><bdi>bob</bdi></b>")
+	if got := s.get(t, "/nothing", "Remote-User: eve", asHTML); strings.Contains(got.body, "new?key") {
+		t.Error("a header that anybody can send makes somebody:", got.body)
+	}
+}
+
+func TestAPageCanHaveAHandlePathForItself(t *testing.T) {
+	s := serve(t, `shortlink {
+		docs https://docs.example
+	}
+	handle_path /links/* {
+		shortlink_page {
+			path /
+			read everyone
+		}
+	}
+	redir /links /links/`)
+	s.get(t, "/links/", asHTML).wants(t, 200, `href="./?q="`)
+	s.get(t, "/links/key/docs", asHTML).wants(t, 200, "https://docs.example")
+	s.get(t, "/links/opensearch.xml").wants(t, 200, `template="http://go.example/links/?q={searchTerms}"`)
+}
+
+func TestKeysThatPathsDoNotHoldHaveAPage(t *testing.T) {
+	s, _ := servePage(t, `{"a//b": "https://x.test/1", "a%2Fb": "https://x.test/2", "what%3F": "https://x.test/3",
+		"c d": "https://x.test/4", "50%25": "https://x.test/5", "größe": "https://x.test/6", "a:b": "https://x.test/7",
+		"x/": "https://x.test/8", "+": "https://x.test/9"}`, "")
+	found := s.get(t, "/.links/?q=", asAnn, asHTML)
+	links := regexp.MustCompile(`class="key" href="\./([^"]*)"`).FindAllStringSubmatch(found.body, -1)
+	if len(links) != 9 {
+		t.Fatalf("%d links of 9:\n%s", len(links), found.body)
+	}
+	seen := map[string]bool{}
+	for _, link := range links {
+		got := s.get(t, "/.links/"+html.UnescapeString(link[1]), asAnn, asHTML)
+		got.wants(t, 200, "https://x.test/")
+		to := regexp.MustCompile(`https://x\.test/\d`).FindString(got.body)
+		if seen[to] {
+			t.Errorf("%s shows the page of another key, which leads to %s", link[1], to)
+		}
+		seen[to] = true
+		form := s.formOf(t, "/.links/"+html.UnescapeString(link[1])+querySeparator(link[1])+"edit")
+		form.Set("to", to+"/new")
+		action := regexp.MustCompile(`action="([^"]*key/[^"]*)"`).FindStringSubmatch(
+			s.get(t, "/.links/"+html.UnescapeString(link[1])+querySeparator(link[1])+"edit", asAnn,
+				asHTML).body)[1]
+		target := "/.links/" + strings.TrimLeft(html.UnescapeString(action), "./")
+		if got := s.post(t, target, form.Encode(), asHTML); got.status != 303 {
+			t.Errorf("the edit of %s at %s was answered with %d:\n%s", link[1], target, got.status, got.body)
+		}
+	}
+}
+
+func querySeparator(path string) string {
+	if strings.Contains(path, "?") {
+		return "&"
+	}
+	return "?"
 }
