@@ -137,7 +137,7 @@ func preferred(accept []string) form {
 		}
 		q := 1.0
 		if given, is := parameters["q"]; is {
-			if q, err = strconv.ParseFloat(given, 64); err != nil {
+			if q, err = strconv.ParseFloat(given, 64); err != nil || q > 1 {
 				continue
 			}
 		}
