@@ -373,7 +373,7 @@ func (r *request) deleteForm(key string) view {
 		return r.refused(found, e, err)
 	}
 	v := r.effects(found, e, effects).(effectsView)
-	v.Title = "Remove " + found.Key + "?"
+	v.Title = "Delete " + found.Key + "?"
 	return v
 }
 

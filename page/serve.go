@@ -19,12 +19,12 @@ type request struct {
 
 // serve answers a request for what lies below the page's path.
 func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error {
+	if name, isAsset := strings.CutPrefix(rest, "assets/"); isAsset {
+		return serveAsset(w, r, name) // for all: who is turned away sees a page, too
+	}
 	user := p.userOf(r)
 	if !p.mayRead(user) {
 		return p.write(w, r, noName(newLayout(rest)))
-	}
-	if name, isAsset := strings.CutPrefix(rest, "assets/"); isAsset {
-		return serveAsset(w, r, name)
 	}
 	links, err := p.ruleset()
 	if err != nil {

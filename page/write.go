@@ -54,9 +54,22 @@ var functions = template.FuncMap{
 	"number":  func(n uint64) string { return number(n) },
 	"count":   printable.Count,
 	"visible": printable.Text,
+	"short":   short,
 	"isURL":   isURL,
 
 	"styleOfMisses": styleOfMisses,
+}
+
+// mostShown is how many bytes of a key or URL are shown: copies and forms have all of it.
+const mostShown = 500
+
+// short returns a text as it can be shown, the beginning alone where it is long.
+func short(text string) string {
+	text = printable.Text(text)
+	if len(text) <= mostShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostShown], "") + "…"
 }
 
 // styleOfMisses returns the stylesheet of the answer to an unmatched path, as a URL.
