@@ -34,11 +34,15 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	done, gone := r.takeTurn()
-	if gone != nil {
-		return r.page.write(w, r.Request, gone)
+	select {
+	case r.page.exports <- struct{}{}:
+		defer func() { <-r.page.exports }()
+	default:
+		h.Set("Retry-After", "10")
+		h.Del("Content-Disposition")
+		return r.page.write(w, r.Request, failure(r.layout(), http.StatusServiceUnavailable,
+			"Others are exporting the links; try again."))
 	}
-	defer done()
 	return rulefile.Write(w, format, serving.Ruleset.RulesBelow(""))
 }
 

@@ -59,8 +59,15 @@ type Page struct {
 	ctx    caddy.Context
 	logger *zap.Logger
 	csrf   *http.CrossOriginProtection
-	turn   chan struct{} // holds a value while a request is answered that reads all rules
+	// searches and exports hold a value for each request that reads all rules. Without a name anybody
+	// could ask for many at once.
+	searches, exports chan struct{}
 }
+
+const (
+	mostSearches = 2 // at a time; others wait
+	mostExports  = 4 // at a time; a slow client can take minutes for one
+)
 
 // The values of Read and Write.
 const (
@@ -86,7 +93,8 @@ func (*Page) CaddyModule() caddy.ModuleInfo {
 // Provision sets defaults and checks the options. The error lists all that is wrong with them.
 func (p *Page) Provision(ctx caddy.Context) error {
 	p.ctx, p.logger = ctx, ctx.Logger()
-	p.csrf, p.turn = http.NewCrossOriginProtection(), make(chan struct{}, 1)
+	p.csrf = http.NewCrossOriginProtection()
+	p.searches, p.exports = make(chan struct{}, mostSearches), make(chan struct{}, mostExports)
 	p.Path, p.User = cmp.Or(p.Path, defaultPath), cmp.Or(p.User, defaultUser)
 	p.Read, p.Write = cmp.Or(p.Read, readUsers), cmp.Or(p.Write, writeUsers)
 	if err := p.check(); err != nil {

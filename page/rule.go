@@ -110,14 +110,3 @@ func answers(hosts []string, host string) bool {
 func (r *request) shortURL(key string) string {
 	return r.origin() + "/" + resolver.CanonicalKey(key, false)
 }
-
-// takeTurn waits until no other request is answered that reads all rules; done ends the turn. It
-// returns a view where the client has gone.
-func (r *request) takeTurn() (done func(), gone view) {
-	select {
-	case r.page.turn <- struct{}{}:
-		return func() { <-r.page.turn }, nil
-	case <-r.Context().Done():
-		return nil, failure(r.layout(), http.StatusRequestTimeout, "The client has gone.")
-	}
-}

@@ -40,8 +40,19 @@ type foundKey struct {
 	Last time.Time `json:"last,omitzero"`
 }
 
-// search finds links by a text, by where they lead, or by how long nobody has needed them.
+// search waits for its turn, and searches.
 func (r *request) search() view {
+	select {
+	case r.page.searches <- struct{}{}:
+		defer func() { <-r.page.searches }()
+		return r.searchNow()
+	case <-r.Context().Done():
+		return failure(r.layout(), http.StatusRequestTimeout, "The client has gone.")
+	}
+}
+
+// searchNow finds links by a text, by where they lead, or by how long nobody has needed them.
+func (r *request) searchNow() view {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	after := r.URL.Query().Get("after")
 	v := search{layout: r.layout(), Text: text}
@@ -73,11 +84,6 @@ func (r *request) search() view {
 
 // searchTarget lists the links that lead to a URL.
 func (r *request) searchTarget(v search, target, after string) view {
-	done, gone := r.takeTurn()
-	if gone != nil {
-		return gone
-	}
-	defer done()
 	v.About = "Links that lead to " + target + ", through others or by themselves."
 	leads, err := r.leadsTo(target)
 	if err != nil {
@@ -121,11 +127,6 @@ func (r *request) searchUnused(v search, duration, after string) view {
 		return failure(r.layout(), http.StatusBadRequest,
 			"unused: takes a duration of at least a minute, such as unused:90d.")
 	}
-	done, gone := r.takeTurn()
-	if gone != nil {
-		return gone
-	}
-	defer done()
 	list, err := r.links.Hits(r.Context())
 	if err != nil {
 		return failure(r.layout(), http.StatusServiceUnavailable, err.Error())
