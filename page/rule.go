@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -64,15 +65,15 @@ func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
 
 // writtenAs returns a rule as lines for the places where rules can stand: a Caddyfile, JSON and CSV.
 func writtenAs(r resolver.Rule) []string {
-	shown := ruleOf(r)
-	lines := []string{strings.Join(append([]string{"rule", r.Key, r.Value}, shown.Flags()...), " ")}
-	for _, format := range []rulefile.Format{rulefile.JSON, rulefile.CSV} {
-		var b strings.Builder
-		if rulefile.Write(&b, format, slices.Values([]resolver.Rule{r})) != nil {
-			continue // no file can hold it
-		}
-		all := strings.Split(strings.Trim(b.String(), "{}\n"), "\n")
-		lines = append(lines, strings.TrimSpace(all[len(all)-1]))
+	words := append([]string{"rule", r.Key, r.Value}, ruleOf(r).Flags()...)
+	lines := []string{strings.Join(words, " ")}
+	if key, err := printable.JSON(r.Key); err == nil {
+		lines = append(lines, string(key)+": "+live.RuleText(&r))
+	}
+	var b strings.Builder
+	if rulefile.Write(&b, rulefile.CSV, slices.Values([]resolver.Rule{r})) == nil {
+		_, line, _ := strings.Cut(b.String(), "\n") // behind the header
+		lines = append(lines, strings.TrimSpace(line))
 	}
 	return lines
 }
