@@ -273,6 +273,34 @@ type lineage struct{ _ byte }
 // derived from one another. Both have as many numbers then.
 func (rs *Ruleset) SharesNumbers(other *Ruleset) bool { return rs.lineage == other.lineage }
 
+// Differing gives the numbers that have other rules in another ruleset which shares them, in no
+// particular order, at the cost of what was derived in between. Rules that only lead elsewhere, or
+// stand elsewhere, may be among them.
+func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for p, page := range rs.table.slots.all {
+			old := other.table.slots.all[p]
+			if page == old {
+				continue
+			}
+			for i, s := range page {
+				if s != old[i] && !yield(p*pageLength+i) {
+					return
+				}
+			}
+		}
+		if rs.templates == other.templates {
+			return
+		}
+		slots := rs.table.slots.n
+		for n := range max(len(rs.byNumber), len(other.byNumber)) {
+			if rs.template(slots+n) != other.template(slots+n) && !yield(slots+n) {
+				return
+			}
+		}
+	}
+}
+
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is
 // followed up to where it begins again.
 func (rs *Ruleset) Chain(key string) []Rule {

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -59,6 +60,38 @@ func TestTheChainOfAKeyIsTheRulesThatItsRequestsMeet(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the chain of %s is %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestWhatDiffersBetweenDerivedRulesetsIsTold(t *testing.T) {
+	var rules []Rule
+	for i := range 3 * pageLength {
+		rules = append(rules, Rule{Key: fmt.Sprint("k", i), Value: "https://x.example/"})
+	}
+	rules = append(rules, Rule{Key: "t/{x}", Value: "https://x.example/{x}"})
+	before := mustCompile(t, rules, Options{})
+	set := func(key, value string) RuleChange {
+		return RuleChange{Key: key, Rule: &Rule{Key: key, Value: value}}
+	}
+	after, _, err := before.With([]RuleChange{
+		set("k1", "gone"), {Key: "k2"}, set("new", "gone"), {Key: "t/{x}"}, set("u/{x}", "gone"),
+	})
+	if err != nil || !after.SharesNumbers(before) {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]*Ruleset{{before, after}, {after, before}, {after, after}} {
+		var want []int
+		for n := range before.Numbers() {
+			was, _ := pair[0].Numbered(n)
+			is, _ := pair[1].Numbered(n)
+			if was != is {
+				want = append(want, n)
+			}
+		}
+		got := slices.Sorted(pair[1].Differing(pair[0]))
+		if !slices.Equal(got, want) || pair[0] != pair[1] && len(got) != 5 {
+			t.Errorf("got %v, want %v", got, want)
 		}
 	}
 }

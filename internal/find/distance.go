@@ -1,0 +1,47 @@
+package find
+
+import "bytes"
+
+// allowed is by how many bytes a word of some length may differ from what was meant: short words
+// are near to too many.
+func allowed(length int) int { return min(2, length/3) }
+
+// distance is how many bytes have to be inserted, left out or replaced to make a word of another
+// one (Levenshtein), but to change the order of two counts as one where nothing else differs. It is
+// more than most where it would be.
+func distance(a, b []byte, most int) int {
+	n := levenshtein(a, b, most)
+	if n > 1 && most > 0 && isSwapped(a, b) {
+		return 1
+	}
+	return n
+}
+
+// levenshtein tries all ways to go on behind what the words have in common, of which there are few,
+// as most is small.
+func levenshtein(a, b []byte, most int) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	if len(b) == 0 || len(a)-len(b) > most || most == 0 {
+		return min(max(len(a), len(b)), most+1)
+	}
+	return 1 + min(levenshtein(a[1:], b[1:], most-1),
+		levenshtein(a[1:], b, most-1), levenshtein(a, b[1:], most-1))
+}
+
+// isSwapped reports whether two words differ in the order of two bytes.
+func isSwapped(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && bytes.Equal(a[i+2:], b[i+2:])
+		}
+	}
+	return false
+}

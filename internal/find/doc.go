@@ -1,0 +1,7 @@
+// Package find finds rules by what people remember of them.
+//
+// An [Index] is of the ruleset that serves, and follows it from one to the next. Editors search it
+// by the beginning of a key, or by a part of anything that a rule says. To those who ask for a key
+// that is not there it suggests keys which they perhaps meant. It is made in the background once it
+// is first asked for. The package imports resolver; internal/live finds with it.
+package find

@@ -1,0 +1,469 @@
+package find
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// compile compiles rules.
+func compile(t testing.TB, options resolver.Options, rules ...resolver.Rule) *resolver.Ruleset {
+	t.Helper()
+	c, err := resolver.NewCompiler(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		c.Add(rule)
+	}
+	ruleset, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ruleset
+}
+
+// unlimited returns an index that has time.
+func unlimited() *Index {
+	x := New(func() {})
+	x.searchTime, x.suggestTime = time.Hour, time.Hour
+	return x
+}
+
+// makeNow makes both parts of an index for a ruleset.
+func (x *Index) makeNow(ruleset *resolver.Ruleset) {
+	k, w := x.makeKeys(ruleset), x.makeWords(ruleset)
+	x.keys.now.Store(&k)
+	x.words.now.Store(&w)
+}
+
+func keysOf(rules []resolver.Rule) (keys []string) {
+	for _, rule := range rules {
+		keys = append(keys, rule.Key)
+	}
+	return keys
+}
+
+// The other way to find, slow and plain.
+
+var triplet = regexp.MustCompile("%(?i:[013-9a-f][0-9a-f]|2[0-9a-e])")
+
+func plainForm(text string) string {
+	decoded := triplet.ReplaceAllStringFunc(text, func(triplet string) string {
+		octet, _ := url.PathUnescape(triplet)
+		return octet
+	})
+	return plainFold(decoded)
+}
+
+func plainFold(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZ", c) >= 0 {
+			b[i] = c + 32
+		}
+	}
+	return string(b)
+}
+
+// plainSearch returns all that has a text, in order.
+func plainSearch(ruleset *resolver.Ruleset, fold bool, text string) []resolver.Rule {
+	key := plainForm(strings.TrimPrefix(text, "/"))
+	canonical := func(rule resolver.Rule) string { return resolver.CanonicalKey(rule.Key, fold) }
+	phase := func(rule resolver.Rule) int {
+		has := func(in string) bool { return strings.Contains(plainFold(in), plainFold(text)) }
+		switch {
+		case !strings.ContainsAny(key, "{}") && strings.HasPrefix(plainForm(canonical(rule)), key):
+			return 1
+		case strings.Contains(plainForm(rule.Key), key) || has(rule.Value) || has(rule.Note):
+			return 2
+		}
+		return 3
+	}
+	var found []resolver.Rule
+	for rule := range ruleset.Rules() {
+		if phase(rule) < 3 {
+			found = append(found, rule)
+		}
+	}
+	slices.SortFunc(found, func(a, b resolver.Rule) int {
+		return cmp.Or(phase(a)-phase(b), strings.Compare(plainForm(canonical(a)), plainForm(canonical(b))),
+			strings.Compare(canonical(a), canonical(b)))
+	})
+	return found
+}
+
+// plainDistance is the distance of the dynamic programme, or that of a swap.
+func plainDistance(a, b string) int {
+	for i := range len(a) - 1 {
+		if a != b && len(a) == len(b) && a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
+			return 1
+		}
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// plainSuggest returns all keys that a path may have meant, the best first.
+func plainSuggest(ruleset *resolver.Ruleset, fold bool, path string) (keys []string) {
+	last := func(word string) string { return word[strings.LastIndexByte(word, '/')+1:] }
+	form := func(key string) string { return strings.TrimSuffix(plainForm(key), "/") }
+	word := form(strings.TrimPrefix(path, "/"))
+	distances := map[string]int{}
+	for rule := range ruleset.Rules() {
+		key := form(resolver.CanonicalKey(rule.Key, fold))
+		if rule.Unlisted || rule.Value == "gone" || rule.Value == "pass" || word == "" || key == "" ||
+			resolver.IsTemplate(rule.Key) {
+			continue
+		}
+		nearest := 3
+		for i, pair := range [][2]string{{word, key}, {last(word), last(key)}} {
+			d := plainDistance(pair[0], pair[1])
+			if d <= min(2, len(pair[1])/3) && (i == 0 || min(len(pair[0]), len(pair[1])) >= 3) {
+				nearest = min(nearest, d)
+			}
+		}
+		if nearest < 3 {
+			keys = append(keys, rule.Key)
+			distances[rule.Key] = nearest
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(distances[a]-distances[b], strings.Compare(a, b))
+	})
+	return keys
+}
+
+// randomRules are rules of few words, so that many are alike.
+type randomRules struct{ *rand.Rand }
+
+func (r randomRules) pick(of ...string) string { return of[r.IntN(len(of))] }
+
+func (r randomRules) key() string {
+	var key strings.Builder
+	for range 1 + r.IntN(2) {
+		key.WriteString(r.pick("do", "doc", "docs", "DOCS", "release", "re", "l", "caf%C3%A9", "café",
+			"%64ocs", "a%2Fb", "a%2fb", "100%", "x%00", ""))
+		key.WriteString(r.pick("", "", "/", "-notes", "s", "1", "23"))
+	}
+	if r.IntN(8) == 0 {
+		return r.pick("docs/{x}", "{y}/docs", "docs/{z}/a", "{+all}/"+key.String()+"z")
+	}
+	if strings.HasPrefix(key.String(), "/") || key.Len() == 0 {
+		return "k" + key.String()
+	}
+	return key.String()
+}
+
+func (r randomRules) rule() resolver.Rule {
+	rule := resolver.Rule{Key: r.key(), Unlisted: r.IntN(5) == 0}
+	rule.Value = r.pick("gone", "pass", "https://x.example/Docs?q=caf%C3%A9", "https://x.example/",
+		"https://re.example/notes#top")
+	rule.Note = r.pick("", "", "for the Docs", "a{x}")
+	return rule
+}
+
+// derive changes some rules.
+func (r randomRules) derive(t *testing.T, ruleset *resolver.Ruleset) *resolver.Ruleset {
+	var changes []resolver.RuleChange
+	for range 1 + r.IntN(6) {
+		rule := r.rule()
+		change := resolver.RuleChange{Key: rule.Key}
+		if r.IntN(3) > 0 {
+			change.Rule = &rule
+		}
+		changes = append(changes, change)
+	}
+	next, _, err := ruleset.With(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func (r randomRules) text() string {
+	return r.pick("", "/", "d", "do", "Docs", "/docs/", "s", "notes", "Caf", "café", "caf%c3%A9", "%2F",
+		"{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K")
+}
+
+// ruleset returns a random ruleset, and whether it folds the case of letters.
+func (r randomRules) ruleset(t *testing.T) (ruleset *resolver.Ruleset, fold bool) {
+	fold = r.IntN(3) == 0
+	first := compile(t, resolver.Options{FoldCase: fold}, resolver.Rule{Key: "only", Value: "gone"})
+	ruleset = first
+	for range r.IntN(20) {
+		ruleset = r.derive(t, ruleset)
+	}
+	return ruleset, fold
+}
+
+// checkAgainstPlain compares an index of a ruleset with the plain way, page by page.
+func checkAgainstPlain(t *testing.T, x *Index, ruleset *resolver.Ruleset, fold bool, text string) {
+	t.Helper()
+	want := plainSearch(ruleset, fold, text)
+	after := ""
+	for size := 1; ; size++ {
+		found := x.Search(t.Context(), ruleset, text, after, size)
+		n := min(size, len(want))
+		if !slices.Equal(found.Rules, want[:n]) || found.More != (len(want) > n) || found.Late {
+			t.Fatalf("%q after %q: found are %q, want %q", text, after, keysOf(found.Rules), keysOf(want))
+		}
+		if !found.More {
+			break
+		}
+		after, want = want[n-1].Key, want[n:]
+	}
+}
+
+func checkSuggestions(t *testing.T, x *Index, ruleset *resolver.Ruleset, fold bool, path string) {
+	t.Helper()
+	want := plainSuggest(ruleset, fold, path)
+	for _, most := range []int{5, 1, 100} {
+		got := x.Suggest(ruleset, path, most)
+		if n := min(len(want), most); !slices.Equal(got, want[:n]) {
+			t.Fatalf("%q: suggested are %q, want %q", path, got, want[:n])
+		}
+	}
+}
+
+func TestAnIndexFindsWhatAPlainSearchFinds(t *testing.T) {
+	for seed := range uint64(60) {
+		r := randomRules{rand.New(rand.NewPCG(seed, 1))}
+		ruleset, fold := r.ruleset(t)
+		x := unlimited()
+		x.makeNow(ruleset)
+		for range 8 {
+			next := r.derive(t, ruleset)
+			shared := next.SharesNumbers(ruleset)
+			ruleset = next
+			x.Follow(ruleset)
+			if _, ok := x.keys.get(ruleset); ok != shared {
+				t.Fatalf("the index is there: %t, and shared: %t", ok, shared)
+			}
+			if !shared {
+				x = unlimited()
+				x.makeNow(ruleset)
+			}
+			checkAgainstPlain(t, x, ruleset, fold, r.text())
+			checkSuggestions(t, x, ruleset, fold, r.pick("/", "")+r.key())
+		}
+	}
+}
+
+func TestWithoutAnIndexTheSameIsFound(t *testing.T) {
+	for seed := range uint64(100) {
+		r := randomRules{rand.New(rand.NewPCG(seed, 2))}
+		ruleset, fold := r.ruleset(t)
+		x := unlimited()
+		x.keys.latest = ruleset // as if it were being made
+		checkAgainstPlain(t, x, ruleset, fold, r.text())
+		if got := x.Suggest(ruleset, "docs", 5); got != nil {
+			t.Errorf("suggested are %q", got)
+		}
+	}
+}
+
+func TestASearchGoesOnBehindAKeyThatIsThereNoMore(t *testing.T) {
+	var rules []resolver.Rule
+	for _, key := range []string{"doc", "docs", "dog", "xdo"} {
+		rules = append(rules, resolver.Rule{Key: key, Value: "https://x.example/"})
+	}
+	ruleset := compile(t, resolver.Options{}, rules...)
+	x := unlimited()
+	x.makeNow(ruleset)
+	for after, want := range map[string]string{
+		"docks": "docs dog xdo", "doz": "xdo", "a": "xdo", "y": "",
+	} {
+		found := x.Search(t.Context(), ruleset, "do", after, 5)
+		if got := strings.Join(keysOf(found.Rules), " "); got != want {
+			t.Errorf("behind %s there are %q, want %q", after, got, want)
+		}
+	}
+}
+
+func TestManyNewKeysAreMerged(t *testing.T) {
+	var rules []resolver.Rule
+	for i := range 4 * mostAdded {
+		rules = append(rules, resolver.Rule{Key: fmt.Sprint("k", i), Value: "gone"})
+	}
+	ruleset := compile(t, resolver.Options{}, rules...)
+	x := unlimited()
+	x.makeNow(ruleset)
+	for i := range 3 {
+		var changes []resolver.RuleChange
+		for n := range mostAdded / 2 {
+			rule := resolver.Rule{Key: fmt.Sprint("new", i, "-", n), Value: "https://x.example/"}
+			changes = append(changes, resolver.RuleChange{Key: rule.Key, Rule: &rule})
+		}
+		next, _, err := ruleset.With(changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !next.SharesNumbers(ruleset) {
+			t.Fatal("it is compiled anew")
+		}
+		ruleset = next
+		x.Follow(ruleset)
+		checkAgainstPlain(t, x, ruleset, false, "new")
+	}
+	if k, ok := x.keys.get(ruleset); !ok || len(k.added) > mostAdded {
+		t.Error("nothing is merged")
+	}
+}
+
+func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rules := []resolver.Rule{{Key: "docs", Value: "https://x.example/"}}
+		for i := range 20 {
+			rules = append(rules, resolver.Rule{Key: fmt.Sprint("other", i), Value: "gone"})
+		}
+		ruleset := compile(t, resolver.Options{}, rules...)
+		x := New(func() {})
+		x.Follow(ruleset)
+		if x.keys.latest != nil || x.keys.now.Load() != nil {
+			t.Error("it is made before it is used")
+		}
+		if got := x.Suggest(ruleset, "docd", 5); got != nil {
+			t.Errorf("suggested are %q", got)
+		}
+		found := x.Search(t.Context(), ruleset, "d", "", 5)
+		if !slices.Equal(keysOf(found.Rules), []string{"docs"}) {
+			t.Errorf("found are %v", found)
+		}
+		rule := resolver.Rule{Key: "dogs", Value: "https://x.example/"}
+		next, _, err := ruleset.With([]resolver.RuleChange{{Key: "dogs", Rule: &rule}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Follow(next) // while it is being made
+		synctest.Wait()
+		for _, asked := range []*resolver.Ruleset{next, ruleset} { // what serves was loaded before
+			if got := x.Suggest(asked, "/dods/", 5); !slices.Equal(got, []string{"docs", "dogs"}) {
+				t.Errorf("suggested are %q", got)
+			}
+		}
+		other := compile(t, resolver.Options{}, rule)
+		x.Follow(other)
+		if x.keys.now.Load() != nil || x.words.now.Load() != nil {
+			t.Error("the rules that serve no more are held")
+		}
+		x.Suggest(other, "docs", 5)
+		synctest.Wait()
+		if got := x.Suggest(other, "docs", 5); !slices.Equal(got, []string{"dogs"}) {
+			t.Errorf("suggested are %q", got)
+		}
+	})
+}
+
+func TestASearchEndsWhenItsTimeIsUp(t *testing.T) {
+	var rules []resolver.Rule
+	for i := range 10 * pauseEvery {
+		rules = append(rules, resolver.Rule{Key: fmt.Sprint("k", i), Value: "https://x.example/"})
+	}
+	ruleset := compile(t, resolver.Options{}, rules...)
+	for _, isMade := range []bool{true, false} {
+		t.Run(fmt.Sprint(isMade), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := New(func() { time.Sleep(100 * time.Millisecond) })
+				if isMade {
+					x.makeNow(ruleset)
+				} else {
+					x.keys.latest = ruleset
+				}
+				start := time.Now()
+				found := x.Search(t.Context(), ruleset, "x.", "", 1000)
+				if took := time.Since(start); !found.Late || took != 300*time.Millisecond ||
+					len(found.Rules) == 0 {
+					t.Errorf("it took %v, and found %d", took, len(found.Rules))
+				}
+				found = x.Search(t.Context(), ruleset, "k1", "", 5)
+				if isMade && (found.Late || !found.More) {
+					t.Errorf("found are %v", found)
+				}
+			})
+		})
+	}
+}
+
+func TestASuggestionEndsWhenItsTimeIsUp(t *testing.T) {
+	var rules []resolver.Rule
+	for i := range 10_000 {
+		rules = append(rules, resolver.Rule{Key: fmt.Sprintf("key%05d", i), Value: "https://x.example/"})
+	}
+	ruleset := compile(t, resolver.Options{}, rules...)
+	x := New(func() {})
+	x.makeNow(ruleset)
+	x.suggestTime = 0
+	if got := x.Suggest(ruleset, "kez00000", 1000); len(got) > 16 {
+		t.Errorf("%d keys are suggested", len(got))
+	}
+}
+
+func TestForAPathThatIsLongNothingIsSuggested(t *testing.T) {
+	key := strings.Repeat("k", longestWord)
+	ruleset := compile(t, resolver.Options{}, resolver.Rule{Key: key, Value: "https://x.example/"},
+		resolver.Rule{Key: key + "k", Value: "https://x.example/"})
+	x := unlimited()
+	x.makeNow(ruleset)
+	for path, want := range map[string]int{
+		key: 1, key[2:]: 1, key + "k": 0, strings.Repeat("%6B", longestWord): 1,
+		strings.Repeat("k", 1<<16): 0, strings.Repeat("/", 1000): 0, "": 0, "/": 0, "//": 0,
+	} {
+		if got := x.Suggest(ruleset, path, 5); len(got) != want {
+			t.Errorf("%.20s, of %d bytes: suggested are %q", path, len(path), got)
+		}
+	}
+}
+
+func TestSlipsAreTakenForWhatWasMeant(t *testing.T) {
+	var rules []resolver.Rule
+	for _, key := range []string{
+		"go", "api", "docs", "release-notes", "team/handbook", "café", "secret/docs2", "old", "new/{x}",
+	} {
+		rules = append(rules, resolver.Rule{
+			Key: key, Value: "https://x.example/", Unlisted: strings.HasPrefix(key, "secret"),
+		})
+		if key == "old" {
+			rules[len(rules)-1].Value = resolver.GoneValue
+		}
+	}
+	ruleset := compile(t, resolver.Options{}, rules...)
+	x := unlimited()
+	x.makeNow(ruleset)
+	for path, want := range map[string]string{
+		"/doc": "docs", "/dosc": "docs", "/Docs": "docs", "/docss": "docs", "/dcos/": "docs",
+		"/dc": "", "/apj": "api", "/aj": "", "/go": "go", "/g": "", "/gp": "",
+		"/realease-note": "release-notes", "/release_nots": "release-notes", "/relase-nodez": "",
+		"/teams/handbok": "team/handbook", "/handbook": "team/handbook", "/x/y/hndbook": "team/handbook",
+		"/team-handbook": "team/handbook", "/cafe": "", "/caf%C3%A8": "café", "/secret/docs": "docs",
+		"/olx": "", "/new": "", "/completely": "",
+	} {
+		if got := strings.Join(x.Suggest(ruleset, path, 5), " "); got != want {
+			t.Errorf("%s: suggested is %q, want %q", path, got, want)
+		}
+	}
+}

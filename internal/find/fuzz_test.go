@@ -1,0 +1,68 @@
+package find
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// fuzzed returns an index of two random keys and of some that have been derived.
+func fuzzed(t *testing.T, key, other string, fold bool) (*Index, *resolver.Ruleset) {
+	c, err := resolver.NewCompiler(resolver.Options{FoldCase: fold})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{key, "docs", "re", "other/%2f", "x", "y", "z"} {
+		c.Add(resolver.Rule{Key: key, Value: "https://x.example/"})
+	}
+	first, err := c.Compile()
+	if err != nil {
+		t.Skip()
+	}
+	x := unlimited()
+	x.makeNow(first)
+	rule := resolver.Rule{Key: other, Value: "https://x.example/Other", Note: "a note"}
+	next, _, err := first.With([]resolver.RuleChange{{Key: other, Rule: &rule}})
+	if err != nil {
+		t.Skip()
+	}
+	if x.Follow(next); !next.SharesNumbers(first) {
+		x.makeNow(next)
+	}
+	return x, next
+}
+
+func FuzzSearch(f *testing.F) {
+	r := randomRules{rand.New(rand.NewPCG(1, 3))}
+	for range 30 {
+		f.Add(r.key(), r.key(), r.text(), r.IntN(2) == 0)
+	}
+	f.Fuzz(func(t *testing.T, key, other, text string, fold bool) {
+		if len(key)+len(other)+len(text) > 1000 {
+			t.Skip()
+		}
+		x, ruleset := fuzzed(t, key, other, fold)
+		checkAgainstPlain(t, x, ruleset, fold, text)
+		x.keys.now.Store(nil)
+		x.keys.latest = ruleset
+		checkAgainstPlain(t, x, ruleset, fold, text)
+	})
+}
+
+func FuzzSuggest(f *testing.F) {
+	r := randomRules{rand.New(rand.NewPCG(1, 4))}
+	for range 30 {
+		f.Add(r.key(), r.key(), "/"+r.key(), r.IntN(2) == 0)
+	}
+	f.Fuzz(func(t *testing.T, key, other, path string, fold bool) {
+		if len(key)+len(other)+len(path) > longestWord {
+			t.Skip()
+		}
+		x, ruleset := fuzzed(t, key, other, fold)
+		checkSuggestions(t, x, ruleset, fold, path)
+		x.suggestTime = time.Nanosecond
+		x.Suggest(ruleset, path, 5)
+	})
+}

@@ -1,0 +1,164 @@
+package find
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// keys are the numbers of a ruleset, sorted by their keys. A number keeps its key when its rule is
+// changed or removed, so that only numbers which are new have to be added:
+//
+//	sorted  | 7 | 2 | 9 | 4 | ...   shared with those before, 4 bytes for each rule
+//	added   | 8 | 1 |               sorted as well; merged when there are many
+type keys struct {
+	ruleset       *resolver.Ruleset
+	sorted, added []uint32
+}
+
+// mostAdded is how many numbers are added before it is worth making a part anew.
+const mostAdded = 1024
+
+// pauseEvery is how many rules are looked at from one pause to the next.
+const pauseEvery = 64
+
+func (k *keys) of() *resolver.Ruleset { return k.ruleset }
+
+func (k *keys) key(number uint32) string { return k.ruleset.KeyOf(int(number)) }
+
+func (k *keys) compare(a, b uint32) int { return compareKeys(k.key(a), k.key(b)) }
+
+func (k *keys) follow(ruleset *resolver.Ruleset) (next *keys, isWorn bool) {
+	fresh := newNumbers(k.ruleset, ruleset)
+	next = &keys{ruleset, k.sorted, k.added}
+	if len(fresh) > 0 {
+		next.added = append(slices.Clone(k.added), fresh...)
+		slices.SortFunc(next.added, next.compare)
+	}
+	if len(next.added) > mostAdded {
+		next.merge()
+	}
+	return next, false
+}
+
+// merge puts the added numbers among the others.
+func (k *keys) merge() {
+	all := make([]uint32, 0, len(k.sorted)+len(k.added))
+	rest := k.sorted
+	for _, n := range k.added {
+		at, _ := slices.BinarySearchFunc(rest, n, k.compare)
+		all = append(append(all, rest[:at]...), n)
+		rest = rest[at:]
+	}
+	k.sorted, k.added = append(all, rest...), nil
+}
+
+// from gives the numbers in the order of their keys, without the first ones, which isBefore tells.
+func (k *keys) from(isBefore func(key string) bool) iter.Seq[int] {
+	find := func(in []uint32) []uint32 {
+		return in[sort.Search(len(in), func(i int) bool { return !isBefore(k.key(in[i])) }):]
+	}
+	sorted, added := find(k.sorted), find(k.added)
+	return func(yield func(int) bool) {
+		for _, n := range sorted {
+			for len(added) > 0 && k.compare(added[0], n) < 0 {
+				if !yield(int(added[0])) {
+					return
+				}
+				added = added[1:]
+			}
+			if !yield(int(n)) {
+				return
+			}
+		}
+		for _, n := range added {
+			if !yield(int(n)) {
+				return
+			}
+		}
+	}
+}
+
+// makeKeys sorts all numbers of a ruleset.
+func (x *Index) makeKeys(ruleset *resolver.Ruleset) *keys {
+	k := &keys{ruleset: ruleset}
+	s := sorter{keys: k, pause: x.pause}
+	for n := range ruleset.Numbers() {
+		if ruleset.KeyOf(n) != "" {
+			s.all = append(s.all, headed{number: uint32(n)})
+		}
+		s.step()
+	}
+	s.sort(s.all, 0)
+	k.sorted = make([]uint32, len(s.all))
+	for i, h := range s.all {
+		k.sorted[i] = h.number
+	}
+	return k
+}
+
+// sorter sorts numbers by eight bytes of their keys at a time, which are compared without a look at
+// the keys.
+type sorter struct {
+	*keys
+	all   []headed
+	pause func()
+	steps int
+}
+
+// headed is a number with the next bytes of its key's form, zero behind its end.
+type headed struct {
+	head   uint64
+	number uint32
+}
+
+// deepest is how many bytes are compared so.
+const deepest = 64
+
+// sort sorts numbers whose keys have the bytes in front of depth in common.
+func (s *sorter) sort(all []headed, depth int) {
+	if len(all) < 2 {
+		return
+	}
+	for i := range all {
+		all[i].head = headOf(s.key(all[i].number), depth)
+		s.step()
+	}
+	slices.SortFunc(all, func(a, b headed) int {
+		s.step()
+		return cmp.Compare(a.head, b.head)
+	})
+	for start, end := 0, 0; start < len(all); start = end {
+		for end = start; end < len(all) && all[end].head == all[start].head; end++ {
+		}
+		if run := all[start:end]; byte(run[0].head) != 0 && depth < deepest {
+			s.sort(run, depth+8)
+		} else { // some have come to their end, or are long
+			slices.SortFunc(run, func(a, b headed) int {
+				s.step()
+				return s.compare(a.number, b.number)
+			})
+		}
+	}
+}
+
+func (s *sorter) step() {
+	if s.steps++; s.steps%pauseEvery == 0 {
+		s.pause()
+	}
+}
+
+// headOf returns eight bytes of a key's form, the first one as the highest.
+func headOf(key string, depth int) (head uint64) {
+	at, n := 0, 0
+	for ; at < len(key) && n < depth+8; n++ {
+		var c byte
+		if c, at = formByte(key, at); n >= depth {
+			head = head<<8 | uint64(c)
+		}
+	}
+	return head << (8 * (depth + 8 - max(n, depth)))
+}
