@@ -24,10 +24,8 @@ func (rs *Ruleset) Changed(most int) []ChangedKey {
 		if len(found) == most {
 			break
 		}
-		if n, known := ruleset.NumberOf(changed.Key); known {
-			if rule, serves := ruleset.Numbered(n); serves && rule.Key == changed.Key {
-				found = append(found, changed)
-			}
+		if _, rule, ok := ruleOf(ruleset, changed.Key); ok && rule.Key == changed.Key {
+			found = append(found, changed)
 		}
 	}
 	return found

@@ -295,6 +295,7 @@ func (rs *Ruleset) newWarnings(
 func (l *shared) replace(old, next *Loaded) {
 	next.counted = l.tally.hits.Next(old.counted, next.Ruleset)
 	l.serving.Store(next)
+	l.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -173,6 +174,17 @@ func (rs *Ruleset) MostUsed(ctx context.Context, most int) ([]hits.Used, error) 
 		}
 	}
 	return used, nil
+}
+
+// Search finds the rules that serve and have a text, as [find.Index.Search] does.
+func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) find.Found {
+	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
+}
+
+// Suggest returns the keys that a path which has no rule was perhaps meant to be, as
+// [find.Index.Suggest] does.
+func (rs *Ruleset) Suggest(path string, most int) []string {
+	return rs.shared.finder.Suggest(rs.Serving().Ruleset, path, most)
 }
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the

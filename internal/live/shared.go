@@ -5,7 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -40,6 +42,7 @@ type shared struct {
 	backlog backlog
 	changed changedKeys
 	pages   pagePaths
+	finder  *find.Index
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	notices []notice   // of the load that is under way
@@ -88,7 +91,9 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &shared{following: make(chan struct{}, 1), tally: value.(*tally)}
+	l := &shared{
+		following: make(chan struct{}, 1), tally: value.(*tally), finder: find.New(pace.New().Pause),
+	}
 	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
 	l.last.Store(last)

@@ -1,0 +1,72 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// wantFound checks which keys are found.
+func (rs *Ruleset) wantFound(t *testing.T, text string, keys ...string) {
+	t.Helper()
+	var got []string
+	for _, rule := range rs.Search(t.Context(), text, "", 10).Rules {
+		got = append(got, rule.Key)
+	}
+	if !slices.Equal(got, keys) {
+		t.Errorf("%q finds %q, want %q", text, got, keys)
+	}
+}
+
+func TestWhatAnEditHasMadeIsFoundAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		s.set("docs", one, "wiki", two)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		rs.wantFound(t, "d", "docs") // which makes the index
+		rs.Suggest("/doxs", 5)
+		for i, key := range []string{"docks", "dogs", "down"} {
+			synctest.Wait()
+			if err := rs.apply(t.Context(), key, three); err != nil {
+				t.Fatal(err)
+			}
+			rs.wantFound(t, "d", []string{"docks", "docs", "dogs", "down"}[:i+2]...)
+			rs.wantFound(t, "wiki", "wiki")
+		}
+		s.set("other", one)
+		s.tell()
+		rs.wantFound(t, "", "other")
+		rs.Suggest("/ohter", 5)
+		synctest.Wait()
+		if got := rs.Suggest("/ohter", 5); !slices.Equal(got, []string{"other"}) {
+			t.Errorf("suggested are %q", got)
+		}
+	})
+}
+
+// Under the race detector, too.
+func TestRulesAreFoundWhileTheyChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		s.set("docs", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				if err := rs.apply(t.Context(), fmt.Sprint("key", i), two); err != nil {
+					t.Error(err)
+				}
+				if found := rs.Search(t.Context(), fmt.Sprint("key", i), "", 1); len(found.Rules) != 1 {
+					t.Errorf("the new key is not found: %v", found)
+				}
+				rs.Suggest("/dosc", 5)
+			})
+		}
+		all.Wait()
+	})
+}
