@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
 // scrape returns the metrics of shortlink, by name and labels.
@@ -206,6 +209,10 @@ func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
 		}
 	}
 	s.says(t, `Error: there is no rule for the key "c"`+"\n", 1, "hits", "--days", "c")
+	used, err := live.AllRunning().Named("links").MostUsed(t.Context(), 1)
+	if err != nil || !slices.Equal(used, []hits.Used{{Key: "a", N: 2}}) {
+		t.Errorf("used most are %v, %v", used, err)
+	}
 	for query, want := range map[string]string{
 		"days=true&unused=90d": "days and unused cannot be asked for at once",
 		"days=1":               `days takes true or false, not \"1\"`,

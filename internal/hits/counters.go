@@ -291,9 +291,7 @@ func (h *Counters) total() (sum Count) {
 	defer h.mu.Unlock()
 	for _, c := range h.rulesets {
 		for n := range c.words {
-			if c.words[n].Load() != 0 {
-				sum = sum.plus(countOf(c.read(n, false)))
-			}
+			sum = sum.plus(countOf(c.read(n, false)))
 		}
 	}
 	for _, m := range h.unserved {

@@ -59,6 +59,14 @@ func (k *Keeper) DaysOf(ctx context.Context, key string) ([]Day, Count, error) {
 	if err != nil {
 		return nil, Count{}, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
+	defer cancel()
+	if len(servers) > 1 { // whose totals may be long
+		if err := takeTurn(ctx, k.reading); err != nil {
+			return nil, Count{}, err
+		}
+		defer func() { <-k.reading }()
+	}
 	own := k.hits.countOfKey(key)
 	sum := own
 	for _, of := range servers {
@@ -101,6 +109,8 @@ func (k *Keeper) serverDays(ctx context.Context) ([]serverDays, error) {
 	if k.place.Load() == nil {
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
+	defer cancel()
 	days, err := k.readDays(ctx)
 	if err != nil || days[0].index != nil || !k.hits.isNew() {
 		return days, err
@@ -112,15 +122,12 @@ func (k *Keeper) serverDays(ctx context.Context) ([]serverDays, error) {
 
 // readDays reads the days of all servers. Those who ask at once get the same.
 func (k *Keeper) readDays(ctx context.Context) ([]serverDays, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
-	defer cancel()
-	select {
-	case k.readingDays <- struct{}{}:
-		defer func() { <-k.readingDays }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := takeTurn(ctx, k.readingDays); err != nil {
+		return nil, err
 	}
-	if !k.daysRead.IsZero() && time.Since(k.daysRead) < othersFresh {
+	defer func() { <-k.readingDays }()
+	place := k.place.Load()
+	if k.daysPlace == place && time.Since(k.daysRead) < othersFresh {
 		return k.days, nil
 	}
 	store, err := k.store(ctx)
@@ -131,7 +138,7 @@ func (k *Keeper) readDays(ctx context.Context) ([]serverDays, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the hits of days cannot be read: %w", err)
 	}
-	k.days, k.daysRead = days, time.Now()
+	k.days, k.daysPlace, k.daysRead = days, place, time.Now()
 	return days, nil
 }
 

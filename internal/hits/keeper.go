@@ -33,6 +33,7 @@ type Keeper struct {
 
 	readingDays chan struct{} // holds a value while what follows is read
 	days        []serverDays
+	daysPlace   *place
 	daysRead    time.Time
 }
 
@@ -144,13 +145,17 @@ func (k *Keeper) keep(ctx context.Context) {
 
 // save stores what has changed.
 func (k *Keeper) save(store *store, place *place) error {
-	slow := time.AfterFunc(saveInterval, func() {
-		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
-			zap.String("name", k.name))
-	})
-	defer slow.Stop()
+	defer k.tellIfSlow(place)()
 	store.use(place.storage, place.logger)
 	return store.save(place.ctx, k.hits)
+}
+
+// tellIfSlow tells if the storage does not answer before stop is called.
+func (k *Keeper) tellIfSlow(place *place) (stop func() bool) {
+	return time.AfterFunc(saveInterval, func() {
+		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
+			zap.String("name", k.name))
+	}).Stop
 }
 
 // untilTomorrow returns a channel that tells when the day is over.
@@ -161,6 +166,7 @@ func untilTomorrow() <-chan time.Time {
 
 // recordDays records the days that are over, unless ctx ends.
 func (k *Keeper) recordDays(ctx context.Context, store *store, place *place) {
+	defer k.tellIfSlow(place)()
 	recording, cancel := context.WithCancel(place.ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
@@ -188,12 +194,10 @@ func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
 	defer cancel()
-	select {
-	case k.reading <- struct{}{}:
-		defer func() { <-k.reading }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := takeTurn(ctx, k.reading); err != nil {
+		return nil, err
 	}
+	defer func() { <-k.reading }()
 	if o := k.latest.Value(); o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
 		return o, nil
 	}
@@ -204,6 +208,16 @@ func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others
 	o, err := store.others(ctx, ruleset)
 	k.latest = weak.Make(o)
 	return o, err
+}
+
+// takeTurn puts a value into a channel that holds one while something is read.
+func takeTurn(ctx context.Context, reading chan<- struct{}) error {
+	select {
+	case reading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // End stores the last hits. It waits for that no longer than lastSave after the configuration has
