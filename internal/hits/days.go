@@ -173,7 +173,7 @@ func (s *store) serverDays(ctx context.Context) ([]serverDays, error) {
 func readableDayEntry[T any](ctx context.Context, s *store, server, name string,
 	parse func([]byte) (*T, error),
 ) (*T, error) {
-	value, err := loadDayEntry(ctx, s, server, name, parse)
+	value, err := loadEntry(ctx, s.storage, s.dayEntry(server, name), parse)
 	if unreadable, is := errors.AsType[*unreadableHits](err); is {
 		s.logger.Warn("hits of days cannot be read", zap.Error(unreadable))
 		return nil, nil

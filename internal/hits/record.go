@@ -29,30 +29,11 @@ func (s *store) dayEntry(server, name string) string { return s.entry(server, "d
 
 func shardName(seg *segment, n int) string { return fmt.Sprintf("%d/%d", seg.ID, n) }
 
-// loadDayEntry reads an entry, and returns nil where there is none.
-func loadDayEntry[T any](ctx context.Context, s *store, server, name string,
-	parse func([]byte) (*T, error),
-) (*T, error) {
-	key := s.dayEntry(server, name)
-	b, err := s.storage.Load(ctx, key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	value, err := parse(b)
-	if err != nil {
-		return nil, &unreadableHits{key, b, err}
-	}
-	return value, nil
-}
-
 // ownDayEntry reads an entry of this server. One that cannot be understood is put aside.
 func ownDayEntry[T any](ctx context.Context, s *store, name string,
 	parse func([]byte) (*T, error),
 ) (*T, error) {
-	value, err := loadDayEntry(ctx, s, s.server, name, parse)
+	value, err := loadEntry(ctx, s.storage, s.dayEntry(s.server, name), parse)
 	if unreadable, is := errors.AsType[*unreadableHits](err); is {
 		return nil, s.putAside(ctx, unreadable)
 	}

@@ -93,11 +93,11 @@ func (s *storedHits) countOf(key string) Count {
 // load reads what a server has stored, and returns nil where there is nothing. An entry that cannot
 // be understood is an error of type [*unreadableHits].
 func (s *store) load(ctx context.Context, server string) (*storedHits, error) {
-	all, err := s.loadEntry(ctx, server, "all")
+	all, err := loadEntry(ctx, s.storage, s.entry(server, "all"), parseEntry)
 	if err != nil || all == nil {
 		return nil, err
 	}
-	changes, err := s.loadEntry(ctx, server, "changes")
+	changes, err := loadEntry(ctx, s.storage, s.entry(server, "changes"), parseEntry)
 	if err != nil {
 		return nil, err
 	}
@@ -108,20 +108,21 @@ func (s *store) load(ctx context.Context, server string) (*storedHits, error) {
 }
 
 // loadEntry reads an entry, and returns nil where there is none.
-func (s *store) loadEntry(ctx context.Context, server, name string) (*entry, error) {
-	key := s.entry(server, name)
-	b, err := s.storage.Load(ctx, key)
+func loadEntry[T any](ctx context.Context, from certmagic.Storage, key string,
+	parse func([]byte) (*T, error),
+) (*T, error) {
+	b, err := from.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	e, err := parseEntry(b)
+	value, err := parse(b)
 	if err != nil {
 		return nil, &unreadableHits{key, b, err}
 	}
-	return e, nil
+	return value, nil
 }
 
 // unreadableHits is an entry that holds something else than hits.
