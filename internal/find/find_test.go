@@ -96,7 +96,8 @@ func plainSearch(ruleset *resolver.Ruleset, fold bool, text string) []resolver.R
 		}
 	}
 	slices.SortFunc(found, func(a, b resolver.Rule) int {
-		return cmp.Or(phase(a)-phase(b), strings.Compare(plainForm(canonical(a)), plainForm(canonical(b))),
+		return cmp.Or(phase(a)-phase(b),
+			strings.Compare(plainForm(canonical(a)), plainForm(canonical(b))),
 			strings.Compare(canonical(a), canonical(b)))
 	})
 	return found
@@ -206,8 +207,8 @@ func (r randomRules) derive(t *testing.T, ruleset *resolver.Ruleset) *resolver.R
 }
 
 func (r randomRules) text() string {
-	return r.pick("", "/", "d", "do", "Docs", "/docs/", "s", "notes", "Caf", "café", "caf%c3%A9", "%2F",
-		"{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K")
+	return r.pick("", "/", "d", "do", "Docs", "/docs/", "s", "notes", "Caf", "café", "caf%c3%A9",
+		"%2F", "{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K")
 }
 
 // ruleset returns a random ruleset, and whether it folds the case of letters.
@@ -420,6 +421,21 @@ func TestASuggestionEndsWhenItsTimeIsUp(t *testing.T) {
 	x.suggestTime = 0
 	if got := x.Suggest(ruleset, "kez00000", 1000); len(got) > 16 {
 		t.Errorf("%d keys are suggested", len(got))
+	}
+}
+
+func TestToFindNoSuggestionTakesHardlyAnyMemory(t *testing.T) {
+	var rules []resolver.Rule
+	for i := range 1000 {
+		rules = append(rules, resolver.Rule{Key: fmt.Sprintf("key%05d", i), Value: "gone"})
+	}
+	ruleset := compile(t, resolver.Options{}, rules...)
+	x := unlimited()
+	x.makeNow(ruleset)
+	for _, path := range []string{"/key00500", "/a/" + strings.Repeat("key0", 60), "/%zz"} {
+		if n := testing.AllocsPerRun(10, func() { x.Suggest(ruleset, path, 5) }); n > 1 {
+			t.Errorf("%s: %v allocations", path, n)
+		}
 	}
 }
 

@@ -50,8 +50,8 @@ type follower[T any] interface {
 	follow(ruleset *resolver.Ruleset) (next T, isWorn bool)
 }
 
-// get returns the part for a ruleset or one that is derived from it. ok is false while that is being
-// made.
+// get returns the part for a ruleset or one that is derived from it. ok is false while that is
+// being made.
 func (p *part[T]) get(ruleset *resolver.Ruleset) (t T, ok bool) {
 	if now := p.now.Load(); now != nil && (*now).of().SharesNumbers(ruleset) {
 		return *now, true

@@ -13,7 +13,7 @@ import (
 // They differ from it in at most two bytes (see distance), or their last segment does from its
 // last segment, and in fewer where that is short. Keys with variables, unlisted ones, and those
 // that are gone or pass are not among them. It takes at most 1 ms, and what it has found until then
-// is what it returns. Anybody can make it work: it waits for nobody and takes no memory but for
+// is what it returns. Anybody can make it work: it waits for nobody, and takes 256 bytes besides
 // what it returns.
 func (x *Index) Suggest(ruleset *resolver.Ruleset, path string, most int) []string {
 	var memory [longestWord]byte

@@ -27,7 +27,9 @@ func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
 			}
 		}
 		want()
-		for _, pair := range [][2]string{{"a", two}, {"new", one}, {"b", two}, {"a", three}, {"new", ""}} {
+		for _, pair := range [][2]string{
+			{"a", two}, {"new", one}, {"b", two}, {"a", three}, {"new", ""},
+		} {
 			time.Sleep(time.Second)
 			if err := rs.apply(t.Context(), pair[0], pair[1]); err != nil {
 				t.Fatal(err)
