@@ -8,7 +8,9 @@ told.setAttribute("role", "status");
 document.body.append(told);
 
 // Times in the reader's zone, UTC beside; in lists how long ago, and UTC where one points.
-const units = [["year", 31536e6], ["month", 2592e6], ["day", 864e5], ["hour", 36e5], ["minute", 6e4]];
+const units = [
+	["year", 31536e6], ["month", 2592e6], ["day", 864e5], ["hour", 36e5], ["minute", 6e4],
+];
 const ago = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
 const local = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
@@ -65,12 +67,13 @@ async function find() {
 	asked = new AbortController();
 	try {
 		const answer = await fetch(url, { headers: { Accept: "text/html" }, signal: asked.signal });
-		const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-		document.querySelector("main").replaceWith(found.querySelector("main"));
-		document.title = found.title;
+		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+		document.querySelector("main").replaceWith(page.querySelector("main"));
+		document.title = page.title;
 		history.replaceState(null, "", url);
 		showAll();
-		told.textContent = document.querySelector("main [data-count]")?.textContent ?? "";
+		const found = document.querySelectorAll("main .links li").length;
+		told.textContent = query && (found === 1 ? "1 link" : `${found} links`);
 	} catch (err) {
 		if (err.name !== "AbortError") search.submit();
 	}
@@ -79,6 +82,10 @@ async function find() {
 search?.addEventListener("input", () => {
 	clearTimeout(waiting);
 	waiting = setTimeout(find, 150);
+});
+search?.addEventListener("submit", () => {
+	clearTimeout(waiting);
+	asked?.abort();
 });
 
 function showAll() {
