@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
@@ -137,40 +138,49 @@ func (r *request) searchUnused(v search, duration, after string) view {
 	if note != "" {
 		v.About += " Note: " + note + "."
 	}
-	ruleset := r.links.Serving().Ruleset
-	behind := after == ""
-	for key, count := range list.All() {
-		if !behind {
-			behind = key == after
-			continue
-		}
-		if len(v.Rules) == mostFound {
-			v.Next = v.Rules[mostFound-1].Key
-			break
-		}
-		found, ok := servingRule(ruleset, key)
-		if !ok {
-			continue
-		}
-		one := foundKey{rule: *ruleOf(found)}
-		if count.N > 0 {
-			one.Last = count.Time()
-		}
-		v.Rules = append(v.Rules, one)
-	}
+	v.addListed(r, list, after)
 	return v
+}
+
+// unusedTime is how long a page of unused links may take to be found.
+const unusedTime = 250 * time.Millisecond
+
+// addListed adds the rules that are in a list of hits, in the order of their keys, behind one.
+func (v *search) addListed(r *request, list *hits.List, after string) {
+	for end := time.Now().Add(unusedTime); ; {
+		found := r.links.Search(r.Context(), "", after, mostFound)
+		for _, rule := range found.Rules {
+			if len(v.Rules) == mostFound {
+				v.Next = after
+				return
+			}
+			after = rule.Key
+			count, isListed := list.Of(rule.Key)
+			if !isListed {
+				continue
+			}
+			one := foundKey{rule: *ruleOf(rule)}
+			if count.N > 0 {
+				one.Last = count.Time()
+			}
+			v.Rules = append(v.Rules, one)
+		}
+		if !found.More || len(found.Rules) == 0 {
+			v.Late = found.Late
+			return
+		}
+		if time.Now().After(end) {
+			v.Late, v.Next = true, after
+			return
+		}
+	}
 }
 
 func (search) template() string { return "search" }
 
 // NextPage returns the URL of the next page, below the root.
 func (v search) NextPage() string {
-	last := v.Rules[len(v.Rules)-1]
-	after := last.Key
-	if last.Path != "" {
-		after = last.Path
-	}
-	return v.Root + "?q=" + url.QueryEscape(v.Text) + "&after=" + url.QueryEscape(after)
+	return v.Root + "?q=" + url.QueryEscape(v.Text) + "&after=" + url.QueryEscape(v.Next)
 }
 
 func (v search) text(w io.Writer) {

@@ -348,6 +348,32 @@ func (h *Counters) each(save bool, yield func(key string, m Count, isChanged boo
 	h.unservedChanged = h.unservedChanged && !save
 }
 
+// eachOf passes the counts of the rules of a ruleset to yield, by number; perhaps some in parts.
+func (h *Counters) eachOf(ruleset *resolver.Ruleset, yield func(number int, m Count)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ofKey := func(key string, m Count) {
+		if n, ok := ruleset.NumberOf(key); ok && ruleset.KeyOf(n) == key {
+			yield(n, m)
+		}
+	}
+	for _, c := range h.rulesets {
+		isSame := c.ruleset.SharesNumbers(ruleset)
+		for n := range c.words {
+			switch m := countOf(c.read(n, false)); {
+			case m.N == 0:
+			case isSame:
+				yield(n, m)
+			default:
+				ofKey(c.ruleset.KeyOf(n), m)
+			}
+		}
+	}
+	for key, m := range h.unserved {
+		ofKey(key, m)
+	}
+}
+
 // hitSum adds up the counts of a key.
 type hitSum struct {
 	Count

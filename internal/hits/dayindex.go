@@ -41,7 +41,7 @@ func addTop(top []topKey, key topKey) []topKey {
 	if len(top) >= topKeys && key.N < top[topKeys-1].N {
 		return top
 	}
-	if top = append(top, key); len(top) >= 2*topKeys {
+	if top = append(top, key); len(top) == topKeys || len(top) >= 2*topKeys {
 		return cutTop(top)
 	}
 	return top

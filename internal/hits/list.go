@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -50,21 +51,54 @@ func (l *List) HideUsed(cutoff time.Time) (note string) {
 			" only, which is a shorter time"
 	}
 	l.hidden = make([]bool, l.ruleset.Numbers())
-	for n := range l.hidden {
-		rule, ok := l.ruleset.Numbered(n)
-		if !ok {
-			continue
-		}
-		if m := l.countOf(n); m.N == 0 || m.Time().Before(cutoff) {
-			continue
-		}
-		for _, met := range l.ruleset.Chain(rule.Key) {
-			if n, ok := l.ruleset.NumberOf(met.Key); ok {
-				l.hidden[n] = true
-			}
+	used := l.usedSince(cutoff)
+	for n, isUsed := range used {
+		if isUsed && !l.hidden[n] {
+			l.hideChain(n)
 		}
 	}
 	return note
+}
+
+// usedSince tells of each number whether its rule has redirected since a time.
+func (l *List) usedSince(cutoff time.Time) []bool {
+	used := make([]bool, l.ruleset.Numbers())
+	add := func(number int, m Count) {
+		used[number] = used[number] || m.N > 0 && !m.Time().Before(cutoff)
+	}
+	l.hits.eachOf(l.ruleset, add)
+	if l.others != nil {
+		for number, m := range l.others.counts {
+			add(number, m)
+		}
+	}
+	return used
+}
+
+// hideChain hides the rule with a number, and those that requests for it match then.
+func (l *List) hideChain(number int) {
+	rule, ok := l.ruleset.Numbered(number)
+	if !ok {
+		return
+	}
+	l.hidden[number] = true
+	if !strings.HasPrefix(rule.Value, "/") {
+		return
+	}
+	for _, met := range l.ruleset.Chain(rule.Key) {
+		if n, ok := l.ruleset.NumberOf(met.Key); ok {
+			l.hidden[n] = true
+		}
+	}
+}
+
+// Of returns the hits of the rule of a key, and whether it is in the list.
+func (l *List) Of(key string) (m Count, isListed bool) {
+	n, ok := l.ruleset.NumberOf(key)
+	if !ok || l.hidden != nil && l.hidden[n] {
+		return Count{}, false
+	}
+	return l.countOf(n), true
 }
 
 // All returns the keys of the list and their hits, in the order of the keys.
