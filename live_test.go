@@ -67,7 +67,7 @@ func (s *liveServer) logged(t *testing.T, n int, text string) map[string]any {
 
 const rejected = "rules rejected"
 
-func mustDo(t *testing.T, err error) {
+func mustDo(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -27,12 +27,12 @@ type server struct {
 }
 
 // serve starts Caddy with a site that answers for every host; block is what the site's block holds.
-func serve(t *testing.T, block string) *server {
+func serve(t testing.TB, block string) *server {
 	return serveWith(t, "", block)
 }
 
 // serveWith is serve with global options.
-func serveWith(t *testing.T, options, block string) *server {
+func serveWith(t testing.TB, options, block string) *server {
 	t.Helper()
 	s := &server{options: options}
 	t.Cleanup(func() {
@@ -46,7 +46,7 @@ func serveWith(t *testing.T, options, block string) *server {
 
 // load serves another block in the place of the former one, at another address: on its way out a
 // Caddy drops connections that it has not read from, and a test that asks at once may be on one.
-func (s *server) load(t *testing.T, block string) {
+func (s *server) load(t testing.TB, block string) {
 	t.Helper()
 	s.addr = freeAddress(t)
 	s.reload(t, block)
@@ -54,14 +54,14 @@ func (s *server) load(t *testing.T, block string) {
 
 // reload serves another block at the same address. The admin endpoint has another one each time,
 // for the reason given at load.
-func (s *server) reload(t *testing.T, block string) {
+func (s *server) reload(t testing.TB, block string) {
 	t.Helper()
 	if err := s.tryToLoad(t, block); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *server) tryToLoad(t *testing.T, block string) error {
+func (s *server) tryToLoad(t testing.TB, block string) error {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.addr)
 	admin := "off"
@@ -116,7 +116,7 @@ func storageDir(t testing.TB) string {
 
 // freeAddress returns an address at which nobody listens, another one each time: Caddy would listen
 // twice at one that is its admin endpoint's and a site's.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	t.Helper()
 	for {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -146,7 +146,7 @@ func (r reply) location() string {
 }
 
 // get asks for target, which is sent as it is, from host go.example.
-func (s *server) get(t *testing.T, target string, header ...string) reply {
+func (s *server) get(t testing.TB, target string, header ...string) reply {
 	t.Helper()
 	return s.raw(t, "GET",
 		"GET "+target+" HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+"Connection: close\r\n\r\n")
@@ -160,7 +160,7 @@ func lines(header []string) string {
 }
 
 // raw sends a request, byte for byte, and reads the answer to it.
-func (s *server) raw(t *testing.T, method, request string) reply {
+func (s *server) raw(t testing.TB, method, request string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *server) raw(t *testing.T, method, request string) reply {
 }
 
 // read reads a response to its end.
-func read(t *testing.T, response *http.Response) reply {
+func read(t testing.TB, response *http.Response) reply {
 	t.Helper()
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

@@ -19,7 +19,7 @@ import (
 )
 
 // write writes a file as careful programs do: whole, and in the place of the old one at once.
-func write(t *testing.T, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
 		t.Fatal(err)
