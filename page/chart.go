@@ -32,12 +32,9 @@ type chart struct {
 	Top float64
 }
 
-// Day is what happened on one day, in UTC.
-type Day = hits.Day
-
 // bar is a day of a chart.
 type bar struct {
-	Day
+	hits.Day
 	// X is where the day begins, Y where its bar does, from above, and Height how far it goes down.
 	X         int
 	Y, Height float64
@@ -49,7 +46,7 @@ const (
 )
 
 // newChart returns the chart of days, the oldest first.
-func newChart(id, title string, days []Day) *chart {
+func newChart(id, title string, days []hits.Day) *chart {
 	c := &chart{ID: id, Title: title, Bars: make([]bar, len(days))}
 	for _, day := range days {
 		c.Sum += day.N

@@ -5,13 +5,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 )
 
 // daysOf are days that end on 22 November 2026.
-func daysOf(n ...uint64) []Day {
-	days := make([]Day, len(n))
+func daysOf(n ...uint64) []hits.Day {
+	days := make([]hits.Day, len(n))
 	for i := range days {
-		days[i] = Day{Date: time.Date(2026, 11, 22-len(n)+1+i, 0, 0, 0, 0, time.UTC), N: n[i]}
+		days[i] = hits.Day{Date: time.Date(2026, 11, 22-len(n)+1+i, 0, 0, 0, 0, time.UTC), N: n[i]}
 	}
 	return days
 }

@@ -229,7 +229,7 @@ func (r *request) confirm(effects *live.Effects) error {
 	return unconfirmed{effects}
 }
 
-// fingerprint is a text that other effects have another one than.
+// fingerprint is a short text that tells effects from others.
 func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, effects.Count)
@@ -315,10 +315,12 @@ type effectsView struct {
 }
 
 // effects returns the view of what an edit does.
-func (r *request) effects(written resolver.Rule, e *live.Edit, effects *live.Effects) view {
+func (r *request) effects(
+	written resolver.Rule, e *live.Edit, effects *live.Effects,
+) effectsView {
 	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.Rule == nil,
 		Count: effects.Count, Confirm: fingerprint(effects), Warnings: effects.Warnings,
-		Was: "", Digest: r.links.Serving().Digest}
+		Digest: r.links.Serving().Digest}
 	if e.From != nil {
 		v.Was = live.RuleText(e.From)
 	}
@@ -363,16 +365,15 @@ func (r *request) deleteForm(key string) view {
 	if !ok {
 		return r.noSuchKey(key)
 	}
-	e := &live.Edit{Key: key, From: &found, IsFrom: true}
-	why := r.whyNotWritable()
-	if why != "" {
+	if why := r.whyNotWritable(); why != "" {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
+	e := &live.Edit{Key: key, From: &found, IsFrom: true}
 	effects, err := r.preview(e)
 	if err != nil {
 		return r.refused(found, e, err)
 	}
-	v := r.effects(found, e, effects).(effectsView)
+	v := r.effects(found, e, effects)
 	v.Title = "Delete " + found.Key + "?"
 	return v
 }
@@ -389,7 +390,8 @@ type conflictView struct {
 }
 
 func (r *request) conflict(written resolver.Rule, e *live.Edit, now *resolver.Rule) view {
-	v := conflictView{layout: r.layout(), Key: e.Key, Was: live.RuleText(now), Digest: r.links.Serving().Digest}
+	v := conflictView{layout: r.layout(), Key: e.Key, Was: live.RuleText(now),
+		Digest: r.links.Serving().Digest}
 	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
 	v.Error = "The link " + e.Key + " has changed since the form was made, and nothing is saved."
 	if e.IsFrom && e.From == nil || cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {

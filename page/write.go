@@ -40,7 +40,7 @@ var templateFiles embed.FS
 //go:embed assets
 var assets embed.FS
 
-// templates are those of all views. Each executes "page" with what it defines itself as its content.
+// templates are those of all views. Each begins with "head" and ends with "foot" of layout.html.
 var templates = template.Must(
 	template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
@@ -48,7 +48,6 @@ var templates = template.Must(
 var functions = template.FuncMap{
 	"keyPath": keyPath,
 	"asset":   assetURL,
-	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 	"number":  func(n uint64) string { return number(n) },
