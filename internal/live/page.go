@@ -47,12 +47,15 @@ const warnPage resolver.WarningKind = "hides the links page"
 // a slash at its end.
 func PageWarnings(ruleset *resolver.Ruleset, path string) []resolver.Warning {
 	warnings := warningsOfPage(ruleset, path)
+	if warnings != nil || path == "" {
+		return warnings
+	}
 	for rule := range ruleset.RulesBelow(strings.Trim(path, "/")) {
-		if path != "" && rule.Value != resolver.PassValue && warnings == nil {
+		if rule.Value != resolver.PassValue {
 			return []resolver.Warning{pageWarning(rule, path, "/"+rule.Key)}
 		}
 	}
-	return warnings
+	return nil
 }
 
 // warningsOfPage is PageWarnings for the page's own paths, but not for the keys that it shows.
