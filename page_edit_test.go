@@ -219,6 +219,19 @@ func TestWhatCannotBeWrittenIsShownAsALineToCommit(t *testing.T) {
 		html.EscapeString(`"docs": {"to":"https://new.example","status":301}`))
 }
 
+func TestTheLongestDestinationsFitIntoAForm(t *testing.T) {
+	longest := "https://x.test/" + strings.Repeat("/", 65_000)
+	s, file := servePage(t, `{"long": "`+longest+`"}`, "")
+	form := s.formOf(t, "/.links/key/long?edit")
+	form.Set("note", "kept")
+	if got := s.post(t, "/.links/key/long", form.Encode(), asHTML); got.status != 303 {
+		t.Errorf("status %d: %.500s", got.status, got.body)
+	}
+	if !strings.Contains(rulesOf(t, file), "kept") {
+		t.Error("the edit is not saved")
+	}
+}
+
 func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	s, file := servePage(t, someRules, "")
 	const form = "key=fresh&to=https://fresh.example"

@@ -45,6 +45,21 @@ func TestUnmatchedPathsNameTheLinksThatWerePerhapsMeant(t *testing.T) {
 	s.get(t, "/.links/", asHTML).wants(t, 401)
 }
 
+func TestSuggestionsStandBelowThePathThatWasCut(t *testing.T) {
+	s := serve(t, `handle_path /go/* {
+		shortlink {
+			handbook https://docs.example
+		}
+		shortlink_page {
+			misses
+		}
+	}`)
+	s.eventuallySuggests(t, "/go/handbok", "/go/handbook")
+	if got := s.get(t, "/go/handbook").location(); got != "302 https://docs.example/" {
+		t.Error("the suggestion leads to", got)
+	}
+}
+
 // eventuallySuggests waits until a link is suggested: an index of keys is made beside the requests.
 func (s *server) eventuallySuggests(t *testing.T, target, want string) {
 	t.Helper()

@@ -498,6 +498,13 @@ func TestAPageCanHaveAHandlePathForItself(t *testing.T) {
 	s.get(t, "/links/opensearch.xml").wants(t, 200, `template="http://go.example/links/?q={searchTerms}"`)
 }
 
+func TestAKeyWithAnEncodedSlashLeadsToTheSamePage(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	s.get(t, "/.links/key/secret%2Fplan", asAnn, asHTML).wants(t, 200, "https://plans.example",
+		`href="../assets/style.css`)
+	s.get(t, "/.links/key/a%2F..%2Fb", asAnn, asHTML).wants(t, 404, `href="../assets/style.css`)
+}
+
 func TestKeysThatPathsDoNotHoldHaveAPage(t *testing.T) {
 	s, _ := servePage(t, `{"a//b": "https://x.test/1", "a%2Fb": "https://x.test/2", "what%3F": "https://x.test/3",
 		"c d": "https://x.test/4", "50%25": "https://x.test/5", "größe": "https://x.test/6", "a:b": "https://x.test/7",

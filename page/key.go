@@ -101,7 +101,7 @@ func (v *keyPage) addLeads(r *request) {
 func (r *request) noSuchKey(key string) view {
 	v := missing{layout: r.layout(), Key: key, Text: "There is no link with the key " + key + "."}
 	v.Status, v.Title = http.StatusNotFound, "No such link"
-	v.addSuggestions(r.links, "/"+key)
+	v.addSuggestions(r.links, "/"+key, "")
 	return v
 }
 

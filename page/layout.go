@@ -28,10 +28,11 @@ type layout struct {
 	Status int `json:"-"`
 }
 
-// newLayout returns the layout of a page that lies at the rest of a path.
-func newLayout(rest string) layout {
+// newLayout returns the layout of a page at the path of a request. A slash that is percent-encoded
+// there is no level for browsers.
+func (p *Page) newLayout(r *http.Request) layout {
 	root := "./"
-	if n := strings.Count(rest, "/"); n > 0 {
+	if n := strings.Count(r.URL.EscapedPath(), "/") - strings.Count(p.Path, "/") - 1; n > 0 {
 		root = strings.Repeat("../", n)
 	}
 	return layout{Root: root}
@@ -39,7 +40,7 @@ func newLayout(rest string) layout {
 
 // layout returns the layout of the page that is asked for.
 func (r *request) layout() layout {
-	l := newLayout(r.rest)
+	l := r.page.newLayout(r.Request)
 	l.Handler, l.User, l.MayWrite = r.links.UniqueName, r.user, r.page.mayWrite(r.user)
 	return l
 }

@@ -39,10 +39,10 @@ func (v missing) text(w io.Writer) {
 	}
 }
 
-// addSuggestions adds the links that a request for a path perhaps meant.
-func (v *missing) addSuggestions(links *live.RunningRuleset, path string) {
+// addSuggestions adds the links that a request for a path perhaps meant, and where they stand.
+func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string) {
 	for _, key := range links.Suggest(path, mostSuggested) {
-		v.Suggestions = append(v.Suggestions, suggestion{key, "/" + key})
+		v.Suggestions = append(v.Suggestions, suggestion{key, below + "/" + key})
 	}
 }
 
@@ -67,7 +67,8 @@ func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
 		p.logger.Error("no links can be suggested: " + err.Error())
 		return p.write(w, r, v)
 	}
-	at := stripped(r) + p.Path + "/"
+	before := stripped(r)
+	at := before + p.Path + "/"
 	if plain, is := strings.CutSuffix(key, "+"); is && plain != "" {
 		if _, found := servingRule(links.Serving().Ruleset, plain); found {
 			w.Header().Set("Location", at+keyPath(plain))
@@ -75,7 +76,7 @@ func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-	v.addSuggestions(links, r.URL.Path)
+	v.addSuggestions(links, r.URL.Path, before)
 	if user := p.userOf(r); p.mayWrite(user) && key != "" && links.WhyNotWritable() == nil {
 		v.NewLink = at + "new?key=" + template.URLQueryEscaper(key)
 	}

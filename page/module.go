@@ -161,7 +161,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	}
 	setHeaders(w.Header())
 	if place == unclean {
-		return p.write(w, r, notFound(newLayout(rest), "There is no such page."))
+		return p.write(w, r, notFound(p.newLayout(r), "There is no such page."))
 	}
 	if place == withoutSlash {
 		return redirectBelow(w, r)

@@ -24,15 +24,15 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	}
 	user := p.userOf(r)
 	if !p.mayRead(user) {
-		return p.write(w, r, noName(newLayout(rest)))
+		return p.write(w, r, noName(p.newLayout(r)))
 	}
 	links, err := p.ruleset()
 	if err != nil {
-		return p.write(w, r, failure(newLayout(rest), http.StatusServiceUnavailable, err.Error()))
+		return p.write(w, r, failure(p.newLayout(r), http.StatusServiceUnavailable, err.Error()))
 	}
 	req := &request{Request: r, page: p, links: links, rest: rest, user: user}
 	if r.Method == http.MethodPost {
-		return p.write(w, r, req.post())
+		return p.write(w, r, req.post(w.Header()))
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD, POST")
@@ -74,13 +74,14 @@ func (r *request) get() view {
 }
 
 // post makes the edit that a POST asks for, or returns what has to be clear before that.
-func (r *request) post() view {
+func (r *request) post(h http.Header) view {
 	if err := r.page.csrf.Check(r.Request); err != nil {
 		return failure(r.layout(), http.StatusForbidden,
 			"The form was sent by a page of another site, and nothing has changed: "+err.Error()+".")
 	}
 	key, isKey := r.key()
 	if !isKey && r.rest != "new" {
+		h.Set("Allow", "GET, HEAD")
 		return failure(r.layout(), http.StatusMethodNotAllowed,
 			"Edits are sent to key/KEY, or to new with a field key.")
 	}
@@ -98,8 +99,9 @@ func (r *request) post() view {
 	return r.edit(key)
 }
 
-// mostForm is the largest form: destinations end long before.
-const mostForm = 256 << 10
+// mostForm is the largest form. A key, a destination and the rule that there was have up to 65,535
+// bytes each, and thrice as many where a form encodes them.
+const mostForm = 1 << 20
 
 // whyNoEdits says why a user may not edit.
 func (p *Page) whyNoEdits(user string) string {
