@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"encoding/xml"
+	"mime"
 	"net/http"
 	"strings"
 
@@ -30,7 +31,8 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	h.Set("Content-Type", map[rulefile.Format]string{
 		rulefile.JSON: "application/json", rulefile.CSV: "text/csv; charset=utf-8",
 	}[format])
-	h.Set("Content-Disposition", `attachment; filename="`+r.links.UniqueName+`-links.`+extension+`"`)
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": r.links.UniqueName + "-links." + extension}))
 	if r.Method == http.MethodHead {
 		return nil
 	}
@@ -40,6 +42,7 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	default:
 		h.Set("Retry-After", "10")
 		h.Del("Content-Disposition")
+		h.Del("ETag")
 		return r.page.write(w, r.Request, failure(r.layout(), http.StatusServiceUnavailable,
 			"Others are exporting the links; try again."))
 	}

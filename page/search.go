@@ -149,6 +149,7 @@ const unusedTime = 250 * time.Millisecond
 func (v *search) addListed(r *request, list *hits.List, after string) {
 	for end := time.Now().Add(unusedTime); ; {
 		found := r.links.Search(r.Context(), "", after, mostFound)
+		v.Late = v.Late || found.Late
 		for _, rule := range found.Rules {
 			if len(v.Rules) == mostFound {
 				v.Next = after
@@ -166,7 +167,6 @@ func (v *search) addListed(r *request, list *hits.List, after string) {
 			v.Rules = append(v.Rules, one)
 		}
 		if !found.More || len(found.Rules) == 0 {
-			v.Late = found.Late
 			return
 		}
 		if time.Now().After(end) {
