@@ -42,7 +42,7 @@ async function onPage(steps, options = {}) {
 		httpCredentials: credentials, viewport: { width: 1280, height: 800 }, locale: "en-GB",
 		timezoneId: "UTC", ...options,
 	});
-	context.setDefaultTimeout(5000);
+	context.setDefaultTimeout(15_000);
 	const wrong = [];
 	context.on("console", (message) => {
 		const isNoFault = [
