@@ -1,8 +1,6 @@
 package page
 
 import (
-	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -64,21 +62,6 @@ func (r *request) editForm(key string) view {
 		v.WhyNot = r.whyNotThis(found)
 	}
 	return v
-}
-
-// errOnlyLooked is the answer to an edit that was made to see what it would do.
-var errOnlyLooked = errors.New("this edit was not meant")
-
-// preview returns what an edit would do, or why it would be refused.
-func (r *request) preview(e *live.Edit) (seen *live.Effects, err error) {
-	e.Confirm = func(effects *live.Effects) error {
-		seen = effects
-		return errOnlyLooked
-	}
-	if _, err = r.links.Apply(r.Context(), e); errors.Is(err, errOnlyLooked) {
-		err = nil
-	}
-	return seen, err
 }
 
 // whyNotThis says why a rule cannot be edited where it stands, "" where it can.
@@ -215,30 +198,6 @@ func (r *request) setFrom(e *live.Edit) error {
 	return nil
 }
 
-// unconfirmed is the answer to an edit whose effects the user has not seen.
-type unconfirmed struct{ *live.Effects }
-
-// Error says what is missing.
-func (u unconfirmed) Error() string { return "the effects of the edit are not confirmed" }
-
-// confirm refuses an edit that leads other links elsewhere, unless its user has seen which.
-func (r *request) confirm(effects *live.Effects) error {
-	if effects.Count == 0 || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
-		return nil
-	}
-	return unconfirmed{effects}
-}
-
-// fingerprint is a short text that tells effects from others.
-func fingerprint(effects *live.Effects) string {
-	sum := sha256.New()
-	fmt.Fprintln(sum, effects.Count)
-	for _, other := range effects.Others {
-		fmt.Fprintln(sum, live.LinesOf(other))
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
-}
-
 // refused returns the view of an edit that was not made.
 func (r *request) refused(written resolver.Rule, e *live.Edit, err error) view {
 	if conflict, is := errors.AsType[*live.Conflict](err); is {
@@ -296,156 +255,3 @@ func (v saved) location() string {
 }
 
 func (v saved) text(w io.Writer) { fmt.Fprintf(w, "%s %s, digest %s\n", v.Done, v.Key, v.Digest) }
-
-// effectsView says what an edit does to other links, before it is made.
-type effectsView struct {
-	layout
-	Saved    bool          `json:"saved"` // never
-	Rule     rule          `json:"rule"`
-	IsRemove bool          `json:"remove,omitempty"`
-	Count    int           `json:"others"` // how many other links lead elsewhere then
-	Others   []live.Change `json:"effects"`
-	Confirm  string        `json:"confirm"`
-	Was      string        `json:"was"`
-	Digest   string        `json:"digest"`
-
-	Lines    []live.ChangeLine  `json:"-"`
-	Own      []live.ChangeLine  `json:"-"`
-	Warnings []resolver.Warning `json:"-"`
-}
-
-// effects returns the view of what an edit does.
-func (r *request) effects(
-	written resolver.Rule, e *live.Edit, effects *live.Effects,
-) effectsView {
-	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.Rule == nil,
-		Count: effects.Count, Confirm: fingerprint(effects), Warnings: effects.Warnings,
-		Digest: r.links.Serving().Digest}
-	if e.From != nil {
-		v.Was = live.RuleText(e.From)
-	}
-	for _, other := range effects.Others {
-		v.Others = append(v.Others, live.ChangeOf(other))
-		v.Lines = append(v.Lines, live.LinesOf(other)...)
-	}
-	if effects.Own != nil {
-		v.Own = live.LinesOf(*effects.Own)
-	}
-	v.Title = v.Heading()
-	return v
-}
-
-// Heading says how many other links an edit concerns.
-func (v effectsView) Heading() string {
-	switch {
-	case v.Count == 0:
-		return "No other link is concerned"
-	case v.Count == 1:
-		return "1 other link leads elsewhere then"
-	}
-	return fmt.Sprintf("%s other links lead elsewhere then", number(uint64(v.Count)))
-}
-
-// Unnamed is how many concerned links are not named.
-func (v effectsView) Unnamed() int { return v.Count - len(v.Others) }
-
-func (effectsView) template() string { return "effects" }
-
-func (v effectsView) text(w io.Writer) {
-	fmt.Fprintf(w, "%s; nothing is saved yet.\n", v.Heading())
-	for _, line := range v.Lines {
-		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
-	}
-	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
-}
-
-// deleteForm returns the page that asks whether a link is to be removed, and says what that does.
-func (r *request) deleteForm(key string) view {
-	found, ok := servingRule(r.links.Serving().Ruleset, key)
-	if !ok {
-		return r.noSuchKey(key)
-	}
-	if why := r.whyNotWritable(); why != "" {
-		return failure(r.layout(), http.StatusForbidden, why)
-	}
-	e := &live.Edit{Key: key, From: &found, IsFrom: true}
-	effects, err := r.preview(e)
-	if err != nil {
-		return r.refused(found, e, err)
-	}
-	v := r.effects(found, e, effects)
-	v.Title = "Delete " + found.Key + "?"
-	return v
-}
-
-// conflictView shows an edit beside what somebody else has made of the rule meanwhile.
-type conflictView struct {
-	layout
-	Key    string `json:"key"`
-	Error  string `json:"error"`
-	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
-	Theirs *rule  `json:"theirs,omitempty"`
-	Was    string `json:"was"` // theirs as JSON
-	Digest string `json:"digest"`
-}
-
-func (r *request) conflict(written resolver.Rule, e *live.Edit, now *resolver.Rule) view {
-	v := conflictView{layout: r.layout(), Key: e.Key, Was: live.RuleText(now),
-		Digest: r.links.Serving().Digest}
-	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
-	v.Error = "The link " + e.Key + " has changed since the form was made, and nothing is saved."
-	if e.IsFrom && e.From == nil || cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
-		v.Title = "The key is taken"
-		v.Error = "There is a link with the key " + e.Key + " already, and nothing is saved."
-	}
-	if e.Rule != nil {
-		v.Mine = ruleOf(written)
-	}
-	if now != nil {
-		v.Theirs = ruleOf(*now)
-	}
-	return v
-}
-
-// Rows are the fields of the rule, as the user and as somebody else has them.
-func (v conflictView) Rows() []conflictRow {
-	mine, theirs := v.Mine.fields(), v.Theirs.fields()
-	for i := range mine {
-		mine[i].Theirs = theirs[i].Mine
-	}
-	return mine
-}
-
-// conflictRow is a field of a rule in two versions.
-type conflictRow struct{ Name, Mine, Theirs string }
-
-// fields returns the fields of a rule, nil for one that is removed.
-func (r *rule) fields() []conflictRow {
-	if r == nil {
-		r = &rule{To: "removed"}
-	}
-	status := "default"
-	if r.Status != 0 {
-		status = fmt.Sprint(r.Status)
-	}
-	yesNo := map[bool]string{true: "yes", false: "no"}
-	return []conflictRow{
-		{Name: "Leads to", Mine: r.To}, {Name: "Status", Mine: status},
-		{Name: "Exact", Mine: yesNo[r.Exact]}, {Name: "Unlisted", Mine: yesNo[r.Unlisted]},
-		{Name: "Query", Mine: cmp.Or(r.Query, "default")}, {Name: "Note", Mine: r.Note},
-	}
-}
-
-func (conflictView) template() string { return "conflict" }
-
-func (v conflictView) text(w io.Writer) {
-	fmt.Fprintln(w, v.Error)
-	if v.Theirs != nil {
-		fmt.Fprint(w, "now:  ")
-		v.Theirs.line(w)
-	}
-	if v.Mine != nil {
-		fmt.Fprint(w, "mine: ")
-		v.Mine.line(w)
-	}
-}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -159,4 +160,16 @@ func (r *request) picture(w http.ResponseWriter, key string) error {
 		return r.page.write(w, r.Request, failure(r.layout(), http.StatusBadRequest, err.Error()))
 	}
 	return r.sendPicture(w, code)
+}
+
+// sendPicture sends a QR code.
+func (r *request) sendPicture(w http.ResponseWriter, code *qrCode) error {
+	var b bytes.Buffer
+	if err := code.PNG(&b); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/png")
+	h.Set("Content-Disposition", "attachment; filename=qr.png")
+	return send(w, r.Request, http.StatusOK, b.Bytes())
 }

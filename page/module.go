@@ -104,7 +104,7 @@ func (p *Page) Provision(ctx caddy.Context) error {
 	if p.Misses {
 		p.warnOfRest()
 	}
-	return live.OnceStarted(ctx, p.greet)
+	return live.OnceStarted(ctx, p.checkRunning)
 }
 
 // check returns what is wrong with the options.
@@ -118,9 +118,9 @@ func (p *Page) check() error {
 	return errors.Join(errs...)
 }
 
-// greet looks, once Caddy has started, for what only shows then: whether the handler is there, and
+// checkRunning checks what is known only once Caddy has started: whether the handler is there, and
 // whether its rules leave the page alone.
-func (p *Page) greet() {
+func (p *Page) checkRunning() {
 	rs, err := p.ruleset()
 	if err != nil {
 		p.logger.Error("the links page has no links to show", zap.Error(err))

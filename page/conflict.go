@@ -1,0 +1,83 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// conflictView shows an edit beside what somebody else has made of the rule meanwhile.
+type conflictView struct {
+	layout
+	Key    string `json:"key"`
+	Error  string `json:"error"`
+	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
+	Theirs *rule  `json:"theirs,omitempty"`
+	Was    string `json:"was"` // theirs as JSON
+	Digest string `json:"digest"`
+}
+
+func (r *request) conflict(written resolver.Rule, e *live.Edit, now *resolver.Rule) view {
+	v := conflictView{layout: r.layout(), Key: e.Key, Was: live.RuleText(now),
+		Digest: r.links.Serving().Digest}
+	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
+	v.Error = "The link " + e.Key + " has changed since the form was made, and nothing is saved."
+	if e.IsFrom && e.From == nil || cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
+		v.Title = "The key is taken"
+		v.Error = "There is a link with the key " + e.Key + " already, and nothing is saved."
+	}
+	if e.Rule != nil {
+		v.Mine = ruleOf(written)
+	}
+	if now != nil {
+		v.Theirs = ruleOf(*now)
+	}
+	return v
+}
+
+// Rows are the fields of the rule, as the user and as somebody else has them.
+func (v conflictView) Rows() []conflictRow {
+	mine, theirs := v.Mine.fields(), v.Theirs.fields()
+	for i := range mine {
+		mine[i].Theirs = theirs[i].Mine
+	}
+	return mine
+}
+
+// conflictRow is a field of a rule in two versions.
+type conflictRow struct{ Name, Mine, Theirs string }
+
+// fields returns the fields of a rule, nil for one that is removed.
+func (r *rule) fields() []conflictRow {
+	if r == nil {
+		r = &rule{To: "removed"}
+	}
+	status := "default"
+	if r.Status != 0 {
+		status = fmt.Sprint(r.Status)
+	}
+	yesNo := map[bool]string{true: "yes", false: "no"}
+	return []conflictRow{
+		{Name: "Leads to", Mine: r.To}, {Name: "Status", Mine: status},
+		{Name: "Exact", Mine: yesNo[r.Exact]}, {Name: "Unlisted", Mine: yesNo[r.Unlisted]},
+		{Name: "Query", Mine: cmp.Or(r.Query, "default")}, {Name: "Note", Mine: r.Note},
+	}
+}
+
+func (conflictView) template() string { return "conflict" }
+
+func (v conflictView) text(w io.Writer) {
+	fmt.Fprintln(w, v.Error)
+	if v.Theirs != nil {
+		fmt.Fprint(w, "now:  ")
+		v.Theirs.line(w)
+	}
+	if v.Mine != nil {
+		fmt.Fprint(w, "mine: ")
+		v.Mine.line(w)
+	}
+}
