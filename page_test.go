@@ -277,6 +277,7 @@ func TestOnlySomebodyByNameSeesThePage(t *testing.T) {
 				tt.guard, tt.options))
 			write(t, file, someRules)
 			s.get(t, "/.links/key/docs", append(tt.header, asHTML)...).wants(t, tt.read)
+			s.get(t, "/.links/assets/style.css", tt.header...).wants(t, 200) // no secret
 			header := append(tt.header, "Content-Type: application/x-www-form-urlencoded",
 				"Content-Length: 28")
 			got := s.raw(t, "POST", "POST /.links/new HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+

@@ -108,3 +108,16 @@ func luminance(t *testing.T, color string) float64 {
 	}
 	return sum
 }
+
+func TestLongTextsAreShownByTheirBeginning(t *testing.T) {
+	for text, want := range map[string]string{
+		"docs":                         "docs",
+		strings.Repeat("a", 500):       strings.Repeat("a", 500),
+		strings.Repeat("a", 65_535):    strings.Repeat("a", 500) + "…",
+		strings.Repeat("a", 499) + "ü": strings.Repeat("a", 499) + "…",
+	} {
+		if got := short(text); got != want {
+			t.Errorf("%.20s with %d bytes is shown as %q", text, len(text), got)
+		}
+	}
+}
