@@ -24,7 +24,7 @@ import (
 func (s *server) statusUntil(t *testing.T, want string, status int) {
 	t.Helper()
 	pattern := regexp.MustCompile("^" + want + "$")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		got, exit := s.command("status")
 		if pattern.MatchString(got) {
 			if exit != status {

@@ -32,7 +32,7 @@ func write(t testing.TB, path, content string) {
 // eventually asks until the answer is the wanted one.
 func (s *server) eventually(t *testing.T, target, want string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		got := s.get(t, target).location()
 		if got == want {
