@@ -54,7 +54,6 @@ var functions = template.FuncMap{
 	"count":   printable.Count,
 	"visible": printable.Text,
 	"short":   short,
-	"isURL":   isURL,
 
 	"styleOfMisses": styleOfMisses,
 }
@@ -75,12 +74,6 @@ func short(text string) string {
 func styleOfMisses() (template.URL, error) {
 	content, err := assets.ReadFile("assets/miss.css")
 	return template.URL("data:text/css;base64," + base64.StdEncoding.EncodeToString(content)), err
-}
-
-// isURL reports whether a text is a URL to link to, and not a path, a word or a template.
-func isURL(text string) bool {
-	return (strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")) &&
-		!strings.ContainsAny(text, "{}…")
 }
 
 // write writes a view in the form that the client prefers.
