@@ -102,7 +102,7 @@ func (p *Page) Provision(ctx caddy.Context) error {
 	}
 	p.Path = strings.TrimSuffix(p.Path, "/")
 	if p.Misses {
-		p.warnOfRest()
+		p.warnUnlessLast()
 	}
 	return live.OnceStarted(ctx, p.checkRunning)
 }

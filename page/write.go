@@ -50,7 +50,7 @@ var functions = template.FuncMap{
 	"asset":   assetURL,
 	"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
-	"number":  func(n uint64) string { return number(n) },
+	"number":  number,
 	"count":   printable.Count,
 	"visible": printable.Text,
 	"short":   short,

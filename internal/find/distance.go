@@ -6,9 +6,8 @@ import "bytes"
 // are near to too many.
 func allowed(length int) int { return min(2, length/3) }
 
-// distance is how many bytes have to be inserted, left out or replaced to make a word of another
-// one (Levenshtein), but to change the order of two counts as one where nothing else differs. It is
-// more than most where it would be.
+// distance returns the Levenshtein distance of two words in bytes, or more than most. Where only two
+// neighbours have changed places it is 1.
 func distance(a, b []byte, most int) int {
 	n := levenshtein(a, b, most)
 	if n > 1 && most > 0 && isSwapped(a, b) {
@@ -17,8 +16,8 @@ func distance(a, b []byte, most int) int {
 	return n
 }
 
-// levenshtein tries all ways to go on behind what the words have in common, of which there are few,
-// as most is small.
+// levenshtein returns the distance without swaps. Behind what the words have in common it tries all
+// ways to go on: there are few, as most is small.
 func levenshtein(a, b []byte, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -9,8 +9,7 @@ import (
 // percent-encoded decoded, but for the slash. So it is the same for all spellings of a key, and
 // nearly always what people see and write.
 
-// formByte returns the byte of the form for what stands at an index of a text, and where the next
-// one stands.
+// formByte returns the byte of the form for what a text has at an index, and the next index.
 func formByte(text string, at int) (c byte, next int) {
 	c, next = text[at], at+1
 	if c == '%' && at+2 < len(text) {

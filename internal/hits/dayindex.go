@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// dayIndex is the entry of a storage that says what days of a server there are, and what all keys
-// together had on them. What each key had is in segments.
+// dayIndex is the entry that lists the recorded days of a server. It has what all keys together had
+// on each; what each key had is in segments.
 type dayIndex struct {
 	Since    time.Time      `json:"since"`    // when the totals began, as in their entry
 	Began    time.Time      `json:"began"`    // when days began to be kept

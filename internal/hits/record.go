@@ -259,8 +259,8 @@ func (r *recording) load(ctx context.Context, seg *segment, n int) (*shard, erro
 	return ownDayEntry(ctx, r.store, shardName(seg, n), seg.parseShard)
 }
 
-// advance returns a shard of the segment, with what its keys have had since base, and whether it is
-// another than the one that is stored.
+// advance returns a shard of the segment, with what its keys have had since base. isChanged tells
+// that it is not the one that is stored.
 func (r *recording) advance(base *shard, n int) (next *shard, isChanged bool) {
 	next = &shard{first: r.segment.First, recorded: r.today - 1}
 	if base == nil {

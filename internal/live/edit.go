@@ -25,9 +25,8 @@ type Edit struct {
 	Key        string
 	Rule       *resolver.Rule // nil to remove it
 	Conditions Preconditions
-	// IsFrom tells that the edit was made of the key's rule as From has it, nil for a key without a
-	// rule. Where that is another one by now, wherever it stands, the edit is refused with a
-	// [Conflict].
+	// IsFrom refuses the edit with a [Conflict] unless the key's rule, wherever it stands, is still
+	// From; nil stands for no rule.
 	IsFrom bool
 	From   *resolver.Rule
 	// Confirm, if not nil, is told what the edit does before anything is written, each time that it

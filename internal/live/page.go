@@ -94,7 +94,7 @@ type pagePaths struct {
 	paths []string
 }
 
-// KeepFree warns of rules that answer a links page at a path, now and whenever others serve, until
+// KeepFree warns of rules that answer a links page at a path. It looks now, and at each swap until
 // the configuration is unloaded.
 func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
 	rs.warn(PageWarnings(rs.Serving().Ruleset, path))

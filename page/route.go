@@ -7,8 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// warnOfRest warns of handlers behind a page that answers misses: nobody ever asks them.
-func (p *Page) warnOfRest() {
+// warnUnlessLast warns of handlers behind a page that answers misses: they are never asked.
+func (p *Page) warnUnlessLast() {
 	routes := p.routesAround()
 	i := slices.IndexFunc(routes, func(r caddyhttp.Route) bool { return r.HandlersRaw != nil })
 	if i < 0 || routes[i].MatcherSetsRaw != nil || routes[i].MatcherSets != nil {
