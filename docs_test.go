@@ -387,7 +387,8 @@ func checkShell(t *testing.T, at, text string) {
 	for line := range strings.Lines(text) {
 		const with = "--with " + modulePath
 		const guest = with + "/(redis|page)"
-		if regexp.MustCompile(guest).MatchString(line) && !regexp.MustCompile(with+`[ @=]`).MatchString(line) {
+		if regexp.MustCompile(guest).MatchString(line) &&
+			!regexp.MustCompile(with+`[ @=]`).MatchString(line) {
 			t.Errorf("%s: a build with a guest alone has no handler: %s", at, line)
 		}
 		_, command, is := strings.Cut(line, "caddy shortlink ")

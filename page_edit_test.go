@@ -171,7 +171,8 @@ func TestAConflictShowsBothVersionsAndSavesNeither(t *testing.T) {
 func TestANewLinkNeverOverwritesOne(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	for _, form := range []string{
-		"key=docs&to=https://x.test&was=", "key=docs&to=https://x.test", "key=/docs&to=https://x.test&was=",
+		"key=docs&to=https://x.test&was=", "key=docs&to=https://x.test",
+		"key=/docs&to=https://x.test&was=",
 		"key=%64ocs&to=https://x.test",
 	} {
 		s.post(t, "/.links/new", form, asHTML).wants(t, 409, "https://docs.example/handbook")
@@ -197,7 +198,8 @@ func TestARefusedEditSaysWhyAndKeepsWhatWasWritten(t *testing.T) {
 		"key=x&to=https://x.test&note=" + strings.Repeat("n", 501): "500",
 	} {
 		got := s.post(t, "/.links/new", form, asHTML)
-		if got.status != 422 && got.status != 400 || !strings.Contains(html.UnescapeString(got.body), want) {
+		if got.status != 422 && got.status != 400 ||
+			!strings.Contains(html.UnescapeString(got.body), want) {
 			t.Errorf("%.60s: %d, want a refusal that says %q:\n%.3000s", form, got.status, want, got.body)
 		}
 	}

@@ -260,17 +260,26 @@ func TestOnlySomebodyByNameSeesThePage(t *testing.T) {
 		header         []string
 		read, write    int
 	}{
-		"nobody is asked for a name":                {read: 403, write: 403},
-		"everyone may read":                         {options: "read everyone", read: 200, write: 403},
-		"a header names somebody":                   {options: "user {header.Remote-User}", header: []string{"Remote-User: bob"}, read: 200, write: 201},
-		"the header is not there":                   {options: "user {header.Remote-User}", read: 403, write: 403},
-		"the header is empty":                       {options: "user {header.Remote-User}", header: []string{"Remote-User:  "}, read: 403, write: 403},
-		"the header is a placeholder":               {options: "user {header.Remote-User}", header: []string{"Remote-User: {http.auth.user.id}"}, read: 403, write: 403},
-		"the placeholder is unknown":                {options: "user {http.nobody.knows}", read: 403, write: 403},
-		"a variable that is not set":                {options: "user {vars.nothing}", read: 403, write: 403},
-		"somebody who may not write":                {guard: signIn, options: "write nobody", header: []string{asAnn}, read: 200, write: 403},
-		"everyone may read, and nobody may write":   {options: "read everyone\nwrite nobody", read: 200, write: 403},
-		"everyone may read, and somebody may write": {guard: signIn, options: "read everyone", header: []string{asAnn}, read: 200, write: 201},
+		"nobody is asked for a name": {read: 403, write: 403},
+		"everyone may read":          {options: "read everyone", read: 200, write: 403},
+		"a header names somebody": {options: "user {header.Remote-User}",
+			header: []string{"Remote-User: bob"}, read: 200, write: 201},
+		"the header is not there": {options: "user {header.Remote-User}", read: 403,
+			write: 403},
+		"the header is empty": {options: "user {header.Remote-User}",
+			header: []string{"Remote-User:  "}, read: 403, write: 403},
+		"the header is a placeholder": {options: "user {header.Remote-User}",
+			header: []string{"Remote-User: {http.auth.user.id}"}, read: 403, write: 403},
+		"the placeholder is unknown": {options: "user {http.nobody.knows}", read: 403,
+			write: 403},
+		"a variable that is not set": {options: "user {vars.nothing}", read: 403,
+			write: 403},
+		"somebody who may not write": {guard: signIn, options: "write nobody",
+			header: []string{asAnn}, read: 200, write: 403},
+		"everyone may read, and nobody may write": {options: "read everyone\nwrite nobody", read: 200,
+			write: 403},
+		"everyone may read, and somebody may write": {guard: signIn, options: "read everyone",
+			header: []string{asAnn}, read: 200, write: 201},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, fmt.Sprintf("shortlink {\nfrom file %s\n}\n%s\nshortlink_page {\n%s\n}", file,
@@ -294,7 +303,8 @@ func TestNoSpellingOfAPathGoesAroundTheGuard(t *testing.T) {
 		"/.links/key/../../x", "/.links/key/a%2F..%2F..%2F..%2Fx", "/.links/key/..%2F..%2Fdocs",
 		"/.links//key/docs", "/.links/./key/docs", "/.links/key/%2e%2e/%2E%2e/docs",
 		"/x/../.links/key/docs", "//.links/key/docs", "/.links%2Fkey%2Fdocs",
-		"/.links/key/a/../docs", "/.links/../.links/key/docs", "/.links/key/docs/.", "/.links/key/docs/..",
+		"/.links/key/a/../docs", "/.links/../.links/key/docs", "/.links/key/docs/.",
+		"/.links/key/docs/..",
 		"/.links/key/docs//", "/.links/%252e%252e/docs", "/.links/?q=docs", "/.LINKS/key/docs",
 	} {
 		got := s.get(t, guarded, asHTML)
@@ -302,7 +312,7 @@ func TestNoSpellingOfAPathGoesAroundTheGuard(t *testing.T) {
 			t.Errorf("%s shows a link to nobody: %d", guarded, got.status)
 		}
 	}
-	// without a guard everybody would be nobody: what would be answered to ann is not another page
+	// the page refuses these spellings itself, also where nothing guards it
 	s.load(t, strings.ReplaceAll(pageBlock(file, "read everyone"), "basic_auth /.links*",
 		"basic_auth /nowhere"))
 	for _, unclean := range []string{
@@ -401,7 +411,8 @@ func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
 		t.Errorf("check says\n%s\nwant %s", out, want)
 	}
 	write(t, file, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
-	if out, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, ""); strings.Contains(out, "links page") {
+	out, _ = shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+	if strings.Contains(out, "links page") {
 		t.Errorf("check says of a page that is free\n%s", out)
 	}
 }
@@ -496,7 +507,8 @@ func TestAPageCanHaveAHandlePathForItself(t *testing.T) {
 	redir /links /links/`)
 	s.get(t, "/links/", asHTML).wants(t, 200, `href="./?q="`)
 	s.get(t, "/links/key/docs", asHTML).wants(t, 200, "https://docs.example")
-	s.get(t, "/links/opensearch.xml").wants(t, 200, `template="http://go.example/links/?q={searchTerms}"`)
+	s.get(t, "/links/opensearch.xml").wants(t, 200,
+		`template="http://go.example/links/?q={searchTerms}"`)
 }
 
 func TestAKeyWithAnEncodedSlashLeadsToTheSamePage(t *testing.T) {

@@ -26,7 +26,8 @@ func (r *request) conflict(written resolver.Rule, e *live.Edit, now *resolver.Ru
 		Digest: r.links.Serving().Digest}
 	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
 	v.Error = "The link " + e.Key + " has changed since the form was made, and nothing is saved."
-	if e.IsFrom && e.From == nil || cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
+	if e.IsFrom && e.From == nil ||
+		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
 		v.Title = "The key is taken"
 		v.Error = "There is a link with the key " + e.Key + " already, and nothing is saved."
 	}

@@ -5,5 +5,5 @@
 // ruleset knows; a view is written as HTML, JSON or plain text, as the client asks. Edits go the
 // way of the admin endpoint, through internal/live.
 //
-// Builds have the page that import this package; nothing else of this module does.
+// Only builds that import this package have the page; nothing else of this module imports it.
 package page

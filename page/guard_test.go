@@ -16,7 +16,8 @@ import (
 func FuzzNoPathBelowThePageIsUnseenByItsGuard(f *testing.F) {
 	for _, target := range []string{
 		"/.links", "/.links/", "/.links/key/docs", "/.links/key/../../x", "/.links/key/a%2F..%2F..%2Fx",
-		"/.links//", "/.links/./x", "/.links/%2e%2e/", "/.links/%252e/", "/.links/key/a%5C..%5C", "//.links/",
+		"/.links//", "/.links/./x", "/.links/%2e%2e/", "/.links/%252e/", "/.links/key/a%5C..%5C",
+		"//.links/",
 		"/%2elinks/", "/.links/\x00", "/.LINKS/", "/.links/key/%FF",
 	} {
 		f.Add(target)
@@ -42,7 +43,8 @@ func FuzzNoPathBelowThePageIsUnseenByItsGuard(f *testing.F) {
 // The page of a key is found under the path that is written for it, in any page's links.
 func FuzzThePathOfAKeyNamesTheKey(f *testing.F) {
 	for _, key := range []string{
-		"docs", "a/b", "a//b", "x/", ".", "a/../b", "50%25", "what%3F", "c d", "größe", "gh/{owner}", "+", "a:b",
+		"docs", "a/b", "a//b", "x/", ".", "a/../b", "50%25", "what%3F", "c d", "größe", "gh/{owner}", "+",
+		"a:b",
 		"\xff", "?edit", "#top", `"><script>`, "%2e%2e/x",
 	} {
 		f.Add(key)
@@ -62,7 +64,8 @@ func FuzzThePathOfAKeyNamesTheKey(f *testing.F) {
 }
 
 func FuzzOfWhatAClientAcceptsAFormIsChosen(f *testing.F) {
-	for _, accept := range []string{"", "*/*", "text/html;q=0.1, application/json", "text/html;q=x", ";;,"} {
+	for _, accept := range []string{"", "*/*", "text/html;q=0.1, application/json", "text/html;q=x",
+		";;,"} {
 		f.Add(accept)
 	}
 	f.Fuzz(func(t *testing.T, accept string) {
@@ -78,9 +81,12 @@ func TestTheFormThatAClientPrefersIsChosen(t *testing.T) {
 	for accept, want := range map[string]form{
 		"": formText, "*/*": formText, "text/html": formHTML, "application/json": formJSON,
 		"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8": formHTML,
-		"application/json, text/html;q=0.5":                                          formJSON, "text/html;q=0, application/json;q=0.1": formJSON,
-		"text/plain, text/html;q=0.9": formText, "TEXT/HTML": formHTML, "image/png": formText,
-		"application/json;q=2": formText,
+		"application/json, text/html;q=0.5":                                          formJSON,
+		"text/html;q=0, application/json;q=0.1":                                      formJSON,
+		"text/plain, text/html;q=0.9":                                                formText,
+		"TEXT/HTML":                                                                  formHTML,
+		"image/png":                                                                  formText,
+		"application/json;q=2":                                                       formText,
 	} {
 		if got := preferred([]string{accept}); got != want {
 			t.Errorf("%q is answered with form %d, want %d", accept, got, want)

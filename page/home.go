@@ -85,7 +85,9 @@ func (r *request) report(err error) {
 }
 
 // FirstBroken are the first of the rules that are answered with an error.
-func (v home) FirstBroken() []live.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
+func (v home) FirstBroken() []live.BrokenRule {
+	return v.State.Broken[:min(len(v.State.Broken), 5)]
+}
 
 // Rules is how many rules serve.
 func (v home) Rules() string { return number(uint64(v.State.Rules)) }

@@ -32,7 +32,7 @@ type keyPage struct {
 
 	Chart *chart  `json:"-"`
 	QR    *qrCode `json:"-"`
-	// WhyNot says why the rule cannot be edited here, "" where it can; Lines are what to write instead.
+	// WhyNot says why the rule cannot be edited here, "" where it can.
 	WhyNot string `json:"-"`
 	Notice string `json:"-"` // what an edit has come to
 

@@ -63,7 +63,7 @@ func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
 	return ruleset.Numbered(number)
 }
 
-// writtenAs returns a rule as lines for the places where rules can stand: a Caddyfile, JSON and CSV.
+// writtenAs returns a rule as a line of a Caddyfile, of JSON and of CSV.
 func writtenAs(r resolver.Rule) []string {
 	words := append([]string{"rule", r.Key, r.Value}, ruleOf(r).Flags()...)
 	lines := []string{strings.Join(words, " ")}

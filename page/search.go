@@ -77,7 +77,8 @@ func (r *request) searchNow() view {
 	if text == "" {
 		v.About = "All links, in the order of their keys."
 	}
-	if _, taken := servingRule(r.links.Serving().Ruleset, text); !taken && !strings.Contains(text, " ") {
+	_, isTaken := servingRule(r.links.Serving().Ruleset, text)
+	if !isTaken && !strings.Contains(text, " ") {
 		v.New = strings.TrimPrefix(text, "/")
 	}
 	return v

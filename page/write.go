@@ -126,8 +126,8 @@ const (
 	formJSON
 )
 
-// preferred returns the form that the lines of Accept (RFC 9110 12.5.1) prefer: text, unless HTML or
-// JSON is named with a higher weight.
+// preferred returns the form that the lines of Accept (RFC 9110 12.5.1) prefer: text, unless HTML
+// or JSON is named with a higher weight.
 func preferred(accept []string) form {
 	best, weight := formText, 0.0
 	names := map[string]form{

@@ -273,9 +273,9 @@ type lineage struct{ _ byte }
 // derived from one another. Both have as many numbers then.
 func (rs *Ruleset) SharesNumbers(other *Ruleset) bool { return rs.lineage == other.lineage }
 
-// Differing gives the numbers that have another rule in a ruleset which shares them. They come in no
-// particular order, at the cost of what was derived in between. Rules that only lead elsewhere, or
-// stand elsewhere, may be among them.
+// Differing gives the numbers that have another rule in a ruleset which shares them. They come in
+// no particular order, at the cost of what was derived in between. Rules that only lead elsewhere,
+// or stand elsewhere, may be among them.
 func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for p, page := range rs.table.slots.all {

@@ -6,8 +6,8 @@ import "bytes"
 // are near to too many.
 func allowed(length int) int { return min(2, length/3) }
 
-// distance returns the Levenshtein distance of two words in bytes, or more than most. Where only two
-// neighbours have changed places it is 1.
+// distance returns the Levenshtein distance of two words in bytes, or more than most. Where only
+// two neighbours have changed places it is 1.
 func distance(a, b []byte, most int) int {
 	n := levenshtein(a, b, most)
 	if n > 1 && most > 0 && isSwapped(a, b) {
