@@ -127,6 +127,7 @@ const heading = (page) => page.getByRole("heading", { level: 1 }).innerText();
 const press = (page, name) => page.getByRole("button", { name, exact: true }).click();
 const follow = (page, name) => page.getByRole("link", { name, exact: true }).click();
 const label = (page, name) => page.getByLabel(name, { exact: true });
+const searchHasFocus = (page) => page.locator("input[type=search]:focus").waitFor();
 const main = (page) => page.locator("main").innerText();
 
 // The index of a ruleset is made in the background once it is asked for.
@@ -164,7 +165,7 @@ for (const javaScriptEnabled of [true, false]) {
 
 	await doing("find", async (page) => {
 		await page.goto(start);
-		assert.equal(await page.evaluate("document.activeElement.id"), "q", "the search has the focus");
+		await searchHasFocus(page);
 		await inspected(page, "home");
 		await page.keyboard.type("handb");
 		await page.keyboard.press("Enter");
@@ -342,6 +343,7 @@ await check("copies, also where plain http has no clipboard", () => onPage(async
 
 await check("finds as one types", () => onPage(async (page) => {
 	await page.goto(start);
+	await searchHasFocus(page);
 	await page.keyboard.type("roadm");
 	await page.waitForURL("**/?q=roadm");
 	assert.equal(await page.locator(".links .key").first().innerText(), "roadmap");

@@ -16,6 +16,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	// The program that is run has these: where they have changed, no result is taken from a cache.
+	_ "github.com/caddy-shortlink/shortlink"
+	_ "github.com/caddy-shortlink/shortlink/page"
 )
 
 // The pictures in docs are made with -args -pictures DIR.
@@ -42,6 +46,9 @@ func TestThePageInABrowser(t *testing.T) {
 		"pictures": *pictures, "only": *only,
 	})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("browser.mjs"); err != nil { // the cache of results knows what was looked at
 		t.Fatal(err)
 	}
 	node := exec.CommandContext(t.Context(), cmp.Or(os.Getenv("SHORTLINK_NODE"), "node"),
