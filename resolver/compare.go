@@ -81,7 +81,12 @@ func (c *changedKeys) difference(before, after *Ruleset, warnings []Warning) Dif
 
 // eachEntry calls do with the entries of all rules in the table, and pauses.
 func (rs *Ruleset) eachEntry(do func(ref)) {
-	for _, s := range rs.table.entries(&rs.opts) {
+	fetched := -1
+	for at, s := range rs.table.entries(&rs.opts) {
+		if page := at >> pageBits; page != fetched {
+			rs.table.fetch(rs.table.slots.all[page])
+			fetched = page
+		}
 		do(s.ref())
 	}
 }

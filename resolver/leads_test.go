@@ -1,8 +1,14 @@
 package resolver
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 func TestEveryKeyThatLeadsToAURLIsFound(t *testing.T) {
@@ -72,6 +78,113 @@ func TestEveryKeyThatLeadsToAURLIsFound(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s, below %v: got %q, want %q", test.url, test.below, got, test.want)
+		}
+	}
+}
+
+func TestNoRuleThatLeadsToAURLIsPassedOver(t *testing.T) {
+	found := 0
+	for seed := range seeds(1200) {
+		r := newRandom(seed)
+		opts := r.options()
+		rules := r.ruleset(opts)
+		for range 2 {
+			more := append(slices.Clone(rules), Rule{
+				Key:   r.one("t/{x}", "{x}/d", "a/{+x}", "p{x}", "b/{x}/{y}"),
+				Value: r.one("https://example.com/{+x}", "/c/{x}", "/{x}?q={x}", "/a/%C3%A9/{+x}"),
+				Exact: r.IntN(3) == 0,
+			})
+			if _, err := Compile(more, opts); err == nil {
+				rules = more
+			}
+		}
+		rs := mustCompile(t, rules, opts)
+		for range 20 {
+			site := r.one("https://go.example", "http://GO.example:80", "https://[::1]", "none")
+			asked, err := ParseRequest(r.destinationOf(rs, rules))
+			if err != nil {
+				continue
+			}
+			below := r.IntN(2) == 0
+			l, all := rs.newLeads(asked, site, below), rs.newLeads(asked, site, below)
+			rs.eachEntry(l.add)
+			rs.eachEntry(func(at ref) {
+				var rule record
+				rule.decode(&rs.table.arena, rs.table.arena.bytes(at))
+				all.addRecord(at, &rule)
+			})
+			if found += len(l.found); !slices.Equal(l.found, all.found) {
+				t.Fatalf("seed %d: %+v at %s, below %v, rules %+v\ngot  %+v\nwant %+v", seed,
+					asked, site, below, rules, l.found, all.found)
+			}
+		}
+	}
+	if found < int(seeds(1200)) {
+		t.Errorf("only %d ways have been found", found)
+	}
+}
+
+// destinationOf returns where rules lead, or something near that, in another spelling.
+func (r random) destinationOf(rs *Ruleset, rules []Rule) string {
+	asked, err := ParseRequest(r.requestURL(rules))
+	if err != nil {
+		return ""
+	}
+	destination, _ := rs.AppendDestination(nil, &asked)
+	url := string(destination)
+	if url == "" || r.IntN(8) == 0 {
+		url = r.one("https://go.example/", "https://example.com/", "https://[::1]/") + r.path(3)
+	}
+	if r.IntN(3) == 0 {
+		url, _, _ = strings.Cut(url, "#")
+	}
+	if r.IntN(3) == 0 {
+		url, _, _ = strings.Cut(url, "?")
+	}
+	switch r.IntN(6) {
+	case 0:
+		url += "/"
+	case 1:
+		url += r.remainder()
+	case 2:
+		url = url[:strings.LastIndexByte(url, '/')+r.IntN(2)]
+	case 3:
+		at := strings.LastIndexByte(url, '/') + 1
+		if at < len(url) && url[at] != '%' {
+			url = url[:at] + string(weburl.AppendTriplet(nil, url[at])) + url[at+1:]
+		}
+	}
+	return strings.Replace(url, "example", r.one("example", "EXAMPLE", "ex%61mple"), 1)
+}
+
+// BenchmarkLeads finds the ways to a URL of which there are few, or none.
+func BenchmarkLeads(b *testing.B) {
+	for _, n := range []int{1000, 1_000_000} {
+		rules := benchRules(n)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range rules {
+			switch i % 10 {
+			case 0:
+				rules[i].Value = "/" + rules[r.IntN(n)/10*10+1].Key + "/x"
+			case 2:
+				rules[i].Value = fmt.Sprintf("https://ja.example/wiki/%%E7%%9F%%AD%%E3%%81%%%02X", i%256)
+			}
+		}
+		rs := mustCompile(b, rules, Options{})
+		for name, url := range map[string]string{
+			"one": benchURL(3), "none": "https://none.example/", "path": "https://go.example/none/x",
+			"encoded": "https://ja.example/wiki/%E7%9F%AD%E3%81%AA",
+		} {
+			request, err := ParseRequest(url)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run("rules="+strconv.Itoa(n)+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					for range rs.LeadsTo(request, "https://go.example", false) {
+					}
+				}
+			})
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package resolver
 
+import "strings"
+
 // Results reports, in no particular order, what [Ruleset.With] has changed for clients: the same as
 // [CompareResults] does, without comparing what cannot have changed. Of a difference that Compare
 // has returned it reports nothing. As long as a difference is held, so are both rulesets.
@@ -42,17 +44,35 @@ func (d *derivation) changedKeys() map[string]bool {
 // keys, or to templates, which may lead them elsewhere.
 func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 	rs := d.next
-	rs.eachEntry(func(at ref) {
-		flags := rs.headerOf(at).flags()
-		if !flags.has(exactKey) && !flags.has(noDestination) {
-			return
+	if rs.templates != d.before.templates || rs.templates.hasInternal() {
+		rs.eachEntry(func(at ref) {
+			flags := rs.headerOf(at).flags()
+			if (flags.has(exactKey) || flags.has(noDestination)) && !changed[rs.table.key(at)] {
+				do(at)
+			}
+		})
+		return
+	}
+	found := map[ref]bool{}
+	for key := range changed {
+		for _, sampled := range [...]string{"/", "/" + anySegment} {
+			if above, ok := strings.CutSuffix(key, sampled); ok && !changed[above] {
+				found[rs.entryOf(above)] = true
+			}
 		}
-		key := rs.table.key(at)
-		if !changed[key] && (rs.templates != nil || d.before.templates != nil ||
-			changed[key+"/"] || changed[key+"/"+anySegment] || isBelowAny(key, changed)) {
-			do(at)
+	}
+	for _, s := range rs.table.entries(&rs.opts) {
+		if !s.isExact() { // which most are not, and their records not read
+			continue
 		}
-	})
+		if key := rs.table.key(s.ref()); !changed[key] && isBelowAny(key, changed) {
+			found[s.ref()] = true
+		}
+	}
+	delete(found, 0)
+	for at := range found {
+		do(at)
+	}
 }
 
 // isBelowAny reports whether a key lies below one of others.

@@ -194,6 +194,23 @@ func (t *table) entries(o *options) iter.Seq2[int, slot] {
 	}
 }
 
+// cacheLine is how many bytes come into the processor's cache at a time.
+const cacheLine = 64
+
+// fetch brings the records of slots into the processor's cache. They lie all over the memory: here
+// it waits for many of them at a time, and where they are read for one.
+//
+//go:noinline
+func (t *table) fetch(page *[pageLength]slot) (sum byte) {
+	for _, s := range page {
+		if at := s.ref(); at != 0 && at&internalRef == 0 {
+			b := t.arena.bytes(at)
+			sum += b[0] + b[min(cacheLine, len(b)-1)]
+		}
+	}
+	return sum
+}
+
 // noteKey lets paths be looked up to the length and the depth of a key.
 func (t *table) noteKey(length, depth int) {
 	t.maxLength = max(t.maxLength, length)

@@ -200,6 +200,11 @@ func (x *templateIndex) all() []*templateRule {
 	return x.rules
 }
 
+// hasInternal reports whether a template leads to other rules.
+func (x *templateIndex) hasInternal() bool {
+	return slices.ContainsFunc(x.all(), func(t *templateRule) bool { return t.value.internal })
+}
+
 // byCanonicalKey returns the template with a canonical key, or nil.
 func (x *templateIndex) byCanonicalKey(key string) *templateRule {
 	if x == nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -451,6 +452,28 @@ func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
 			}
 			if slices.Sort(keys); strings.Join(keys, " ") != test.want {
 				t.Errorf("the keys are %q", keys)
+			}
+		})
+	}
+}
+
+// BenchmarkResults previews the change of a key below which there is nothing.
+func BenchmarkResults(b *testing.B) {
+	for _, exact := range []int{1000, 2} { // every so manyth key
+		rules := benchRules(1_000_000)
+		for i := range rules {
+			rules[i].Exact = i%exact == 0
+		}
+		rules = append(rules, Rule{Key: "t/{x}", Value: "https://x.example/{x}"})
+		rs := mustCompile(b, rules, Options{})
+		now := Rule{Key: rules[1].Key, Value: "https://x.example"}
+		_, difference, err := rs.With([]RuleChange{{Key: now.Key, Rule: &now}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("exact=1/"+strconv.Itoa(exact), func(b *testing.B) {
+			for b.Loop() {
+				difference.Results(func(Change) {})
 			}
 		})
 	}
