@@ -167,7 +167,8 @@ func BenchmarkLeads(b *testing.B) {
 			case 0:
 				rules[i].Value = "/" + rules[r.IntN(n)/10*10+1].Key + "/x"
 			case 2:
-				rules[i].Value = fmt.Sprintf("https://ja.example/wiki/%%E7%%9F%%AD%%E3%%81%%%02X", i%256)
+				rules[i].Value = fmt.Sprintf(
+					"https://ja.example/wiki/%%E7%%9F%%AD%%E3%%81%%%02X", i%256)
 			}
 		}
 		rs := mustCompile(b, rules, Options{})
