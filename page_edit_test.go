@@ -6,6 +6,7 @@ import (
 	"html"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -271,4 +272,87 @@ func TestIfMatchHoldsForThePageToo(t *testing.T) {
 	const form = "key=fresh&to=https://fresh.example"
 	s.post(t, "/.links/new", form, `If-Match: "other"`).wants(t, 412)
 	s.post(t, "/.links/new", form, `If-Match: "`+s.digestOnPage(t)+`"`).wants(t, 201)
+}
+
+func TestAnEditThatHidesThePageWaitsForASecondClick(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	const form = "key=.links&to=https://x.test"
+	preview := s.post(t, "/.links/new", form, asHTML)
+	preview.wants(t, 200, "This page could not be read any more then", "This page would be gone")
+	s.get(t, "/.links/", asAnn).wants(t, 200)
+	s.post(t, "/.links/new", form, asJSON).wants(t, 200, `"saved":false`, `"hides_page":["the rule`)
+	confirmed := fieldsOf(preview.body)
+	if got := s.post(t, "/.links/key/.links", confirmed.Encode(), asHTML).status; got != 303 {
+		t.Error("the confirmed edit was answered with", got)
+	}
+}
+
+func TestWhoMayNotEditIsShownTheLineToCommit(t *testing.T) {
+	s, file := servePage(t, someRules, "write nobody")
+	before := rulesOf(t, file)
+	s.get(t, "/.links/new", asAnn, asHTML).wants(t, 200, "write nobody", "shows the line to commit")
+	s.post(t, "/.links/new", "key=fresh&to=https://x.test", asHTML).
+		wants(t, 403, "rule fresh https://x.test", html.EscapeString(`"fresh": "https://x.test"`))
+	if rulesOf(t, file) != before {
+		t.Error("it was saved")
+	}
+}
+
+func TestARuleOfABrokenFileIsNotTakenForAConflict(t *testing.T) {
+	s, file := servePage(t, someRules, "")
+	form := s.formOf(t, "/.links/key/secret/plan?edit")
+	form.Set("to", "https://new.example")
+	write(t, file, `{"docs": "htps://x"`)
+	got := s.post(t, "/.links/key/secret/plan", form.Encode(), asHTML)
+	got.wants(t, 422, file+":1")
+	if strings.Contains(got.body, "faster") {
+		t.Error("somebody else is blamed for a file that cannot be read")
+	}
+}
+
+func TestAFormThatIsSentAsItWasMadeWritesNothing(t *testing.T) {
+	s, file := servePage(t, `{"docs": {"to": "https://docs.example", "note": " kept  "}}`, "")
+	before := rulesOf(t, file)
+	form := s.formOf(t, "/.links/key/docs?edit")
+	if got := s.post(t, "/.links/key/docs", form.Encode(), asHTML).location(); got != "303 ../key/docs?done=saved" {
+		t.Error("the form was answered with", got)
+	}
+	if rulesOf(t, file) != before {
+		t.Errorf("the file was rewritten to\n%s", rulesOf(t, file))
+	}
+}
+
+func TestOnlyFormsOfAKnownKindAreRead(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	got := s.raw(t, "POST", "POST /.links/new HTTP/1.1\r\nHost: go.example\r\n"+asAnn+
+		"\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+	got.wants(t, 415, "application/x-www-form-urlencoded")
+	s.post(t, "/.links/key/docs", "action=delete").wants(t, 400, "action takes remove")
+}
+
+func TestAPictureOnAnotherSiteMakesNobodyWait(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	s.get(t, "/.links/key/docs?delete", asAnn, asHTML).wants(t, 200, "1 other link leads elsewhere")
+	got := s.get(t, "/.links/key/docs?delete", asAnn, asHTML, "Sec-Fetch-Site: cross-site")
+	got.wants(t, 200, `name="action" value="remove"`)
+	if strings.Contains(got.body, "leads elsewhere") {
+		t.Error("another site's request had the effects worked out")
+	}
+	s.post(t, "/.links/key/docs", fieldsOf(got.body).Encode(), asHTML).
+		wants(t, 200, "1 other link leads elsewhere")
+}
+
+func TestARuleInAnotherSourceIsChangedByOneBeforeIt(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	write(t, first, "{}")
+	write(t, second, `{"docs": "https://docs.example"}`)
+	s := serve(t, fmt.Sprintf("shortlink {\nfrom file %s\nfrom file %s\n}\n%s\nshortlink_page", first,
+		second, signIn))
+	s.get(t, "/.links/key/docs?edit", asAnn, asHTML).wants(t, 200, "The rule stands in", "b.json")
+	s.get(t, "/.links/key/docs?delete", asAnn, asHTML).wants(t, 409, "cannot be deleted here",
+		"b.json")
+	if n := strings.Count(s.get(t, "/.links/", asAnn, asHTML).body, "edits go here"); n != 1 {
+		t.Errorf("%d sources are marked as the one that is edited", n)
+	}
 }

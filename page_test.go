@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink"
 	_ "github.com/caddy-shortlink/shortlink/page"
@@ -553,4 +556,56 @@ func querySeparator(path string) string {
 		return "&"
 	}
 	return "?"
+}
+
+func TestNoPathThatIsCleanedOnItsWayGoesAroundTheGuard(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	write(t, file, someRules)
+	s := serve(t, fmt.Sprintf(`basic_auth /hp/.links* {
+		ann $2a$04$hoKkVu6H3AmsMy5ZuEMJyeANa5W34/jOj/msfLgdN1a4Nn4ECPjW.
+	}
+	handle_path /hp/* {
+		route {
+			shortlink {
+				from file %s
+			}
+			shortlink_page {
+				read everyone
+				misses
+			}
+		}
+	}`, file))
+	for _, target := range []string{
+		"/hp/a%2fb/../.links/export.json", "/hp/a%2fb/../.links/key/docs", "/hp/%2e/../.links/",
+		"/hp/a%2f%2e%2e%2f/../.links/key/docs", "//evil.example/../hp/docs+", "//evil.example/../hp/dosc",
+	} {
+		got := s.get(t, target, asHTML)
+		if strings.Contains(got.body+got.header.Get("Location"), "docs.example") ||
+			strings.Contains(got.body+got.header.Get("Location"), "//evil.example") {
+			t.Errorf("%s: %s\n%s", target, got.location(), got.body)
+		}
+	}
+	s.get(t, "/hp/.links/", asAnn, asHTML).wants(t, 200)
+	if got := s.get(t, "/hp/docs+").location(); got != "303 /hp/.links/key/docs" {
+		t.Error("the page of a key is at", got)
+	}
+}
+
+func TestWithoutANameThePageIsOfTheHandlerAtItsHost(t *testing.T) {
+	s := &server{addr: freeAddress(t)}
+	t.Cleanup(func() { caddy.Stop() })
+	_, port, _ := net.SplitHostPort(s.addr)
+	site := func(host string) string {
+		return fmt.Sprintf(
+			"http://%s:%s {\nshortlink {\nlink https://%s/\n}\nshortlink_page {\nread everyone\n}\n}\n",
+			host, port, host)
+	}
+	adapted, err := adapt(fmt.Sprintf("{\nadmin off\npersist_config off\ndefault_bind 127.0.0.1\n"+
+		"storage file_system %q\n}\n", storageDir(t)) + site("a.test") + site("b.test"))
+	mustDo(t, err)
+	mustDo(t, caddy.Load(adapted, true))
+	for _, host := range []string{"a.test", "b.test"} {
+		s.raw(t, "GET", "GET /.links/?q= HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n").
+			wants(t, 200, "link https://"+host+"/")
+	}
 }

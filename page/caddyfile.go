@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -107,19 +108,28 @@ func (p *Page) setOption(name string, words caddyfile.Segment) error {
 }
 
 func checkPath(path string) error {
-	if strings.HasPrefix(path, "/") && isClean(path) && !strings.ContainsAny(path, "{}%?#*\\") {
+	if strings.HasPrefix(path, "/") && isClean(path) &&
+		!strings.ContainsFunc(path, isOdd) {
 		return nil
 	}
 	return fmt.Errorf("path takes a path such as %s, without empty segments, dot segments, escapes, "+
 		"placeholders and \"*\", not %q", defaultPath, path)
 }
 
+// isOdd reports whether a character has to be escaped in a path, or means something in a matcher.
+func isOdd(c rune) bool {
+	return c <= ' ' || c >= 0x7f || strings.ContainsRune("{}%?#*\\\"<>^`|", c)
+}
+
 func checkUser(user string) error {
-	if isPlaceholder(user) {
+	namespace, _, _ := strings.Cut(strings.Trim(user, "{}"), ".")
+	isOfServer := slices.Contains([]string{"env", "file", "system", "time"}, namespace)
+	if isPlaceholder(user) && !isOfServer {
 		return nil
 	}
-	return fmt.Errorf("user takes one placeholder, such as %s or {header.Remote-User}, not %q: "+
-		"anything else would be the name of everybody", defaultUser, user)
+	return fmt.Errorf(
+		"user takes one placeholder of the request, such as %s or {header.Remote-User}, "+
+			"not %q: anything else would be the name of everybody", defaultUser, user)
 }
 
 func checkRead(who string) error {

@@ -34,6 +34,8 @@ type editForm struct {
 	Digest string `json:"digest"`
 	// Error says why the edit was refused, "" where there was none.
 	Error string `json:"error,omitempty"`
+	// Overrides is where a rule of the key stands that this one goes before, "" where there is none.
+	Overrides string `json:"overrides,omitempty"`
 	// WhyNot says why nothing can be saved here, and Lines are what to write where rules stand.
 	WhyNot string   `json:"why_not,omitempty"`
 	Lines  []string `json:"lines,omitempty"`
@@ -58,19 +60,13 @@ func (r *request) editForm(key string) view {
 	v := editForm{layout: r.layout(), Rule: *ruleOf(found), Was: live.RuleText(&found),
 		Digest: serving.Digest, WhyNot: r.whyNotWritable()}
 	v.Title = "Change " + found.Key
-	if v.WhyNot == "" {
-		v.WhyNot = r.whyNotThis(found)
+	if err := r.links.WhyNotEditable(found.Key); err != nil && v.WhyNot == "" {
+		v.WhyNot = err.Error()
+	}
+	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
+		v.Overrides = at
 	}
 	return v
-}
-
-// whyNotThis says why a rule cannot be edited where it stands, "" where it can.
-func (r *request) whyNotThis(found resolver.Rule) string {
-	same := found
-	if _, err := r.preview(&live.Edit{Key: found.Key, Rule: &same}); err != nil {
-		return err.Error()
-	}
-	return ""
 }
 
 func (editForm) template() string { return "form" }
@@ -78,9 +74,17 @@ func (editForm) template() string { return "form" }
 func (v editForm) text(w io.Writer) {
 	if v.Error != "" {
 		fmt.Fprintln(w, v.Error)
+		for _, line := range v.Lines {
+			fmt.Fprintln(w, line)
+		}
 		return
 	}
-	fmt.Fprintln(w, "POST the fields to, status, exact, unlisted, query, note and digest to key/KEY")
+	if v.WhyNot != "" {
+		fmt.Fprintf(w, "Nothing can be saved here: %s\n", v.WhyNot)
+	}
+	fmt.Fprintln(w,
+		"POST the fields to, status, exact, unlisted, query, note and digest to key/KEY, or "+
+			"those of a new link and key to new")
 }
 
 // Statuses are those that a rule can have.
@@ -107,7 +111,7 @@ func (editForm) Queries() []string { return []string{"merge", "preserve", "ignor
 // ruleOfForm returns the rule that a form describes.
 func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 	out := resolver.Rule{
-		Key: key, Value: strings.TrimSpace(form.Get("to")), Note: strings.TrimSpace(form.Get("note")),
+		Key: key, Value: strings.TrimSpace(form.Get("to")), Note: form.Get("note"),
 		Exact: isSet(form, "exact"), Unlisted: isSet(form, "unlisted"),
 	}
 	var errs []error
@@ -154,14 +158,20 @@ func (r *request) edit(key string) view {
 	}
 	e := &live.Edit{Key: key, Conditions: conditions, Remote: r.RemoteAddr, User: r.user}
 	written, err := ruleOfForm(r.PostForm, key)
-	if isRemoval := r.PostForm.Get(fieldAction) == actionRemove; !isRemoval {
-		e.Rule = &written
-		if err != nil {
+	switch action := r.PostForm.Get(fieldAction); {
+	case action != "" && action != actionRemove:
+		return failure(r.layout(), http.StatusBadRequest,
+			"The field action takes remove, or is left out to save, not "+action+".")
+	case action == "":
+		if e.Rule = &written; err != nil {
 			return r.refused(written, e, live.Refuse(http.StatusUnprocessableEntity, "%w", err))
 		}
 	}
 	if err := r.setFrom(e); err != nil {
 		return r.refused(written, e, err)
+	}
+	if e.Rule != nil && e.From != nil && isSame(*e.Rule, *e.From) {
+		return r.saved(key, e, false) // nothing is to be written
 	}
 	e.Confirm = r.confirm
 	created, err := r.links.Apply(r.Context(), e)
@@ -171,8 +181,15 @@ func (r *request) edit(key string) view {
 	return r.saved(key, e, created)
 }
 
+// isSame reports whether a form was sent as it was made.
+func isSame(written, from resolver.Rule) bool {
+	from.Key, from.Position = written.Key, written.Position
+	return written == from
+}
+
 // setFrom sets which rule an edit was made from: the one that its form has or, where a client has
-// sent the digest alone, the one that these rules have. Without both it must be a new one.
+// sent the digest alone, the one that these rules have. Without both it must be a new one, unless
+// If-Match says what it must be.
 func (r *request) setFrom(e *live.Edit) error {
 	serving := r.links.Serving()
 	now, isThere := servingRule(serving.Ruleset, e.Key)
@@ -185,6 +202,8 @@ func (r *request) setFrom(e *live.Edit) error {
 		}
 		e.From = &from
 	case isGiven: // a new one
+	case digest == "" && len(r.Header["If-Match"]) > 0:
+		return nil
 	case digest != "" && digest != serving.Digest:
 		conflict := &live.Conflict{}
 		if isThere {
@@ -206,10 +225,7 @@ func (r *request) refused(written resolver.Rule, e *live.Edit, err error) view {
 	if u, is := errors.AsType[unconfirmed](err); is {
 		return r.effects(written, e, u.Effects)
 	}
-	status := http.StatusInternalServerError
-	if refusal, is := errors.AsType[*live.Refusal](err); is {
-		status = refusal.Status
-	}
+	status := statusOf(err)
 	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: err.Error(),
 		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas)}
 	v.IsNew = v.Was == ""
@@ -217,6 +233,27 @@ func (r *request) refused(written resolver.Rule, e *live.Edit, err error) view {
 	if status == http.StatusConflict && e != nil && e.Rule != nil {
 		v.Lines = writtenAs(written)
 	}
+	return v
+}
+
+// statusOf returns the status that an edit is refused with.
+func statusOf(err error) int {
+	if refusal, is := errors.AsType[*live.Refusal](err); is {
+		return refusal.Status
+	}
+	return http.StatusInternalServerError
+}
+
+// lineToCommit returns the view for who may not edit: the line to write where rules stand.
+func (r *request) lineToCommit(key, why string) view {
+	written, err := ruleOfForm(r.PostForm, key)
+	if err != nil || r.PostForm.Get(fieldAction) != "" {
+		return failure(r.layout(), http.StatusForbidden, "Nothing is saved: "+why+".")
+	}
+	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: why,
+		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas), Lines: writtenAs(written)}
+	v.IsNew = r.rest == "new"
+	v.layout.Status, v.Title = http.StatusForbidden, "Nothing is saved"
 	return v
 }
 

@@ -2,29 +2,14 @@ package page
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
-
-// errOnlyLooked is the answer to an edit that was made to see what it would do.
-var errOnlyLooked = errors.New("this edit was not meant")
-
-// preview returns what an edit would do, or why it would be refused.
-func (r *request) preview(e *live.Edit) (seen *live.Effects, err error) {
-	e.Confirm = func(effects *live.Effects) error {
-		seen = effects
-		return errOnlyLooked
-	}
-	if _, err = r.links.Apply(r.Context(), e); errors.Is(err, errOnlyLooked) {
-		err = nil
-	}
-	return seen, err
-}
 
 // unconfirmed is the answer to an edit whose effects the user has not seen.
 type unconfirmed struct{ *live.Effects }
@@ -32,9 +17,11 @@ type unconfirmed struct{ *live.Effects }
 // Error says what is missing.
 func (u unconfirmed) Error() string { return "the effects of the edit are not confirmed" }
 
-// confirm refuses an edit that leads other links elsewhere, unless its user has seen which.
+// confirm refuses an edit that leads other links elsewhere, or hides the page, unless its user has
+// seen that.
 func (r *request) confirm(effects *live.Effects) error {
-	if effects.Count == 0 || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
+	isHarmless := effects.Count == 0 && !slices.ContainsFunc(effects.Warnings, live.HidesPage)
+	if isHarmless || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
 		return nil
 	}
 	return unconfirmed{effects}
@@ -46,6 +33,9 @@ func fingerprint(effects *live.Effects) string {
 	fmt.Fprintln(sum, effects.Count)
 	for _, other := range effects.Others {
 		fmt.Fprintln(sum, live.LinesOf(other))
+	}
+	for _, w := range effects.Warnings {
+		fmt.Fprintln(sum, live.HidesPage(w))
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
 }
@@ -65,6 +55,8 @@ type effectsView struct {
 	Lines    []live.ChangeLine  `json:"-"`
 	Own      []live.ChangeLine  `json:"-"`
 	Warnings []resolver.Warning `json:"-"`
+	// why the page could not be read any more
+	Hides []string `json:"hides_page,omitempty"`
 }
 
 // effects returns the view of what an edit does.
@@ -84,6 +76,11 @@ func (r *request) effects(
 	if effects.Own != nil {
 		v.Own = live.LinesOf(*effects.Own)
 	}
+	for _, w := range effects.Warnings {
+		if live.HidesPage(w) {
+			v.Hides = append(v.Hides, w.Message)
+		}
+	}
 	v.Title = v.Heading()
 	return v
 }
@@ -91,6 +88,8 @@ func (r *request) effects(
 // Heading says how many other links an edit concerns.
 func (v effectsView) Heading() string {
 	switch {
+	case v.Count == 0 && v.Hides != nil:
+		return "This page could not be read any more then"
 	case v.Count == 0:
 		return "No other link is concerned"
 	case v.Count == 1:
@@ -109,6 +108,9 @@ func (v effectsView) text(w io.Writer) {
 	for _, line := range v.Lines {
 		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
 	}
+	for _, why := range v.Hides {
+		fmt.Fprintln(w, " ", why)
+	}
 	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
 }
 
@@ -122,11 +124,23 @@ func (r *request) deleteForm(key string) view {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
 	e := &live.Edit{Key: key, From: &found, IsFrom: true}
-	effects, err := r.preview(e)
-	if err != nil {
-		return r.refused(found, e, err)
+	effects := new(live.Effects)
+	// a picture on a page of another site makes nobody wait
+	if r.page.csrf.Check(asPost(r.Request)) == nil {
+		seen, err := r.links.Preview(r.Context(), e)
+		if err != nil {
+			return failure(r.layout(), statusOf(err), "It cannot be deleted here: "+err.Error()+".")
+		}
+		effects = seen
 	}
 	v := r.effects(found, e, effects)
 	v.Title = "Delete " + found.Key + "?"
 	return v
+}
+
+// asPost returns a request for what may be asked of a site by its own pages alone.
+func asPost(r *http.Request) *http.Request {
+	post := *r
+	post.Method = http.MethodPost
+	return &post
 }

@@ -1,10 +1,14 @@
 package page
 
 import (
+	"context"
+	"iter"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -17,7 +21,6 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	serving := r.links.Serving()
 	tag, h := live.EntityTag(serving.Digest), w.Header()
 	h.Set("ETag", tag)
-	h.Del("Vary")
 	conditions, _ := live.PreconditionsOf(r.Request) // one that cannot be read asks for nothing here
 	if conditions.IsKnown(tag) {
 		w.WriteHeader(http.StatusNotModified)
@@ -29,6 +32,7 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment",
 		map[string]string{"filename": r.links.UniqueName + "-links." + extension}))
 	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	select {
@@ -41,5 +45,22 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 		return r.page.write(w, r.Request, failure(r.layout(), http.StatusServiceUnavailable,
 			"Others are exporting the links; try again."))
 	}
-	return rulefile.Write(w, format, serving.Ruleset.RulesBelow(""))
+	deadlines := http.NewResponseController(w)
+	_ = deadlines.SetWriteDeadline(time.Now().Add(exportTime)) // not every writer has one
+	defer deadlines.SetWriteDeadline(time.Time{})              //nolint:errcheck // as above
+	return rulefile.Write(w, format, whileAsked(r.Context(), serving.Ruleset.RulesBelow("")))
+}
+
+// exportTime is how long an export may take: a client that reads nothing keeps others from theirs.
+const exportTime = 5 * time.Minute
+
+// whileAsked passes rules on until the client has gone.
+func whileAsked(ctx context.Context, rules iter.Seq[resolver.Rule]) iter.Seq[resolver.Rule] {
+	return func(yield func(resolver.Rule) bool) {
+		for rule := range rules {
+			if ctx.Err() != nil || !yield(rule) {
+				return
+			}
+		}
+	}
 }

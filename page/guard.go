@@ -34,7 +34,7 @@ func (p *Page) locate(path string) (rest string, where place) {
 	case rest[0] != '/':
 		return "", outside
 	case !isClean(path):
-		return "", unclean
+		return rest[1:], unclean
 	}
 	return rest[1:], below
 }
@@ -42,6 +42,9 @@ func (p *Page) locate(path string) (rest string, where place) {
 // isClean reports whether a decoded path has no dot segment and no empty one, so that cleaning it
 // changes nothing.
 func isClean(path string) bool {
+	if !strings.HasPrefix(path, "/") {
+		return false
+	}
 	for segment := range strings.SplitSeq(strings.TrimSuffix(path[1:], "/"), "/") {
 		decoded, err := url.PathUnescape(segment) // as browsers take %2e for a dot
 		if err == nil && (decoded == "." || decoded == "..") || segment == "." || segment == ".." {
@@ -54,10 +57,17 @@ func isClean(path string) bool {
 	return caddyhttp.CleanPath(path, true) == path
 }
 
+// arrivedClean reports whether the path that the client has asked for is a clean one, too: handlers
+// in front, such as handle_path, clean it in another way than the matchers that guard it.
+func arrivedClean(r *http.Request) bool {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	return !ok || original.URL == nil || isClean(original.URL.Path)
+}
+
 // redirectBelow sends a client from the page's path to the same with a slash behind it. The browser
 // knows the path that it asked for, whatever was cut from it since.
 func redirectBelow(w http.ResponseWriter, r *http.Request) error {
-	path := r.URL.EscapedPath()
+	path := askedPath(r)
 	target := "./" + path[strings.LastIndexByte(path, '/')+1:] + "/"
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
@@ -65,6 +75,15 @@ func redirectBelow(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Location", target)
 	w.WriteHeader(http.StatusPermanentRedirect)
 	return nil
+}
+
+// askedPath returns the path that the client has asked for, escaped.
+func askedPath(r *http.Request) string {
+	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
+	if !ok || original.URL == nil {
+		return r.URL.EscapedPath()
+	}
+	return original.URL.EscapedPath()
 }
 
 // policy lets the page have its own stylesheet, script and icon, and send its forms to itself.
@@ -80,7 +99,6 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Add("Vary", "Accept")
 }
 
 // isPlaceholder reports whether a text is one placeholder and nothing else.

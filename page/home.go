@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
+
+// hitsTime is how long a page waits for what other servers have counted.
+const hitsTime = 5 * time.Second
 
 // mostOnHome is how many links each list of the start page has.
 const mostOnHome = 10
@@ -22,7 +26,9 @@ type home struct {
 	Changed []changedLink `json:"last_changed"`
 	Days    []day         `json:"days,omitempty"`
 	Chart   *chart        `json:"-"`
-	Removed string        `json:"-"` // the key that has just been removed
+	// EditedSource is the source that edits go into.
+	EditedSource string `json:"-"`
+	Removed      string `json:"-"` // the key that has just been removed
 }
 
 // usedLink is a link that has been used lately.
@@ -56,20 +62,26 @@ func (r *request) home() view {
 	v := home{layout: r.layout(), State: r.links.Status()}
 	v.IsFinding = true
 	v.Title, v.Removed = "Links", r.URL.Query().Get("removed")
+	v.EditedSource = r.links.EditedSource()
 	ruleset := r.links.Serving().Ruleset
+	if _, isThere := servingRule(ruleset, v.Removed); isThere {
+		v.Removed = ""
+	}
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
 			v.Changed = append(v.Changed, changedLink{*ruleOf(found), c.Time, string(c.Kind)})
 		}
 	}
-	used, err := r.links.MostUsed(r.Context(), mostOnHome)
+	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
+	defer cancel()
+	used, err := r.links.MostUsed(ctx, mostOnHome)
 	r.report(err)
 	for _, u := range used {
 		if found, ok := servingRule(ruleset, u.Key); ok {
 			v.Used = append(v.Used, usedLink{*ruleOf(found), u.N})
 		}
 	}
-	days, err := r.links.Days(r.Context())
+	days, err := r.links.Days(ctx)
 	r.report(err)
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("all", "Redirects per day", days)

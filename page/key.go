@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,7 +68,9 @@ func (r *request) keyPage(key string) view {
 		v.Outcome, v.explanation = &outcome, explanation
 		v.addLeads(r)
 	}
-	days, count, err := r.links.DaysOf(r.Context(), found.Key)
+	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
+	defer cancel()
+	days, count, err := r.links.DaysOf(ctx, found.Key)
 	r.report(err)
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("key", "Redirects per day", days)
@@ -81,6 +84,13 @@ func (r *request) keyPage(key string) view {
 // addLeads adds the other ways to where a key leads.
 func (v *keyPage) addLeads(r *request) {
 	if v.Outcome.Destination == "" {
+		return
+	}
+	select {
+	case r.page.leads <- struct{}{}:
+		defer func() { <-r.page.leads }()
+	default:
+		v.MoreLeads = true // they can be searched
 		return
 	}
 	leads, err := r.leadsTo(v.Outcome.Destination)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"go.uber.org/zap"
+
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
@@ -62,9 +64,9 @@ func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
 	key := strings.TrimPrefix(r.URL.Path, "/")
 	v := publicMiss{missing{layout: layout{Status: http.StatusNotFound}, Key: key}}
 	v.Title, v.Text = "No such link", "There is no link "+r.URL.Path+" here."
-	links, err := p.ruleset()
+	links, err := p.ruleset(r.Host)
 	if err != nil {
-		p.logger.Error("no links can be suggested: " + err.Error())
+		p.logger.Debug("no links can be suggested", zap.Error(err)) // who starts Caddy was told
 		return p.write(w, r, v)
 	}
 	before := stripped(r)

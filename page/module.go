@@ -2,10 +2,12 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -33,7 +35,8 @@ func init() {
 // checks, and only where nobody has changed the rule meanwhile. One that leads other links
 // elsewhere shows which, and waits for a second click.
 type Page struct {
-	// The name of the shortlink handler whose links these are. Default: the only one there is.
+	// The name of the shortlink handler whose links these are. Default: the only one there is, or the
+	// only one at the host that a request is for.
 	HandlerName string `json:"handler_name,omitempty"`
 
 	// The path below which the page answers, as the handler sees it: under `handle_path` the one that
@@ -61,7 +64,7 @@ type Page struct {
 	csrf   *http.CrossOriginProtection
 	// searches and exports hold a value for each request that reads all rules. Without a name anybody
 	// could ask for many at once.
-	searches, exports chan struct{}
+	searches, leads, exports chan struct{}
 }
 
 const (
@@ -95,6 +98,7 @@ func (p *Page) Provision(ctx caddy.Context) error {
 	p.ctx, p.logger = ctx, ctx.Logger()
 	p.csrf = http.NewCrossOriginProtection()
 	p.searches, p.exports = make(chan struct{}, mostSearches), make(chan struct{}, mostExports)
+	p.leads = make(chan struct{}, 1)
 	p.Path, p.User = cmp.Or(p.Path, defaultPath), cmp.Or(p.User, defaultUser)
 	p.Read, p.Write = cmp.Or(p.Read, readUsers), cmp.Or(p.Write, writeUsers)
 	if err := p.check(); err != nil {
@@ -104,7 +108,18 @@ func (p *Page) Provision(ctx caddy.Context) error {
 	if p.Misses {
 		p.warnUnlessLast()
 	}
-	return live.OnceStarted(ctx, p.checkRunning)
+	return live.OnceStarted(ctx, func() {
+		if p.keepFree() == nil {
+			return
+		}
+		// handlers of other sites may be told later than this page that Caddy has started
+		timer := time.AfterFunc(time.Second, func() {
+			if err := p.keepFree(); err != nil {
+				p.logger.Error("the links page has no links to show", zap.Error(err))
+			}
+		})
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})
 }
 
 // check returns what is wrong with the options.
@@ -118,23 +133,29 @@ func (p *Page) check() error {
 	return errors.Join(errs...)
 }
 
-// checkRunning checks what is known only once Caddy has started: whether the handler is there, and
-// whether its rules leave the page alone.
-func (p *Page) checkRunning() {
-	rs, err := p.ruleset()
+// keepFree has the handler warn of rules that answer the page. The error says that the handler is
+// not there.
+func (p *Page) keepFree() error {
+	rs, err := p.ruleset("")
+	if p.HandlerName == "" && len(live.RunningIn(p.ctx)) > 1 {
+		return nil // the hosts of requests will tell
+	}
 	if err != nil {
-		p.logger.Error("the links page has no links to show", zap.Error(err))
-		return
+		return err
 	}
 	rs.KeepFree(p.ctx, p.Path)
+	if p.Misses {
+		rs.Suggest("anything", 1) // the first call has the index made
+	}
+	return nil
 }
 
-// ruleset returns the ruleset whose page this is. An edit of the configuration can put another one
-// into its place at any time.
-func (p *Page) ruleset() (*live.RunningRuleset, error) {
+// ruleset returns the ruleset whose page this is: without a name the only one, or the only one that
+// answers at a host. An edit of the configuration can put another one into its place at any time.
+func (p *Page) ruleset(host string) (*live.RunningRuleset, error) {
 	all := live.RunningIn(p.ctx)
-	if p.HandlerName == "" && len(all) == 1 {
-		return &all[0], nil
+	if here := answering(all, host); p.HandlerName == "" && len(here) == 1 {
+		return &here[0], nil
 	}
 	if named := all.Named(p.HandlerName); named != nil {
 		return named, nil
@@ -153,17 +174,18 @@ func (p *Page) ruleset() (*live.RunningRuleset, error) {
 // ServeHTTP answers a request for the page, and passes others on.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	rest, place := p.locate(r.URL.Path)
+	isClean := place != unclean && arrivedClean(r)
 	switch {
-	case place == outside && p.Misses:
-		return p.answerMiss(w, r)
-	case place == outside:
+	case place == outside && !p.Misses:
 		return next.ServeHTTP(w, r)
+	case place == outside && isClean:
+		return p.answerMiss(w, r)
 	}
 	setHeaders(w.Header())
-	if place == unclean {
+	switch {
+	case !isClean:
 		return p.write(w, r, notFound(p.newLayout(r), "There is no such page."))
-	}
-	if place == withoutSlash {
+	case place == withoutSlash || rest == "" && !strings.HasSuffix(askedPath(r), "/"):
 		return redirectBelow(w, r)
 	}
 	return p.serve(w, r, rest)

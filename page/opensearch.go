@@ -39,7 +39,6 @@ func (r *request) openSearch(w http.ResponseWriter) error {
 		return err
 	}
 	h := w.Header()
-	h.Del("Vary")
 	h.Set("Content-Type", "application/opensearchdescription+xml")
 	return send(w, r.Request, http.StatusOK, append([]byte(xml.Header), append(b, '\n')...))
 }

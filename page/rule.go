@@ -95,6 +95,16 @@ func (r *request) origin() string {
 	return origin
 }
 
+// answering returns the handlers of which the sites can be asked for at a host, all for none.
+func answering(all live.Running, host string) (some live.Running) {
+	for _, one := range all {
+		if host == "" || answers(one.Site.Hosts, host) {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
 // answers reports whether a site of some hosts, none for any, can be asked for at a host.
 func answers(hosts []string, host string) bool {
 	name, _, err := net.SplitHostPort(host)

@@ -43,9 +43,13 @@ type foundKey struct {
 
 // search waits for its turn, and searches.
 func (r *request) search() view {
+	turns := r.page.searches
+	if strings.HasPrefix(strings.TrimSpace(r.URL.Query().Get("q")), "to:") {
+		turns = r.page.leads // which take longer
+	}
 	select {
-	case r.page.searches <- struct{}{}:
-		defer func() { <-r.page.searches }()
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
 		return r.searchNow()
 	case <-r.Context().Done():
 		return failure(r.layout(), http.StatusRequestTimeout, "The client has gone.")
@@ -55,6 +59,7 @@ func (r *request) search() view {
 // searchNow finds links by a text, by where they lead, or by how long nobody has needed them.
 func (r *request) searchNow() view {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
+	text = strings.TrimPrefix(text, r.origin()+"/") // of a short URL
 	after := r.URL.Query().Get("after")
 	v := search{layout: r.layout(), Text: text}
 	v.Title, v.Query, v.IsFinding = "Links found", text, true
@@ -127,7 +132,7 @@ func (r *request) searchUnused(v search, duration, after string) view {
 	unused, err := caddy.ParseDuration(duration)
 	if err != nil || unused < time.Minute {
 		return failure(r.layout(), http.StatusBadRequest,
-			"unused: takes a duration of at least a minute, such as unused:90d.")
+			"unused: takes a duration of at least a minute, in m, h or d, such as unused:90d.")
 	}
 	list, err := r.links.Hits(r.Context())
 	if err != nil {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"mime"
 	"net/http"
 	"strings"
 
@@ -26,7 +27,7 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	if !p.mayRead(user) {
 		return p.write(w, r, noName(p.newLayout(r)))
 	}
-	links, err := p.ruleset()
+	links, err := p.ruleset(r.Host)
 	if err != nil {
 		return p.write(w, r, failure(p.newLayout(r), http.StatusServiceUnavailable, err.Error()))
 	}
@@ -85,8 +86,9 @@ func (r *request) post(h http.Header) view {
 		return failure(r.layout(), http.StatusMethodNotAllowed,
 			"Edits are sent to key/KEY, or to new with a field key.")
 	}
-	if !r.page.mayWrite(r.user) {
-		return failure(r.layout(), http.StatusForbidden, r.page.whyNoEdits(r.user))
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != formType {
+		return failure(r.layout(), http.StatusUnsupportedMediaType,
+			"An edit is a form; send it with Content-Type: "+formType+".")
 	}
 	r.Body = http.MaxBytesReader(nil, r.Body, mostForm)
 	if err := r.ParseForm(); err != nil {
@@ -96,8 +98,14 @@ func (r *request) post(h http.Header) view {
 	if !isKey {
 		key = strings.TrimSpace(strings.TrimPrefix(r.PostForm.Get("key"), "/"))
 	}
+	if why := r.page.whyNoEdits(r.user); why != "" {
+		return r.lineToCommit(key, why)
+	}
 	return r.edit(key)
 }
+
+// formType is the content type of a form.
+const formType = "application/x-www-form-urlencoded"
 
 // mostForm is the largest form. A key, a destination and the rule that there was have up to 65,535
 // bytes each, and thrice as many where a form encodes them.
@@ -106,10 +114,10 @@ const mostForm = 1 << 20
 // whyNoEdits says why a user may not edit.
 func (p *Page) whyNoEdits(user string) string {
 	if p.Write == writeNobody {
-		return "This page is set up to show links, not to change them (write nobody)."
+		return "this page is set up to show links, not to change them (write nobody)"
 	}
 	if user == "" {
-		return "Only those may edit whom Caddy knows by name."
+		return "only those may edit whom Caddy knows by name"
 	}
 	return ""
 }

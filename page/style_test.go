@@ -13,7 +13,8 @@ import (
 // text (1.4.3), 3 of the edges of controls, of what is focused and of graphics (1.4.11).
 var contrasts = map[float64]string{
 	4.5: "ink/paper ink/panel ink/good-panel ink/bad-panel ink/warn-panel muted/paper muted/panel " +
-		"link/paper link/panel link/bad-panel link/warn-panel link/good-panel on-accent/accent on-accent/bad " +
+		"link/paper link/panel link/bad-panel link/warn-panel link/good-panel on-accent/accent " +
+		"on-accent/bad " +
 		"good/paper bad/paper bad/panel warn/paper",
 	3: "edge/paper edge/panel accent/paper bar/paper bar-hover/paper link/paper good/paper " +
 		"good/good-panel bad/bad-panel warn/warn-panel",

@@ -53,6 +53,7 @@ var functions = template.FuncMap{
 	"number":  number,
 	"count":   printable.Count,
 	"visible": printable.Text,
+	"lines":   visibleLines,
 	"short":   short,
 
 	"styleOfMisses": styleOfMisses,
@@ -78,6 +79,7 @@ func styleOfMisses() (template.URL, error) {
 
 // write writes a view in the form that the client prefers.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
+	w.Header().Add("Vary", "Accept")
 	form := preferred(r.Header["Accept"])
 	if after, is := v.(redirectingView); is && form == formHTML {
 		w.Header().Set("Location", after.location())
@@ -167,7 +169,6 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	}
 	tag := `"` + versionOf(content) + `"`
 	h := w.Header()
-	h.Del("Vary")
 	h.Set("Content-Type", kind)
 	h.Set("ETag", tag)
 	if r.URL.RawQuery == "v="+versionOf(content) {
@@ -190,4 +191,13 @@ func versionOf(content []byte) string {
 	sum := fnv.New64a()
 	sum.Write(content)
 	return fmt.Sprintf("%x", sum.Sum64())
+}
+
+// visibleLines is [printable.Text] for a text of several lines.
+func visibleLines(text string) string {
+	var b strings.Builder
+	w := printable.NewWriter(&b)
+	_, _ = io.WriteString(w, text) // a builder takes all
+	_ = w.Close()
+	return b.String()
 }

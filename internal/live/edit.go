@@ -119,6 +119,14 @@ func (rs *Ruleset) WhyNotWritable() error {
 	return err
 }
 
+// EditedSource returns the name of the source that edits go into, "" where there is none.
+func (rs *Ruleset) EditedSource() string {
+	if _, into, err := rs.firstWritable(); err == nil {
+		return into.String()
+	}
+	return ""
+}
+
 // firstWritable returns the source that edits go into, and its index.
 func (rs *Ruleset) firstWritable() (at int, into source.Writable, err error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
@@ -332,6 +340,10 @@ func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 	if wrong != nil && rs.hasOutage() {
 		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
+	}
+	// so where keys stand is not known
+	if _, isUnread := errors.AsType[rulefile.Errors](wrong); isUnread {
+		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := cmp.Or(e.checkRule(), e.checkFrom(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong

@@ -106,8 +106,9 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 		status int           // 0 if it succeeds
 		took   time.Duration // at most
 	}{
-		"others are quick":        {20, time.Hour, "", 0, editTime},
-		"others never stop":       {forEver, time.Hour, "", http.StatusServiceUnavailable, 16 * time.Second},
+		"others are quick": {20, time.Hour, "", 0, editTime},
+		"others never stop": {forEver, time.Hour, "", http.StatusServiceUnavailable,
+			16 * time.Second},
 		"the client leaves":       {forEver, time.Second, "", statusClientGone, time.Second},
 		"the rules are to be old": {2, time.Hour, "tag", http.StatusPreconditionFailed, 0},
 	} {

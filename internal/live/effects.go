@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -51,6 +52,38 @@ func (rs *Ruleset) effects(e *Edit, next *candidate) *Effects {
 		resolver.CompareResults(before, next.Ruleset, add)
 	}
 	return f
+}
+
+// Preview returns what an edit would do, or why it would be refused. It writes nothing, and reads
+// no source.
+func (rs *Ruleset) Preview(ctx context.Context, e *Edit) (f *Effects, err error) {
+	err = rs.alone(func() error {
+		if ctx.Err() != nil {
+			return ErrGone
+		}
+		if e.into, _, err = rs.firstWritable(); err != nil {
+			return err
+		}
+		e.same = rs.sameAs(e.Key)
+		next, err := rs.derive(rs.Context, make([]unread, len(rs.Sources)), e)
+		if err = rs.validate(e, next, err); err == nil {
+			f = rs.effects(e, next)
+		}
+		return err
+	})
+	return f, err
+}
+
+// WhyNotEditable returns the refusal of every edit of a key's rule as it serves, nil where there is
+// none.
+func (rs *Ruleset) WhyNotEditable(key string) error {
+	at, _, err := rs.firstWritable()
+	if err != nil {
+		return err
+	}
+	e := &Edit{Key: key, Rule: new(resolver.Rule), into: at, same: rs.sameAs(key)}
+	e.findIn(rs.Serving().Ruleset, len(rs.Sources), nil)
+	return rs.placeProblem(e)
 }
 
 // confirm asks whether an edit is to be made.

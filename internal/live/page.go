@@ -76,6 +76,9 @@ func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []resolver
 	return warnings
 }
 
+// HidesPage reports whether a warning says that a rule answers a links page.
+func HidesPage(w resolver.Warning) bool { return w.Kind == warnPage }
+
 func pageWarning(rule resolver.Rule, path, request string) resolver.Warning {
 	instead := "give the page another path, or remove the rule"
 	if path != "" && !strings.HasPrefix("/"+rule.Key, path) {
@@ -114,7 +117,7 @@ func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
 func (p *pagePaths) warnings(before, next *resolver.Ruleset) (warnings []resolver.Warning) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, path := range p.paths {
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(p.paths))) {
 		known := warningsOfPage(before, path)
 		for _, w := range warningsOfPage(next, path) {
 			isKnown := func(k resolver.Warning) bool { return k.Key == w.Key }
