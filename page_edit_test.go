@@ -314,7 +314,8 @@ func TestAFormThatIsSentAsItWasMadeWritesNothing(t *testing.T) {
 	s, file := servePage(t, `{"docs": {"to": "https://docs.example", "note": " kept  "}}`, "")
 	before := rulesOf(t, file)
 	form := s.formOf(t, "/.links/key/docs?edit")
-	if got := s.post(t, "/.links/key/docs", form.Encode(), asHTML).location(); got != "303 ../key/docs?done=saved" {
+	got := s.post(t, "/.links/key/docs", form.Encode(), asHTML).location()
+	if got != "303 ../key/docs?done=saved" {
 		t.Error("the form was answered with", got)
 	}
 	if rulesOf(t, file) != before {

@@ -54,8 +54,8 @@ type publicMiss struct{ missing }
 func (publicMiss) template() string { return "miss" }
 
 // policyOfMisses lets the answer to an unmatched path have a style that comes with it.
-const policyOfMisses = "default-src 'none'; style-src data:; form-action 'none'; base-uri 'none'; " +
-	"frame-ancestors 'none'"
+const policyOfMisses = "default-src 'none'; style-src data:; form-action 'none'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
 
 // answerMiss answers a request that no rule matched.
 func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
