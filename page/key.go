@@ -27,7 +27,7 @@ type keyPage struct {
 	// Leads are the other ways to where it leads, MoreLeads tells that there are more.
 	Leads     []live.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
-	Hits      keyHits     `json:"hits"`
+	Hits      *keyHits    `json:"hits,omitempty"` // nil where they cannot be read
 	Days      []day       `json:"days,omitempty"`
 	Digest    string      `json:"digest"`
 
@@ -44,6 +44,14 @@ type keyPage struct {
 type keyHits struct {
 	Count uint64    `json:"count"`
 	Last  time.Time `json:"last,omitzero"`
+}
+
+func (h *keyHits) text(w io.Writer) {
+	fmt.Fprint(w, redirects(h.Count))
+	if h.Count > 0 {
+		fmt.Fprint(w, ", last at ", h.Last.Format(time.RFC3339))
+	}
+	fmt.Fprintln(w)
 }
 
 // keyPage returns the page of a key.
@@ -75,8 +83,11 @@ func (r *request) keyPage(key string) view {
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("key", "Redirects per day", days)
 	}
-	if v.Hits.Count = count.N; count.N > 0 {
-		v.Hits.Last = count.Time()
+	if err == nil {
+		v.Hits = &keyHits{Count: count.N}
+		if count.N > 0 {
+			v.Hits.Last = count.Time()
+		}
 	}
 	return v
 }
@@ -149,11 +160,9 @@ func (v keyPage) text(w io.Writer) {
 	if v.Rule.Note != "" {
 		fmt.Fprintln(w, "note:", v.Rule.Note)
 	}
-	fmt.Fprintf(w, "%d redirects", v.Hits.Count)
-	if v.Hits.Count > 0 {
-		fmt.Fprint(w, ", last at ", v.Hits.Last.Format(time.RFC3339))
+	if v.Hits != nil {
+		v.Hits.text(w)
 	}
-	fmt.Fprintln(w)
 	for _, lead := range v.Leads {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
 	}

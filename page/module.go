@@ -160,10 +160,10 @@ func (p *Page) ruleset(host string) (*live.RunningRuleset, error) {
 	if named := all.Named(p.HandlerName); named != nil {
 		return named, nil
 	}
-	there := "none runs"
-	if len(all) > 0 {
-		there = "there are: " + strings.Join(all.Names(), ", ")
+	if len(all) == 0 {
+		return nil, errors.New("no shortlink handler runs in this configuration")
 	}
+	there := "there are: " + strings.Join(all.Names(), ", ")
 	if p.HandlerName == "" {
 		return nil, fmt.Errorf("shortlink_page takes the name of a shortlink handler, as there is not "+
 			"just one; write handler <name> into its block; %s", there)

@@ -111,7 +111,6 @@ func serve(t *testing.T) (port int) {
 	write(t, config, replacer.Replace(string(sites)))
 	caddy := exec.Command(binary, "run", "--config", config)
 	var log strings.Builder
-	caddy.Stdout = &log
 	stderr, err := caddy.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -119,20 +118,23 @@ func serve(t *testing.T) (port int) {
 	if err := caddy.Start(); err != nil {
 		t.Fatal(err)
 	}
-	serving := make(chan bool)
+	serving := make(chan bool, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			fmt.Fprintln(&log, lines.Text())
 			if strings.Contains(lines.Text(), "serving initial configuration") {
-				serving <- true
+				select {
+				case serving <- true:
+				default: // told already
+				}
 			}
 		}
 		close(serving)
 	}()
 	t.Cleanup(func() {
-		err := errors.Join(caddy.Process.Signal(os.Interrupt))
+		err := caddy.Process.Signal(os.Interrupt)
 		<-done
 		if err = errors.Join(err, caddy.Wait()); err != nil || t.Failed() {
 			t.Logf("Caddy: %v\n%s", err, &log)
