@@ -8,7 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// fuzzed returns an index of two random keys and of some that have been derived.
+// fuzzed returns an index of two random keys and of some that have been derived. ok is false where
+// the keys make no ruleset.
 func fuzzed(
 	t *testing.T, key, other string, fold bool,
 ) (x *Index, ruleset *resolver.Ruleset, ok bool) {
