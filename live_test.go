@@ -33,7 +33,8 @@ func follow(t *testing.T, rules, options, more string) *liveServer {
 }
 
 func logTo(path string) string {
-	return "log links {\n output file " + path + "\n include http.handlers.shortlink http.handlers.shortlink_page\n }"
+	return "log links {\n output file " + path +
+		"\n include http.handlers.shortlink http.handlers.shortlink_page\n }"
 }
 
 func (s *liveServer) block(options, more string) string {

@@ -148,8 +148,9 @@ func TestAConflictShowsBothVersionsAndSavesNeither(t *testing.T) {
 	other := s.formOf(t, "/.links/key/old?edit")
 	theirs.Set("to", "https://theirs.example")
 	preview := s.post(t, "/.links/key/docs", theirs.Encode(), asHTML)
-	if got := s.post(t, "/.links/key/docs", fieldsOf(preview.body).Encode(), asHTML).status; got != 303 {
-		t.Fatal("the first edit was answered with", got)
+	first := s.post(t, "/.links/key/docs", fieldsOf(preview.body).Encode(), asHTML)
+	if first.status != 303 {
+		t.Fatal("the first edit was answered with", first.status)
 	}
 	mine.Set("to", "https://mine.example")
 	conflict := s.post(t, "/.links/key/docs", mine.Encode(), asHTML)

@@ -522,9 +522,9 @@ func TestAKeyWithAnEncodedSlashLeadsToTheSamePage(t *testing.T) {
 }
 
 func TestKeysThatPathsDoNotHoldHaveAPage(t *testing.T) {
-	s, _ := servePage(t, `{"a//b": "https://x.test/1", "a%2Fb": "https://x.test/2", "what%3F": "https://x.test/3",
-		"c d": "https://x.test/4", "50%25": "https://x.test/5", "größe": "https://x.test/6", "a:b": "https://x.test/7",
-		"x/": "https://x.test/8", "+": "https://x.test/9"}`, "")
+	s, _ := servePage(t, `{"a//b": "https://x.test/1", "a%2Fb": "https://x.test/2",
+		"what%3F": "https://x.test/3", "c d": "https://x.test/4", "50%25": "https://x.test/5",
+		"größe": "https://x.test/6", "a:b": "https://x.test/7", "x/": "https://x.test/8", "+": "https://x.test/9"}`, "")
 	found := s.get(t, "/.links/?q=", asAnn, asHTML)
 	links := regexp.MustCompile(`class="key" href="\./([^"]*)"`).FindAllStringSubmatch(found.body, -1)
 	if len(links) != 9 {

@@ -170,7 +170,7 @@ func (r *request) edit(key string) view {
 	if err := r.setFrom(e); err != nil {
 		return r.refused(written, e, err)
 	}
-	if e.Rule != nil && e.From != nil && isSame(*e.Rule, *e.From) {
+	if e.Rule != nil && live.SameContent(e.Rule, e.From) {
 		return r.saved(key, e, false) // nothing is to be written
 	}
 	e.Confirm = r.confirm
@@ -179,12 +179,6 @@ func (r *request) edit(key string) view {
 		return r.refused(written, e, err)
 	}
 	return r.saved(key, e, created)
-}
-
-// isSame reports whether a form was sent as it was made.
-func isSame(written, from resolver.Rule) bool {
-	from.Key, from.Position = written.Key, written.Position
-	return written == from
 }
 
 // setFrom sets which rule an edit was made from: the one that its form has or, where a client has

@@ -59,15 +59,21 @@ func isClean(path string) bool {
 
 // arrivedClean reports whether the path that the client has asked for is a clean one, too: handlers
 // in front, such as handle_path, clean it in another way than the matchers that guard it.
-func arrivedClean(r *http.Request) bool {
+func arrivedClean(r *http.Request) bool { return isClean(askedURL(r).Path) }
+
+// askedURL returns the URL that the client has asked for, before handlers in front have changed it.
+func askedURL(r *http.Request) *url.URL {
 	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	return !ok || original.URL == nil || isClean(original.URL.Path)
+	if !ok || original.URL == nil {
+		return r.URL
+	}
+	return original.URL
 }
 
 // redirectBelow sends a client from the page's path to the same with a slash behind it. The browser
 // knows the path that it asked for, whatever was cut from it since.
 func redirectBelow(w http.ResponseWriter, r *http.Request) error {
-	path := askedPath(r)
+	path := askedURL(r).EscapedPath()
 	target := "./" + path[strings.LastIndexByte(path, '/')+1:] + "/"
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
@@ -75,15 +81,6 @@ func redirectBelow(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Location", target)
 	w.WriteHeader(http.StatusPermanentRedirect)
 	return nil
-}
-
-// askedPath returns the path that the client has asked for, escaped.
-func askedPath(r *http.Request) string {
-	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	if !ok || original.URL == nil {
-		return r.URL.EscapedPath()
-	}
-	return original.URL.EscapedPath()
 }
 
 // policy lets the page have its own stylesheet, script and icon, and send its forms to itself.

@@ -185,7 +185,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	switch {
 	case !isClean:
 		return p.write(w, r, notFound(p.newLayout(r), "There is no such page."))
-	case place == withoutSlash || rest == "" && !strings.HasSuffix(askedPath(r), "/"):
+	case place == withoutSlash || rest == "" && !strings.HasSuffix(askedURL(r).EscapedPath(), "/"):
 		return redirectBelow(w, r)
 	}
 	return p.serve(w, r, rest)

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
@@ -61,11 +59,7 @@ func (r *request) absolute(below string) string {
 // stripped returns what was cut from the beginning of a request's path before it came here, as by
 // handle_path.
 func stripped(r *http.Request) string {
-	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	if !ok || original.URL == nil {
-		return ""
-	}
-	before, found := strings.CutSuffix(original.URL.EscapedPath(), r.URL.EscapedPath())
+	before, found := strings.CutSuffix(askedURL(r).EscapedPath(), r.URL.EscapedPath())
 	if !found {
 		return ""
 	}

@@ -121,14 +121,14 @@ func (c *Conflict) Error() string {
 // checkFrom checks that the key's rule is the one that the edit was made of.
 func (e *Edit) checkFrom() error {
 	now := e.serving()
-	if !e.IsFrom || sameContent(e.From, now) {
+	if !e.IsFrom || SameContent(e.From, now) {
 		return nil
 	}
 	return Refuse(http.StatusPreconditionFailed, "%w", &Conflict{e.Key, now})
 }
 
-// sameContent reports whether two rules for a key, nil for none, say the same.
-func sameContent(a, b *resolver.Rule) bool {
+// SameContent reports whether two rules for a key, nil for none, say the same, wherever they stand.
+func SameContent(a, b *resolver.Rule) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
