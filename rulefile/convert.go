@@ -208,7 +208,7 @@ type place uint64
 
 func (c *converter) placeOf(at resolver.Position) place {
 	p := place(at.Line) << 32
-	if c.from == JSON {
+	if c.from == JSON || c.from == Array || c.from == YAML {
 		p |= place(at.Column)
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -13,7 +14,7 @@ import (
 // Format is a way to write rules down.
 type Format string
 
-// The formats.
+// The formats. A source has one of the first three; the others are those of other programs.
 const (
 	// JSON is the draft's own form: see [ReadJSON].
 	JSON Format = "json"
@@ -21,15 +22,60 @@ const (
 	CSV Format = "csv"
 	// Redirects is the _redirects file of Netlify and Cloudflare Pages.
 	Redirects Format = "redirects"
+	// Map has a key and a destination on each line: a map of nginx, Apache or HAProxy, or a list with
+	// tabs.
+	Map Format = "map"
+	// Array is a JSON array of objects, as Vercel, Next.js, Firebase and others have it.
+	Array Format = "array"
+	// NetlifyTOML is a netlify.toml.
+	NetlifyTOML Format = "netlify-toml"
+	// Htaccess is what Apache's mod_alias and mod_rewrite take.
+	Htaccess Format = "htaccess"
+	// YAML is a map of paths and destinations.
+	YAML Format = "yaml"
+	// Golink is what golink exports: an object on each line.
+	Golink Format = "golink"
 )
 
-// ParseFormat returns the format that name stands for: json, csv or redirects.
+// FromFormats returns the formats that rules can be converted from: those that a source can have,
+// and those of other programs.
+func FromFormats() []Format { return []Format{JSON, CSV, Redirects} }
+
+// ToFormats returns the formats that rules can be written in.
+func ToFormats() []Format { return []Format{JSON, CSV, Redirects} }
+
+// ParseFormat returns the format that name stands for: json, csv or redirects, which a source of
+// rules can have.
 func ParseFormat(name string) (Format, error) {
-	switch f := Format(name); f {
-	case JSON, CSV, Redirects:
-		return f, nil
+	return parseFormat(name, []Format{JSON, CSV, Redirects})
+}
+
+// ParseFrom returns the format that name stands for, of those that rules can be converted from.
+func ParseFrom(name string) (Format, error) { return parseFormat(name, FromFormats()) }
+
+// ParseTo returns the format that name stands for, of those that rules can be written in.
+func ParseTo(name string) (Format, error) { return parseFormat(name, ToFormats()) }
+
+func parseFormat(name string, formats []Format) (Format, error) {
+	if format := Format(name); slices.Contains(formats, format) {
+		return format, nil
 	}
-	return "", fmt.Errorf("the formats are json, csv and redirects, not %q", name)
+	return "", fmt.Errorf("the formats are %s, not %q", listOf(formats), name)
+}
+
+// listOf lists formats in a sentence.
+func listOf(formats []Format) string {
+	var b strings.Builder
+	for i, format := range formats {
+		switch {
+		case i > 0 && i == len(formats)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(format))
+	}
+	return b.String()
 }
 
 // FormatOf returns the format that the name of a file tells. The names are *.json, *.csv and *.tsv,

@@ -70,6 +70,12 @@ type Reading struct {
 	// large file that is only looked through leaves nothing behind.
 	Lends bool
 
+	// Status and Query are what rules have where a table of another program says nothing, and exact,
+	// if not nil, whether they are [resolver.Rule.Exact].
+	Status int
+	Query  resolver.QueryMode
+	Exact  *bool
+
 	observer *observer // nil for none
 }
 
@@ -93,6 +99,9 @@ func (o Reading) Read(
 	case Redirects:
 		return o.readRedirects(r, source, add)
 	}
-	_, err = ParseFormat(string(format))
+	if read := foreignReaderOf(format); read != nil {
+		return o.readForeign(r, read, source, add)
+	}
+	_, err = ParseFrom(string(format))
 	return nil, err
 }

@@ -62,6 +62,8 @@ type redirectsFile struct {
 	tails    map[uint64]chainTail
 	warned   warnings
 	errs     Errors
+	// slashesCount is that of a [foreignTable].
+	slashesCount bool
 }
 
 // storedLine is a line that says something.
@@ -171,7 +173,7 @@ func (f *redirectsFile) plainPath(path string) (key string, ok bool) {
 	if f.parser.dialect != Cloudflare {
 		key = strings.TrimSuffix(key, "/")
 	}
-	if key == "" || strings.ContainsAny(key, ":*\\{}") || strings.HasSuffix(key, "/") ||
+	if key == "" || strings.ContainsAny(key, ":*\\{}\x01") || strings.HasSuffix(key, "/") ||
 		strings.Contains(path, "//") || strings.Contains(path, "/.") {
 		return "", false
 	}
@@ -197,7 +199,13 @@ func (f *redirectsFile) positionOf(i int, w word) resolver.Position {
 }
 
 // placeOf returns where a line stands.
-func (f *redirectsFile) placeOf(i int) resolver.Position { return f.positionOf(i, word{column: 1}) }
+func (f *redirectsFile) placeOf(i int) resolver.Position {
+	if f.parser.dialect == foreign {
+		line, _ := f.parser.parse(f.lines[i].text)
+		return f.positionOf(i, line.from)
+	}
+	return f.positionOf(i, word{column: 1})
+}
 
 // translationOf takes a line apart that has been read.
 func (f *redirectsFile) translationOf(i int) (t translation, refused *refusal) {

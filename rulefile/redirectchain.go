@@ -206,7 +206,7 @@ func (f *redirectsFile) meetBelow(targets map[uint64][]int) {
 			continue
 		}
 		front := strings.Trim(line.path, "/")
-		if end := strings.IndexAny(front, "*:"); end >= 0 {
+		if end := strings.IndexAny(front, f.parser.dialect.marksOf()); end >= 0 {
 			front = front[:max(0, strings.LastIndexByte(front[:end], '/'))]
 		}
 		for hash := range f.above(front) {

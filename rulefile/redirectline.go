@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -17,6 +18,9 @@ type redirectLine struct {
 	answer   redirectAnswer
 	status   int  // of a redirect
 	isForced bool // "!": also where there is a file
+	// itself and query are those of a [foreignLine].
+	itself string
+	query  resolver.QueryMode
 }
 
 // redirectAnswer is what a line says of the requests that it takes.
@@ -77,6 +81,9 @@ type lineParser struct {
 
 // parse takes a line apart, which has a word.
 func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
+	if p.dialect == foreign {
+		return decodeForeign(text)
+	}
 	p.words = wordsOf(p.words[:0], text)
 	line.from = p.words[0]
 	if !utf8.ValidString(text) {

@@ -107,6 +107,9 @@ var (
 // add adds a segment, perhaps the last one.
 func (b *pathBuilder) add(segment string, isLast bool) error {
 	at := strings.IndexByte(segment, '*')
+	if b.dialect == foreign {
+		return b.addCaptures(segment, isLast)
+	}
 	switch isPlaceholder := b.dialect != Cloudflare && len(segment) > 1 && segment[0] == ':'; {
 	case isPlaceholder:
 		b.appendSegment(setSegment{capture: segment[1:]})

@@ -24,6 +24,10 @@ type translation struct {
 	isIdle bool
 	// together is the destination of the path itself, which a line in front gives for it; "" for none.
 	together string
+	// ofItself is the destination of the path itself, if the line has one for it.
+	ofItself *redirectTarget
+	// goesOnThere tells that the destination goes on where that of the path itself ends.
+	goesOnThere bool
 }
 
 // meeting says what of the table a destination of a line may come to, beyond the line itself.
@@ -55,8 +59,17 @@ func translate(line redirectLine, dialect Dialect, at resolver.Position) (
 		redirectLine: line, isCloudflare: dialect == Cloudflare, sets: path.sets, hasStar: path.hasStar,
 		at: at,
 	}
-	if t.target, err = newRedirectTarget(line.to.text, path.captured); err != nil {
+	if t.target, err = newRedirectTarget(line.to.text, path.captured, dialect); err != nil {
 		return t, &refusal{line.to, err, unsupported}
+	}
+	if line.itself != "" {
+		target, err := newRedirectTarget(line.itself, path.captured, dialect)
+		if err != nil {
+			return t, &refusal{line.to, err, unsupported}
+		}
+		t.ofItself = &target
+		path, rest := cutPath(line.itself)
+		t.goesOnThere = strings.TrimSuffix(path, "/")+"/"+capturedRest+rest == line.to.text
 	}
 	t.isIdle = line.answer == leads && t.isNear() && t.isIdentity()
 	return t, nil
@@ -176,6 +189,9 @@ func (t *translation) appendSlashed(rules []placedRule, path *pathSet) []placedR
 // isAppended reports whether a rule that is not exact does what a line says of a set: what is below
 // its key is appended to the destination.
 func (t *translation) isAppended(set *pathSet) bool {
+	if t.ofItself != nil && !t.goesOnThere {
+		return false
+	}
 	if !set.below || len(set.segments) == 0 || set.splatAt == noSplat || set.splatTo > 0 ||
 		t.target.isInternal && t.meets != meetsNothing {
 		return false
@@ -234,21 +250,30 @@ func (s *pathSet) keyBelow(name string) string {
 func (t *translation) rule(set *pathSet, key, below string, isExact bool) placedRule {
 	value := t.together
 	if value == "" {
-		isTemplate := resolver.IsTemplate(key)
-		value = t.target.write(isTemplate, func(capture string) []valuePart {
+		target := &t.target
+		if t.ofItself != nil && set.splatAt == len(set.segments) {
+			target = t.ofItself
+		}
+		value = target.write(resolver.IsTemplate(key), func(capture string) []valuePart {
 			return set.valueOf(capture, below)
 		})
 	}
 	rule := resolver.Rule{
 		Position: t.at, Key: set.withDropped(key, value), Value: value, Status: t.status, Exact: isExact,
 	}
-	if t.target.hasQuery {
-		rule.Query = resolver.QueryIgnore
-	}
+	rule.Query = t.queryOf(value)
 	if !t.isCloudflare && leadsToItself(rule) {
 		rule = resolver.Rule{Position: rule.Position, Key: key, Value: resolver.PassValue, Exact: isExact}
 	}
 	return placedRule{rule: rule, set: *set}
+}
+
+// queryOf returns the query mode of a rule with a destination of the line.
+func (l *redirectLine) queryOf(value string) resolver.QueryMode {
+	if l.query == resolver.QueryDefault && hasQuery(value) {
+		return resolver.QueryIgnore
+	}
+	return l.query
 }
 
 // withDropped returns a key in which the names of variables begin with "_" that the value does not

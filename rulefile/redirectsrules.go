@@ -43,7 +43,7 @@ func (f *redirectsFile) makeRules(add func(resolver.Rule)) {
 // forget leaves the text of a line that has its rules to the garbage collector, where nobody asks
 // for it again: no line leads to another one.
 func (f *redirectsFile) forget(i int) {
-	if !f.hasInternal {
+	if !f.hasInternal && f.parser.dialect != foreign {
 		f.lines[i].text = ""
 	}
 }
@@ -79,7 +79,8 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 		return false
 	}
 	line, refused := f.parser.parse(f.lines[i].text)
-	if refused != nil || line.answer != leads || strings.Contains(line.to.text, "/:") {
+	if refused != nil || line.answer != leads ||
+		f.parser.dialect != foreign && strings.Contains(line.to.text, "/:") {
 		return false
 	}
 	key, ok := f.plainPath(line.path)
@@ -87,7 +88,7 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 		return false
 	}
 	if by, part := f.takerOfKey(i, key, false); part != nothing {
-		f.warnOfTaken(f.positionOf(i, line.from), by)
+		f.takeBy(i, f.positionOf(i, line.from), by)
 		return true
 	}
 	rule := resolver.Rule{
@@ -97,9 +98,7 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 	if leadsToItself(rule) || f.order.isCompared && f.order.concerns(rule) {
 		return false
 	}
-	if hasQuery(rule.Value) {
-		rule.Query = resolver.QueryIgnore
-	}
+	rule.Query = line.queryOf(rule.Value)
 	f.adaptToChain(i, &rule)
 	add(rule)
 	return true
@@ -107,6 +106,9 @@ func (f *redirectsFile) makePlainRule(i int, add func(resolver.Rule)) bool {
 
 // isPair reports whether the i-th line could become one rule with that in front of it or behind it.
 func (f *redirectsFile) isPair(i int) bool {
+	if f.parser.dialect == foreign {
+		return false
+	}
 	for _, n := range []int{i, i + 1} {
 		if n < len(f.lines) && strings.Contains(f.lines[n].text, star) {
 			return true
@@ -181,15 +183,21 @@ func (f *redirectsFile) makeRulesOf(i int, t *translation, add func(resolver.Rul
 		}
 	}
 	if len(placed) == 0 {
-		f.warnOfTaken(t.at, taker)
+		f.takeBy(i, t.at, taker)
 		return nil
 	}
 	f.add(i, t, placed, add)
 	return nil
 }
 
-// warnOfTaken warns of a line that takes nothing, as another one has all.
-func (f *redirectsFile) warnOfTaken(at resolver.Position, by int) {
+// takeBy says what becomes of a line that takes nothing, as another one has all.
+func (f *redirectsFile) takeBy(i int, at resolver.Position, by int) {
+	if isApart, isSame := f.slashApart(i, by); isSame {
+		return // the other one's rule does what both do
+	} else if isApart {
+		f.warned.add(WarnLeftOut, at, "", "%s; the line is left out", f.errSlashApart(by))
+		return
+	}
 	f.warned.add(WarnNeverReached, at, "", "no request gets to this line, as that at %s comes first "+
 		"and takes all that it would take; put this line in front of it, or remove one of the two",
 		f.placeOf(by))
@@ -202,8 +210,12 @@ func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 func (f *redirectsFile) add(i int, t *translation, placed []ownedRule, add func(resolver.Rule)) {
 	f.warnOf(t)
 	if at := f.addHoles(i, t, add); at != "" {
+		ends := "ends at the service, too"
+		if f.parser.dialect == foreign {
+			ends = "would never end"
+		}
 		f.warned.add(WarnApproximated, t.at, "", "the line leads to paths that it takes itself, which "+
-			"ends at the service, too: the next handler answers at /%s", at)
+			"%s: the next handler answers at /%s", ends, at)
 	}
 	for _, rule := range placed {
 		if _, isPlaced := f.order.ownerOf(rule.rule.Key); isPlaced {

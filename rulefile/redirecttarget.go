@@ -32,7 +32,13 @@ const (
 
 // newRedirectTarget cuts a destination at what is captured. Of two names with which a text begins,
 // the one that stands first in the path counts.
-func newRedirectTarget(to string, captured []string) (t redirectTarget, err error) {
+func newRedirectTarget(
+	to string, captured []string, dialect Dialect,
+) (t redirectTarget, err error) {
+	mark, markLength, captureAt := byte(':'), 0, captureAt
+	if dialect == foreign {
+		mark, markLength, captureAt = captureStart, 1, markedCaptureAt
+	}
 	t.isInternal = !isURL(to)
 	pathAt := 0
 	if !t.isInternal {
@@ -57,8 +63,11 @@ func newRedirectTarget(to string, captured []string) (t redirectTarget, err erro
 		case c == '#' && part != inFragment:
 			cut(i)
 			part, t.hasFragment = inFragment, true
-		case c == ':':
+		case c == mark:
 			name := captureAt(to[i+1:], captured)
+			if name == "" && dialect == foreign {
+				return t, errors.New("the destination has a part of the path that is not captured there")
+			}
 			if name == "" {
 				t.noteUnknown(to, i, pathAt, part)
 				continue
@@ -69,7 +78,7 @@ func newRedirectTarget(to string, captured []string) (t redirectTarget, err erro
 			}
 			cut(i)
 			t.pieces = append(t.pieces, targetPiece{capture: name, part: part})
-			from = i + 1 + len(name)
+			from = i + 1 + len(name) + markLength
 			i = from - 1
 		}
 	}

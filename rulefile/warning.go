@@ -18,6 +18,8 @@ const (
 	// WarnLeadingSlash: keys of a table begin with a "/", which is cut off. One warning stands for
 	// all of a file.
 	WarnLeadingSlash resolver.WarningKind = "keys with a leading slash"
+	// WarnWholeTable: something that the table means elsewhere, and its rules do not.
+	WarnWholeTable resolver.WarningKind = "whole table"
 )
 
 // warnMore: there are more warnings than are kept.

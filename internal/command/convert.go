@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,12 +49,11 @@ wrong usage and for files that cannot be opened.`,
   caddy shortlink convert --from csv --to json < links.txt > links.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
-	cmd.Flags().StringVar(&c.from, "from", "",
-		"Format of what is read: json, csv or redirects (default: what the file's name tells)")
-	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: json, csv or redirects")
-	for _, flag := range []string{"from", "to"} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
-	}
+	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: "+
+		listOf(rulefile.FromFormats())+" (default: what the file's name tells)")
+	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(rulefile.ToFormats()))
+	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(rulefile.FromFormats()))
+	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(rulefile.ToFormats()))
 	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
 }
@@ -67,9 +67,9 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		path = args[0]
 	}
 	from, inFrom := c.formatOf(path)
-	to, inTo := rulefile.ParseFormat(c.to)
+	to, inTo := rulefile.ParseTo(c.to)
 	if c.to == "" {
-		inTo = errors.New("write --to with a format: json, csv or redirects")
+		inTo = fmt.Errorf("write --to with a format: %s", listOf(rulefile.ToFormats()))
 	}
 	if err := errors.Join(inFrom, inTo); err != nil {
 		return err
@@ -118,13 +118,22 @@ const enoughMemory = 320 << 20
 // formatOf returns the format of what is read.
 func (c *converting) formatOf(path string) (rulefile.Format, error) {
 	if c.from != "" {
-		return rulefile.ParseFormat(c.from)
+		return rulefile.ParseFrom(c.from)
 	}
 	if format, ok := rulefile.FormatOf(path); ok {
 		return format, nil
 	}
-	return "", errors.New(
-		"the file's name does not tell its format; write --from with json, csv or redirects")
+	return "", fmt.Errorf("the file's name does not tell its format; write --from with one of: %s",
+		listOf(rulefile.FromFormats()))
+}
+
+// listOf lists formats, with commas between them.
+func listOf(formats []rulefile.Format) string {
+	names := make([]string, len(formats))
+	for i, format := range formats {
+		names[i] = string(format)
+	}
+	return strings.Join(names, ", ")
 }
 
 // steppingReader shows progress while it is read.

@@ -22,7 +22,8 @@ func (r *reading) addFlags(cmd *cobra.Command) {
 	const flag = "rules-format"
 	cmd.Flags().StringVar(&r.format, flag, "", "Format of standard input, and of files whose names "+
 		"do not tell it: json, csv or redirects (default: json)")
-	_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats())
+	_ = cmd.RegisterFlagCompletionFunc(flag, completeFormats(
+		[]rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}))
 	addRedirectsFlags(cmd, &r.redirects, "error")
 }
 
@@ -45,10 +46,13 @@ func addRedirectsFlags(cmd *cobra.Command, o *source.RedirectsOptions, unsupport
 	_ = cmd.RegisterFlagCompletionFunc("line-host", cobra.NoFileCompletions)
 }
 
-// completeFormats completes the name of a format.
-func completeFormats() cobra.CompletionFunc {
-	formats := []cobra.Completion{"json", "csv", "redirects"}
-	return cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
+// completeFormats completes the name of one of some formats.
+func completeFormats(formats []rulefile.Format) cobra.CompletionFunc {
+	words := make([]cobra.Completion, len(formats))
+	for i, format := range formats {
+		words[i] = cobra.Completion(format)
+	}
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // formatOf returns the format of a file of rules, and whether its name tells it.

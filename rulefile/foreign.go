@@ -1,0 +1,268 @@
+package rulefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Tables of other programs are read into lines, of which the first that matches a path answers, as
+// in a _redirects file. What makes rules of those lines is the same for all.
+
+// foreign is the dialect of lines that a reader of another program's format has taken apart. A
+// slash at the end of a path makes no difference, as it makes none to rules.
+const foreign Dialect = "foreign"
+
+// foreignTable takes in the lines of a table of another program.
+type foreignTable struct {
+	reading Reading
+	file    *redirectsFile
+	source  string
+	// program is what the table is for, as remarks name it: "nginx".
+	program string
+	// slashesCount tells that the program tells a path from that with a slash at its end.
+	slashesCount bool
+	entries      int
+	text         lineStore
+	last         resolver.Position // of the last entry
+}
+
+// foreignLine is what a line of a table of another program says. Path and destinations can have
+// captures, see [captured].
+type foreignLine struct {
+	// at is where the path stands. Lines that come of one entry of the table have the same place.
+	at resolver.Position
+	// path is percent-encoded, and begins with "/". It has neither a query nor a fragment.
+	path string
+	// to is the destination: a URL, or a path of the site, with query and fragment.
+	to string
+	// itself is the destination of the path without what is captured of its end, "" for to with
+	// nothing in that place.
+	itself string
+	answer redirectAnswer // leads or gone
+	status int            // 0 for that of the whole table
+	// query is resolver.QueryDefault for that of the whole table, where the query of the
+	// destination takes the place of the request's.
+	query resolver.QueryMode
+}
+
+// The marks around the name of what is captured. No text of a table has them.
+const (
+	captureStart = '\x01'
+	captureEnd   = '\x02'
+)
+
+// captured is what stands in a path for one segment or a part of one, and in a destination for what
+// it was.
+func captured(name string) string {
+	return string(captureStart) + name + string(captureEnd)
+}
+
+// capturedRest stands at the end of a path for all that is left, several segments or nothing, and
+// in a destination for what that was.
+const capturedRest = string(captureStart) + splatName + string(captureEnd)
+
+// below is a line's path and all below it: "/a" takes /a, /a/ and /a/b.
+func below(path string) string { return strings.TrimSuffix(path, "/") + "/" + capturedRest }
+
+// encodedPath returns a path for a line that a program compares with decoded ones.
+func encodedPath(decoded string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23").Replace(decoded)
+}
+
+// foreignReader reads a table of another program. It sets what the table is for, and the error is
+// nil, io.EOF, or what ended the reading before.
+type foreignReader func(t *foreignTable, r io.Reader) error
+
+// foreignReaderOf returns the reader of a format that other programs have; nil for any other.
+func foreignReaderOf(format Format) foreignReader {
+	switch format {
+	}
+	return nil
+}
+
+// readForeign reads rules from a table of another program. They are passed to add when all of it
+// has been read.
+func (o Reading) readForeign(
+	r io.Reader, read foreignReader, source string, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	o.Dialect, o.SkipUnsupported = foreign, true
+	t := &foreignTable{reading: o, file: newRedirectsFile(o), source: source}
+	t.file.source = source
+	return t.makeRules(read(t, r), add)
+}
+
+// add takes in a line.
+func (t *foreignTable) add(line foreignLine) {
+	if line.status == 0 {
+		line.status = t.reading.Status
+	}
+	if line.query == resolver.QueryDefault && !hasQuery(line.to) {
+		line.query = t.reading.Query
+	}
+	t.store(line.at, line.encode(""))
+}
+
+// hasMarks reports whether a text of a table holds what marks captures and ends fields, which no
+// path and no URL does. Readers refuse such a text before they add a line of it.
+func hasMarks(text string) bool { return strings.ContainsAny(text, "\x00\x01\x02") }
+
+// refuse reports that something of the table has no equivalent, and what it takes: a path, or "" if
+// that cannot be said.
+func (t *foreignTable) refuse(at resolver.Position, path, why string) {
+	t.store(at, foreignLine{at: at, path: path}.encode(why))
+}
+
+// store keeps a line for when all have been read.
+func (t *foreignTable) store(at resolver.Position, text string) {
+	t.note(at)
+	t.file.store(t.text.keep([]byte(text)), at.Line)
+}
+
+// note counts entries of the table.
+func (t *foreignTable) note(at resolver.Position) {
+	if at != t.last || t.entries == 0 {
+		t.entries++
+	}
+	t.last = at
+}
+
+// wrong reports something that is nothing to the program either.
+func (t *foreignTable) wrong(at resolver.Position, format string, args ...any) {
+	t.note(at)
+	t.file.errs.add(at, format, args...)
+}
+
+// approximate says in which way what has been taken in at a place differs.
+func (t *foreignTable) approximate(at resolver.Position, why string) {
+	t.file.warned.add(WarnApproximated, at, "", "%s", why)
+}
+
+// drop says that what stands at a place makes no rule, as no request gets to it.
+func (t *foreignTable) drop(at resolver.Position, why string) {
+	t.note(at)
+	t.file.warned.add(WarnNeverReached, at, "", "%s", why)
+}
+
+// remark says what is true of the table as a whole.
+func (t *foreignTable) remark(format string, args ...any) {
+	t.file.warned.add(WarnWholeTable, resolver.Position{}, "", format, args...)
+}
+
+// makeRules passes the rules of all lines to add. end is what ended the reading: nil or io.EOF, or
+// an error.
+func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver.Warning, error) {
+	f := t.file
+	f.slashesCount = t.slashesCount
+	if end == nil {
+		end = io.EOF
+	}
+	f.findMeetings()
+	f.makeRules(add)
+	if t.slashesCount && len(f.lines) > 0 {
+		t.remark("%s tells a path from that with a slash at its end, and rules take both", t.program)
+	}
+	if t.reading.observer != nil {
+		t.reading.observer.lines = t.entries
+	}
+	return f.warned.all(), f.errs.withEnd(end)
+}
+
+// encode writes a line down as text that a lineParser takes apart again. why says that it is
+// refused; "" if it is not.
+func (l foreignLine) encode(why string) string {
+	return strings.Join([]string{l.path, l.to, l.itself, why, strconv.Itoa(l.at.Column),
+		strconv.Itoa(l.status), strconv.Itoa(int(l.query)), strconv.Itoa(int(l.answer))}, "\x00")
+}
+
+// decodeForeign takes a line apart that has been encoded.
+func decodeForeign(text string) (line redirectLine, refused *refusal) {
+	var why string
+	numbers := [4]int{}
+	for _, field := range [...]*string{&line.path, &line.to.text, &line.itself, &why} {
+		*field, text, _ = strings.Cut(text, "\x00")
+	}
+	for i := range numbers {
+		var number string
+		number, text, _ = strings.Cut(text, "\x00")
+		numbers[i], _ = strconv.Atoi(number)
+	}
+	line.from = word{line.path, numbers[0]}
+	line.to.column = numbers[0]
+	line.status, line.query = numbers[1], resolver.QueryMode(numbers[2])
+	line.answer = redirectAnswer(numbers[3])
+	if why != "" {
+		return line, &refusal{line.from, errors.New(why), unsupported}
+	}
+	return line, nil
+}
+
+// addCaptures adds a segment that may have one capture.
+func (b *pathBuilder) addCaptures(segment string, isLast bool) error {
+	before, rest, hasCapture := strings.Cut(segment, string(captureStart))
+	if !hasCapture {
+		b.appendSegment(setSegment{before: segment})
+		return nil
+	}
+	name, after, _ := strings.Cut(rest, string(captureEnd))
+	switch {
+	case strings.IndexByte(after, captureStart) >= 0:
+		return b.refuse(unsupported, "a segment has one variable, as nothing would settle which of "+
+			"two takes what; write a rule for each path")
+	case name == splatName && (after != "" || !isLast):
+		return b.refuse(unsupported, "what takes several segments stands at the end of a path; write "+
+			"a rule for each path")
+	case name == splatName:
+		return b.addStar(before, after, isLast)
+	}
+	before, after = canonical(before), canonical(after)
+	b.appendSegment(setSegment{
+		before: before, after: after, capture: name, cutBefore: len(before), cutAfter: len(after),
+	})
+	return nil
+}
+
+// markedCaptureAt returns the name that a text begins with, behind its mark, if it is captured.
+func markedCaptureAt(text string, captured []string) string {
+	name, _, _ := strings.Cut(text, string(captureEnd))
+	if !slices.Contains(captured, name) {
+		return ""
+	}
+	return name
+}
+
+// marksOf are the bytes with which begins what stands for something else in the path of a line.
+func (d Dialect) marksOf() string {
+	if d == foreign {
+		return string(captureStart)
+	}
+	return "*:"
+}
+
+// slashApart reports whether a line has the path of another one in front of it but for a slash at
+// the end, and says something else.
+func (f *redirectsFile) slashApart(i, other int) (isApart, isSame bool) {
+	if !f.slashesCount || other == none {
+		return false, false
+	}
+	a, _ := f.parser.parse(f.lines[i].text)
+	b, _ := f.parser.parse(f.lines[other].text)
+	if strings.TrimSuffix(a.path, "/") != strings.TrimSuffix(b.path, "/") || a.path == b.path {
+		return false, false
+	}
+	isSame = a.to.text == b.to.text && a.itself == b.itself && a.answer == b.answer &&
+		a.status == b.status && a.query == b.query
+	return true, isSame
+}
+
+// errSlashApart is why a line is left out whose path another one has but for a slash.
+func (f *redirectsFile) errSlashApart(other int) error {
+	return fmt.Errorf("a rule takes a path with and without a slash at its end, and the line at %s "+
+		"has this one already, and leads elsewhere; use Caddy's redir for one of the two",
+		f.placeOf(other))
+}
