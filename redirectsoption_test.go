@@ -133,3 +133,24 @@ func TestCommandsReadTablesAsABlockWould(t *testing.T) {
 		}
 	}
 }
+
+func TestConvertRefusesFlagsThatSayNothingOfAFormat(t *testing.T) {
+	dir := t.TempDir()
+	table, links := filepath.Join(dir, "_redirects"), filepath.Join(dir, "links.json")
+	write(t, table, "/a /b\n")
+	write(t, links, `{"a": "/b"}`)
+	for _, tt := range []struct{ flag, file, want string }{
+		{"--status=301", table, "--status is for rules without a status, and redirects sets one"},
+		{"--exact", table, "--exact is for rules that do not say what they take"},
+		{"--status=200", links, `--status is 301, 302, 303, 307, 308, permanent or temporary, not "200"`},
+		{"--query=keep", links, `--query is merge, preserve or ignore, not "keep"`},
+		{"--line-host=a.example", links, "--line-host is for formats with hosts, and json has none"},
+		{"--status=permanent", links, `"a": {"to":"/b","status":301}`},
+		{"--query=preserve", table, `"query":"preserve"`},
+	} {
+		got, _ := shortlink.Run([]string{"shortlink", "convert", "--to", "json", tt.flag, tt.file}, "")
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got\n%s", tt.flag, got)
+		}
+	}
+}

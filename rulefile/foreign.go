@@ -30,6 +30,8 @@ type foreignTable struct {
 	entries      int
 	text         lineStore
 	last         resolver.Position // of the last entry
+	// capturing are the places of lines that capture something, if rules are to be no exact ones.
+	capturing map[resolver.Position]bool
 }
 
 // foreignLine is what a line of a table of another program says. Path and destinations can have
@@ -94,7 +96,24 @@ func (o Reading) readForeign(
 	o.Dialect, o.SkipUnsupported = foreign, true
 	t := &foreignTable{reading: o, file: newRedirectsFile(o), source: source}
 	t.file.source = source
-	return t.makeRules(read(t, r), add)
+	if o.Exact != nil && !*o.Exact {
+		t.capturing = make(map[resolver.Position]bool)
+	}
+	return t.makeRules(read(t, r), t.withBelow(add))
+}
+
+// withBelow returns add for rules that take what is below their key, too, if that is asked for and
+// their line captures nothing. They do so in the order of rules: the longest key wins.
+func (t *foreignTable) withBelow(add func(resolver.Rule)) func(resolver.Rule) {
+	if t.capturing == nil {
+		return add
+	}
+	return func(rule resolver.Rule) {
+		if rule.Value != resolver.PassValue && !t.capturing[rule.Position] {
+			rule.Exact = false
+		}
+		add(rule)
+	}
 }
 
 // add takes in a line.
@@ -104,6 +123,9 @@ func (t *foreignTable) add(line foreignLine) {
 	}
 	if line.query == resolver.QueryDefault && !hasQuery(line.to) {
 		line.query = t.reading.Query
+	}
+	if t.capturing != nil && strings.IndexByte(line.path, captureStart) >= 0 {
+		t.capturing[line.at] = true
 	}
 	t.store(line.at, line.encode(""))
 }

@@ -93,6 +93,17 @@ func FormatOf(path string) (Format, bool) {
 	return "", false
 }
 
+// FromFormatOf returns the format that the name of a file tells, of those that rules can be
+// converted from. Beside those of [FormatOf] these are names that other programs give.
+func FromFormatOf(path string) (Format, bool) {
+	return FormatOf(path)
+}
+
+// HasHosts reports whether keys of a format can have hosts, as [Reading.Hosts] names them.
+func HasHosts(format Format) bool {
+	return slices.Contains([]Format{Redirects, CSV, NetlifyTOML, Htaccess}, format)
+}
+
 // Read reads rules in a format, like [Reading.Read] with the zero Reading and without its warnings.
 func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) error {
 	_, err := Reading{}.Read(r, format, source, add)

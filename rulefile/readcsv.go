@@ -12,11 +12,11 @@ import (
 )
 
 // readCSV reads rules from a table.
-func readCSV(
-	r io.Reader, source string, lends bool, add func(resolver.Rule),
+func (o Reading) readCSV(
+	r io.Reader, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
-	c.lends = lends
+	c.lends, c.isExact = o.Lends, o.isExact()
 	err = c.readRules(add)
 	return c.warnings.all(), err
 }
@@ -54,6 +54,7 @@ type csvReader struct {
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
 	hasSlash  bool // the key of the last row has a slash in front
+	isExact   bool // what rules are that do not say it
 	warnings  warnings
 	errs      Errors
 	end       error // what ends the reading behind this row, or nil
@@ -166,6 +167,7 @@ func isBlank(row []string) bool {
 // rule makes a rule of a row, or reports what is wrong with it.
 func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 	errsBefore := len(c.errs)
+	rule.Exact = c.isExact
 	for i, field := range row[:min(len(row), len(c.columns))] {
 		if end := c.errs.tooMany(c.fieldPosition(i)); end != nil {
 			c.end = end

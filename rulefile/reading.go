@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -70,8 +71,8 @@ type Reading struct {
 	// large file that is only looked through leaves nothing behind.
 	Lends bool
 
-	// Status and Query are what rules have where a table of another program says nothing, and exact,
-	// if not nil, whether they are [resolver.Rule.Exact].
+	// Status and Query are what rules have where the file says nothing, and Exact, if not nil,
+	// whether they are [resolver.Rule.Exact]. A _redirects file says it of status and exact.
 	Status int
 	Query  resolver.QueryMode
 	Exact  *bool
@@ -93,15 +94,32 @@ func (o Reading) Read(
 ) (warnings []resolver.Warning, err error) {
 	switch format {
 	case JSON:
-		return nil, readJSON(r, source, o.Lends, add)
+		return nil, o.readJSON(r, source, o.withDefaults(add))
 	case CSV:
-		return readCSV(r, source, o.Lends, add)
+		return o.readCSV(r, source, o.withDefaults(add))
 	case Redirects:
-		return o.readRedirects(r, source, add)
+		return o.readRedirects(r, source, o.withDefaults(add))
 	}
 	if read := foreignReaderOf(format); read != nil {
 		return o.readForeign(r, read, source, add)
 	}
 	_, err = ParseFrom(string(format))
 	return nil, err
+}
+
+// isExact reports whether a rule is exact of which the file does not say it.
+func (o Reading) isExact() bool { return o.Exact != nil && *o.Exact }
+
+// withDefaults returns add for rules of which the file may say nothing of status and query.
+func (o Reading) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
+	if o.Status == 0 && o.Query == resolver.QueryDefault {
+		return add
+	}
+	return func(rule resolver.Rule) {
+		if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
+			rule.Status = cmp.Or(rule.Status, o.Status)
+			rule.Query = cmp.Or(rule.Query, o.Query)
+		}
+		add(rule)
+	}
 }

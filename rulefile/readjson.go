@@ -26,16 +26,16 @@ import (
 // type [Errors] and lists everything that is no rule, until the end or the first
 // syntax error, or it is the reader's own.
 func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
-	return readJSON(r, source, false, add)
+	return Reading{}.readJSON(r, source, add)
 }
 
-// readJSON is ReadJSON that may lend the texts of rules.
-func readJSON(r io.Reader, source string, lends bool, add func(resolver.Rule)) error {
+// readJSON is [ReadJSON] that may lend the texts of rules.
+func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	j, err := newJSONReader(r, source)
 	if err != nil {
 		return err
 	}
-	j.add, j.tokens.lends = add, lends
+	j.add, j.tokens.lends, j.isExact = add, o.Lends, o.isExact()
 	return j.readAll()
 }
 
@@ -120,6 +120,8 @@ type jsonReader struct {
 	errs   Errors
 	// expectations is set where errors are not about rules.
 	expectations bool
+	// isExact is what rules are that do not say it.
+	isExact bool
 
 	dropped int // bytes of the file in front of what the scanner gets
 	// span is where the member of the rule that is passed to add stands in the input.
@@ -225,7 +227,7 @@ func (j *jsonReader) readPlainRules() {
 			return
 		}
 		j.span = m.span
-		j.add(resolver.Rule{Key: m.name, Value: m.value, Position: m.at})
+		j.add(resolver.Rule{Key: m.name, Value: m.value, Position: m.at, Exact: j.isExact})
 	}
 }
 
@@ -233,7 +235,7 @@ func (j *jsonReader) readPlainRules() {
 func (j *jsonReader) readRule(key jsonToken) error {
 	errsBefore := len(j.errs)
 	j.checkText(key)
-	rule := resolver.Rule{Key: key.text, Position: key.at}
+	rule := resolver.Rule{Key: key.text, Position: key.at, Exact: j.isExact}
 	value, err := j.readValue(&rule)
 	if err != nil {
 		return err

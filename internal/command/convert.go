@@ -21,6 +21,10 @@ import (
 type converting struct {
 	from, to  string
 	redirects source.RedirectsOptions
+	// What rules have of which the file does not say it.
+	status, query string
+	exact         bool
+	isExactGiven  bool
 }
 
 // skipped is what becomes of unsupported lines: what is written has none of them in any case, and
@@ -34,7 +38,9 @@ func convertCommand() *cobra.Command {
 		Short: "Writes rules in another format, and says what cannot be said in it",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, or redirects for the _redirects of Netlify and
-Cloudflare Pages. What the file's name tells need not be said with --from.
+Cloudflare Pages. What the file's name tells need not be said with --from. --status,
+--exact and --query are for rules of which the file does not say it; rules of other
+programs are exact unless the program goes on below a path, or --exact=false.
 
 A report on standard error says of each line that is not the same any more in which
 way it differs (approximated), why it is left out (refused), or that no request gets
@@ -54,8 +60,23 @@ wrong usage and for files that cannot be opened.`,
 	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(rulefile.ToFormats()))
 	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(rulefile.FromFormats()))
 	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(rulefile.ToFormats()))
+	c.addDefaultFlags(cmd)
 	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
+}
+
+// addDefaultFlags adds the flags of what rules have of which the file does not say it.
+func (c *converting) addDefaultFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.status, "status", "",
+		"Status of rules without one: "+rulefile.StatusWords)
+	cmd.Flags().BoolVar(&c.exact, "exact", false,
+		"Rules take their path alone, or with =false what is below, too, where the file does not say it")
+	cmd.Flags().StringVar(&c.query, "query", "",
+		"Query mode of rules without one: "+rulefile.QueryModes)
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
+		"301", "302", "303", "307", "308"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions([]cobra.Completion{
+		"merge", "preserve", "ignore"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (c *converting) run(cmd *cobra.Command, args []string) error {
@@ -74,11 +95,8 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if err := errors.Join(inFrom, inTo); err != nil {
 		return err
 	}
-	if flag := redirectsFlag(&c.redirects); flag != "" && from != rulefile.Redirects {
-		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from)
-	}
-	c.redirects.Unsupported = cmp.Or(c.redirects.Unsupported, skipped)
-	how, err := c.redirects.Reading()
+	c.isExactGiven = cmd.Flags().Changed("exact")
+	how, err := c.reading(from)
 	if err != nil {
 		return err
 	}
@@ -111,6 +129,57 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// reading returns how a file of a format is read.
+func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err error) {
+	if err := c.checkFlags(from); err != nil {
+		return how, err
+	}
+	c.redirects.Unsupported = cmp.Or(c.redirects.Unsupported, skipped)
+	if how, err = c.redirects.Reading(); err != nil {
+		return how, err
+	}
+	isStatus, isQuery := c.status == "", c.query == ""
+	if !isStatus {
+		how.Status, isStatus = rulefile.ParseStatus(c.status)
+	}
+	if !isQuery {
+		how.Query, isQuery = rulefile.ParseQueryMode(c.query)
+	}
+	if !isStatus {
+		err = fmt.Errorf("--status is %s, not %q", rulefile.StatusWords, c.status)
+	}
+	if !isQuery {
+		err = errors.Join(err, fmt.Errorf("--query is %s, not %q", rulefile.QueryModes, c.query))
+	}
+	if c.isExactGiven {
+		how.Exact = &c.exact
+	}
+	return how, err
+}
+
+// checkFlags refuses flags that have nothing to say of a format.
+func (c *converting) checkFlags(from rulefile.Format) error {
+	redirects := c.redirects
+	if rulefile.HasHosts(from) {
+		redirects.Hosts = nil
+	}
+	if flag := redirectsFlag(&redirects); flag == "--line-host" {
+		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out", from)
+	} else if flag != "" && from != rulefile.Redirects {
+		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from)
+	}
+	isRedirects := from == rulefile.Redirects || from == rulefile.NetlifyTOML
+	switch {
+	case isRedirects && c.status != "":
+		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
+			"leave it out", from)
+	case isRedirects && c.isExactGiven:
+		return fmt.Errorf("--exact is for rules that do not say what they take, and each line of %s "+
+			"does; leave it out", from)
+	}
+	return nil
+}
+
 // enoughMemory is from where on, in bytes, memory is collected more often than by itself. A million
 // rules take less, and leave as much behind.
 const enoughMemory = 320 << 20
@@ -120,7 +189,7 @@ func (c *converting) formatOf(path string) (rulefile.Format, error) {
 	if c.from != "" {
 		return rulefile.ParseFrom(c.from)
 	}
-	if format, ok := rulefile.FormatOf(path); ok {
+	if format, ok := rulefile.FromFormatOf(path); ok {
 		return format, nil
 	}
 	return "", fmt.Errorf("the file's name does not tell its format; write --from with one of: %s",
