@@ -46,7 +46,8 @@ var mayImport = map[string][]string{
 	},
 	"cmd/caddy": {".", "page", "redis"},
 
-	"internal/scale":            nil,
+	"internal/freeport":         nil,
+	"internal/scale":            {"internal/freeport"},
 	"internal/vectors":          nil,
 	"internal/vectors/generate": {"internal/vectors"},
 }

@@ -7,14 +7,16 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-shortlink/shortlink/internal/freeport"
 )
 
 // server is a Caddy that serves on a port of its own while a test runs. There is one
@@ -118,20 +120,12 @@ func storageDir(t testing.TB) string {
 // twice at one that is its admin endpoint's and a site's.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		l.Close()
-		if _, taken := takenAddresses.LoadOrStore(address, true); !taken {
-			return address
-		}
+	port, err := freeport.Find()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
-
-var takenAddresses sync.Map
 
 // reply is what a client sees.
 type reply struct {

@@ -4,14 +4,16 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/caddy-shortlink/shortlink/internal/freeport"
 )
 
 // realServer is a redis-server of a test's own, in a directory of its own.
@@ -143,13 +145,11 @@ func (s *realServer) addUser(t *testing.T, name string, allowed ...any) {
 // freePort returns a port that nobody listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	return strconv.Itoa(port)
 }
 
 // calls returns how often a command was called.

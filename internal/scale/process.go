@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/freeport"
 )
 
 // process is a server that is measured, on one processor, with its child processes.
@@ -22,11 +24,8 @@ type process struct {
 
 // freeAddress returns a port of the loopback that nobody listens at.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+	port, err := freeport.Find()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), err
 }
 
 // startProcess starts a command that is to listen at addr.

@@ -10,12 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/freeport"
 
 	// The program that is run has these: where they have changed, no result is taken from a cache.
 	_ "github.com/caddy-shortlink/shortlink"
@@ -152,12 +153,11 @@ func freePort(t *testing.T) int {
 	if *pictures != "" {
 		return 80
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 func write(t *testing.T, name, content string) {
