@@ -51,6 +51,9 @@ type Options struct {
 	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
 	// concurrent use.
 	Pause func()
+	// Progress, if not nil, is told now and then how far a look at all rules has come, in steps of
+	// how many there are. It is called like Pause.
+	Progress func(done, of int)
 }
 
 // QueryMode says how query parameters of several sources are combined.
@@ -144,6 +147,7 @@ type options struct {
 	digest       bool
 	reverse      bool
 	pause        func()
+	progress     func(done, of int)
 	modes        bool // some rule says a query mode
 }
 
@@ -152,6 +156,7 @@ func checkOptions(opts Options) (options, error) {
 	c := optionChecker{checked: options{
 		query: cmp.Or(opts.Query, QueryMerge), foldCase: opts.FoldCase,
 		digest: opts.Digest, reverse: opts.Reverse, pause: opts.Pause,
+		progress: opts.Progress,
 	}}
 	c.status(opts.Status)
 	c.query(opts.Query)

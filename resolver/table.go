@@ -183,6 +183,9 @@ func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 func (t *table) entries(o *options) iter.Seq2[int, slot] {
 	return func(yield func(int, slot) bool) {
 		for n, page := range t.slots.all {
+			if o.progress != nil {
+				o.progress(n*pageLength, t.slots.n)
+			}
 			for i, s := range page {
 				at := n*pageLength + i
 				if s.hasRule() && !yield(at, s) {

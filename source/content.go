@@ -35,6 +35,15 @@ type content struct {
 	refused atomic.Pointer[refusal] // of the last reading; nil if it went to the content's end
 	// warnings are those of the rules that were read last.
 	warnings []resolver.Warning
+	current  *reading // that passes rules, nil for none
+}
+
+// done returns how many bytes the reading that passes rules has read.
+func (c *content) done() int64 {
+	if c.current == nil {
+		return 0
+	}
+	return c.current.n
 }
 
 // refusal is the beginning of content that is enough to know that it holds no rules: whatever
@@ -71,14 +80,18 @@ type siblings struct{ signature, expectations []byte }
 func (c *content) rules(
 	ctx context.Context, lends bool, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
-	c.warnings, c.reading.Lends = nil, lends
+	c.warnings, c.reading.Lends, c.current = nil, lends, nil
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
+		c.current = r
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
 		return c.noteRefusal(r, wrong)
 	})
+	if c.current != nil {
+		c.current = &reading{n: c.current.n} // without what was read
+	}
 	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))
 	if err != nil {

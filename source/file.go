@@ -150,6 +150,18 @@ func (s *File) read(
 	return version, err
 }
 
+// Size returns the file's size; see [Measured].
+func (s *File) Size(ctx context.Context) int64 {
+	state, err := s.stat(ctx, s.path)
+	if err != nil {
+		return 0
+	}
+	return state.Size()
+}
+
+// Done returns how much of the file has been read; see [Measured].
+func (s *File) Done() int64 { return s.content.done() }
+
 // Warnings returns what the last reading has to warn of; see [Warner].
 func (s *File) Warnings() []resolver.Warning { return s.content.warnings }
 

@@ -23,6 +23,7 @@ type Once struct {
 	Stdin   io.Reader
 
 	warnings []resolver.Warning // of the rules that were read
+	counted  *reading           // nil before it is read
 }
 
 // String returns the path, on one line.
@@ -41,9 +42,9 @@ func (f *Once) Read(
 	if !told {
 		format = cmp.Or(f.Format, rulefile.JSON)
 	}
-	counted := newReading(ctx, r, nil)
-	f.warnings, err = readAs(counted, format, f.Reading, f.String(), "--rules-format", add)
-	if counted.n == 0 && err == nil {
+	f.counted = newReading(ctx, r, nil)
+	f.warnings, err = readAs(f.counted, format, f.Reading, f.String(), "--rules-format", add)
+	if f.counted.n == 0 && err == nil {
 		return "", errEmpty
 	}
 	return "", err
@@ -56,6 +57,26 @@ func (f *Once) open() (io.ReadCloser, error) {
 	return os.Open(f.Path)
 }
 
+// Size returns the file's size, 0 for a pipe; see [Measured].
+func (f *Once) Size(context.Context) int64 {
+	if f.Path == StandardInput {
+		return 0
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// Done returns how much of the file has been read; see [Measured].
+func (f *Once) Done() int64 {
+	if f.counted == nil {
+		return 0
+	}
+	return f.counted.n
+}
+
 // Watch does nothing: a command reads its rules once.
 func (*Once) Watch(context.Context, string, func()) {}
 
@@ -64,6 +85,7 @@ func (f *Once) Warnings() []resolver.Warning { return f.warnings }
 
 // Interface guards
 var (
-	_ Source = (*Once)(nil)
-	_ Warner = (*Once)(nil)
+	_ Source   = (*Once)(nil)
+	_ Warner   = (*Once)(nil)
+	_ Measured = (*Once)(nil)
 )

@@ -55,6 +55,15 @@ func WarningsOf(source Source) []resolver.Warning {
 	return nil
 }
 
+// Measured is a [Source] that knows how much there is to read.
+type Measured interface {
+	// Size returns how many bytes there are to read, or 0 if that cannot be told.
+	Size(ctx context.Context) int64
+	// Done returns how many of them the Read that is going on has read, or the last one. It is called
+	// by what Read passes rules to, too.
+	Done() int64
+}
+
 // Writable is a [Source] whose rules can be edited through Caddy's admin endpoint.
 type Writable interface {
 	Source

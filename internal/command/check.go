@@ -109,7 +109,7 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 		return nil, err
 	}
 	defer closeAll()
-	progress := newProgress(cmd.ErrOrStderr(), "checking")
+	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
 	defer progress.end()
 	var reports []*checkReport
 	for _, h := range handlers {
@@ -123,13 +123,15 @@ func (c *checking) checkHandler(h *Found, progress *progress) *checkReport {
 	if h.Shares {
 		report.label = h.label()
 	}
-	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.step)
+	progress.next("reading rules")
+	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.read)
 	if err != nil {
 		report.addErrors(err, "source")
 		report.sort()
 		return report
 	}
 	report.Rules = ruleset.Len()
+	progress.next("checking")
 	report.addCopies(h.Rules.Sources)
 	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
 	ruleset.Check(slices.Concat(c.hosts, h.Origins), report.add)

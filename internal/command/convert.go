@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -114,8 +115,10 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
+	progress.of(sizeOf(r))
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	done, err := how.Convert(out, to, &steppingReader{r, progress}, from, printable.Text(path))
+	done, err := how.Convert(out, to, &steppingReader{Reader: r, progress: progress}, from,
+		printable.Text(path))
 	progress.end()
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
@@ -209,20 +212,42 @@ func listOf(formats []rulefile.Format) string {
 type steppingReader struct {
 	io.Reader
 	progress *progress
+	done     int64 // bytes
+	lines    int
 }
 
 // Read reads, and shows progress.
 func (s *steppingReader) Read(p []byte) (int, error) {
-	s.progress.step()
-	return s.Reader.Read(p)
+	n, err := s.Reader.Read(p)
+	s.done += int64(n)
+	s.lines += bytes.Count(p[:n], []byte("\n"))
+	s.progress.total("lines", s.lines)
+	s.progress.at(s.done)
+	return n, err
 }
 
 // Seek seeks in a file.
-func (s *steppingReader) Seek(offset int64, whence int) (int64, error) {
-	if file, ok := s.Reader.(io.Seeker); ok {
-		return file.Seek(offset, whence)
+func (s *steppingReader) Seek(offset int64, whence int) (done int64, err error) {
+	file, ok := s.Reader.(io.Seeker)
+	if !ok {
+		return 0, errors.ErrUnsupported
 	}
-	return 0, errors.ErrUnsupported
+	s.done, err = file.Seek(offset, whence)
+	s.lines = 0
+	return s.done, err
+}
+
+// sizeOf returns the size of a file, or 0 for a pipe.
+func sizeOf(r io.Reader) int64 {
+	file, ok := r.(*os.File)
+	if !ok {
+		return 0
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }
 
 // writeConversion writes the report for people.

@@ -71,7 +71,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if _, err := d.reading.of(args); err != nil {
 		return err
 	}
-	progress := newProgress(cmd.ErrOrStderr(), "comparing")
+	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
 	defer progress.end()
 	before, oldOptions, err := d.compile(args[0], cmd.InOrStdin(), progress)
 	if err != nil {
@@ -81,6 +81,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	progress.next("comparing")
 	var changes []resolver.Change
 	resolver.CompareResults(before, after, func(c resolver.Change) { changes = append(changes, c) })
 	slices.SortFunc(changes, func(a, b resolver.Change) int {
@@ -116,7 +117,7 @@ func (d *diffing) compile(
 		return nil, resolver.Options{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer h.close()
-	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.step)
+	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.read)
 	if err != nil {
 		return nil, resolver.Options{}, printable.Shorten(err)
 	}

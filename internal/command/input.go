@@ -76,7 +76,7 @@ func (in *input) compile(
 		return nil, nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
-	ruleset, _, err = h.Rules.CompileRules(h.Rules.Context, progress.step)
+	ruleset, _, err = h.Rules.CompileRules(h.Rules.Context, progress.read)
 	progress.end()
 	if err != nil {
 		h.close()

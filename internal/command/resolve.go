@@ -101,6 +101,7 @@ func (a *answers) all(cmd *cobra.Command, urls []string) error {
 func (a *answers) fromLines(cmd *cobra.Command) error {
 	progress := newProgress(cmd.ErrOrStderr(), "resolving")
 	defer progress.end()
+	urls := 0
 	lines := bufio.NewReaderSize(cmd.InOrStdin(), 64<<10)
 	for {
 		line, err := lines.ReadString('\n')
@@ -108,6 +109,8 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 			if err := a.one(url); err != nil {
 				return err
 			}
+			urls++
+			progress.total("URLs", urls)
 			progress.step()
 		}
 		if err == io.EOF {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
@@ -24,33 +27,97 @@ func terminalOf(w io.Writer) *os.File {
 	return file
 }
 
-// progress tells somebody at a terminal that long work goes on; others get nothing.
+// progress tells somebody at a terminal that long work goes on, and how far; others get nothing.
 type progress struct {
-	w     *os.File // nil for nobody
+	w     io.Writer // nil for nobody
 	what  string
 	begun time.Time
-	shown time.Time
+	shown time.Time // or begun
+	isOut bool      // whether there is a line to clear
+
+	done, all    int64 // of the work, in any unit; all is 0 where it is not known
+	amount, rate tally
+}
+
+// tally is how many things of a kind have been seen to.
+type tally struct {
+	unit string // empty for nothing to tell
+	n    int
 }
 
 // newProgress returns the progress of some work.
 func newProgress(w io.Writer, what string) *progress {
-	now := time.Now()
-	return &progress{w: terminalOf(w), what: what, begun: now, shown: now}
+	if terminal := terminalOf(w); terminal != nil {
+		return progressAt(terminal, what)
+	}
+	return progressAt(nil, what)
 }
 
-// step tells how long it has taken so far, twice a second.
+// progressAt is newProgress for somebody who sees at once what is written to w.
+func progressAt(w io.Writer, what string) *progress {
+	now := time.Now()
+	return &progress{w: w, what: what, begun: now, shown: now}
+}
+
+// next goes on with other work.
+func (p *progress) next(what string) {
+	*p = progress{w: p.w, what: what, begun: time.Now(), shown: p.shown, isOut: p.isOut}
+}
+
+// of says how much work there is, in any unit, or 0 where it is not known.
+func (p *progress) of(all int64) { p.all = all }
+
+// total says how many things have been seen to, and tells that number.
+func (p *progress) total(unit string, n int) { p.amount = tally{unit, n} }
+
+// count says how many things have been seen to, and tells how many they are a second.
+func (p *progress) count(unit string, n int) { p.rate = tally{unit, n} }
+
+// at says how much of the work is done, and is a step.
+func (p *progress) at(done int64) {
+	p.done = done
+	p.step()
+}
+
+// step tells how far the work is, twice a second.
 func (p *progress) step() {
 	const often = 500 * time.Millisecond
 	if p.w == nil || time.Since(p.shown) < often {
 		return
 	}
-	p.shown = time.Now()
-	fmt.Fprintf(p.w, "\r%s: %.1f s", p.what, p.shown.Sub(p.begun).Seconds())
+	p.shown, p.isOut = time.Now(), true
+	fmt.Fprintf(p.w, "\r%s: %s\x1b[K", p.what, strings.Join(p.parts(), ", "))
+}
+
+// parts are what is known of the work, or how long it has taken.
+func (p *progress) parts() (parts []string) {
+	taken := p.shown.Sub(p.begun).Seconds()
+	if p.amount.unit != "" {
+		parts = append(parts, humanize.Comma(int64(p.amount.n))+" "+p.amount.unit)
+	}
+	if p.all > 0 {
+		parts = append(parts, fmt.Sprintf("%d %%", min(100, p.done*100/p.all)))
+	}
+	if p.rate.unit != "" {
+		perSecond := float64(p.rate.n) / taken
+		parts = append(parts, humanize.Comma(int64(perSecond))+" "+p.rate.unit+"/s")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("%.1f s", taken))
+	}
+	return parts
+}
+
+// read says how far rules have been read.
+func (p *progress) read(how live.Progress) {
+	p.total("rules", how.Rules)
+	p.of(how.All)
+	p.at(how.Done)
 }
 
 // end clears what has been told, and tells nothing more.
 func (p *progress) end() {
-	if p.w != nil && p.shown != p.begun {
+	if p.w != nil && p.isOut {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 	p.w = nil

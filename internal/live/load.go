@@ -33,12 +33,23 @@ func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
 	return options
 }
 
-// CompileRules reads all rules and compiles them. It returns the sources' versions, too.
-func (rs *Ruleset) CompileRules(ctx context.Context, pause func()) (*resolver.Ruleset, []string,
-	error) {
-	options := rs.Options
-	options.Pause = pause
-	next, err := rs.compile(ctx, options, nil, nil)
+// CompileRules reads all rules and compiles them, and tells how far it is, and how far later looks
+// at all rules are. It returns the sources' versions, too.
+func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
+	[]string, error) {
+	metered := *rs
+	metered.meter = rs.newMeter(ctx, tell)
+	options, rules := rs.Options, 0
+	options.Pause = metered.meter.compiled
+	options.Progress = func(done, of int) {
+		if rules > 0 {
+			metered.meter.looked(rules, done, of)
+		}
+	}
+	next, err := metered.compile(ctx, options, nil, nil)
+	if err == nil {
+		rules = next.Ruleset.Len()
+	}
 	return next.Ruleset, next.versions, err
 }
 
@@ -162,7 +173,7 @@ func retryWhileWritten(ctx context.Context, read func() error) error {
 func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next *candidate,
 	pause func(), e *Edit) error {
 	var errs []error
-	f := feed{pause: pause}
+	f := feed{pause: pause, meter: rs.meter}
 	for _, i := range which {
 		from := rs.Sources[i]
 		begin := sync.OnceFunc(func() { to.Source(i + 1) })
@@ -195,13 +206,18 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 type feed struct {
 	to    func(resolver.Rule)
 	pause func() // nil for none
+	meter *meter // nil for none
 	n     int
 }
 
 func (f *feed) add(rule resolver.Rule) {
 	f.to(rule)
 	f.n++
-	if f.pause != nil && f.n%64 == 0 {
+	if f.n%64 != 0 {
+		return
+	}
+	f.meter.read(f.n)
+	if f.pause != nil {
 		f.pause()
 	}
 }

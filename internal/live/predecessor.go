@@ -88,6 +88,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loaded, error) {
 	other := *rs
 	other.Sources = sources
+	other.meter = other.startMeter(rs.Context)
 	pacer := pace.Later() // a start is not to wait, but what is asked of the rules later is
 	next, err := other.load(rs.Context, pacer.Pause)
 	pacer.Begin()

@@ -50,6 +50,7 @@ type Ruleset struct {
 	logger *zap.Logger
 	events *caddyevents.App
 	shared *shared // nil before it has started
+	meter  *meter  // of a load that tells how far it is, nil for none
 }
 
 // New returns a ruleset that is not loaded yet.

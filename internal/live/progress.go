@@ -1,0 +1,95 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// Progress is how far rules have been read, or looked at later.
+type Progress struct {
+	Rules     int
+	Done, All int64 // of the work, in any unit; All is 0 where it is not known
+}
+
+// meter follows how far rules are read, to tell it.
+type meter struct {
+	tell     func(Progress)
+	measured []source.Measured // all sources, or nil if the size of one is not known
+	reached  Progress
+	// inline is how many rules need not be read.
+	inline int
+}
+
+// newMeter returns the meter of a load of all rules; none where nobody is to be told.
+func (rs *Ruleset) newMeter(ctx context.Context, tell func(Progress)) *meter {
+	if tell == nil {
+		return nil
+	}
+	m := &meter{tell: tell, inline: len(rs.Rules)}
+	for _, from := range rs.Sources {
+		measured, _ := from.(source.Measured)
+		size := int64(0)
+		if measured != nil {
+			size = measured.Size(ctx)
+		}
+		if size == 0 {
+			m.measured, m.reached.All = nil, 0
+			break
+		}
+		m.measured = append(m.measured, measured)
+		m.reached.All += size
+	}
+	return m
+}
+
+// read says how many rules have been read of the sources.
+func (m *meter) read(rules int) {
+	if m == nil {
+		return
+	}
+	m.reached.Rules, m.reached.Done = m.inline+rules, 0
+	for _, from := range m.measured {
+		m.reached.Done += from.Done()
+	}
+	m.tell(m.reached)
+}
+
+// compiled says that all rules have been read, and some compiled.
+func (m *meter) compiled() {
+	if m != nil {
+		m.tell(m.reached)
+	}
+}
+
+// looked says how far a look at all compiled rules has come.
+func (m *meter) looked(rules, done, of int) {
+	if m != nil && of > 0 {
+		m.tell(Progress{Rules: rules * done / of, Done: int64(done), All: int64(of)})
+	}
+}
+
+// A start with many rules is told of every few seconds.
+const (
+	manyRules   = 100_000
+	tellingTime = 5 * time.Second
+)
+
+// startMeter returns the meter of a start, which tells the log.
+func (rs *Ruleset) startMeter(ctx context.Context) *meter {
+	told := time.Now()
+	return rs.newMeter(ctx, func(p Progress) {
+		if p.Rules < manyRules || time.Since(told) < tellingTime {
+			return
+		}
+		told = time.Now()
+		fields := []zap.Field{zap.Int("rules", p.Rules)}
+		if p.All > 0 {
+			fields = append(fields, zap.Int64("percent", min(100, p.Done*100/p.All)))
+		}
+		rs.logger.Info("reading rules", fields...)
+	})
+}
