@@ -1,0 +1,276 @@
+// Package webroot knows which files a site has, by the paths of URLs. It reads a directory once, as
+// Caddy's file_server sees it: files behind symbolic links are files. It imports nothing of the
+// module.
+package webroot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// maxEntries is how many files and directories a root may have: links can make a path of any
+// directories, one behind the other.
+const maxEntries = 10_000_000
+
+// Root is the files below a directory, as they were when it was opened. It is safe for concurrent
+// use.
+type Root struct {
+	dir string
+	// files are their paths below the directory, in the order of names: the same, or in lower case
+	// where the file system makes no difference.
+	files, names []string
+	folds        bool
+	unread       []error
+}
+
+// Open reads which files a directory has. What cannot be read below it, Unread tells.
+func Open(dir string) (*Root, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no directory; write the one that the site's files lie in", dir)
+	}
+	w := walk{root: &Root{dir: dir}}
+	if err := w.directory("", []fs.FileInfo{info}); err != nil {
+		return nil, err
+	}
+	w.root.sort(foldsCase(dir))
+	return w.root, nil
+}
+
+// walk reads directories.
+type walk struct {
+	root    *Root
+	entries int
+}
+
+// directory reads a directory, below says where, and what lies below it. It is the last one of
+// above.
+func (w *walk) directory(below string, above []fs.FileInfo) error {
+	entries, err := os.ReadDir(filepath.Join(w.root.dir, filepath.FromSlash(below)))
+	if err != nil && below == "" {
+		return err
+	}
+	if err != nil {
+		w.root.unread = append(w.root.unread, err)
+	}
+	if w.entries += len(entries); w.entries > maxEntries {
+		return fmt.Errorf("%s has more than %d files and directories", w.root.dir, maxEntries)
+	}
+	for _, entry := range entries {
+		if err := w.entry(path.Join(below, entry.Name()), entry, above); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry notes a file, or reads a directory; a link to one of those above ends there.
+func (w *walk) entry(below string, entry fs.DirEntry, above []fs.FileInfo) error {
+	if entry.Type().IsRegular() {
+		w.root.files = append(w.root.files, below)
+		return nil
+	}
+	if !entry.IsDir() && entry.Type()&fs.ModeSymlink == 0 {
+		return nil
+	}
+	info, err := os.Stat(filepath.Join(w.root.dir, filepath.FromSlash(below)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a link to nothing
+	case err != nil:
+		w.root.unread = append(w.root.unread, err)
+	case info.Mode().IsRegular():
+		w.root.files = append(w.root.files, below)
+	case info.IsDir() && !slices.ContainsFunc(above, func(other fs.FileInfo) bool {
+		return os.SameFile(info, other)
+	}):
+		return w.directory(below, append(above, info))
+	}
+	return nil
+}
+
+// foldsCase reports whether the file system of a directory makes no difference between upper and
+// lower case, as far as a name in it tells.
+func foldsCase(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return false
+	}
+	name := filepath.Base(dir)
+	other := strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, name)
+	one, errOne := os.Stat(dir)
+	two, errTwo := os.Stat(filepath.Join(filepath.Dir(dir), other))
+	return name != other && errOne == nil && errTwo == nil && os.SameFile(one, two)
+}
+
+// sort puts the files into the order of names.
+func (r *Root) sort(folds bool) {
+	r.folds = folds
+	slices.Sort(r.files)
+	r.names = r.files
+	if !folds {
+		return
+	}
+	r.names = make([]string, len(r.files))
+	for i, file := range r.files {
+		r.names[i] = strings.ToLower(file)
+	}
+	sort.Sort((*byName)(r))
+}
+
+// byName sorts the files by their names.
+type byName Root
+
+func (r *byName) Len() int           { return len(r.files) }
+func (r *byName) Less(i, j int) bool { return r.names[i] < r.names[j] }
+func (r *byName) Swap(i, j int) {
+	r.files[i], r.files[j] = r.files[j], r.files[i]
+	r.names[i], r.names[j] = r.names[j], r.names[i]
+}
+
+// Len returns the number of files.
+func (r *Root) Len() int { return len(r.files) }
+
+// All returns all files, as paths below the directory.
+func (r *Root) All() iter.Seq[string] { return slices.Values(r.files) }
+
+// Unread returns why directories could not be read, whose files are missing.
+func (r *Root) Unread() []error { return r.unread }
+
+// indexes are the files that stand for their directory.
+var indexes = [...]string{"index.html", "index.txt"}
+
+// Page returns the file that answers for the path of a URL, as try_files finds it: the file itself,
+// with .html behind it, or the index of the directory.
+func (r *Root) Page(urlPath string) (file string, ok bool) {
+	below := nameOf(urlPath)
+	if below != "" {
+		for _, name := range [...]string{below, below + ".html"} {
+			if file, ok := r.file(name); ok {
+				return file, true
+			}
+		}
+	}
+	for _, index := range indexes {
+		if file, ok := r.file(path.Join(below, index)); ok {
+			return file, true
+		}
+	}
+	return "", false
+}
+
+// Below returns how many files lie below the path of a URL, and the first one.
+func (r *Root) Below(urlPath string) (n int, first string) {
+	below := nameOf(urlPath)
+	if below == "" {
+		return len(r.files), r.first(0)
+	}
+	if r.folds {
+		below = strings.ToLower(below)
+	}
+	from, _ := slices.BinarySearch(r.names, below+"/")
+	to, _ := slices.BinarySearch(r.names, below+"0") // which comes behind "/"
+	if from == to {
+		return 0, ""
+	}
+	return to - from, r.files[from]
+}
+
+func (r *Root) first(i int) string {
+	if i == len(r.files) {
+		return ""
+	}
+	return r.files[i]
+}
+
+// file returns the file of a name.
+func (r *Root) file(name string) (file string, ok bool) {
+	if r.folds {
+		name = strings.ToLower(name)
+	}
+	i, ok := slices.BinarySearch(r.names, name)
+	if !ok {
+		return "", false
+	}
+	return r.files[i], true
+}
+
+// nameOf returns what the path of a URL says below a root, without "/" in front or behind. It never
+// leads out of the root.
+func nameOf(urlPath string) string {
+	return strings.TrimPrefix(path.Clean("/"+decode(urlPath)), "/")
+}
+
+// decode decodes percent-encoding; what is none stays as it is.
+func decode(text string) string {
+	if !strings.Contains(text, "%") {
+		return text
+	}
+	decoded := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]) {
+			decoded = append(decoded, unhex(text[i+1])<<4|unhex(text[i+2]))
+			i += 2
+			continue
+		}
+		decoded = append(decoded, text[i])
+	}
+	return string(decoded)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&^('a'-'A') - 'A' + 10
+}
+
+// URLPaths returns the paths of URLs that [Root.Page] finds a file by: its own first, then those
+// without .html or as an index.
+func URLPaths(file string) []string {
+	paths := []string{"/" + encode(file)}
+	if slices.Contains(indexes[:], path.Base(file)) {
+		dir := strings.TrimSuffix(paths[0], path.Base(file))
+		paths = append(paths, dir)
+		if dir != "/" {
+			paths = append(paths, strings.TrimSuffix(dir, "/"))
+		}
+	}
+	if without, ok := strings.CutSuffix(paths[0], ".html"); ok && !strings.HasSuffix(without, "/") {
+		paths = append(paths, without)
+	}
+	return paths
+}
+
+// encode encodes what a name has and the path of a URL means something else by.
+func encode(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c == 0x7F || strings.IndexByte(`%?#\`, c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
