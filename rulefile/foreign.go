@@ -288,3 +288,18 @@ func (f *redirectsFile) errSlashApart(other int) error {
 		"has this one already, and leads elsewhere; use Caddy's redir for one of the two",
 		f.placeOf(other))
 }
+
+// warnOfSlash warns of a destination from which another line leads on, though the program tells its
+// path from the destination's, as one of the two has a slash at the end.
+func (f *redirectsFile) warnOfSlash(to string, by int, at resolver.Position) {
+	if !f.slashesCount {
+		return
+	}
+	line, _ := f.parser.parse(f.lines[by].text)
+	if strings.HasSuffix(line.path, capturedRest) ||
+		strings.HasSuffix(line.path, "/") == strings.HasSuffix(to, "/") {
+		return
+	}
+	f.warned.add(WarnApproximated, at, "", "the line at %s leads on from the destination here, as a "+
+		"slash at the end of a path makes no difference; there clients stay at %s", f.placeOf(by), to)
+}

@@ -21,9 +21,11 @@ func (f *redirectsFile) adaptToChain(i int, rule *resolver.Rule) {
 		return
 	}
 	path, rest := cutPath(rule.Value)
-	if _, by, ok := f.nextOf(f.keyOf(path)); !ok || by == i {
+	_, by, ok := f.nextOf(f.keyOf(path))
+	if !ok || by == i {
 		return
 	}
+	f.warnOfSlash(path, by, rule.Position)
 	tail := f.tailOf(path)
 	if tail.hasQuery {
 		rule.Query = resolver.QueryIgnore

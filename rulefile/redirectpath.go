@@ -219,10 +219,15 @@ func (b *pathBuilder) addStar(before, after string, isLast bool) error {
 	before = canonical(before)
 	itself := append(above, setSegment{before: before})
 	within := append(above, setSegment{before: before, name: b.nameOf(splatName)})
-	if b.dialect == Cloudflare {
+	switch b.dialect {
+	case Cloudflare:
 		b.close(pathSet{segments: itself, splatAt: noSplat})
 		b.closeCloudflare(itself, true)
-	} else {
+	case foreign:
+		b.close(pathSet{segments: itself, splatAt: noSplat})
+		below := append(slices.Clip(itself), setSegment{name: b.nameOf(splatName)})
+		b.close(pathSet{segments: below, below: true, splatAt: len(itself), bareSlash: true})
+	default:
 		b.close(pathSet{segments: itself, below: true, splatAt: len(itself)})
 	}
 	b.close(pathSet{segments: within, below: true, splatAt: len(above), splatCut: len(before)})

@@ -172,6 +172,11 @@ func (f *redirectsFile) share(first ownedRule, second *ownedRule) (rules []owned
 	if len(both) == 0 {
 		return nil, nil
 	}
+	joined, ok := first.set.joined(&second.set, 0)
+	if !ok {
+		return nil, errTooManyForms
+	}
+	both = append(both, joined...)
 	f.order.work += workOfSharing
 	t, refused := f.translationOf(first.line)
 	if refused != nil {

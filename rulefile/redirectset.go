@@ -223,6 +223,46 @@ func (s *setSegment) and(other *setSegment) (both setSegment, ok bool) {
 	return both, beforeOK && afterOK
 }
 
+// joined returns the paths of two sets in which texts of both around a variable meet, in a segment
+// from the given one on: of "a{x}" and "{y}.html" that is "a.html", where nothing is in between. It
+// reports false where there are too many.
+func (s *pathSet) joined(other *pathSet, from int) (both []pathSet, ok bool) {
+	const most = 16
+	if s.span() >= 0 || other.span() >= 0 {
+		return nil, true
+	}
+	for i := from; i < min(len(s.segments), len(other.segments)); i++ {
+		for _, text := range s.segments[i].joints(&other.segments[i]) {
+			set := *s
+			set.segments = slices.Clone(s.segments)
+			set.segments[i].before, set.segments[i].after, set.segments[i].name = text, "", ""
+			more, ok := set.joined(other, i+1)
+			both = append(append(both, set.and(other)...), more...)
+			if !ok || len(both) > most {
+				return nil, false
+			}
+		}
+	}
+	return both, true
+}
+
+// joints returns the texts that two segments with variables take in which the text in front of one
+// variable ends in that behind the other one, or is all that is in front of it.
+func (s *setSegment) joints(other *setSegment) (texts []string) {
+	if s.isText() || other.isText() {
+		return nil
+	}
+	before, _ := oneAround(s.before, other.before, strings.HasPrefix)
+	after, _ := oneAround(s.after, other.after, strings.HasSuffix)
+	for n := range min(len(before), len(after)) + 1 {
+		text := before + after[n:]
+		if strings.HasSuffix(before, after[:n]) && s.takes(text) && other.takes(text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 // takes reports whether a segment with a variable takes a text.
 func (s *setSegment) takes(text string) bool {
 	text, before, after := canonical(text), canonical(s.before), canonical(s.after)
