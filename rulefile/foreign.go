@@ -69,6 +69,10 @@ func captured(name string) string {
 // in a destination for what that was.
 const capturedRest = string(captureStart) + splatName + string(captureEnd)
 
+// capturedSome is capturedRest for what is not nothing, in a path. In a destination that is
+// capturedRest, too.
+const capturedSome = string(captureStart) + splatName + "+" + string(captureEnd)
+
 // below is a line's path and all below it: "/a" takes /a, /a/ and /a/b.
 func below(path string) string { return strings.TrimSuffix(path, "/") + "/" + capturedRest }
 
@@ -236,17 +240,36 @@ func (b *pathBuilder) addCaptures(segment string, isLast bool) error {
 	case strings.IndexByte(after, captureStart) >= 0:
 		return b.refuse(unsupported, "a segment has one variable, as nothing would settle which of "+
 			"two takes what; write a rule for each path")
-	case name == splatName && (after != "" || !isLast):
+	case (name == splatName || name == someName) && (after != "" || !isLast):
 		return b.refuse(unsupported, "what takes several segments stands at the end of a path; write "+
 			"a rule for each path")
 	case name == splatName:
 		return b.addStar(before, after, isLast)
+	case name == someName:
+		b.addSome(canonical(before))
+		return nil
 	}
 	before, after = canonical(before), canonical(after)
 	b.appendSegment(setSegment{
 		before: before, after: after, capture: name, cutBefore: len(before), cutAfter: len(after),
 	})
 	return nil
+}
+
+const someName = splatName + "+"
+
+// addSome adds the segment at a path's end that takes one or more, with what stands in front of it.
+func (b *pathBuilder) addSome(before string) {
+	b.hasStar = true
+	b.captured = append(b.captured, splatName)
+	name := b.nameOf(splatName)
+	above := slices.Clip(b.segments)
+	if before != "" {
+		below := append(above, setSegment{before: before}, setSegment{name: name})
+		b.close(pathSet{segments: below, below: true, splatAt: len(above) + 1, bareSlash: true})
+	}
+	within := append(above, setSegment{before: before, name: name})
+	b.close(pathSet{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
 }
 
 // markedCaptureAt returns the name that a text begins with, behind its mark, if it is captured.

@@ -16,8 +16,11 @@ type ForeignLine struct {
 	Query            resolver.QueryMode
 }
 
-// CapturedRest and Captured are what stands for what is captured.
-const CapturedRest = capturedRest
+// CapturedRest and others are what stands for what is captured.
+const (
+	CapturedRest = capturedRest
+	CapturedSome = capturedSome
+)
 
 func Captured(name string) string { return captured(name) }
 

@@ -34,10 +34,15 @@ func newForeignService(lines []rulefile.ForeignLine) (s foreignService) {
 
 // foreignPath returns the expression of a path.
 func foreignPath(path string) *regexp.Regexp {
+	path, hasSome := strings.CutSuffix(path, rulefile.CapturedSome)
 	path, hasRest := strings.CutSuffix(path, rulefile.CapturedRest)
 	path, isBelow := strings.CutSuffix(path, "/")
 	expression := captureMark.ReplaceAllString(regexp.QuoteMeta(path), "(?P<$1>[^/]+)")
 	switch {
+	case hasSome && isBelow:
+		expression += "/(?P<splat>.+)"
+	case hasSome:
+		expression += "(?P<splat>/?[^/].*)"
 	case hasRest && isBelow:
 		expression += "(?:/(?P<splat>.*))?"
 	case hasRest:
@@ -59,14 +64,15 @@ func (s foreignService) answer(r request) answer {
 			return answer{kind: isGone}
 		}
 		to := l.To
+		rest := l.matches.SubexpIndex("splat")
+		if rest > 0 && values[rest] == "/" {
+			values[rest] = "" // the slash at the end of a path
+		}
+		if rest > 0 && strings.Trim(values[rest], "/") == "" && l.Itself != "" &&
+			!(l.goesOn() && strings.HasSuffix(r.path, "/")) {
+			to = l.Itself
+		}
 		for i, name := range l.matches.SubexpNames() {
-			if name == "splat" && strings.Trim(values[i], "/") == "" && l.Itself != "" &&
-				!(l.goesOn() && strings.HasSuffix(r.path, "/")) {
-				to = l.Itself
-			}
-			if name == "splat" && values[i] == "/" {
-				values[i] = "" // the slash at the end of a path
-			}
 			if name != "" {
 				to = strings.ReplaceAll(to, rulefile.Captured(name), values[i])
 			}
@@ -113,13 +119,15 @@ func (r foreignTables) path() string {
 		path = r.one("/a", "") + "/" + r.one("a", "", "b-") + x + r.one("b", ".html", "") +
 			r.one("", "/"+y, "/c")
 	case 2:
-		return r.words(2, "a", "b", x) + r.one("", "-") + rulefile.CapturedRest
+		return r.words(2, "a", "b", x) + r.one("", "-", "/") +
+			r.one(rulefile.CapturedRest, rulefile.CapturedSome)
 	}
 	return path + r.one("", "", "", "/", "/"+rulefile.CapturedRest, "/"+rulefile.CapturedRest)
 }
 
 // destination returns where a line leads, most often with what its path captures.
 func (r foreignTables) destination(path string) string {
+	path = strings.Replace(path, rulefile.CapturedSome, rulefile.CapturedRest, 1)
 	captured := captureMark.FindAllString(strings.TrimSuffix(path, rulefile.CapturedRest), -1)
 	to := r.words(3, append([]string{"a", "b", "c", "z"}, captured...)...)
 	if len(captured) > 0 && r.IntN(4) == 0 {
@@ -162,10 +170,26 @@ func (r foreignTables) request(lines []rulefile.ForeignLine) string {
 		for _, name := range []string{"x", "y"} {
 			path = strings.ReplaceAll(path, rulefile.Captured(name), r.one("a", "b", "z", "b-a", "a.html"))
 		}
+		path = strings.ReplaceAll(path, rulefile.CapturedSome, rulefile.CapturedRest)
 		path = strings.ReplaceAll(path, rulefile.CapturedRest, r.one("", "a", "b/c", "b/c/"))
 		return path + r.one("", "", "/", "/b", "x", "?q=2")
 	}
 	return r.one("/", r.words(4, "a", "b", "c", "ab", "z")) + r.rarely(4, "/") + r.rarely(6, "?q=2")
+}
+
+// isSameButForSlash is the difference that a slash at the end of a request's path need not stay.
+func (e end) isSameButForSlash(here end) bool {
+	if !strings.HasSuffix(e.been[0], "/") {
+		return false
+	}
+	for _, url := range []*string{&e.url, &here.url} {
+		path, rest := *url, ""
+		if i := strings.IndexAny(path, "?#"); i >= 0 {
+			path, rest = path[:i], path[i:]
+		}
+		*url = strings.TrimSuffix(path, "/") + rest
+	}
+	return e.isSame(here)
 }
 
 // foreignRules are lines, and the ruleset that they make.
@@ -189,7 +213,7 @@ func (f *foreignRules) ask(path string) string {
 	want := follow(rootless{newForeignService(f.kept)}, path)
 	got := follow(rulesetService{f.ruleset}, path)
 	if want.isSame(got) || want.isCircle(got) || want.isSameButForQuery(got) ||
-		meetsItself(f.kept, want, got) {
+		want.isSameButForSlash(got) || meetsItself(f.kept, want, got) {
 		return ""
 	}
 	return fmt.Sprintf("%s gets to %+v, not to %+v; rules %v", path, got, want, f.rules)
