@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"redis":              {"source", "rulefile", "resolver"},
 	"internal/find":      {"resolver"},
 	"internal/hits":      {"resolver"},
+	"internal/coverage":  {"resolver", "weburl", "internal/find"},
 	"internal/live": {
 		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
@@ -34,7 +35,7 @@ var mayImport = map[string][]string{
 		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
 	},
 	"internal/command": {
-		"internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
+		"internal/admin", "internal/coverage", "internal/live", "source", "rulefile", "resolver", "weburl",
 		"internal/printable",
 	},
 	".": {

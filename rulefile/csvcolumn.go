@@ -21,7 +21,8 @@ const (
 	unlistedColumn
 	queryColumn
 	noteColumn
-	// unknownColumn holds something that is not looked at, as the header is an error.
+	// unknownColumn holds something that is not looked at: requests, which coverage writes, or what
+	// makes the header an error.
 	unknownColumn
 )
 
@@ -74,6 +75,8 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 		return queryColumn, true
 	case "note":
 		return noteColumn, true
+	case "requests":
+		return unknownColumn, true
 	}
 	return noColumn, false
 }

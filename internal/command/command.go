@@ -42,6 +42,7 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		resolveCommand(configurations),
 		reverseCommand(configurations),
 		checkCommand(configurations),
+		coverageCommand(configurations),
 		diffCommand(configurations),
 		convertCommand(),
 		addCommand(configurations),

@@ -26,11 +26,7 @@ func (x *Index) Suggest(ruleset *resolver.Ruleset, path string, most int) []stri
 		return nil
 	}
 	s := suggesting{words: w, path: word, most: most, end: time.Now().Add(x.suggestTime)}
-	s.collect(word)
-	if last := lastSegment(word); len(last) < len(word) && len(last) >= shortestSegment {
-		s.collect(last)
-	}
-	s.tryAll()
+	s.suggest()
 	var keys []string
 	for _, found := range s.best {
 		keys = append(keys, found.key)
@@ -38,14 +34,25 @@ func (x *Index) Suggest(ruleset *resolver.Ruleset, path string, most int) []stri
 	return keys
 }
 
+// suggest finds the best keys.
+func (s *suggesting) suggest() {
+	s.collect(s.path)
+	if last := lastSegment(s.path); len(last) < len(s.path) && len(last) >= shortestSegment {
+		s.collect(last)
+	}
+	s.tryAll()
+}
+
 // suggesting is the search for what a path was meant to be.
 type suggesting struct {
 	*words
-	path   []byte
-	most   int
-	end    time.Time
-	tries  int
-	isLate bool
+	path []byte
+	most int
+	// It ends at a time, or after so many tries.
+	end       time.Time
+	mostTries int
+	tries     int
+	isLate    bool
 	// lists are the candidates, by what they have in common with the path.
 	lists [mostLists][]uint32
 	count int
@@ -116,7 +123,9 @@ func (s *suggesting) tryAll() {
 // tryThese tries candidates as long as there is time.
 func (s *suggesting) tryThese(numbers []uint32) {
 	for _, n := range numbers {
-		if s.tries++; s.tries%16 == 0 {
+		if s.tries++; s.mostTries > 0 {
+			s.isLate = s.tries > s.mostTries
+		} else if s.tries%16 == 0 {
 			s.isLate = !time.Now().Before(s.end)
 		}
 		if s.isLate {

@@ -1,0 +1,198 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/internal/coverage"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// covering is what "caddy shortlink coverage" is asked to do.
+type covering struct {
+	input  input
+	hosts  []string
+	root   string
+	min    uint64
+	skip   []string
+	format string
+}
+
+func coverageCommand(configurations Configurations) *cobra.Command {
+	c := covering{input: input{configurations: configurations}}
+	cmd := &cobra.Command{
+		Use: "coverage [--config FILE] [--rules FILE]... [--host HOST]... [--root DIR] [--min N] " +
+			"[--skip PREFIX]... [--format text|json|csv] FILE...|-",
+		Short: "Says which URLs of logs, sitemaps and lists have no answer",
+		Long: `Reads URLs, and says of each whether it is a redirect, gone, a page, an error, or
+missing: no rule answers it, it is no file below --root, and the log says 404 or
+nothing. What is missing is listed by requests, each with up to three keys or pages
+that were perhaps meant. No rule is written.
+
+Each file is told by its content: Caddy's access log; a log in the common or combined
+format; a sitemap; a table with a column of URLs, such as exports of Search Console and
+Google Analytics; lines of JSON with url, uri or path; a list of URLs or paths. All of
+them can be compressed with gzip or zstd. "-" is standard input.
+
+Queries do not count, and of logs only GET and HEAD requests do. URLs of hosts that are
+none of the site are left out: those of --host, or else of the configuration's sites.
+
+With --format csv the missing paths are a file of rules without destinations, and with
+--format json the output is one object.
+
+Exit status: 0 if nothing is missing, 1 if something is, 2 for wrong usage.`,
+		Example: `  caddy shortlink coverage --config Caddyfile /var/log/caddy/access.log*
+  caddy shortlink coverage --rules links.json --root public old-sitemap.xml
+  caddy shortlink coverage --rules links.json --min 10 --format csv access.log > todo.csv`,
+		RunE: exiting(func(cmd *cobra.Command, files []string) error { return c.run(cmd, files) }),
+	}
+	c.input.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVar(&c.hosts, "host", nil, "Host of the site; can be repeated")
+	flags.StringVar(&c.root, "root", "", "Directory with the files of the site")
+	flags.Uint64Var(&c.min, "min", 0, "Leave out what was requested less often")
+	flags.StringArrayVar(&c.skip, "skip", nil,
+		"Leave out paths that begin so, such as /assets/; can be repeated")
+	flags.StringVar(&c.format, "format", formatText, "Form of the output: text, json or csv")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
+		[]string{formatText, formatJSON, formatCSV}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+const formatCSV = "csv"
+
+func (c *covering) run(cmd *cobra.Command, files []string) error {
+	if err := c.check(files); err != nil {
+		return err
+	}
+	var urls []string
+	for _, host := range c.hosts {
+		urls = append(urls, "https://"+host+"/")
+	}
+	h, ruleset, err := c.input.compile(cmd, urls)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	counts := coverage.NewCounts(coverage.Options{IsOurs: c.isOurs(h.Found), Skip: c.skip})
+	if err := c.read(cmd, counts, files); err != nil {
+		return err
+	}
+	report, err := c.report(cmd, counts, h, ruleset)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	w := coverageWriter{counts: counts, report: report, out: out,
+		notes: cmd.ErrOrStderr(), fold: h.Rules.Options.FoldCase}
+	if err := errors.Join(w.write(c.format, coloursFor(cmd.OutOrStdout())), out.Flush()); err != nil {
+		return err
+	}
+	if report.Totals[coverage.Missing].URLs > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// check checks the words of the command.
+func (c *covering) check(files []string) error {
+	var errs []error
+	if c.format != formatCSV {
+		if err := checkFormat(c.format); err != nil {
+			errs = append(errs, fmt.Errorf("--format takes text, json or csv, not %q", c.format))
+		}
+	}
+	errs = append(errs, checkHosts(c.hosts))
+	for _, prefix := range c.skip {
+		if !strings.HasPrefix(prefix, "/") {
+			errs = append(errs, fmt.Errorf("--skip takes the beginning of a path, such as /assets/; "+
+				"not %q", prefix))
+		}
+	}
+	if c.root != "" {
+		if info, err := os.Stat(c.root); err != nil {
+			errs = append(errs, fmt.Errorf("--root: %w", err))
+		} else if !info.IsDir() {
+			errs = append(errs, fmt.Errorf("--root takes a directory; %s is a file", c.root))
+		}
+	}
+	stdin := func(file string) bool { return file == source.StandardInput }
+	switch i := slices.IndexFunc(files, stdin); {
+	case len(files) == 0:
+		errs = append(errs, errors.New("there is no file; write logs, sitemaps or lists, or - to "+
+			"read one from standard input"))
+	case i >= 0 && (c.input.readsStdin() || slices.ContainsFunc(files[i+1:], stdin)):
+		errs = append(errs, errStdinTwice)
+	}
+	return errors.Join(errs...)
+}
+
+// isOurs returns what tells the hosts of the site, nil for any host.
+func (c *covering) isOurs(h *Found) func(host string) bool {
+	site := &Found{Addresses: h.Addresses}
+	if len(c.hosts) > 0 {
+		site.Addresses = c.hosts
+	}
+	ports := slices.Clone(site.Addresses)
+	for i, address := range ports {
+		if end := strings.LastIndexByte(address, ':'); end >= 0 && !strings.HasSuffix(address, "]") {
+			ports[i] = address[:end]
+		}
+	}
+	site.Addresses = ports
+	if len(ports) == 0 || slices.Contains(ports, "") {
+		return nil
+	}
+	return site.isAt
+}
+
+// read counts the requests of all files.
+func (c *covering) read(cmd *cobra.Command, counts *coverage.Counts, files []string) error {
+	progress := newProgress(cmd.ErrOrStderr(), "reading")
+	defer progress.end()
+	counts.Step = func(int) { progress.step() }
+	for _, path := range files {
+		if err := readFile(cmd.InOrStdin(), counts, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFile counts the requests of a file.
+func readFile(stdin io.Reader, counts *coverage.Counts, path string) error {
+	if path == source.StandardInput {
+		return counts.Read("standard input", stdin)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return counts.Read(printable.Text(path), file)
+}
+
+// report finds out what becomes of the URLs.
+func (c *covering) report(
+	cmd *cobra.Command, counts *coverage.Counts, h *offline, ruleset *resolver.Ruleset,
+) (*coverage.Report, error) {
+	progress := newProgress(cmd.ErrOrStderr(), "resolving")
+	defer progress.end()
+	var root fs.FS
+	if c.root != "" {
+		root = os.DirFS(c.root)
+	}
+	return counts.Report(coverage.Question{
+		Ruleset: ruleset, Origin: h.Rules.SiteOrigin(), Root: root, Min: c.min, Step: progress.step,
+	})
+}

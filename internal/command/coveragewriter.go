@@ -1,0 +1,214 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/coverage"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+)
+
+// coverageWriter writes what becomes of URLs.
+type coverageWriter struct {
+	counts *coverage.Counts
+	report *coverage.Report
+	out    *bufio.Writer
+	notes  io.Writer
+	fold   bool // keys match without regard to case
+}
+
+func (w *coverageWriter) write(format string, c colours) error {
+	switch format {
+	case formatJSON:
+		return w.writeJSON()
+	case formatCSV:
+		w.writeNotes()
+		return w.writeCSV()
+	}
+	w.writeNotes()
+	return w.writeText(c)
+}
+
+// writeText writes the totals, and what is missing, as far as a person reads.
+func (w *coverageWriter) writeText(c colours) error {
+	fmt.Fprintf(w.out, "%-10s%10s%12s\n", "", "URLs", "requests")
+	var all coverage.Total
+	line := func(name string, total coverage.Total) {
+		fmt.Fprintf(w.out, "%-10s%10d%12d\n", name, total.URLs, total.Requests)
+	}
+	for class, total := range w.report.Totals {
+		line(coverage.Class(class).String(), total)
+		all.URLs += total.URLs
+		all.Requests += total.Requests
+	}
+	line("total", all)
+	shown := 0
+	count := w.report.Totals[coverage.Missing].URLs
+	for missing := range w.report.Missing() {
+		if shown == 0 {
+			c.heading(w.out, red, fmt.Sprintf("\nmissing (%d)", count))
+		}
+		if shown++; shown > shownFindings {
+			break
+		}
+		candidates, err := w.report.Candidates(missing.Path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w.out, "%8d  %s%s\n", missing.Requests, missing.Path, perhaps(candidates))
+	}
+	if more := count - shownFindings; more > 0 {
+		fmt.Fprintf(w.out, "  and %d more; --format json has them all\n", more)
+	}
+	return nil
+}
+
+// perhaps says what was perhaps meant.
+func perhaps(candidates []coverage.Candidate) string {
+	var all []string
+	for _, candidate := range candidates {
+		if candidate.Key != "" {
+			all = append(all, "key "+candidate.Key)
+		} else {
+			all = append(all, "page "+candidate.Page)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "  (perhaps " + strings.Join(all, ", ") + ")"
+}
+
+// writeCSV writes what is missing as a file of rules without destinations.
+func (w *coverageWriter) writeCSV() error {
+	rows := csv.NewWriter(w.out)
+	rows.Write([]string{"key", "destination", "requests"}) //nolint:errcheck // Error has the first one
+	var without coverage.Total
+	first := ""
+	for key, missing := range w.report.Keys(w.fold) {
+		if key == "" {
+			if without.URLs++; without.URLs == 1 {
+				first = missing.Path
+			}
+			continue
+		}
+		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)}) //nolint:errcheck // too
+	}
+	rows.Flush()
+	if without.URLs > 0 {
+		fmt.Fprintf(w.notes, "Note: %s left out, as no rule can have the key or an earlier row has "+
+			"it; the first is %s\n", printable.Count(without.URLs, "missing path"), first)
+	}
+	return rows.Error()
+}
+
+// coverageJSON is the result for programs, but for what is missing.
+type coverageJSON struct {
+	Totals struct {
+		Redirect coverage.Total `json:"redirect"`
+		Gone     coverage.Total `json:"gone"`
+		Page     coverage.Total `json:"page"`
+		Error    coverage.Total `json:"error"`
+		Missing  coverage.Total `json:"missing"`
+	} `json:"totals"`
+	LeftOut struct {
+		Hosts   uint64         `json:"other_hosts"`
+		Methods uint64         `json:"other_methods"`
+		Entries uint64         `json:"other_entries"`
+		Skipped uint64         `json:"skipped"`
+		Min     coverage.Total `json:"below_min"`
+	} `json:"left_out"`
+	Unread struct {
+		Lines uint64   `json:"lines"`
+		First []string `json:"first"`
+	} `json:"unread"`
+	Notes     []string `json:"notes"`
+	Truncated bool     `json:"truncated"`
+	Uncounted uint64   `json:"uncounted"`
+}
+
+// result returns the result without what is missing.
+func (w *coverageWriter) result() (r coverageJSON) {
+	of, left := &w.report.Totals, w.counts.LeftOut
+	t := &r.Totals
+	t.Redirect, t.Gone, t.Page = of[coverage.Redirect], of[coverage.Gone], of[coverage.Page]
+	t.Error, t.Missing = of[coverage.Error], of[coverage.Missing]
+	l := &r.LeftOut
+	l.Hosts, l.Methods, l.Entries, l.Skipped = left.Hosts, left.Methods, left.Entries, left.Skipped
+	l.Min = w.report.BelowMin
+	r.Unread.Lines, r.Unread.First = w.counts.Unread.Lines, append([]string{}, w.counts.Unread.First...)
+	r.Notes = append([]string{}, w.counts.Notes...)
+	r.Truncated, r.Uncounted = left.Overflow > 0, left.Overflow
+	return r
+}
+
+// mostSuggested is for how many missing URLs candidates are looked for. In the worst case that
+// takes a millisecond each.
+const mostSuggested = 10_000
+
+// writeJSON writes one object. What is missing can be much, and is written as it comes.
+func (w *coverageWriter) writeJSON() error {
+	head, err := printable.JSON(w.result())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.out, "%s,\"missing\":[", bytes.TrimSuffix(head, []byte("}")))
+	separator := "\n"
+	n := 0
+	for missing := range w.report.Missing() {
+		if n++; n <= mostSuggested {
+			if missing.Candidates, err = w.report.Candidates(missing.Path); err != nil {
+				return err
+			}
+		}
+		line, err := printable.JSON(missing)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w.out, "%s%s", separator, line)
+		separator = ",\n"
+	}
+	_, err = fmt.Fprint(w.out, "\n]}\n")
+	return err
+}
+
+// writeNotes tells beside the output what was not counted.
+func (w *coverageWriter) writeNotes() {
+	note := func(format string, args ...any) { fmt.Fprintf(w.notes, "Note: "+format+"\n", args...) }
+	for _, text := range w.counts.Notes {
+		note("%s", text)
+	}
+	unread, left := w.counts.Unread, w.counts.LeftOut
+	if unread.Lines > 0 {
+		note("lines that could not be read: %d", unread.Lines)
+		for _, line := range unread.First {
+			fmt.Fprintln(w.notes, "  "+line)
+		}
+		if more := unread.Lines - uint64(len(unread.First)); more > 0 {
+			fmt.Fprintf(w.notes, "  and %d more\n", more)
+		}
+	}
+	for _, part := range []struct {
+		n    uint64
+		what string
+	}{
+		{left.Hosts, "requests left out, for other hosts"},
+		{left.Methods, "requests left out, with other methods than GET and HEAD"},
+		{left.Entries, "entries of logs left out, of no request"},
+		{left.Skipped, "requests left out, as --skip says"},
+		{w.report.BelowMin.Requests, "requests left out, for URLs with fewer than --min"},
+	} {
+		if part.n > 0 {
+			note("%s: %d", part.what, part.n)
+		}
+	}
+	if left.Overflow > 0 {
+		note("requests not counted, as %d URLs are held at most: %d; leave some out with --skip, or "+
+			"read fewer files at a time", coverage.MostURLs, left.Overflow)
+	}
+}

@@ -1,0 +1,129 @@
+package coverage
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/find"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Candidate is a key or a page that was perhaps meant.
+type Candidate struct {
+	Key  string `json:"key,omitempty"`
+	Page string `json:"page,omitempty"`
+}
+
+// String returns the key or the page's path.
+func (c Candidate) String() string { return cmp.Or(c.Key, c.Page) }
+
+// mostCandidates is how many are suggested for a URL.
+const mostCandidates = 3
+
+// candidates are the keys and pages that may have been meant. The indexes of both are made when
+// somebody asks.
+type candidates struct {
+	question Question
+	counts   *Counts
+	pages    []uint32
+
+	keysIndex, pagesIndex *find.Nearest
+}
+
+// Candidates returns up to three keys or pages that a missing URL may have meant, the nearest first.
+// Their last segment is the same, or at most two bytes are others. Extensions of pages, such as
+// .html and .php, do not count.
+func (r *Report) Candidates(missing string) ([]Candidate, error) {
+	if err := r.near.prepare(); err != nil {
+		return nil, err
+	}
+	near := r.near.nearest(missing)
+	if stem := withoutExtension(missing); stem != missing {
+		near = append(near, r.near.nearest(stem)...)
+	}
+	slices.SortStableFunc(near, func(a, b nearCandidate) int {
+		return cmp.Compare(a.distance, b.distance)
+	})
+	all := []Candidate{}
+	for _, found := range near {
+		if len(all) < mostCandidates && !slices.Contains(all, found.Candidate) {
+			all = append(all, found.Candidate)
+		}
+	}
+	return all, nil
+}
+
+// withoutExtension returns a path without the extension of a page.
+func withoutExtension(page string) string {
+	switch extension := path.Ext(page); extension {
+	case ".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cgi":
+		return strings.TrimSuffix(page, extension)
+	}
+	return page
+}
+
+// nearCandidate is a candidate and in how many bytes it differs.
+type nearCandidate struct {
+	Candidate
+	distance int
+}
+
+// nearest returns the keys and pages that are nearest to a path, keys first.
+func (c *candidates) nearest(missing string) (near []nearCandidate) {
+	for _, found := range c.keysIndex.Suggest(missing, mostCandidates) {
+		near = append(near, nearCandidate{Candidate{Key: found.Rule.Key}, found.Distance})
+	}
+	for _, found := range c.pagesIndex.Suggest(missing, mostCandidates) {
+		page := strings.TrimPrefix(found.Rule.Value, pageOrigin)
+		near = append(near, nearCandidate{Candidate{Page: page}, found.Distance})
+	}
+	return near
+}
+
+// prepare makes the indexes.
+func (c *candidates) prepare() error {
+	if c.keysIndex != nil {
+		return nil
+	}
+	pages, err := c.pagesAsRules()
+	if err != nil {
+		return err
+	}
+	c.keysIndex, c.pagesIndex = find.NewNearest(c.question.Ruleset), find.NewNearest(pages)
+	return nil
+}
+
+// pageOrigin stands in front of the path of a page.
+const pageOrigin = "http://x"
+
+// pagesAsRules returns a ruleset that leads to the pages, as an index is of rules. Its keys are
+// their paths without extensions.
+func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
+	compiler, err := resolver.NewCompiler(resolver.Options{})
+	if err != nil {
+		return nil, err
+	}
+	good := resolver.NewRuleChecker()
+	add := func(path string) {
+		key := strings.TrimPrefix(withoutExtension(path), "/")
+		rule := resolver.Rule{Key: key, Value: pageOrigin + path}
+		if good.Check(rule) == nil {
+			compiler.Add(rule)
+		}
+	}
+	for _, i := range c.pages {
+		add(string(c.counts.textOf(&c.counts.urls[i])))
+	}
+	if c.question.Root != nil {
+		n := 0
+		files{c.question.Root}.each(func(path string) bool {
+			add((&url.URL{Path: path}).EscapedPath())
+			n++
+			return n < MostURLs
+		})
+	}
+	return compiler.Compile()
+}

@@ -1,0 +1,305 @@
+package coverage
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Limits of what is held in memory.
+const (
+	// MostURLs is how many different URLs are counted. Requests for others are counted together.
+	MostURLs = 1_000_000
+	// mostText is how many bytes the paths of all URLs take together.
+	mostText = 256 << 20
+	// longestURL is the length of the longest URL: no key is longer.
+	longestURL = 1<<16 - 1
+	// mostHosts is how many different hosts are told apart.
+	mostHosts = 10_000
+)
+
+// Options say what is counted.
+type Options struct {
+	// IsOurs reports whether a host, in lower case and without a port, is one of the site; nil for
+	// any host.
+	IsOurs func(host string) bool
+	// Skip are beginnings of paths that are left out.
+	Skip []string
+	// Step, if not nil, is called again and again while files are read, with how many lines of all
+	// files that were.
+	Step func(lines int)
+}
+
+// LeftOut are the requests that are not counted.
+type LeftOut struct {
+	Hosts    uint64 // for other hosts
+	Methods  uint64 // other than GET and HEAD, or none
+	Skipped  uint64 // as Options.Skip says
+	Entries  uint64 // of logs that are of no request
+	Overflow uint64 // for URLs that are too many to be held
+}
+
+// Counts are requests by URL. Their paths lie one behind the other in chunks, and a table of hashes
+// leads to them. A URL takes some 40 bytes besides its path:
+//
+//	slots | - | 2 | - | 1 | ...            numbers of urls, from 1; at least half are empty
+//	urls  | text, hash, requests, ... |    24 bytes
+//	text  | /docs/about/contact ...   |    in chunks, so that nothing is copied when it grows
+//
+// Of a URL the path counts in its canonical form, without the query: no key looks at that.
+type Counts struct {
+	Options
+	LeftOut LeftOut
+	Unread  Unread
+	// Notes are of whole files.
+	Notes []string
+
+	seed  maphash.Seed
+	slots []uint32
+	urls  []counted
+	text  [][]byte
+	used  int // of the last chunk of text
+
+	hosts    []string // by number; the first is that of paths without a host
+	byHost   map[string]hostNumber
+	lastHost []byte
+	last     hostNumber
+
+	lines   int
+	scratch []byte
+}
+
+// counted is a URL and its requests.
+type counted struct {
+	requests uint64
+	text     uint32 // where its path lies
+	length   uint16
+	hash     uint32
+	host     uint16 // of the last request
+	status   uint16 // of the last request of which the log tells it, else 0
+}
+
+// hostNumber is the number of a host, or otherHost.
+type hostNumber uint16
+
+const otherHost hostNumber = 1<<16 - 1
+
+// chunk is the size of a chunk of text, a power of two that the longest path fits into.
+const chunk = 1 << 20
+
+// NewCounts returns counts of nothing yet.
+func NewCounts(o Options) *Counts {
+	return &Counts{Options: o, seed: maphash.MakeSeed(), slots: make([]uint32, 1<<10),
+		hosts: []string{""}, byHost: map[string]hostNumber{}}
+}
+
+// Len returns how many URLs there are.
+func (c *Counts) Len() int { return len(c.urls) }
+
+// Lines returns how many lines have been read.
+func (c *Counts) Lines() int { return c.lines }
+
+// request is what a line says. Its texts are good until the next line is read.
+type request struct {
+	target []byte // a path or a URL, perhaps with a query
+	host   []byte // none where the target has it, or it is not known
+	status int    // 0 where it is not known
+	n      uint64
+}
+
+// add counts requests. It returns what is wrong with the target, or "".
+func (c *Counts) add(r request) (problem string) {
+	path, host, ok := splitTarget(r.target)
+	if !ok {
+		return "neither a URL nor a path that begins with /: " + excerpt(r.target)
+	}
+	if len(path) > longestURL {
+		return "a path of more than 65535 bytes"
+	}
+	if host == nil {
+		host = r.host
+	}
+	number := c.numberOf(host)
+	if number == otherHost {
+		c.LeftOut.Hosts += r.n
+		return ""
+	}
+	if c.isSkipped(path) {
+		c.LeftOut.Skipped += r.n
+		return ""
+	}
+	u, problem := c.find(path)
+	if u == nil {
+		if problem == "" {
+			c.LeftOut.Overflow += r.n
+		}
+		return problem
+	}
+	u.requests += r.n
+	u.host = uint16(number)
+	if isTelling(r.status) {
+		u.status = uint16(r.status)
+	}
+	return ""
+}
+
+func (c *Counts) isSkipped(path []byte) bool {
+	for _, prefix := range c.Skip {
+		if len(path) >= len(prefix) && string(path[:len(prefix)]) == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+// splitTarget cuts a target into host and path. The host is nil where there is none.
+func splitTarget(target []byte) (path, host []byte, ok bool) {
+	if len(target) > 0 && target[0] != '/' {
+		rest, isURL := cutScheme(target)
+		if !isURL {
+			return nil, nil, false
+		}
+		end := bytes.IndexAny(rest, "/?#\\")
+		if end < 0 {
+			end = len(rest)
+		}
+		host, target = rest[:end], rest[end:]
+		host = host[bytes.LastIndexByte(host, '@')+1:]
+		if len(host) == 0 {
+			return nil, nil, false
+		}
+		if len(target) == 0 || target[0] != '/' {
+			return []byte("/"), host, true
+		}
+	}
+	if i := bytes.IndexByte(target, '?'); i >= 0 {
+		target = target[:i]
+	}
+	if i := bytes.IndexByte(target, '#'); i >= 0 {
+		target = target[:i]
+	}
+	return target, host, len(target) > 0
+}
+
+// cutScheme returns what follows http:// or https://.
+func cutScheme(url []byte) (rest []byte, ok bool) {
+	for _, scheme := range []string{"https://", "http://"} {
+		if len(url) >= len(scheme) && strings.EqualFold(string(url[:len(scheme)]), scheme) {
+			return url[len(scheme):], true
+		}
+	}
+	return nil, false
+}
+
+// numberOf returns the number of a host.
+func (c *Counts) numberOf(host []byte) hostNumber {
+	if len(host) == 0 {
+		return 0
+	}
+	if bytes.Equal(host, c.lastHost) {
+		return c.last
+	}
+	number, known := c.byHost[string(host)]
+	if !known {
+		number = c.newHost(string(host))
+	}
+	c.lastHost, c.last = append(c.lastHost[:0], host...), number
+	return number
+}
+
+// newHost gives a host a number, as long as there are few.
+func (c *Counts) newHost(host string) hostNumber {
+	name := host
+	if end := strings.LastIndexByte(name, ':'); end >= 0 && !strings.HasSuffix(name, "]") {
+		name = name[:end]
+	}
+	name = strings.TrimSuffix(strings.ToLower(name), ".")
+	number := otherHost
+	if c.IsOurs == nil || c.IsOurs(name) {
+		number = 0
+		if len(c.hosts) < mostHosts {
+			number = hostNumber(len(c.hosts))
+			c.hosts = append(c.hosts, host)
+		}
+	}
+	if len(c.byHost) < mostHosts {
+		c.byHost[host] = number
+	}
+	return number
+}
+
+// find returns the URL of a path. It is nil for one that is not counted, with a problem where that
+// is the reason.
+func (c *Counts) find(path []byte) (u *counted, problem string) {
+	if slot, _ := c.slotOf(path); c.slots[slot] != 0 {
+		return &c.urls[c.slots[slot]-1], ""
+	}
+	target, ok := weburl.SplitTarget(string(path))
+	if !ok {
+		return nil, "no path of a URL: " + excerpt(path)
+	}
+	c.scratch = weburl.AppendCanonicalPath(c.scratch[:0], target.Pathname)
+	if len(c.scratch) > longestURL {
+		return nil, "a path of more than 65535 bytes"
+	}
+	slot, hash := c.slotOf(c.scratch)
+	if c.slots[slot] != 0 {
+		return &c.urls[c.slots[slot]-1], ""
+	}
+	return c.insert(slot, hash), ""
+}
+
+// slotOf returns the slot of a path, or the empty one where it would be.
+func (c *Counts) slotOf(path []byte) (slot int, hash uint32) {
+	hash = uint32(maphash.Bytes(c.seed, path) >> 32)
+	mask := len(c.slots) - 1
+	for slot = int(hash) & mask; c.slots[slot] != 0; slot = (slot + 1) & mask {
+		if u := &c.urls[c.slots[slot]-1]; u.hash == hash && bytes.Equal(c.textOf(u), path) {
+			break
+		}
+	}
+	return slot, hash
+}
+
+func (c *Counts) textOf(u *counted) []byte {
+	at := int(u.text) & (chunk - 1)
+	return c.text[u.text/chunk][at : at+int(u.length)]
+}
+
+// insert adds the path in scratch, if there is room.
+func (c *Counts) insert(slot int, hash uint32) *counted {
+	path := c.scratch
+	if len(c.urls) >= MostURLs {
+		return nil
+	}
+	if len(c.text) == 0 || c.used+len(path) > chunk {
+		if len(c.text)*chunk >= mostText {
+			return nil
+		}
+		c.text, c.used = append(c.text, make([]byte, chunk)), 0
+	}
+	at := (len(c.text)-1)*chunk + c.used
+	copy(c.text[len(c.text)-1][c.used:], path)
+	c.used += len(path)
+	c.urls = append(c.urls, counted{text: uint32(at), length: uint16(len(path)), hash: hash})
+	c.slots[slot] = uint32(len(c.urls))
+	if 2*len(c.urls) > len(c.slots) {
+		c.grow()
+	}
+	return &c.urls[len(c.urls)-1]
+}
+
+// grow doubles the slots.
+func (c *Counts) grow() {
+	c.slots = make([]uint32, 2*len(c.slots))
+	mask := len(c.slots) - 1
+	for i := range c.urls {
+		slot := int(c.urls[i].hash) & mask
+		for c.slots[slot] != 0 {
+			slot = (slot + 1) & mask
+		}
+		c.slots[slot] = uint32(i + 1)
+	}
+}

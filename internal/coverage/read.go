@@ -1,0 +1,185 @@
+package coverage
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// longestLine is how many bytes of a line are held.
+	longestLine = 1 << 20
+	// headSize is how much of a file says what it is.
+	headSize = 64 << 10
+	// stepEvery is how many lines are read from one step to the next.
+	stepEvery = 1024
+	// largestWindow is how much memory a zstd frame may ask for: that of zstd --long.
+	largestWindow = 128 << 20
+)
+
+// Read counts the requests of a file, compressed or not. Its name is for messages. The error is
+// r's own, or says that the file is none that can be read; lines that cannot be read are counted.
+func (c *Counts) Read(name string, r io.Reader) error {
+	raw := &remembering{r: r}
+	plain, err := unpack(bufio.NewReaderSize(raw, headSize))
+	if raw.err != nil {
+		return raw.err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: it cannot be unpacked: %w", name, err)
+	}
+	file := file{Counts: c, name: name, in: bufio.NewReaderSize(plain, longestLine)}
+	err = file.read()
+	switch {
+	case raw.err != nil:
+		return raw.err
+	case file.end != nil:
+		c.Notes = append(c.Notes, fmt.Sprintf("%s: its compressed content ends or breaks off in "+
+			"line %d (%s); what stands before counts", name, file.line+1, file.end))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// remembering remembers the error of a reader, so that it can be told from one of what unpacks.
+type remembering struct {
+	r   io.Reader
+	err error // but for io.EOF
+}
+
+func (r *remembering) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
+// unpack returns the plain content of a file.
+func unpack(r *bufio.Reader) (io.Reader, error) {
+	head, _ := r.Peek(6)
+	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	switch {
+	case begins("\x1f\x8b"):
+		return gzip.NewReader(r)
+	case begins("\x28\xb5\x2f\xfd"):
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(largestWindow))
+	case begins("PK\x03\x04"):
+		return nil, errors.New("a zip archive is not read; unpack it and give the files in it, of " +
+			"Search Console's the one with pages")
+	case begins("BZh"), begins("\xfd7zXZ\x00"):
+		return nil, errors.New("only gzip and zstd are read; unpack it, and write - to read it " +
+			"from standard input")
+	case begins("\xff\xfe"), begins("\xfe\xff"):
+		return nil, errors.New("UTF-16 is not read; save it as UTF-8")
+	}
+	return r, nil
+}
+
+// file is a file that is being read.
+type file struct {
+	*Counts
+	name string
+	in   *bufio.Reader
+	line int   // the number of the last line
+	end  error // why what unpacks it came to an end too early
+}
+
+// read finds out what the file is, and reads it.
+func (f *file) read() error {
+	head, err := f.in.Peek(headSize)
+	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		_, _ = f.in.Discard(3) // which are there
+		head = head[3:]
+	}
+	kind, told := kindOf(head, err != nil)
+	if told != nil {
+		return told
+	}
+	switch kind {
+	case sitemapFile:
+		return f.readSitemap()
+	case tableFile:
+		return f.readTable()
+	case jsonFile:
+		f.readLines((&jsonLines{Counts: f.Counts}).read)
+	case commonFile:
+		f.readLines((&commonLog{Counts: f.Counts}).read)
+	default:
+		f.readLines(f.readListed)
+	}
+	return nil
+}
+
+// readLines reads lines with a function that says what is wrong with one, or "".
+func (f *file) readLines(read func([]byte) (problem string)) {
+	for line := range f.lines {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if problem := read(line); problem != "" {
+			f.Unread.add(f.name, f.line, problem)
+		}
+	}
+}
+
+// lines gives the lines of the file. One that is too long is counted as unread.
+func (f *file) lines(yield func([]byte) bool) {
+	for {
+		line, err := f.in.ReadSlice('\n')
+		if len(line) > 0 {
+			f.count()
+		}
+		if err == bufio.ErrBufferFull {
+			f.Unread.add(f.name, f.line, fmt.Sprintf("a line of more than %d bytes", longestLine))
+			if err = f.skipLine(); err == nil {
+				continue
+			}
+			line = nil
+		}
+		if err != nil && err != io.EOF {
+			f.end = err // the beginning of a line says nothing
+			return
+		}
+		if len(line) > 0 && !yield(line) || err != nil {
+			return
+		}
+	}
+}
+
+// count counts a line.
+func (f *file) count() {
+	f.line++
+	f.Counts.lines++
+	if f.Step != nil && f.Counts.lines%stepEvery == 0 {
+		f.Step(f.Counts.lines)
+	}
+}
+
+// skipLine reads to the end of a line.
+func (f *file) skipLine() error {
+	for {
+		if _, err := f.in.ReadSlice('\n'); err != bufio.ErrBufferFull {
+			return err
+		}
+		if f.Step != nil {
+			f.Step(f.Counts.lines)
+		}
+	}
+}
+
+// readListed counts a line of a list.
+func (f *file) readListed(line []byte) (problem string) {
+	if line[0] == '#' {
+		return ""
+	}
+	return f.add(request{target: line, n: 1})
+}

@@ -1,0 +1,159 @@
+package coverage
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io/fs"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Question is what decides about the URLs.
+type Question struct {
+	Ruleset *resolver.Ruleset
+	// Origin is that of paths without a host.
+	Origin string
+	// Root holds the files of the site, nil if they are not known.
+	Root fs.FS
+	// Min leaves out what has fewer requests.
+	Min uint64
+	// Step, if not nil, is called again and again.
+	Step func()
+}
+
+// Total is how much a class has.
+type Total struct {
+	URLs     int    `json:"urls"`
+	Requests uint64 `json:"requests"`
+}
+
+// Report is what becomes of URLs.
+type Report struct {
+	Totals   [Classes]Total
+	BelowMin Total
+
+	counts  *Counts
+	missing []uint32 // numbers of URLs, the most requested first
+	near    *candidates
+}
+
+// MissingURL is a URL without an answer.
+type MissingURL struct {
+	Path       string      `json:"path"`
+	Requests   uint64      `json:"requests"`
+	Candidates []Candidate `json:"candidates,omitzero"` // nil for not looked for
+}
+
+// Report tells what becomes of each URL.
+func (c *Counts) Report(q Question) (*Report, error) {
+	j, err := newJudge(c, q)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{counts: c}
+	near := &candidates{question: q, counts: c}
+	r.near = near
+	for i := range c.urls {
+		u := &c.urls[i]
+		if q.Step != nil && i%stepEvery == 0 {
+			q.Step()
+		}
+		if u.requests < q.Min {
+			r.BelowMin.add(u.requests)
+			continue
+		}
+		class := j.classOf(u)
+		r.Totals[class].add(u.requests)
+		switch class {
+		case Missing:
+			r.missing = append(r.missing, uint32(i))
+		case Page:
+			near.pages = append(near.pages, uint32(i))
+		}
+	}
+	slices.SortFunc(r.missing, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(c.urls[b].requests, c.urls[a].requests),
+			bytes.Compare(c.textOf(&c.urls[a]), c.textOf(&c.urls[b])))
+	})
+	return r, nil
+}
+
+func (t *Total) add(requests uint64) {
+	t.URLs++
+	t.Requests += requests
+}
+
+// Missing gives what is missing, the most requested first and then by path, without candidates.
+func (r *Report) Missing() iter.Seq[MissingURL] {
+	return func(yield func(MissingURL) bool) {
+		for _, i := range r.missing {
+			u := &r.counts.urls[i]
+			if !yield(MissingURL{Path: string(r.counts.textOf(u)), Requests: u.requests}) {
+				return
+			}
+		}
+	}
+}
+
+// Keys gives the same with the key that a rule for the path has, "" where there can be none, as for
+// "/" itself, or if an earlier one has it. With fold keys match without regard to case.
+func (r *Report) Keys(fold bool) iter.Seq2[string, MissingURL] {
+	return func(yield func(string, MissingURL) bool) {
+		checker := resolver.NewRuleChecker()
+		for missing := range r.Missing() {
+			key := strings.TrimPrefix(missing.Path, "/")
+			canonical := resolver.CanonicalKey(key, fold)
+			if checker.Check(resolver.Rule{Key: canonical, Value: resolver.GoneValue}) != nil {
+				key = ""
+			}
+			if !yield(key, missing) {
+				return
+			}
+		}
+	}
+}
+
+// judge says what becomes of a URL.
+type judge struct {
+	Question
+	counts      *Counts
+	site        resolver.Request // whose origin paths without a host have
+	files       files
+	destination []byte
+}
+
+func newJudge(c *Counts, q Question) (*judge, error) {
+	site, err := resolver.ParseRequest(q.Origin + "/")
+	if err != nil {
+		return nil, err
+	}
+	return &judge{Question: q, counts: c, site: site, files: files{q.Root}}, nil
+}
+
+// classOf returns what becomes of a URL.
+func (j *judge) classOf(u *counted) Class {
+	path := string(j.counts.textOf(u))
+	req := resolver.Request{Scheme: j.site.Scheme, Host: j.site.Host, OverHTTP: true,
+		Target: weburl.Target{Pathname: path}}
+	if u.host > 0 {
+		req.Scheme, req.Host = "https", j.counts.hosts[u.host]
+	}
+	var result resolver.Result
+	j.destination, result = j.Ruleset.AppendDestination(j.destination[:0], &req)
+	switch {
+	case result.Outcome == resolver.Redirect, errors.Is(result.Err, resolver.ErrNoOrigin):
+		return Redirect
+	case result.Outcome == resolver.Gone:
+		return Gone
+	case result.Outcome == resolver.Failed:
+		return Error
+	case j.Root != nil && j.files.has(path):
+		return Page
+	}
+	return classOfStatus(u.status)
+}

@@ -1,0 +1,188 @@
+package coverage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// compile compiles rules, given as key and value.
+func compile(t testing.TB, fold bool, rules ...string) *resolver.Ruleset {
+	t.Helper()
+	var all []resolver.Rule
+	for i := 0; i < len(rules); i += 2 {
+		all = append(all, resolver.Rule{Key: rules[i], Value: rules[i+1]})
+	}
+	ruleset, err := resolver.Compile(all, resolver.Options{FoldCase: fold})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ruleset
+}
+
+// report reads a list or a log, and tells what becomes of the URLs.
+func report(t testing.TB, content string, q Question) *Report {
+	t.Helper()
+	if q.Origin == "" {
+		q.Origin = "https://h"
+	}
+	if q.Ruleset == nil {
+		q.Ruleset = compile(t, false)
+	}
+	r, err := read(t, Options{}, content).Report(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// classes lists the classes that have URLs.
+func (r *Report) classes() string {
+	var all []string
+	for class, total := range r.Totals {
+		if total.URLs > 0 {
+			all = append(all, fmt.Sprintf("%s %d/%d", Class(class), total.URLs, total.Requests))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+var site = fstest.MapFS{
+	"index.html": {}, "docs/index.html": {}, "docs/install.html": {}, "old/index.htm": {},
+	"plain.txt": {}, "empty/x.txt": {}, "sp ace.html": {}, "100%.html": {},
+}
+
+func TestRulesThenFilesThenTheLogDecide(t *testing.T) {
+	ruleset := compile(t, false, "github", "https://github.com", "old", "gone", "docs", "/manual",
+		"loop", "/loop", "passes", "pass", "self", "https://h/self")
+	for _, tt := range []struct {
+		path   string
+		status int
+		want   Class
+	}{
+		{"/github", 404, Redirect}, {"/github/x", 200, Redirect}, {"/docs", 0, Redirect},
+		{"/old/x", 404, Gone}, {"/loop", 200, Error},
+		{"/passes", 404, Missing}, {"/passes", 200, Page}, {"/self", 404, Missing},
+		{"/a", 200, Page}, {"/a", 204, Page}, {"/a", 304, Page}, {"/a", 301, Redirect},
+		{"/a", 401, Page}, {"/a", 403, Page}, {"/a", 405, Page}, {"/a", 407, Page}, {"/a", 429, Page},
+		{"/a", 404, Missing}, {"/a", 400, Missing}, {"/a", 410, Gone}, {"/a", 500, Error},
+		{"/a", 0, Missing}, {"/a", 499, Missing},
+		{"/", 404, Page}, {"/plain.txt", 404, Page}, {"/plain.txt/", 0, Missing},
+		{"/docs2", 0, Missing}, {"/empty", 0, Missing}, {"/empty/", 0, Missing},
+		{"/old.htm", 0, Missing}, {"/sp%20ace", 500, Page}, {"/100%25", 0, Page},
+		{"/100%", 0, Missing}, {"/..%2fplain.txt", 0, Missing}, {"/empty/..%2f..%2f", 0, Missing},
+	} {
+		content := access("GET", "h", tt.path, tt.status)
+		r := report(t, content, Question{Ruleset: ruleset, Root: site})
+		if got, want := r.classes(), tt.want.String()+" 1/1"; got != want {
+			t.Errorf("%s with %d: got %s, want %s", tt.path, tt.status, got, want)
+		}
+	}
+	content := "/docs/\n/docs\n/docs/index.html\n/docs/install\n/docs/install.html\n/old\n"
+	r := report(t, content, Question{Root: site})
+	if got := r.classes(); got != "page 6/6" {
+		t.Errorf("files: got %s", got)
+	}
+}
+
+func TestARuleThatLeadsToTheRequestAnswersOtherHosts(t *testing.T) {
+	ruleset := compile(t, false, "a", "https://www.h/a")
+	for host, want := range map[string]string{"www.h": "missing 1/1", "h": "redirect 1/1"} {
+		r := report(t, access("GET", host, "/a", 404), Question{Ruleset: ruleset})
+		if r.classes() != want {
+			t.Errorf("%s: got %s", host, r.classes())
+		}
+	}
+}
+
+func TestWhatIsMissingIsSortedByRequests(t *testing.T) {
+	r := report(t, "/b\n/c\n/c\n/a\n/d\n/d\n/d\n/%2e\n", Question{Min: 1})
+	var got []string
+	for missing := range r.Missing() {
+		got = append(got, fmt.Sprint(missing.Path, " ", missing.Requests))
+	}
+	if want := []string{"/d 3", "/c 2", "/ 1", "/a 1", "/b 1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r = report(t, "/b\n/c\n/c\n", Question{Min: 2})
+	if got := r.classes(); got != "missing 1/2" || r.BelowMin != (Total{1, 1}) {
+		t.Errorf("got %s, %+v", got, r.BelowMin)
+	}
+}
+
+func TestKeysAndPagesThatWereMeantAreSuggested(t *testing.T) {
+	ruleset := compile(t, false, "docs/install", "https://x", "github", "https://x",
+		"team", "https://x", "teams", "https://x", "release-notes", "https://x")
+	log := access("GET", "h", "/teal", 200)
+	for missing, want := range map[string]string{
+		"/githbu":            "[github]",                          // two letters that changed places
+		"/manual/install":    "[docs/install /docs/install.html]", // the same last segment
+		"/install.php":       "[docs/install /docs/install.html]", // without the extension
+		"/tea":               "[team /teal]",
+		"/relase-nots":       "[release-notes]",
+		"/plane.txt":         "[/plain.txt]",
+		"/sp_ace":            "[/sp%20ace.html]",
+		"/nothing-like-that": "[]",
+		"/":                  "[]",
+	} {
+		r := report(t, access("GET", "h", missing, 404)+log, Question{Ruleset: ruleset, Root: site})
+		got, err := r.Candidates(missing)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: got %v, %v, want %s", missing, got, err, want)
+		}
+	}
+}
+
+func TestKeysLeadFromTheMissingPaths(t *testing.T) {
+	content := "/a/b\n/\n//c\n/{d}\n/ä\n/e\\f\n/g,h\n/%\n/Docs\n/docs\n/docs\n/i/\n"
+	for _, fold := range []bool{false, true} {
+		var rules []resolver.Rule
+		without := 0
+		r := report(t, content, Question{})
+		for key, missing := range r.Keys(fold) {
+			if key == "" {
+				without++
+				continue
+			}
+			rules = append(rules, resolver.Rule{Key: key, Value: "https://new/" + missing.Path})
+		}
+		ruleset, err := resolver.Compile(rules, resolver.Options{FoldCase: fold})
+		if want := map[bool]int{false: 2, true: 3}[fold]; err != nil || without != want {
+			t.Fatalf("got %d without a key, %v", without, err)
+		}
+		r = report(t, content, Question{Ruleset: ruleset})
+		if r.Totals[Missing].URLs != 2 {
+			t.Errorf("got %s", r.classes())
+		}
+	}
+}
+
+func TestAmongManyAlikeKeysTheOneThatWasMeantIsFound(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var rules []string
+	var content strings.Builder
+	for i := range 20_000 {
+		word := fmt.Sprintf("section-%d/page-%08x", i%10, r.Uint32())
+		rules = append(rules, word, "https://x")
+		if i%20 == 0 {
+			fmt.Fprintf(&content, "/section-%d/pag_-%s\n", i%10, word[len(word)-8:])
+		}
+	}
+	report := report(t, content.String(), Question{Ruleset: compile(t, false, rules...)})
+	found := 0
+	for missing := range report.Missing() {
+		candidates, err := report.Candidates(missing.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found += min(len(candidates), 1)
+	}
+	if found != 1000 {
+		t.Errorf("found are %d", found)
+	}
+}

@@ -1,0 +1,141 @@
+package coverage
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// sitemapSpace is the namespace of sitemaps. Other ones have members of the same name.
+	sitemapSpace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+	// mostDepth is how deep elements may stand in each other. A sitemap needs three levels.
+	mostDepth = 64
+)
+
+// errLongToken is the error of XML with a tag or a text that is too long to be held.
+var errLongToken = fmt.Errorf("a tag or a text has more than %d bytes", longestLine)
+
+// sitemap reads a sitemap, or an index of sitemaps.
+type sitemap struct {
+	*file
+	in       boundedReader
+	decoder  *xml.Decoder
+	path     []string // of the elements around
+	loc      []byte
+	sitemaps int // that an index names
+}
+
+// readSitemap counts the URLs of a sitemap. The other sitemaps of an index are counted, and not
+// read.
+func (f *file) readSitemap() error {
+	s := &sitemap{file: f, in: boundedReader{r: f.in}}
+	s.decoder = xml.NewDecoder(&s.in)
+	err := s.read()
+	if s.sitemaps > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
+			"not fetched; give their files, too", f.name, s.sitemaps))
+	}
+	return err
+}
+
+func (s *sitemap) read() error {
+	for hasRoot := false; ; hasRoot = hasRoot || len(s.path) > 0 {
+		s.in.room = longestLine
+		token, err := s.decoder.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return s.breakOff(err, hasRoot)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			if err := s.begin(token.Name); err != nil {
+				return err
+			}
+		case xml.CharData:
+			if s.isIn("url", "loc") && len(s.loc)+len(token) <= longestLine {
+				s.loc = append(s.loc, token...)
+			}
+		case xml.EndElement:
+			s.end()
+		}
+	}
+}
+
+// breakOff ends the reading of what is no XML behind some place. What stands before counts.
+func (s *sitemap) breakOff(err error, hasRoot bool) error {
+	if !hasRoot {
+		return fmt.Errorf("it begins like XML, and is no sitemap: %w", err)
+	}
+	line, _ := s.decoder.InputPos()
+	s.line = line - 1
+	if s.in.err != nil && s.in.err != errLongToken {
+		s.file.end = s.in.err
+		return nil
+	}
+	s.Unread.add(s.name, line, "the sitemap cannot be read from here on: "+err.Error())
+	return nil
+}
+
+// begin begins an element.
+func (s *sitemap) begin(name xml.Name) error {
+	local := name.Local
+	if name.Space != "" && name.Space != sitemapSpace {
+		local = "" // image:loc and the like
+	}
+	if len(s.path) == 0 && local != "urlset" && local != "sitemapindex" {
+		return fmt.Errorf("it is XML, but no sitemap: its root is %q in the namespace %q",
+			name.Local, name.Space)
+	}
+	if len(s.path) == mostDepth {
+		return errors.New("it is no sitemap: its elements stand too deep in each other")
+	}
+	s.path, s.loc = append(s.path, local), s.loc[:0]
+	return nil
+}
+
+// isIn reports whether the innermost elements have these names.
+func (s *sitemap) isIn(outer, inner string) bool {
+	n := len(s.path)
+	return n == 3 && s.path[1] == outer && s.path[2] == inner
+}
+
+// end ends the innermost element.
+func (s *sitemap) end() {
+	switch {
+	case s.isIn("sitemap", "loc"):
+		s.sitemaps++
+	case s.isIn("url", "loc"):
+		s.count()
+		line, _ := s.decoder.InputPos()
+		if problem := s.add(request{target: bytes.TrimSpace(s.loc), n: 1}); problem != "" {
+			s.Unread.add(s.name, line, problem)
+		}
+	}
+	s.path = s.path[:len(s.path)-1]
+}
+
+// boundedReader reads at most so many bytes until it gets more room, so that one token cannot take
+// all memory.
+type boundedReader struct {
+	r    io.Reader
+	room int
+	err  error // but for io.EOF
+}
+
+func (b *boundedReader) Read(p []byte) (n int, err error) {
+	if b.room <= 0 {
+		b.err = errLongToken
+		return 0, b.err
+	}
+	n, err = b.r.Read(p)
+	b.room -= n
+	if err != nil && err != io.EOF {
+		b.err = err
+	}
+	return n, err
+}

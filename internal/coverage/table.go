@@ -1,0 +1,192 @@
+package coverage
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// table is a table with a column of URLs: any CSV or TSV, and so the exports of Search Console and
+// of Google Analytics.
+type table struct {
+	separator  byte
+	url, count int  // columns, count -1 for none
+	hasHeader  bool // else its first row counts
+	quoted     *csv.Reader
+	line       bytes.Reader
+	fields     [][]byte
+}
+
+// The names of columns that count, the best first.
+var (
+	urlColumns = [...]string{"url", "urls", "uri", "page", "path", "top pages", "page path",
+		"landing page", "page location", "address", "location", "loc", "link", "pathname", "request"}
+	countColumns = [...]string{"requests", "count", "hits", "clicks", "views", "pageviews", "visits",
+		"sessions"}
+)
+
+// isTable reports whether lines are those of a table.
+func isTable(lines [][]byte) bool {
+	_, ok := newTable(lines)
+	return ok
+}
+
+// newTable finds out how the columns of a table lie by its first lines.
+func newTable(lines [][]byte) (*table, bool) {
+	t := &table{separator: separatorOf(lines[0]), count: -1}
+	t.quoted = csv.NewReader(&t.line)
+	t.quoted.Comma, t.quoted.FieldsPerRecord, t.quoted.ReuseRecord = rune(t.separator), -1, true
+	header, ok := t.split(lines[0])
+	if !ok {
+		return nil, false
+	}
+	header = slices.Clone(header)
+	if slices.ContainsFunc(header, isURL) {
+		return t, t.isWithoutHeader(header)
+	}
+	t.hasHeader = true
+	if t.url = named(header, urlColumns[:]); t.url >= 0 {
+		t.count = named(header, countColumns[:])
+		return t, true
+	}
+	return t, len(lines) > 1 && t.isBelow(header, lines[1])
+}
+
+// isWithoutHeader reports whether a row without a header has a URL and a count, or columns with
+// tabs, which no URL holds.
+func (t *table) isWithoutHeader(row [][]byte) bool {
+	t.url = slices.IndexFunc(row, isURL)
+	if t.url+1 < len(row) {
+		if _, ok := parseCount(row[t.url+1]); ok {
+			t.count = t.url + 1
+		}
+	}
+	return t.separator == '\t' && len(row) > 1 || len(row) == 2 && t.count == 1
+}
+
+// isBelow reports whether the row below a header in another language has a URL. The column behind
+// it may be its count.
+func (t *table) isBelow(header [][]byte, line []byte) bool {
+	columns := len(header)
+	row, ok := t.split(line)
+	if t.url = slices.IndexFunc(row, isURL); !ok || t.url < 0 || len(row) != columns || columns < 2 {
+		return false
+	}
+	if t.url+1 < len(row) {
+		if _, ok := parseCount(row[t.url+1]); ok {
+			t.count = t.url + 1
+		}
+	}
+	return true
+}
+
+// named returns the column with the first of some names, or one that begins with it, or -1.
+func named(header [][]byte, names []string) int {
+	for _, name := range names {
+		for i, field := range header {
+			field := strings.ToLower(strings.TrimSpace(string(field)))
+			if field == name || strings.Contains(name, " ") && strings.HasPrefix(field, name) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// separatorOf returns what separates the columns of a header.
+func separatorOf(line []byte) byte {
+	best, most := byte(','), 0
+	for _, separator := range []byte{'\t', ',', ';'} {
+		if n := bytes.Count(line, []byte{separator}); n > most {
+			best, most = separator, n
+		}
+	}
+	return best
+}
+
+// readTable reads the rows of a table.
+func (f *file) readTable() error {
+	var t *table
+	for line := range f.lines {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
+			continue
+		}
+		if t == nil {
+			if t = f.tableFrom(line); t.hasHeader {
+				continue
+			}
+		}
+		if problem := f.readRow(t, line); problem != "" {
+			f.Unread.add(f.name, f.line, problem)
+		}
+	}
+	return nil
+}
+
+// tableFrom returns the table that begins with a line.
+func (f *file) tableFrom(line []byte) *table {
+	lines := [][]byte{line}
+	next, _ := f.in.Peek(min(f.in.Buffered(), headSize))
+	for line := range bytes.Lines(next) {
+		lines = append(lines, bytes.TrimSpace(line))
+	}
+	t, _ := newTable(lines)
+	return t
+}
+
+// readRow counts a row.
+func (f *file) readRow(t *table, line []byte) (problem string) {
+	row, ok := t.split(line)
+	if !ok {
+		return "no row of a table: " + excerpt(line)
+	}
+	if t.url >= len(row) {
+		return fmt.Sprintf("the row has no column %d, which is that of URLs", t.url+1)
+	}
+	r := request{target: bytes.TrimSpace(row[t.url]), n: 1}
+	if len(r.target) == 0 { // a total
+		return ""
+	}
+	if t.count >= 0 && t.count < len(row) {
+		if r.n, ok = parseCount(row[t.count]); !ok {
+			return "the count is no number: " + excerpt(row[t.count])
+		}
+	}
+	return f.add(r)
+}
+
+// split splits a line into fields, which are good until the next one. The library gets only lines
+// with quotation marks, one at a time, so that one without its partner spoils no other.
+func (t *table) split(line []byte) (fields [][]byte, ok bool) {
+	t.fields = t.fields[:0]
+	if bytes.IndexByte(line, '"') < 0 {
+		for more := true; more; {
+			var field []byte
+			field, line, more = bytes.Cut(line, []byte{t.separator})
+			t.fields = append(t.fields, field)
+		}
+		return t.fields, true
+	}
+	t.line.Reset(line)
+	row, err := t.quoted.Read()
+	for _, field := range row {
+		t.fields = append(t.fields, []byte(field))
+	}
+	return t.fields, err == nil
+}
+
+// parseCount reads a count, perhaps with separators between groups of digits.
+func parseCount(field []byte) (n uint64, ok bool) {
+	text := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(",' \u00a0\u202f", r) {
+			return -1
+		}
+		return r
+	}, string(field))
+	n, err := strconv.ParseUint(text, 10, 32)
+	return n, err == nil
+}

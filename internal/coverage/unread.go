@@ -1,0 +1,32 @@
+package coverage
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Unread are the lines that could not be read.
+type Unread struct {
+	Lines uint64
+	First []string // of the first ones: place and reason
+}
+
+// mostUnread is how many unread lines are told.
+const mostUnread = 10
+
+// add counts a line that could not be read.
+func (u *Unread) add(file string, line int, reason string) {
+	u.Lines++
+	if len(u.First) < mostUnread {
+		u.First = append(u.First, fmt.Sprintf("%s:%d: %s", file, line, reason))
+	}
+}
+
+// excerpt returns the beginning of a text, in quotation marks.
+func excerpt(text []byte) string {
+	const most = 80
+	if len(text) > most {
+		return strconv.QuoteToASCII(string(text[:most])) + "…"
+	}
+	return strconv.QuoteToASCII(string(text))
+}
