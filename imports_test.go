@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"redis":              {"source", "rulefile", "resolver"},
 	"internal/find":      {"resolver"},
 	"internal/hits":      {"resolver"},
-	"internal/coverage":  {"resolver", "weburl", "internal/find"},
+	"internal/coverage":  {"resolver", "weburl", "internal/find", "internal/webroot"},
 	"internal/live": {
 		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
@@ -35,7 +35,8 @@ var mayImport = map[string][]string{
 		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
 	},
 	"internal/command": {
-		"internal/admin", "internal/coverage", "internal/live", "source", "rulefile", "resolver", "weburl",
+		"internal/admin", "internal/coverage", "internal/live", "internal/webroot", "source", "rulefile",
+		"resolver", "weburl",
 		"internal/printable",
 	},
 	".": {

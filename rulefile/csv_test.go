@@ -38,6 +38,9 @@ func TestReadCSVReadsRows(t *testing.T) {
 			[]resolver.Rule{gh, {Key: "n", Value: "/p", Note: `a, "b"`},
 				{Key: "m", Value: "/p", Note: " c "}},
 		},
+		"with a column of requests": {
+			"key,destination,requests\ngh,https://github.com,12\n", []resolver.Rule{gh},
+		},
 		"with a column that has no name":          {"key,,destination,code\ngh,,https://github.com,", []resolver.Rule{gh}},
 		"with empty fields behind the last":       {"gh,https://github.com,,,,,,\n", []resolver.Rule{gh}},
 		"with blank lines, rows and comments":     {"\n# our links\n \t\n,,,\ngh,https://github.com\n  # more\n", []resolver.Rule{gh}},

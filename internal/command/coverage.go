@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/coverage"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -119,13 +119,6 @@ func (c *covering) check(files []string) error {
 				"not %q", prefix))
 		}
 	}
-	if c.root != "" {
-		if info, err := os.Stat(c.root); err != nil {
-			errs = append(errs, fmt.Errorf("--root: %w", err))
-		} else if !info.IsDir() {
-			errs = append(errs, fmt.Errorf("--root takes a directory; %s is a file", c.root))
-		}
-	}
 	stdin := func(file string) bool { return file == source.StandardInput }
 	switch i := slices.IndexFunc(files, stdin); {
 	case len(files) == 0:
@@ -160,39 +153,76 @@ func (c *covering) isOurs(h *Found) func(host string) bool {
 func (c *covering) read(cmd *cobra.Command, counts *coverage.Counts, files []string) error {
 	progress := newProgress(cmd.ErrOrStderr(), "reading")
 	defer progress.end()
-	counts.Step = func(int) { progress.step() }
+	counts.Step = func(lines int) { progress.count("URLs", lines) }
+	progress.of(sizeOfAll(files))
+	all := &steppingBytes{progress: progress}
 	for _, path := range files {
-		if err := readFile(cmd.InOrStdin(), counts, path); err != nil {
+		if err := all.count(cmd.InOrStdin(), counts, path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readFile counts the requests of a file.
-func readFile(stdin io.Reader, counts *coverage.Counts, path string) error {
-	if path == source.StandardInput {
-		return counts.Read("standard input", stdin)
+// sizeOfAll returns the size of all files, or 0 if that of one is not known.
+func sizeOfAll(files []string) (size int64) {
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		size += info.Size()
+	}
+	return size
+}
+
+// steppingBytes shows progress while files are read, one after the other.
+type steppingBytes struct {
+	io.Reader
+	progress *progress
+	done     int64
+}
+
+// count counts the requests of a file.
+func (s *steppingBytes) count(stdin io.Reader, counts *coverage.Counts, path string) error {
+	if s.Reader = stdin; path == source.StandardInput {
+		return counts.Read("standard input", s)
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return counts.Read(printable.Text(path), file)
+	s.Reader = file
+	return counts.Read(printable.Text(path), s)
+}
+
+// Read reads, and shows progress.
+func (s *steppingBytes) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.done += int64(n)
+	s.progress.at(s.done)
+	return n, err
 }
 
 // report finds out what becomes of the URLs.
 func (c *covering) report(
 	cmd *cobra.Command, counts *coverage.Counts, h *offline, ruleset *resolver.Ruleset,
 ) (*coverage.Report, error) {
+	q := coverage.Question{Ruleset: ruleset, Origin: h.Rules.SiteOrigin(), Min: c.min}
+	if c.root != "" {
+		root, err := webroot.Open(c.root)
+		if err != nil {
+			return nil, fmt.Errorf("--root: %w", err)
+		}
+		for _, unread := range root.Unread() {
+			counts.Notes = append(counts.Notes, fmt.Sprintf("--root: %v", unread))
+		}
+		q.Root = root
+	}
 	progress := newProgress(cmd.ErrOrStderr(), "resolving")
 	defer progress.end()
-	var root fs.FS
-	if c.root != "" {
-		root = os.DirFS(c.root)
-	}
-	return counts.Report(coverage.Question{
-		Ruleset: ruleset, Origin: h.Rules.SiteOrigin(), Root: root, Min: c.min, Step: progress.step,
-	})
+	progress.of(int64(counts.Len()))
+	q.Step = func(done int) { progress.at(int64(done)) }
+	return counts.Report(q)
 }

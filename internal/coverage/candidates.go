@@ -2,12 +2,12 @@ package coverage
 
 import (
 	"cmp"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
+	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -119,11 +119,21 @@ func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
 	}
 	if c.question.Root != nil {
 		n := 0
-		files{c.question.Root}.each(func(path string) bool {
-			add((&url.URL{Path: path}).EscapedPath())
-			n++
-			return n < MostURLs
-		})
+		for file := range c.question.Root.All() {
+			if n++; n > MostURLs {
+				break
+			}
+			add(pageOf(file))
+		}
 	}
 	return compiler.Compile()
+}
+
+// pageOf returns the path of the URL of a file: of an index that of its directory.
+func pageOf(file string) string {
+	paths := webroot.URLPaths(file)
+	if len(paths) > 1 && strings.HasSuffix(paths[1], "/") {
+		return paths[1]
+	}
+	return paths[0]
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"io/fs"
 	"iter"
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -18,12 +18,12 @@ type Question struct {
 	Ruleset *resolver.Ruleset
 	// Origin is that of paths without a host.
 	Origin string
-	// Root holds the files of the site, nil if they are not known.
-	Root fs.FS
+	// Root has the files of the site; nil if they are not known.
+	Root *webroot.Root
 	// Min leaves out what has fewer requests.
 	Min uint64
-	// Step, if not nil, is called again and again.
-	Step func()
+	// Step, if not nil, is called again and again with how many URLs are done.
+	Step func(urls int)
 }
 
 // Total is how much a class has.
@@ -61,7 +61,7 @@ func (c *Counts) Report(q Question) (*Report, error) {
 	for i := range c.urls {
 		u := &c.urls[i]
 		if q.Step != nil && i%stepEvery == 0 {
-			q.Step()
+			q.Step(i)
 		}
 		if u.requests < q.Min {
 			r.BelowMin.add(u.requests)
@@ -123,7 +123,6 @@ type judge struct {
 	Question
 	counts      *Counts
 	site        resolver.Request // whose origin paths without a host have
-	files       files
 	destination []byte
 }
 
@@ -132,7 +131,7 @@ func newJudge(c *Counts, q Question) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &judge{Question: q, counts: c, site: site, files: files{q.Root}}, nil
+	return &judge{Question: q, counts: c, site: site}, nil
 }
 
 // classOf returns what becomes of a URL.
@@ -145,6 +144,7 @@ func (j *judge) classOf(u *counted) Class {
 	}
 	var result resolver.Result
 	j.destination, result = j.Ruleset.AppendDestination(j.destination[:0], &req)
+	isFile := func() (is bool) { _, is = j.Root.Page(path); return is }
 	switch {
 	case result.Outcome == resolver.Redirect, errors.Is(result.Err, resolver.ErrNoOrigin):
 		return Redirect
@@ -152,7 +152,7 @@ func (j *judge) classOf(u *counted) Class {
 		return Gone
 	case result.Outcome == resolver.Failed:
 		return Error
-	case j.Root != nil && j.files.has(path):
+	case j.Root != nil && isFile():
 		return Page
 	}
 	return classOfStatus(u.status)

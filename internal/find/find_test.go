@@ -288,6 +288,21 @@ func TestWithoutAnIndexTheSameIsFound(t *testing.T) {
 	}
 }
 
+func TestTheNearestKeysAreThoseThatAreSuggested(t *testing.T) {
+	for seed := range uint64(100) {
+		r := randomRules{rand.New(rand.NewPCG(seed, 3))}
+		ruleset, fold := r.ruleset(t)
+		path := r.key()
+		var got []string
+		for _, near := range NewNearest(ruleset).Suggest(path, 100) {
+			got = append(got, near.Rule.Key)
+		}
+		if want := plainSuggest(ruleset, fold, path); !slices.Equal(got, want) {
+			t.Errorf("%q: suggested are %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestASearchGoesOnBehindAKeyThatIsThereNoMore(t *testing.T) {
 	var rules []resolver.Rule
 	for _, key := range []string{"doc", "docs", "dog", "xdo"} {
