@@ -109,6 +109,8 @@ func (c *converter) read(r io.Reader, write func(resolver.Rule)) error {
 			c.done.Refused.report(w.Position, w.Key, w.Message)
 		case WarnApproximated:
 			c.done.Approximated.report(w.Position, w.Key, w.Message)
+		case WarnWholeTable:
+			c.done.Remarks = append(c.done.Remarks, w.Message)
 		default:
 			c.done.Remarks = append(c.done.Remarks, w.String())
 		}

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,9 @@ type foreignTable struct {
 	last         resolver.Position // of the last entry
 	// capturing are the places of lines that capture something, if rules are to be no exact ones.
 	capturing map[resolver.Position]bool
+	// defaultStatus and defaultQuery are what rules have that are left with none.
+	defaultStatus int
+	defaultQuery  resolver.QueryMode
 }
 
 // foreignLine is what a line of a table of another program says. Path and destinations can have
@@ -88,6 +92,8 @@ type foreignReader func(t *foreignTable, r io.Reader) error
 // foreignReaderOf returns the reader of a format that other programs have; nil for any other.
 func foreignReaderOf(format Format) foreignReader {
 	switch format {
+	case Array:
+		return readArray
 	}
 	return nil
 }
@@ -103,18 +109,20 @@ func (o Reading) readForeign(
 	if o.Exact != nil && !*o.Exact {
 		t.capturing = make(map[resolver.Position]bool)
 	}
-	return t.makeRules(read(t, r), t.withBelow(add))
+	return t.makeRules(read(t, r), t.withDefaults(add))
 }
 
-// withBelow returns add for rules that take what is below their key, too, if that is asked for and
-// their line captures nothing. They do so in the order of rules: the longest key wins.
-func (t *foreignTable) withBelow(add func(resolver.Rule)) func(resolver.Rule) {
-	if t.capturing == nil {
-		return add
-	}
+// withDefaults returns add for rules that take what is below their key, too, if that is asked for and
+// their line captures nothing, and that have what the table says of those without status and query.
+// What is below goes by the order of rules: the longest key wins.
+func (t *foreignTable) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
 	return func(rule resolver.Rule) {
-		if rule.Value != resolver.PassValue && !t.capturing[rule.Position] {
+		if t.capturing != nil && rule.Value != resolver.PassValue && !t.capturing[rule.Position] {
 			rule.Exact = false
+		}
+		if rule.Value != resolver.PassValue && rule.Value != resolver.GoneValue {
+			rule.Status = cmp.Or(rule.Status, t.defaultStatus)
+			rule.Query = cmp.Or(rule.Query, t.defaultQuery)
 		}
 		add(rule)
 	}

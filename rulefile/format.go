@@ -39,7 +39,7 @@ const (
 
 // FromFormats returns the formats that rules can be converted from: those that a source can have,
 // and those of other programs.
-func FromFormats() []Format { return []Format{JSON, CSV, Redirects} }
+func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array} }
 
 // ToFormats returns the formats that rules can be written in.
 func ToFormats() []Format { return []Format{JSON, CSV, Redirects} }
@@ -96,12 +96,16 @@ func FormatOf(path string) (Format, bool) {
 // FromFormatOf returns the format that the name of a file tells, of those that rules can be
 // converted from. Beside those of [FormatOf] these are names that other programs give.
 func FromFormatOf(path string) (Format, bool) {
+	switch strings.ToLower(filepath.Base(path)) {
+	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
+		return Array, true
+	}
 	return FormatOf(path)
 }
 
 // HasHosts reports whether keys of a format can have hosts, as [Reading.Hosts] names them.
 func HasHosts(format Format) bool {
-	return slices.Contains([]Format{Redirects, CSV, NetlifyTOML, Htaccess}, format)
+	return slices.Contains([]Format{Redirects, CSV, Array, NetlifyTOML, Htaccess}, format)
 }
 
 // Read reads rules in a format, like [Reading.Read] with the zero Reading and without its warnings.

@@ -91,7 +91,7 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 	const members = `; the members are "to", "status", "exact", "unlisted", "query" and "note"`
 	tests := map[string]struct{ text, want string }{
-		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array`},
+		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array; a list of redirects, such as Vercel's, is converted with --from array`},
 		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
 		"nothing":                     {``, `links.json:1:1: this is no JSON: it ends too early`},
 		"an unfinished object":        {"{\n\"a\": \"/b\"", `links.json:2:10: this is no JSON: it ends too early`},

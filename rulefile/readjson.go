@@ -143,6 +143,10 @@ func (j *jsonReader) read() error {
 	if err != nil {
 		return err
 	}
+	if start.kind == '[' && !j.expectations {
+		return &Error{start.at, "rules are an object from key to destination, not an array; a list of " +
+			"redirects, such as Vercel's, is converted with --from array"}
+	}
 	if start.kind != '{' {
 		return &Error{start.at, j.what("rules are an object from key to destination",
 			"expectations are an object from request path to destination, pass, gone or error") +

@@ -1,0 +1,247 @@
+package rulefile
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// arrayReader reads lists of redirects in JSON, as Vercel, Next.js, Mintlify, Firebase and
+// Docusaurus have them. Whose a list is, its members tell.
+type arrayReader struct {
+	jsonReader
+	t *foreignTable
+
+	isFirebase, isNext, isDocusaurus bool
+	isBulk                           bool // Vercel's bulk redirects
+	isFound                          bool // there is a list, or an entry
+	hasQuery                         bool // a destination has one
+	unsaid                           int  // entries without a status
+	internal                         int  // entries that Next.js has made itself
+	unknown                          []string
+}
+
+// readArray reads a list of redirects, a file that holds one, or an object on each line.
+func readArray(t *foreignTable, r io.Reader) error {
+	text, _ := withoutByteOrderMark(r)
+	return newArrayReader(t, text).readFile()
+}
+
+func newArrayReader(t *foreignTable, text *bufio.Reader) *arrayReader {
+	a := &arrayReader{t: t}
+	a.tokens = newJSONScanner(text, t.source)
+	t.slashesCount = true
+	return a
+}
+
+// readFile reads the whole file.
+func (a *arrayReader) readFile() error {
+	err := a.readValues()
+	a.t.file.errs = append(a.t.file.errs, a.errs...)
+	slices.SortStableFunc(a.t.file.errs, inOrder)
+	a.finish()
+	return err
+}
+
+// readValues reads one list or object, or objects one behind the other.
+func (a *arrayReader) readValues() error {
+	for first := true; ; first = false {
+		token, err := a.tokens.token()
+		switch {
+		case err == io.EOF && !first:
+			return nil
+		case err != nil:
+			return orTooEarly(err, a.tokens.position())
+		case token.kind == '{':
+			err = a.readObject(token.at, outermost)
+		case token.kind == '[' && first:
+			err = a.readList(outermost, a.readEntryToken)
+		case first:
+			return &Error{token.at, "redirects are a list of objects, or an object with the member " +
+				"\"redirects\", not " + kindOf(token)}
+		default:
+			return &Error{token.at, "nothing may follow the list of redirects"}
+		}
+		if err != nil {
+			return err
+		}
+		if first && !a.isFound {
+			a.errs.add(token.at, "there are no redirects here; they are a list of objects, or that is "+
+				"the member \"redirects\" of an object, or of \"hosting\" in it")
+		}
+	}
+}
+
+// arrayPlace is where in a file an object stands.
+type arrayPlace uint8
+
+const (
+	outermost arrayPlace = iota
+	inHosting
+	inList
+)
+
+// readList reads the elements of a list whose "[" has been read.
+func (a *arrayReader) readList(_ arrayPlace, readElement func(jsonToken) error) error {
+	a.isFound = true
+	token, err := a.next()
+	if err != nil || token.kind == ']' {
+		return err
+	}
+	for {
+		if strings.IndexByte("}],:", byte(token.kind)) >= 0 {
+			return notJSON(token.at, "in front of this a value is missing")
+		}
+		if err := readElement(token); err != nil {
+			return err
+		}
+		behind, err := a.next()
+		if err != nil || behind.kind == ']' {
+			return err
+		}
+		if behind.kind != ',' {
+			return notJSON(behind.at, `in front of this a "," is missing`)
+		}
+		if token, err = a.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// readEntryToken reads an element of a list of redirects.
+func (a *arrayReader) readEntryToken(token jsonToken) error {
+	if err := a.errs.tooMany(token.at); err != nil {
+		return err
+	}
+	if token.kind == '{' {
+		return a.readObject(token.at, inList)
+	}
+	a.t.note(token.at)
+	a.errs.add(token.at, "a redirect is an object with source and destination, not %s", kindOf(token))
+	return a.skip(token)
+}
+
+// readObject reads an object whose "{" has been read: a redirect, or what holds a list of them.
+func (a *arrayReader) readObject(at resolver.Position, place arrayPlace) error {
+	e := arrayEntry{at: at}
+	err := a.readMembers(func(name jsonToken) error {
+		value, err := a.nextValue()
+		if err != nil {
+			return err
+		}
+		switch {
+		case place != inList && name.text == "redirects" && value.kind == '[':
+			return a.readList(place, a.readEntryToken)
+		case place == outermost && name.text == "hosting" && value.kind == '{':
+			a.isFirebase = true
+			return a.readObject(value.at, inHosting)
+		case place == outermost && name.text == "hosting" && value.kind == '[':
+			a.isFirebase = true
+			found := a.isFound
+			err := a.readList(place, a.readHosting)
+			a.isFound = a.isFound && (found || a.t.entries > 0)
+			return err
+		}
+		return a.readEntryMember(&e, name, value)
+	}, func() {})
+	if err != nil {
+		return err
+	}
+	if place == inList || place == outermost && e.isEntry() {
+		a.isFound = true
+		a.take(&e)
+	} else if slices.ContainsFunc(e.unknown, isMadeByDocusaurus) {
+		a.t.remark("fromExtensions, toExtensions and createRedirects depend on the pages that " +
+			"Docusaurus builds, and are left out; write their redirects down")
+	}
+	return nil
+}
+
+// isMadeByDocusaurus reports whether a member makes redirects of pages that are built.
+func isMadeByDocusaurus(name string) bool {
+	return slices.Contains([]string{"fromExtensions", "toExtensions", "createRedirects"}, name)
+}
+
+// readHosting reads one of several sites of Firebase.
+func (a *arrayReader) readHosting(token jsonToken) error {
+	if token.kind == '{' {
+		return a.readObject(token.at, inHosting)
+	}
+	return a.skip(token)
+}
+
+// finish says what is true of the whole list.
+func (a *arrayReader) finish() {
+	t := a.t
+	t.defaultStatus, t.program = a.defaultStatus(), a.program()
+	if a.isBulk {
+		t.defaultQuery = resolver.QueryIgnore
+		t.remark("Vercel takes paths of bulk redirects in either letter case, unless an entry says " +
+			"caseSensitive; the option fold case does so for a whole site")
+	}
+	if a.isNext {
+		t.remark("Next.js takes paths in either letter case; the option fold case does so for a site")
+	}
+	if a.hasQuery && !a.isBulk {
+		t.remark("of a parameter that both the request and a destination have, Vercel and Next.js take " +
+			"the destination's, Firebase has both, and rules take the request's")
+	}
+	if a.internal > 0 {
+		t.remark("Next.js has made some entries itself, which are marked internal; they are left out")
+	}
+	if len(a.unknown) > 0 {
+		t.remark("members that say nothing here are passed over: %s", quotedList(a.unknown))
+	}
+	if a.unsaid == 0 || t.reading.Status != 0 {
+		return
+	}
+	if t.defaultStatus == 0 {
+		t.remark("the pages of Docusaurus have no status, and rules without one have 302; --status " +
+			"sets another")
+		return
+	}
+	t.remark("entries without a status have %d, as at %s; --status sets another", t.defaultStatus,
+		t.program)
+}
+
+// defaultStatus is that of entries that have none.
+func (a *arrayReader) defaultStatus() int {
+	switch {
+	case a.isDocusaurus:
+		return 0
+	case a.isFirebase:
+		return 301
+	case a.isBulk:
+		return 307
+	}
+	return 308
+}
+
+// program returns whose redirects they are.
+func (a *arrayReader) program() string {
+	switch {
+	case a.isDocusaurus:
+		return "Docusaurus"
+	case a.isFirebase:
+		return "Firebase"
+	case a.isNext:
+		return "Next.js"
+	}
+	return "Vercel"
+}
+
+// quotedList lists names, as many as a person reads.
+func quotedList(names []string) string {
+	const most = 20
+	var quoted []string
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, quote(name))
+	}
+	if len(names) > most {
+		quoted = append(quoted, "…")
+	}
+	return strings.Join(quoted, ", ")
+}

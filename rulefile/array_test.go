@@ -1,0 +1,157 @@
+package rulefile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+const slashesOfPrograms = " tells a path from that with a slash at its end"
+
+func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
+	testForeign(t, rulefile.Array, []foreignTest{
+		{"a path", `{"redirects": [{"source":"/a","destination":"/b"}]}`, rulefile.Reading{},
+			"a,/b,308,exact\n", "entries without a status have 308, as at Vercel; --status sets another\n" + slashesOfPrograms},
+		{"the rest", `[{"source":"/old/:p*","destination":"/new/:p*","permanent":false}]`,
+			rulefile.Reading{}, "old,/new,307\n", slashesOfPrograms},
+		{"the rest elsewhere",
+			`[{"source":"/old/:p*","destination":"https://n.example/:p*","permanent":true}]`,
+			rulefile.Reading{}, "old,https://n.example,308\n", slashesOfPrograms},
+		{"all", `[{"source":"/:p*","destination":"https://n.example/x/:p*","permanent":true}]`,
+			rulefile.Reading{}, "{+splat},https://n.example/x/{+splat},308\n", "no rule is for \"/\""},
+		{"a segment", `[{"source":"/u/:s","destination":"/v/:s","statusCode":301}]`,
+			rulefile.Reading{}, "u/{s},/v/{+s},301,exact\n", slashesOfPrograms},
+		{"part of a segment", `[{"source":"/p-:id.html","destination":"/v?id=:id","statusCode":301}]`,
+			rulefile.Reading{}, "p-{id}.html,/v?id={id},301,exact,,preserve\n",
+			"of a parameter that both the request"},
+		{"at least one segment", `[{"source":"/o/:p+","destination":"/n/:p+","statusCode":301}]`,
+			rulefile.Reading{}, "o/{splat},/n/{+splat},301\n", slashesOfPrograms},
+		{"parentheses", `[{"source":"/o/(.*)","destination":"https://n.example/$1","statusCode":301}]`,
+			rulefile.Reading{}, "o,https://n.example/,301\n", slashesOfPrograms},
+		{"a variable called splat", `[{"source":"/o/:splat","destination":"/n/:splat","statusCode":301}]`,
+			rulefile.Reading{}, "o/{part1},/n/{+part1},301,exact\n", slashesOfPrograms},
+		{"digits", `[{"source":"/u/:id(\\d+)","destination":"/p/:id","statusCode":301}]`,
+			rulefile.Reading{}, "", `file:1:2: a variable takes any segment, and no regular expression ` +
+				`such as "(\\d+)"`},
+		{"a condition", `[{"source":"/x","has":[{"type":"query","key":"q"}],"destination":"/y"}]`,
+			rulefile.Reading{}, "", `file:1:2: a rule has no condition "has" (query)`},
+		{"a host", `[{"source":"/x","has":[{"type":"host","value":"a\\.example"}],"destination":"/y",` +
+			`"permanent":true}]`, rulefile.Reading{Hosts: []string{"a.example"}},
+			"x,/y,308,exact\n", slashesOfPrograms},
+		{"another host", `[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/y"}]`,
+			rulefile.Reading{}, "", "name it with --line-host"},
+		{"an optional segment", `[{"source":"/x/:y?","destination":"/y"}]`, rulefile.Reading{}, "",
+			`a rule has no optional segment ":y?"`},
+		{"escapes", `[{"source":"/x\\(y\\)","destination":"/y\\:z","permanent":true}]`,
+			rulefile.Reading{}, "x(y),/y:z,308,exact\n", slashesOfPrograms},
+		{"the first one counts", `[{"source":"/d/:p*","destination":"/n","permanent":true},
+{"source":"/d/a","destination":"/m","permanent":true},
+{"source":"/d","destination":"/m","permanent":true}]`, rulefile.Reading{},
+			"d,/n,308,exact\nd/{+splat},/n,308,exact\n", "file:2:1: no request gets\nfile:3:1: no request gets"},
+		{"a slash", `[{"source":"/a","destination":"/n","permanent":true},
+{"source":"/a/","destination":"/n","permanent":true},
+{"source":"/b","destination":"/n","permanent":true},
+{"source":"/b/","destination":"/m","permanent":true}]`, rulefile.Reading{},
+			"a,/n,308,exact\nb,/n,308,exact\n", "file:4:1: a rule takes a path with and without a slash"},
+		{"below", `[{"source":"/a","destination":"/n","permanent":true},
+{"source":"/a/b","destination":"/m","permanent":true},
+{"source":"/c/:x","destination":"/m","permanent":true}]`, rulefile.Reading{Exact: new(bool)},
+			"a,/n,308\na/b,/m,308\nc/{_x},/m,308,exact\n", slashesOfPrograms},
+		{"what Next.js made", `{"version":3,"redirects":[{"source":"/:p+/","destination":"/:p+",` +
+			`"internal":true,"statusCode":308,"regex":"^x"},{"source":"/x","destination":"https://e.example",` +
+			`"basePath":false,"permanent":false,"regex":"^x"}]}`, rulefile.Reading{},
+			"x,https://e.example,307,exact\n", "either letter case\nNext.js has made some entries"},
+		{"a member that is none", `[{"source":"/x","destination":"/y","permanent":true,"note":"z"}]`,
+			rulefile.Reading{}, "x,/y,308,exact\n", `passed over: "note"`},
+		{"a name that is none", `[{"source":"/x/:a","destination":"/y/:b","permanent":true}]`,
+			rulefile.Reading{}, "x/{_a},/y/:b,308,exact\n", ":b stands for nothing"},
+		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{}, "",
+			"a rule has no status 410; write a rule to gone"},
+		{"a status of all", `[{"source":"/x","destination":"/y"}]`, rulefile.Reading{Status: 303},
+			"x,/y,303,exact\n", slashesOfPrograms},
+	})
+}
+
+func TestBulkRedirectsOfVercelBecomeRules(t *testing.T) {
+	testForeign(t, rulefile.Array, []foreignTest{
+		{"lines", `{"source":"/old","destination":"/blog","permanent":true,"query":true}
+{"source":"/c","destination":"https://e.example/c?d"}
+{"source":"/:d","destination":"/e"}
+{"source":"/f/*","destination":"/e/$1"}
+`, rulefile.Reading{}, "old,/blog,308,exact,,preserve\nc,https://e.example/c?d,307,exact,,ignore\n" +
+			":d,/e,307,exact,,ignore\n", "file:4:1: what stands in a path here is taken as it is\nfold case\n" +
+			"have 307, as at Vercel"},
+	})
+}
+
+func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
+	in := func(entry string) string {
+		return `{"hosting": [{"target": "a", "redirects": [` + entry + `]}]}`
+	}
+	testForeign(t, rulefile.Array, []foreignTest{
+		{"a path and all below", in(`{"source":"/foo{,/**}","destination":"/bar","type":301}`),
+			rulefile.Reading{}, "foo,/bar,301,exact\nfoo/{+splat},/bar,301,exact\n", slashesOfPrograms},
+		{"a rest", in(`{"source":"/blog/:p*","destination":"https://b.example/:p"}`),
+			rulefile.Reading{}, "blog,https://b.example,301\n", "have 301, as at Firebase"},
+		{"a segment", in(`{"source":"/firebase/*","destination":"/x","type":302}`),
+			rulefile.Reading{}, "firebase/{_part2},/x,302,exact\n", slashesOfPrograms},
+		{"below alone", in(`{"glob":"/x/**","destination":"/y","type":302}`),
+			rulefile.Reading{}, "x/{splat},/y,302,exact\nx/{_splat}/{+_rest},/y,302,exact\n",
+			slashesOfPrograms},
+		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302}`),
+			rulefile.Reading{}, "", `a rule has no "*", which is a part of a glob`},
+		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
+			rulefile.Reading{}, "", "a rule's path is no regular expression"},
+		{"one site", `{"hosting":{"redirects":[{"source":"/a","destination":"/b"}]}}`,
+			rulefile.Reading{}, "a,/b,301,exact\n", "have 301, as at Firebase"},
+	})
+}
+
+func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
+	testForeign(t, rulefile.Array, []foreignTest{
+		{"a path", `[{"from":"/docs/old", "to":"/docs/new"}]`, rulefile.Reading{},
+			"docs/old,/docs/new,,exact\n", "the pages of Docusaurus have no status"},
+		{"several", `{"redirects":[{"from":["/a","/b"], "to":"/c#top"}], "fromExtensions": ["html"]}`,
+			rulefile.Reading{Status: 301}, "a,/c#top,301,exact,,ignore\nb,/c#top,301,exact,,ignore\n",
+			"fromExtensions, toExtensions and createRedirects depend on the pages"},
+		{"twice", `[{"from":"/a", "to":"/b"},{"from":"/a", "to":"/c"}]`, rulefile.Reading{Status: 301},
+			"a,/b,301,exact\n", "file:1:27: no request gets to this line, as that at file:1:2"},
+		{"Mintlify's rest", `{"name":"x","redirects":[{"source":"/beta/:slug*","destination":"/v2/:slug*"}]}`,
+			rulefile.Reading{}, "beta,/v2,308\n", "as at Vercel"},
+		{"a part of a segment", `{"redirects":[{"source":"/x/a-*","destination":"/y/a-*"}]}`,
+			rulefile.Reading{}, "", `a "*" by itself has no equivalent`},
+	})
+}
+
+func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
+	testForeign(t, rulefile.Array, []foreignTest{
+		{"nothing", "", rulefile.Reading{}, "", "this is no JSON: it ends too early"},
+		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
+		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{}, "", "file:1:1: there are no redirects here"},
+		{"several", "[3,\n{\"source\":5,\"destination\":\"/a\"},\n{\"source\":\"/a\"},\n{\"source\":\"a\"," +
+			"\"destination\":\"/b\"},{\"source\":\"/a\",\"destination\":\"b\",\"permanent\":1}]",
+			rulefile.Reading{}, "", "file:1:2: a redirect is an object\n" +
+				"file:2:1: redirect of \"\": \"source\" takes a path, not 5\n" +
+				"file:3:1: redirect of \"/a\": it has no \"destination\"\n" +
+				"file:4:1: a path begins with \"/\"\n" +
+				"file:4:35: redirect of \"/a\": \"permanent\" takes true or false, not 1"},
+		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
+			rulefile.Reading{}, "a,/b,308,exact\n", "this is no JSON: it ends too early"},
+		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
+			rulefile.Reading{}, "", "file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
+		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
+			strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) + `}]`,
+			rulefile.Reading{}, "a,/b,308,exact\n", `passed over: "x"`},
+	})
+}
+
+func FuzzArray(f *testing.F) {
+	fuzzForeign(f, rulefile.Array,
+		`{"redirects": [{"source":"/a/:x/:p*","destination":"/b/:p*?x=:x","permanent":true}]}`,
+		`[{"from":["/a","/b"], "to":"/c#top"},{"source":"/u/:id(\\d+)","destination":"/p/:id"}]`,
+		`{"hosting":{"redirects":[{"source":"/foo{,/**}","destination":"/bar","type":301}]}}`,
+		`{"source":"/old","destination":"/blog","query":true}`+"\n"+`{"source":"/c","destination":"/d"}`,
+		`[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/a/:y"},`+
+			`{"source":"/x/(.*)","destination":"/a/$1"},{"source":"/x/:a+","destination":"/:a+"}]`)
+}

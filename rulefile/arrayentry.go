@@ -1,0 +1,322 @@
+package rulefile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// arrayEntry is an object of a list of redirects.
+type arrayEntry struct {
+	at          resolver.Position
+	sources     []string
+	destination string
+	seen        []string // its members, but for those that are not known
+	unknown     []string
+	// status is that of statusCode or type, permanent 308, 307, or 0 where the entry has none.
+	status, permanent int
+	preserves         bool   // parameters of the request, where bulk redirects drop them
+	host              string // that it is for alone
+	isInternal        bool
+	isGlob            bool // it has what Firebase alone has
+	wrong             []string
+	refused           string // why it has no equivalent
+}
+
+// isEntry reports whether an object is a redirect.
+func (e *arrayEntry) isEntry() bool {
+	is := func(name string) bool {
+		return slices.Contains([]string{"source", "from", "glob", "destination", "to"}, name)
+	}
+	return slices.ContainsFunc(e.seen, is)
+}
+
+// readEntryMember reads the value of a member of an entry.
+func (a *arrayReader) readEntryMember(e *arrayEntry, name, value jsonToken) error {
+	if slices.Contains(e.seen, name.text) {
+		e.wrong = append(e.wrong, quote(name.text)+" stands twice")
+	}
+	want, isKnown := "", true
+	switch name.text {
+	case "source", "glob", "from":
+		return a.readSources(e, name, value)
+	case "destination", "to":
+		e.destination, want = value.text, e.checkString(value)
+	case "permanent":
+		want = "true or false"
+		if is, ok := truth(value); ok {
+			want, e.permanent = "", 307
+			if is {
+				e.permanent = 308
+			}
+		}
+	case "statusCode", "type", "status":
+		want = e.readStatus(value)
+		e.isGlob = e.isGlob || name.text == "type"
+	case "has", "missing":
+		return a.readConditions(e, name, value)
+	case "env":
+		e.refuse("a rule has no \"env\", as its destination does not depend on the server's settings")
+	case "regex":
+		e.seen = append(e.seen, name.text)
+		return a.skip(value)
+	default:
+		want, isKnown = e.readTruth(name.text, value)
+	}
+	if isKnown {
+		e.seen = append(e.seen, name.text)
+	} else {
+		e.unknown = append(e.unknown, name.text)
+	}
+	if want != "" {
+		e.wrong = append(e.wrong, fmt.Sprintf("%q takes %s, not %s", name.text, want, kindOf(value)))
+	}
+	return a.skip(value)
+}
+
+// readTruth reads the value of a member that is true or false.
+func (e *arrayEntry) readTruth(name string, value jsonToken) (want string, isKnown bool) {
+	names := []string{"basePath", "locale", "internal", "caseSensitive", "sensitive", "query",
+		"preserveQueryParams"}
+	if !slices.Contains(names, name) {
+		return "", false
+	}
+	is, ok := truth(value)
+	if !ok {
+		return "true or false", true
+	}
+	switch name {
+	case "internal":
+		e.isInternal = is
+	case "query", "preserveQueryParams":
+		e.preserves = is
+	}
+	return "", true
+}
+
+func (e *arrayEntry) refuse(why string) { e.refused = cmp.Or(e.refused, why) }
+
+// checkString says what a member takes whose value is no good text.
+func (e *arrayEntry) checkString(value jsonToken) (want string) {
+	switch {
+	case value.kind != jsonString:
+		return "a string"
+	case value.broken:
+		e.wrong = append(e.wrong, "a string "+notUnicode)
+	case hasMarks(value.text):
+		e.wrong = append(e.wrong, "a string holds control characters; remove them")
+	}
+	return ""
+}
+
+// readStatus reads the value of a member that is a status.
+func (e *arrayEntry) readStatus(value jsonToken) (want string) {
+	code, ok := statusCode(value.text)
+	if e.status = code; ok && value.kind == jsonWord {
+		return ""
+	}
+	if code >= 100 && code <= 999 && value.kind == jsonWord {
+		e.status = 0
+		e.refuse("a rule has no status " + strconv.Itoa(code) + "; " + insteadOfStatus(code))
+		return ""
+	}
+	e.status = 0
+	return statusCodes
+}
+
+// insteadOfStatus says what to write instead of a status that rules do not have.
+func insteadOfStatus(code int) string {
+	switch {
+	case code == 410:
+		return "write a rule to gone"
+	case code >= 400:
+		return "use Caddy's error"
+	case code >= 200 && code < 300:
+		return "use Caddy's rewrite or reverse_proxy"
+	}
+	return "write " + statusCodes
+}
+
+// readSources reads a path, or a list of them.
+func (a *arrayReader) readSources(e *arrayEntry, name, value jsonToken) error {
+	e.seen = append(e.seen, name.text)
+	e.isGlob = e.isGlob || name.text == "glob"
+	add := func(value jsonToken) error {
+		if want := e.checkString(value); want != "" {
+			e.wrong = append(e.wrong, fmt.Sprintf("%q takes a path, not %s", name.text, kindOf(value)))
+			return a.skip(value)
+		}
+		e.sources = append(e.sources, value.text)
+		return nil
+	}
+	if value.kind != '[' || name.text != "from" {
+		return add(value)
+	}
+	found := a.isFound
+	defer func() { a.isFound = found }()
+	return a.readList(inList, add)
+}
+
+// readConditions reads conditions. Of these a rule can have one: the host, if it is the site's.
+func (a *arrayReader) readConditions(e *arrayEntry, name, value jsonToken) error {
+	e.seen = append(e.seen, name.text)
+	if value.kind != '[' {
+		e.wrong = append(e.wrong, fmt.Sprintf("%q takes a list, not %s", name.text, kindOf(value)))
+		return a.skip(value)
+	}
+	var kinds, hosts []string
+	found := a.isFound
+	err := a.readList(inList, func(token jsonToken) error {
+		if token.kind != '{' {
+			kinds = append(kinds, "")
+			return a.skip(token)
+		}
+		kind, host := "", ""
+		err := a.readMembers(func(name jsonToken) error {
+			value, err := a.nextValue()
+			if err != nil {
+				return err
+			}
+			switch name.text {
+			case "type":
+				kind = value.text
+			case "value":
+				host = value.text
+			}
+			return a.skip(value)
+		}, func() {})
+		kinds, hosts = append(kinds, kind), append(hosts, host)
+		return err
+	})
+	a.isFound = found
+	if err != nil || len(kinds) == 0 {
+		return err
+	}
+	isHost := len(kinds) == 1 && kinds[0] == "host" && name.text == "has"
+	switch {
+	case isHost && slices.Contains(a.t.reading.Hosts, strings.ReplaceAll(hosts[0], `\.`, ".")):
+	case isHost:
+		e.refuse("a rule has no host; if " + quote(hosts[0]) + " is this site's, name it with --line-host")
+	default:
+		e.refuse("a rule has no condition " + quote(name.text) + " (" + cmp.Or(kinds[0], "?") +
+			"); use Caddy's redir with a matcher")
+	}
+	return nil
+}
+
+// take takes in an entry that has been read.
+func (a *arrayReader) take(e *arrayEntry) {
+	a.t.note(e.at)
+	has := func(name string) bool { return slices.Contains(e.seen, name) }
+	a.isDocusaurus = a.isDocusaurus || has("from")
+	a.isFirebase = a.isFirebase || e.isGlob
+	a.isNext = a.isNext || has("basePath") || has("locale") || has("internal")
+	a.isBulk = a.isBulk || has("caseSensitive") || has("sensitive") || has("query") ||
+		has("preserveQueryParams")
+	for _, name := range e.unknown {
+		if !slices.Contains(a.unknown, name) && len(a.unknown) <= 20 {
+			a.unknown = append(a.unknown, name)
+		}
+	}
+	switch {
+	case len(e.sources) == 0 && has("regex"):
+		e.refuse("a rule's path is no regular expression; " + insteadOfPattern)
+	case len(e.sources) == 0 && !has("source") && !has("from") && !has("glob"):
+		e.wrong = append(e.wrong, `it has no "source", which is the path`)
+	}
+	if !has("destination") && !has("to") {
+		e.wrong = append(e.wrong, `it has no "destination"`)
+	}
+	for _, wrong := range e.wrong {
+		a.errs.add(e.at, "redirect of %s: %s", quote(strings.Join(e.sources, " ")), wrong)
+	}
+	switch {
+	case len(e.wrong) > 0:
+	case e.isInternal:
+		a.internal++
+	default:
+		a.addLines(e)
+	}
+}
+
+// addLines adds the lines of an entry.
+func (a *arrayReader) addLines(e *arrayEntry) {
+	line := foreignLine{at: e.at, status: a.statusOf(e), query: a.queryOf(e)}
+	if line.status == 0 {
+		a.unsaid++
+	}
+	if e.refused == "" && !resolver.IsDestination(e.destination) {
+		e.refused = "a destination is a URL with http or https, or a path that begins with \"/\", not " +
+			quote(e.destination)
+	}
+	if len(e.sources) == 0 && e.refused != "" {
+		a.t.refuse(e.at, "", e.refused)
+	}
+	for _, source := range e.sources {
+		pattern, err := a.patternOf(e, source)
+		var unknown string
+		line.path = pattern.path
+		line.to, line.itself, unknown = pattern.destination(e.destination)
+		switch {
+		case err != nil:
+			a.t.refuse(e.at, "", err.Error())
+		case e.refused != "":
+			a.t.refuse(e.at, line.path, e.refused)
+		default:
+			a.t.add(line)
+		}
+		if err == nil && unknown != "" && !a.isDocusaurus && !a.isBulk {
+			a.t.approximate(e.at, unknown+" stands for nothing, as the path does not have it, and stays "+
+				"as it is in the destination")
+		}
+	}
+}
+
+// statusOf returns the status of an entry, 0 for none.
+func (a *arrayReader) statusOf(e *arrayEntry) int {
+	if a.isBulk {
+		return cmp.Or(e.status, e.permanent)
+	}
+	return cmp.Or(e.permanent, e.status)
+}
+
+// queryOf returns what an entry does with queries: but for bulk redirects and Docusaurus, that of
+// the request goes along also to a destination that has one.
+func (a *arrayReader) queryOf(e *arrayEntry) resolver.QueryMode {
+	hasQuery := hasQuery(e.destination)
+	switch {
+	case a.isBulk && e.preserves:
+		return cmp.Or(a.t.reading.Query, resolver.QueryPreserve)
+	case a.isBulk:
+		return resolver.QueryDefault
+	case a.isDocusaurus && strings.ContainsAny(e.destination, "?#"):
+		return resolver.QueryIgnore
+	case a.isDocusaurus || !hasQuery:
+		return resolver.QueryDefault
+	}
+	a.hasQuery = true
+	return cmp.Or(a.t.reading.Query, resolver.QueryPreserve)
+}
+
+// patternOf takes the path of an entry apart.
+func (a *arrayReader) patternOf(e *arrayEntry, source string) (p pathPattern, err error) {
+	if isURL(source) {
+		return p, errors.New("a rule has no host; write the path of " + quote(source) + " alone, if the " +
+			"host is this site's")
+	}
+	switch isPlain := a.isBulk || a.isDocusaurus; {
+	case isPlain && strings.ContainsAny(source, "*()"):
+		return p, errors.New("what stands in a path here is taken as it is, and no request has " +
+			"such a path")
+	case isPlain:
+		return pathPattern{path: source}, checkPlainPath(source)
+	case a.isFirebase && !strings.Contains(e.destination, "/:"):
+		return globPattern(source)
+	}
+	return parsePathPattern(source)
+}

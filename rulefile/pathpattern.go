@@ -1,0 +1,290 @@
+package rulefile
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pathPattern is a path in the language of path-to-regexp, which Vercel, Next.js and others have:
+// ":x" is a segment or a part of one, ":x*" any segments, ":x+" at least one.
+type pathPattern struct {
+	path   string // as a [foreignLine] has it
+	groups []patternGroup
+}
+
+// patternGroup is what a pattern captures.
+type patternGroup struct {
+	name string // "" for one without
+	// value stands for it in a destination.
+	value string
+	// mayLack tells that it may be nothing, together with the slash in front of it.
+	mayLack bool
+}
+
+// errPattern is why a pattern has no equivalent.
+const insteadOfPattern = "write a rule for each path, or use Caddy's redir with a path_regexp matcher"
+
+// parsePathPattern takes a pattern apart, or says why it has no equivalent.
+func parsePathPattern(source string) (p pathPattern, err error) {
+	b := patternParser{rest: source}
+	for b.rest != "" && err == nil {
+		err = b.next()
+	}
+	if err != nil {
+		return p, err
+	}
+	p = pathPattern{b.path.String(), b.groups}
+	return p, checkPlainPath(p.path)
+}
+
+// checkPlainPath says what is wrong with the path of an entry.
+func checkPlainPath(path string) error {
+	if !strings.HasPrefix(path, "/") {
+		return errors.New("a path begins with \"/\", not as in " + quote(visibleCaptures(path)))
+	}
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		return errors.New("a rule has no " + quote(path[end:end+1]) + " in its path, as it is found by " +
+			"the path alone; use Caddy's redir with a query matcher")
+	}
+	return nil
+}
+
+// visibleCaptures returns a path for a message.
+func visibleCaptures(path string) string {
+	return strings.NewReplacer(string(captureStart), ":", string(captureEnd), "").Replace(path)
+}
+
+// patternParser takes a pattern apart.
+type patternParser struct {
+	rest   string
+	path   strings.Builder
+	groups []patternGroup
+	isOver bool // nothing may follow
+}
+
+// next takes in the next character, or what stands for something else.
+func (p *patternParser) next() error {
+	if p.isOver {
+		return errors.New("what takes several segments stands at the end of a path; " + insteadOfPattern)
+	}
+	c := p.rest[0]
+	switch {
+	case c == '\\' && len(p.rest) > 1:
+		p.path.WriteString(encodedPath(p.rest[1:2]))
+		p.rest = p.rest[2:]
+		return nil
+	case c == '{' || c == '}':
+		return errors.New("a rule has no optional part {…}; write a rule for each path")
+	case c == '*':
+		return errors.New("a \"*\" by itself has no equivalent; " + insteadOfPattern)
+	case c == '+':
+		return errors.New("a \"+\" repeats what is in front of it, which no rule does; write \\+ for the " +
+			"character, or a rule for each path")
+	case c == '(':
+		return p.group("")
+	case c == ':':
+		if name := patternName.FindString(p.rest[1:]); name != "" {
+			p.rest = p.rest[1+len(name):]
+			return p.group(name)
+		}
+	}
+	p.path.WriteByte(c)
+	p.rest = p.rest[1:]
+	return nil
+}
+
+var patternName = regexp.MustCompile(`^\w+`)
+
+// group takes in what stands behind a name, and the group with it.
+func (p *patternParser) group(name string) error {
+	inParentheses, err := p.expression()
+	if err != nil {
+		return err
+	}
+	if name != "" && slices.ContainsFunc(p.groups, func(g patternGroup) bool { return g.name == name }) {
+		return errors.New(quote(":"+name) + " stands twice; give one of them another name")
+	}
+	modifier := byte(0)
+	if p.rest != "" && strings.IndexByte("*+?", p.rest[0]) >= 0 {
+		modifier = p.rest[0]
+		p.rest = p.rest[1:]
+	}
+	switch {
+	case modifier == '?':
+		return errors.New("a rule has no optional segment " + quote(":"+name+"?") + "; write a rule for " +
+			"the path with it, and one for that without it")
+	case inParentheses == "" && modifier == 0 || inParentheses == "[^/]+" && modifier == 0:
+		p.capture(name, p.unique(name))
+		return nil
+	case inParentheses == ".*" && modifier == 0:
+		return p.several(name, '.')
+	case inParentheses == ".+" && modifier == 0:
+		return p.several(name, '+')
+	case inParentheses != "":
+		return errors.New("a variable takes any segment, and no regular expression such as " +
+			quote("("+inParentheses+")") + "; " + insteadOfPattern)
+	}
+	return p.several(name, modifier)
+}
+
+// several takes in a group that takes several segments.
+func (p *patternParser) several(name string, modifier byte) error {
+	path := p.path.String()
+	if !strings.HasSuffix(path, "/") {
+		return errors.New("what takes several segments stands for whole ones, behind a \"/\"; " +
+			insteadOfPattern)
+	}
+	p.isOver = true
+	rest := capturedRest
+	if modifier == '+' {
+		rest = capturedSome
+	}
+	p.path.WriteString(rest)
+	p.groups = append(p.groups, patternGroup{name, capturedRest, modifier == '*'})
+	return nil
+}
+
+// capture takes in a group for a segment, or a part of one.
+func (p *patternParser) capture(name, unique string) {
+	p.path.WriteString(captured(unique))
+	p.groups = append(p.groups, patternGroup{name: name, value: captured(unique)})
+}
+
+// unique returns the name of a variable, which is not that of the rest of a path.
+func (p *patternParser) unique(name string) string {
+	switch {
+	case name == "" || name == splatName || name[0] >= '0' && name[0] <= '9' || name[0] == '_':
+		return "part" + strconv.Itoa(len(p.groups)+1)
+	case strings.HasPrefix(name, "part"):
+		return name + strconv.Itoa(len(p.groups)+1)
+	}
+	return name
+}
+
+// expression takes in a regular expression in parentheses, if one is next.
+func (p *patternParser) expression() (inside string, err error) {
+	if p.rest == "" || p.rest[0] != '(' {
+		return "", nil
+	}
+	depth := 0
+	for i := 0; i < len(p.rest); i++ {
+		switch p.rest[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth > 0 {
+				continue
+			}
+			inside, p.rest = p.rest[1:i], p.rest[i+1:]
+			if inside == "" {
+				return "", errors.New("there is nothing in the parentheses; remove them")
+			}
+			return inside, nil
+		}
+	}
+	return "", errors.New("a parenthesis does not close; write \\( for the character")
+}
+
+// destination returns a destination with what is captured, that of the path without the segments
+// that it may lack ("" for the same with nothing in their place), and what looks like a name and is
+// none of the path's.
+func (p *pathPattern) destination(to string) (all, itself, unknown string) {
+	var b strings.Builder
+	lacks := false
+	for i := 0; i < len(to); {
+		group, length := p.groupAt(to[i:])
+		switch {
+		case group != nil:
+			b.WriteString(group.value)
+			lacks = lacks || group.mayLack
+			i += length
+			continue
+		case to[i] == '\\' && i+1 < len(to) && strings.IndexByte(`:*+?(){}\$`, to[i+1]) >= 0:
+			i++
+		case to[i] == ':' && i > 0 && to[i-1] == '/':
+			if name := placeholderAtStart.FindString(to[i:]); name != "" && unknown == "" {
+				unknown = name
+			}
+		}
+		b.WriteByte(to[i])
+		i++
+	}
+	if all = b.String(); lacks {
+		itself = strings.ReplaceAll(strings.ReplaceAll(all, "/"+capturedRest, ""), capturedRest, "")
+		if itself == "" || itself[0] == '?' || itself[0] == '#' {
+			itself = "/" + itself
+		}
+	}
+	return all, itself, unknown
+}
+
+// groupAt returns the group that a text of a destination begins with, and how long its name is.
+func (p *pathPattern) groupAt(text string) (group *patternGroup, length int) {
+	if text[0] != ':' && text[0] != '$' {
+		return nil, 0
+	}
+	name := patternName.FindString(text[1:])
+	if name == "" {
+		return nil, 0
+	}
+	length = 1 + len(name)
+	n, err := strconv.Atoi(name)
+	isNumber := err == nil && n > 0 && n <= len(p.groups)
+	for i := range p.groups {
+		g := &p.groups[i]
+		switch {
+		case text[0] == '$' && isNumber && i == n-1:
+		case text[0] == ':' && g.name == name:
+		case text[0] == ':' && g.name == "" && isNumber && i == n-1:
+		default:
+			continue
+		}
+		isSeveral := g.value == capturedRest
+		if isSeveral && length < len(text) && strings.IndexByte("*+", text[length]) >= 0 {
+			length++
+		}
+		return g, length
+	}
+	return nil, 0
+}
+
+// globPattern returns what a glob of Firebase takes: "*" is a segment, "/**" at the end at least
+// one, and "{,/**}" that or nothing.
+func globPattern(source string) (p pathPattern, err error) {
+	rest := "/" + capturedRest
+	front, isBelow := strings.CutSuffix(source, "{,/**}")
+	if !isBelow {
+		rest = "/" + capturedSome
+		front, isBelow = strings.CutSuffix(source, "/**")
+	}
+	literal := strings.TrimSuffix(strings.ReplaceAll(front, "/*/", "//"), "/*")
+	if strings.Contains(literal, "/:") {
+		return p, errors.New("Firebase takes \":\" for a variable only where the destination has one, " +
+			"too; write \"*\" for any segment")
+	}
+	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
+		return p, fmt.Errorf("a rule has no %s, which is a part of a glob; %s",
+			quote(literal[at:at+1]), insteadOfPattern)
+	}
+	var b strings.Builder
+	for i, segment := range strings.Split(front, "/") {
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		if segment == "*" {
+			segment = captured("part" + strconv.Itoa(i))
+		}
+		b.WriteString(segment)
+	}
+	p.path = b.String()
+	if isBelow {
+		p.path = strings.TrimSuffix(p.path, "/") + rest
+	}
+	return p, checkPlainPath(p.path)
+}
