@@ -193,6 +193,7 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 		checkGo(t, at, p.text, r.goExamples)
 	case len(p.info) == 2 && filepath.IsLocal(p.info[1]):
 		mustDo(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
+		mustDo(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
 		mustDo(t, os.WriteFile(p.info[1], []byte(p.text), 0o600))
 	default:
 		t.Errorf("%s: %q is no kind of example", at, kind)

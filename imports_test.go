@@ -36,8 +36,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/command": {
 		"internal/admin", "internal/coverage", "internal/live", "internal/webroot", "source", "rulefile",
-		"resolver", "weburl",
-		"internal/printable",
+		"resolver", "weburl", "internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",

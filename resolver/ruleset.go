@@ -84,6 +84,13 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 				return
 			}
 		}
+		rs.Templates()(yield)
+	}
+}
+
+// Templates returns the rules with variables that serve, in no particular order.
+func (rs *Ruleset) Templates() iter.Seq[Rule] {
+	return func(yield func(Rule) bool) {
 		for _, t := range rs.templates.all() {
 			if !yield(t.rule) {
 				return

@@ -146,20 +146,6 @@ func (s *Storage) read(
 	return version, err
 }
 
-// Size returns the entry's size; see [Measured].
-func (s *Storage) Size(ctx context.Context) int64 {
-	info, err := callBounded(ctx, s.calls, func(ctx context.Context) (certmagic.KeyInfo, error) {
-		return s.storage.Stat(ctx, s.Key)
-	})
-	if err != nil {
-		return 0
-	}
-	return info.Size
-}
-
-// Done returns how much of the entry has been read; see [Measured].
-func (s *Storage) Done() int64 { return s.content.done() }
-
 // Warnings returns what the last reading has to warn of; see [Warner].
 func (s *Storage) Warnings() []resolver.Warning { return s.content.warnings }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -23,6 +24,7 @@ import (
 type checking struct {
 	input  input
 	hosts  []string
+	root   string // of the site's files, empty for none
 	strict bool
 	format string
 }
@@ -30,7 +32,8 @@ type checking struct {
 func checkCommand(configurations Configurations) *cobra.Command {
 	c := checking{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
-		Use:   "check [--config FILE] [--rules FILE]... [--host HOST]... [--strict] [--format text|json]",
+		Use: "check [--config FILE] [--rules FILE]... [--host HOST]... [--root DIR] " +
+			"[--strict] [--format text|json]",
 		Short: "Says everything that can be known of rules",
 		Long: `Says everything that can be known of the rules of a configuration, of all its
 handlers, or of files: errors, which keep them from serving; loops, circles that
@@ -40,6 +43,10 @@ warnings of what their authors may not expect; and notes of what could be better
 --host names a host of the site, so that destinations on it are followed, too. The hosts
 of a configuration's site count where all its requests reach the handler as they are.
 
+--root names the directory of the site's files: rules that take their requests are
+found, and destinations at the site that are neither a file nor answered by a rule.
+/a is there if a, a.html, a/index.html or a/index.txt is. Rules with variables are left out.
+
 With --format json the output is one object: handlers, each with name, rules, the
 numbers of errors, warnings and notes, and findings: severity, kind, position,
 key, message, and, where they fit, cycle, destination and urls.
@@ -48,12 +55,14 @@ Exit status: 0 if all is well, 1 if there are errors, or with --strict warnings,
 2 for wrong usage.`,
 		Example: `  caddy shortlink check --config Caddyfile.example
   caddy shortlink check --rules links.json --host go.example --strict
+  caddy shortlink check --rules links.json --host go.example --root /srv/www
   caddy shortlink check --config Caddyfile --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	c.input.addFlags(cmd)
 	cmd.Flags().StringArrayVar(&c.hosts, "host", nil,
 		"Host of the site, with its port if it has one; can be repeated")
+	cmd.Flags().StringVar(&c.root, "root", "", "Directory of the site's files, to compare with")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "Exit with status 1 if there are warnings, too")
 	formatFlag(cmd, &c.format)
 	return cmd
@@ -109,16 +118,24 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 		return nil, err
 	}
 	defer closeAll()
+	var root *webroot.Root
+	if c.root != "" {
+		if root, err = webroot.Open(c.root); err != nil {
+			return nil, fmt.Errorf("--root takes the directory of the site's files: %w", err)
+		}
+	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
 	defer progress.end()
 	var reports []*checkReport
 	for _, h := range handlers {
-		reports = append(reports, c.checkHandler(h, progress))
+		reports = append(reports, c.checkHandler(h, root, progress))
 	}
 	return reports, nil
 }
 
-func (c *checking) checkHandler(h *Found, progress *progress) *checkReport {
+func (c *checking) checkHandler(
+	h *Found, root *webroot.Root, progress *progress,
+) *checkReport {
 	report := newCheckReport(h.Name)
 	if h.Shares {
 		report.label = h.label()
@@ -134,7 +151,12 @@ func (c *checking) checkHandler(h *Found, progress *progress) *checkReport {
 	progress.next("checking")
 	report.addCopies(h.Rules.Sources)
 	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
-	ruleset.Check(slices.Concat(c.hosts, h.Origins), report.add)
+	hosts := slices.Concat(c.hosts, h.Origins)
+	ruleset.Check(hosts, report.add)
+	if root != nil {
+		progress.next("comparing with files")
+		report.checkRoot(ruleset, h.Rules.Options, root, c.root, hosts)
+	}
 	for _, w := range h.Rules.ClientHostWarnings(ruleset) {
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}

@@ -39,7 +39,7 @@ func Open(dir string) (*Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no directory; write the one that the site's files lie in", dir)
+		return nil, fmt.Errorf("%s is no directory", dir)
 	}
 	w := walk{root: &Root{dir: dir}}
 	if err := w.directory("", []fs.FileInfo{info}); err != nil {

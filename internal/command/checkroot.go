@@ -1,0 +1,196 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/webroot"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// What a comparison of rules with the files of the site finds.
+const (
+	findHidden    resolver.WarningKind = "hides a page"
+	findMissing   resolver.WarningKind = "destination is missing"
+	findUnread    resolver.WarningKind = "unreadable directory"
+	findTemplates resolver.WarningKind = "rules with variables"
+)
+
+// rootCheck compares the rules of a handler with the files of its site.
+type rootCheck struct {
+	root    *webroot.Root
+	dir     string
+	ruleset *resolver.Ruleset
+	scheme  string // of the requests that are made up
+	host    string
+	folds   bool // whether keys match without regard to case
+	report  *checkReport
+
+	hidden map[int]*hiddenFiles // by the number of the rule
+	buffer []byte
+}
+
+// hiddenFiles are the files that a rule takes the requests of.
+type hiddenFiles struct {
+	n     int
+	first string
+}
+
+// checkRoot adds what a comparison with the files of the site finds, which lie in dir. hosts are
+// those of the site besides that of the options' origin.
+func (r *checkReport) checkRoot(
+	ruleset *resolver.Ruleset, options resolver.Options, root *webroot.Root, dir string,
+	hosts []string,
+) {
+	origin := options.Origin
+	if origin == "" && len(hosts) > 0 {
+		origin = hosts[0]
+		if !strings.Contains(origin, "://") {
+			origin = "https://" + origin
+		}
+	}
+	c := rootCheck{
+		root: root, dir: dir, ruleset: ruleset, folds: options.FoldCase, report: r,
+		hidden: map[int]*hiddenFiles{},
+	}
+	c.scheme, c.host, _ = strings.Cut(cmp.Or(origin, "http://localhost"), "://")
+	c.findUnread()
+	c.findTemplates()
+	c.findHidden()
+	ruleset.Unanswered(hosts, c.checkDestination)
+}
+
+func (c *rootCheck) find(kind resolver.WarningKind, rule resolver.Rule, message string) {
+	f := resolver.Finding{Severity: resolver.SeverityWarning}
+	f.Kind, f.Position, f.Key, f.Message = kind, rule.Position, rule.Key, message
+	if kind == findTemplates {
+		f.Severity = resolver.SeverityNote
+	}
+	c.report.add(f)
+}
+
+// findUnread tells which directories could not be read.
+func (c *rootCheck) findUnread() {
+	for _, err := range c.root.Unread() {
+		c.find(findUnread, resolver.Rule{}, printable.Text(err.Error())+
+			"; what lies there is taken for missing")
+	}
+}
+
+// findTemplates tells that rules with variables are not compared.
+func (c *rootCheck) findTemplates() {
+	n := 0
+	for range c.ruleset.Templates() {
+		n++
+	}
+	if n > 0 {
+		c.find(findTemplates, resolver.Rule{}, printable.Count(n, "rule")+" with variables "+
+			isOrAre(n)+" not compared with the files of "+printable.Text(c.dir))
+	}
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// findHidden finds the rules that take requests for files.
+func (c *rootCheck) findHidden() {
+	for file := range c.root.All() {
+		c.noteRulesOf(file)
+	}
+	for number, files := range c.hidden {
+		rule, ok := c.ruleset.Numbered(number)
+		if !ok {
+			continue
+		}
+		c.find(findHidden, rule, "the rule takes the requests for "+
+			filesText(files.n, printable.Text(files.first))+" in "+printable.Text(c.dir)+
+			"; remove it, or what it hides, or keep a path from it by a rule with pass")
+	}
+}
+
+// filesText says how many files there are, and which is the first.
+func filesText(n int, first string) string {
+	if n == 1 {
+		return "the file " + first
+	}
+	return fmt.Sprintf("%d files, the first being %s,", n, first)
+}
+
+// noteRulesOf notes the rules that take requests for a file, by any of its paths.
+func (c *rootCheck) noteRulesOf(file string) {
+	var noted []int
+	paths := webroot.URLPaths(file)
+	for _, path := range paths {
+		number, ok := c.ruleThatTakes(path, paths[0], file)
+		if !ok || slices.Contains(noted, number) {
+			continue
+		}
+		noted = append(noted, number)
+		files := c.hidden[number]
+		if files == nil {
+			files = &hiddenFiles{first: file}
+			c.hidden[number] = files
+		}
+		files.n++
+	}
+}
+
+// ruleThatTakes returns the rule without variables that takes requests for a path of a file, unless
+// it leads them to that very file. Not every site has paths other than the file's own, so they
+// count where they are a key, but not below one.
+func (c *rootCheck) ruleThatTakes(path, own, file string) (number int, ok bool) {
+	request, ok := resolver.NewRequest(c.scheme, c.host, path)
+	if !ok {
+		return 0, false
+	}
+	var result resolver.Result
+	c.buffer, result = c.ruleset.AppendDestination(c.buffer[:0], &request)
+	if result.Outcome == resolver.Pass || resolver.IsTemplate(result.Key) ||
+		path != own && !c.isKey(path, result.Key) {
+		return 0, false
+	}
+	if result.Outcome == resolver.Redirect {
+		destination, atSite := strings.CutPrefix(string(c.buffer), c.scheme+"://"+c.host)
+		if page, ok := c.root.Page(pathOf(destination)); atSite && ok && page == file {
+			return 0, false
+		}
+	}
+	return result.Rule, true
+}
+
+// isKey reports whether a path is a key, with or without a slash at its end.
+func (c *rootCheck) isKey(path, key string) bool {
+	key = resolver.CanonicalKey(key, c.folds)
+	path = resolver.CanonicalKey(path[1:], c.folds)
+	return path == key || strings.TrimSuffix(path, "/") == key
+}
+
+// pathOf returns what stands before query and fragment.
+func pathOf(destination string) string {
+	if end := strings.IndexAny(destination, "?#"); end >= 0 {
+		return destination[:end]
+	}
+	return destination
+}
+
+// checkDestination finds that a path of the site that no rule answers is no file. A rule that also
+// takes what lies below its key can lead to a directory.
+func (c *rootCheck) checkDestination(rule resolver.Rule, path string) {
+	if _, ok := c.root.Page(path); ok {
+		return
+	}
+	if n, _ := c.root.Below(path); n > 0 && !rule.Exact {
+		return
+	}
+	c.find(findMissing, rule,
+		"no rule answers "+printable.Text(path)+", and there is no such file in "+
+			printable.Text(c.dir)+", nor with .html or as an index; write the path of a file, or a rule "+
+			"for this path")
+}
