@@ -30,7 +30,10 @@ type foreignTable struct {
 	slashesCount bool
 	entries      int
 	text         lineStore
-	last         resolver.Position // of the last entry
+	// later are lines that come behind all others, and isLater tells that what is added is one.
+	later   []storedLine
+	isLater bool
+	last    resolver.Position // of the last entry
 	// capturing are the places of lines that capture something, if rules are to be no exact ones.
 	capturing map[resolver.Position]bool
 	// defaultStatus and defaultQuery are what rules have that are left with none.
@@ -81,9 +84,10 @@ const capturedSome = string(captureStart) + splatName + "+" + string(captureEnd)
 func below(path string) string { return strings.TrimSuffix(path, "/") + "/" + capturedRest }
 
 // encodedPath returns a path for a line that a program compares with decoded ones.
-func encodedPath(decoded string) string {
-	return strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23").Replace(decoded)
-}
+func encodedPath(decoded string) string { return decodedText.Replace(decoded) }
+
+// decodedText writes what means something else in a URL than in a decoded path.
+var decodedText = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 
 // foreignReader reads a table of another program. It sets what the table is for, and the error is
 // nil, io.EOF, or what ended the reading before.
@@ -94,6 +98,8 @@ func foreignReaderOf(format Format) foreignReader {
 	switch format {
 	case Array:
 		return readArray
+	case Htaccess:
+		return readHtaccess
 	}
 	return nil
 }
@@ -155,7 +161,12 @@ func (t *foreignTable) refuse(at resolver.Position, path, why string) {
 // store keeps a line for when all have been read.
 func (t *foreignTable) store(at resolver.Position, text string) {
 	t.note(at)
-	t.file.store(t.text.keep([]byte(text)), at.Line)
+	text = t.text.keep([]byte(text))
+	if t.isLater {
+		t.later = append(t.later, storedLine{text: text, number: int32(at.Line)})
+		return
+	}
+	t.file.store(text, at.Line)
 }
 
 // note counts entries of the table.
@@ -195,6 +206,9 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 	f.slashesCount = t.slashesCount
 	if end == nil {
 		end = io.EOF
+	}
+	for _, line := range t.later {
+		f.store(line.text, int(line.number))
 	}
 	f.findMeetings()
 	f.makeRules(add)

@@ -113,7 +113,8 @@ func TestAPathWithAndWithoutASlashIsOneRuleOrRefused(t *testing.T) {
 		second, want string
 		rules        int
 	}{
-		{"/b", "whole table: apart tells a path from that with a slash at its end, and rules take both", 1},
+		{"/b", "whole table: apart tells a path from that with a slash at its end, and rules take both",
+			1},
 		{"/c", "line left out: a rule takes a path with and without a slash at its end, and the " +
 			"line at table:1:1 has this one already, and leads elsewhere; use Caddy's redir for one of " +
 			"the two; the line is left out", 1},

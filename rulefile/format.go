@@ -39,7 +39,7 @@ const (
 
 // FromFormats returns the formats that rules can be converted from: those that a source can have,
 // and those of other programs.
-func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array} }
+func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array, Htaccess} }
 
 // ToFormats returns the formats that rules can be written in.
 func ToFormats() []Format { return []Format{JSON, CSV, Redirects} }
@@ -99,6 +99,10 @@ func FromFormatOf(path string) (Format, bool) {
 	switch strings.ToLower(filepath.Base(path)) {
 	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
 		return Array, true
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".htaccess":
+		return Htaccess, true
 	}
 	return FormatOf(path)
 }

@@ -35,20 +35,25 @@ func (l *lineReader) position(column int) resolver.Position {
 // reader's own.
 func (l *lineReader) next() ([]byte, error) {
 	for {
-		line, err := l.read()
-		l.start, l.end = l.end, l.end+len(line)
-		if len(line) > maxText {
-			l.number++
-			return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
-		}
-		if err != nil && (err != io.EOF || len(line) == 0) {
-			return nil, err
-		}
-		l.number++
-		if saysSomething(line) {
-			return withoutLineEnd(line), nil
+		if line, err := l.nextOfAll(); err != nil || saysSomething(line) {
+			return line, err
 		}
 	}
+}
+
+// nextOfAll is next for all lines, also blank ones and comments.
+func (l *lineReader) nextOfAll() ([]byte, error) {
+	line, err := l.read()
+	l.start, l.end = l.end, l.end+len(line)
+	if len(line) > maxText {
+		l.number++
+		return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
+	}
+	if err != nil && (err != io.EOF || len(line) == 0) {
+		return nil, err
+	}
+	l.number++
+	return withoutLineEnd(line), nil
 }
 
 // saysSomething reports whether a line is neither blank nor a comment.

@@ -450,6 +450,7 @@ func cutPath(destination string) (path, rest string) {
 var (
 	errRewrites = errors.New("200 is a rewrite, and no redirect: the next handler answers what this " +
 		"line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host")
+	errLetsPass = errors.New("the line redirects nothing that it takes: the next handler answers it")
 	errNotFound = errors.New("404 is an error page, and no redirect: the next handler answers what " +
 		"this line takes; use Caddy's handle_errors for the page")
 	errIdentity = errors.New(

@@ -23,8 +23,8 @@ type pathExpression struct {
 	variants []pathVariant
 	names    []string // of the groups that have one, by number
 	// folds tells that letters match in either case, hasDots that "." stands for a dot, hasRoot that
-	// "/" matches, too.
-	folds, hasDots, hasRoot bool
+	// "/" matches, too; isAnywhere that it begins with "/" and not with "^".
+	folds, hasDots, hasRoot, isAnywhere bool
 }
 
 // pathVariant is a path as [foreignLine] has it, with the groups of the expression.
@@ -39,12 +39,16 @@ const maxVariants = 64
 // parsePathExpression takes a regular expression apart. base is the encoded path that a program
 // cuts off in front of what it matches, "" for none.
 func parsePathExpression(expression, base string, folds bool) (*pathExpression, error) {
-	unfolded, isFolded := strings.CutPrefix(expression, "(?i)")
-	parsed, err := syntax.Parse(unfolded, syntax.Perl)
+	expression, isFolded := strings.CutPrefix(expression, "(?i)")
+	isAnywhere := strings.HasPrefix(expression, "/")
+	if isAnywhere {
+		expression = "^" + expression
+	}
+	parsed, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	e := &pathExpression{names: parsed.CapNames()}
+	e := &pathExpression{names: parsed.CapNames(), isAnywhere: isAnywhere}
 	b := expressionBuilder{base: base, expression: e, folds: folds || isFolded}
 	states, err := b.add([]pathState{{path: base}}, parsed)
 	if err != nil {
@@ -82,7 +86,8 @@ func unreadable(err error) error {
 		insteadOfExpression)
 }
 
-const insteadOfExpression = "write a rule for each path, or use Caddy's redir with a path_regexp matcher"
+const insteadOfExpression = "write a rule for each path, or use Caddy's redir with a path_regexp " +
+	"matcher"
 
 var (
 	errNoBegin = errors.New("the regular expression matches anywhere within a path; begin it with " +
@@ -115,7 +120,8 @@ type expressionBuilder struct {
 }
 
 // add returns the paths that go on with an expression, those first that are tried first.
-func (b *expressionBuilder) add(states []pathState, e *syntax.Regexp) (more []pathState, err error) {
+func (b *expressionBuilder) add(states []pathState, e *syntax.Regexp) (more []pathState,
+	err error) {
 	if e.Op == syntax.OpConcat {
 		for _, sub := range e.Sub {
 			if states, err = b.add(states, sub); err != nil {
@@ -167,7 +173,8 @@ func (b *expressionBuilder) addTo(
 		if e.Flags&syntax.FoldCase != 0 {
 			return nil, errors.New("(?i) stands in front of a whole regular expression; write it there")
 		}
-		b.expression.folds = b.expression.folds || b.folds && slices.ContainsFunc(e.Rune, unicode.IsLetter)
+		b.expression.folds = b.expression.folds || b.folds &&
+			slices.ContainsFunc(e.Rune, unicode.IsLetter)
 		return b.addText(state, string(e.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		b.expression.hasDots = true
@@ -214,7 +221,8 @@ func (b *expressionBuilder) addText(state pathState, text string) ([]pathState, 
 }
 
 // addClass adds one of a few characters.
-func (b *expressionBuilder) addClass(state pathState, e *syntax.Regexp) (more []pathState, err error) {
+func (b *expressionBuilder) addClass(state pathState, e *syntax.Regexp) (more []pathState,
+	err error) {
 	const few = 16
 	n := 0
 	for i := 0; i < len(e.Rune); i += 2 {
@@ -479,6 +487,10 @@ func isAlphanumeric(c rune) bool {
 
 // approximations say what an expression means elsewhere and its lines do not.
 func (e *pathExpression) approximations() (how []string) {
+	if e.isAnywhere {
+		how = append(how, "the regular expression matches anywhere within a path there, and at the "+
+			"beginning of one here; begin it with \"^\"")
+	}
 	if e.hasDots {
 		how = append(how, "\".\" stands for any character there, and for a dot here; write \\. for a dot")
 	}

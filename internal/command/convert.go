@@ -176,7 +176,7 @@ func (c *converting) checkFlags(from rulefile.Format) error {
 	case isRedirects && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
 			"leave it out", from)
-	case isRedirects && c.isExactGiven:
+	case (isRedirects || from == rulefile.Htaccess) && c.isExactGiven:
 		return fmt.Errorf("--exact is for rules that do not say what they take, and each line of %s "+
 			"does; leave it out", from)
 	}

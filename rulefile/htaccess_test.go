@@ -1,0 +1,234 @@
+package rulefile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// readTexts reads a table of another program, and returns its rules in short, the warnings and the
+// errors.
+func readTexts(format rulefile.Format, reading rulefile.Reading, text string) (
+	rules, warnings, errs []string,
+) {
+	warned, err := reading.Read(strings.NewReader(text), format, "file", func(rule resolver.Rule) {
+		rules = append(rules, inShort(rule))
+	})
+	for _, w := range warned {
+		warnings = append(warnings, w.String())
+	}
+	if err != nil {
+		errs = strings.Split(err.Error(), "\n")
+	}
+	return rules, warnings, errs
+}
+
+// ofTable is whether a warning is one that each table of a program has.
+func ofTable(warning string) bool { return strings.Contains(warning, "rules take both") }
+
+// foreignTest is a text, the rules that it makes, and a part of what is said of it.
+type foreignTest struct{ text, rules, says string }
+
+// testForeign reads texts. Rules and messages have a "|" between them.
+func testForeign(
+	t *testing.T, format rulefile.Format, reading rulefile.Reading, tests []foreignTest,
+) {
+	t.Helper()
+	for _, tt := range tests {
+		rules, warnings, errs := readTexts(format, reading, tt.text)
+		said := append(slices.DeleteFunc(warnings, ofTable), errs...)
+		var want []string
+		if tt.says != "" {
+			want = strings.Split(tt.says, "|")
+		}
+		isSaid := len(said) == len(want)
+		for i := 0; isSaid && i < len(want); i++ {
+			isSaid = strings.Contains(said[i], want[i])
+		}
+		if got := strings.Join(rules, "|"); got != tt.rules || !isSaid {
+			t.Errorf("%s\nmakes %s\nsays %s", tt.text, got, strings.Join(said, "\n     "))
+		}
+	}
+}
+
+func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
+	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+		{"Redirect permanent /one http://e.example/two", "one http://e.example/two 301", ""},
+		{"redirect /one http://e.example/two", "one http://e.example/two 302", ""},
+		{"REDIRECT temp /one /two", "one /two 302", ""},
+		{"Redirect seeother /one /two", "one /two 303", ""},
+		{"Redirect 308 /one /two", "one /two 308", ""},
+		{"RedirectPermanent /one /two", "one /two 301", ""},
+		{"RedirectTemp /one /two", "one /two 302", ""},
+		{"Redirect gone /old", "old gone", ""},
+		{"Redirect 410 /old", "old gone", ""},
+		{"Redirect /a/ https://e.example/", "a https://e.example/ 302", ""},
+		{"Redirect /a https://e.example/b/", "a https://e.example/b/ 302", "gets a second one there"},
+		{"Redirect / https://e.example/", "{+splat} https://e.example/{+splat} 302",
+			`no rule is for "/"`},
+		{"Redirect / https://e.example", "",
+			`follows the destination without a "/" there; write https://e.example/`},
+		{"Redirect /one/ http://e.example/two", "one http://e.example/two 302 exact",
+			`follows the destination without a "/" there`},
+		{"Redirect /one /two?x=1", "one /two?x=1 302 exact ignore", "behind the destination's query"},
+		{"Redirect /one /two#x", "one /two#x 302 exact", "behind the destination's query"},
+		{`Redirect 301 "/with space" "/b c"`, "with space /b c 301", ""},
+		{`Redirect 301 /a%20b /c`, "a%2520b /c 301", ""},
+		{`Redirect 301 '/it\'s' /c`, "it's /c 301", ""},
+		{"Redirect 301 /a \\\n  /b", "a /b 301", ""},
+		{"  # Redirect /a /b\n#\n\nRedirect /c /d", "c /d 302", ""},
+		{"# goes on \\\nRedirect /a /b\nRedirect /c /d", "c /d 302", ""},
+		{"Redirect /a /b\nRedirect /a/b /c", "a /b 302", "file:2:10: no request gets to this line"},
+		{"Redirect /a/b /c\nRedirect /a /b", "a/b /c 302|a /b 302", ""},
+		{"Redirect /café /b", "café /b 302", ""},
+	})
+}
+
+func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
+	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+		{"Redirect 404 /a", "", "file:1:14: a rule has no status 404"},
+		{"Redirect 304 /a /b", "", "a rule has no status 304"},
+		{"Redirect 301 /a", "", "file:1:14: the directive has no destination"},
+		{"Redirect gone /a /b", "", `what is gone has no destination; remove "/b"`},
+		{"Redirect moved /a /b", "", `file:1:1: "moved" is no status; write permanent`},
+		{"Redirect /a b", "", `file:1:10: "b" is no destination`},
+		{"Redirect a /b", "", `"a" is no path`},
+		{"Redirect", "", "a redirect has a path and a destination"},
+		{"Redirect /a /b /c /d", "", `"/a" is no status`},
+		{`Redirect "/a /b`, "", "a quotation mark is not closed"},
+		{"Redirect /a /b\x01", "", "this line has a control character"},
+		{"Redirect /a /b\xff", "", "is no Unicode text"},
+		{"Redirect x\nRedirect /a b\nRedirectMatch ( /c", "",
+			"file:3:15: in the regular expression|file:1:10:|file:2:10:"},
+	})
+}
+
+func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
+	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+		{"RedirectMatch 301 ^/b/(.*)$ https://e.example/$1", "b https://e.example/ 301", ""},
+		{"RedirectMatch ^/b/(.*)$ https://e.example/c/$1?d=$1",
+			"b https://e.example/c/?d= 302 exact ignore|b/{+splat} https://e.example/c/{+splat}?d={splat} " +
+				"302 ignore", ""},
+		{"RedirectMatch gone ^/x/([^/]+)$", "x/{p1} gone exact", ""},
+		{"RedirectMatch 301 ^/(.*)/feed$ /$1", "", "stands at the end of a path"},
+		{`RedirectMatch 301 ^/a\.php$ /a\$1`, "a.php /a$1 301 exact", ""},
+		{`RedirectMatch 301 "^/a b$" /c`, "a b /c 301 exact", ""},
+		{`RedirectMatch 301 /a$ /c`, "a /c 301 exact", "matches anywhere within a path there"},
+		{`RedirectMatch 301 ^/([0-9]+)$ /c/$1`, "", "takes some characters alone"},
+		{`RedirectMatch 301 ^/a$ c`, "", `"c" is no destination`},
+	})
+}
+
+func TestRewriteRulesThatRedirectAreRules(t *testing.T) {
+	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+		{"RewriteRule ^a/b/?$ /c [R=301,L]", "a/b /c 301 exact", ""},
+		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L,QSA]",
+			"d https://e.example/?x=1 302 preserve", ""},
+		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L]", "d https://e.example/?x=1 302 ignore",
+			""},
+		{"RewriteRule ^a$ /b? [R,L]", "a /b 302 exact ignore", ""},
+		{"RewriteRule ^a$ /b [R,L,QSD]", "a /b 302 exact ignore", ""},
+		{"RewriteRule ^gone$ - [G]", "gone gone exact", ""},
+		{"RewriteRule ^gone$ - [R=410,L]", "gone gone exact", ""},
+		{"RewriteRule ^a$ https://e.example/b [L]", "a https://e.example/b 302 exact", ""},
+		{"RewriteRule ^/a$ /b [R=permanent,END]", "a /b 301 exact", ""},
+		{"RewriteRule ^a$ /b [R]", "a /b 302 exact", "the line has no L"},
+		{"RewriteRule ^pre /x [R,L]", "pre /x 302 exact|pre/{splat} /x 302 exact|pre/{_splat}/{+_rest} " +
+			"/x 302 exact|pre{splat} /x 302 exact|pre{_splat}/{+_rest} /x 302 exact", ""},
+		{"RewriteRule ^About$ /b [R,L,NC]", "About /b 302 exact", "letters of either case match there"},
+		{"RewriteRule ^a$ /b#c [R,L]", "a /b%23c 302 exact", ""},
+		{"RewriteRule ^a$ /b#c [R,L,NE]", "a /b#c 302 exact", ""},
+		{`RewriteRule ^a$ /b\%20c [R,L]`, "a /b%2520c 302 exact", ""},
+		{`RewriteRule ^a$ /b\%20c [R,L,NE]`, "a /b%20c 302 exact", ""},
+		{"RewriteRule ^a\\ b$ \"/c d\" [R,L]", "a b /c d 302 exact", ""},
+		{"RewriteRule ^a$ https://%{HTTP_HOST}/b [R,L]", "a /b 302 exact", ""},
+		{"RewriteRule ^a/ https://e.example%{REQUEST_URI} [R,L]", "a https://e.example/a/ 302", ""},
+		{"RewriteBase /blog/\nRewriteRule ^a$ b [R,L]", "blog/a /blog/b 302 exact",
+			"taken for that of /blog/"},
+		{"RewriteBase /\nRewriteRule ^a$ b [R,L]", "a /b 302 exact", ""},
+		{"RewriteEngine off\nRewriteRule ^a$ b [R,L]", "", "RewriteEngine is off"},
+		{"RewriteEngine on\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact", ""},
+		{"RewriteRule ^admin - [L]", "admin pass exact|admin/{splat} pass|admin{splat} pass",
+			"redirects nothing that it takes"},
+		{"RewriteRule ^index\\.php$ - [L]\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . " +
+			"/index.php [L]", "",
+			"use Caddy's php_fastcgi"},
+		{"Redirect /a /b\nRewriteRule ^a$ /c [R,L]", "a /c 302 exact|a/{+splat} /b/{+splat} 302",
+			"Apache asks the lines of mod_rewrite first"},
+	})
+}
+
+func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
+	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+		{"RewriteRule ^a$ /b [L]", "", "file:1:13: this is a rewrite, and no redirect"},
+		{"RewriteRule ^a$ - [F]", "", "use Caddy's respond with status 403"},
+		{"RewriteRule ^a$ /b [R=404,L]", "", `a rule has no status "404"`},
+		{"RewriteRule ^a$ /b [P]", "", `the flag "P" has no equivalent`},
+		{"RewriteRule !^a$ /b [R,L]", "", "a rule takes no paths but certain ones"},
+		{"RewriteRule ^a$ /%1 [R,L]", "", "no parts of a condition"},
+		{"RewriteRule ^a$ /${m:$1} [R,L]", "", "no variables but those of its path"},
+		{"RewriteRule ^a$ /%{QUERY_STRING} [R,L]", "", "no variables but those of its path"},
+		{"RewriteRule ^a$ https://$0.example/ [R,L]", "a https://a.example/ 302 exact", ""},
+		{"RewriteRule ^([^/]+)$ https://$1.example/ [R,L]", "", "in the host of the destination"},
+		{"RewriteRule ^a$ /b [R=301, L]",
+			"", "a RewriteRule has a pattern, a destination and perhaps flags"},
+		{"RewriteRule ^a$ /b R=301", "", "the flags stand in brackets"},
+		{"RewriteRule ^a$", "", "a RewriteRule has a pattern"},
+		{"RewriteCond %{HTTP_USER_AGENT} x\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^c$ /d [R,L]",
+			"c /d 302 exact",
+			`file:2:13: the line has a condition at line 1, on "%{HTTP_USER_AGENT}"`},
+		{"RewriteCond %{HTTPS} off\nRewriteRule ^ https://%{HTTP_HOST}%{REQUEST_URI} [R=301,L]", "",
+			"Caddy redirects to HTTPS by itself"},
+		{"RewriteCond x", "", "a RewriteCond has what is looked at and a pattern"},
+		{"<VirtualHost *:80>\nRedirect /a /b\n</VirtualHost>\nRedirect /c /d", "c /d 302",
+			"stands in the block <VirtualHost *:80>"},
+		{"<IfModule mod_alias.c>\nRedirect /a /b\n</IfModule>", "a /b 302", ""},
+		{"<IfModule !mod_alias.c>\nRedirect /a /b\n</ifmodule>", "", "which tells in what case"},
+		{"<If \"true\">\nRedirect /a /b",
+			"", "which tells in what case|file:1:1: the block <If \"true\"> is not closed; write </If>"},
+		{"</IfModule>", "", "</IfModule> closes no block"},
+		{"Header set A b\noptions -Indexes\nOptions x", "",
+			"3 directives that redirect nothing are left out: header, options"},
+	})
+}
+
+func TestConditionsOnHostsAndFilesAreJudged(t *testing.T) {
+	reading := rulefile.Reading{Hosts: []string{"www.example.com", "example.com"}}
+	testForeign(t, rulefile.Htaccess, reading, []foreignTest{
+		{"RewriteCond %{HTTP_HOST} ^(www\\.)?example\\.com$ [NC]\nRewriteRule ^a$ /b [R,L]",
+			"a /b 302 exact", ""},
+		{"RewriteCond %{HTTP_HOST} ^www\\.example\\.com$\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact",
+			"for some of the site's hosts there"},
+		{"RewriteCond %{HTTP_HOST} =other.example\nRewriteRule ^a$ /b [R,L]", "",
+			"name the host with --line-host"},
+		{"RewriteCond %{HTTP_HOST} !^other\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact", ""},
+		{"RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteRule ^a$ /b " +
+			"[R,L]",
+			"a /b 302 exact", "files that exist win there"},
+	})
+}
+
+func FuzzHtaccess(f *testing.F) {
+	for _, seed := range []string{"Redirect 301 /a/ /b/\nRedirectMatch ^/b(.*) /c$1\n",
+		"RewriteCond %{HTTP_HOST} ^a\nRewriteRule ^a(/.*)?$ https://e.example$1 [R,L]\nRewriteRule " +
+			"^(.*)/$ /$1 [R]\n",
+		"<IfModule x>\nRewriteBase /b\nRewriteRule ^([^/]*)/x$ $1 [R,QSA]\nRedirect gone \"/x " +
+			"y\"\n</IfModule>\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) { convertedLoads(t, rulefile.Htaccess, text) })
+}
+
+// convertedLoads checks that what is converted of a text loads.
+func convertedLoads(t *testing.T, from rulefile.Format, text string) {
+	out, done := convert(t, from, rulefile.JSON, text)
+	if strings.Contains(reportsOf(done.Refused), "written all the same") {
+		return
+	}
+	if err := loads(rulefile.JSON, out); err != nil || done.Exact < 0 {
+		t.Errorf("%v, %d exact\n%s", err, done.Exact, out)
+	}
+}
