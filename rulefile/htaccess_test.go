@@ -29,12 +29,12 @@ func readTexts(format rulefile.Format, reading rulefile.Reading, text string) (
 // ofTable is whether a warning is one that each table of a program has.
 func ofTable(warning string) bool { return strings.Contains(warning, "rules take both") }
 
-// foreignTest is a text, the rules that it makes, and a part of what is said of it.
-type foreignTest struct{ text, rules, says string }
+// textTest is a text, the rules that it makes, and a part of what is said of it.
+type textTest struct{ text, rules, says string }
 
 // testForeign reads texts. Rules and messages have a "|" between them.
-func testForeign(
-	t *testing.T, format rulefile.Format, reading rulefile.Reading, tests []foreignTest,
+func testTexts(
+	t *testing.T, format rulefile.Format, reading rulefile.Reading, tests []textTest,
 ) {
 	t.Helper()
 	for _, tt := range tests {
@@ -55,7 +55,7 @@ func testForeign(
 }
 
 func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
-	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
 		{"Redirect permanent /one http://e.example/two", "one http://e.example/two 301", ""},
 		{"redirect /one http://e.example/two", "one http://e.example/two 302", ""},
 		{"REDIRECT temp /one /two", "one /two 302", ""},
@@ -88,7 +88,7 @@ func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
 }
 
 func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
-	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
 		{"Redirect 404 /a", "", "file:1:14: a rule has no status 404"},
 		{"Redirect 304 /a /b", "", "a rule has no status 304"},
 		{"Redirect 301 /a", "", "file:1:14: the directive has no destination"},
@@ -107,7 +107,7 @@ func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
 }
 
 func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
-	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
 		{"RedirectMatch 301 ^/b/(.*)$ https://e.example/$1", "b https://e.example/ 301", ""},
 		{"RedirectMatch ^/b/(.*)$ https://e.example/c/$1?d=$1",
 			"b https://e.example/c/?d= 302 exact ignore|b/{+splat} https://e.example/c/{+splat}?d={splat} " +
@@ -123,7 +123,7 @@ func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
 }
 
 func TestRewriteRulesThatRedirectAreRules(t *testing.T) {
-	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
 		{"RewriteRule ^a/b/?$ /c [R=301,L]", "a/b /c 301 exact", ""},
 		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L,QSA]",
 			"d https://e.example/?x=1 302 preserve", ""},
@@ -162,7 +162,7 @@ func TestRewriteRulesThatRedirectAreRules(t *testing.T) {
 }
 
 func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
-	testForeign(t, rulefile.Htaccess, rulefile.Reading{}, []foreignTest{
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
 		{"RewriteRule ^a$ /b [L]", "", "file:1:13: this is a rewrite, and no redirect"},
 		{"RewriteRule ^a$ - [F]", "", "use Caddy's respond with status 403"},
 		{"RewriteRule ^a$ /b [R=404,L]", "", `a rule has no status "404"`},
@@ -197,7 +197,7 @@ func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
 
 func TestConditionsOnHostsAndFilesAreJudged(t *testing.T) {
 	reading := rulefile.Reading{Hosts: []string{"www.example.com", "example.com"}}
-	testForeign(t, rulefile.Htaccess, reading, []foreignTest{
+	testTexts(t, rulefile.Htaccess, reading, []textTest{
 		{"RewriteCond %{HTTP_HOST} ^(www\\.)?example\\.com$ [NC]\nRewriteRule ^a$ /b [R,L]",
 			"a /b 302 exact", ""},
 		{"RewriteCond %{HTTP_HOST} ^www\\.example\\.com$\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact",
