@@ -100,6 +100,8 @@ func foreignReaderOf(format Format) foreignReader {
 		return readArray
 	case Htaccess:
 		return readHtaccess
+	case YAML:
+		return readYAML
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ const (
 
 // FromFormats returns the formats that rules can be converted from: those that a source can have,
 // and those of other programs.
-func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array, Htaccess} }
+func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array, Htaccess, YAML} }
 
 // ToFormats returns the formats that rules can be written in.
 func ToFormats() []Format { return []Format{JSON, CSV, Redirects} }
@@ -103,6 +103,8 @@ func FromFormatOf(path string) (Format, bool) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".htaccess":
 		return Htaccess, true
+	case ".yaml", ".yml":
+		return YAML, true
 	}
 	return FormatOf(path)
 }
