@@ -45,7 +45,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //
 //		origin <url>
 //		status <code|permanent|temporary>
-//		cache <duration>
+//		cache <temporary> [<permanent>]
 //		query <merge|preserve|ignore>
 //		protect <parameter...|*>
 //		fold case

@@ -66,6 +66,8 @@ func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 			`cache takes a duration of at least one second, such as "1h", not 10ms`},
 		"a negative time": {`{"cache": -1000000000}`,
 			`cache takes a duration of at least one second, such as "1h", not -1s`},
+		"too short a time for permanent ones": {`{"cache_permanent": 1}`,
+			`cache_permanent takes a duration of at least one second, such as "1h", not 1ns`},
 		"a bad name": {`{"name": "a/b"}`,
 			`name takes letters, digits, "-", "_" and ".", not "a/b"`},
 	}

@@ -7,6 +7,7 @@
 package shortlink
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -88,6 +89,9 @@ type Handler struct {
 	// as `"1h"`; what is less than a second of it is dropped. Default: the header is not sent.
 	Cache caddy.Duration `json:"cache,omitempty"`
 
+	// The same for permanent redirects, 301 and 308. Default: that of `cache`.
+	CachePermanent caddy.Duration `json:"cache_permanent,omitempty"`
+
 	// How the queries of request and destination become one. `merge`: parameters of
 	// the request replace those of the destination, as the draft has it; of several with
 	// one name only the last is kept, also where the destination has no query. `preserve`:
@@ -130,11 +134,12 @@ type Handler struct {
 	// Default: none.
 	Name string `json:"name,omitempty"`
 
-	rules        *live.Ruleset // what serves
-	cacheControl string        // the header's value, empty for none
-	shortOrigin  string        // of short URLs that are advertised, empty for the request's
-	hosts        *siteHosts    // those of the server, where no origin is configured
-	buffers      sync.Pool     // of *[]byte: where destinations are put together
+	rules *live.Ruleset // what serves
+	// cacheControl and cachePermanent are the header's value, empty for none.
+	cacheControl, cachePermanent string
+	shortOrigin                  string     // of short URLs that are advertised, empty for the request's
+	hosts                        *siteHosts // those of the server, where no origin is configured
+	buffers                      sync.Pool  // of *[]byte: where destinations are put together
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -169,9 +174,8 @@ func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	if err := h.prepareAdvertising(); err != nil {
 		return err
 	}
-	if seconds := time.Duration(h.Cache) / time.Second; seconds > 0 {
-		h.cacheControl = "max-age=" + strconv.FormatInt(int64(seconds), 10)
-	}
+	h.cacheControl = maxAge(h.Cache)
+	h.cachePermanent = maxAge(cmp.Or(h.CachePermanent, h.Cache))
 	config.Site = site
 	h.rules = live.New(config)
 	if len(config.Sources) == 0 {
@@ -260,20 +264,35 @@ func inJSON(err error) error {
 	return err
 }
 
+// maxAge returns the value of Cache-Control for a lifetime, empty for none.
+func maxAge(lifetime caddy.Duration) string {
+	seconds := time.Duration(lifetime) / time.Second
+	if seconds <= 0 {
+		return ""
+	}
+	return "max-age=" + strconv.FormatInt(int64(seconds), 10)
+}
+
 // checkResponse checks the options that are not about rules.
 func (h *Handler) checkResponse() error {
-	var cache, name, advertise error
-	if h.Cache != 0 && time.Duration(h.Cache) < time.Second {
-		cache = fmt.Errorf("cache takes a duration of at least one second, such as \"1h\", not %s; a "+
-			"number counts nanoseconds", time.Duration(h.Cache))
-	}
+	var name, advertise error
 	if !validName(h.Name) {
 		name = fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
 	}
 	if h.Advertise != nil && h.Advertise.BaseURL != "" {
 		_, advertise = h.Advertise.origin()
 	}
-	return errors.Join(cache, advertise, name)
+	return errors.Join(checkCache("cache", h.Cache), checkCache("cache_permanent", h.CachePermanent),
+		advertise, name)
+}
+
+// checkCache checks a member that says how long redirects may be kept, if it says so.
+func checkCache(member string, lifetime caddy.Duration) error {
+	if lifetime == 0 || time.Duration(lifetime) >= time.Second {
+		return nil
+	}
+	return fmt.Errorf("%s takes a duration of at least one second, such as \"1h\", not %s; a number "+
+		"counts nanoseconds", member, time.Duration(lifetime))
 }
 
 // resolverOptions returns the options in the resolver's terms.

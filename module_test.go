@@ -1,7 +1,9 @@
 package shortlink_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -36,6 +38,46 @@ func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
 				t.Errorf("got Cache-Control %q", got.header.Get("Cache-Control"))
 			}
 		})
+	}
+}
+
+func TestPermanentRedirectsHaveALifetimeOfTheirOwn(t *testing.T) {
+	s := serve(t, `shortlink {
+		cache 90s 30d
+		found https://example.com
+		see https://example.com 303
+		kept https://example.com 307
+		moved https://example.com 301
+		moved-as-it-is https://example.com 308
+		to-moved /moved
+		moved-to-moved /moved 301
+	}`)
+	for target, want := range map[string]string{
+		"/found": "302 max-age=90", "/see": "303 max-age=90", "/kept": "307 max-age=90",
+		"/moved": "301 max-age=2592000", "/moved-as-it-is": "308 max-age=2592000",
+		"/to-moved": "302 max-age=90", "/moved-to-moved": "301 max-age=2592000",
+	} {
+		got := s.get(t, target)
+		if got := fmt.Sprint(got.status, " ", got.header.Get("Cache-Control")); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestALifetimeOfPermanentRedirectsAloneIsTheirs(t *testing.T) {
+	h, err := provision(t, `{"rules": {"a": "https://example.com", "b": {"to": "https://example.com",
+		"status": 301}}, "cache_permanent": "1h"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]string{"/a": "", "/b": "max-age=3600"} {
+		w := httptest.NewRecorder()
+		if err := h.ServeHTTP(w, prepare(target, w), nothing); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Header().Get("Cache-Control"); got != want {
+			t.Errorf("%s: got Cache-Control %q", target, got)
+		}
 	}
 }
 

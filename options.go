@@ -33,8 +33,8 @@ func directiveOptions() []option {
 		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com",
 			set: setOrigin},
 		{name: "status", takes: "a redirect code", choices: rulefile.StatusWords, set: setStatus},
-		{name: "cache", takes: "a duration of at least one second", choices: "such as 1h or 30d",
-			set: setCache},
+		{name: "cache", takes: "one or two durations of at least one second",
+			choices: "such as 1h or 30d, the second for 301 and 308", list: true, set: setCache},
 		{name: "query", takes: "merge, preserve or ignore", set: setQuery},
 		{name: "protect", takes: "names of query parameters", choices: "* for all", list: true,
 			set: setProtect},
@@ -61,9 +61,14 @@ func setStatus(h *Handler, args []string) (ok bool) {
 }
 
 func setCache(h *Handler, args []string) bool {
-	duration, err := caddy.ParseDuration(args[0])
-	h.Cache = caddy.Duration(duration)
-	return err == nil && duration >= time.Second
+	for i, into := range []*caddy.Duration{&h.Cache, &h.CachePermanent}[:min(2, len(args))] {
+		duration, err := caddy.ParseDuration(args[i])
+		if err != nil || duration < time.Second {
+			return false
+		}
+		*into = caddy.Duration(duration)
+	}
+	return len(args) <= 2
 }
 
 func setQuery(h *Handler, args []string) bool {
