@@ -102,6 +102,8 @@ func foreignReaderOf(format Format) foreignReader {
 		return readHtaccess
 	case YAML:
 		return readYAML
+	case Golink:
+		return readGolink
 	}
 	return nil
 }

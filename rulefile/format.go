@@ -39,7 +39,7 @@ const (
 
 // FromFormats returns the formats that rules can be converted from: those that a source can have,
 // and those of other programs.
-func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array, Htaccess, YAML} }
+func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array, Htaccess, YAML, Golink} }
 
 // ToFormats returns the formats that rules can be written in.
 func ToFormats() []Format { return []Format{JSON, CSV, Redirects} }

@@ -50,8 +50,8 @@ func newJSONReader(r io.Reader, source string) (*jsonReader, error) {
 
 // objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
-	"object " +
-	`from key to destination, such as {"docs": "https://docs.example"}`
+	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink is " +
+	"converted with --from golink"
 
 // isObjectPerLink reports whether a text that begins so has an object for each link. Its first one
 // has a member that leads nowhere, and another object behind it, or members as golink has them.
