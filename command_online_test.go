@@ -56,6 +56,43 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 	}
 }
 
+func TestHitsAreWrittenAsATableAndBesideRules(t *testing.T) {
+	s, _, _ := editable(t, "links.json", `{"docs": "https://docs.example", "a,b": "/docs 2",
+		"docs/%64": {"to": "https://d.example", "status": 301}}`)
+	for _, path := range []string{"/docs", "/docs/d", "/docs/d/e", "/docs/x"} {
+		s.get(t, path)
+	}
+	minutes := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:00Z`)
+	for _, tt := range []struct{ line, want string }{
+		{"hits --format csv", "key,count,last\n\"a,b\",0,\ndocs,2,TIME\ndocs/%64,2,TIME\nhome,0,\n"},
+		{"hits --format csv --unused 1d", "key,count,last\n\"a,b\",0,\nhome,0,\n"},
+		{"list --hits", "" +
+			"         0  never                 a,b /docs 2\n" +
+			"         2  TIME  docs https://docs.example\n" +
+			"         2  TIME  docs/%64 https://d.example 301\n" +
+			"         0  never                 home https://home.example\n"},
+		{"list docs/d --hits", "         2  TIME  docs/%64 https://d.example 301\n"},
+		{"list docs --hits --format json", "{\n" +
+			"\t\"docs\": {\"rule\":\"https://docs.example\",\"count\":2,\"last\":\"TIME\"},\n" +
+			"\t\"docs/%64\": {\"rule\":{\"to\":\"https://d.example\",\"status\":301}," +
+			"\"count\":2,\"last\":\"TIME\"}\n}\n"},
+		{"list nothing --hits --format json", "{\n}\n"},
+	} {
+		got, _ := s.command(strings.Fields(tt.line)...)
+		if _, rest, isNoted := strings.Cut(got, "which is a shorter time\n"); isNoted {
+			got = rest
+		}
+		if got = minutes.ReplaceAllString(got, "TIME"); got != tt.want {
+			t.Errorf("%s says\n%s\nwant\n%s", tt.line, got, tt.want)
+		}
+	}
+	days, _ := s.command("hits", "--days", "--format", "csv")
+	if rows := strings.Split(days, "\n"); len(rows) != 92 || rows[0] != "date,count" ||
+		!strings.HasSuffix(rows[90], ",4") {
+		t.Errorf("the days are\n%s", days)
+	}
+}
+
 func TestAddNamesTheRuleThatItReplaces(t *testing.T) {
 	s, _, _ := editable(t, "links.json",
 		`{"a": {"to": "https://café.example/日本😀", "status": 301}}`)

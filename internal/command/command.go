@@ -157,3 +157,20 @@ func checkFormat(format string) error {
 	}
 	return nil
 }
+
+const formatCSV = "csv"
+
+// formatFlagCSV adds the flag that chooses between output for people, programs and spreadsheets.
+func formatFlagCSV(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: text, json or csv")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
+		[]string{formatText, formatJSON, formatCSV}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// checkFormatCSV checks the format of a command that also writes CSV.
+func checkFormatCSV(format string) error {
+	if format != formatCSV && checkFormat(format) != nil {
+		return fmt.Errorf("--format takes text, json or csv, not %q", format)
+	}
+	return nil
+}

@@ -63,13 +63,9 @@ Exit status: 0 if nothing is missing, 1 if something is, 2 for wrong usage.`,
 	flags.Uint64Var(&c.min, "min", 0, "Leave out what was requested less often")
 	flags.StringArrayVar(&c.skip, "skip", nil,
 		"Leave out paths that begin so, such as /assets/; can be repeated")
-	flags.StringVar(&c.format, "format", formatText, "Form of the output: text, json or csv")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
-		[]string{formatText, formatJSON, formatCSV}, cobra.ShellCompDirectiveNoFileComp))
+	formatFlagCSV(cmd, &c.format)
 	return cmd
 }
-
-const formatCSV = "csv"
 
 func (c *covering) run(cmd *cobra.Command, files []string) error {
 	if err := c.check(files); err != nil {
@@ -106,13 +102,7 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 
 // check checks the words of the command.
 func (c *covering) check(files []string) error {
-	var errs []error
-	if c.format != formatCSV {
-		if err := checkFormat(c.format); err != nil {
-			errs = append(errs, fmt.Errorf("--format takes text, json or csv, not %q", c.format))
-		}
-	}
-	errs = append(errs, checkHosts(c.hosts))
+	errs := []error{checkFormatCSV(c.format), checkHosts(c.hosts)}
 	for _, prefix := range c.skip {
 		if !strings.HasPrefix(prefix, "/") {
 			errs = append(errs, fmt.Errorf("--skip takes the beginning of a path, such as /assets/; "+

@@ -2,12 +2,14 @@ package command
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
@@ -19,7 +21,7 @@ func hitsCommand() *cobra.Command {
 	var unused, format string
 	var days bool
 	cmd := &cobra.Command{
-		Use:   "hits [--unused DURATION | --days [KEY]] [--format text|json]",
+		Use:   "hits [--unused DURATION | --days [KEY]] [--format text|json|csv]",
 		Short: "Says how often the rules of a running Caddy have redirected",
 		Long: `Says of each rule that a running Caddy serves how often it has redirected and when last,
 to the minute, sorted by key; of all servers that share Caddy's storage together.
@@ -28,12 +30,15 @@ to the minute, sorted by key; of all servers that share Caddy's storage together
 rule that leads there. Rules that were added since then are among them.
 
 --days tells of each of the last 90 days how often all rules together have redirected, or the one
-with the key KEY: in UTC, oldest first, and in the end of all these days.`,
+with the key KEY: in UTC, oldest first, and in the end of all these days.
+
+With --format csv the columns are key, count and last, or date and count.`,
 		Example: `  caddy shortlink hits
   caddy shortlink hits --unused 90d --name docs
-  caddy shortlink hits --days wiki`,
+  caddy shortlink hits --days wiki
+  caddy shortlink hits --format csv > hits.csv`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := checkFormatCSV(format); err != nil {
 				return err
 			}
 			if err := checkHitsArgs(args, days, unused); err != nil {
@@ -57,7 +62,7 @@ with the key KEY: in UTC, oldest first, and in the end of all these days.`,
 		"Only rules that have not redirected for this long, such as 90d")
 	cmd.Flags().BoolVar(&days, "days", false,
 		"Each of the last 90 days, of all rules together or of the one with this key")
-	formatFlag(cmd, &format)
+	formatFlagCSV(cmd, &format)
 	return cmd
 }
 
@@ -88,6 +93,9 @@ func (r *remote) days(cmd *cobra.Command, args []string, format string) error {
 	if format == formatJSON {
 		return errors.Join(json.NewEncoder(out).Encode(answer), out.Flush())
 	}
+	if format == formatCSV {
+		return errors.Join(writeDaysCSV(out, answer.Days), out.Flush())
+	}
 	fmt.Fprintln(out, "counted since", answer.Since.Format(time.RFC3339))
 	total := uint64(0)
 	for _, day := range answer.Days {
@@ -114,12 +122,56 @@ func (r *remote) hits(cmd *cobra.Command, unused, format string) error {
 		_, err = io.Copy(out, response.Body)
 		return errors.Join(err, out.Flush())
 	}
-	err = writeHits(out, cmd.ErrOrStderr(), json.NewDecoder(response.Body))
-	return errors.Join(err, out.Flush())
+	to := hitReader{
+		since: func(since string) { fmt.Fprintln(out, "counted since", since) },
+		hit: func(key string, h admin.Hit) error {
+			_, err := fmt.Fprintf(out, "%s  %s\n", hitText(h), key)
+			return err
+		},
+	}
+	rows := csv.NewWriter(out)
+	if format == formatCSV {
+		rows.Write([]string{"key", "count", "last"}) //nolint:errcheck // Error has the first one
+		to.since, to.hit = nil, func(key string, h admin.Hit) error {
+			return rows.Write([]string{key, strconv.FormatUint(h.Count, 10), lastOf(h, "")})
+		}
+	}
+	err = to.read(cmd.ErrOrStderr(), response.Body)
+	rows.Flush()
+	return errors.Join(err, rows.Error(), out.Flush())
 }
 
-// writeHits writes hits for people, and what there is to note beside them.
-func writeHits(w, notes io.Writer, answer *json.Decoder) error {
+// writeDaysCSV writes the hits of each day as a table.
+func writeDaysCSV(w io.Writer, days []admin.Day) error {
+	rows := csv.NewWriter(w)
+	rows.Write([]string{"date", "count"}) //nolint:errcheck // Error has the first one
+	for _, day := range days {
+		rows.Write([]string{day.Date, strconv.FormatUint(day.Count, 10)}) //nolint:errcheck // too
+	}
+	rows.Flush()
+	return rows.Error()
+}
+
+// hitText returns how often a rule has redirected and when last, in columns.
+func hitText(h admin.Hit) string { return fmt.Sprintf("%10d  %-20s", h.Count, lastOf(h, "never")) }
+
+// lastOf returns when a rule has redirected last.
+func lastOf(h admin.Hit, never string) string {
+	if h.Last == nil {
+		return never
+	}
+	return h.Last.Format(time.RFC3339)
+}
+
+// hitReader takes the hits of all rules as they come in.
+type hitReader struct {
+	since func(string) // nil for nobody
+	hit   func(key string, h admin.Hit) error
+}
+
+// read reads the endpoint's answer; what there is to note beside the hits goes to notes.
+func (r *hitReader) read(notes io.Writer, body io.Reader) error {
+	answer := json.NewDecoder(body)
 	return eachMember(answer, func(name string) error {
 		switch name {
 		case "since":
@@ -127,7 +179,9 @@ func writeHits(w, notes io.Writer, answer *json.Decoder) error {
 			if err := answer.Decode(&since); err != nil {
 				return err
 			}
-			fmt.Fprintln(w, "counted since", since)
+			if r.since != nil {
+				r.since(since)
+			}
 		case "note":
 			var note string
 			if err := answer.Decode(&note); err != nil {
@@ -140,12 +194,7 @@ func writeHits(w, notes io.Writer, answer *json.Decoder) error {
 				if err := answer.Decode(&h); err != nil {
 					return err
 				}
-				last := "never"
-				if h.Last != nil {
-					last = h.Last.Format(time.RFC3339)
-				}
-				_, err := fmt.Fprintf(w, "%10d  %-20s  %s\n", h.Count, last, key)
-				return err
+				return r.hit(key, h)
 			})
 		default:
 			var other any

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -23,13 +24,18 @@ import (
 func listCommand(configurations Configurations) *cobra.Command {
 	var o online
 	var format string
+	var hits bool
 	cmd := &cobra.Command{
-		Use:   "list [PREFIX] [--format text|json]",
+		Use:   "list [PREFIX] [--hits] [--format text|json]",
 		Short: "Lists the rules of a running Caddy",
 		Long: `Lists the rules that a running Caddy serves, sorted by key: all, or those for a key and
 below it. As text each stands on a line, as in a Caddyfile; as JSON they are one object,
-as in a file of rules.`,
+as in a file of rules.
+
+--hits writes in front of each how often it has redirected and when last, as hits does. As JSON,
+the value of each key is an object then: rule, count, and last where there is one.`,
 		Example: `  caddy shortlink list
+  caddy shortlink list docs --hits
   caddy shortlink list docs --format json > docs.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
 			if err := checkFormat(format); err != nil {
@@ -46,10 +52,14 @@ as in a file of rules.`,
 			if err != nil {
 				return err
 			}
+			if hits {
+				return r.listHits(cmd, prefix, format, configurations.RuleLine)
+			}
 			return r.list(cmd.OutOrStdout(), prefix, format, configurations.RuleLine)
 		}),
 	}
 	o.addFlags(cmd)
+	cmd.Flags().BoolVar(&hits, "hits", false, "How often each rule has redirected, and when last")
 	formatFlag(cmd, &format)
 	return cmd
 }
@@ -76,6 +86,59 @@ func (r *remote) list(
 		})
 	}
 	return errors.Join(err, out.Flush())
+}
+
+// listHits is list with how often each rule has redirected.
+func (r *remote) listHits(
+	cmd *cobra.Command, prefix, format string, ruleLine func(resolver.Rule) string,
+) error {
+	hits, err := r.hitsByKey(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	path, err := r.rulePath(prefix)
+	if err != nil {
+		return err
+	}
+	response, err := r.do(http.MethodGet, path, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	write := func(rule resolver.Rule) {
+		fmt.Fprintf(out, "%s  %s\n", hitText(hits[rule.Key]), ruleLine(rule))
+	}
+	if format == formatJSON {
+		separator := "\n"
+		write = func(rule resolver.Rule) {
+			key, _ := printable.JSON(rule.Key) // which can be written, and so can the hits
+			h, _ := printable.JSON(hits[rule.Key])
+			fmt.Fprintf(out, "%s\t%s: {\"rule\":%s,%s", separator, key, rulefile.JSONValue(rule), h[1:])
+			separator = ",\n"
+		}
+		fmt.Fprint(out, "{")
+	}
+	err = rulefile.ReadJSON(response.Body, "", write)
+	if format == formatJSON {
+		fmt.Fprint(out, "\n}\n")
+	}
+	return errors.Join(err, out.Flush())
+}
+
+// hitsByKey returns the hits of all rules by their keys.
+func (r *remote) hitsByKey(notes io.Writer) (map[string]admin.Hit, error) {
+	response, err := r.do(http.MethodGet, r.path("hits"), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	hits := map[string]admin.Hit{}
+	to := hitReader{hit: func(key string, h admin.Hit) error {
+		hits[key] = h
+		return nil
+	}}
+	return hits, to.read(notes, response.Body)
 }
 
 func statusCommand() *cobra.Command {
