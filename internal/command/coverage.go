@@ -89,8 +89,9 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	w := coverageWriter{counts: counts, report: report, out: out,
-		notes: cmd.ErrOrStderr(), fold: h.Rules.Options.FoldCase}
+	w := coverageWriter{counts: counts, report: report, out: out, notes: cmd.ErrOrStderr(),
+		fold: h.Rules.Options.FoldCase, progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
+	defer w.progress.end()
 	if err := errors.Join(w.write(c.format, coloursFor(cmd.OutOrStdout())), out.Flush()); err != nil {
 		return err
 	}

@@ -20,6 +20,8 @@ type coverageWriter struct {
 	out    *bufio.Writer
 	notes  io.Writer
 	fold   bool // keys match without regard to case
+
+	progress *progress // of suggesting
 }
 
 func (w *coverageWriter) write(format string, c colours) error {
@@ -160,8 +162,10 @@ func (w *coverageWriter) writeJSON() error {
 	fmt.Fprintf(w.out, "%s,\"missing\":[", bytes.TrimSuffix(head, []byte("}")))
 	separator := "\n"
 	n := 0
+	w.progress.of(int64(min(w.report.Totals[coverage.Missing].URLs, mostSuggested)))
 	for missing := range w.report.Missing() {
 		if n++; n <= mostSuggested {
+			w.progress.at(int64(n))
 			if missing.Candidates, err = w.report.Candidates(missing.Path); err != nil {
 				return err
 			}
