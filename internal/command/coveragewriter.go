@@ -99,6 +99,9 @@ func (w *coverageWriter) writeCSV() error {
 			}
 			continue
 		}
+		if strings.IndexByte("=+-@", key[0]) >= 0 {
+			key = "/" + key // else a spreadsheet takes it for a formula, and who wrote it is unknown
+		}
 		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)}) //nolint:errcheck // too
 	}
 	rows.Flush()

@@ -98,9 +98,6 @@ func NewCounts(o Options) *Counts {
 // Len returns how many URLs there are.
 func (c *Counts) Len() int { return len(c.urls) }
 
-// Lines returns how many lines have been read.
-func (c *Counts) Lines() int { return c.lines }
-
 // request is what a line says. Its texts are good until the next line is read.
 type request struct {
 	target []byte // a path or a URL, perhaps with a query

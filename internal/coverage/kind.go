@@ -22,34 +22,43 @@ const (
 // lost their beginning.
 const mostHeadLines = 50
 
-// kindOf tells what a file is by its beginning, which may be all of it.
-func kindOf(head []byte, isAll bool) (kind, error) {
-	var lines [][]byte
-	for len(lines) < mostHeadLines && len(head) > 0 {
-		line, rest, ended := bytes.Cut(head, []byte("\n"))
-		line, head = bytes.TrimSpace(line), rest
-		isWhole := ended || isAll || len(lines) == 0
-		if isWhole && len(line) > 0 && line[0] != '#' {
+// kindOf tells what a file is by its beginning, which may be all of it, and how the columns of a
+// table lie.
+func kindOf(head []byte, isAll bool) (kind, *table, error) {
+	lines, rest := firstLines(head, isAll)
+	if len(lines) == 0 {
+		return listFile, nil, nil
+	}
+	if bytes.TrimSpace(lines[0])[0] == '<' {
+		return sitemapFile, nil, nil
+	}
+	if t, ok := newTable(lines); ok {
+		return tableFile, t, nil
+	}
+	for i, line := range lines {
+		isCut := !isAll && i == 0 && len(rest) == 0
+		if k, ok := kindOfLine(bytes.TrimSpace(line), isCut); ok {
+			return k, nil, nil
+		}
+	}
+	return 0, nil, noneOf(lines[0])
+}
+
+// firstLines returns the first lines that are neither blank nor comments. A line that may be cut
+// off is among them only if there is no other.
+func firstLines(head []byte, isAll bool) (lines [][]byte, rest []byte) {
+	for rest = head; len(lines) < mostHeadLines && len(rest) > 0; {
+		line, behind, ended := bytes.Cut(rest, []byte("\n"))
+		rest = behind
+		if line = bytes.TrimRight(line, "\r"); isText(line) && (ended || isAll || len(lines) == 0) {
 			lines = append(lines, line)
 		}
 	}
-	if len(lines) == 0 {
-		return listFile, nil
-	}
-	if lines[0][0] == '<' {
-		return sitemapFile, nil
-	}
-	if isTable(lines) {
-		return tableFile, nil
-	}
-	for i, line := range lines {
-		isCut := !isAll && i == 0 && len(head) == 0
-		if k, ok := kindOfLine(line, isCut); ok {
-			return k, nil
-		}
-	}
-	return 0, noneOf(lines[0])
+	return lines, rest
 }
+
+// isText reports whether a line is neither blank nor a comment.
+func isText(line []byte) bool { return len(bytes.TrimSpace(line)) > 0 && line[0] != '#' }
 
 // kindOfLine tells what a file is by one of its lines, which may be cut off.
 func kindOfLine(line []byte, isCut bool) (k kind, ok bool) {

@@ -100,7 +100,7 @@ func (f *file) read() error {
 		_, _ = f.in.Discard(3) // which are there
 		head = head[3:]
 	}
-	kind, told := kindOf(head, err != nil)
+	kind, table, told := kindOf(head, err != nil)
 	if told != nil {
 		return told
 	}
@@ -108,7 +108,7 @@ func (f *file) read() error {
 	case sitemapFile:
 		return f.readSitemap()
 	case tableFile:
-		return f.readTable()
+		f.readTable(table)
 	case jsonFile:
 		f.readLines((&jsonLines{Counts: f.Counts}).read)
 	case commonFile:

@@ -82,16 +82,18 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 		"Google Analytics": {"# ----\n# Pages\n# 20260701-20260930\n# ----\n\n" +
 			"Page path and screen class,Views,Active users\n,99,9\n/a,\"1,234\",5\n/b?c,3,2\n",
 			"1234 /a, 3 /b"},
-		"a table with tabs":          {"id\tURL\thits\n1\thttps://h/a\t7\n2\t/b\t1\n", "7 /a, 1 /b"},
-		"a table with semicolons":    {"url;status\n/a,b;404\n", "1 /a,b"},
-		"a table with one column":    {"URL\n/a\n/a\n", "2 /a"},
-		"a table without a header":   {"/a,5\n/b,6\n", "5 /a, 6 /b"},
-		"a table with quotes":        {"url,count\n\"/a,b\",2\n", "2 /a,b"},
-		"lines of JSON":              {`{"url":"https://h/a"}` + "\n" + `{"path":"/b","count":3}`, "1 /a, 3 /b"},
-		"a list":                     {"/a\nhttps://h/b?c#d\n# more\nHTTP://h\n", "1 /a, 1 /b, 1 /"},
-		"a list with commas":         {"/a,b\n/c;d\n", "1 /a,b, 1 /c;d"},
-		"a byte order mark and CRLF": {"\uFEFF/a\r\n/a\r\n", "2 /a"},
-		"spellings of one path":      {"/%7Ea/%c3%a4\n/~a/ä\n/x/../~a/%C3%A4\n", "3 /~a/%C3%A4"},
+		"a table with tabs":                         {"id\tURL\thits\n1\thttps://h/a\t7\n2\t/b\t1\n", "7 /a, 1 /b"},
+		"a table with semicolons":                   {"url;status\n/a,b;404\n", "1 /a,b"},
+		"a table whose first column has no name":    {"\turl\thits\n\n1\t/a\t7\n", "7 /a"},
+		"a table with a header in another language": {"Adresse,Anzahl\r\n\r\n# x\r\n/a,7\r\n", "7 /a"},
+		"a table with one column":                   {"URL\n/a\n/a\n", "2 /a"},
+		"a table without a header":                  {"/a,5\n/b,6\n", "5 /a, 6 /b"},
+		"a table with quotes":                       {"url,count\n\"/a,b\",2\n", "2 /a,b"},
+		"lines of JSON":                             {`{"url":"https://h/a"}` + "\n" + `{"path":"/b","count":3}`, "1 /a, 3 /b"},
+		"a list":                                    {"/a\nhttps://h/b?c#d\n# more\nHTTP://h\n", "1 /a, 1 /b, 1 /"},
+		"a list with commas":                        {"/a,b\n/c;d\n", "1 /a,b, 1 /c;d"},
+		"a byte order mark and CRLF":                {"\uFEFF/a\r\n/a\r\n", "2 /a"},
+		"spellings of one path":                     {"/%7Ea/%c3%a4\n/~a/ä\n/x/../~a/%C3%A4\n", "3 /~a/%C3%A4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := read(t, Options{}, tt.content)

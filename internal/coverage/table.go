@@ -13,12 +13,14 @@ import (
 // of Google Analytics.
 type table struct {
 	separator  byte
-	url, count int  // columns, count -1 for none
+	url, count int  // columns; noCount for none
 	hasHeader  bool // else its first row counts
 	quoted     *csv.Reader
 	line       bytes.Reader
 	fields     [][]byte
 }
+
+const noCount = -1
 
 // The names of columns that count, the best first.
 var (
@@ -28,15 +30,9 @@ var (
 		"sessions"}
 )
 
-// isTable reports whether lines are those of a table.
-func isTable(lines [][]byte) bool {
-	_, ok := newTable(lines)
-	return ok
-}
-
 // newTable finds out how the columns of a table lie by its first lines.
 func newTable(lines [][]byte) (*table, bool) {
-	t := &table{separator: separatorOf(lines[0]), count: -1}
+	t := &table{separator: separatorOf(lines[0]), count: noCount}
 	t.quoted = csv.NewReader(&t.line)
 	t.quoted.Comma, t.quoted.FieldsPerRecord, t.quoted.ReuseRecord = rune(t.separator), -1, true
 	header, ok := t.split(lines[0])
@@ -58,25 +54,24 @@ func newTable(lines [][]byte) (*table, bool) {
 // isWithoutHeader reports whether a row without a header has a URL and a count, or columns with
 // tabs, which no URL holds.
 func (t *table) isWithoutHeader(row [][]byte) bool {
-	t.url = slices.IndexFunc(row, isURL)
-	if t.url+1 < len(row) {
-		if _, ok := parseCount(row[t.url+1]); ok {
-			t.count = t.url + 1
-		}
-	}
+	t.findColumns(row)
 	return t.separator == '\t' && len(row) > 1 || len(row) == 2 && t.count == 1
 }
 
-// isBelow reports whether the row below a header in another language has a URL. The column behind
-// it may be its count.
+// isBelow reports whether the row below a header in another language has a URL.
 func (t *table) isBelow(header [][]byte, line []byte) bool {
 	columns := len(header)
 	row, ok := t.split(line)
-	if t.url = slices.IndexFunc(row, isURL); !ok || t.url < 0 || len(row) != columns || columns < 2 {
+	return ok && columns > 1 && len(row) == columns && t.findColumns(row)
+}
+
+// findColumns finds the first URL of a row, and the count behind it, if there is one.
+func (t *table) findColumns(row [][]byte) (ok bool) {
+	if t.url = slices.IndexFunc(row, isURL); t.url < 0 {
 		return false
 	}
 	if t.url+1 < len(row) {
-		if _, ok := parseCount(row[t.url+1]); ok {
+		if _, isCount := parseCount(row[t.url+1]); isCount {
 			t.count = t.url + 1
 		}
 	}
@@ -108,34 +103,21 @@ func separatorOf(line []byte) byte {
 }
 
 // readTable reads the rows of a table.
-func (f *file) readTable() error {
-	var t *table
+func (f *file) readTable(t *table) {
+	isHeader := t.hasHeader
 	for line := range f.lines {
 		line = bytes.TrimRight(line, "\r\n")
-		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
+		if !isText(line) {
 			continue
 		}
-		if t == nil {
-			if t = f.tableFrom(line); t.hasHeader {
-				continue
-			}
+		if isHeader {
+			isHeader = false
+			continue
 		}
 		if problem := f.readRow(t, line); problem != "" {
 			f.Unread.add(f.name, f.line, problem)
 		}
 	}
-	return nil
-}
-
-// tableFrom returns the table that begins with a line.
-func (f *file) tableFrom(line []byte) *table {
-	lines := [][]byte{line}
-	next, _ := f.in.Peek(min(f.in.Buffered(), headSize))
-	for line := range bytes.Lines(next) {
-		lines = append(lines, bytes.TrimSpace(line))
-	}
-	t, _ := newTable(lines)
-	return t
 }
 
 // readRow counts a row.
@@ -151,7 +133,7 @@ func (f *file) readRow(t *table, line []byte) (problem string) {
 	if len(r.target) == 0 { // a total
 		return ""
 	}
-	if t.count >= 0 && t.count < len(row) {
+	if t.count != noCount && t.count < len(row) {
 		if r.n, ok = parseCount(row[t.count]); !ok {
 			return "the count is no number: " + excerpt(row[t.count])
 		}

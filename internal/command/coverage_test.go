@@ -1,0 +1,27 @@
+package command
+
+import "testing"
+
+func TestHostsAreThoseOfTheFlagOrOfTheSites(t *testing.T) {
+	for _, tt := range []struct {
+		flags, addresses []string
+		ours, others     string
+	}{
+		{nil, []string{"go.example:8080", "*.links.example"}, "a.links.example", "links.example"},
+		{nil, []string{"go.example:8080", "*.links.example"}, "go.example", "www.go.example"},
+		{[]string{"Old.example:80"}, []string{"go.example"}, "old.example", "go.example"},
+		{[]string{"[::1]"}, nil, "[::1]", "[::2]"},
+		{nil, []string{":443"}, "any.example", ""},
+		{nil, nil, "any.example", ""},
+	} {
+		c := covering{hosts: tt.flags}
+		isOurs := c.isOurs(&Found{Addresses: tt.addresses})
+		if isOurs == nil {
+			isOurs = func(host string) bool { return host != "" }
+		}
+		if !isOurs(tt.ours) || isOurs(tt.others) {
+			t.Errorf("%q, %q: %s is ours: %t, %s: %t", tt.flags, tt.addresses, tt.ours, isOurs(tt.ours),
+				tt.others, isOurs(tt.others))
+		}
+	}
+}
