@@ -198,6 +198,19 @@ func TestOfATruncatedFileTheBeginningCounts(t *testing.T) {
 		!strings.Contains(c.Notes[0], "its compressed content ends or breaks off in line ") {
 		t.Errorf("got %d URLs, %+v, %q", c.Len(), c.Unread, c.Notes)
 	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zst := string(encoder.EncodeAll([]byte("/a\n"+strings.Repeat("/b\n", 1<<17)), nil))
+	for name, content := range map[string]string{
+		"short gzip": packed(t, "/a\n/b")[:18], "zstd": zst[:len(zst)-3],
+	} {
+		c := read(t, Options{}, content)
+		if c.Unread.Lines > 0 || len(c.Notes) != 1 {
+			t.Errorf("%s: got %s, %+v, %q", name, c, c.Unread, c.Notes)
+		}
+	}
 	damaged := content[:len(content)/2] + "xxxxxxxx" + content[len(content)/2+8:]
 	if c := read(t, Options{}, damaged); c.Len() < 3000 || len(c.Notes) != 1 {
 		t.Errorf("damaged: got %d URLs, %q", c.Len(), c.Notes)
