@@ -259,6 +259,8 @@ func checkVisible(rule resolver.Rule) error {
 func approximation(rule resolver.Rule, from, to Format) string {
 	isGone := rule.Value == resolver.GoneValue
 	switch {
+	case to == Map:
+		return approximationInMap(rule)
 	case (from == Redirects) == (to == Redirects):
 		return ""
 	case from == Redirects && isGone:

@@ -104,6 +104,8 @@ func foreignReaderOf(format Format) foreignReader {
 		return readYAML
 	case Golink:
 		return readGolink
+	case Map:
+		return readMap
 	}
 	return nil
 }

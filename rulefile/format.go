@@ -39,10 +39,12 @@ const (
 
 // FromFormats returns the formats that rules can be converted from: those that a source can have,
 // and those of other programs.
-func FromFormats() []Format { return []Format{JSON, CSV, Redirects, Array, Htaccess, YAML, Golink} }
+func FromFormats() []Format {
+	return []Format{JSON, CSV, Redirects, Array, Htaccess, YAML, Golink, Map}
+}
 
 // ToFormats returns the formats that rules can be written in.
-func ToFormats() []Format { return []Format{JSON, CSV, Redirects} }
+func ToFormats() []Format { return []Format{JSON, CSV, Redirects, Map} }
 
 // ParseFormat returns the format that name stands for: json, csv or redirects, which a source of
 // rules can have.
@@ -105,13 +107,15 @@ func FromFormatOf(path string) (Format, bool) {
 		return Htaccess, true
 	case ".yaml", ".yml":
 		return YAML, true
+	case ".map":
+		return Map, true
 	}
 	return FormatOf(path)
 }
 
 // HasHosts reports whether keys of a format can have hosts, as [Reading.Hosts] names them.
 func HasHosts(format Format) bool {
-	return slices.Contains([]Format{Redirects, CSV, Array, NetlifyTOML, Htaccess}, format)
+	return slices.Contains([]Format{Redirects, CSV, Array, NetlifyTOML, Htaccess, Map}, format)
 }
 
 // Read reads rules in a format, like [Reading.Read] with the zero Reading and without its warnings.
@@ -130,6 +134,8 @@ func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 		return writeCSV(w, rules)
 	case Redirects:
 		return writeRedirects(w, rules)
+	case Map:
+		return writeMap(w, rules)
 	}
 	_, err := ParseFormat(string(format))
 	return err

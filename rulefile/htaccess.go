@@ -63,13 +63,12 @@ func (h *htaccessReader) readAll() error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case d.name == "":
-		case hasMarks(d.rest) || hasMarks(d.name):
-			h.wrong(d.at, "this line has a control character; remove it")
-		case checkText(d.rest) != nil:
-			h.wrong(d.at, "this line %s", notUnicode)
-		default:
+		if d.name == "" {
+			continue
+		}
+		if err := checkLine(d.name + d.rest); err != nil {
+			h.wrong(d.at, "%s", err)
+		} else {
 			h.take(&d)
 		}
 		if err := h.file.errs.tooMany(d.at); err != nil {

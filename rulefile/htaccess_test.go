@@ -18,7 +18,7 @@ func readTexts(format rulefile.Format, reading rulefile.Reading, text string) (
 		rules = append(rules, inShort(rule))
 	})
 	for _, w := range warned {
-		warnings = append(warnings, w.String())
+		warnings = append(warnings, w.Position.String()+": "+w.Message)
 	}
 	if err != nil {
 		errs = strings.Split(err.Error(), "\n")

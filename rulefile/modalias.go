@@ -36,7 +36,7 @@ func (h *htaccessReader) takeRedirect(d *directive) {
 	case refused != nil:
 		h.refuse(at, "", refused.why.Error())
 	case d.name == "redirectmatch":
-		h.addMatch(at, &line)
+		h.addRedirectMatch(at, &line)
 	default:
 		h.addRedirect(at, &line)
 	}
@@ -160,8 +160,8 @@ func checkDestination(to string) error {
 		" is no destination; it begins with \"/\", \"http://\" or \"https://\"")
 }
 
-// addMatch takes in what a RedirectMatch says.
-func (h *htaccessReader) addMatch(at resolver.Position, alias *aliasLine) {
+// addRedirectMatch takes in what a RedirectMatch says.
+func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine) {
 	e, err := parsePathExpression(alias.from.text, "", false)
 	if err != nil {
 		h.refuse(at, "", err.Error())

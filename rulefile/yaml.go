@@ -283,20 +283,3 @@ func (y *yamlReader) addExpression(at resolver.Position, expression, to string) 
 		y.t.approximate(at, how)
 	}
 }
-
-// destination returns a destination in which $1, ${1} and $name stand for what was captured.
-func (e *pathExpression) destination(v *pathVariant, text string) (to string, err error) {
-	for {
-		before, behind, found := strings.Cut(text, "$")
-		to += before
-		if !found {
-			return to, nil
-		}
-		value, rest, ok := e.group(v, behind)
-		if !ok {
-			return "", errors.New("\"$\" in the destination stands for no group of the regular " +
-				"expression; write %24 for the character")
-		}
-		to, text = to+value, rest
-	}
-}

@@ -1,0 +1,189 @@
+package rulefile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// A map has a key and a destination on each line. Which kind it is, the first line tells:
+//
+//	/a https://a.example;      nginx's
+//	/a<tab>https://a.example   a list with tabs
+//	/a https://a.example       Apache's RewriteMap, or a map file of HAProxy
+
+// mapReader reads a map.
+type mapReader struct {
+	*foreignTable
+	lines *lineReader
+	cut   func(line string) (key, value word, err error)
+}
+
+// readMap is a [foreignReader].
+func readMap(t *foreignTable, r io.Reader) error {
+	t.program, t.slashesCount = "what looks up a map", true
+	m := mapReader{foreignTable: t, lines: newLineReader(r, t.source)}
+	line, err := m.lines.next()
+	if err != nil {
+		return err
+	}
+	if t.reading.Status == 0 && t.reading.Query == resolver.QueryDefault {
+		t.remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
+			"site's own hold; say it with --status and --query")
+	}
+	switch {
+	case isOfNginx(line):
+		return readNginxMap(t, m.lines, line)
+	case bytes.IndexByte(line, '\t') >= 0:
+		m.cut = cutAtTab
+	default:
+		m.cut = cutAtBlank
+	}
+	for {
+		m.take(string(line))
+		if err := t.file.errs.tooMany(m.lines.position(1)); err != nil {
+			return err
+		}
+		if line, err = m.lines.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// isOfNginx reports whether a line is one of nginx.
+func isOfNginx(line []byte) bool {
+	text := strings.TrimSpace(string(line))
+	before, _, hasComment := strings.Cut(text, " #")
+	isMap := strings.HasPrefix(text, "map ") && strings.Contains(text, "$")
+	return isMap || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "{") ||
+		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
+}
+
+// cutAtTab cuts a line of a list with tabs.
+func cutAtTab(line string) (key, value word, err error) {
+	fields := strings.Split(line, "\t")
+	for len(fields) > 2 && strings.TrimSpace(fields[len(fields)-1]) == "" {
+		fields = fields[:len(fields)-1]
+	}
+	switch {
+	case len(fields) < 2 || strings.TrimSpace(fields[1]) == "":
+		return key, value, errNoValue
+	case len(fields) > 2:
+		return key, value, errors.New("a line has a key and a destination, and this one has more than " +
+			"two columns; write --from csv for a table with more")
+	}
+	key = word{strings.Trim(fields[0], lineSpace), 1}
+	return key, word{strings.Trim(fields[1], lineSpace), len(fields[0]) + 2}, nil
+}
+
+// errNoValue is the error of a line without a second column.
+var errNoValue = errors.New("the line has no destination; write a key, a blank and a destination")
+
+// cutAtBlank cuts a line that has a blank behind its key.
+func cutAtBlank(line string) (key, value word, err error) {
+	start := len(line) - len(strings.TrimLeft(line, lineSpace))
+	text := line[start:]
+	end := strings.IndexAny(text, lineSpace)
+	if end < 0 {
+		return key, value, errNoValue
+	}
+	behind := strings.TrimLeft(text[end:], lineSpace)
+	value = word{strings.TrimRight(behind, lineSpace), len(line) - len(behind) + 1}
+	switch {
+	case behind == "":
+		return key, value, errNoValue
+	case strings.ContainsAny(value.text, lineSpace):
+		return key, value, errors.New("the destination holds a blank, which ends it for Apache and not " +
+			"for HAProxy; write %20, or remove what is behind it")
+	}
+	return word{text[:end], start + 1}, value, nil
+}
+
+// take takes in a line.
+func (m *mapReader) take(line string) {
+	at := m.lines.position(1)
+	if err := checkLine(line); err != nil {
+		m.wrong(at, "%s", err)
+		return
+	}
+	key, value, err := m.cut(line)
+	if err != nil {
+		m.wrong(at, "%s", err)
+		return
+	}
+	at.Column = key.column
+	m.addPair(at, key.text, value.text)
+}
+
+// checkLine refuses a line that is no text.
+func checkLine(line string) error {
+	if hasMarks(line) {
+		return errors.New("this line has a control character; remove it")
+	}
+	if err := checkText(line); err != nil {
+		return errors.New("this line " + notUnicode)
+	}
+	return nil
+}
+
+// addPair takes in a key and where it leads. It reports whether they make a line.
+func (t *foreignTable) addPair(at resolver.Position, key, to string) bool {
+	path, err := t.pathOfKey(key)
+	if err != nil {
+		t.refuse(at, "", err.Error())
+		return false
+	}
+	if err := checkDestination(to); err != nil {
+		t.wrong(at, "%s", err)
+		return false
+	}
+	t.add(foreignLine{at: at, path: path, to: to})
+	return true
+}
+
+// pathOfKey returns the path that a key stands for. It may be decoded or not: a "%" in front of two
+// digits is that of a path that is not.
+func (t *foreignTable) pathOfKey(key string) (path string, err error) {
+	if host, path, ok := cutHost(key); ok {
+		if !slices.Contains(t.reading.Hosts, strings.ToLower(host)) {
+			return "", errors.New("a rule has no host; if " + quote(host) +
+				" is this site's, name it with " +
+				"--line-host")
+		}
+		key = path
+	}
+	switch {
+	case key == "":
+		return "", errors.New("the key is empty, and no request has an empty path; remove the line")
+	case strings.Contains(key, "?"):
+		return "", errors.New(
+			"a rule has no query, as it is found by the path alone; use Caddy's redir " +
+				"with a query matcher")
+	case key[0] != '/':
+		key = "/" + key
+	}
+	return withEncodedPercents(strings.ReplaceAll(key, "#", "%23")), nil
+}
+
+// withEncodedPercents encodes each "%" that encodes nothing.
+func withEncodedPercents(path string) string {
+	if strings.IndexByte(path, '%') < 0 {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		b.WriteByte(path[i])
+		if path[i] == '%' && !(i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2])) {
+			b.WriteString("25")
+		}
+	}
+	return b.String()
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}

@@ -1,0 +1,145 @@
+package rulefile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// quietMap is a reading for which a map has no remark on status and queries.
+var quietMap = rulefile.Reading{Status: 301, Hosts: []string{"example.com"}}
+
+func TestMapsOfNginxAreRules(t *testing.T) {
+	const caseless = "nginx looks up keys without regard to case"
+	testTexts(t, rulefile.Map, quietMap, []textTest{
+		{"default \"\";\n/Old.html  https://e.example/new;", "Old.html https://e.example/new 301 exact",
+			caseless},
+		{"\"/with space\" /b;", "with space /b 301 exact", caseless},
+		{"~^/blog/(.*)$ /news/$1;", "blog /news/ 301", ""},
+		{"~^/blog/(?<rest>.*)$ /news/${rest}?x;", "blog /news/?x 301 ignore", ""},
+		{"~*^/Blog$ /news;", "Blog /news 301 exact", "letters of either case"},
+		{"/a /b; # and\n# more\n/c /d; /e /f;", "a /b 301 exact|c /d 301 exact|e /f 301 exact", caseless},
+		{"map $uri $new {\n\tdefault /z;\n\t~^/a /c;\n\t/a /b;\n}\n",
+			"a /b 301 exact|a/{splat} /c 301 exact|a/{_splat}/{+_rest} /c 301 exact|a{splat} /c 301 " +
+				"exact|a{_splat}/{+_rest} /c 301 exact|z pass|{+splat} /z 301 exact",
+			caseless + "|no rule is for \"/\"|the next handler answers at /z"},
+		{"map $request_uri $new {\n/a%20b /c; }", "a%20b /c 301 exact",
+			"with its query there|" + caseless},
+		{"/a /b;\n/c\n  /d;", "a /b 301 exact|c /d 301 exact", caseless},
+		{"hostnames;\nvolatile;\n\\default /d;", "default /d 301 exact", caseless},
+		{"/100% /d;", "100%25 /d 301 exact", caseless},
+		{"'/it\\'s' /d;", "it's /d 301 exact", caseless},
+		{"/a /b{;", "", "a map begins with"},
+	})
+}
+
+func TestWhatAMapOfNginxCannotHaveIsToldOf(t *testing.T) {
+	const caseless = "nginx looks up keys without regard to case|"
+	testTexts(t, rulefile.Map, quietMap, []textTest{
+		{"include more.map;", "", `file:1:1: the file "more.map" stands on its own`},
+		{"~^/a$ /b$host;", "", `"$" in the destination stands for no group`},
+		{"~/(a /b;", "", "is not well-formed"},
+		{"/a?x /b;", "", "a rule has no query"},
+		{"/a $b;", "", "a destination has no variables"},
+		{"/a b;", "", `"b" is no destination`},
+		{"/a /b /c;", "", "this one has 3 words"},
+		{"/a /b;\n/c /d", "a /b 301 exact", caseless + "file:2:1: the statement does not end"},
+		{"\"/a /b;\n", "", "file:1:1: a quotation mark is not closed"},
+		{"map $http_host $x {\n/a /b;\n}", "", `file:1:5: the map is looked up by "$http_host"`},
+		{"server {\n/a /b;", "", "file:1:1: a map begins with: map $uri"},
+		{"\"\" /b;", "", "the key is empty"},
+		{"/a /b\x01;", "", "control character"},
+	})
+}
+
+func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
+	testTexts(t, rulefile.Map, quietMap, []textTest{
+		{"/old.html  https://e.example/new", "old.html https://e.example/new 301 exact", ""},
+		{"# of Apache\n\n/a /b\n/a /c\n", "a /b 301 exact", "file:4:1: no request gets to this line"},
+		{"old https://e.example/new", "old https://e.example/new 301 exact", ""},
+		{"/a b\t/c\n/d\t/e\t\t", "a b /c 301 exact|d /e 301 exact", ""},
+		{"/a\t/b\t301", "", "write --from csv"},
+		{"/a\t", "", "the line has no destination"},
+		{"/a", "", "file:1:1: the line has no destination"},
+		{"/a b", "", `"b" is no destination`},
+		{"/a /b c", "", "the destination holds a blank"},
+		{"https://example.com/a /b\nhttps://e.example/a /b", "a /b 301 exact",
+			"file:2:1: a rule has no host"},
+		{"/a#b /c", "a%23b /c 301 exact", ""},
+		{"/a\xff /b", "", "is no Unicode text"},
+		{"", "", ""},
+	})
+}
+
+func TestAMapSaysNeitherStatusNorQueries(t *testing.T) {
+	testTexts(t, rulefile.Map, rulefile.Reading{}, []textTest{{"/a /b", "a /b exact",
+		"a map tells neither the status of redirects nor what becomes of queries"}})
+	below := false
+	testTexts(t, rulefile.Map, rulefile.Reading{Exact: &below, Query: resolver.QueryIgnore},
+		[]textTest{{"/a /b", "a /b ignore", ""}})
+}
+
+func TestWhatIsWrittenAsAMapIsReadAsTheSame(t *testing.T) {
+	rules := []resolver.Rule{
+		{Key: "a", Value: "https://a.example/b?c#d", Exact: true, Query: resolver.QueryIgnore},
+		{Key: "~old/x:y*", Value: "/new", Exact: true}, {Key: "a%20b", Value: "/c", Exact: true},
+		{Key: "map", Value: "https://a.example/$x", Exact: true},
+		{Key: "b%7Bc", Value: "/d", Exact: true},
+	}
+	var out strings.Builder
+	if err := rulefile.Write(&out, rulefile.Map, slices.Values(rules)); err != nil {
+		t.Fatal(err)
+	}
+	var got []resolver.Rule
+	_, err := rulefile.Reading{}.Read(strings.NewReader(out.String()), rulefile.Map, "",
+		func(rule resolver.Rule) { got = append(got, rule) })
+	if err != nil || !slices.Equal(withoutPositions(got), rules) {
+		t.Errorf("%s\n%+v, %v", &out, got, err)
+	}
+}
+
+func TestWhatAMapDoesNotSayIsToldOf(t *testing.T) {
+	for _, tt := range []struct{ rule, out, says string }{
+		{`"a": {"to": "/b", "exact": true}`, "/a /b\n", ""},
+		{`"a": "/b"`, "/a /b\n", "a map has the path alone, and nothing below it"},
+		{`"a": {"to": "/b", "exact": true, "status": 301}`, "/a /b\n",
+			"a map has no status, so that 301"},
+		{`"a": {"to": "/b", "exact": true, "query": "ignore"}`, "/a /b\n", "so that ignore is for"},
+		{`"a": {"to": "/b", "exact": true, "query": "merge"}`, "/a /b\n", "a map has no query modes"},
+		{`"a": {"to": "/b?c", "exact": true}`, "/a /b?c\n", "requests add nothing to a query"},
+		{`"a": {"to": "/b?c", "exact": true, "query": "ignore"}`, "/a /b?c\n", ""},
+		{`"a": {"to": "/b", "exact": true, "unlisted": true, "note": "x"}`, "/a /b\n",
+			"a map has no unlisted rules; a map has no notes"},
+		{`"a/{x}": "/b"`, "", "a map has no templates"},
+		{`"a": "gone"`, "", "a map has destinations alone"},
+		{`"a b": "/c"`, "", "a map has no spaces"},
+		{`"a/": "/c"`, "", "a map would have it as a; write the key so"},
+		{`"100%": "/c"`, "", "a map would have it as 100%25"},
+		{`"a": {"to": "/c;", "exact": true}`, "", "write it percent-encoded"},
+		{`"a//b": {"to": "/c", "exact": true}`, "", "no request gets to a line with"},
+	} {
+		out, done := convert(t, rulefile.JSON, rulefile.Map, "{"+tt.rule+"}")
+		says := reportsOf(done.Approximated) + reportsOf(done.Refused)
+		if out != tt.out || !strings.Contains(says, tt.says) || tt.says == "" && says != "" {
+			t.Errorf("%s makes %q, and says %s", tt.rule, out, says)
+		}
+	}
+}
+
+func FuzzMap(f *testing.F) {
+	for _, seed := range []string{"/a /b\n/c https://d.example\n", "/a\t/b\nc\t/d\n",
+		"map $uri $x {\ndefault /a;\n~^/b(.*)$ /c$1;\n'/d e' /f;\n}\n", "/a%2 /b;\n/c#d /e?f;"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		convertedLoads(t, rulefile.Map, text)
+		out, _ := convert(t, rulefile.Map, rulefile.Map, text)
+		again, done := convert(t, rulefile.Map, rulefile.Map, out)
+		if again != out || done.Refused.Count > 0 {
+			t.Errorf("%q is read as %q, %s", out, again, reportsOf(done.Refused))
+		}
+	})
+}

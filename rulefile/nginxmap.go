@@ -1,0 +1,228 @@
+package rulefile
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// nginxReader reads what stands in nginx's map block, or the block itself. Plain keys come first
+// there, whatever their case, then regular expressions in their order, then the default.
+type nginxReader struct {
+	*foreignTable
+	lines *lineReader
+	words []nginxWord // of the statement that is read
+	// fallback is the line of the default, if it has one.
+	fallback *foreignLine
+	// isOpen tells that a block is, isOther that it is none of paths.
+	isOpen, isOther bool
+	hasPlain        bool
+}
+
+// nginxWord is a word, or what ends a statement: ";", "{" or "}".
+type nginxWord struct {
+	text  string
+	isEnd bool
+	at    resolver.Position
+}
+
+// readNginxMap reads a map of which a line has been read.
+func readNginxMap(t *foreignTable, lines *lineReader, line []byte) error {
+	t.program = "nginx"
+	n := nginxReader{foreignTable: t, lines: lines}
+	var err error
+	for ; err == nil; line, err = lines.next() {
+		n.takeLine(string(line))
+		if err := t.file.errs.tooMany(lines.position(1)); err != nil {
+			return err
+		}
+	}
+	if len(n.words) > 0 {
+		n.wrong(n.words[0].at, "the statement does not end; write \";\" behind it")
+	}
+	if n.fallback != nil {
+		n.isLater = true
+		n.add(*n.fallback)
+	}
+	if n.hasPlain {
+		n.remark("nginx looks up keys without regard to case, and here case counts; fold case in the " +
+			"shortlink block if that is meant")
+	}
+	return err
+}
+
+// takeLine takes in the words of a line.
+func (n *nginxReader) takeLine(line string) {
+	if err := checkLine(line); err != nil {
+		n.wrong(n.lines.position(1), "%s", err)
+		return
+	}
+	for at := 0; ; {
+		w, next, err := nextNginxWord(line, at)
+		if w.at = n.lines.position(w.at.Column); err != nil {
+			n.wrong(w.at, "%s", err)
+			n.words = nil
+			return
+		}
+		if next < 0 {
+			return
+		}
+		if at = next; !w.isEnd {
+			n.words = append(n.words, w)
+			continue
+		}
+		n.takeStatement(w)
+		n.words = n.words[:0]
+	}
+}
+
+// nextNginxWord returns the next word of a line from somewhere on, and what is behind it; that is
+// negative where there is none.
+func nextNginxWord(line string, from int) (w nginxWord, next int, err error) {
+	rest := strings.TrimLeft(line[from:], lineSpace)
+	start := len(line) - len(rest)
+	w.at.Column = start + 1
+	switch {
+	case rest == "" || rest[0] == '#':
+		return w, -1, nil
+	case strings.IndexByte(";{}", rest[0]) >= 0:
+		return nginxWord{text: rest[:1], isEnd: true, at: w.at}, start + 1, nil
+	}
+	var b strings.Builder
+	quotes, i := byte(0), start
+	if c := line[i]; c == '"' || c == '\'' {
+		quotes = c
+		i++
+	}
+	for ; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quotes != 0 && c == quotes:
+			w.text = b.String()
+			return w, i + 1, nil
+		case quotes == 0 && (strings.IndexByte(lineSpace+";", c) >= 0 || c == '{' && line[i-1] != '$'):
+			w.text = b.String()
+			return w, i, nil
+		case c == '\\' && i+1 < len(line):
+			i++
+			b.WriteString(unescapedByNginx(line[i]))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if quotes != 0 {
+		return w, i, errors.New("a quotation mark is not closed; write it at the word's end, too")
+	}
+	w.text = b.String()
+	return w, i, nil
+}
+
+// unescapedByNginx returns what a backslash and a character stand for.
+func unescapedByNginx(c byte) string {
+	switch c {
+	case '"', '\'', '\\':
+		return string(c)
+	case 't':
+		return "\t"
+	case 'r':
+		return "\r"
+	case 'n':
+		return "\n"
+	}
+	return `\` + string(c)
+}
+
+// takeStatement takes in a statement, which ends here.
+func (n *nginxReader) takeStatement(end nginxWord) {
+	words := n.words
+	switch {
+	case end.text == "}":
+		n.isOpen, n.isOther = false, false
+		if len(words) > 0 {
+			n.wrong(words[0].at, "the statement does not end; write \";\" behind it")
+		}
+		return
+	case len(words) == 0 || n.isOther && end.text == ";":
+		return
+	case end.text == "{":
+		n.openBlock()
+		return
+	}
+	at := words[0].at
+	switch key := words[0].text; {
+	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
+	case len(words) == 2 && key == "include":
+		n.refuse(at, "", "the file "+quote(words[1].text)+" stands on its own; convert it, too")
+	case len(words) != 2:
+		n.wrong(at, "a line of a map has a key and a destination, and this one has %d words; quote "+
+			"those with blanks", len(words))
+	default:
+		n.addKey(at, key, words[1].text)
+	}
+}
+
+// openBlock takes in the beginning of a block.
+func (n *nginxReader) openBlock() {
+	words := n.words
+	if n.isOpen || len(words) != 3 || words[0].text != "map" {
+		n.wrong(words[0].at, "a map begins with: map $uri $destination {")
+		n.isOther = true
+		return
+	}
+	n.isOpen = true
+	switch words[1].text {
+	case "$uri", "$document_uri":
+	case "$request_uri":
+		n.remark("nginx looks up the path with its query there, so that requests with one are not " +
+			"redirected, and here they are")
+	default:
+		n.isOther = true
+		n.wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
+			"and $request_uri", quote(words[1].text))
+	}
+}
+
+// addKey takes in a key and its destination.
+func (n *nginxReader) addKey(at resolver.Position, key, to string) {
+	n.isLater = false
+	if key == "default" {
+		if checkDestination(to) == nil && !strings.Contains(to, "$") {
+			n.fallback = &foreignLine{at: at, path: "/" + capturedRest, to: to}
+		}
+		return
+	}
+	if expression, is := strings.CutPrefix(key, "~"); is {
+		expression, folds := strings.CutPrefix(expression, "*")
+		n.isLater = true
+		n.addMatch(at, expression, to, folds)
+		return
+	}
+	if strings.Contains(to, "$") {
+		n.refuse(at, "", "a destination has no variables but parts of the path; use Caddy's redir with "+
+			"placeholders")
+		return
+	}
+	n.hasPlain = n.addPair(at, strings.TrimPrefix(key, `\`), to) || n.hasPlain
+}
+
+// addMatch takes in a regular expression and its destination.
+func (t *foreignTable) addMatch(at resolver.Position, expression, to string, folds bool) {
+	e, err := parsePathExpression(expression, "", folds)
+	if err != nil {
+		t.refuse(at, "", err.Error())
+		return
+	}
+	lines, err := e.lines(foreignLine{at: at}, func(v *pathVariant) (string, error) {
+		to, err := e.destination(v, to)
+		if err == nil {
+			err = checkDestination(to)
+		}
+		return to, err
+	})
+	if err != nil {
+		t.refuse(at, e.variants[0].path, err.Error())
+		return
+	}
+	t.addExpression(at, e, lines)
+}
