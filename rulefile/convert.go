@@ -199,7 +199,7 @@ func (c *converter) finish() {
 			return comparePlaces(a.Position, b.Position)
 		})
 	}
-	if c.from == Redirects && c.to != Redirects && done.Exact+done.Approximated.Count > 0 {
+	if isOfNetlify(c.from) && c.to != Redirects && done.Exact+done.Approximated.Count > 0 {
 		done.Remarks = append(done.Remarks, queriesPass)
 	}
 }
@@ -255,18 +255,21 @@ func checkVisible(rule resolver.Rule) error {
 		"the direction of text; remove it, or write it percent-encoded")
 }
 
+// isOfNetlify reports whether what a format says has the meaning of _redirects.
+func isOfNetlify(format Format) bool { return format == Redirects || format == NetlifyTOML }
+
 // approximation says in which ways a rule differs in another format, or "".
 func approximation(rule resolver.Rule, from, to Format) string {
 	isGone := rule.Value == resolver.GoneValue
 	switch {
 	case to == Map:
 		return approximationInMap(rule)
-	case (from == Redirects) == (to == Redirects):
+	case isOfNetlify(from) == (to == Redirects):
 		return ""
-	case from == Redirects && isGone:
+	case isOfNetlify(from) && isGone:
 		return "the page of the line is left out; requests are an error with status 410, which " +
 			"handle_errors answers"
-	case from == Redirects || isGone || rule.Value == resolver.PassValue:
+	case isOfNetlify(from) || isGone || rule.Value == resolver.PassValue:
 		return ""
 	}
 	var ways []string

@@ -15,6 +15,8 @@ var benchForeign = map[rulefile.Format]struct{ before, line, after string }{
 	rulefile.Array: {"[\n",
 		`{"source":"/k%012d","destination":"https://www.example.com/articles/%027d","permanent":true}` +
 			",\n", `{"source":"/z","destination":"/y"}]`},
+	rulefile.NetlifyTOML: {"", "[[redirects]]\nfrom = \"/k%012d\"\n" +
+		"to = \"https://www.example.com/articles/%027d\"\nstatus = 302\n\n", ""},
 	rulefile.YAML:   {"", "/k%012d: https://www.example.com/articles/%027d\n", ""},
 	rulefile.Golink: {"", `{"Short":"k%012d","Long":"https://www.example.com/articles/%027d"}` + "\n", ""},
 }

@@ -40,7 +40,9 @@ const (
 // FromFormats returns the formats that rules can be converted from: those that a source can have,
 // and those of other programs.
 func FromFormats() []Format {
-	return []Format{JSON, CSV, Redirects, Array, Htaccess, YAML, Golink, Map}
+	return []Format{
+		JSON, CSV, Redirects, NetlifyTOML, Array, Htaccess, Map, YAML, Golink,
+	}
 }
 
 // ToFormats returns the formats that rules can be written in.
@@ -101,6 +103,8 @@ func FromFormatOf(path string) (Format, bool) {
 	switch strings.ToLower(filepath.Base(path)) {
 	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
 		return Array, true
+	case "netlify.toml":
+		return NetlifyTOML, true
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".htaccess":

@@ -99,6 +99,8 @@ func (o Reading) Read(
 		return o.readCSV(r, source, o.withDefaults(add))
 	case Redirects:
 		return o.readRedirects(r, source, o.withDefaults(add))
+	case NetlifyTOML:
+		return o.readNetlifyTOML(r, source, o.withDefaults(add))
 	}
 	if read := foreignReaderOf(format); read != nil {
 		return o.readForeign(r, read, source, add)

@@ -195,6 +195,9 @@ func (f *redirectsFile) above(path string) iter.Seq[uint64] {
 
 // positionOf returns where a word of a line stands.
 func (f *redirectsFile) positionOf(i int, w word) resolver.Position {
+	if f.parser.hasReasons {
+		w.column = 1 // of a line that does not stand there as it is
+	}
 	return resolver.Position{Source: f.source, Line: int(f.lines[i].number), Column: w.column}
 }
 

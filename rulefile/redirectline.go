@@ -76,13 +76,19 @@ const (
 type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
-	words   []word   // of the last line
+	// hasReasons tells that behind a line can stand why it has no equivalent.
+	hasReasons bool
+	words      []word // of the last line
 }
 
 // parse takes a line apart, which has a word.
 func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
 	if p.dialect == foreign {
 		return decodeForeign(text)
+	}
+	why := ""
+	if p.hasReasons {
+		text, why, _ = strings.Cut(text, "\x00")
 	}
 	p.words = wordsOf(p.words[:0], text)
 	line.from = p.words[0]
@@ -101,6 +107,9 @@ func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
 		if refused == nil || other != nil && other.kind == malformed {
 			refused = other
 		}
+	}
+	if why != "" && refused == nil {
+		refused = &refusal{line.from, errors.New(why), unsupported}
 	}
 	return line, refused
 }
