@@ -18,6 +18,17 @@ func (e *Expression) bind(span string, found []Value) bool {
 	return true
 }
 
+// bindByChoice is bind for what bind does not find.
+func (e *Expression) bindByChoice(span string, found []Value) bool {
+	if first := e.Operator.First(); first != 0 {
+		if span[0] != first {
+			return false
+		}
+		span = span[1:]
+	}
+	return e.assign(span, found)
+}
+
 // items are the parts of a span between separators.
 type items struct {
 	rest      string
@@ -90,6 +101,12 @@ func (e *Expression) explode(span string) Value {
 	if e.Operator.AllowsReserved() || strings.IndexByte(first, '=') < 0 {
 		return RawList(strings.Split(span, string(separator))...)
 	}
+	return e.explodePairs(span)
+}
+
+// explodePairs returns the value of an exploded variable as pairs.
+func (e *Expression) explodePairs(span string) Value {
+	separator := e.Operator.Separator()
 	var namesAndValues []string
 	for more := true; more; {
 		var name, value string

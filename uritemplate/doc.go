@@ -29,6 +29,11 @@
 //   - Cooked, by [Matcher.Cooked]: decoded once, valid UTF-8, and what is expanded from it matches
 //     with the same cooked values.
 //
+// A template of which every variable stands once matches whatever it makes of values, also where
+// some are undefined. Variables first take one item each, in their order; where that is not what
+// the URI says, as of {b,c*} on k=1,k2=2, any way to share the items among them is found. Where a
+// variable stands twice, a match can be missed.
+//
 // The other way round, matching what was expanded from some values need not give these: RFC 6570
 // makes the same URI of a list with one member and of that member, of an undefined value and of an
 // empty list, and so on.

@@ -11,6 +11,9 @@ type Matcher struct {
 	pivot int
 	// greedy lets expressions take as much as they can where that is not settled otherwise.
 	greedy bool
+	// hasChoice is set where an expression can have values of which taking items one by one finds
+	// none.
+	hasChoice bool
 }
 
 // AmbiguityError is the reason why a template cannot be matched: an expression does not show where
@@ -68,6 +71,8 @@ func (t *Template) newMatcher() *Matcher {
 			continue
 		}
 		m.takes[i] = part.Expression.bytes()
+		m.hasChoice = m.hasChoice || len(part.Expression.Variables) > 1 ||
+			part.Expression.Variables[0].Explode
 		if m.pivot == len(t.parts) && starts(t.parts[i+1:]).overlaps(m.takes[i]) {
 			m.pivot = i
 		}
@@ -98,11 +103,21 @@ func (m *Matcher) Match(uri string, values []Value) (found []Value, ok bool) {
 	if len(parts) > 0 && parts[0].Expression == nil && !hasPrefix(uri, parts[0].Literal) {
 		return nil, false
 	}
+	if found, ok = m.try(uri, values, (*Expression).bind); ok || !m.hasChoice {
+		return found, ok
+	}
+	return m.try(uri, values, (*Expression).bindByChoice)
+}
+
+// try finds values in a way to bind an expression, and proves them.
+func (m *Matcher) try(
+	uri string, values []Value, bind func(e *Expression, span string, found []Value) bool,
+) (found []Value, ok bool) {
 	found = values[:0]
 	for range m.template.names {
 		found = append(found, Value{})
 	}
-	if !m.bind(uri, found) {
+	if !m.bind(uri, found, bind) {
 		return nil, false
 	}
 	var memory [256]byte
@@ -113,19 +128,21 @@ func (m *Matcher) Match(uri string, values []Value) (found []Value, ok bool) {
 func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
 
 // bind gives all variables their parts of a URI, as far as it can be the template's.
-func (m *Matcher) bind(uri string, found []Value) bool {
+func (m *Matcher) bind(
+	uri string, found []Value, bind func(e *Expression, span string, found []Value) bool,
+) bool {
 	parts := m.template.parts
 	start, end := 0, len(uri)
 	for i := len(parts) - 1; i > m.pivot; i-- {
 		from := m.startOf(i, uri[:end])
-		if from < 0 || !m.bindPart(i, uri[from:end], found) {
+		if from < 0 || !m.bindPart(i, uri[from:end], found, bind) {
 			return false
 		}
 		end = from
 	}
 	for i := range min(m.pivot+1, len(parts)) {
 		length := m.lengthOf(i, uri[start:end])
-		if length < 0 || !m.bindPart(i, uri[start:start+length], found) {
+		if length < 0 || !m.bindPart(i, uri[start:start+length], found, bind) {
 			return false
 		}
 		start += length
@@ -133,9 +150,12 @@ func (m *Matcher) bind(uri string, found []Value) bool {
 	return start == end
 }
 
-func (m *Matcher) bindPart(i int, span string, found []Value) bool {
+func (m *Matcher) bindPart(
+	i int, span string, found []Value,
+	bind func(e *Expression, span string, found []Value) bool,
+) bool {
 	e := m.template.parts[i].Expression
-	return e == nil || span == "" || e.bind(span, found)
+	return e == nil || span == "" || bind(e, span, found)
 }
 
 // lengthOf returns how much of rest, which begins with it, the i-th part takes, or -1.
