@@ -17,8 +17,10 @@ var benchForeign = map[rulefile.Format]struct{ before, line, after string }{
 			",\n", `{"source":"/z","destination":"/y"}]`},
 	rulefile.NetlifyTOML: {"", "[[redirects]]\nfrom = \"/k%012d\"\n" +
 		"to = \"https://www.example.com/articles/%027d\"\nstatus = 302\n\n", ""},
-	rulefile.YAML:   {"", "/k%012d: https://www.example.com/articles/%027d\n", ""},
-	rulefile.Golink: {"", `{"Short":"k%012d","Long":"https://www.example.com/articles/%027d"}` + "\n", ""},
+	rulefile.Htaccess: {"", "Redirect 301 /k%012d https://www.example.com/articles/%027d\n", ""},
+	rulefile.Map:      {"", "/k%012d https://www.example.com/articles/%027d\n", ""},
+	rulefile.YAML:     {"", "/k%012d: https://www.example.com/articles/%027d\n", ""},
+	rulefile.Golink:   {"", `{"Short":"k%012d","Long":"https://www.example.com/articles/%027d"}` + "\n", ""},
 }
 
 // BenchmarkConvert converts a million lines of each format.

@@ -1,5 +1,6 @@
 // Package rulefile reads and writes rules: bytes in, rules with their positions out, and back. The
-// formats are JSON (see [ReadJSON]), CSV and _redirects; all are UTF-8.
+// formats are JSON (see [ReadJSON]), CSV and _redirects; all are UTF-8. Those of other programs, as
+// [FromFormats] lists them, are read for a conversion, and one of them is written, too.
 //
 // A reader stops at nothing that it can get over. It gives every rule that it can read, and one
 // error that lists all that is wrong, each with line, column and what to write instead. A writer
@@ -25,7 +26,8 @@
 // they stand. Without one they are the first five. The key's may also be called from, source, short
 // or slug, the destination's to, target or url, and the status' code. A column requests is passed
 // over. Fields are quoted as in RFC 4180, but none goes over several lines. Blank rows are passed
-// over, and so are lines that begin with "#", which no key does. One "/" in front of a key is cut off, with one warning for a table.
+// over, and so are lines that begin with "#", which no key does. One "/" in front of a key is cut
+// off, with one warning for a table.
 //
 // Tables are written with a header and commas. The columns query and note are left out where no
 // rule has a mode or a note, and all is less than 16 MiB. A rule cannot be written if its key is
@@ -77,4 +79,18 @@
 // All lines are held in memory while a file is read. Comparing them takes time that is linear in
 // their number, as long as the texts around their placeholders have a few hundred different lengths
 // and places at most; a line with which that gets out of hand has no equivalent.
+//
+// # Tables of other programs
+//
+// Their readers hand over lines, of which the first that matches a path answers, as in _redirects.
+// A line has a path with captures, and a destination with what they captured:
+//
+//	Redirect 301 /a https://a.example   /a/{rest}       https://a.example/{rest}
+//	RewriteRule ^u/([^/]+)$ /p?n=$1     /u/{p1}         /p?n={p1}
+//	~^/(old|older)/(.+)$ /new/$2;       /old/{rest}     /new/{rest}
+//	                                    /older/{rest}   /new/{rest}
+//
+// A slash at the end of a path makes no difference, as it makes none to rules. Where a program
+// tells the two apart, two lines that lead elsewhere are one too many, and the second is left out.
+// Regular expressions are taken over as far as at most 64 such paths say them.
 package rulefile

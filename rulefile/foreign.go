@@ -216,6 +216,7 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 	for _, line := range t.later {
 		f.store(line.text, int(line.number))
 	}
+	t.later = nil
 	f.findMeetings()
 	f.makeRules(add)
 	if t.slashesCount && len(f.lines) > 0 {

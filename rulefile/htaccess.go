@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -145,8 +146,9 @@ func (h *htaccessReader) take(d *directive) {
 func (h *htaccessReader) passOver(d *directive) {
 	const mostNames = 5
 	h.otherCount++
-	if len(h.others) <= mostNames && !slices.Contains(h.others, d.name) {
-		h.others = append(h.others, d.name)
+	isSame := func(other string) bool { return strings.EqualFold(other, d.name) }
+	if len(h.others) <= mostNames && !slices.ContainsFunc(h.others, isSame) {
+		h.others = append(h.others, d.written)
 	}
 }
 
@@ -196,7 +198,8 @@ func (h *htaccessReader) remarkAll() {
 		if len(h.others) > 5 {
 			names += " and others"
 		}
-		h.remark("%d directives that redirect nothing are left out: %s", h.otherCount, names)
+		h.remark("what redirects nothing is left out: %s (%s)",
+			printable.Count(h.otherCount, "directive"), names)
 	}
 	if h.hasAlias && h.hasRewrite {
 		h.remark("Apache asks the lines of mod_rewrite first, and so do the rules: a RewriteRule wins " +

@@ -191,7 +191,7 @@ func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
 			"", "which tells in what case|file:1:1: the block <If \"true\"> is not closed; write </If>"},
 		{"</IfModule>", "", "</IfModule> closes no block"},
 		{"Header set A b\noptions -Indexes\nOptions x", "",
-			"3 directives that redirect nothing are left out: header, options"},
+			"what redirects nothing is left out: 3 directives (Header, options)"},
 	})
 }
 

@@ -38,10 +38,11 @@ func convertCommand() *cobra.Command {
 		Use:   "convert [--from FORMAT] --to FORMAT [FILE]",
 		Short: "Writes rules in another format, and says what cannot be said in it",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
-to standard output: json, csv, or redirects for the _redirects of Netlify and
-Cloudflare Pages. What the file's name tells need not be said with --from. --status,
---exact and --query are for rules of which the file does not say it; rules of other
-programs are exact unless the program goes on below a path, or --exact=false.
+to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
+Pages, or map for a path and its destination on each line. What the file's name tells
+need not be said with --from. --status, --exact and --query are for rules of which the
+file does not say it; rules of other programs are exact unless the program goes on
+below a path, or --exact=false.
 
 A report on standard error says of each line that is not the same any more in which
 way it differs (approximated), why it is left out (refused), or that no request gets
