@@ -87,7 +87,7 @@
 //
 //	Redirect 301 /a https://a.example   /a/{rest}       https://a.example/{rest}
 //	RewriteRule ^u/([^/]+)$ /p?n=$1     /u/{p1}         /p?n={p1}
-//	~^/(old|older)/(.+)$ /new/$2;       /old/{rest}     /new/{rest}
+//	~^/(old|older)/(.*)$ /new/$2;       /old/{rest}     /new/{rest}
 //	                                    /older/{rest}   /new/{rest}
 //
 // A slash at the end of a path makes no difference, as it makes none to rules. Where a program
