@@ -98,6 +98,7 @@ func isHeader(row []string) bool {
 // they make no rules.
 func (c *csvReader) readHeader(row []string) (ok bool) {
 	c.columns, c.hasHeader = nil, true
+	var others []string
 	for i, field := range row {
 		if err := c.errs.tooMany(c.fieldPosition(i)); err != nil {
 			c.errs = append(c.errs, err)
@@ -105,6 +106,9 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 		}
 		column, known := columnNamed(field)
 		switch {
+		case !known && c.isLenient:
+			column = unknownColumn
+			others = append(others, strings.Clone(field))
 		case !known:
 			column = unknownColumn
 			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
@@ -114,6 +118,10 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 				field, column.name())
 		}
 		c.columns = append(c.columns, column)
+	}
+	if len(others) > 0 {
+		c.warnings.add(WarnWholeTable, resolver.Position{}, "", "columns that say nothing here are passed "+
+			"over: %s", quotedList(others))
 	}
 	if !slices.Contains(c.columns, destinationColumn) {
 		c.errs.add(c.lines.position(1), "no column is called destination; the columns are %s",

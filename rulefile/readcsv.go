@@ -16,14 +16,25 @@ func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
-	c.lends, c.isExact = o.Lends, o.isExact()
-	err = c.readRules(add)
+	c.lends, c.isExact, c.isLenient = o.Lends, o.isExact(), o.observer != nil
+	row, err := c.next()
+	if err == nil && o.observer != nil {
+		if program, columns, hasHeader := programOf(row, o.Hosts); program != nil {
+			return o.readProgramCSV(c, program, columns, row, hasHeader, source, add)
+		}
+	}
+	err = c.readRulesFrom(row, err, add)
 	return c.warnings.all(), err
 }
 
 // readRules reads the whole table.
 func (c *csvReader) readRules(add func(resolver.Rule)) error {
 	row, err := c.next()
+	return c.readRulesFrom(row, err, add)
+}
+
+// readRulesFrom reads a table whose first row has been read, or an error instead.
+func (c *csvReader) readRulesFrom(row []string, err error, add func(resolver.Rule)) error {
 	if err == nil && isHeader(row) {
 		if !c.readHeader(row) {
 			return c.errs
@@ -54,7 +65,9 @@ type csvReader struct {
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
 	hasSlash  bool // the key of the last row has a slash in front
+	isWarned  bool // that one has
 	isExact   bool // what rules are that do not say it
+	isLenient bool // columns that are not known say nothing
 	warnings  warnings
 	errs      Errors
 	end       error // what ends the reading behind this row, or nil
@@ -197,7 +210,8 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 // withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
 func (c *csvReader) withoutSlash(i int, field string) (key string) {
 	key, c.hasSlash = cutSlash(field)
-	if c.hasSlash && c.warnings.n == 0 {
+	if c.hasSlash && !c.isWarned {
+		c.isWarned = true
 		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), strings.Clone(key),
 			"the table has keys that begin with "+
 				"\"/\", which is cut off, here and in each other row: a key is a path without it")

@@ -1,0 +1,82 @@
+package rulefile_test
+
+import (
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
+	testForeign(t, rulefile.CSV, []foreignTest{
+		{"WordPress Redirection", `source,target,regex,code,type,hits,title,status
+"/old","/new",0,301,"url",3,"","active"
+"/dead","",0,410,"error",0,"","active"
+"^/b/(.*)","/n/$1",1,301,"url",0,"","active"
+/off,/new,0,301,url,0,,disabled
+/pass,/new,0,301,pass,0,,active
+/lost,,0,404,error,0,,active
+/u,/unknown,0,302,url,0,,active
+/bad,/new,0,x,url,0,,active
+`, rulefile.Reading{}, "old,/new,301,exact\ndead,gone,,exact\nu,/unknown,302,exact\n",
+			"file:4:1: a rule's path is no regular expression\nfile:6:1: a rule leads somewhere by a redirect, " +
+				"and not by \"pass\"\nfile:7:1: a rule has no status \"404\"\nfile:9:1: the status is\n" +
+				"file:5:1: the redirect is disabled in WordPress Redirection\n" +
+				"this is read as a table of WordPress Redirection\n" +
+				"answers a path with a query only where\npassed over: \"hits\", \"title\"\ntells a path from that"},
+		{"Yoast", "Origin,Target,Type,Format\n\"old\",\"/new\",301,plain\n\"x\",\"\",410,plain\n" +
+			"\"^b/(.*)\",\"/n/$1\",301,regex\n", rulefile.Reading{}, "old,/new,301,exact\nx,gone,,exact\n",
+			"file:4:1: a rule's path is no regular expression\na table of Yoast"},
+		{"Shlink", "createdAt,domain,shortCode,shortUrl,longUrl,title,tags,visits\n" +
+			"2024,,abc,https://s.example/abc,https://e.example/?x=1,t,a|b,3\n" +
+			"2024,,d,https://s.example/d,https://e.example,,,3\n", rulefile.Reading{},
+			"abc,https://e.example/?x=1,302,exact,,merge\nd,https://e.example,302,exact\n",
+			"a table of Shlink\nfor devices\npassed over: \"createdAt\", \"title\"\n" +
+				"all keys with a host have \"s.example\""},
+		{"Dub", "Short link,Destination URL,Clicks,Created at\nhttps://dub.sh/a,https://e.example,3,2024\n" +
+			"d.example/b,https://e.example,3,2024\nhttps://dub.sh/c,'=x,3,2024\n",
+			rulefile.Reading{Hosts: []string{"dub.sh"}}, "a,https://e.example,302,exact\n",
+			"file:3:1: a rule has no host; if \"d.example\" is this site's\nnot \"=x\"\na table of Dub"},
+		{"several hosts", "Short link,Destination URL\nhttps://a.example/a,/x\nhttps://b.example/b,/x\n",
+			rulefile.Reading{}, "", "file:2:1: a rule has no host; if \"a.example\"\nfile:3:1: a rule has no host"},
+		{"Bitly", "long_url;title;link;tags\nhttps://e.example;t;bit.ly/x;\n", rulefile.Reading{},
+			"x,https://e.example,301,exact\n", "a table of Bitly\nall keys with a host have \"bit.ly\""},
+		{"Kutt", "address,target,domain\na,https://e.example,k.example\n", rulefile.Reading{Status: 307},
+			"a,https://e.example,307,exact\n", "a table of Kutt\nall keys with a host have \"k.example\""},
+		{"YOURLS", "keyword\turl\ttitle\na\thttps://e.example\tt\n", rulefile.Reading{},
+			"a,https://e.example,301,exact,,ignore\n", "a table of YOURLS\ndoes not pass on the query"},
+		{"Vercel", "source,destination,permanent,query\n/old,/blog,true,t\n/c,https://e.example/c,,\n" +
+			"/d/*,/e,,maybe\n/f/*,/e,,\n", rulefile.Reading{},
+			"old,/blog,308,exact,,preserve\nc,https://e.example/c,307,exact,,ignore\n",
+			"file:4:1: this column holds true or false\nfile:5:1: a row of Vercel has no \"*\"\nfold case"},
+		{"Cloudflare", "e.example/c,https://n.example/c,301,,,,\n" +
+			"e.example/d,https://n.example/d,302,TRUE,,TRUE,TRUE\n" +
+			"e.example/d/x,https://n.example/y,302,FALSE,,,\n" +
+			"e.example/e,https://n.example/e,,,,true,\n" +
+			"e.example/f,https://n.example/f,,,TRUE,,\n", rulefile.Reading{},
+			"c,https://n.example/c,301,exact,,ignore\nd,https://n.example/d,302,,,preserve\n" +
+				"d/x,https://n.example/y,302,exact,,ignore\ne,https://n.example/e,301,exact,,ignore\n" +
+				"e/{+_rest},https://n.example/e,301,exact,,ignore\n",
+			"file:5:1: a rule has no host, and none of its subdomains\na table of Cloudflare\n" +
+				"all keys with a host have \"e.example\""},
+		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
+			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,,,ignore,n\n",
+			"columns that say nothing here are passed over: \"Hits\"\nkeys that begin with"},
+		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
+			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
+			"file:2:1: the row has no key\nfile:3:1: a rule has no \"?\" in its path\n" +
+				"file:4:1: the row holds control characters\nfile:5:1: this is no Unicode text\n" +
+				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
+				"file:8:1: a destination is a URL"},
+		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
+			"file:3:1: no request gets to this line"},
+	})
+}
+
+func FuzzProgramCSV(f *testing.F) {
+	fuzzForeign(f, rulefile.CSV,
+		"source,target,regex,code,type,status\n/old,/new,0,301,url,active\n/d,,0,410,error,active\n",
+		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
+		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",
+		"source,destination,permanent,query\n/old,/blog,true,t\n", "keyword\turl\na\thttps://e.example\n")
+}

@@ -1,0 +1,352 @@
+package rulefile
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// programTable reads a table that another program has written. As a host counts only if all lines
+// have the same, they are held until all have been read.
+type programTable struct {
+	t       *foreignTable
+	rows    *csvReader
+	program *csvProgram
+	columns []programColumn
+	held    []heldLine
+	hosts   []string
+	goesOn  map[resolver.Position]goingOn
+}
+
+// heldLine is a line, and which of the hosts it has; none for no host.
+type heldLine struct {
+	text   string
+	number int32
+	host   int32
+}
+
+// goingOn is what a rule does with what is below its path.
+type goingOn uint8
+
+const (
+	appends   goingOn = iota + 1 // it appends it to the destination
+	swallowed                    // it leads to the same destination
+)
+
+// readProgramCSV reads the rest of a table whose first row has been read.
+func (o Reading) readProgramCSV(
+	rows *csvReader, p *csvProgram, columns []programColumn, first []string, hasHeader bool,
+	source string, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	table := programTable{rows: rows, program: p, columns: columns,
+		goesOn: make(map[resolver.Position]goingOn)}
+	read := func(t *foreignTable, _ io.Reader) error {
+		table.t = t
+		t.program, t.slashesCount, t.defaultStatus = p.name, p.slashesCount, p.status
+		t.remark("this is read as a table of %s", p.name)
+		for _, remark := range p.remarks {
+			t.remark("%s", remark)
+		}
+		if hasHeader {
+			table.remarkOthers(first)
+		} else {
+			table.take(first)
+		}
+		return table.readRows()
+	}
+	return o.readForeign(nil, read, source, func(rule resolver.Rule) {
+		table.addAll(rule, add)
+	})
+}
+
+// remarkOthers says which columns say nothing here.
+func (p *programTable) remarkOthers(header []string) {
+	var others []string
+	for i, column := range p.columns {
+		if column == otherColumn && header[i] != "" {
+			others = append(others, strings.Clone(header[i]))
+		}
+	}
+	if len(others) > 0 {
+		p.t.remark("columns that say nothing here are passed over: %s", quotedList(others))
+	}
+}
+
+// addAll adds a rule with what is below it, if it goes on there.
+func (p *programTable) addAll(rule resolver.Rule, add func(resolver.Rule)) {
+	goesOn := p.goesOn[rule.Position]
+	if goesOn == appends {
+		rule.Exact = false
+	}
+	add(rule)
+	if goesOn == swallowed {
+		rule.Key = rule.Key + "/{+_rest}"
+		rule.Value = bracesEncoded.Replace(rule.Value)
+		add(rule)
+	}
+}
+
+// readRows reads all rows.
+func (p *programTable) readRows() error {
+	for {
+		row, err := p.rows.next()
+		if err != nil {
+			p.release()
+			p.t.file.errs = append(p.t.file.errs, p.rows.errs...)
+			slices.SortStableFunc(p.t.file.errs, inOrder)
+			return err
+		}
+		p.take(row)
+	}
+}
+
+// take takes in a row.
+func (p *programTable) take(row []string) {
+	r := programRow{at: p.rows.lines.position(1), program: p.program}
+	for i, field := range row[:min(len(row), len(p.columns))] {
+		if err := checkText(field); err != nil {
+			r.wrong = err
+		} else if hasMarks(field) {
+			r.wrong = errors.New("the row holds control characters; remove them")
+		}
+		r.set(p.columns[i], strings.TrimSpace(field))
+	}
+	for _, field := range row[min(len(row), len(p.columns)):] {
+		if field != "" {
+			r.wrong = errors.New(quote(field) + " stands behind the last column; put a field with what " +
+				"separates columns into quotation marks")
+		}
+	}
+	line := r.line(p.t.reading)
+	switch {
+	case r.wrong != nil:
+		p.t.note(r.at)
+		p.rows.errs.add(r.at, "%s", r.wrong)
+	case r.isDisabled:
+		p.t.drop(r.at, "the redirect is disabled in "+p.program.name)
+	case r.refused != "":
+		p.t.refuse(r.at, "", r.refused)
+	default:
+		p.hold(line, r.host)
+		if r.goesOn > 0 {
+			p.goesOn[r.at] = r.goesOn
+		}
+	}
+}
+
+// hold keeps a line until all hosts are known.
+func (p *programTable) hold(line foreignLine, host string) {
+	n := -1
+	if host != "" && !slices.Contains(p.t.reading.Hosts, host) {
+		if n = slices.Index(p.hosts, host); n < 0 {
+			n = len(p.hosts)
+			if n < 100 {
+				p.hosts = append(p.hosts, strings.Clone(host))
+			} else {
+				n = 99
+			}
+		}
+	}
+	if line.status == 0 {
+		line.status = p.t.reading.Status
+	}
+	text := p.t.text.keep([]byte(line.encode("")))
+	p.held = append(p.held, heldLine{text, int32(line.at.Line), int32(n)})
+}
+
+// release passes on the lines that have been held.
+func (p *programTable) release() {
+	isOne := len(p.hosts) == 1 && len(p.t.reading.Hosts) == 0
+	if isOne {
+		p.t.remark("all keys with a host have %s, which is left out", quote(p.hosts[0]))
+	}
+	for i, held := range p.held {
+		at := resolver.Position{Source: p.t.source, Line: int(held.number), Column: 1}
+		p.held[i].text = ""
+		if held.host < 0 || isOne {
+			p.t.note(at)
+			p.t.file.store(held.text, int(held.number))
+			continue
+		}
+		line, _ := decodeForeign(held.text)
+		p.t.refuse(at, line.path, "a rule has no host; if "+quote(p.hosts[held.host])+" is this site's, "+
+			"name it with --line-host, else write the row into the file of that host's site")
+	}
+	p.held = nil
+}
+
+// programRow is a row of a table of another program.
+type programRow struct {
+	at                      resolver.Position
+	program                 *csvProgram
+	key, link, host         string
+	destination             string
+	status, kind            string
+	isPermanent, isDisabled bool
+	keepsQuery, isSubpath   bool
+	keepsSuffix             bool
+	goesOn                  goingOn
+	refused                 string
+	wrong                   error
+}
+
+// set takes in a field.
+func (r *programRow) set(column programColumn, field string) {
+	switch column {
+	case programKey:
+		r.key = field
+	case programLink:
+		if r.link == "" {
+			r.link = field
+		}
+	case programHost:
+		r.host = strings.ToLower(field)
+	case programDestination:
+		r.destination = field
+	case programStatus:
+		r.status = field
+	case programType:
+		r.kind = strings.ToLower(field)
+	case programState:
+		r.isDisabled = strings.EqualFold(field, "disabled")
+	case programRegex, programFormat:
+		if field != "" && field != "0" && !strings.EqualFold(field, "plain") {
+			r.refused = "a rule's path is no regular expression; " + insteadOfPattern
+		}
+	case programSubdomains:
+		if r.isTrue(field) {
+			r.refused = "a rule has no host, and none of its subdomains; write a row for each"
+		}
+	case programPermanent:
+		r.isPermanent = r.isTrue(field)
+	case programQuery:
+		r.keepsQuery = r.isTrue(field)
+	case programSubpath:
+		r.isSubpath = r.isTrue(field)
+	case programSuffix:
+		r.keepsSuffix = r.isTrue(field)
+	}
+}
+
+// isTrue reports what a field of true or false says.
+func (r *programRow) isTrue(field string) bool {
+	switch strings.ToLower(field) {
+	case "true", "t", "yes", "1":
+		return true
+	case "false", "f", "no", "0", "":
+		return false
+	}
+	r.wrong = errors.New("this column holds true or false, not " + quote(field))
+	return false
+}
+
+// line makes a line of the row, or says why it has none.
+func (r *programRow) line(reading Reading) (line foreignLine) {
+	line.at = r.at
+	line.path = r.path()
+	line.to = r.target()
+	if r.wrong == nil && r.refused == "" {
+		r.setStatus(&line)
+	}
+	if r.wrong != nil || r.refused != "" {
+		return line
+	}
+	if line.answer == leads && !resolver.IsDestination(line.to) {
+		r.refused = "a destination is a URL with http or https, or a path that begins with \"/\", not " +
+			quote(line.to)
+	}
+	if err := checkPlainPath(line.path); err != nil {
+		r.refused = err.Error()
+	} else if strings.ContainsAny(line.path, "*") || strings.Contains(line.to, "$1") {
+		r.refused = "a row of " + r.program.name + " has no \"*\" and \"$1\", and is for a path alone; " +
+			insteadOfPattern
+	}
+	if line.query = reading.Query; line.query == resolver.QueryDefault {
+		line.query = r.query(line.to)
+	}
+	if r.isSubpath {
+		if r.goesOn = swallowed; r.keepsSuffix {
+			r.goesOn = appends
+		}
+	}
+	return line
+}
+
+// query returns what a row does with the query of a request.
+func (r *programRow) query(to string) resolver.QueryMode {
+	switch {
+	case r.keepsQuery:
+		return resolver.QueryPreserve
+	case r.program.query == resolver.QueryMerge && !hasQuery(to):
+		return resolver.QueryDefault
+	}
+	return r.program.query
+}
+
+// path returns the path of a key, and takes in its host.
+func (r *programRow) path() string {
+	text := r.link
+	isLink := text != "" || r.program.isLink
+	if text == "" {
+		text = r.key
+	}
+	switch host, path, hasScheme := cutHost(text); {
+	case text == "" || text == "/":
+		r.refused = "the row has no key"
+	case hasScheme:
+		r.setHost(host)
+		return path
+	case isLink:
+		host, path, _ := strings.Cut(text, "/")
+		r.setHost(host)
+		return "/" + path
+	case text[0] == '/':
+		return text
+	}
+	return "/" + text
+}
+
+// setHost takes in the host of a link.
+func (r *programRow) setHost(host string) {
+	name, err := weburl.ParseHost(host)
+	if err != nil {
+		r.refused = quote(host) + " is the name of no host; write the key as a path"
+		return
+	}
+	r.host = name
+}
+
+// target returns the destination. Dub writes a "'" in front of what a spreadsheet would compute.
+func (r *programRow) target() string {
+	rest, is := strings.CutPrefix(r.destination, "'")
+	if is && rest != "" && strings.IndexByte("=+-@", rest[0]) >= 0 {
+		return rest
+	}
+	return r.destination
+}
+
+// setStatus gives the line its status, or makes it one that is gone.
+func (r *programRow) setStatus(line *foreignLine) {
+	switch code, ok := statusCode(r.status); {
+	case r.kind != "" && r.kind != "url" && r.kind != "error":
+		r.refused = "a rule leads somewhere by a redirect, and not by " + quote(r.kind) + "; use Caddy's " +
+			"rewrite or respond"
+	case r.status == "410":
+		line.answer, line.to = gone, ""
+	case ok:
+		line.status = code
+	case r.status == "" && r.isPermanent:
+		line.status = 308
+	case r.status == "":
+	case len(r.status) == 3 && r.status[0] >= '2' && r.status[0] <= '5':
+		number, _ := strconv.Atoi(r.status)
+		r.refused = "a rule has no status " + quote(r.status) + "; " + insteadOfStatus(number)
+	default:
+		r.wrong = errors.New("the status is " + statusCodes + ", not " + quote(r.status))
+	}
+}
