@@ -20,6 +20,7 @@ type commonLog struct {
 type commonLine struct {
 	host, request []byte
 	status        int
+	time          uint32
 }
 
 // read counts the request of a line.
@@ -40,7 +41,7 @@ func (c *commonLog) read(line []byte) (problem string) {
 		c.scratch = appendUnescaped(c.scratch[:0], target)
 		target = c.scratch
 	}
-	return c.add(request{target: target, host: l.host, status: l.status, n: 1})
+	return c.add(request{target: target, host: l.host, status: l.status, time: l.time, n: 1})
 }
 
 // isCounted reports whether requests of a method count.
@@ -56,7 +57,7 @@ func parseCommon(line []byte) (l commonLine, ok bool) {
 	if start < 0 || !isTime(line[start+1:end]) || bytes.Count(line[:start], []byte(" ")) < 3 {
 		return l, false
 	}
-	l.host = hostInFront(line[:start])
+	l.host, l.time = hostInFront(line[:start]), parseTime(line[start+1:end])
 	rest := line[end+len(`] "`):]
 	closing := 0
 	for ; closing < len(rest) && rest[closing] != '"'; closing++ {

@@ -42,10 +42,10 @@ type LeftOut struct {
 }
 
 // Counts are requests by URL. Their paths lie one behind the other in chunks, and a table of hashes
-// leads to them. A URL takes some 40 bytes besides its path:
+// leads to them. A URL takes some 48 bytes besides its path:
 //
 //	slots | - | 2 | - | 1 | ...            numbers of urls, from 1; at least half are empty
-//	urls  | text, hash, requests, ... |    24 bytes
+//	urls  | text, hash, requests, ... |    32 bytes
 //	text  | /docs/about/contact ...   |    in chunks, so that nothing is copied when it grows
 //
 // Of a URL the path counts in its canonical form, without the query: no key looks at that.
@@ -77,8 +77,9 @@ type counted struct {
 	text     uint32 // where its path lies
 	length   uint16
 	hash     uint32
-	host     uint16 // of the last request
-	status   uint16 // of the last request of which the log tells it, else 0
+	time     uint32 // of status, 0 where it is not known
+	host     uint16 // of the last request that was read
+	status   uint16 // of the newest request of which a log tells it, else 0
 }
 
 // hostNumber is the number of a host, or otherHost.
@@ -103,6 +104,7 @@ type request struct {
 	target []byte // a path or a URL, perhaps with a query
 	host   []byte // none where the target has it, or it is not known
 	status int    // 0 where it is not known
+	time   uint32 // in seconds since 1970; 0 where it is not known
 	n      uint64
 }
 
@@ -136,8 +138,8 @@ func (c *Counts) add(r request) (problem string) {
 	}
 	u.requests += r.n
 	u.host = uint16(number)
-	if isTelling(r.status) {
-		u.status = uint16(r.status)
+	if isTelling(r.status) && (r.time >= u.time || r.time == 0) {
+		u.status, u.time = uint16(r.status), r.time
 	}
 	return ""
 }

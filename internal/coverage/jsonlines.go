@@ -19,6 +19,7 @@ type jsonLine struct {
 	logger            []byte
 	method, host, uri []byte // of the member request
 	status            int
+	time              []byte
 	url, count        []byte // of the object itself
 }
 
@@ -35,6 +36,7 @@ func (j *jsonLines) read(line []byte) (problem string) {
 	}
 	if words != nil {
 		l.isLog, l.logger = true, words[max(0, bytes.Index(words, []byte("http.log."))):]
+		l.time, _, _ = bytes.Cut(words, []byte("\t"))
 	}
 	return j.add(&l)
 }
@@ -64,10 +66,15 @@ func (j *jsonLines) add(l *jsonLine) (problem string) {
 	return j.Counts.add(r)
 }
 
+const wrongEscape = "no JSON: a string with a wrong escape"
+
 // addAccess counts an entry of the access log.
 func (j *jsonLines) addAccess(l *jsonLine) (problem string) {
-	r := request{status: l.status, n: 1}
+	r := request{status: l.status, time: parseTime(l.time), n: 1}
 	method, isMethod := j.text(0, l.method)
+	if !isMethod {
+		return wrongEscape
+	}
 	if l.method != nil && !isCounted(method) {
 		j.LeftOut.Methods++
 		return ""
@@ -78,8 +85,8 @@ func (j *jsonLines) addAccess(l *jsonLine) (problem string) {
 	var isTarget, isHost bool
 	r.target, isTarget = j.text(1, l.uri)
 	r.host, isHost = j.text(2, l.host)
-	if !isMethod || !isTarget || !isHost {
-		return "no JSON: a string with a wrong escape"
+	if !isTarget || !isHost {
+		return wrongEscape
 	}
 	return j.Counts.add(r)
 }

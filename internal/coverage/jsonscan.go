@@ -31,10 +31,9 @@ func scanLine(object []byte) (l jsonLine, ok bool) {
 				return s.text(&l.url)
 			}
 		case "count", "requests", "hits":
-			start := s.at
-			ok := s.skip()
-			l.count = bytes.Trim(s.b[start:s.at], "\" \t")
-			return ok
+			return s.numberText(&l.count)
+		case "ts":
+			return s.numberText(&l.time)
 		}
 		return s.skip()
 	})
@@ -143,6 +142,14 @@ func (s *scanner) number(to *int) bool {
 	}
 	s.at = start
 	return s.skip()
+}
+
+// numberText takes a number as it is written, also in quotation marks.
+func (s *scanner) numberText(to *[]byte) bool {
+	start := s.at
+	ok := s.skip()
+	*to = bytes.Trim(s.b[start:s.at], "\" \t")
+	return ok
 }
 
 // skip passes over a value: to the comma or the brace behind it.

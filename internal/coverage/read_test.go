@@ -87,7 +87,11 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 		"a table whose first column has no name":    {"\turl\thits\n\n1\t/a\t7\n", "7 /a"},
 		"a table with a header in another language": {"Adresse,Anzahl\r\n\r\n# x\r\n/a,7\r\n", "7 /a"},
 		"a table with one column":                   {"URL\n/a\n/a\n", "2 /a"},
-		"a table without a header":                  {"/a,5\n/b,6\n", "5 /a, 6 /b"},
+		"a table without a header":                  {"/a;5\n/b;6\n", "5 /a, 6 /b"},
+		"a table without a header, with quotes":     {"\"/a,b\",5\n\"/c\",6\n", "5 /a,b, 6 /c"},
+		"a list that begins with numbers":           {"/map/52,13\n/plain\n", "1 /map/52,13, 1 /plain"},
+		"a list of coordinates":                     {"/map/52,13\n/map/48,11\n", "1 /map/52,13, 1 /map/48,11"},
+		"a list with one semicolon":                 {"/map;52\n/b\n", "1 /map;52, 1 /b"},
 		"a table with quotes":                       {"url,count\n\"/a,b\",2\n", "2 /a,b"},
 		"lines of JSON":                             {`{"url":"https://h/a"}` + "\n" + `{"path":"/b","count":3}`, "1 /a, 3 /b"},
 		"a list":                                    {"/a\nhttps://h/b?c#d\n# more\nHTTP://h\n", "1 /a, 1 /b, 1 /"},
@@ -115,6 +119,8 @@ func TestWhatIsNoneOfTheseIsAnError(t *testing.T) {
 		"an object":  {"{\n\"url\":\"/a\"\n}", "write one object a line"},
 		"HTML":       {"<html><body></body></html>", `its root is "html"`},
 		"bad XML":    {"<<", "it begins like XML"},
+		"no element": {"<?xml version=\"1.0\"?>", "it is XML without a root element"},
+		"Latin 1":    {"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><urlset/>", "only UTF-8 is read; save it as UTF-8"},
 		"deep XML":   {"<urlset>" + strings.Repeat("<a>", 100), "too deep"},
 		"a zip":      {"PK\x03\x04", "a zip archive is not read; unpack it"},
 		"an xz":      {"\xfd7zXZ\x00", "unpack it"},
@@ -138,6 +144,7 @@ func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 		"without uri": {`{"request":{"method":"GET"}}`, "file:1: the entry of the access log has no request.uri; a filter has removed it"},
 		"hidden uri":  {`{"request":{"uri":"REDACTED"}}`, `file:1: neither a URL nor a path that begins with /: "REDACTED"`},
 		"other JSON":  {`{"a":1}`, "file:1: no member url, uri or path that is a string, and no request"},
+		"bad method":  {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`, "file:2: no JSON: a string with a wrong escape"},
 		"in combined": {combined + "\x00\x1b\n", `file:2: no line of a log in the common or combined format: "\x00\x1b"`},
 		"no number":   {"url,count\n/a,many\n", `file:2: the count is no number: "many"`},
 		"short row":   {"id,url\n1\n", "file:2: the row has no column 2, which is that of URLs"},
@@ -251,5 +258,41 @@ func TestAStatusThatSaysNothingDoesNotCount(t *testing.T) {
 		if c.String() != "2 /a 404" {
 			t.Errorf("%d: got %s", status, c)
 		}
+	}
+}
+
+func TestTheNewestStatusCounts(t *testing.T) {
+	caddy := func(time string, status int) string {
+		return strings.ReplaceAll(access("GET", "h", "/a", status), `"ts":1.5`, `"ts":`+time)
+	}
+	common := func(time string, status int) string {
+		line := strings.ReplaceAll(combined, "22/Nov/2026:16:31:45 +0000", time)
+		return strings.ReplaceAll(line, "404", fmt.Sprint(status))
+	}
+	console := func(time string, status int) string {
+		_, object, _ := strings.Cut(caddy("1", status), "{")
+		return time + "\tINFO\thttp.log.access\thandled request\t{" + object
+	}
+	for newer, older := range map[string]string{
+		caddy("1795365105.5", 200):                   caddy("1795365104.9", 404),
+		caddy("1795365105123.4", 200):                caddy("1795278705123.4", 404),
+		caddy("1795365105123456789", 200):            caddy("1795278705123456789", 404),
+		caddy(`"2026-11-22T16:31:45.1Z"`, 200):       caddy(`"2026-11-22T17:31:44+01:00"`, 404),
+		caddy(`"2026-11-22T16:31:45.123-0700"`, 200): caddy(`"2026/11/22 23:31:44.999"`, 404),
+		caddy(`"22/Nov/2026:16:31:45 +0000"`, 200):   caddy("1795278705.1", 404),
+		common("22/Nov/2026:16:31:45 +0000", 200):    common("21/Nov/2026:23:59:59 +0000", 404),
+		common("22/Nov/2026:00:31:45 -0500", 200):    common("22/Nov/2026:06:31:44 +0200", 404),
+		console("2026/11/22 16:31:45.123", 200):      console("2026/11/21 16:31:45.123", 404),
+	} {
+		for _, files := range [][]string{{newer, older}, {older, newer}} {
+			c := read(t, Options{}, files[0])
+			if err := c.Read("other", strings.NewReader(files[1])); err != nil || c.String() != "2 /a 200" {
+				t.Errorf("of %s got %v, %s", files, err, c)
+			}
+		}
+	}
+	c := read(t, Options{}, caddy("1795365105.5", 404)+caddy(`"yesterday"`, 200))
+	if c.String() != "2 /a 200" {
+		t.Errorf("without a time, the last one does not count: %s", c)
 	}
 }

@@ -18,12 +18,15 @@ const (
 // errLongToken is the error of XML with a tag or a text that is too long to be held.
 var errLongToken = fmt.Errorf("a tag or a text has more than %d bytes", longestLine)
 
+var errNotUTF8 = errors.New("only UTF-8 is read; save it as UTF-8")
+
 // sitemap reads a sitemap, or an index of sitemaps.
 type sitemap struct {
 	*file
 	in       boundedReader
 	decoder  *xml.Decoder
 	path     []string // of the elements around
+	hasRoot  bool
 	loc      []byte
 	sitemaps int // that an index names
 }
@@ -33,6 +36,7 @@ type sitemap struct {
 func (f *file) readSitemap() error {
 	s := &sitemap{file: f, in: boundedReader{r: f.in}}
 	s.decoder = xml.NewDecoder(&s.in)
+	s.decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errNotUTF8 }
 	err := s.read()
 	if s.sitemaps > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
@@ -42,14 +46,14 @@ func (f *file) readSitemap() error {
 }
 
 func (s *sitemap) read() error {
-	for hasRoot := false; ; hasRoot = hasRoot || len(s.path) > 0 {
+	for {
 		s.in.room = longestLine
 		token, err := s.decoder.Token()
-		if err == io.EOF {
+		if err == io.EOF && s.hasRoot {
 			return nil
 		}
 		if err != nil {
-			return s.breakOff(err, hasRoot)
+			return s.breakOff(err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -67,8 +71,13 @@ func (s *sitemap) read() error {
 }
 
 // breakOff ends the reading of what is no XML behind some place. What stands before counts.
-func (s *sitemap) breakOff(err error, hasRoot bool) error {
-	if !hasRoot {
+func (s *sitemap) breakOff(err error) error {
+	switch {
+	case errors.Is(err, errNotUTF8):
+		return errNotUTF8
+	case !s.hasRoot && err == io.EOF:
+		return errors.New("it is XML without a root element")
+	case !s.hasRoot:
 		return fmt.Errorf("it begins like XML, and is no sitemap: %w", err)
 	}
 	line, _ := s.decoder.InputPos()
@@ -94,7 +103,7 @@ func (s *sitemap) begin(name xml.Name) error {
 	if len(s.path) == mostDepth {
 		return errors.New("it is no sitemap: its elements stand too deep in each other")
 	}
-	s.path, s.loc = append(s.path, local), s.loc[:0]
+	s.path, s.loc, s.hasRoot = append(s.path, local), s.loc[:0], true
 	return nil
 }
 

@@ -41,7 +41,7 @@ func newTable(lines [][]byte) (*table, bool) {
 	}
 	header = slices.Clone(header)
 	if slices.ContainsFunc(header, isURL) {
-		return t, t.isWithoutHeader(header)
+		return t, t.isWithoutHeader(header, lines)
 	}
 	t.hasHeader = true
 	if t.url = named(header, urlColumns[:]); t.url >= 0 {
@@ -51,11 +51,25 @@ func newTable(lines [][]byte) (*table, bool) {
 	return t, len(lines) > 1 && t.isBelow(header, lines[1])
 }
 
-// isWithoutHeader reports whether a row without a header has a URL and a count, or columns with
-// tabs, which no URL holds.
-func (t *table) isWithoutHeader(row [][]byte) bool {
-	t.findColumns(row)
-	return t.separator == '\t' && len(row) > 1 || len(row) == 2 && t.count == 1
+// isWithoutHeader reports whether rows without a header have columns with tabs, which no URL holds,
+// or each a URL and a count. With commas the lines may be paths, such as /map/52,13, unless there
+// are quotation marks in front.
+func (t *table) isWithoutHeader(first [][]byte, lines [][]byte) bool {
+	t.findColumns(first)
+	if t.separator == '\t' {
+		return len(first) > 1
+	}
+	return t.count == 1 && !slices.ContainsFunc(lines, func(line []byte) bool {
+		if t.separator == ',' && line[0] != '"' {
+			return true
+		}
+		row, ok := t.split(line)
+		if !ok || len(row) != 2 || !isURL(row[0]) {
+			return true
+		}
+		_, isCount := parseCount(row[1])
+		return !isCount
+	})
 }
 
 // isBelow reports whether the row below a header in another language has a URL.
