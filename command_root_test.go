@@ -85,11 +85,27 @@ func TestCheckFindsRulesThatHideFiles(t *testing.T) {
 	}
 }
 
+func TestARuleToItsOwnFileHidesItOnNoHost(t *testing.T) {
+	dir := siteOf(t, "about.html")
+	hosts := []string{"--host", "go.example", "--host", "b.example"}
+	for destination, hides := range map[string]bool{
+		"https://go.example/about.html": false, "https://b.example/about.html#us": false,
+		"http://go.example/about.html": false, "https://c.example/about.html": true,
+		"https://b.example/about.html/": true,
+	} {
+		found := slices.ContainsFunc(foundIn(t, dir, fmt.Sprintf(`{"about": %q}`, destination), hosts...),
+			func(f string) bool { return strings.HasPrefix(f, "hides a page") })
+		if found != hides {
+			t.Errorf("a rule to %s hides the page: %t, not %t", destination, found, hides)
+		}
+	}
+}
+
 func TestCheckFindsDestinationsThatAreMissing(t *testing.T) {
 	const missing = "destination is missing: a: no rule answers "
 	dir := siteOf(t, "about.html", "docs/index.html", "docs/b/c.pdf", "index.html", "b%25.html")
 	for value, want := range map[string]string{
-		"/about": "", "/about.html": "", "/about?q=1#top": "", "/docs": "", "/docs/": "", "/": "",
+		"/about": "", "/about.html": "", "/about?q=1#top": "", "/docs": "", "/docs/": "", "/": "", "/about/": "/about/",
 		"/other": "/other", "/other?q#f": "/other", "/docs/b": "", "/docs/b/d": "/docs/b/d",
 		"/b%2525": "", "/b%25": "/b%25", "/key": "", "/key/below": "", "/kept/x": "",
 		"/left/x": "", "/About": "/About", "/%00": "/%00", "/docs%2Fb%2Fc.pdf": "",

@@ -61,7 +61,7 @@ type Finding struct {
 // ports where these are not the default ones, and with a scheme (as in "http://go.example") where
 // the site has that one alone; a redirect to one of them comes back to these rules.
 func (rs *Ruleset) Check(hosts []string, report func(Finding)) {
-	c := checker{ruleset: rs, report: report, site: newSite(rs, hosts), circles: map[string]bool{}}
+	c := checker{ruleset: rs, report: report, site: rs.Site(hosts), circles: map[string]bool{}}
 	c.escapes = escapes{ruleset: rs, site: &c.site}
 	rs.eachEntry(c.checkRule)
 	c.escapes.report(func(rule Rule, message string) {
@@ -84,7 +84,7 @@ func (rs *Ruleset) Check(hosts []string, report func(Finding)) {
 // checker looks at each rule of a ruleset.
 type checker struct {
 	ruleset *Ruleset
-	site    site
+	site    Site
 	report  func(Finding)
 	circles map[string]bool // keys of rules that lead into one
 	escapes escapes
@@ -216,14 +216,15 @@ func (c *checker) checkLost(rule Rule) {
 	}
 }
 
-// site knows which URLs these rules answer.
-type site struct {
+// Site knows which URLs some rules answer.
+type Site struct {
 	origin string   // of the requests that are made up
 	hosts  []string // with their ports, as they stand in URLs, or origins
 }
 
-func newSite(rs *Ruleset, hosts []string) site {
-	s := site{origin: rs.opts.origin}
+// Site returns the site that the rules are for, whose hosts are as those of [Ruleset.Check].
+func (rs *Ruleset) Site(hosts []string) Site {
+	s := Site{origin: rs.opts.origin}
 	for _, host := range hosts {
 		written, ofOneScheme := host, strings.Contains(host, "://")
 		if !ofOneScheme {
@@ -247,8 +248,25 @@ func newSite(rs *Ruleset, hosts []string) site {
 	return s
 }
 
+// Origin returns the origin of requests that nobody has made: that of the options, or else the first
+// host's.
+func (s *Site) Origin() string { return s.origin }
+
+// Path returns the path of a URL, as the URL Standard spells it, if it is one of the site.
+func (s *Site) Path(url string) (path string, ok bool) {
+	if !s.has(url) {
+		return "", false
+	}
+	_, rest, _ := strings.Cut(url, "://")
+	path = rest[len(hostOf(url)):]
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		path = path[:end]
+	}
+	return path, true
+}
+
 // has reports whether a URL, as the URL Standard spells it, is one of the site.
-func (s *site) has(url string) bool {
+func (s *Site) has(url string) bool {
 	scheme, _, isAbsolute := strings.Cut(url, "://")
 	if !isAbsolute {
 		return false

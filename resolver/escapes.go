@@ -11,7 +11,7 @@ import (
 // form without such escapes, which takes time in proportion to their length.
 type escapes struct {
 	ruleset *Ruleset
-	site    *site
+	site    *Site
 	forms   map[string]*escapedForm
 }
 

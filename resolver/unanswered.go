@@ -5,7 +5,7 @@ package resolver
 // rule passes on is answered by whoever the rule keeps it for. hosts are as those of
 // [Ruleset.Check].
 func (rs *Ruleset) Unanswered(hosts []string, report func(rule Rule, path string)) {
-	site := newSite(rs, hosts)
+	site := rs.Site(hosts)
 	var w work
 	rs.eachEntry(func(at ref) {
 		rule := rs.rule(at)
@@ -15,10 +15,10 @@ func (rs *Ruleset) Unanswered(hosts []string, report func(rule Rule, path string
 		}
 		path := value.path.path
 		if !value.internal {
-			if !site.has(value.url.Origin()) {
+			var atSite bool
+			if path, atSite = site.Path(value.url.Href()); !atSite {
 				return
 			}
-			path = value.url.Path
 		}
 		p := splitPath{text: path}
 		w.left = requestWork

@@ -118,11 +118,9 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 		return nil, err
 	}
 	defer closeAll()
-	var root *webroot.Root
-	if c.root != "" {
-		if root, err = webroot.Open(c.root); err != nil {
-			return nil, fmt.Errorf("--root takes the directory of the site's files: %w", err)
-		}
+	root, err := openRoot(c.root)
+	if err != nil {
+		return nil, err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
 	defer progress.end()

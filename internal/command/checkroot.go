@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,10 +12,10 @@ import (
 
 // What a comparison of rules with the files of the site finds.
 const (
-	findHidden    resolver.WarningKind = "hides a page"
-	findMissing   resolver.WarningKind = "destination is missing"
-	findUnread    resolver.WarningKind = "unreadable directory"
-	findTemplates resolver.WarningKind = "rules with variables"
+	kindHidden    resolver.WarningKind = "hides a page"
+	kindMissing   resolver.WarningKind = "destination is missing"
+	kindUnread    resolver.WarningKind = "unreadable directory"
+	kindTemplates resolver.WarningKind = "rules with variables"
 )
 
 // rootCheck compares the rules of a handler with the files of its site.
@@ -24,8 +23,7 @@ type rootCheck struct {
 	root    *webroot.Root
 	dir     string
 	ruleset *resolver.Ruleset
-	scheme  string // of the requests that are made up
-	host    string
+	site    resolver.Site
 	folds   bool // whether keys match without regard to case
 	report  *checkReport
 
@@ -45,18 +43,10 @@ func (r *checkReport) checkRoot(
 	ruleset *resolver.Ruleset, options resolver.Options, root *webroot.Root, dir string,
 	hosts []string,
 ) {
-	origin := options.Origin
-	if origin == "" && len(hosts) > 0 {
-		origin = hosts[0]
-		if !strings.Contains(origin, "://") {
-			origin = "https://" + origin
-		}
-	}
 	c := rootCheck{
-		root: root, dir: dir, ruleset: ruleset, folds: options.FoldCase, report: r,
-		hidden: map[int]*hiddenFiles{},
+		root: root, dir: dir, ruleset: ruleset, site: ruleset.Site(hosts), folds: options.FoldCase,
+		report: r, hidden: map[int]*hiddenFiles{},
 	}
-	c.scheme, c.host, _ = strings.Cut(cmp.Or(origin, "http://localhost"), "://")
 	c.findUnread()
 	c.findTemplates()
 	c.findHidden()
@@ -66,7 +56,7 @@ func (r *checkReport) checkRoot(
 func (c *rootCheck) find(kind resolver.WarningKind, rule resolver.Rule, message string) {
 	f := resolver.Finding{Severity: resolver.SeverityWarning}
 	f.Kind, f.Position, f.Key, f.Message = kind, rule.Position, rule.Key, message
-	if kind == findTemplates {
+	if kind == kindTemplates {
 		f.Severity = resolver.SeverityNote
 	}
 	c.report.add(f)
@@ -75,7 +65,7 @@ func (c *rootCheck) find(kind resolver.WarningKind, rule resolver.Rule, message 
 // findUnread tells which directories could not be read.
 func (c *rootCheck) findUnread() {
 	for _, err := range c.root.Unread() {
-		c.find(findUnread, resolver.Rule{}, printable.Text(err.Error())+
+		c.find(kindUnread, resolver.Rule{}, printable.Text(err.Error())+
 			"; what lies there is taken for missing")
 	}
 }
@@ -87,7 +77,7 @@ func (c *rootCheck) findTemplates() {
 		n++
 	}
 	if n > 0 {
-		c.find(findTemplates, resolver.Rule{}, printable.Count(n, "rule")+" with variables "+
+		c.find(kindTemplates, resolver.Rule{}, printable.Count(n, "rule")+" with variables "+
 			isOrAre(n)+" not compared with the files of "+printable.Text(c.dir))
 	}
 }
@@ -109,7 +99,7 @@ func (c *rootCheck) findHidden() {
 		if !ok {
 			continue
 		}
-		c.find(findHidden, rule, "the rule takes the requests for "+
+		c.find(kindHidden, rule, "the rule takes the requests for "+
 			filesText(files.n, printable.Text(files.first))+" in "+printable.Text(c.dir)+
 			"; remove it, or what it hides, or keep a path from it by a rule with pass")
 	}
@@ -146,7 +136,8 @@ func (c *rootCheck) noteRulesOf(file string) {
 // it leads them to that very file. Not every site has paths other than the file's own, so they
 // count where they are a key, but not below one.
 func (c *rootCheck) ruleThatTakes(path, own, file string) (number int, ok bool) {
-	request, ok := resolver.NewRequest(c.scheme, c.host, path)
+	scheme, host, _ := strings.Cut(c.site.Origin(), "://")
+	request, ok := resolver.NewRequest(scheme, host, path)
 	if !ok {
 		return 0, false
 	}
@@ -157,8 +148,8 @@ func (c *rootCheck) ruleThatTakes(path, own, file string) (number int, ok bool) 
 		return 0, false
 	}
 	if result.Outcome == resolver.Redirect {
-		destination, atSite := strings.CutPrefix(string(c.buffer), c.scheme+"://"+c.host)
-		if page, ok := c.root.Page(pathOf(destination)); atSite && ok && page == file {
+		destination, atSite := c.site.Path(string(c.buffer))
+		if page, ok := c.root.Page(destination); atSite && ok && page == file {
 			return 0, false
 		}
 	}
@@ -172,14 +163,6 @@ func (c *rootCheck) isKey(path, key string) bool {
 	return path == key || strings.TrimSuffix(path, "/") == key
 }
 
-// pathOf returns what stands before query and fragment.
-func pathOf(destination string) string {
-	if end := strings.IndexAny(destination, "?#"); end >= 0 {
-		return destination[:end]
-	}
-	return destination
-}
-
 // checkDestination finds that a path of the site that no rule answers is no file. A rule that also
 // takes what lies below its key can lead to a directory.
 func (c *rootCheck) checkDestination(rule resolver.Rule, path string) {
@@ -189,8 +172,20 @@ func (c *rootCheck) checkDestination(rule resolver.Rule, path string) {
 	if n, _ := c.root.Below(path); n > 0 && !rule.Exact {
 		return
 	}
-	c.find(findMissing, rule,
+	c.find(kindMissing, rule,
 		"no rule answers "+printable.Text(path)+", and there is no such file in "+
 			printable.Text(c.dir)+", nor with .html or as an index; write the path of a file, or a rule "+
 			"for this path")
+}
+
+// openRoot reads which files the directory of --root has; nil if none is given.
+func openRoot(dir string) (*webroot.Root, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	root, err := webroot.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--root takes the directory of the site's files: %w", err)
+	}
+	return root, nil
 }

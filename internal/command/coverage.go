@@ -14,7 +14,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/coverage"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/webroot"
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -80,17 +79,22 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	defer h.close()
+	root, err := openRoot(c.root)
+	if err := errors.Join(err, checkInputs(files)); err != nil {
+		return err
+	}
 	counts := coverage.NewCounts(coverage.Options{IsOurs: c.isOurs(h.Found), Skip: c.skip})
 	if err := c.read(cmd, counts, files); err != nil {
 		return err
 	}
-	report, err := c.report(cmd, counts, h, ruleset)
+	report, err := c.report(cmd, counts, coverage.Question{Ruleset: ruleset,
+		Origin: h.Rules.SiteOrigin(), Root: root, Min: c.min})
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	w := coverageWriter{counts: counts, report: report, out: out, notes: cmd.ErrOrStderr(),
-		fold: h.Rules.Options.FoldCase, progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
+		rootNotes: notesOfRoot(root), fold: h.Rules.Options.FoldCase, progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
 	defer w.progress.end()
 	if err := errors.Join(w.write(c.format, coloursFor(cmd.OutOrStdout())), out.Flush()); err != nil {
 		return err
@@ -121,20 +125,39 @@ func (c *covering) check(files []string) error {
 	return errors.Join(errs...)
 }
 
-// isOurs returns what tells the hosts of the site, nil for any host.
-func (c *covering) isOurs(h *Found) func(host string) bool {
-	site := &Found{Addresses: h.Addresses}
-	if len(c.hosts) > 0 {
-		site.Addresses = c.hosts
-	}
-	ports := slices.Clone(site.Addresses)
-	for i, address := range ports {
-		if end := strings.LastIndexByte(address, ':'); end >= 0 && !strings.HasSuffix(address, "]") {
-			ports[i] = address[:end]
+// checkInputs checks that all files are there, before the first one is read.
+func checkInputs(files []string) error {
+	var errs []error
+	for _, path := range files {
+		if path != source.StandardInput {
+			_, err := os.Stat(path)
+			errs = append(errs, err)
 		}
 	}
-	site.Addresses = ports
-	if len(ports) == 0 || slices.Contains(ports, "") {
+	return errors.Join(errs...)
+}
+
+// notesOfRoot says which directories of a root, which may be nil, could not be read.
+func notesOfRoot(root *webroot.Root) (notes []string) {
+	if root != nil {
+		for _, unread := range root.Unread() {
+			notes = append(notes, fmt.Sprintf("--root: %v", unread))
+		}
+	}
+	return notes
+}
+
+// isOurs returns what tells the hosts of the site, nil for any host.
+func (c *covering) isOurs(h *Found) func(host string) bool {
+	addresses := c.hosts
+	if len(addresses) == 0 {
+		addresses = h.Addresses
+	}
+	site := &Found{}
+	for _, address := range addresses {
+		site.Addresses = append(site.Addresses, coverage.HostOf(address))
+	}
+	if len(addresses) == 0 || slices.Contains(site.Addresses, "") {
 		return nil
 	}
 	return site.isAt
@@ -198,19 +221,8 @@ func (s *steppingBytes) Read(p []byte) (int, error) {
 
 // report finds out what becomes of the URLs.
 func (c *covering) report(
-	cmd *cobra.Command, counts *coverage.Counts, h *offline, ruleset *resolver.Ruleset,
+	cmd *cobra.Command, counts *coverage.Counts, q coverage.Question,
 ) (*coverage.Report, error) {
-	q := coverage.Question{Ruleset: ruleset, Origin: h.Rules.SiteOrigin(), Min: c.min}
-	if c.root != "" {
-		root, err := webroot.Open(c.root)
-		if err != nil {
-			return nil, fmt.Errorf("--root: %w", err)
-		}
-		for _, unread := range root.Unread() {
-			counts.Notes = append(counts.Notes, fmt.Sprintf("--root: %v", unread))
-		}
-		q.Root = root
-	}
 	progress := newProgress(cmd.ErrOrStderr(), "resolving")
 	defer progress.end()
 	progress.of(int64(counts.Len()))

@@ -1,6 +1,10 @@
 package command
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/coverage"
+)
 
 func TestHostsAreThoseOfTheFlagOrOfTheSites(t *testing.T) {
 	for _, tt := range []struct {
@@ -10,6 +14,9 @@ func TestHostsAreThoseOfTheFlagOrOfTheSites(t *testing.T) {
 		{nil, []string{"go.example:8080", "*.links.example"}, "a.links.example", "links.example"},
 		{nil, []string{"go.example:8080", "*.links.example"}, "go.example", "www.go.example"},
 		{[]string{"Old.example:80"}, []string{"go.example"}, "old.example", "go.example"},
+		{[]string{"münchen.example:443"}, nil, "xn--mnchen-3ya.example", "munchen.example"},
+		{[]string{"xn--mnchen-3ya.example"}, nil, coverage.HostOf("MÜNCHEN.example."), "münchen"},
+		{nil, []string{"*.münchen.example"}, "a.xn--mnchen-3ya.example", "xn--mnchen-3ya.example"},
 		{[]string{"[::1]"}, nil, "[::1]", "[::2]"},
 		{nil, []string{":443"}, "any.example", ""},
 		{nil, nil, "any.example", ""},

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,9 @@ type coverageWriter struct {
 	report *coverage.Report
 	out    *bufio.Writer
 	notes  io.Writer
-	fold   bool // keys match without regard to case
+	// rootNotes are of directories below --root.
+	rootNotes []string
+	fold      bool // keys match without regard to case
 
 	progress *progress // of suggesting
 }
@@ -147,7 +150,7 @@ func (w *coverageWriter) result() (r coverageJSON) {
 	l.Hosts, l.Methods, l.Entries, l.Skipped = left.Hosts, left.Methods, left.Entries, left.Skipped
 	l.Min = w.report.BelowMin
 	r.Unread.Lines, r.Unread.First = w.counts.Unread.Lines, append([]string{}, w.counts.Unread.First...)
-	r.Notes = append([]string{}, w.counts.Notes...)
+	r.Notes = append([]string{}, slices.Concat(w.counts.Notes, w.rootNotes)...)
 	r.Truncated, r.Uncounted = left.Overflow > 0, left.Overflow
 	return r
 }
@@ -187,7 +190,7 @@ func (w *coverageWriter) writeJSON() error {
 // writeNotes tells beside the output what was not counted.
 func (w *coverageWriter) writeNotes() {
 	note := func(format string, args ...any) { fmt.Fprintf(w.notes, "Note: "+format+"\n", args...) }
-	for _, text := range w.counts.Notes {
+	for _, text := range slices.Concat(w.counts.Notes, w.rootNotes) {
 		note("%s", text)
 	}
 	unread, left := w.counts.Unread, w.counts.LeftOut

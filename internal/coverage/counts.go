@@ -22,8 +22,7 @@ const (
 
 // Options say what is counted.
 type Options struct {
-	// IsOurs reports whether a host, in lower case and without a port, is one of the site; nil for
-	// any host.
+	// IsOurs reports whether a host, as HostOf returns it, is one of the site; nil for any host.
 	IsOurs func(host string) bool
 	// Skip are beginnings of paths that are left out.
 	Skip []string
@@ -210,13 +209,8 @@ func (c *Counts) numberOf(host []byte) hostNumber {
 
 // newHost gives a host a number, as long as there are few.
 func (c *Counts) newHost(host string) hostNumber {
-	name := host
-	if end := strings.LastIndexByte(name, ':'); end >= 0 && !strings.HasSuffix(name, "]") {
-		name = name[:end]
-	}
-	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	number := otherHost
-	if c.IsOurs == nil || c.IsOurs(name) {
+	if c.IsOurs == nil || c.IsOurs(HostOf(host)) {
 		number = 0
 		if len(c.hosts) < mostHosts {
 			number = hostNumber(len(c.hosts))
@@ -227,6 +221,22 @@ func (c *Counts) newHost(host string) hostNumber {
 		c.byHost[host] = number
 	}
 	return number
+}
+
+// HostOf returns the host of an address as URLs have it: in lower case and ASCII, without a port or
+// a dot at its end.
+func HostOf(address string) string {
+	host := address
+	if end := strings.LastIndexByte(host, ':'); end >= 0 && !strings.HasSuffix(host, "]") {
+		host = host[:end]
+	}
+	const longestHost = 1 << 10 // no host is longer, and to parse one takes time
+	if len(host) <= longestHost {
+		if parsed, err := weburl.ParseHost(host); err == nil {
+			host = parsed
+		}
+	}
+	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
 // find returns the URL of a path. It is nil for one that is not counted, with a problem where that

@@ -157,10 +157,11 @@ func (r *Root) Unread() []error { return r.unread }
 var indexes = [...]string{"index.html", "index.txt"}
 
 // Page returns the file that answers for the path of a URL, as try_files finds it: the file itself,
-// with .html behind it, or the index of the directory.
+// with .html behind it, or the index of the directory, which alone answers where the path ends with
+// a slash.
 func (r *Root) Page(urlPath string) (file string, ok bool) {
-	below := nameOf(urlPath)
-	if below != "" {
+	below, isDirectory := nameOf(urlPath)
+	if !isDirectory {
 		for _, name := range [...]string{below, below + ".html"} {
 			if file, ok := r.file(name); ok {
 				return file, true
@@ -177,7 +178,7 @@ func (r *Root) Page(urlPath string) (file string, ok bool) {
 
 // Below returns how many files lie below the path of a URL, and the first one.
 func (r *Root) Below(urlPath string) (n int, first string) {
-	below := nameOf(urlPath)
+	below, _ := nameOf(urlPath)
 	if below == "" {
 		return len(r.files), r.first(0)
 	}
@@ -211,10 +212,12 @@ func (r *Root) file(name string) (file string, ok bool) {
 	return r.files[i], true
 }
 
-// nameOf returns what the path of a URL says below a root, without "/" in front or behind. It never
-// leads out of the root.
-func nameOf(urlPath string) string {
-	return strings.TrimPrefix(path.Clean("/"+decode(urlPath)), "/")
+// nameOf returns what the path of a URL says below a root, without "/" in front or behind, and
+// whether it can be a directory alone. It never leads out of the root.
+func nameOf(urlPath string) (name string, isDirectory bool) {
+	decoded := "/" + decode(urlPath)
+	name = strings.TrimPrefix(path.Clean(decoded), "/")
+	return name, name == "" || strings.HasSuffix(decoded, "/")
 }
 
 // decode decodes percent-encoding; what is none stays as it is.

@@ -38,10 +38,10 @@ func TestAPageIsFoundAsTryFilesFindsIt(t *testing.T) {
 	root := open(t, write(t, "a", "b.html", "c/index.html", "d/index.txt", "e/f.pdf", "e.html",
 		"grün ei.html", "50%.txt", "x/y/z", "index.html"))
 	for urlPath, want := range map[string]string{
-		"/": "index.html", "": "index.html", "/a": "a", "/a/": "a", "a": "a",
-		"/b": "b.html", "/b.html": "b.html", "/b/": "b.html",
+		"/": "index.html", "": "index.html", "/a": "a", "/a/": "", "a": "a",
+		"/b": "b.html", "/b.html": "b.html", "/b/": "",
 		"/c": "c/index.html", "/c/": "c/index.html", "/c/index.html": "c/index.html",
-		"/d/": "d/index.txt", "/e": "e.html", "/e/": "e.html", "/e/f.pdf": "e/f.pdf", "/e/f": "",
+		"/d/": "d/index.txt", "/e": "e.html", "/e/": "", "/a%2F": "", "/c/index.html/": "", "/e/f.pdf": "e/f.pdf", "/e/f": "",
 		"/gr%C3%BCn%20ei": "grün ei.html", "/50%25.txt": "50%.txt", "/50%.txt": "50%.txt",
 		"/x": "", "/x/y": "", "/x/y/z": "x/y/z", "/x%2Fy/z": "x/y/z", "/A": "", "/nothing": "",
 		"/x/../a": "a", "/../../a": "a", "/%2e%2e/%2e%2e/a": "a", "//a": "a",
