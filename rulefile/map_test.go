@@ -119,6 +119,7 @@ func TestWhatAMapDoesNotSayIsToldOf(t *testing.T) {
 		{`"a/": "/c"`, "", "a map would have it as a; write the key so"},
 		{`"100%": "/c"`, "", "a map would have it as 100%25"},
 		{`"a": {"to": "/c;", "exact": true}`, "", "write it percent-encoded"},
+		{`"a": {"to": "/c{", "exact": true}`, "", "write it percent-encoded"},
 		{`"a//b": {"to": "/c", "exact": true}`, "", "no request gets to a line with"},
 	} {
 		out, done := convert(t, rulefile.JSON, rulefile.Map, "{"+tt.rule+"}")
