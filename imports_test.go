@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"uritemplate":        nil,
 	"internal/pace":      nil,
 	"internal/printable": nil,
-	"internal/webroot":   nil,
+	"internal/webroot":   {"weburl"},
 	"resolver":           {"weburl", "uritemplate"},
 	"rulefile":           {"resolver", "weburl", "internal/printable"},
 	"source":             {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},

@@ -117,7 +117,7 @@ func (c *covering) check(files []string) error {
 	stdin := func(file string) bool { return file == source.StandardInput }
 	switch i := slices.IndexFunc(files, stdin); {
 	case len(files) == 0:
-		errs = append(errs, errors.New("there is no file; write logs, sitemaps or lists, or - to "+
+		errs = append(errs, errors.New("no file given; write logs, sitemaps or lists, or - to "+
 			"read one from standard input"))
 	case i >= 0 && (c.input.readsStdin() || slices.ContainsFunc(files[i+1:], stdin)):
 		errs = append(errs, errStdinTwice)

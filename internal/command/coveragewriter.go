@@ -209,9 +209,9 @@ func (w *coverageWriter) writeNotes() {
 	}{
 		{left.Hosts, "requests left out, for other hosts"},
 		{left.Methods, "requests left out, with other methods than GET and HEAD"},
-		{left.Entries, "entries of logs left out, of no request"},
+		{left.Entries, "log entries that are not requests"},
 		{left.Skipped, "requests left out, as --skip says"},
-		{w.report.BelowMin.Requests, "requests left out, for URLs with fewer than --min"},
+		{w.report.BelowMin.Requests, "requests for URLs below --min"},
 	} {
 		if part.n > 0 {
 			note("%s: %d", part.what, part.n)

@@ -33,7 +33,7 @@ type candidates struct {
 	keysIndex, pagesIndex *find.Nearest
 }
 
-// Candidates returns up to three keys or pages that a missing URL may have meant, the nearest first.
+// Candidates returns up to three keys or pages that a missing URL may have meant, nearest first.
 // Their last segment is the same, or at most two bytes are others. Extensions of pages, such as
 // .html and .php, do not count.
 func (r *Report) Candidates(missing string) ([]Candidate, error) {
@@ -107,9 +107,9 @@ func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
 		return nil, err
 	}
 	good := resolver.NewRuleChecker()
-	add := func(path string) {
-		key := strings.TrimPrefix(withoutExtension(path), "/")
-		rule := resolver.Rule{Key: key, Value: pageOrigin + path}
+	add := func(page string) {
+		key := strings.TrimPrefix(withoutExtension(page), "/")
+		rule := resolver.Rule{Key: key, Value: pageOrigin + page}
 		if good.Check(rule) == nil {
 			compiler.Add(rule)
 		}

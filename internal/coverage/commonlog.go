@@ -2,6 +2,7 @@ package coverage
 
 import (
 	"bytes"
+	"errors"
 	"net/netip"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -12,7 +13,7 @@ import (
 //
 //	[host[:port]] address identity user [time] "GET /path HTTP/1.1" status size ...
 type commonLog struct {
-	*Counts
+	counts  *Counts
 	scratch []byte
 }
 
@@ -24,15 +25,15 @@ type commonLine struct {
 }
 
 // read counts the request of a line.
-func (c *commonLog) read(line []byte) (problem string) {
+func (c *commonLog) read(line []byte) error {
 	l, ok := parseCommon(line)
 	if !ok {
-		return "no line of a log in the common or combined format: " + excerpt(line)
+		return errors.New("not a line of a log in the common or combined format: " + excerpt(line))
 	}
 	method, target, _ := bytes.Cut(l.request, []byte(" "))
 	if !isCounted(method) {
-		c.LeftOut.Methods++
-		return ""
+		c.counts.LeftOut.Methods++
+		return nil
 	}
 	if i := bytes.LastIndex(target, []byte(" HTTP/")); i >= 0 {
 		target = target[:i]
@@ -41,7 +42,7 @@ func (c *commonLog) read(line []byte) (problem string) {
 		c.scratch = appendUnescaped(c.scratch[:0], target)
 		target = c.scratch
 	}
-	return c.add(request{target: target, host: l.host, status: l.status, time: l.time, n: 1})
+	return c.counts.countURL(request{target: target, host: l.host, status: l.status, time: l.time, n: 1})
 }
 
 // isCounted reports whether requests of a method count.

@@ -2,6 +2,8 @@ package coverage
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"hash/maphash"
 	"strings"
 
@@ -66,8 +68,8 @@ type Counts struct {
 	lastHost []byte
 	last     hostNumber
 
-	lines   int
-	scratch []byte
+	lineCount int
+	scratch   []byte
 }
 
 // counted is a URL and its requests.
@@ -107,14 +109,14 @@ type request struct {
 	n      uint64
 }
 
-// add counts requests. It returns what is wrong with the target, or "".
-func (c *Counts) add(r request) (problem string) {
+// countURL counts requests. The error is what is wrong with the target.
+func (c *Counts) countURL(r request) error {
 	path, host, ok := splitTarget(r.target)
 	if !ok {
-		return "neither a URL nor a path that begins with /: " + excerpt(r.target)
+		return errors.New("neither a URL nor a path that begins with /: " + excerpt(r.target))
 	}
 	if len(path) > longestURL {
-		return "a path of more than 65535 bytes"
+		return errLongPath
 	}
 	if host == nil {
 		host = r.host
@@ -122,25 +124,26 @@ func (c *Counts) add(r request) (problem string) {
 	number := c.numberOf(host)
 	if number == otherHost {
 		c.LeftOut.Hosts += r.n
-		return ""
+		return nil
 	}
 	if c.isSkipped(path) {
 		c.LeftOut.Skipped += r.n
-		return ""
+		return nil
 	}
-	u, problem := c.find(path)
-	if u == nil {
-		if problem == "" {
-			c.LeftOut.Overflow += r.n
-		}
-		return problem
+	u, err := c.find(path)
+	if err == errNoRoom {
+		c.LeftOut.Overflow += r.n
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	u.requests += r.n
 	u.host = uint16(number)
 	if isTelling(r.status) && (r.time >= u.time || r.time == 0) {
 		u.status, u.time = uint16(r.status), r.time
 	}
-	return ""
+	return nil
 }
 
 func (c *Counts) isSkipped(path []byte) bool {
@@ -239,25 +242,29 @@ func HostOf(address string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// find returns the URL of a path. It is nil for one that is not counted, with a problem where that
-// is the reason.
-func (c *Counts) find(path []byte) (u *counted, problem string) {
+var (
+	errLongPath = fmt.Errorf("a path of more than %d bytes", longestURL)
+	errNoRoom   = errors.New("there is no room for another URL")
+)
+
+// find returns the URL of a path. The error is errNoRoom where there are too many.
+func (c *Counts) find(path []byte) (*counted, error) {
 	if slot, _ := c.slotOf(path); c.slots[slot] != 0 {
-		return &c.urls[c.slots[slot]-1], ""
+		return &c.urls[c.slots[slot]-1], nil
 	}
 	target, ok := weburl.SplitTarget(string(path))
 	if !ok {
-		return nil, "no path of a URL: " + excerpt(path)
+		return nil, errors.New("not the path of a URL: " + excerpt(path))
 	}
 	c.scratch = weburl.AppendCanonicalPath(c.scratch[:0], target.Pathname)
 	if len(c.scratch) > longestURL {
-		return nil, "a path of more than 65535 bytes"
+		return nil, errLongPath
 	}
 	slot, hash := c.slotOf(c.scratch)
 	if c.slots[slot] != 0 {
-		return &c.urls[c.slots[slot]-1], ""
+		return &c.urls[c.slots[slot]-1], nil
 	}
-	return c.insert(slot, hash), ""
+	return c.insert(c.scratch, slot, hash)
 }
 
 // slotOf returns the slot of a path, or the empty one where it would be.
@@ -277,15 +284,14 @@ func (c *Counts) textOf(u *counted) []byte {
 	return c.text[u.text/chunk][at : at+int(u.length)]
 }
 
-// insert adds the path in scratch, if there is room.
-func (c *Counts) insert(slot int, hash uint32) *counted {
-	path := c.scratch
+// insert adds a canonical path, if there is room.
+func (c *Counts) insert(path []byte, slot int, hash uint32) (*counted, error) {
 	if len(c.urls) >= MostURLs {
-		return nil
+		return nil, errNoRoom
 	}
 	if len(c.text) == 0 || c.used+len(path) > chunk {
 		if len(c.text)*chunk >= mostText {
-			return nil
+			return nil, errNoRoom
 		}
 		c.text, c.used = append(c.text, make([]byte, chunk)), 0
 	}
@@ -297,7 +303,7 @@ func (c *Counts) insert(slot int, hash uint32) *counted {
 	if 2*len(c.urls) > len(c.slots) {
 		c.grow()
 	}
-	return &c.urls[len(c.urls)-1]
+	return &c.urls[len(c.urls)-1], nil
 }
 
 // grow doubles the slots.

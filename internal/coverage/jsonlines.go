@@ -3,13 +3,14 @@ package coverage
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
 // jsonLines reads lines of JSON: entries of Caddy's access log, also in the console format, where
 // other words stand in front of the object, and objects with a URL of their own.
 type jsonLines struct {
-	*Counts
+	counts  *Counts
 	scratch [3][]byte // unescaped texts of a line
 }
 
@@ -24,71 +25,71 @@ type jsonLine struct {
 }
 
 // read counts the request of a line.
-func (j *jsonLines) read(line []byte) (problem string) {
+func (j *jsonLines) read(line []byte) error {
 	object, words := objectIn(line)
 	if object == nil {
-		return "no object: " + excerpt(line)
+		return errors.New("not an object: " + excerpt(line))
 	}
 	l, ok := scanLine(object)
 	if !ok {
-		var any json.RawMessage
-		return fmt.Sprintf("no object of JSON: %v", json.Unmarshal(object, &any))
+		var raw json.RawMessage
+		return fmt.Errorf("not a JSON object: %w", json.Unmarshal(object, &raw))
 	}
 	if words != nil {
 		l.isLog, l.logger = true, words[max(0, bytes.Index(words, []byte("http.log."))):]
 		l.time, _, _ = bytes.Cut(words, []byte("\t"))
 	}
-	return j.add(&l)
+	return j.countObject(&l)
 }
 
-// add counts what a line says.
-func (j *jsonLines) add(l *jsonLine) (problem string) {
+// countObject counts what a line says.
+func (j *jsonLines) countObject(l *jsonLine) error {
 	switch {
 	case l.hasRequest && (l.logger == nil || bytes.HasPrefix(l.logger, []byte("http.log.access"))):
 		return j.addAccess(l)
 	case l.isLog:
-		j.LeftOut.Entries++
-		return ""
+		j.counts.LeftOut.Entries++
+		return nil
 	case l.url == nil:
-		return "no member url, uri or path that is a string, and no request"
+		return errors.New("no member url, uri or path that is a string, and no request")
 	}
 	r := request{n: 1}
 	if l.count != nil {
 		var ok bool
 		if r.n, ok = parseCount(l.count); !ok {
-			return "the count is no number: " + excerpt(l.count)
+			return errors.New("the count is not a number: " + excerpt(l.count))
 		}
 	}
 	var ok bool
 	if r.target, ok = j.text(0, l.url); !ok {
-		return "no JSON: " + excerpt(l.url)
+		return errWrongEscape
 	}
-	return j.Counts.add(r)
+	return j.counts.countURL(r)
 }
 
-const wrongEscape = "no JSON: a string with a wrong escape"
+var errWrongEscape = errors.New("not JSON: a string with a wrong escape")
 
 // addAccess counts an entry of the access log.
-func (j *jsonLines) addAccess(l *jsonLine) (problem string) {
+func (j *jsonLines) addAccess(l *jsonLine) error {
 	r := request{status: l.status, time: parseTime(l.time), n: 1}
 	method, isMethod := j.text(0, l.method)
 	if !isMethod {
-		return wrongEscape
+		return errWrongEscape
 	}
 	if l.method != nil && !isCounted(method) {
-		j.LeftOut.Methods++
-		return ""
+		j.counts.LeftOut.Methods++
+		return nil
 	}
 	if l.uri == nil {
-		return "the entry of the access log has no request.uri; a filter has removed it"
+		return errors.New("the entry of the access log has no request.uri; a filter has removed it")
 	}
 	var isTarget, isHost bool
 	r.target, isTarget = j.text(1, l.uri)
 	r.host, isHost = j.text(2, l.host)
 	if !isTarget || !isHost {
-		return wrongEscape
+		return errWrongEscape
 	}
-	return j.Counts.add(r)
+	return j.counts.countURL(r)
 }
 
 // text returns the text that is written in a string; i says where it may be kept.

@@ -83,7 +83,7 @@ func noneOf(line []byte) error {
 		return errors.New("it is JSON, but has no object on each line; write one object a line, " +
 			"such as jq -c '.[]' does")
 	}
-	return fmt.Errorf("it is none of what is read here: an access log of Caddy, or one in the "+
+	return fmt.Errorf("unknown format; what is read is an access log of Caddy, or one in the "+
 		"common or combined format; a sitemap; a table with a column of URLs; lines of JSON with "+
 		"url, uri or path; or a list of URLs, or of paths that begin with /; it begins with %s",
 		excerpt(line))

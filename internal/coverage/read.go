@@ -22,6 +22,8 @@ const (
 	largestWindow = 128 << 20
 )
 
+var errLongLine = fmt.Errorf("a line of more than %d bytes", longestLine)
+
 // Read counts the requests of a file, compressed or not. Its name is for messages. The error is
 // r's own, or says that the file is none that can be read; lines that cannot be read are counted.
 func (c *Counts) Read(name string, r io.Reader) error {
@@ -33,14 +35,14 @@ func (c *Counts) Read(name string, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%s: it cannot be unpacked: %w", name, err)
 	}
-	file := file{Counts: c, name: name, in: bufio.NewReaderSize(plain, longestLine)}
-	err = file.read()
+	f := file{counts: c, name: name, in: bufio.NewReaderSize(plain, longestLine)}
+	err = f.read()
 	switch {
 	case raw.err != nil:
 		return raw.err
-	case file.end != nil:
+	case f.cutShort != nil:
 		c.Notes = append(c.Notes, fmt.Sprintf("%s: its compressed content ends or breaks off in "+
-			"line %d (%s); what stands before counts", name, file.line+1, file.end))
+			"line %d (%s); what stands before counts", name, f.line+1, f.cutShort))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -86,11 +88,11 @@ func unpack(r *bufio.Reader) (io.Reader, error) {
 
 // file is a file that is being read.
 type file struct {
-	*Counts
-	name string
-	in   *bufio.Reader
-	line int   // the number of the last line
-	end  error // why what unpacks it came to an end too early
+	counts   *Counts
+	name     string
+	in       *bufio.Reader
+	line     int   // the number of the last line
+	cutShort error // why what unpacks it came to an end too early
 }
 
 // read finds out what the file is, and reads it.
@@ -100,53 +102,53 @@ func (f *file) read() error {
 		_, _ = f.in.Discard(3) // which are there
 		head = head[3:]
 	}
-	kind, table, told := kindOf(head, err != nil)
-	if told != nil {
-		return told
+	is, columns, err := kindOf(head, err != nil)
+	if err != nil {
+		return err
 	}
-	switch kind {
+	switch is {
 	case sitemapFile:
 		return f.readSitemap()
 	case tableFile:
-		f.readTable(table)
+		f.readTable(columns)
 	case jsonFile:
-		f.readLines((&jsonLines{Counts: f.Counts}).read)
+		f.readLines((&jsonLines{counts: f.counts}).read)
 	case commonFile:
-		f.readLines((&commonLog{Counts: f.Counts}).read)
+		f.readLines((&commonLog{counts: f.counts}).read)
 	default:
 		f.readLines(f.readListed)
 	}
 	return nil
 }
 
-// readLines reads lines with a function that says what is wrong with one, or "".
-func (f *file) readLines(read func([]byte) (problem string)) {
-	for line := range f.lines {
+// readLines reads lines with a function whose error says what is wrong with one.
+func (f *file) readLines(read func([]byte) error) {
+	for line := range f.eachLine {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if problem := read(line); problem != "" {
-			f.Unread.add(f.name, f.line, problem)
+		if err := read(line); err != nil {
+			f.counts.Unread.add(f.name, f.line, err)
 		}
 	}
 }
 
-// lines gives the lines of the file. One that is too long is counted as unread.
-func (f *file) lines(yield func([]byte) bool) {
+// eachLine gives the lines of the file. One that is too long is counted as unread.
+func (f *file) eachLine(yield func([]byte) bool) {
 	for {
 		line, err := f.in.ReadSlice('\n')
 		if len(line) > 0 {
-			f.count()
+			f.countLine()
 		}
 		if err == bufio.ErrBufferFull {
-			f.Unread.add(f.name, f.line, fmt.Sprintf("a line of more than %d bytes", longestLine))
+			f.counts.Unread.add(f.name, f.line, errLongLine)
 			if err = f.skipLine(); err == nil {
 				continue
 			}
 			line = nil
 		}
 		if err != nil && err != io.EOF {
-			f.end = err // the beginning of a line says nothing
+			f.cutShort = err // the beginning of a line says nothing
 			return
 		}
 		if len(line) > 0 && !yield(line) || err != nil {
@@ -155,12 +157,13 @@ func (f *file) lines(yield func([]byte) bool) {
 	}
 }
 
-// count counts a line.
-func (f *file) count() {
+// countLine counts a line.
+func (f *file) countLine() {
 	f.line++
-	f.Counts.lines++
-	if f.Step != nil && f.Counts.lines%stepEvery == 0 {
-		f.Step(f.Counts.lines)
+	c := f.counts
+	c.lineCount++
+	if c.Step != nil && c.lineCount%stepEvery == 0 {
+		c.Step(c.lineCount)
 	}
 }
 
@@ -170,16 +173,16 @@ func (f *file) skipLine() error {
 		if _, err := f.in.ReadSlice('\n'); err != bufio.ErrBufferFull {
 			return err
 		}
-		if f.Step != nil {
-			f.Step(f.Counts.lines)
+		if c := f.counts; c.Step != nil {
+			c.Step(c.lineCount)
 		}
 	}
 }
 
 // readListed counts a line of a list.
-func (f *file) readListed(line []byte) (problem string) {
+func (f *file) readListed(line []byte) error {
 	if line[0] == '#' {
-		return ""
+		return nil
 	}
-	return f.add(request{target: line, n: 1})
+	return f.counts.countURL(request{target: line, n: 1})
 }

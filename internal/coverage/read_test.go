@@ -102,7 +102,7 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := read(t, Options{}, tt.content)
 			wrong := slices.DeleteFunc(c.Unread.First, func(s string) bool {
-				return strings.HasPrefix(s, "file:1: no line of a log")
+				return strings.HasPrefix(s, "file:1: not a line of a log")
 			})
 			if got := c.String(); got != tt.want || len(wrong) > 0 {
 				t.Errorf("got %s, %q, want %s", got, wrong, tt.want)
@@ -121,7 +121,7 @@ func TestWhatIsNoneOfTheseIsAnError(t *testing.T) {
 		"bad XML":    {"<<", "it begins like XML"},
 		"no element": {"<?xml version=\"1.0\"?>", "it is XML without a root element"},
 		"Latin 1":    {"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><urlset/>", "only UTF-8 is read; save it as UTF-8"},
-		"deep XML":   {"<urlset>" + strings.Repeat("<a>", 100), "too deep"},
+		"deep XML":   {"<urlset>" + strings.Repeat("<a>", 100), "nest more than 64 deep"},
 		"a zip":      {"PK\x03\x04", "a zip archive is not read; unpack it"},
 		"an xz":      {"\xfd7zXZ\x00", "unpack it"},
 		"UTF-16":     {"\xff\xfe/\x00a\x00", "save it as UTF-8"},
@@ -140,13 +140,13 @@ func TestWhatIsNoneOfTheseIsAnError(t *testing.T) {
 func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
 		"in a list":   {"/a\nb c\n", `file:2: neither a URL nor a path that begins with /: "b c"`},
-		"in Caddy's":  {access("GET", "h", "/a", 200) + `{"request":`, "file:2: no object of JSON: unexpected end of JSON input"},
+		"in Caddy's":  {access("GET", "h", "/a", 200) + `{"request":`, "file:2: not a JSON object: unexpected end of JSON input"},
 		"without uri": {`{"request":{"method":"GET"}}`, "file:1: the entry of the access log has no request.uri; a filter has removed it"},
 		"hidden uri":  {`{"request":{"uri":"REDACTED"}}`, `file:1: neither a URL nor a path that begins with /: "REDACTED"`},
 		"other JSON":  {`{"a":1}`, "file:1: no member url, uri or path that is a string, and no request"},
-		"bad method":  {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`, "file:2: no JSON: a string with a wrong escape"},
-		"in combined": {combined + "\x00\x1b\n", `file:2: no line of a log in the common or combined format: "\x00\x1b"`},
-		"no number":   {"url,count\n/a,many\n", `file:2: the count is no number: "many"`},
+		"bad method":  {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`, "file:2: not JSON: a string with a wrong escape"},
+		"in combined": {combined + "\x00\x1b\n", `file:2: not a line of a log in the common or combined format: "\x00\x1b"`},
+		"no number":   {"url,count\n/a,many\n", `file:2: the count is not a number: "many"`},
 		"short row":   {"id,url\n1\n", "file:2: the row has no column 2, which is that of URLs"},
 		"other value": {"url\n(not set)\n", `file:2: neither a URL nor a path that begins with /: "(not set)"`},
 		"bad sitemap": {"<urlset><url><loc>/a</loc></url>\n<url", "file:2: the sitemap cannot be read from here on: XML syntax error on line 2: unexpected EOF"},

@@ -144,7 +144,6 @@ func (j *judge) classOf(u *counted) Class {
 	}
 	var result resolver.Result
 	j.destination, result = j.Ruleset.AppendDestination(j.destination[:0], &req)
-	isFile := func() (is bool) { _, is = j.Root.Page(path); return is }
 	switch {
 	case result.Outcome == resolver.Redirect, errors.Is(result.Err, resolver.ErrNoOrigin):
 		return Redirect
@@ -152,8 +151,11 @@ func (j *judge) classOf(u *counted) Class {
 		return Gone
 	case result.Outcome == resolver.Failed:
 		return Error
-	case j.Root != nil && isFile():
-		return Page
+	}
+	if j.Root != nil {
+		if _, ok := j.Root.Page(path); ok {
+			return Page
+		}
 	}
 	return classOfStatus(u.status)
 }

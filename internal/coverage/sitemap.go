@@ -11,7 +11,7 @@ import (
 const (
 	// sitemapSpace is the namespace of sitemaps. Other ones have members of the same name.
 	sitemapSpace = "http://www.sitemaps.org/schemas/sitemap/0.9"
-	// mostDepth is how deep elements may stand in each other. A sitemap needs three levels.
+	// mostDepth is how deep elements may nest. A sitemap needs three levels.
 	mostDepth = 64
 )
 
@@ -22,7 +22,7 @@ var errNotUTF8 = errors.New("only UTF-8 is read; save it as UTF-8")
 
 // sitemap reads a sitemap, or an index of sitemaps.
 type sitemap struct {
-	*file
+	file     *file
 	in       boundedReader
 	decoder  *xml.Decoder
 	path     []string // of the elements around
@@ -39,7 +39,7 @@ func (f *file) readSitemap() error {
 	s.decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errNotUTF8 }
 	err := s.read()
 	if s.sitemaps > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
+		f.counts.Notes = append(f.counts.Notes, fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
 			"not fetched; give their files, too", f.name, s.sitemaps))
 	}
 	return err
@@ -81,12 +81,13 @@ func (s *sitemap) breakOff(err error) error {
 		return fmt.Errorf("it begins like XML, and is no sitemap: %w", err)
 	}
 	line, _ := s.decoder.InputPos()
-	s.line = line - 1
+	s.file.line = line - 1
 	if s.in.err != nil && s.in.err != errLongToken {
-		s.file.end = s.in.err
+		s.file.cutShort = s.in.err
 		return nil
 	}
-	s.Unread.add(s.name, line, "the sitemap cannot be read from here on: "+err.Error())
+	s.file.counts.Unread.add(s.file.name, line,
+		fmt.Errorf("the sitemap cannot be read from here on: %w", err))
 	return nil
 }
 
@@ -101,7 +102,7 @@ func (s *sitemap) begin(name xml.Name) error {
 			name.Local, name.Space)
 	}
 	if len(s.path) == mostDepth {
-		return errors.New("it is no sitemap: its elements stand too deep in each other")
+		return errors.New("its elements nest more than 64 deep, as no sitemap's do")
 	}
 	s.path, s.loc, s.hasRoot = append(s.path, local), s.loc[:0], true
 	return nil
@@ -119,10 +120,11 @@ func (s *sitemap) end() {
 	case s.isIn("sitemap", "loc"):
 		s.sitemaps++
 	case s.isIn("url", "loc"):
-		s.count()
+		s.file.countLine()
 		line, _ := s.decoder.InputPos()
-		if problem := s.add(request{target: bytes.TrimSpace(s.loc), n: 1}); problem != "" {
-			s.Unread.add(s.name, line, problem)
+		err := s.file.counts.countURL(request{target: bytes.TrimSpace(s.loc), n: 1})
+		if err != nil {
+			s.file.counts.Unread.add(s.file.name, line, err)
 		}
 	}
 	s.path = s.path[:len(s.path)-1]

@@ -3,6 +3,7 @@ package coverage
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -119,7 +120,7 @@ func separatorOf(line []byte) byte {
 // readTable reads the rows of a table.
 func (f *file) readTable(t *table) {
 	isHeader := t.hasHeader
-	for line := range f.lines {
+	for line := range f.eachLine {
 		line = bytes.TrimRight(line, "\r\n")
 		if !isText(line) {
 			continue
@@ -128,31 +129,31 @@ func (f *file) readTable(t *table) {
 			isHeader = false
 			continue
 		}
-		if problem := f.readRow(t, line); problem != "" {
-			f.Unread.add(f.name, f.line, problem)
+		if err := f.readRow(t, line); err != nil {
+			f.counts.Unread.add(f.name, f.line, err)
 		}
 	}
 }
 
 // readRow counts a row.
-func (f *file) readRow(t *table, line []byte) (problem string) {
+func (f *file) readRow(t *table, line []byte) error {
 	row, ok := t.split(line)
 	if !ok {
-		return "no row of a table: " + excerpt(line)
+		return errors.New("not a table row: " + excerpt(line))
 	}
 	if t.url >= len(row) {
-		return fmt.Sprintf("the row has no column %d, which is that of URLs", t.url+1)
+		return fmt.Errorf("the row has no column %d, which is that of URLs", t.url+1)
 	}
 	r := request{target: bytes.TrimSpace(row[t.url]), n: 1}
 	if len(r.target) == 0 { // a total
-		return ""
+		return nil
 	}
 	if t.count != noCount && t.count < len(row) {
 		if r.n, ok = parseCount(row[t.count]); !ok {
-			return "the count is no number: " + excerpt(row[t.count])
+			return errors.New("the count is not a number: " + excerpt(row[t.count]))
 		}
 	}
-	return f.add(r)
+	return f.counts.countURL(r)
 }
 
 // split splits a line into fields, which are good until the next one. The library gets only lines

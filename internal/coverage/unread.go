@@ -15,10 +15,10 @@ type Unread struct {
 const mostUnread = 10
 
 // add counts a line that could not be read.
-func (u *Unread) add(file string, line int, reason string) {
+func (u *Unread) add(file string, line int, reason error) {
 	u.Lines++
 	if len(u.First) < mostUnread {
-		u.First = append(u.First, fmt.Sprintf("%s:%d: %s", file, line, reason))
+		u.First = append(u.First, fmt.Sprintf("%s:%d: %v", file, line, reason))
 	}
 }
 

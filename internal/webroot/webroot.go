@@ -1,6 +1,6 @@
 // Package webroot knows which files a site has, by the paths of URLs. It reads a directory once, as
-// Caddy's file_server sees it: files behind symbolic links are files. It imports nothing of the
-// module.
+// Caddy's file_server sees it: files behind symbolic links are files. Of the module it
+// imports weburl.
 package webroot
 
 import (
@@ -15,6 +15,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // maxEntries is how many files and directories a root may have: links can make a path of any
@@ -39,7 +41,7 @@ func Open(dir string) (*Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no directory", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	w := walk{root: &Root{dir: dir}}
 	if err := w.directory("", []fs.FileInfo{info}); err != nil {
@@ -144,9 +146,6 @@ func (r *byName) Swap(i, j int) {
 	r.names[i], r.names[j] = r.names[j], r.names[i]
 }
 
-// Len returns the number of files.
-func (r *Root) Len() int { return len(r.files) }
-
 // All returns all files, as paths below the directory.
 func (r *Root) All() iter.Seq[string] { return slices.Values(r.files) }
 
@@ -180,7 +179,10 @@ func (r *Root) Page(urlPath string) (file string, ok bool) {
 func (r *Root) Below(urlPath string) (n int, first string) {
 	below, _ := nameOf(urlPath)
 	if below == "" {
-		return len(r.files), r.first(0)
+		if len(r.files) == 0 {
+			return 0, ""
+		}
+		return len(r.files), r.files[0]
 	}
 	if r.folds {
 		below = strings.ToLower(below)
@@ -191,13 +193,6 @@ func (r *Root) Below(urlPath string) (n int, first string) {
 		return 0, ""
 	}
 	return to - from, r.files[from]
-}
-
-func (r *Root) first(i int) string {
-	if i == len(r.files) {
-		return ""
-	}
-	return r.files[i]
 }
 
 // file returns the file of a name.
@@ -227,25 +222,15 @@ func decode(text string) string {
 	}
 	decoded := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]) {
-			decoded = append(decoded, unhex(text[i+1])<<4|unhex(text[i+2]))
-			i += 2
+		octet, ok := weburl.Triplet(text, i)
+		if !ok {
+			decoded = append(decoded, text[i])
 			continue
 		}
-		decoded = append(decoded, text[i])
+		decoded = append(decoded, octet)
+		i += 2
 	}
 	return string(decoded)
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c&^('a'-'A') - 'A' + 10
 }
 
 // URLPaths returns the paths of URLs that [Root.Page] finds a file by: its own first, then those

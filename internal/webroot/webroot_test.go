@@ -111,7 +111,7 @@ func TestLinksAreFollowedAndTheirLoopsEnd(t *testing.T) {
 func TestWhatIsNoDirectoryIsAnError(t *testing.T) {
 	dir := write(t, "file")
 	for path, want := range map[string]string{
-		filepath.Join(dir, "file"): "is no directory", filepath.Join(dir, "missing"): "no such file",
+		filepath.Join(dir, "file"): "is not a directory", filepath.Join(dir, "missing"): "no such file",
 	} {
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is an error %v", path, err)
@@ -140,7 +140,7 @@ func FuzzPage(f *testing.F) {
 		if ok && !slices.Contains(root.files, file) {
 			t.Errorf("%q leads to %q", urlPath, file)
 		}
-		if n, first := root.Below(urlPath); n > root.Len() || (n == 0) != (first == "") {
+		if n, first := root.Below(urlPath); n > len(root.files) || (n == 0) != (first == "") {
 			t.Errorf("below %q there are %d, first %q", urlPath, n, first)
 		}
 	})
