@@ -34,7 +34,7 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 	}
 	destination, result := serving.Ruleset.AppendDestination((*buffer)[:0], request)
 	h.rules.Count(&result, serving)
-	a := newAnswer(destination, result, h.cacheFor(result.Status))
+	a := newAnswer(destination, result, h.cacheControl(result.Status))
 	if cap(destination) <= maxBuffer {
 		*buffer = destination
 		h.buffers.Put(buffer)
@@ -45,12 +45,13 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 	return a, result.Err
 }
 
-// cacheFor returns how long redirects of a status may be kept.
-func (h *Handler) cacheFor(status int) string {
+// cacheControl returns the value of the header that says how long
+// redirects of a status may be kept.
+func (h *Handler) cacheControl(status int) string {
 	if status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect {
 		return h.cachePermanent
 	}
-	return h.cacheControl
+	return h.cacheTemporary
 }
 
 // maxBuffer is the largest buffer that is kept for later requests.

@@ -135,11 +135,11 @@ type Handler struct {
 	Name string `json:"name,omitempty"`
 
 	rules *live.Ruleset // what serves
-	// cacheControl and cachePermanent are the header's value, empty for none.
-	cacheControl, cachePermanent string
-	shortOrigin                  string     // of short URLs that are advertised, empty for the request's
-	hosts                        *siteHosts // those of the server, where no origin is configured
-	buffers                      sync.Pool  // of *[]byte: where destinations are put together
+	// cacheTemporary and cachePermanent are the header's value, empty for none.
+	cacheTemporary, cachePermanent string
+	shortOrigin                    string     // of short URLs that are advertised, empty for the request's
+	hosts                          *siteHosts // those of the server, where no origin is configured
+	buffers                        sync.Pool  // of *[]byte: where destinations are put together
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -174,7 +174,7 @@ func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	if err := h.prepareAdvertising(); err != nil {
 		return err
 	}
-	h.cacheControl = maxAge(h.Cache)
+	h.cacheTemporary = maxAge(h.Cache)
 	h.cachePermanent = maxAge(cmp.Or(h.CachePermanent, h.Cache))
 	config.Site = site
 	h.rules = live.New(config)

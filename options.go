@@ -61,14 +61,17 @@ func setStatus(h *Handler, args []string) (ok bool) {
 }
 
 func setCache(h *Handler, args []string) bool {
-	for i, into := range []*caddy.Duration{&h.Cache, &h.CachePermanent}[:min(2, len(args))] {
+	if len(args) > 2 {
+		return false
+	}
+	for i, into := range []*caddy.Duration{&h.Cache, &h.CachePermanent}[:len(args)] {
 		duration, err := caddy.ParseDuration(args[i])
 		if err != nil || duration < time.Second {
 			return false
 		}
 		*into = caddy.Duration(duration)
 	}
-	return len(args) <= 2
+	return true
 }
 
 func setQuery(h *Handler, args []string) bool {

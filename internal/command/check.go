@@ -64,12 +64,12 @@ Exit status: 0 if all is well, 1 if there are errors, or with --strict warnings,
 		"Host of the site, with its port if it has one; can be repeated")
 	cmd.Flags().StringVar(&c.root, "root", "", "Directory of the site's files, to compare with")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "Exit with status 1 if there are warnings, too")
-	formatFlag(cmd, &c.format)
+	formatFlag(cmd, &c.format, formatJSON)
 	return cmd
 }
 
 func (c *checking) run(cmd *cobra.Command, args []string) error {
-	if err := errors.Join(checkFormat(c.format), checkHosts(c.hosts)); err != nil {
+	if err := errors.Join(checkFormat(c.format, formatJSON), checkHosts(c.hosts)); err != nil {
 		return err
 	}
 	if len(args) > 0 {
@@ -138,7 +138,7 @@ func (c *checking) checkHandler(
 	if h.Shares {
 		report.label = h.label()
 	}
-	progress.next("reading rules")
+	progress.startPhase("reading rules")
 	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.read)
 	if err != nil {
 		report.addErrors(err, "source")
@@ -146,13 +146,13 @@ func (c *checking) checkHandler(
 		return report
 	}
 	report.Rules = ruleset.Len()
-	progress.next("checking")
+	progress.startPhase("checking")
 	report.addCopies(h.Rules.Sources)
 	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
 	hosts := slices.Concat(c.hosts, h.Origins)
 	ruleset.Check(hosts, report.add)
 	if root != nil {
-		progress.next("comparing with files")
+		progress.startPhase("comparing with files")
 		report.checkRoot(ruleset, h.Rules.Options, root, c.root, hosts)
 	}
 	for _, w := range h.Rules.ClientHostWarnings(ruleset) {

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -139,38 +140,31 @@ func (f found) Error() string {
 	return f.error.Error()
 }
 
-// formatFlag adds the flag that chooses between output for people and for programs.
-func formatFlag(cmd *cobra.Command, format *string) {
-	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: text or json")
-	_ = cmd.RegisterFlagCompletionFunc("format",
-		cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
-}
-
 const (
 	formatText = "text"
 	formatJSON = "json"
+	formatCSV  = "csv"
 )
 
-func checkFormat(format string) error {
-	if format != formatText && format != formatJSON {
-		return fmt.Errorf("--format takes text or json, not %q", format)
+// formatFlag adds the flag that chooses between output as text and in other formats.
+func formatFlag(cmd *cobra.Command, format *string, others ...string) {
+	formats := append([]string{formatText}, others...)
+	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: "+alternatives(formats))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// checkFormat checks the format of a command that has others besides text.
+func checkFormat(format string, others ...string) error {
+	formats := append([]string{formatText}, others...)
+	if !slices.Contains(formats, format) {
+		return fmt.Errorf("--format takes %s, not %q", alternatives(formats), format)
 	}
 	return nil
 }
 
-const formatCSV = "csv"
-
-// formatFlagCSV adds the flag that chooses between output for people, programs and spreadsheets.
-func formatFlagCSV(cmd *cobra.Command, format *string) {
-	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: text, json or csv")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(
-		[]string{formatText, formatJSON, formatCSV}, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// checkFormatCSV checks the format of a command that also writes CSV.
-func checkFormatCSV(format string) error {
-	if format != formatCSV && checkFormat(format) != nil {
-		return fmt.Errorf("--format takes text, json or csv, not %q", format)
-	}
-	return nil
+// alternatives lists words: "text, json or csv".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -102,21 +102,14 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := cmd.InOrStdin()
-	if path != source.StandardInput {
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if info, err := file.Stat(); err != nil || info.IsDir() {
-			return errors.Join(err, fmt.Errorf("%s is a directory", path))
-		}
-		r = file
+	r, closeInput, err := openInput(cmd.InOrStdin(), path)
+	if err != nil {
+		return err
 	}
+	defer closeInput()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
-	progress.of(sizeOf(r))
+	progress.setTotal(sizeOf(r))
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	done, err := how.Convert(out, to, &steppingReader{Reader: r, progress: progress}, from,
 		printable.Text(path))
@@ -133,6 +126,26 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// openInput opens a file, or standard input, which closing leaves open.
+func openInput(stdin io.Reader, path string) (r io.Reader, closeInput func(), err error) {
+	if path == source.StandardInput {
+		return stdin, func() {}, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, func() { file.Close() }, nil
+}
+
 // reading returns how a file of a format is read.
 func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err error) {
 	if err := c.checkFlags(from); err != nil {
@@ -142,18 +155,16 @@ func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err er
 	if how, err = c.redirects.Reading(); err != nil {
 		return how, err
 	}
-	isStatus, isQuery := c.status == "", c.query == ""
-	if !isStatus {
-		how.Status, isStatus = rulefile.ParseStatus(c.status)
+	var ok bool
+	if c.status != "" {
+		if how.Status, ok = rulefile.ParseStatus(c.status); !ok {
+			err = fmt.Errorf("--status is %s, not %q", rulefile.StatusWords, c.status)
+		}
 	}
-	if !isQuery {
-		how.Query, isQuery = rulefile.ParseQueryMode(c.query)
-	}
-	if !isStatus {
-		err = fmt.Errorf("--status is %s, not %q", rulefile.StatusWords, c.status)
-	}
-	if !isQuery {
-		err = errors.Join(err, fmt.Errorf("--query is %s, not %q", rulefile.QueryModes, c.query))
+	if c.query != "" {
+		if how.Query, ok = rulefile.ParseQueryMode(c.query); !ok {
+			err = errors.Join(err, fmt.Errorf("--query is %s, not %q", rulefile.QueryModes, c.query))
+		}
 	}
 	if c.isExactGiven {
 		how.Exact = &c.exact
@@ -222,8 +233,8 @@ func (s *steppingReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.done += int64(n)
 	s.lines += bytes.Count(p[:n], []byte("\n"))
-	s.progress.total("lines", s.lines)
-	s.progress.at(s.done)
+	s.progress.showCount("lines", s.lines)
+	s.progress.advanceTo(s.done)
 	return n, err
 }
 

@@ -62,7 +62,7 @@ Exit status: 0 if nothing is missing, 1 if something is, 2 for wrong usage.`,
 	flags.Uint64Var(&c.min, "min", 0, "Leave out what was requested less often")
 	flags.StringArrayVar(&c.skip, "skip", nil,
 		"Leave out paths that begin so, such as /assets/; can be repeated")
-	formatFlagCSV(cmd, &c.format)
+	formatFlag(cmd, &c.format, formatJSON, formatCSV)
 	return cmd
 }
 
@@ -94,7 +94,8 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	w := coverageWriter{counts: counts, report: report, out: out, notes: cmd.ErrOrStderr(),
-		rootNotes: notesOfRoot(root), fold: h.Rules.Options.FoldCase, progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
+		rootNotes: notesOfRoot(root), fold: h.Rules.Options.FoldCase,
+		progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
 	defer w.progress.end()
 	if err := errors.Join(w.write(c.format, coloursFor(cmd.OutOrStdout())), out.Flush()); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 
 // check checks the words of the command.
 func (c *covering) check(files []string) error {
-	errs := []error{checkFormatCSV(c.format), checkHosts(c.hosts)}
+	errs := []error{checkFormat(c.format, formatJSON, formatCSV), checkHosts(c.hosts)}
 	for _, prefix := range c.skip {
 		if !strings.HasPrefix(prefix, "/") {
 			errs = append(errs, fmt.Errorf("--skip takes the beginning of a path, such as /assets/; "+
@@ -167,8 +168,8 @@ func (c *covering) isOurs(h *Found) func(host string) bool {
 func (c *covering) read(cmd *cobra.Command, counts *coverage.Counts, files []string) error {
 	progress := newProgress(cmd.ErrOrStderr(), "reading")
 	defer progress.end()
-	counts.Step = func(lines int) { progress.count("URLs", lines) }
-	progress.of(sizeOfAll(files))
+	counts.Step = func(lines int) { progress.showRate("lines", lines) }
+	progress.setTotal(sizeOfAll(files))
 	all := &steppingBytes{progress: progress}
 	for _, path := range files {
 		if err := all.count(cmd.InOrStdin(), counts, path); err != nil {
@@ -215,7 +216,7 @@ func (s *steppingBytes) count(stdin io.Reader, counts *coverage.Counts, path str
 func (s *steppingBytes) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.done += int64(n)
-	s.progress.at(s.done)
+	s.progress.advanceTo(s.done)
 	return n, err
 }
 
@@ -225,7 +226,7 @@ func (c *covering) report(
 ) (*coverage.Report, error) {
 	progress := newProgress(cmd.ErrOrStderr(), "resolving")
 	defer progress.end()
-	progress.of(int64(counts.Len()))
-	q.Step = func(done int) { progress.at(int64(done)) }
+	progress.setTotal(int64(counts.Len()))
+	q.Step = func(done int) { progress.advanceTo(int64(done)) }
 	return counts.Report(q)
 }

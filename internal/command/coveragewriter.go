@@ -105,7 +105,7 @@ func (w *coverageWriter) writeCSV() error {
 		if strings.IndexByte("=+-@", key[0]) >= 0 {
 			key = "/" + key // else a spreadsheet takes it for a formula, and who wrote it is unknown
 		}
-		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)}) //nolint:errcheck // too
+		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)}) //nolint:errcheck // see above
 	}
 	rows.Flush()
 	if without.URLs > 0 {
@@ -168,10 +168,10 @@ func (w *coverageWriter) writeJSON() error {
 	fmt.Fprintf(w.out, "%s,\"missing\":[", bytes.TrimSuffix(head, []byte("}")))
 	separator := "\n"
 	n := 0
-	w.progress.of(int64(min(w.report.Totals[coverage.Missing].URLs, mostSuggested)))
+	w.progress.setTotal(int64(min(w.report.Totals[coverage.Missing].URLs, mostSuggested)))
 	for missing := range w.report.Missing() {
 		if n++; n <= mostSuggested {
-			w.progress.at(int64(n))
+			w.progress.advanceTo(int64(n))
 			if missing.Candidates, err = w.report.Candidates(missing.Path); err != nil {
 				return err
 			}

@@ -54,12 +54,12 @@ usage and for rules that cannot be read.`,
 	cmd.Flags().StringVar(&d.name, "name", "",
 		"Name of the handler, where a configuration has several")
 	d.reading.addFlags(cmd)
-	formatFlag(cmd, &d.format)
+	formatFlag(cmd, &d.format, formatJSON)
 	return cmd
 }
 
 func (d *diffing) run(cmd *cobra.Command, args []string) error {
-	if err := checkFormat(d.format); err != nil {
+	if err := checkFormat(d.format, formatJSON); err != nil {
 		return err
 	}
 	if len(args) != 2 {
@@ -81,7 +81,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	progress.next("comparing")
+	progress.startPhase("comparing")
 	var changes []resolver.Change
 	resolver.CompareResults(before, after, func(c resolver.Change) { changes = append(changes, c) })
 	slices.SortFunc(changes, func(a, b resolver.Change) int {

@@ -68,7 +68,7 @@ A rule keeps its note unless --note says another one; --note "" removes it.`,
 		1, "Fewest characters of a key that is made of the URL, 16 at most")
 	cmd.Flags().BoolVar(&a.isNew, "new", false, "Replace no rule: the key must have none")
 	addIfMatch(cmd, &a.digest)
-	formatFlag(cmd, &a.format)
+	formatFlag(cmd, &a.format, formatJSON)
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func addIfMatch(cmd *cobra.Command, digest *string) {
 }
 
 func (a *adding) run(cmd *cobra.Command, args []string) error {
-	if err := checkFormat(a.format); err != nil {
+	if err := checkFormat(a.format, formatJSON); err != nil {
 		return err
 	}
 	if a.length > longestMade {

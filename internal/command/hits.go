@@ -38,7 +38,7 @@ With --format csv the columns are key, count and last, or date and count.`,
   caddy shortlink hits --days wiki
   caddy shortlink hits --format csv > hits.csv`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
-			if err := checkFormatCSV(format); err != nil {
+			if err := checkFormat(format, formatJSON, formatCSV); err != nil {
 				return err
 			}
 			if err := checkHitsArgs(args, days, unused); err != nil {
@@ -62,7 +62,7 @@ With --format csv the columns are key, count and last, or date and count.`,
 		"Only rules that have not redirected for this long, such as 90d")
 	cmd.Flags().BoolVar(&days, "days", false,
 		"Each of the last 90 days, of all rules together or of the one with this key")
-	formatFlagCSV(cmd, &format)
+	formatFlag(cmd, &format, formatJSON, formatCSV)
 	return cmd
 }
 
@@ -122,6 +122,9 @@ func (r *remote) hits(cmd *cobra.Command, unused, format string) error {
 		_, err = io.Copy(out, response.Body)
 		return errors.Join(err, out.Flush())
 	}
+	if format == formatCSV {
+		return errors.Join(writeHitsCSV(out, cmd.ErrOrStderr(), response.Body), out.Flush())
+	}
 	to := hitReader{
 		since: func(since string) { fmt.Fprintln(out, "counted since", since) },
 		hit: func(key string, h admin.Hit) error {
@@ -129,16 +132,19 @@ func (r *remote) hits(cmd *cobra.Command, unused, format string) error {
 			return err
 		},
 	}
-	rows := csv.NewWriter(out)
-	if format == formatCSV {
-		rows.Write([]string{"key", "count", "last"}) //nolint:errcheck // Error has the first one
-		to.since, to.hit = nil, func(key string, h admin.Hit) error {
-			return rows.Write([]string{key, strconv.FormatUint(h.Count, 10), lastOf(h, "")})
-		}
-	}
-	err = to.read(cmd.ErrOrStderr(), response.Body)
+	return errors.Join(to.read(cmd.ErrOrStderr(), response.Body), out.Flush())
+}
+
+// writeHitsCSV writes the hits of all rules as a table, as they come in.
+func writeHitsCSV(w, notes io.Writer, body io.Reader) error {
+	rows := csv.NewWriter(w)
+	rows.Write([]string{"key", "count", "last"}) //nolint:errcheck // Error has the first one
+	to := hitReader{hit: func(key string, h admin.Hit) error {
+		return rows.Write([]string{key, strconv.FormatUint(h.Count, 10), lastOf(h, "")})
+	}}
+	err := to.read(notes, body)
 	rows.Flush()
-	return errors.Join(err, rows.Error(), out.Flush())
+	return errors.Join(err, rows.Error())
 }
 
 // writeDaysCSV writes the hits of each day as a table.
@@ -146,7 +152,7 @@ func writeDaysCSV(w io.Writer, days []admin.Day) error {
 	rows := csv.NewWriter(w)
 	rows.Write([]string{"date", "count"}) //nolint:errcheck // Error has the first one
 	for _, day := range days {
-		rows.Write([]string{day.Date, strconv.FormatUint(day.Count, 10)}) //nolint:errcheck // too
+		rows.Write([]string{day.Date, strconv.FormatUint(day.Count, 10)}) //nolint:errcheck // see above
 	}
 	rows.Flush()
 	return rows.Error()

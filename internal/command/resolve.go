@@ -44,12 +44,12 @@ Exit status 1 says that an outcome is an error.`,
 	r.input.addFlags(cmd)
 	cmd.Flags().BoolVar(&r.explain, "explain", false,
 		"Say for each URL which rules it met, and where the parts of the destination come from")
-	formatFlag(cmd, &r.format)
+	formatFlag(cmd, &r.format, formatJSON)
 	return cmd
 }
 
 func (r *resolving) run(cmd *cobra.Command, urls []string) error {
-	if err := checkFormat(r.format); err != nil {
+	if err := checkFormat(r.format, formatJSON); err != nil {
 		return err
 	}
 	if len(urls) == 0 {
@@ -110,7 +110,7 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 				return err
 			}
 			urls++
-			progress.total("URLs", urls)
+			progress.showCount("URLs", urls)
 			progress.step()
 		}
 		if err == io.EOF {

@@ -47,12 +47,12 @@ Exit status 1 says that no key leads to one of the URLs.`,
 	cmd.Flags().BoolVar(&r.below, "below", false, "List what leads to anything below the URLs, too")
 	cmd.Flags().StringArrayVar(&r.hosts, "host", nil,
 		"A host of the site, with its port if that is not the default one; can be given again")
-	formatFlag(cmd, &r.format)
+	formatFlag(cmd, &r.format, formatJSON)
 	return cmd
 }
 
 func (r *reversing) run(cmd *cobra.Command, urls []string) error {
-	if err := errors.Join(checkFormat(r.format), checkHosts(r.hosts)); err != nil {
+	if err := errors.Join(checkFormat(r.format, formatJSON), checkHosts(r.hosts)); err != nil {
 		return err
 	}
 	if len(urls) == 0 {

@@ -38,7 +38,7 @@ the value of each key is an object then: rule, count, and last where there is on
   caddy shortlink list docs --hits
   caddy shortlink list docs --format json > docs.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := checkFormat(format, formatJSON); err != nil {
 				return err
 			}
 			if len(args) > 1 {
@@ -60,7 +60,7 @@ the value of each key is an object then: rule, count, and last where there is on
 	}
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&hits, "hits", false, "How often each rule has redirected, and when last")
-	formatFlag(cmd, &format)
+	formatFlag(cmd, &format, formatJSON)
 	return cmd
 }
 
@@ -68,11 +68,7 @@ the value of each key is an object then: rule, count, and last where there is on
 func (r *remote) list(
 	w io.Writer, prefix, format string, ruleLine func(resolver.Rule) string,
 ) error {
-	path, err := r.rulePath(prefix)
-	if err != nil {
-		return err
-	}
-	response, err := r.do(http.MethodGet, path, nil, nil)
+	response, err := r.openRules(prefix)
 	if err != nil {
 		return err
 	}
@@ -88,19 +84,30 @@ func (r *remote) list(
 	return errors.Join(err, out.Flush())
 }
 
+// openRules asks for the rules for a key and below it, as JSON.
+func (r *remote) openRules(prefix string) (*http.Response, error) {
+	path, err := r.rulePath(prefix)
+	if err != nil {
+		return nil, err
+	}
+	return r.do(http.MethodGet, path, nil, nil)
+}
+
+// ruleHits is a rule with its hits, for programs.
+type ruleHits struct {
+	Rule json.RawMessage `json:"rule"`
+	admin.Hit
+}
+
 // listHits is list with how often each rule has redirected.
 func (r *remote) listHits(
 	cmd *cobra.Command, prefix, format string, ruleLine func(resolver.Rule) string,
 ) error {
-	hits, err := r.hitsByKey(cmd.ErrOrStderr())
+	hits, err := r.hitsByKey(cmd.ErrOrStderr(), prefix)
 	if err != nil {
 		return err
 	}
-	path, err := r.rulePath(prefix)
-	if err != nil {
-		return err
-	}
-	response, err := r.do(http.MethodGet, path, nil, nil)
+	response, err := r.openRules(prefix)
 	if err != nil {
 		return err
 	}
@@ -109,12 +116,15 @@ func (r *remote) listHits(
 	write := func(rule resolver.Rule) {
 		fmt.Fprintf(out, "%s  %s\n", hitText(hits[rule.Key]), ruleLine(rule))
 	}
+	var failed error
 	if format == formatJSON {
 		separator := "\n"
 		write = func(rule resolver.Rule) {
-			key, _ := printable.JSON(rule.Key) // which can be written, and so can the hits
-			h, _ := printable.JSON(hits[rule.Key])
-			fmt.Fprintf(out, "%s\t%s: {\"rule\":%s,%s", separator, key, rulefile.JSONValue(rule), h[1:])
+			key, inKey := printable.JSON(rule.Key)
+			value, inValue := printable.JSON(
+				ruleHits{json.RawMessage(rulefile.JSONValue(rule)), hits[rule.Key]})
+			failed = errors.Join(failed, inKey, inValue)
+			fmt.Fprintf(out, "%s\t%s: %s", separator, key, value)
 			separator = ",\n"
 		}
 		fmt.Fprint(out, "{")
@@ -123,22 +133,30 @@ func (r *remote) listHits(
 	if format == formatJSON {
 		fmt.Fprint(out, "\n}\n")
 	}
-	return errors.Join(err, out.Flush())
+	return errors.Join(err, failed, out.Flush())
 }
 
-// hitsByKey returns the hits of all rules by their keys.
-func (r *remote) hitsByKey(notes io.Writer) (map[string]admin.Hit, error) {
+// hitsByKey returns the hits of the rules at or below a prefix by their keys.
+func (r *remote) hitsByKey(notes io.Writer, prefix string) (map[string]admin.Hit, error) {
 	response, err := r.do(http.MethodGet, r.path("hits"), nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	hits := map[string]admin.Hit{}
+	prefix = comparedKey(prefix)
 	to := hitReader{hit: func(key string, h admin.Hit) error {
-		hits[key] = h
+		if strings.HasPrefix(comparedKey(key), prefix) {
+			hits[key] = h
+		}
 		return nil
 	}}
 	return hits, to.read(notes, response.Body)
+}
+
+// comparedKey returns a key as it begins with a prefix, whether or not case counts.
+func comparedKey(key string) string {
+	return resolver.CanonicalKey(strings.TrimLeft(key, "/"), true)
 }
 
 func statusCommand() *cobra.Command {
@@ -157,7 +175,7 @@ reached, that there are such keys, or that nobody answers.`,
 		Example: `  caddy shortlink status
   caddy shortlink status --name docs --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := checkFormat(format, formatJSON); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -171,7 +189,7 @@ reached, that there are such keys, or that nobody answers.`,
 		}),
 	}
 	o.addFlags(cmd)
-	formatFlag(cmd, &format)
+	formatFlag(cmd, &format, formatJSON)
 	return cmd
 }
 

@@ -59,22 +59,22 @@ func progressAt(w io.Writer, what string) *progress {
 	return &progress{w: w, what: what, begun: now, shown: now}
 }
 
-// next goes on with other work.
-func (p *progress) next(what string) {
+// startPhase goes on with other work.
+func (p *progress) startPhase(what string) {
 	*p = progress{w: p.w, what: what, begun: time.Now(), shown: p.shown, isOut: p.isOut}
 }
 
-// of says how much work there is, in any unit, or 0 where it is not known.
-func (p *progress) of(all int64) { p.all = all }
+// setTotal says how much work there is, in any unit, or 0 where it is not known.
+func (p *progress) setTotal(all int64) { p.all = all }
 
-// total says how many things have been seen to, and tells that number.
-func (p *progress) total(unit string, n int) { p.amount = tally{unit, n} }
+// showCount says how many things have been seen to, and tells that number.
+func (p *progress) showCount(unit string, n int) { p.amount = tally{unit, n} }
 
-// count says how many things have been seen to, and tells how many they are a second.
-func (p *progress) count(unit string, n int) { p.rate = tally{unit, n} }
+// showRate says how many things have been seen to, and tells how many they are a second.
+func (p *progress) showRate(unit string, n int) { p.rate = tally{unit, n} }
 
-// at says how much of the work is done, and is a step.
-func (p *progress) at(done int64) {
+// advanceTo says how much of the work is done, and is a step.
+func (p *progress) advanceTo(done int64) {
 	p.done = done
 	p.step()
 }
@@ -110,9 +110,9 @@ func (p *progress) parts() (parts []string) {
 
 // read says how far rules have been read.
 func (p *progress) read(how live.Progress) {
-	p.total("rules", how.Rules)
-	p.of(how.All)
-	p.at(how.Done)
+	p.showCount("rules", how.Rules)
+	p.setTotal(how.All)
+	p.advanceTo(how.Done)
 }
 
 // end clears what has been told, and tells nothing more.

@@ -30,13 +30,13 @@ func TestProgressSaysHowFarWorkIs(t *testing.T) {
 		time.Sleep(time.Second)
 		p.read(live.Progress{Rules: 2_000_000})
 		check("of a pipe", "\rreading rules: 2,000,000 rules\x1b[K")
-		p.next("reading logs")
-		p.of(1000)
+		p.startPhase("reading logs")
+		p.setTotal(1000)
 		time.Sleep(2 * time.Second)
-		p.count("URLs", 240_000)
-		p.at(2000) // the file has grown
+		p.showRate("URLs", 240_000)
+		p.advanceTo(2000) // the file has grown
 		check("of URLs", "\rreading logs: 100 %, 120,000 URLs/s\x1b[K")
-		p.next("asking")
+		p.startPhase("asking")
 		time.Sleep(time.Second)
 		p.step()
 		check("of what is not known", "\rasking: 1.0 s\x1b[K")

@@ -28,7 +28,8 @@ type commonLine struct {
 func (c *commonLog) read(line []byte) error {
 	l, ok := parseCommon(line)
 	if !ok {
-		return errors.New("not a line of a log in the common or combined format: " + excerpt(line))
+		return errors.New("not a line of a log in the common or combined format: " +
+			excerpt(line))
 	}
 	method, target, _ := bytes.Cut(l.request, []byte(" "))
 	if !isCounted(method) {

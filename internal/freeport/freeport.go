@@ -13,11 +13,12 @@ import (
 // width is how many ports below those of outgoing connections are asked.
 const width = 12_000
 
-// found are the ports that this process has been given.
+// found are the ports that this process has been given. It is state of the package, as packages of
+// tests that know nothing of each other share a process.
 var found sync.Map
 
 // Find returns a port of the loopback that nobody listens on, another one each time. The system
-// gives it to nobody else, neither for an outgoing connection nor to who listens on any port.
+// gives it to nobody else, neither for an outgoing connection nor to a listener on port 0.
 func Find() (int, error) {
 	end := firstEphemeral()
 	for range 100 {
