@@ -39,6 +39,7 @@ type foreignTable struct {
 	// defaultStatus and defaultQuery are what rules have that are left with none.
 	defaultStatus int
 	defaultQuery  resolver.QueryMode
+	goesOn        []goingOn // by line
 }
 
 // foreignLine is what a line of a table of another program says. Path and destinations can have
@@ -136,7 +137,7 @@ func (t *foreignTable) withDefaults(add func(resolver.Rule)) func(resolver.Rule)
 			rule.Status = cmp.Or(rule.Status, t.defaultStatus)
 			rule.Query = cmp.Or(rule.Query, t.defaultQuery)
 		}
-		add(rule)
+		t.addGoingOn(rule, add)
 	}
 }
 

@@ -20,7 +20,6 @@ type programTable struct {
 	columns []programColumn
 	held    []heldLine
 	hosts   []string
-	goesOn  map[resolver.Position]goingOn
 }
 
 // heldLine is a line, and which of the hosts it has; none for no host.
@@ -30,21 +29,12 @@ type heldLine struct {
 	host   int32
 }
 
-// goingOn is what a rule does with what is below its path.
-type goingOn uint8
-
-const (
-	appends   goingOn = iota + 1 // it appends it to the destination
-	swallowed                    // it leads to the same destination
-)
-
 // readProgramCSV reads the rest of a table whose first row has been read.
 func (o Reading) readProgramCSV(
 	rows *csvReader, p *csvProgram, columns []programColumn, first []string, hasHeader bool,
 	source string, add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
-	table := programTable{rows: rows, program: p, columns: columns,
-		goesOn: make(map[resolver.Position]goingOn)}
+	table := programTable{rows: rows, program: p, columns: columns}
 	read := func(t *foreignTable, _ io.Reader) error {
 		table.t = t
 		t.program, t.slashesCount, t.defaultStatus = p.name, p.slashesCount, p.status
@@ -59,9 +49,7 @@ func (o Reading) readProgramCSV(
 		}
 		return table.readRows()
 	}
-	return o.readForeign(nil, read, source, func(rule resolver.Rule) {
-		table.addAll(rule, add)
-	})
+	return o.readForeign(nil, read, source, add)
 }
 
 // remarkOthers says which columns say nothing here.
@@ -74,20 +62,6 @@ func (p *programTable) remarkOthers(header []string) {
 	}
 	if len(others) > 0 {
 		p.t.remark("columns that say nothing here are passed over: %s", quotedList(others))
-	}
-}
-
-// addAll adds a rule with what is below it, if it goes on there.
-func (p *programTable) addAll(rule resolver.Rule, add func(resolver.Rule)) {
-	goesOn := p.goesOn[rule.Position]
-	if goesOn == appends {
-		rule.Exact = false
-	}
-	add(rule)
-	if goesOn == swallowed {
-		rule.Key = rule.Key + "/{+_rest}"
-		rule.Value = bracesEncoded.Replace(rule.Value)
-		add(rule)
 	}
 }
 
@@ -133,8 +107,8 @@ func (p *programTable) take(row []string) {
 		p.t.refuse(r.at, "", r.refused)
 	default:
 		p.hold(line, r.host)
-		if r.goesOn > 0 {
-			p.goesOn[r.at] = r.goesOn
+		if r.goesOn != staysExact {
+			p.t.goOn(r.at.Line, r.goesOn)
 		}
 	}
 }
@@ -270,7 +244,7 @@ func (r *programRow) line(reading Reading) (line foreignLine) {
 		line.query = r.query(line.to)
 	}
 	if r.isSubpath {
-		if r.goesOn = swallowed; r.keepsSuffix {
+		if r.goesOn = swallows; r.keepsSuffix {
 			r.goesOn = appends
 		}
 	}
