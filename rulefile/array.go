@@ -58,7 +58,7 @@ func (a *arrayReader) readValues() error {
 		case token.kind == '{':
 			err = a.readObject(token.at, outermost)
 		case token.kind == '[' && first:
-			err = a.readList(outermost, a.readEntryToken)
+			err = a.readList(a.readEntryToken)
 		case first:
 			return &Error{token.at, "redirects are a list of objects, or an object with the member " +
 				"\"redirects\", not " + kindOf(token)}
@@ -85,7 +85,7 @@ const (
 )
 
 // readList reads the elements of a list whose "[" has been read.
-func (a *arrayReader) readList(_ arrayPlace, readElement func(jsonToken) error) error {
+func (a *arrayReader) readList(readElement func(jsonToken) error) error {
 	a.isFound = true
 	token, err := a.next()
 	if err != nil || token.kind == ']' {
@@ -134,14 +134,14 @@ func (a *arrayReader) readObject(at resolver.Position, place arrayPlace) error {
 		}
 		switch {
 		case place != inList && name.text == "redirects" && value.kind == '[':
-			return a.readList(place, a.readEntryToken)
+			return a.readList(a.readEntryToken)
 		case place == outermost && name.text == "hosting" && value.kind == '{':
 			a.isFirebase = true
 			return a.readObject(value.at, inHosting)
 		case place == outermost && name.text == "hosting" && value.kind == '[':
 			a.isFirebase = true
 			found := a.isFound
-			err := a.readList(place, a.readHosting)
+			err := a.readList(a.readHosting)
 			a.isFound = a.isFound && (found || a.t.entries > 0)
 			return err
 		}

@@ -20,8 +20,7 @@ type arrayEntry struct {
 	unknown     []string
 	// status is that of statusCode or type, permanent 308, 307, or 0 where the entry has none.
 	status, permanent int
-	preserves         bool   // parameters of the request, where bulk redirects drop them
-	host              string // that it is for alone
+	preserves         bool // parameters of the request, where bulk redirects drop them
 	isInternal        bool
 	isGlob            bool // it has what Firebase alone has
 	wrong             []string
@@ -159,7 +158,7 @@ func (a *arrayReader) readSources(e *arrayEntry, name, value jsonToken) error {
 	}
 	found := a.isFound
 	defer func() { a.isFound = found }()
-	return a.readList(inList, add)
+	return a.readList(add)
 }
 
 // readConditions reads conditions. Of these a rule can have one: the host, if it is the site's.
@@ -171,7 +170,7 @@ func (a *arrayReader) readConditions(e *arrayEntry, name, value jsonToken) error
 	}
 	var kinds, hosts []string
 	found := a.isFound
-	err := a.readList(inList, func(token jsonToken) error {
+	err := a.readList(func(token jsonToken) error {
 		if token.kind != '{' {
 			kinds = append(kinds, "")
 			return a.skip(token)

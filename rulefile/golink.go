@@ -15,9 +15,9 @@ import (
 
 // golinkReader reads what golink exports: an object on each line, whose Long can be a template.
 type golinkReader struct {
-	t                   *foreignTable
-	hasDash, hasCapital bool // in a key
-	hasQuery            bool // in a destination
+	t        *foreignTable
+	hasDash  bool // in a key
+	hasQuery bool // in a destination
 }
 
 // golinkLink is a link of golink.

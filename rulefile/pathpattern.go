@@ -25,7 +25,7 @@ type patternGroup struct {
 	mayLack bool
 }
 
-// errPattern is why a pattern has no equivalent.
+// insteadOfPattern says what to write instead of a pattern without an equivalent.
 const insteadOfPattern = "write a rule for each path, or use Caddy's redir with a path_regexp matcher"
 
 // parsePathPattern takes a pattern apart, or says why it has no equivalent.
@@ -265,7 +265,7 @@ func globPattern(source string) (p pathPattern, err error) {
 	}
 	literal := strings.TrimSuffix(strings.ReplaceAll(front, "/*/", "//"), "/*")
 	if strings.Contains(literal, "/:") {
-		return p, errors.New("Firebase takes \":\" for a variable only where the destination has one, " +
+		return p, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
 			"too; write \"*\" for any segment")
 	}
 	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
