@@ -38,7 +38,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "", `file:1:2: a rule has no condition "has" (query)`},
 		{"a host", `[{"source":"/x","has":[{"type":"host","value":"a\\.example"}],"destination":"/y",` +
 			`"permanent":true}]`, rulefile.Reading{Hosts: []string{"a.example"}},
-			"x,/y,308,exact\n", slashesOfPrograms},
+			"x,/y,308,exact\n", "file:1:2: the redirect is for the host"},
 		{"another host", `[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/y"}]`,
 			rulefile.Reading{}, "", "name it with --line-host"},
 		{"an optional segment", `[{"source":"/x/:y?","destination":"/y"}]`, rulefile.Reading{}, "",

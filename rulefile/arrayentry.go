@@ -199,6 +199,8 @@ func (a *arrayReader) readConditions(e *arrayEntry, name, value jsonToken) error
 	isHost := len(kinds) == 1 && kinds[0] == "host" && name.text == "has"
 	switch {
 	case isHost && slices.Contains(a.t.reading.Hosts, strings.ReplaceAll(hosts[0], `\.`, ".")):
+		a.t.approximate(e.at, "the redirect is for the host "+quote(hosts[0])+" alone, and the rule for "+
+			"every host of the site")
 	case isHost:
 		e.refuse("a rule has no host; if " + quote(hosts[0]) + " is this site's, name it with --line-host")
 	default:

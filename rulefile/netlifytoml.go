@@ -48,6 +48,9 @@ func (o Reading) readNetlifyTOML(
 		f.warned.add(WarnWholeTable, resolver.Position{}, "", "members of [[redirects]] that say nothing "+
 			"here are passed over: %s", quotedList(n.unknown))
 	}
+	if len(f.lines)+n.wrong+len(f.errs) == 0 {
+		f.warned.add(WarnWholeTable, resolver.Position{}, "", "there are no [[redirects]] in the file")
+	}
 	f.findMeetings()
 	f.makeRules(add)
 	if o.observer != nil {

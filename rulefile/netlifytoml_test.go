@@ -91,7 +91,7 @@ to = "/\u0001"
 			"file:9:1: \"status\" takes a number, not \"301\"\nfile:14:1: \"force\" takes true or false\n" +
 			"file:14:1: the status is 301, 302\nfile:22:1: the redirect has no \"from\"\n" +
 			"file:22:1: \"to\" holds control characters\npassed over: \"comment\""},
-		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", ""},
+		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", "there are no [[redirects]]"},
 		{"something else", "redirects = 3\n", rulefile.Reading{}, "", "redirects are written as [[redirects]]"},
 		{"depth", "redirects = " + strings.Repeat("[", 1_000_000), rulefile.Reading{}, "",
 			"file:1:1: arrays and tables stand in each other too deep"},
