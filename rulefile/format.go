@@ -141,6 +141,6 @@ func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	case Map:
 		return writeMap(w, rules)
 	}
-	_, err := ParseFormat(string(format))
+	_, err := ParseTo(string(format))
 	return err
 }

@@ -74,6 +74,14 @@ func TestParseFormatSaysWhichFormatsThereAre(t *testing.T) {
 	}
 }
 
+func TestADialectThatIsNoneIsAnError(t *testing.T) {
+	reading := rulefile.Reading{Dialect: "foreign"}
+	_, err := reading.Read(strings.NewReader("/a /b"), rulefile.Redirects, "file", nil)
+	if err == nil || !strings.Contains(err.Error(), "the dialects are netlify and cloudflare") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestFormatOfTellsTheFormatByTheNameOfAFile(t *testing.T) {
 	tests := map[string]rulefile.Format{
 		"links.json":            rulefile.JSON,

@@ -57,15 +57,15 @@ func ParseHosts(names []string) (hosts []string, err error) {
 }
 
 // Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
-// refuses what has no equivalent. Other formats have nothing to choose.
+// refuses what has no equivalent.
 type Reading struct {
 	// Dialect is that of a _redirects file.
 	Dialect Dialect
 	// SkipUnsupported leaves out lines that are valid at the service and have no equivalent, with a
 	// warning each; otherwise they are errors.
 	SkipUnsupported bool
-	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file
-	// that begin with a URL of one of them are rules.
+	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file, and
+	// of another program's, that are for one of them alone are rules.
 	Hosts []string
 	// Lends lets the texts of a rule be good only until add returns, where that saves memory: so a
 	// large file that is only looked through leaves nothing behind.
@@ -80,7 +80,7 @@ type Reading struct {
 	observer *observer // nil for none
 }
 
-// observer is told what a conversion has to know of a _redirects file.
+// observer is told what a conversion has to know of a file beside its rules.
 type observer struct {
 	lines int // that say something
 }
@@ -98,6 +98,9 @@ func (o Reading) Read(
 	case CSV:
 		return o.readCSV(r, source, o.withDefaults(add))
 	case Redirects:
+		if _, err := ParseDialect(cmp.Or(string(o.Dialect), string(Netlify))); err != nil {
+			return nil, err
+		}
 		return o.readRedirects(r, source, o.withDefaults(add))
 	case NetlifyTOML:
 		return o.readNetlifyTOML(r, source, o.withDefaults(add))
