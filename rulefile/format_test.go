@@ -69,7 +69,8 @@ func TestParseFormatSaysWhichFormatsThereAre(t *testing.T) {
 	if _, err := read("xml", ""); !strings.Contains(errorText(err), `, not "xml"`) {
 		t.Errorf("reading, got %v", err)
 	}
-	if _, err := write("xml"); errorText(err) != want {
+	const inWriting = `the formats are json, csv, redirects and map, not "xml"`
+	if _, err := write("xml"); errorText(err) != inWriting {
 		t.Errorf("writing, got %v", err)
 	}
 }
