@@ -112,7 +112,7 @@ func (o Reading) Read(
 	return nil, err
 }
 
-// isExact reports whether a rule is exact of which the file does not say it.
+// isExact reports whether a rule is exact where the file leaves that open.
 func (o Reading) isExact() bool { return o.Exact != nil && *o.Exact }
 
 // withDefaults returns add for rules of which the file may say nothing of status and query.

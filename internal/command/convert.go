@@ -22,7 +22,7 @@ import (
 type converting struct {
 	from, to  string
 	redirects source.RedirectsOptions
-	// What rules have of which the file does not say it.
+	// Defaults for what the file leaves open.
 	status, query string
 	exact         bool
 	isExactGiven  bool
@@ -67,7 +67,7 @@ wrong usage and for files that cannot be opened.`,
 	return cmd
 }
 
-// addDefaultFlags adds the flags of what rules have of which the file does not say it.
+// addDefaultFlags adds the flags of defaults for what the file leaves open.
 func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.status, "status", "",
 		"Status of rules without one: "+rulefile.StatusWords)
