@@ -94,6 +94,21 @@ func isHeader(row []string) bool {
 	return slices.ContainsFunc(row, namesKey) && !slices.ContainsFunc(row, isValue)
 }
 
+// isOtherHeader reports whether a first row seems to be a header without a column for the key: it
+// names a URL or a link, or has words, and nothing in it looks like a path, a URL, or a value.
+func isOtherHeader(row []string) bool {
+	isHeading := func(field string) bool {
+		name := strings.ToLower(strings.TrimSpace(field))
+		return strings.Contains(name, " ") || strings.HasSuffix(name, "url") ||
+			strings.HasSuffix(name, "link")
+	}
+	isValue := func(field string) bool {
+		return strings.ContainsAny(field, "/.:") || resolver.IsValue(field)
+	}
+	return len(row) > 1 && !isHeader(row) && slices.ContainsFunc(row[:2], isHeading) &&
+		!slices.ContainsFunc(row[:2], isValue)
+}
+
 // readHeader takes the order of columns from a row that names them. It reports false where
 // they make no rules.
 func (c *csvReader) readHeader(row []string) (ok bool) {
@@ -120,8 +135,9 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 		c.columns = append(c.columns, column)
 	}
 	if len(others) > 0 {
-		c.warnings.add(WarnWholeTable, resolver.Position{}, "", "columns that say nothing here are passed "+
-			"over: %s", quotedList(others))
+		c.warnings.add(WarnWholeTable, resolver.Position{}, "",
+			"columns that say nothing here are passed "+
+				"over: %s", quotedList(others))
 	}
 	if !slices.Contains(c.columns, destinationColumn) {
 		c.errs.add(c.lines.position(1), "no column is called destination; the columns are %s",

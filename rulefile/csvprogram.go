@@ -1,10 +1,12 @@
 package rulefile
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // csvProgram is a program whose tables can be told from ours by their columns.
@@ -40,7 +42,6 @@ const (
 	programSubdomains
 	programSubpath
 	programSuffix
-	programCase
 )
 
 // csvPrograms returns the programs, of which the first counts whose columns a table has.
@@ -50,7 +51,8 @@ func csvPrograms() []csvProgram {
 		header: map[string]programColumn{"source": programKey, "target": programDestination,
 			"regex": programRegex, "code": programStatus, "type": programType, "status": programState},
 		status: 301, slashesCount: true,
-		remarks: []string{"WordPress Redirection answers a path with a query only where it is set to, and " +
+		remarks: []string{"WordPress Redirection answers a path with a query only where it is set to, " +
+			"and " +
 			"rules answer both"},
 	}, {
 		name: "Yoast", has: []string{"origin", "target", "type", "format"},
@@ -89,7 +91,7 @@ func csvPrograms() []csvProgram {
 		any: []string{"permanent", "statuscode", "casesensitive", "sensitive", "preservequeryparams"},
 		header: map[string]programColumn{"source": programKey, "destination": programDestination,
 			"permanent": programPermanent, "statuscode": programStatus, "query": programQuery,
-			"preservequeryparams": programQuery, "casesensitive": programCase, "sensitive": programCase},
+			"preservequeryparams": programQuery},
 		status: 307, query: resolver.QueryIgnore, slashesCount: true,
 		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row says " +
 			"caseSensitive; the option fold case does so for a whole site"},
@@ -142,11 +144,23 @@ func isCloudflareRow(row, hosts []string) bool {
 		return false
 	}
 	host, _, isBelow := strings.Cut(row[0], "/")
-	if isURL(row[0]) || len(row) > fewColumns || isBelow && slices.Contains(hosts, host) {
+	if isURL(row[0]) || len(row) > fewColumns || isBelow && isHostOf(hosts, host) {
 		return true
 	}
 	isTruth := func(field string) bool {
 		return strings.EqualFold(field, "true") || strings.EqualFold(field, "false")
 	}
 	return slices.ContainsFunc(row[2:], isTruth)
+}
+
+// isHostOf reports whether a host is one of a site's.
+func isHostOf(hosts []string, host string) bool {
+	name, err := weburl.ParseHost(host)
+	return err == nil && slices.Contains(hosts, name)
+}
+
+// errOtherHost is why an entry of another host is refused.
+func errOtherHost(host string) error {
+	return errors.New("a rule has no host; if " + quote(host) + " is this site's, name it with " +
+		"--line-host, else write the entry into the file of that host's site")
 }

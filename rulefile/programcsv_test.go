@@ -1,6 +1,8 @@
 package rulefile_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -8,6 +10,11 @@ import (
 )
 
 func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
+	var manyHosts strings.Builder
+	manyHosts.WriteString("Short link,Destination URL\n")
+	for i := range 102 {
+		fmt.Fprintf(&manyHosts, "https://h%d.example/a,/x\n", i)
+	}
 	testForeign(t, rulefile.CSV, []foreignTest{
 		{"WordPress Redirection", `source,target,regex,code,type,hits,title,status
 "/old","/new",0,301,"url",3,"","active"
@@ -19,11 +26,13 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 /u,/unknown,0,302,url,0,,active
 /bad,/new,0,x,url,0,,active
 `, rulefile.Reading{}, "old,/new,301,exact\ndead,gone,,exact\nu,/unknown,302,exact\n",
-			"file:4:1: a rule's path is no regular expression\nfile:6:1: a rule leads somewhere by a redirect, " +
+			"file:4:1: a rule's path is no regular expression; write path and destination into a map in " +
+				"YAML\nfile:6:1: a rule leads somewhere by a redirect, " +
 				"and not by \"pass\"\nfile:7:1: a rule has no status \"404\"\nfile:9:1: the status is\n" +
 				"file:5:1: the redirect is disabled in WordPress Redirection\n" +
 				"this is read as a table of WordPress Redirection\n" +
-				"answers a path with a query only where\npassed over: \"hits\", \"title\"\ntells a path from that"},
+				"answers a path with a query only where\npassed over: \"hits\", \"title\"\ntells a path from " +
+				"that"},
 		{"Yoast", "Origin,Target,Type,Format\n\"old\",\"/new\",301,plain\n\"x\",\"\",410,plain\n" +
 			"\"^b/(.*)\",\"/n/$1\",301,regex\n", rulefile.Reading{}, "old,/new,301,exact\nx,gone,,exact\n",
 			"file:4:1: a rule's path is no regular expression\na table of Yoast"},
@@ -33,12 +42,18 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"abc,https://e.example/?x=1,302,exact,,merge\nd,https://e.example,302,exact\n",
 			"a table of Shlink\nfor devices\npassed over: \"createdAt\", \"title\"\n" +
 				"all keys with a host have \"s.example\""},
-		{"Dub", "Short link,Destination URL,Clicks,Created at\nhttps://dub.sh/a,https://e.example,3,2024\n" +
+		{"Dub", "Short link,Destination URL,Clicks,Created " +
+			"at\nhttps://dub.sh/a,https://e.example,3,2024\n" +
 			"d.example/b,https://e.example,3,2024\nhttps://dub.sh/c,'=x,3,2024\n",
 			rulefile.Reading{Hosts: []string{"dub.sh"}}, "a,https://e.example,302,exact\n",
-			"file:3:1: a rule has no host; if \"d.example\" is this site's\nnot \"=x\"\na table of Dub"},
+			"file:3:1: a rule has no host; if \"d.example\" is this site's\n\"=x\" is no destination\na " +
+				"table of Dub"},
 		{"several hosts", "Short link,Destination URL\nhttps://a.example/a,/x\nhttps://b.example/b,/x\n",
-			rulefile.Reading{}, "", "file:2:1: a rule has no host; if \"a.example\"\nfile:3:1: a rule has no host"},
+			rulefile.Reading{}, "",
+			"file:2:1: a rule has no host; if \"a.example\"\nfile:3:1: a rule has no host"},
+		{"many hosts", manyHosts.String(), rulefile.Reading{}, "",
+			"file:102:1: a rule has no host; if \"h100.example\"\nfile:103:1: a rule has no host; if " +
+				"\"h101.example\""},
 		{"Bitly", "long_url;title;link;tags\nhttps://e.example;t;bit.ly/x;\n", rulefile.Reading{},
 			"x,https://e.example,301,exact\n", "a table of Bitly\nall keys with a host have \"bit.ly\""},
 		{"Kutt", "address,target,domain\na,https://e.example,k.example\n", rulefile.Reading{Status: 307},
@@ -59,6 +74,21 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 				"e/{+_rest},https://n.example/e,301,exact,,ignore\n",
 			"file:5:1: a rule has no host, and none of its subdomains\na table of Cloudflare\n" +
 				"all keys with a host have \"e.example\""},
+		{"Cloudflare's query", "e.example/c,https://n.example/c,301,TRUE,,,\n" +
+			"e.example/d,https://n.example/d,301,FALSE,,,\ne.example/e,https://n.example/e?x,301,,,,\n" +
+			"e.example/f,https://n.example/f,301,yes,,,\n", rulefile.Reading{Query: resolver.QueryMerge},
+			"c,https://n.example/c,301,exact,,preserve\nd,https://n.example/d,301,exact,,ignore\n" +
+				"e,https://n.example/e?x,301,exact,,merge\n",
+			"file:4:1: this column holds true or false, not \"yes\""},
+		{"Cloudflare's host", "E.example/c,https://n.example/c\n",
+			rulefile.Reading{Hosts: []string{"e.example"}}, "c,https://n.example/c,301,exact,,ignore\n",
+			"a table of Cloudflare"},
+		{"a header that names nothing", "Short link,Long link,Title\na,https://e.example,t\n",
+			rulefile.Reading{},
+			"", "file:1:1: the header has no column for the key: \"Short link\", \"Long link\", \"Title\"; " +
+				"name the columns key and destination"},
+		{"UTF-16", "\xff\xfea\x00,\x00/\x00b\x00\n\x00c\x00,\x00/\x00b\x00", rulefile.Reading{}, "",
+			"file:1:1: the text is UTF-16; save the file as UTF-8"},
 		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
 			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,,,ignore,n\n",
 			"columns that say nothing here are passed over: \"Hits\"\nkeys that begin with"},
@@ -67,7 +97,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"file:2:1: the row has no key\nfile:3:1: a rule has no \"?\" in its path\n" +
 				"file:4:1: the row holds control characters\nfile:5:1: this is no Unicode text\n" +
 				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
-				"file:8:1: a destination is a URL"},
+				"file:8:1: \"g\" is no destination"},
 		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
 			"file:3:1: no request gets to this line"},
 	})

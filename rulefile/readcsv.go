@@ -17,10 +17,19 @@ func (o Reading) readCSV(
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
 	c.lends, c.isExact, c.isLenient = o.Lends, o.isExact(), o.observer != nil
+	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
+		at := resolver.Position{Source: source, Line: 1, Column: 1}
+		return nil, Errors{{at, "the text is UTF-16; save the file as UTF-8"}}
+	}
 	row, err := c.next()
 	if err == nil && o.observer != nil {
 		if program, columns, hasHeader := programOf(row, o.Hosts); program != nil {
 			return o.readProgramCSV(c, program, columns, row, hasHeader, source, add)
+		}
+		if isOtherHeader(row) {
+			c.errs.add(c.lines.position(1), "the header has no column for the key: %s; name the columns "+
+				"key and destination", quotedList(row))
+			return nil, c.errs
 		}
 	}
 	err = c.readRulesFrom(row, err, add)

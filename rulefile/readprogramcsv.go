@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -19,14 +20,15 @@ type programTable struct {
 	program *csvProgram
 	columns []programColumn
 	held    []heldLine
-	hosts   []string
+	// host is the first one that is not the site's, and isSeveral tells that there are others.
+	host      string
+	isSeveral bool
 }
 
-// heldLine is a line, and which of the hosts it has; none for no host.
+// heldLine is a line, behind its host ("" for none, or the site's) and a zero byte.
 type heldLine struct {
 	text   string
 	number int32
-	host   int32
 }
 
 // readProgramCSV reads the rest of a table whose first row has been read.
@@ -115,41 +117,37 @@ func (p *programTable) take(row []string) {
 
 // hold keeps a line until all hosts are known.
 func (p *programTable) hold(line foreignLine, host string) {
-	n := -1
-	if host != "" && !slices.Contains(p.t.reading.Hosts, host) {
-		if n = slices.Index(p.hosts, host); n < 0 {
-			n = len(p.hosts)
-			if n < 100 {
-				p.hosts = append(p.hosts, strings.Clone(host))
-			} else {
-				n = 99
-			}
-		}
+	switch {
+	case slices.Contains(p.t.reading.Hosts, host):
+		host = ""
+	case p.host == "":
+		p.host = strings.Clone(host)
 	}
+	p.isSeveral = p.isSeveral || host != "" && host != p.host
 	if line.status == 0 {
 		line.status = p.t.reading.Status
 	}
-	text := p.t.text.keep([]byte(line.encode("")))
-	p.held = append(p.held, heldLine{text, int32(line.at.Line), int32(n)})
+	text := p.t.text.keep([]byte(host + "\x00" + line.encode("")))
+	p.held = append(p.held, heldLine{text, int32(line.at.Line)})
 }
 
 // release passes on the lines that have been held.
 func (p *programTable) release() {
-	isOne := len(p.hosts) == 1 && len(p.t.reading.Hosts) == 0
+	isOne := p.host != "" && !p.isSeveral && len(p.t.reading.Hosts) == 0
 	if isOne {
-		p.t.remark("all keys with a host have %s, which is left out", quote(p.hosts[0]))
+		p.t.remark("all keys with a host have %s, which is left out", quote(p.host))
 	}
 	for i, held := range p.held {
 		at := resolver.Position{Source: p.t.source, Line: int(held.number), Column: 1}
 		p.held[i].text = ""
-		if held.host < 0 || isOne {
+		host, text, _ := strings.Cut(held.text, "\x00")
+		if host == "" || isOne {
 			p.t.note(at)
-			p.t.file.store(held.text, int(held.number))
+			p.t.file.store(text, int(held.number))
 			continue
 		}
-		line, _ := decodeForeign(held.text)
-		p.t.refuse(at, line.path, "a rule has no host; if "+quote(p.hosts[held.host])+" is this site's, "+
-			"name it with --line-host, else write the row into the file of that host's site")
+		line, _ := decodeForeign(text)
+		p.t.refuse(at, line.path, errOtherHost(host).Error())
 	}
 	p.held = nil
 }
@@ -162,8 +160,8 @@ type programRow struct {
 	destination             string
 	status, kind            string
 	isPermanent, isDisabled bool
-	keepsQuery, isSubpath   bool
-	keepsSuffix             bool
+	saysQuery               resolver.QueryMode // resolver.QueryDefault for nothing
+	isSubpath, keepsSuffix  bool
 	goesOn                  goingOn
 	refused                 string
 	wrong                   error
@@ -179,7 +177,9 @@ func (r *programRow) set(column programColumn, field string) {
 			r.link = field
 		}
 	case programHost:
-		r.host = strings.ToLower(field)
+		if field != "" {
+			r.setHost(field)
+		}
 	case programDestination:
 		r.destination = field
 	case programStatus:
@@ -190,7 +190,8 @@ func (r *programRow) set(column programColumn, field string) {
 		r.isDisabled = strings.EqualFold(field, "disabled")
 	case programRegex, programFormat:
 		if field != "" && field != "0" && !strings.EqualFold(field, "plain") {
-			r.refused = "a rule's path is no regular expression; " + insteadOfPattern
+			r.refused = "a rule's path is no regular expression; write path and destination into a map " +
+				"in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher"
 		}
 	case programSubdomains:
 		if r.isTrue(field) {
@@ -199,7 +200,11 @@ func (r *programRow) set(column programColumn, field string) {
 	case programPermanent:
 		r.isPermanent = r.isTrue(field)
 	case programQuery:
-		r.keepsQuery = r.isTrue(field)
+		if r.isTrue(field) {
+			r.saysQuery = resolver.QueryPreserve
+		} else if field != "" {
+			r.saysQuery = resolver.QueryIgnore
+		}
 	case programSubpath:
 		r.isSubpath = r.isTrue(field)
 	case programSuffix:
@@ -210,9 +215,9 @@ func (r *programRow) set(column programColumn, field string) {
 // isTrue reports what a field of true or false says.
 func (r *programRow) isTrue(field string) bool {
 	switch strings.ToLower(field) {
-	case "true", "t", "yes", "1":
+	case "true", "t":
 		return true
-	case "false", "f", "no", "0", "":
+	case "false", "f", "":
 		return false
 	}
 	r.wrong = errors.New("this column holds true or false, not " + quote(field))
@@ -230,19 +235,16 @@ func (r *programRow) line(reading Reading) (line foreignLine) {
 	if r.wrong != nil || r.refused != "" {
 		return line
 	}
-	if line.answer == leads && !resolver.IsDestination(line.to) {
-		r.refused = "a destination is a URL with http or https, or a path that begins with \"/\", not " +
-			quote(line.to)
+	if err := checkDestination(line.to); err != nil && line.answer == leads {
+		r.refused = err.Error()
 	}
 	if err := checkPlainPath(line.path); err != nil {
 		r.refused = err.Error()
 	} else if strings.ContainsAny(line.path, "*") || strings.Contains(line.to, "$1") {
 		r.refused = "a row of " + r.program.name + " has no \"*\" and \"$1\", and is for a path alone; " +
-			insteadOfPattern
+			insteadOfExpression
 	}
-	if line.query = reading.Query; line.query == resolver.QueryDefault {
-		line.query = r.query(line.to)
-	}
+	line.query = cmp.Or(r.saysQuery, reading.Query, r.query(line.to))
 	if r.isSubpath {
 		if r.goesOn = swallows; r.keepsSuffix {
 			r.goesOn = appends
@@ -251,12 +253,9 @@ func (r *programRow) line(reading Reading) (line foreignLine) {
 	return line
 }
 
-// query returns what a row does with the query of a request.
+// query returns what a row that does not say it does with the query of a request.
 func (r *programRow) query(to string) resolver.QueryMode {
-	switch {
-	case r.keepsQuery:
-		return resolver.QueryPreserve
-	case r.program.query == resolver.QueryMerge && !hasQuery(to):
+	if r.program.query == resolver.QueryMerge && !hasQuery(to) {
 		return resolver.QueryDefault
 	}
 	return r.program.query
@@ -308,7 +307,8 @@ func (r *programRow) target() string {
 func (r *programRow) setStatus(line *foreignLine) {
 	switch code, ok := statusCode(r.status); {
 	case r.kind != "" && r.kind != "url" && r.kind != "error":
-		r.refused = "a rule leads somewhere by a redirect, and not by " + quote(r.kind) + "; use Caddy's " +
+		r.refused = "a rule leads somewhere by a redirect, and not by " + quote(r.kind) +
+			"; use Caddy's " +
 			"rewrite or respond"
 	case r.status == "410":
 		line.answer, line.to = gone, ""
