@@ -73,11 +73,16 @@ func parseGolink(line []byte) (link golinkLink, err error) {
 	both := link.Short + link.Long
 	switch {
 	case err != nil:
-		return link, errors.New("the line is no object such as {\"Short\": \"docs\", \"Long\": " +
-			"\"https://docs.example\"}: " + err.Error())
+		message := "the line is no object such as {\"Short\": \"docs\", \"Long\": " +
+			"\"https://docs.example\"}"
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			message += ": " + wrong.Error()
+		}
+		return link, errors.New(message)
 	case link.Short == "" || link.Long == "":
-		return link, errors.New("the link has no \"Short\", which is the key, or no \"Long\", which is the " +
-			"destination")
+		return link,
+			errors.New("the link has no \"Short\", which is the key, or no \"Long\", which is the " +
+				"destination")
 	case hasMarks(both):
 		return link, errors.New("the link holds control characters; remove them")
 	case strings.Contains(both, "\uFFFD") && hasHalfCharacter(both, line):
@@ -114,7 +119,7 @@ func (g *golinkReader) add(at resolver.Position, link golinkLink) {
 	}
 	if hasQuery(made.to) {
 		g.hasQuery = true
-		made.query = resolver.QueryPreserve
+		made.query = cmp.Or(g.t.reading.Query, resolver.QueryPreserve)
 	}
 	g.t.add(made)
 }
@@ -133,7 +138,7 @@ func lineOfGolink(long string) (t golinkTarget, err error) {
 		path, rest := cutPath(long)
 		t.itself, t.isWithin, t.isPlain = long, rest != "", true
 		t.to = strings.TrimSuffix(path, "/") + "/" + capturedRest
-		return t, checkGolinkTarget(t)
+		return t, checkGolinkTarget(t, long)
 	}
 	funcs := make(map[string]any)
 	for _, name := range []string{
@@ -156,18 +161,15 @@ func lineOfGolink(long string) (t golinkTarget, err error) {
 		return t, err
 	}
 	t.to, t.itself = below.text.String(), itself.text.String()
-	return t, checkGolinkTarget(t)
+	return t, checkGolinkTarget(t, long)
 }
 
 // checkGolinkTarget refuses a link that leads nowhere where a rule leads.
-func checkGolinkTarget(t golinkTarget) error {
-	for _, to := range []string{t.to, t.itself} {
-		if !resolver.IsDestination(to) {
-			return errors.New("a destination is a URL with http or https, or a path that begins with \"/\", " +
-				"not " + quote(strings.ReplaceAll(to, capturedRest, "…")))
-		}
+func checkGolinkTarget(t golinkTarget, long string) error {
+	if resolver.IsDestination(t.to) && resolver.IsDestination(t.itself) {
+		return nil
 	}
-	return nil
+	return cmp.Or(checkDestination(long), checkDestination(t.to), checkDestination(t.itself))
 }
 
 // golinkTemplate writes a template of golink for requests with or without a rest of the path.
@@ -177,7 +179,8 @@ type golinkTemplate struct {
 	err  error
 }
 
-const noGolinkTemplate = "a rule has no template but for the rest of the path, {{.Path}}; write a rule " +
+const noGolinkTemplate = "a rule has no template but for the rest of the path, {{.Path}}; write " +
+	"a rule " +
 	"for each destination, or use Caddy's redir"
 
 // write writes a list of nodes. dot is what {{.}} stands for, "" for what no rule knows.

@@ -3,6 +3,7 @@ package rulefile_test
 import (
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -18,15 +19,22 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 			"golink passes over \"-\" in keys"},
 		{"a query", `{"Short":"s","Long":"https://e.example/?q=1"}`, rulefile.Reading{},
 			"s,https://e.example/?q=1,302,exact,,preserve\n",
-			"file:1:1: golink appends the rest of a path behind query or fragment\ngolink adds the parameters"},
+			"file:1:1: golink appends the rest of a path behind query or fragment\ngolink adds the " +
+				"parameters"},
+		{"the query of all", `{"Short":"s","Long":"https://e.example/?q=1"}`,
+			rulefile.Reading{Query: resolver.QueryIgnore}, "s,https://e.example/?q=1,302,exact,,ignore\n",
+			"file:1:1: golink appends the rest"},
 		{"exact", `{"Short":"a","Long":"https://e.example/b#c"}`, rulefile.Reading{Exact: &yes},
 			"a,https://e.example/b#c,302,exact\n", anyCase},
 		{"the rest", `{"Short":"a","Long":"https://e.example/{{.Path}}"}`, rulefile.Reading{},
 			"a,https://e.example/,302\n", anyCase},
-		{"the rest behind a slash", `{"Short":"a","Long":"https://e.example/x{{with .Path}}/{{.}}{{end}}"}`,
+		{"the rest behind a slash",
+			`{"Short":"a","Long":"https://e.example/x{{with .Path}}/{{.}}{{end}}"}`,
 			rulefile.Reading{}, "a,https://e.example/x,302\n", anyCase},
-		{"one or another", `{"Short":"a","Long":"https://e.example/{{if .Path}}x/{{.Path}}{{else}}y{{end}}"}`,
-			rulefile.Reading{}, "a,https://e.example/y,302,exact\na/{+splat},https://e.example/x/{+splat},302\n",
+		{"one or another",
+			`{"Short":"a","Long":"https://e.example/{{if .Path}}x/{{.Path}}{{else}}y{{end}}"}`,
+			rulefile.Reading{},
+			"a,https://e.example/y,302,exact\na/{+splat},https://e.example/x/{+splat},302\n",
 			anyCase},
 		{"the rest in a query", `{"Short":"s","Long":"https://e.example/?q={{QueryEscape .Path}}"}`,
 			rulefile.Reading{}, "s,https://e.example/?q=,302,exact,,preserve\n" +
@@ -44,8 +52,9 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 		{"several errors", "{\"Short\":1}\n\n[]\n{}\n{\"Short\":\"a\",\"Long\":\"b\"}\n" +
 			"{\"Short\":\"a/b\",\"Long\":\"/b\"}\n{\"Short\":\"\\u0001\",\"Long\":\"/b\"}\n\xff\n" +
 			"{\"Short\":\"\\ud800\",\"Long\":\"/b\"}\n", rulefile.Reading{}, "",
-			"file:1:1: \"Short\" takes a string, not a JSON number\nfile:3:1: the line is no object\n" +
-				"file:4:1: the link has no \"Short\"\nfile:5:1: a destination is a URL\n" +
+			"file:1:1: \"Short\" takes a string, not a JSON number\nfile:3:1: the line is no object such as " +
+				"{\"Short\": \"docs\", \"Long\": \"https://docs.example\"}\n" +
+				"file:4:1: the link has no \"Short\"\nfile:5:1: \"b\" is no destination\n" +
 				"file:6:1: golink takes the first segment\nfile:7:1: the link holds control characters\n" +
 				"file:8:1: the line is no Unicode text\nfile:9:1: a string of the link is no Unicode"},
 	})
