@@ -32,6 +32,8 @@ type netlifyTOML struct {
 	depth   int
 	unknown []string
 	wrong   int // how many redirects are no lines
+	// hasContexts tells that there are redirects of contexts.
+	hasContexts bool
 }
 
 // readNetlifyTOML reads rules from a netlify.toml. They are passed to add when all of it has been
@@ -45,8 +47,13 @@ func (o Reading) readNetlifyTOML(
 	f.source, f.parser.hasReasons = source, true
 	end := n.readFile()
 	if len(n.unknown) > 0 {
-		f.warned.add(WarnWholeTable, resolver.Position{}, "", "members of [[redirects]] that say nothing "+
-			"here are passed over: %s", quotedList(n.unknown))
+		f.warned.add(WarnWholeTable, resolver.Position{}, "",
+			"members of [[redirects]] that say nothing "+
+				"here are passed over: %s", quotedList(n.unknown))
+	}
+	if n.hasContexts {
+		f.warned.add(WarnWholeTable, resolver.Position{}, "", "the redirects of contexts, "+
+			"[[context.*.redirects]], are left out, as Netlify has them for some deploys alone")
 	}
 	if len(f.lines)+n.wrong+len(f.errs) == 0 {
 		f.warned.add(WarnWholeTable, resolver.Position{}, "", "there are no [[redirects]] in the file")
@@ -101,8 +108,8 @@ func (n *netlifyTOML) isEntry(line []byte) bool {
 }
 
 // follow finds out whether a string of several lines is open behind a line, and how deep it is. It
-// takes a string for open where a comment or another string has such quotation marks: then the piece
-// is larger than it had to be.
+// takes a string for open where a comment or another string has such quotation marks: then the
+// piece is larger than it had to be.
 func (n *netlifyTOML) follow(line []byte) error {
 	const deepest = 1000
 	n.depth += bytes.Count(line, []byte("[")) + bytes.Count(line, []byte("{")) -
@@ -169,9 +176,9 @@ func (n *netlifyTOML) report(err error, first int) {
 	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
 		at.Line += max(0, wrong.Position.Line-1)
 		at.Column = max(1, wrong.Position.Col)
-		message = wrong.Message
+		message = "this is no TOML: " + strings.TrimPrefix(wrong.Message, "toml: ")
 	}
-	n.file.errs.add(at, "this is no TOML: %s", strings.TrimPrefix(message, "toml: "))
+	n.file.errs.add(at, "%s", message)
 }
 
 // readText reads the redirects of a text, which stand in these lines.
@@ -180,23 +187,20 @@ func (n *netlifyTOML) readText(text string, first int, entries []int) error {
 		text = "" // it has none, and is not ours to judge
 	}
 	var file struct {
-		Redirects any `toml:"redirects"`
+		Redirects any            `toml:"redirects"`
+		Context   map[string]any `toml:"context"`
 	}
 	if _, err := toml.Decode(text, &file); err != nil {
 		return err
 	}
-	var tables []map[string]any
-	switch list := file.Redirects.(type) {
-	case nil:
-	case []map[string]any:
-		tables = list
-	case []any:
-		for _, element := range list {
-			table, _ := element.(map[string]any)
-			tables = append(tables, table)
-		}
-	default:
-		return errors.New("redirects are written as [[redirects]], not as " + kindOfTOML(list))
+	for _, context := range file.Context {
+		table, _ := context.(map[string]any)
+		n.hasContexts = n.hasContexts || table["redirects"] != nil
+	}
+	tables, ok := file.Redirects.([]map[string]any)
+	if !ok && file.Redirects != nil {
+		return errors.New("redirects are written as [[redirects]], each on its own lines, not as " +
+			kindOfTOML(file.Redirects))
 	}
 	for i, table := range tables {
 		line := first
@@ -253,16 +257,17 @@ func (e *tomlRedirect) line() string {
 		words = append(words, wordOfTOML(name)+"=x")
 	}
 	text := strings.Join(words, " ")
-	for name, why := range map[string]string{
-		"headers":    "a rule sets no headers for another server; use Caddy's reverse_proxy",
-		"signed":     "a rule signs nothing; use Caddy's reverse_proxy",
-		"sign":       "a rule signs nothing; use Caddy's reverse_proxy",
-		"signing":    "a rule signs nothing; use Caddy's reverse_proxy",
-		"rate_limit": "a rule does not count requests; use a rate limit in front of it",
-	} {
-		if value, there := e.table[name]; there && !isEmptyTOML(value) {
-			return text + "\x00" + why
-		}
+	has := func(name string) bool {
+		value, there := e.table[name]
+		return there && !isEmptyTOML(value)
+	}
+	switch {
+	case has("headers"):
+		return text + "\x00a rule sets no headers for another server; use Caddy's reverse_proxy"
+	case has("signed") || has("sign") || has("signing"):
+		return text + "\x00a rule signs nothing; use Caddy's reverse_proxy"
+	case has("rate_limit"):
+		return text + "\x00a rule does not count requests; use a rate limit in front of it"
 	}
 	return text
 }

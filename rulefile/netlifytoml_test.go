@@ -31,13 +31,21 @@ x = 1
 			"u/{id},/p?id={id},301,exact,,ignore\n", netlifyQueries},
 		{"old names", "[[redirects]]\norigin = '/a'\ndestination = '/b'\n", rulefile.Reading{},
 			"a,/b,301,exact\n", netlifyQueries},
-		{"a list", "redirects = [{from=\"/a\",to=\"/b\"},\n{from=\"/c\",to=\"/d\"}]\n", rulefile.Reading{},
-			"a,/b,301,exact\nc,/d,301,exact\n", netlifyQueries},
+		{"a list", "redirects = [{from=\"/a\",to=\"/b\"},\n{from=\"/c\",to=\"/d\"}]\n",
+			rulefile.Reading{},
+			"", "file:1:1: redirects are written as [[redirects]], each on its own lines, not as an array"},
+		{"another context", "[[context.production.redirects]]\nfrom='/c'\nto='/d'\n[[redirects]]\n" +
+			"from='/a'\nto='/b'\n", rulefile.Reading{}, "a,/b,301,exact\n",
+			"the redirects of contexts, [[context.*.redirects]], are left out"},
+		{"several reasons",
+			"[[redirects]]\nfrom='/a'\nto='/b'\nrate_limit={x=1}\nsigned='K'\nheaders={y='z'}\n",
+			rulefile.Reading{}, "", "file:1:1: a rule sets no headers"},
 		{"a page, and an error", "[[redirects]]\nfrom='/x/*'\nto='/index.html'\nstatus=200\n" +
 			"[[redirects]]\nfrom='/y'\nto='/404.html'\nstatus=410\n",
 			rulefile.Reading{}, "x,pass\ny,gone,,exact\n", "file:1:1: 200 is a rewrite"},
 		{"a host", "[[redirects]]\nfrom='http://a.example/*'\nto='https://b.example/:splat'\nforce=true\n",
-			rulefile.Reading{Hosts: []string{"a.example"}}, "{+splat},https://b.example/{+splat},301\n", "no rule is for \"/\""},
+			rulefile.Reading{Hosts: []string{"a.example"}}, "{+splat},https://b.example/{+splat},301\n",
+			"no rule is for \"/\""},
 		{"conditions", `[[redirects]]
 from = "/s"
 to = "/item/:id"
@@ -60,7 +68,8 @@ signed = "KEY"
 from = "http://b.example/g"
 to = "/h"
 `, rulefile.Reading{}, "", "file:1:1: a rule has no query\nfile:5:1: a rule has no condition Country\n" +
-			"file:9:1: a rule sets no headers\nfile:15:1: a rule signs nothing\nfile:19:1: a rule has no host"},
+			"file:9:1: a rule sets no headers\nfile:15:1: a rule signs nothing\nfile:19:1: a rule has no " +
+			"host"},
 		{"several mistakes", `[[redirects]]
 from = "/a"
 [[redirects]]
@@ -92,12 +101,14 @@ to = "/\u0001"
 			"file:14:1: the status is 301, 302\nfile:22:1: the redirect has no \"from\"\n" +
 			"file:22:1: \"to\" holds control characters\npassed over: \"comment\""},
 		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", "there are no [[redirects]]"},
-		{"something else", "redirects = 3\n", rulefile.Reading{}, "", "redirects are written as [[redirects]]"},
+		{"something else", "redirects = 3\n", rulefile.Reading{}, "",
+			"redirects are written as [[redirects]]"},
 		{"depth", "redirects = " + strings.Repeat("[", 1_000_000), rulefile.Reading{}, "",
 			"file:1:1: arrays and tables stand in each other too deep"},
 		{"depth over lines", "redirects = " + strings.Repeat("[\n", 1_000_000), rulefile.Reading{}, "",
 			"file:1001:1: arrays and tables stand in each other too deep"},
-		{"a text of several lines", "[[redirects]]\nfrom=\"/a\"\nto=\"/b\"\nnote=\"\"\"\n[[redirects]]\n\"\"\"\n",
+		{"a text of several lines",
+			"[[redirects]]\nfrom=\"/a\"\nto=\"/b\"\nnote=\"\"\"\n[[redirects]]\n\"\"\"\n",
 			rulefile.Reading{}, "a,/b,301,exact\n", "passed over: \"note\""},
 	})
 }
@@ -117,6 +128,7 @@ func TestManyRedirectsOfNetlifyTOMLKeepTheirPlaces(t *testing.T) {
 func FuzzNetlifyTOML(f *testing.F) {
 	fuzzForeign(f, rulefile.NetlifyTOML,
 		"[[redirects]]\nfrom = \"/news/*\"\nto = \"/blog/:splat\"\nstatus = 301\nforce = true\n",
-		"[[redirects]]\nfrom = '/s'\nto = \"/item\"\nquery = {id = \":id\"}\n[redirects.headers]\nx = \"y\"\n",
+		"[[redirects]]\nfrom = '/s'\nto = \"/item\"\nquery = {id = \":id\"}\n[redirects.headers]\nx = "+
+			"\"y\"\n",
 		"redirects = [{from=\"/a\",to=\"/b\"}]\n[build]\nx = \"\"\"\n[[redirects]]\n\"\"\"\n")
 }
