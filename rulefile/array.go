@@ -15,14 +15,41 @@ type arrayReader struct {
 	jsonReader
 	t *foreignTable
 
-	isFirebase, isNext, isDocusaurus bool
-	isBulk                           bool // Vercel's bulk redirects
-	isFound                          bool // there is a list, or an entry
-	hasQuery                         bool // a destination has one
-	unsaid                           int  // entries without a status
-	internal                         int  // entries that Next.js has made itself
-	unknown                          []string
+	program arrayProgram
+	// held are the entries, as one at the end can tell what those in front of it mean.
+	held     []heldEntry
+	text     lineStore
+	isFound  bool // there is a list, or an entry
+	hasQuery bool // a destination has one
+	taken    int  // entries
+	unsaid   int  // entries without a status
+	internal int  // entries that Next.js has made itself
+	unknown  []string
+	sites    []string // of Firebase that have redirects
 }
+
+// arrayProgram is whose redirects a list has. Of those that its entries tell, the last one counts.
+type arrayProgram uint8
+
+const (
+	vercel arrayProgram = iota
+	vercelBulk
+	nextJS
+	firebase
+	docusaurus
+)
+
+// arrayPrograms have for each program its name, and the status of entries that have none.
+var arrayPrograms = [...]struct {
+	name   string
+	status int
+}{
+	vercel: {"Vercel", 308}, vercelBulk: {"Vercel", 307}, nextJS: {"Next.js", 308},
+	firebase: {"Firebase", 301}, docusaurus: {"Docusaurus", 0},
+}
+
+// isPlain reports whether paths are no patterns.
+func (p arrayProgram) isPlain() bool { return p == vercelBulk || p == docusaurus }
 
 // readArray reads a list of redirects, a file that holds one, or an object on each line.
 func readArray(t *foreignTable, r io.Reader) error {
@@ -58,6 +85,7 @@ func (a *arrayReader) readValues() error {
 		case token.kind == '{':
 			err = a.readObject(token.at, outermost)
 		case token.kind == '[' && first:
+			a.isFound = true
 			err = a.readList(a.readEntryToken)
 		case first:
 			return &Error{token.at, "redirects are a list of objects, or an object with the member " +
@@ -70,7 +98,8 @@ func (a *arrayReader) readValues() error {
 		}
 		if first && !a.isFound {
 			a.errs.add(token.at, "there are no redirects here; they are a list of objects, or that is "+
-				"the member \"redirects\" of an object, or of \"hosting\" in it")
+				"the member \"redirects\" of an object, or of \"hosting\" in it; write --from json if "+
+				"these are rules of shortlink")
 		}
 	}
 }
@@ -86,7 +115,6 @@ const (
 
 // readList reads the elements of a list whose "[" has been read.
 func (a *arrayReader) readList(readElement func(jsonToken) error) error {
-	a.isFound = true
 	token, err := a.next()
 	if err != nil || token.kind == ']' {
 		return err
@@ -127,6 +155,7 @@ func (a *arrayReader) readEntryToken(token jsonToken) error {
 // readObject reads an object whose "{" has been read: a redirect, or what holds a list of them.
 func (a *arrayReader) readObject(at resolver.Position, place arrayPlace) error {
 	e := arrayEntry{at: at}
+	site, taken := "", a.taken
 	err := a.readMembers(func(name jsonToken) error {
 		value, err := a.nextValue()
 		if err != nil {
@@ -134,30 +163,49 @@ func (a *arrayReader) readObject(at resolver.Position, place arrayPlace) error {
 		}
 		switch {
 		case place != inList && name.text == "redirects" && value.kind == '[':
+			a.isFound = true
 			return a.readList(a.readEntryToken)
 		case place == outermost && name.text == "hosting" && value.kind == '{':
-			a.isFirebase = true
+			a.tellsProgram(firebase)
 			return a.readObject(value.at, inHosting)
 		case place == outermost && name.text == "hosting" && value.kind == '[':
-			a.isFirebase = true
-			found := a.isFound
-			err := a.readList(a.readHosting)
-			a.isFound = a.isFound && (found || a.t.entries > 0)
-			return err
+			a.tellsProgram(firebase)
+			return a.readSites(value.at)
+		case place == inHosting && (name.text == "target" || name.text == "site"):
+			site = value.text
+		case place != inList && name.text == "cleanUrls" && value.text == "false":
+			return nil
 		}
 		return a.readEntryMember(&e, name, value)
 	}, func() {})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if place == inList || place == outermost && e.isEntry() {
+	case place == inList || place == outermost && e.isEntry():
 		a.isFound = true
 		a.take(&e)
-	} else if slices.ContainsFunc(e.unknown, isMadeByDocusaurus) {
+	default:
+		a.remarkMembers(e.unknown)
+	}
+	if place == inHosting && a.taken > taken {
+		a.sites = append(a.sites, site)
+	}
+	return nil
+}
+
+// remarkMembers says which members beside the list make redirects, too.
+func (a *arrayReader) remarkMembers(names []string) {
+	if slices.ContainsFunc(names, isMadeByDocusaurus) {
 		a.t.remark("fromExtensions, toExtensions and createRedirects depend on the pages that " +
 			"Docusaurus builds, and are left out; write their redirects down")
 	}
-	return nil
+	others := slices.DeleteFunc(names, func(name string) bool {
+		return !slices.Contains([]string{"rewrites", "routes", "cleanUrls", "trailingSlash"}, name)
+	})
+	if len(others) > 0 {
+		a.t.remark("what leads requests elsewhere beside the redirects is left out: %s; cleanUrls and "+
+			"trailingSlash make redirects of their own", quotedList(others))
+	}
 }
 
 // isMadeByDocusaurus reports whether a member makes redirects of pages that are built.
@@ -165,27 +213,42 @@ func isMadeByDocusaurus(name string) bool {
 	return slices.Contains([]string{"fromExtensions", "toExtensions", "createRedirects"}, name)
 }
 
-// readHosting reads one of several sites of Firebase.
-func (a *arrayReader) readHosting(token jsonToken) error {
-	if token.kind == '{' {
-		return a.readObject(token.at, inHosting)
+// readSites reads the sites of Firebase, of which one can have redirects.
+func (a *arrayReader) readSites(at resolver.Position) error {
+	err := a.readList(func(token jsonToken) error {
+		if token.kind == '{' {
+			return a.readObject(token.at, inHosting)
+		}
+		return a.skip(token)
+	})
+	if len(a.sites) > 1 {
+		a.held, a.unsaid = nil, 0
+		a.errs.add(at, "several sites have redirects: %s; convert each alone, from a file with that one "+
+			"in \"hosting\"", quotedList(a.sites))
 	}
-	return a.skip(token)
+	return err
 }
 
-// finish says what is true of the whole list.
+// tellsProgram takes down whose an entry is.
+func (a *arrayReader) tellsProgram(p arrayProgram) { a.program = max(a.program, p) }
+
+// finish makes lines of all entries, and says what is true of the whole list.
 func (a *arrayReader) finish() {
-	t := a.t
-	t.defaultStatus, t.program = a.defaultStatus(), a.program()
-	if a.isBulk {
+	for i, held := range a.held {
+		a.held[i].text = ""
+		a.addLines(held.entry(a.t.source))
+	}
+	t, program := a.t, arrayPrograms[a.program]
+	t.defaultStatus, t.program = program.status, program.name
+	switch a.program {
+	case vercelBulk:
 		t.defaultQuery = resolver.QueryIgnore
 		t.remark("Vercel takes paths of bulk redirects in either letter case, unless an entry says " +
 			"caseSensitive; the option fold case does so for a whole site")
-	}
-	if a.isNext {
+	case nextJS:
 		t.remark("Next.js takes paths in either letter case; the option fold case does so for a site")
 	}
-	if a.hasQuery && !a.isBulk {
+	if a.hasQuery {
 		t.remark("of a parameter that both the request and a destination have, Vercel and Next.js take " +
 			"the destination's, Firebase has both, and rules take the request's")
 	}
@@ -205,32 +268,6 @@ func (a *arrayReader) finish() {
 	}
 	t.remark("entries without a status have %d, as at %s; --status sets another", t.defaultStatus,
 		t.program)
-}
-
-// defaultStatus is that of entries that have none.
-func (a *arrayReader) defaultStatus() int {
-	switch {
-	case a.isDocusaurus:
-		return 0
-	case a.isFirebase:
-		return 301
-	case a.isBulk:
-		return 307
-	}
-	return 308
-}
-
-// program returns whose redirects they are.
-func (a *arrayReader) program() string {
-	switch {
-	case a.isDocusaurus:
-		return "Docusaurus"
-	case a.isFirebase:
-		return "Firebase"
-	case a.isNext:
-		return "Next.js"
-	}
-	return "Vercel"
 }
 
 // quotedList lists names, as many as a person reads.

@@ -1,9 +1,11 @@
 package rulefile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -12,7 +14,8 @@ const slashesOfPrograms = " tells a path from that with a slash at its end"
 func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 	testForeign(t, rulefile.Array, []foreignTest{
 		{"a path", `{"redirects": [{"source":"/a","destination":"/b"}]}`, rulefile.Reading{},
-			"a,/b,308,exact\n", "entries without a status have 308, as at Vercel; --status sets another\n" + slashesOfPrograms},
+			"a,/b,308,exact\n", "entries without a status have 308, as at Vercel; --status sets another\n" +
+				slashesOfPrograms},
 		{"the rest", `[{"source":"/old/:p*","destination":"/new/:p*","permanent":false}]`,
 			rulefile.Reading{}, "old,/new,307\n", slashesOfPrograms},
 		{"the rest elsewhere",
@@ -39,7 +42,8 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"a host", `[{"source":"/x","has":[{"type":"host","value":"a\\.example"}],"destination":"/y",` +
 			`"permanent":true}]`, rulefile.Reading{Hosts: []string{"a.example"}},
 			"x,/y,308,exact\n", "file:1:2: the redirect is for the host"},
-		{"another host", `[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/y"}]`,
+		{"another host",
+			`[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/y"}]`,
 			rulefile.Reading{}, "", "name it with --line-host"},
 		{"an optional segment", `[{"source":"/x/:y?","destination":"/y"}]`, rulefile.Reading{}, "",
 			`a rule has no optional segment ":y?"`},
@@ -48,7 +52,8 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"the first one counts", `[{"source":"/d/:p*","destination":"/n","permanent":true},
 {"source":"/d/a","destination":"/m","permanent":true},
 {"source":"/d","destination":"/m","permanent":true}]`, rulefile.Reading{},
-			"d,/n,308,exact\nd/{+splat},/n,308,exact\n", "file:2:1: no request gets\nfile:3:1: no request gets"},
+			"d,/n,308,exact\nd/{+splat},/n,308,exact\n",
+			"file:2:1: no request gets\nfile:3:1: no request gets"},
 		{"a slash", `[{"source":"/a","destination":"/n","permanent":true},
 {"source":"/a/","destination":"/n","permanent":true},
 {"source":"/b","destination":"/n","permanent":true},
@@ -68,6 +73,15 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "x/{_a},/y/:b,308,exact\n", ":b stands for nothing"},
 		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{}, "",
 			"a rule has no status 410; write a rule to gone"},
+		{"what else leads elsewhere",
+			`{"cleanUrls":true,"trailingSlash":false,"rewrites":[],"version":2,` +
+				`"redirects":[{"source":"/x","destination":"/y","permanent":true}]}`, rulefile.Reading{},
+			"x,/y,308,exact\n", "left out: \"cleanUrls\", \"trailingSlash\", \"rewrites\"; cleanUrls and"},
+		{"a URL for a path", `[{"source":"https://A.example/x","destination":"/y","permanent":true}]`,
+			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,308,exact\n", slashesOfPrograms},
+		{"a URL of another host", `[{"source":"https://b.example/x","destination":"/y"}]`,
+			rulefile.Reading{Hosts: []string{"a.example"}},
+			"", "a rule has no host; if \"b.example\" is this site's"},
 		{"a status of all", `[{"source":"/x","destination":"/y"}]`, rulefile.Reading{Status: 303},
 			"x,/y,303,exact\n", slashesOfPrograms},
 	})
@@ -80,8 +94,13 @@ func TestBulkRedirectsOfVercelBecomeRules(t *testing.T) {
 {"source":"/:d","destination":"/e"}
 {"source":"/f/*","destination":"/e/$1"}
 `, rulefile.Reading{}, "old,/blog,308,exact,,preserve\nc,https://e.example/c?d,307,exact,,ignore\n" +
-			":d,/e,307,exact,,ignore\n", "file:4:1: what stands in a path here is taken as it is\nfold case\n" +
-			"have 307, as at Vercel"},
+			":d,/e,307,exact,,ignore\n",
+			"file:4:1: what stands in a path here is taken as it is\nfold case\n" +
+				"have 307, as at Vercel"},
+		{"the query of all", `[{"source":"/a","destination":"/d","query":true},
+{"source":"/b","destination":"/d","query":false},{"source":"/c","destination":"/d?x=1"}]`,
+			rulefile.Reading{Query: resolver.QueryMerge, Status: 301}, "a,/d,301,exact,,preserve\n" +
+				"b,/d,301,exact,,ignore\nc,/d?x=1,301,exact,,merge\n", "fold case"},
 	})
 }
 
@@ -105,6 +124,13 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "", "a rule's path is no regular expression"},
 		{"one site", `{"hosting":{"redirects":[{"source":"/a","destination":"/b"}]}}`,
 			rulefile.Reading{}, "a,/b,301,exact\n", "have 301, as at Firebase"},
+		{"several sites", `{"hosting":[{"target":"a","redirects":[{"source":"/a","destination":"/b"}]},` +
+			`{"redirects":[{"source":"/a","destination":"/c"}],"site":"b"},{"target":"c"}]}`,
+			rulefile.Reading{},
+			"", "file:1:12: several sites have redirects: \"a\", \"b\"; convert each alone"},
+		{"one of two sites",
+			`{"hosting":[{"target":"a"},{"redirects":[{"source":"/a","destination":"/c"}]}]}`,
+			rulefile.Reading{}, "a,/c,301,exact\n", "have 301, as at Firebase"},
 	})
 }
 
@@ -117,7 +143,8 @@ func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
 			"fromExtensions, toExtensions and createRedirects depend on the pages"},
 		{"twice", `[{"from":"/a", "to":"/b"},{"from":"/a", "to":"/c"}]`, rulefile.Reading{Status: 301},
 			"a,/b,301,exact\n", "file:1:27: no request gets to this line, as that at file:1:2"},
-		{"Mintlify's rest", `{"name":"x","redirects":[{"source":"/beta/:slug*","destination":"/v2/:slug*"}]}`,
+		{"Mintlify's rest",
+			`{"name":"x","redirects":[{"source":"/beta/:slug*","destination":"/v2/:slug*"}]}`,
 			rulefile.Reading{}, "beta,/v2,308\n", "as at Vercel"},
 		{"a part of a segment", `{"redirects":[{"source":"/x/a-*","destination":"/y/a-*"}]}`,
 			rulefile.Reading{}, "", `a "*" by itself has no equivalent`},
@@ -128,7 +155,8 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 	testForeign(t, rulefile.Array, []foreignTest{
 		{"nothing", "", rulefile.Reading{}, "", "this is no JSON: it ends too early"},
 		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
-		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{}, "", "file:1:1: there are no redirects here"},
+		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{},
+			"", "file:1:1: there are no redirects here"},
 		{"several", "[3,\n{\"source\":5,\"destination\":\"/a\"},\n{\"source\":\"/a\"},\n{\"source\":\"a\"," +
 			"\"destination\":\"/b\"},{\"source\":\"/a\",\"destination\":\"b\",\"permanent\":1}]",
 			rulefile.Reading{}, "", "file:1:2: a redirect is an object\n" +
@@ -138,12 +166,40 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 				"file:4:35: redirect of \"/a\": \"permanent\" takes true or false, not 1"},
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
 			rulefile.Reading{}, "a,/b,308,exact\n", "this is no JSON: it ends too early"},
+		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
+			"file:1:1: there are no redirects here\nwrite --from json if these are rules of shortlink"},
+		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},
+			"", "file:1:2: redirect of \"\": it has no \"source\""},
 		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
-			rulefile.Reading{}, "", "file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
+			rulefile.Reading{}, "",
+			"file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
 			strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) + `}]`,
 			rulefile.Reading{}, "a,/b,308,exact\n", `passed over: "x"`},
 	})
+}
+
+func TestTheOrderOfEntriesDoesNotTellWhoseTheyAre(t *testing.T) {
+	for _, tt := range []struct{ one, other, rules string }{
+		{`{"source":"/a","destination":"/b?x=1","permanent":true}`,
+			`{"source":"/c","destination":"/d","query":true}`,
+			"a,/b?x=1,308,exact,,ignore\nc,/d,307,exact,,preserve\n"},
+		{`{"source":"/x/**","destination":"/a"}`, `{"source":"/y","destination":"/b","type":301}`,
+			"x/{splat},/a,301,exact\nx/{_splat}/{+_rest},/a,301,exact\ny,/b,301,exact\n"},
+	} {
+		sorted := func(rules string) string {
+			lines := strings.SplitAfter(rules, "\n")
+			slices.Sort(lines)
+			return strings.Join(lines, "")
+		}
+		for _, text := range []string{"[" + tt.one + "," + tt.other + "]",
+			"[" + tt.other + "," + tt.one + "]"} {
+			rules, _ := rulesOf(t, rulefile.Reading{}, rulefile.Array, text)
+			if sorted(rules) != sorted(tt.rules) {
+				t.Errorf("%s becomes\n%s", text, rules)
+			}
+		}
+	}
 }
 
 func FuzzArray(f *testing.F) {

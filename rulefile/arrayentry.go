@@ -20,7 +20,7 @@ type arrayEntry struct {
 	unknown     []string
 	// status is that of statusCode or type, permanent 308, 307, or 0 where the entry has none.
 	status, permanent int
-	preserves         bool // parameters of the request, where bulk redirects drop them
+	query             resolver.QueryMode // what bulk redirects say of parameters of the request
 	isInternal        bool
 	isGlob            bool // it has what Firebase alone has
 	wrong             []string
@@ -93,7 +93,9 @@ func (e *arrayEntry) readTruth(name string, value jsonToken) (want string, isKno
 	case "internal":
 		e.isInternal = is
 	case "query", "preserveQueryParams":
-		e.preserves = is
+		if e.query = resolver.QueryIgnore; is {
+			e.query = resolver.QueryPreserve
+		}
 	}
 	return "", true
 }
@@ -156,8 +158,6 @@ func (a *arrayReader) readSources(e *arrayEntry, name, value jsonToken) error {
 	if value.kind != '[' || name.text != "from" {
 		return add(value)
 	}
-	found := a.isFound
-	defer func() { a.isFound = found }()
 	return a.readList(add)
 }
 
@@ -169,7 +169,6 @@ func (a *arrayReader) readConditions(e *arrayEntry, name, value jsonToken) error
 		return a.skip(value)
 	}
 	var kinds, hosts []string
-	found := a.isFound
 	err := a.readList(func(token jsonToken) error {
 		if token.kind != '{' {
 			kinds = append(kinds, "")
@@ -192,17 +191,16 @@ func (a *arrayReader) readConditions(e *arrayEntry, name, value jsonToken) error
 		kinds, hosts = append(kinds, kind), append(hosts, host)
 		return err
 	})
-	a.isFound = found
 	if err != nil || len(kinds) == 0 {
 		return err
 	}
 	isHost := len(kinds) == 1 && kinds[0] == "host" && name.text == "has"
 	switch {
-	case isHost && slices.Contains(a.t.reading.Hosts, strings.ReplaceAll(hosts[0], `\.`, ".")):
+	case isHost && isHostOf(a.t.reading.Hosts, strings.ReplaceAll(hosts[0], `\.`, ".")):
 		a.t.approximate(e.at, "the redirect is for the host "+quote(hosts[0])+" alone, and the rule for "+
 			"every host of the site")
 	case isHost:
-		e.refuse("a rule has no host; if " + quote(hosts[0]) + " is this site's, name it with --line-host")
+		e.refuse(errOtherHost(hosts[0]).Error())
 	default:
 		e.refuse("a rule has no condition " + quote(name.text) + " (" + cmp.Or(kinds[0], "?") +
 			"); use Caddy's redir with a matcher")
@@ -212,25 +210,21 @@ func (a *arrayReader) readConditions(e *arrayEntry, name, value jsonToken) error
 
 // take takes in an entry that has been read.
 func (a *arrayReader) take(e *arrayEntry) {
-	a.t.note(e.at)
-	has := func(name string) bool { return slices.Contains(e.seen, name) }
-	a.isDocusaurus = a.isDocusaurus || has("from")
-	a.isFirebase = a.isFirebase || e.isGlob
-	a.isNext = a.isNext || has("basePath") || has("locale") || has("internal")
-	a.isBulk = a.isBulk || has("caseSensitive") || has("sensitive") || has("query") ||
-		has("preserveQueryParams")
+	a.taken++
+	a.tellsProgram(e.program())
 	for _, name := range e.unknown {
 		if !slices.Contains(a.unknown, name) && len(a.unknown) <= 20 {
 			a.unknown = append(a.unknown, name)
 		}
 	}
 	switch {
-	case len(e.sources) == 0 && has("regex"):
-		e.refuse("a rule's path is no regular expression; " + insteadOfPattern)
-	case len(e.sources) == 0 && !has("source") && !has("from") && !has("glob"):
+	case len(e.sources) > 0 || len(e.wrong) > 0 && e.has("source", "glob", "from"):
+	case e.has("regex"):
+		e.refuse("a rule's path is no regular expression; " + insteadOfExpression)
+	default:
 		e.wrong = append(e.wrong, `it has no "source", which is the path`)
 	}
-	if !has("destination") && !has("to") {
+	if !e.has("destination", "to") {
 		e.wrong = append(e.wrong, `it has no "destination"`)
 	}
 	for _, wrong := range e.wrong {
@@ -238,24 +232,75 @@ func (a *arrayReader) take(e *arrayEntry) {
 	}
 	switch {
 	case len(e.wrong) > 0:
+		a.t.note(e.at)
 	case e.isInternal:
+		a.t.note(e.at)
 		a.internal++
 	default:
-		a.addLines(e)
+		a.hold(e)
 	}
+}
+
+// has reports whether an entry has one of some members.
+func (e *arrayEntry) has(names ...string) bool {
+	return slices.ContainsFunc(e.seen, func(name string) bool { return slices.Contains(names, name) })
+}
+
+// program returns whose entry it is.
+func (e *arrayEntry) program() arrayProgram {
+	switch {
+	case e.has("from"):
+		return docusaurus
+	case e.isGlob:
+		return firebase
+	case e.has("basePath", "locale", "internal"):
+		return nextJS
+	case e.has("caseSensitive", "sensitive", "query", "preserveQueryParams"):
+		return vercelBulk
+	}
+	return vercel
+}
+
+// heldEntry is an entry until all have been read: destination, reason to refuse it, two statuses,
+// the query mode and the sources, with zero bytes between them.
+type heldEntry struct {
+	text         string
+	line, column int32
+}
+
+// hold keeps an entry until it is known whose it is.
+func (a *arrayReader) hold(e *arrayEntry) {
+	if e.status == 0 && e.permanent == 0 {
+		a.unsaid++
+	}
+	fields := []string{e.destination, e.refused, strconv.Itoa(e.status), strconv.Itoa(e.permanent),
+		strconv.Itoa(int(e.query))}
+	text := a.text.keep([]byte(strings.Join(append(fields, e.sources...), "\x00")))
+	a.held = append(a.held, heldEntry{text, int32(e.at.Line), int32(e.at.Column)})
+}
+
+// entry returns the entry that is held.
+func (h heldEntry) entry(source string) *arrayEntry {
+	at := resolver.Position{Source: source, Line: int(h.line), Column: int(h.column)}
+	fields := strings.Split(h.text, "\x00")
+	e := &arrayEntry{at: at, destination: fields[0], refused: fields[1]}
+	e.status, _ = strconv.Atoi(fields[2])
+	e.permanent, _ = strconv.Atoi(fields[3])
+	query, _ := strconv.Atoi(fields[4])
+	e.query = resolver.QueryMode(query)
+	if fields = fields[5:]; len(fields) > 0 {
+		e.sources = fields
+	}
+	return e
 }
 
 // addLines adds the lines of an entry.
 func (a *arrayReader) addLines(e *arrayEntry) {
 	line := foreignLine{at: e.at, status: a.statusOf(e), query: a.queryOf(e)}
-	if line.status == 0 {
-		a.unsaid++
+	if err := checkDestination(e.destination); err != nil {
+		e.refuse(err.Error())
 	}
-	if e.refused == "" && !resolver.IsDestination(e.destination) {
-		e.refused = "a destination is a URL with http or https, or a path that begins with \"/\", not " +
-			quote(e.destination)
-	}
-	if len(e.sources) == 0 && e.refused != "" {
+	if len(e.sources) == 0 {
 		a.t.refuse(e.at, "", e.refused)
 	}
 	for _, source := range e.sources {
@@ -271,7 +316,7 @@ func (a *arrayReader) addLines(e *arrayEntry) {
 		default:
 			a.t.add(line)
 		}
-		if err == nil && unknown != "" && !a.isDocusaurus && !a.isBulk {
+		if err == nil && unknown != "" && !a.program.isPlain() {
 			a.t.approximate(e.at, unknown+" stands for nothing, as the path does not have it, and stays "+
 				"as it is in the destination")
 		}
@@ -280,7 +325,7 @@ func (a *arrayReader) addLines(e *arrayEntry) {
 
 // statusOf returns the status of an entry, 0 for none.
 func (a *arrayReader) statusOf(e *arrayEntry) int {
-	if a.isBulk {
+	if a.program == vercelBulk {
 		return cmp.Or(e.status, e.permanent)
 	}
 	return cmp.Or(e.permanent, e.status)
@@ -289,15 +334,12 @@ func (a *arrayReader) statusOf(e *arrayEntry) int {
 // queryOf returns what an entry does with queries: but for bulk redirects and Docusaurus, that of
 // the request goes along also to a destination that has one.
 func (a *arrayReader) queryOf(e *arrayEntry) resolver.QueryMode {
-	hasQuery := hasQuery(e.destination)
 	switch {
-	case a.isBulk && e.preserves:
-		return cmp.Or(a.t.reading.Query, resolver.QueryPreserve)
-	case a.isBulk:
-		return resolver.QueryDefault
-	case a.isDocusaurus && strings.ContainsAny(e.destination, "?#"):
+	case a.program == vercelBulk:
+		return cmp.Or(e.query, a.t.reading.Query)
+	case a.program == docusaurus && strings.ContainsAny(e.destination, "?#"):
 		return resolver.QueryIgnore
-	case a.isDocusaurus || !hasQuery:
+	case !hasQuery(e.destination):
 		return resolver.QueryDefault
 	}
 	a.hasQuery = true
@@ -306,17 +348,19 @@ func (a *arrayReader) queryOf(e *arrayEntry) resolver.QueryMode {
 
 // patternOf takes the path of an entry apart.
 func (a *arrayReader) patternOf(e *arrayEntry, source string) (p pathPattern, err error) {
-	if isURL(source) {
-		return p, errors.New("a rule has no host; write the path of " + quote(source) + " alone, if the " +
-			"host is this site's")
+	if host, path, isURL := cutHost(source); isURL {
+		if !isHostOf(a.t.reading.Hosts, host) {
+			return p, errOtherHost(host)
+		}
+		source = path
 	}
-	switch isPlain := a.isBulk || a.isDocusaurus; {
+	switch isPlain := a.program.isPlain(); {
 	case isPlain && strings.ContainsAny(source, "*()"):
 		return p, errors.New("what stands in a path here is taken as it is, and no request has " +
 			"such a path")
 	case isPlain:
 		return pathPattern{path: source}, checkPlainPath(source)
-	case a.isFirebase && !strings.Contains(e.destination, "/:"):
+	case a.program == firebase && !strings.Contains(e.destination, "/:"):
 		return globPattern(source)
 	}
 	return parsePathPattern(source)

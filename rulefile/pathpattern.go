@@ -25,9 +25,6 @@ type patternGroup struct {
 	mayLack bool
 }
 
-// insteadOfPattern says what to write instead of a pattern without an equivalent.
-const insteadOfPattern = "write a rule for each path, or use Caddy's redir with a path_regexp matcher"
-
 // parsePathPattern takes a pattern apart, or says why it has no equivalent.
 func parsePathPattern(source string) (p pathPattern, err error) {
 	b := patternParser{rest: source}
@@ -69,7 +66,8 @@ type patternParser struct {
 // next takes in the next character, or what stands for something else.
 func (p *patternParser) next() error {
 	if p.isOver {
-		return errors.New("what takes several segments stands at the end of a path; " + insteadOfPattern)
+		return errors.New("what takes several segments stands at the end of a path; " +
+			insteadOfExpression)
 	}
 	c := p.rest[0]
 	switch {
@@ -80,10 +78,11 @@ func (p *patternParser) next() error {
 	case c == '{' || c == '}':
 		return errors.New("a rule has no optional part {…}; write a rule for each path")
 	case c == '*':
-		return errors.New("a \"*\" by itself has no equivalent; " + insteadOfPattern)
+		return errors.New("a \"*\" by itself has no equivalent; " + insteadOfExpression)
 	case c == '+':
-		return errors.New("a \"+\" repeats what is in front of it, which no rule does; write \\+ for the " +
-			"character, or a rule for each path")
+		return errors.New(
+			"a \"+\" repeats what is in front of it, which no rule does; write \\+ for the " +
+				"character, or a rule for each path")
 	case c == '(':
 		return p.group("")
 	case c == ':':
@@ -105,7 +104,9 @@ func (p *patternParser) group(name string) error {
 	if err != nil {
 		return err
 	}
-	if name != "" && slices.ContainsFunc(p.groups, func(g patternGroup) bool { return g.name == name }) {
+	if name != "" && slices.ContainsFunc(p.groups, func(g patternGroup) bool {
+		return g.name == name
+	}) {
 		return errors.New(quote(":"+name) + " stands twice; give one of them another name")
 	}
 	modifier := byte(0)
@@ -115,7 +116,8 @@ func (p *patternParser) group(name string) error {
 	}
 	switch {
 	case modifier == '?':
-		return errors.New("a rule has no optional segment " + quote(":"+name+"?") + "; write a rule for " +
+		return errors.New("a rule has no optional segment " + quote(":"+name+"?") +
+			"; write a rule for " +
 			"the path with it, and one for that without it")
 	case inParentheses == "" && modifier == 0 || inParentheses == "[^/]+" && modifier == 0:
 		p.capture(name, p.unique(name))
@@ -126,7 +128,7 @@ func (p *patternParser) group(name string) error {
 		return p.several(name, '+')
 	case inParentheses != "":
 		return errors.New("a variable takes any segment, and no regular expression such as " +
-			quote("("+inParentheses+")") + "; " + insteadOfPattern)
+			quote("("+inParentheses+")") + "; " + insteadOfExpression)
 	}
 	return p.several(name, modifier)
 }
@@ -136,7 +138,7 @@ func (p *patternParser) several(name string, modifier byte) error {
 	path := p.path.String()
 	if !strings.HasSuffix(path, "/") {
 		return errors.New("what takes several segments stands for whole ones, behind a \"/\"; " +
-			insteadOfPattern)
+			insteadOfExpression)
 	}
 	p.isOver = true
 	rest := capturedRest
@@ -270,7 +272,7 @@ func globPattern(source string) (p pathPattern, err error) {
 	}
 	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
 		return p, fmt.Errorf("a rule has no %s, which is a part of a glob; %s",
-			quote(literal[at:at+1]), insteadOfPattern)
+			quote(literal[at:at+1]), insteadOfExpression)
 	}
 	var b strings.Builder
 	for i, segment := range strings.Split(front, "/") {
