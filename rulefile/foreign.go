@@ -214,6 +214,7 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 	if end == nil {
 		end = io.EOF
 	}
+	f.firstLater = len(f.lines)
 	for _, line := range t.later {
 		f.store(line.text, int(line.number))
 	}

@@ -22,6 +22,8 @@ type htaccessReader struct {
 	// others are names of directives that redirect nothing, otherCount is how many there are.
 	others     []string
 	otherCount int
+	// protecting are names of directives that tell who gets in.
+	protecting []string
 	rewrite    rewriteState
 	hasAlias   bool
 	hasRewrite bool
@@ -50,6 +52,11 @@ func readHtaccess(t *foreignTable, r io.Reader) error {
 	h := htaccessReader{foreignTable: t, lines: newLineReader(r, t.source)}
 	h.rewrite.base = "/"
 	end := h.readAll()
+	if err := h.takeRules(); err != nil {
+		end = err
+	}
+	h.judgeRedirects()
+	t.file.laterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
 	for _, block := range h.blocks {
 		h.wrong(block.at, "the block %s> is not closed; write </%s>", block.name, blockKind(block.name))
 	}
@@ -85,16 +92,8 @@ func (h *htaccessReader) next() (d directive, err error) {
 		return d, err
 	}
 	at := h.lines.position(1)
-	for goesOn := true; goesOn; {
-		if line, goesOn = bytes.CutSuffix(line, []byte(`\`)); !goesOn {
-			break
-		}
-		line = slices.Clone(line)
-		more, err := h.lines.nextOfAll()
-		if err == io.EOF {
-			break
-		}
-		if line = append(line, more...); err != nil {
+	if bytes.HasSuffix(line, []byte(`\`)) {
+		if line, err = h.join(slices.Clone(line), at); err != nil {
 			return d, err
 		}
 	}
@@ -113,6 +112,27 @@ func (h *htaccessReader) next() (d directive, err error) {
 	}, nil
 }
 
+// join appends the lines to one that goes on over them.
+func (h *htaccessReader) join(line []byte, at resolver.Position) ([]byte, error) {
+	for {
+		var goesOn bool
+		if line, goesOn = bytes.CutSuffix(line, []byte(`\`)); !goesOn {
+			return line, nil
+		}
+		more, err := h.lines.nextOfAll()
+		if err == io.EOF {
+			return line, nil
+		}
+		if line = append(line, more...); err != nil {
+			return nil, err
+		}
+		if len(line) > maxText {
+			return nil, &Error{at, "the line is longer than a mebibyte with those that it goes on over, " +
+				"and holds no rule"}
+		}
+	}
+}
+
 // take takes in a directive.
 func (h *htaccessReader) take(d *directive) {
 	if d.name[0] == '<' {
@@ -122,9 +142,12 @@ func (h *htaccessReader) take(d *directive) {
 	isAlias := slices.Contains([]string{"redirect", "redirectmatch", "redirectpermanent",
 		"redirecttemp"}, d.name)
 	isRule := d.name == "rewriterule"
-	if (isAlias || isRule) && len(h.blocks) > 0 {
+	isOfRewriting := strings.HasPrefix(d.name, "rewrite")
+	if (isAlias || isOfRewriting) && len(h.blocks) > 0 {
 		if why := h.errBlock(); why != nil {
-			h.refuse(d.at, "", why.Error())
+			if isAlias || isRule {
+				h.refuse(d.at, "", why.Error())
+			}
 			return
 		}
 	}
@@ -134,8 +157,9 @@ func (h *htaccessReader) take(d *directive) {
 		h.hasAlias = true
 		h.takeRedirect(d)
 	case isRule:
-		h.takeRule(d)
-	case strings.HasPrefix(d.name, "rewrite"):
+		h.rewrite.rules = append(h.rewrite.rules, pendingRule{*d, h.rewrite.conditions})
+		h.rewrite.conditions = nil
+	case isOfRewriting:
 		h.takeRewriting(d)
 	default:
 		h.passOver(d)
@@ -145,11 +169,30 @@ func (h *htaccessReader) take(d *directive) {
 // passOver counts a directive that redirects nothing.
 func (h *htaccessReader) passOver(d *directive) {
 	const mostNames = 5
+	if h.protects(d.name, d.written) {
+		return
+	}
 	h.otherCount++
 	isSame := func(other string) bool { return strings.EqualFold(other, d.name) }
 	if len(h.others) <= mostNames && !slices.ContainsFunc(h.others, isSame) {
 		h.others = append(h.others, d.written)
 	}
+}
+
+// protects takes down the name of a directive, or of a block, that tells who gets in.
+func (h *htaccessReader) protects(name, written string) bool {
+	switch name {
+	case "authtype", "authname", "authuserfile", "authgroupfile", "authbasicprovider", "require",
+		"deny", "allow", "order", "satisfy", "limit", "limitexcept", "requireall", "requireany",
+		"requirenone":
+	default:
+		return false
+	}
+	isSame := func(other string) bool { return strings.EqualFold(other, written) }
+	if !slices.ContainsFunc(h.protecting, isSame) {
+		h.protecting = append(h.protecting, written)
+	}
+	return true
 }
 
 // takeBlock takes in the beginning or the end of a block.
@@ -160,11 +203,12 @@ func (h *htaccessReader) takeBlock(d *directive) {
 	case !isEnd:
 		text := strings.TrimSuffix(strings.TrimSuffix(d.written, ">")+" "+d.rest, ">")
 		h.blocks = append(h.blocks, htaccessBlock{strings.TrimSpace(text), d.at})
+		kind := blockKind(strings.TrimSuffix(d.written, ">"))
+		h.protects(strings.ToLower(kind), kind)
 	case last < 0 || !strings.EqualFold(blockKind(h.blocks[last].name), name):
 		h.wrong(d.at, "%s closes no block; remove it", d.written)
 	default:
 		h.blocks = h.blocks[:last]
-		h.rewrite.conditions = nil
 	}
 }
 
@@ -200,6 +244,15 @@ func (h *htaccessReader) remarkAll() {
 		}
 		h.remark("what redirects nothing is left out: %s (%s)",
 			printable.Count(h.otherCount, "directive"), names)
+	}
+	if len(h.protecting) > 0 {
+		h.remark("what protects the site is left out, and shortlink protects nothing: %s; guard it with "+
+			"Caddy's basic_auth or forward_auth, or a remote_ip matcher",
+			strings.Join(h.protecting, ", "))
+	}
+	if h.rewrite.filesWin {
+		h.remark("files that exist win against RewriteRules there; here the rules do, unless shortlink " +
+			"has a matcher \"not file\"")
 	}
 	if h.hasAlias && h.hasRewrite {
 		h.remark("Apache asks the lines of mod_rewrite first, and so do the rules: a RewriteRule wins " +

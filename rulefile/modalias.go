@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,10 @@ func (h *htaccessReader) addRedirect(at resolver.Position, alias *aliasLine) {
 		h.wrong(at, "%s", err)
 		return
 	}
+	if strings.Contains(from, "?") {
+		h.drop(at, noQuery)
+		return
+	}
 	path := encodedPath(from)
 	line := foreignLine{at: at, path: below(path), to: to, status: h.statusOr(alias.status)}
 	isDirectory, toDirectory := strings.HasSuffix(from, "/"), strings.HasSuffix(to, "/")
@@ -142,6 +147,10 @@ func (h *htaccessReader) addRedirect(at resolver.Position, alias *aliasLine) {
 	h.add(line)
 }
 
+// noQuery is why a line with a query in its path is left out.
+const noQuery = "no request gets to this line, as a path has no \"?\" and what is behind it; use " +
+	"Caddy's redir with a query matcher"
+
 // remarkOnSlash says that there is no second slash.
 func (h *htaccessReader) remarkOnSlash() {
 	if !h.isSlashRemarked {
@@ -167,6 +176,10 @@ func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine
 		h.refuse(at, "", err.Error())
 		return
 	}
+	if e.wantsQuery() {
+		h.drop(at, noQuery)
+		return
+	}
 	line := foreignLine{at: at, status: h.statusOr(alias.status)}
 	if alias.isGone {
 		line.answer, line.status = gone, 0
@@ -180,6 +193,13 @@ func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine
 		return
 	}
 	h.addExpression(at, e, lines)
+}
+
+// wantsQuery reports whether all that an expression matches has a "?".
+func (e *pathExpression) wantsQuery() bool {
+	return !slices.ContainsFunc(e.variants, func(v pathVariant) bool {
+		return !strings.Contains(v.path, "%3F")
+	})
 }
 
 // addExpression takes in the lines of a regular expression.

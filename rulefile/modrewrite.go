@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -12,13 +13,27 @@ import (
 
 // What Apache's mod_rewrite has, as far as it redirects.
 
-// rewriteState is what lines of mod_rewrite say of those behind them.
+// rewriteState is what lines of mod_rewrite say. RewriteEngine and RewriteBase hold for the whole
+// file, and the last one counts, so rules are judged when all has been read.
 type rewriteState struct {
 	isOff      bool
 	base       string // the path of the directory, with a slash at its end
 	conditions []rewriteCondition
+	rules      []pendingRule
+	barriers   []rewriteBarrier
+	// passing are the paths of lines that end mod_rewrite, and let a request pass.
+	passing []passingPath
 	// frontControllers are lines that lead all requests to one program.
 	frontControllers int
+	// filesWin tells that a line lets requests for files pass.
+	filesWin bool
+	tie      ruleTie
+}
+
+// pendingRule is a RewriteRule with the conditions in front of it.
+type pendingRule struct {
+	directive
+	conditions []rewriteCondition
 }
 
 // rewriteCondition is a RewriteCond.
@@ -49,12 +64,7 @@ func (h *htaccessReader) takeRewriting(d *directive) {
 		h.wrong(d.at, "a RewriteCond has what is looked at and a pattern; write: RewriteCond "+
 			"%%{REQUEST_FILENAME} !-f")
 	case d.name == "rewritebase" && strings.HasPrefix(first, "/"):
-		base := encodedPath(strings.TrimSuffix(first, "/") + "/")
-		if base != state.base {
-			h.remark("the file is taken for that of %s, as RewriteBase tells, and the patterns of "+
-				"RewriteRule for what is below it", base)
-		}
-		state.base = base
+		state.base = encodedPath(strings.TrimSuffix(first, "/") + "/")
 	case d.name == "rewritebase":
 		h.wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", quote(first))
 	default: // RewriteOptions, RewriteMap, RewriteLock, RewriteLog
@@ -118,49 +128,97 @@ type rewriteRule struct {
 	// What the flags say.
 	isRedirect, isLast, folds, appendsQuery, dropsQuery, isLiteral bool
 	answer                                                         redirectAnswer
+	isChained                                                      bool // with the next line
+	skips                                                          int  // lines behind it
+}
+
+// takeRules takes in all RewriteRules. The error is that there are too many.
+func (h *htaccessReader) takeRules() error {
+	h.isLater = false
+	state := &h.rewrite
+	if state.base != "/" {
+		h.remark("the file is taken for that of %s, as RewriteBase tells, and the patterns of "+
+			"RewriteRule for what is below it", state.base)
+	}
+	for i := range state.rules {
+		h.takeRule(&state.rules[i].directive, state.rules[i].conditions)
+		if err := h.file.errs.tooMany(state.rules[i].at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeRule takes in a RewriteRule with its conditions.
-func (h *htaccessReader) takeRule(d *directive) {
-	conditions := h.rewrite.conditions
-	h.rewrite.conditions = nil
+func (h *htaccessReader) takeRule(d *directive, conditions []rewriteCondition) {
 	rule, refused := parseRewriteRule(d)
+	tied := h.rewrite.tie.next(&rule)
 	switch {
 	case refused != nil && refused.kind == malformed:
 		h.wrong(rule.at, "%s", refused.why)
 		return
 	case h.rewrite.isOff:
-		h.drop(rule.at, "no request gets to this line, as RewriteEngine is off; remove it")
+		h.drop(rule.at, "no request gets to this line, as RewriteEngine is off for the whole file, of "+
+			"which the last one counts; remove it")
+		return
+	}
+	if why := h.canonicalises(&rule, conditions); why != nil {
+		h.refuse(rule.at, "", why.Error())
 		return
 	}
 	rule.settle(h.reading.Hosts)
-	if rule.isFrontController() {
-		h.rewrite.frontControllers++
+	switch {
+	case rule.isFrontController():
+		h.addFrontController(&rule, conditions, tied)
+		return
+	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(conditions):
+		h.rewrite.filesWin = true
 		return
 	}
-	var e *pathExpression
+	e, err := h.expressionOf(&rule)
+	ways, errOfConditions := h.judge(conditions)
 	if refused == nil {
-		var err error
-		if e, err = h.expressionOf(&rule); err != nil {
-			refused = &refusal{why: err}
-		}
+		refused = rule.refused()
 	}
+	why := cmp.Or(errOfConditions, tied, errorOf(refused), err)
+	if why != nil {
+		h.refuseRule(&rule, e, why, len(conditions) > 0 || tied != nil)
+		return
+	}
+	if e.wantsQuery() {
+		h.drop(rule.at, noQuery)
+		return
+	}
+	more, isMet := h.meetBarriers(&rule, e)
+	if !isMet {
+		h.addRule(&rule, e, append(ways, more...))
+	}
+}
+
+// refuseRule refuses a rule. One that is no redirect keeps requests from those behind it.
+func (h *htaccessReader) refuseRule(
+	rule *rewriteRule, e *pathExpression, why error, hasConditions bool,
+) {
 	path := ""
 	if e != nil {
 		path = e.variants[0].path
 	}
+	switch {
+	case rule.answer != rewrites || !rule.isLast:
+	case rule.passes() && !hasConditions:
+		h.addBarrier(rewriteBarrier{at: rule.at, paths: e.paths(), takes: takesMost})
+	case rule.passes() || e != nil:
+		h.addBarrier(rewriteBarrier{at: rule.at, paths: e.paths(), takes: takesSome})
+	}
+	h.refuse(rule.at, path, why.Error())
+}
+
+// errorOf returns why something is refused, or nil.
+func errorOf(refused *refusal) error {
 	if refused == nil {
-		refused = rule.refused()
+		return nil
 	}
-	ways, err := h.judge(conditions)
-	if err != nil {
-		refused = &refusal{why: err}
-	}
-	if refused != nil {
-		h.refuse(rule.at, path, refused.why.Error())
-		return
-	}
-	h.addRule(&rule, e, ways)
+	return refused.why
 }
 
 // expressionOf returns the pattern of a rule.
@@ -205,7 +263,7 @@ func (r *rewriteRule) setFlag(flag string) error {
 	case "r", "redirect":
 		r.isRedirect = true
 		return r.setStatus(value)
-	case "l", "last", "end":
+	case "l", "last", "end", "pt", "passthrough":
 		r.isLast = true
 	case "nc", "nocase":
 		r.folds = true
@@ -217,9 +275,17 @@ func (r *rewriteRule) setFlag(flag string) error {
 		r.isLiteral = true
 	case "g", "gone":
 		r.answer, r.isLast = gone, true
+	case "c", "chain":
+		r.isChained = true
+		return errors.New("a rule is not chained with the next one ([C]); use Caddy's redir with a " +
+			"path_regexp matcher")
+	case "s", "skip":
+		r.skips, _ = strconv.Atoi(value)
+		return errors.New("a rule skips none of those behind it ([S]); use Caddy's redir with a " +
+			"path_regexp matcher")
 	case "f", "forbidden":
 		return errors.New("a rule does not forbid; use Caddy's respond with status 403 and a matcher")
-	case "", "ns", "nosubreq", "pt", "passthrough", "dpi", "discardpath", "bnp", "qsl", "qslast":
+	case "", "ns", "nosubreq", "dpi", "discardpath", "bnp", "qsl", "qslast":
 	default:
 		return errors.New("the flag " + quote(flag) +
 			" has no equivalent; leave it out, or use Caddy's " +
@@ -273,9 +339,17 @@ func (r *rewriteRule) isFrontController() bool {
 	if r.answer != rewrites {
 		return false
 	}
-	all := []string{".", "^", ".*", ".+", "^.", "^.*$", "^.+$", "^(.*)$", "^(.+)$", "(.*)", "(.+)"}
-	return slices.Contains(all, r.pattern) || r.to == "-" && r.pattern == `^index\.php$`
+	return r.to != "-" && r.takesAll() || r.to == "-" && r.pattern == `^index\.php$`
 }
+
+// takesAll reports whether a pattern matches every path, or all but that of the root.
+func (r *rewriteRule) takesAll() bool {
+	return slices.Contains([]string{".", "^", "", ".*", ".+", "^.", "^.*$", "^.+$", "^(.*)$",
+		"^(.+)$", "(.*)", "(.+)", "^.*", "^(.*)", "^/?(.*)$", "^/(.*)$", "^/(.*)"}, r.pattern)
+}
+
+// passes reports whether a rule leaves a request as it is.
+func (r *rewriteRule) passes() bool { return r.answer == rewrites && r.to == "-" }
 
 // refused says why no rule does what this one does.
 func (r *rewriteRule) refused() *refusal {
@@ -323,6 +397,11 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 	}
 	for _, how := range ways {
 		h.approximate(rule.at, how)
+	}
+	if rule.passes() {
+		for _, path := range e.paths() {
+			h.rewrite.passing = append(h.rewrite.passing, passingPath{rule.at, path})
+		}
 	}
 	h.hasRewrite = true
 	h.addExpression(rule.at, e, lines)
@@ -393,8 +472,20 @@ func (h *htaccessReader) judge(conditions []rewriteCondition) (ways []string, er
 
 // isOfFile reports whether a condition asks that a file or a folder does not exist.
 func (c *rewriteCondition) isOfFile() bool {
-	return (c.test == "%{REQUEST_FILENAME}" || c.test == "%{SCRIPT_FILENAME}") &&
-		slices.Contains([]string{"!-f", "!-d", "!-l", "!-s"}, c.pattern)
+	return c.looksAtFile() && slices.Contains([]string{"!-f", "!-d", "!-l", "!-s"}, c.pattern)
+}
+
+// looksAtFile reports whether a condition is on the file of a request.
+func (c *rewriteCondition) looksAtFile() bool {
+	return slices.Contains([]string{"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}",
+		"%{DOCUMENT_ROOT}%{REQUEST_URI}", "%{DOCUMENT_ROOT}/%{REQUEST_URI}"}, c.test)
+}
+
+// areOfExistingFiles reports whether all conditions ask that a file or a folder exists.
+func areOfExistingFiles(conditions []rewriteCondition) bool {
+	return len(conditions) > 0 && !slices.ContainsFunc(conditions, func(c rewriteCondition) bool {
+		return !c.looksAtFile() || !slices.Contains([]string{"-f", "-d", "-l", "-s"}, c.pattern)
+	})
 }
 
 func (c *rewriteCondition) isOfHost() bool {
@@ -406,11 +497,15 @@ func (c *rewriteCondition) refuse(why string) error {
 		quote(c.test) + ", and a rule looks at the path alone: " + why)
 }
 
+func (c rewriteCondition) isOfScheme() bool {
+	return strings.HasPrefix(c.test, "%{HTTPS}") || c.test == "%{SERVER_PORT}" ||
+		c.test == "%{REQUEST_SCHEME}" || strings.Contains(c.test, "X-Forwarded-Proto")
+}
+
 // remedy says what does what a condition does.
 func (c *rewriteCondition) remedy() string {
 	switch {
-	case strings.HasPrefix(c.test, "%{HTTPS}"), c.test == "%{SERVER_PORT}",
-		c.test == "%{REQUEST_SCHEME}", strings.Contains(c.test, "X-Forwarded-Proto"):
+	case c.isOfScheme():
 		return "leave the line out, as Caddy redirects to HTTPS by itself"
 	case c.test == "%{QUERY_STRING}":
 		return "use Caddy's redir with a query matcher"

@@ -64,6 +64,10 @@ type redirectsFile struct {
 	errs     Errors
 	// slashesCount is that of a [foreignTable].
 	slashesCount bool
+	// firstLater is the first line of a module that comes behind another one wherever its lines
+	// stand, laterRemedy what to do if one of the other has its requests; "" for no such modules.
+	firstLater  int
+	laterRemedy string
 }
 
 // storedLine is a line that says something.

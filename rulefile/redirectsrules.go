@@ -198,9 +198,12 @@ func (f *redirectsFile) takeBy(i int, at resolver.Position, by int) {
 		f.warned.add(WarnLeftOut, at, "", "%s; the line is left out", f.errSlashApart(by))
 		return
 	}
+	remedy := "put this line in front of it"
+	if f.laterRemedy != "" && by < f.firstLater && i >= f.firstLater {
+		remedy = f.laterRemedy
+	}
 	f.warned.add(WarnNeverReached, at, "", "no request gets to this line, as that at %s comes first "+
-		"and takes all that it would take; put this line in front of it, or remove one of the two",
-		f.placeOf(by))
+		"and takes all that it would take; %s, or remove one of the two", f.placeOf(by), remedy)
 }
 
 // takesAll reports whether a line takes every path.
