@@ -118,7 +118,7 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 		return nil, err
 	}
 	defer closeAll()
-	root, err := openRoot(c.root)
+	root, err := openRoot(cmd, c.root)
 	if err != nil {
 		return nil, err
 	}

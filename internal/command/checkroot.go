@@ -1,9 +1,12 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/webroot"
@@ -179,8 +182,11 @@ func (c *rootCheck) checkDestination(rule resolver.Rule, path string) {
 }
 
 // openRoot reads which files the directory of --root has; nil if none is given.
-func openRoot(dir string) (*webroot.Root, error) {
-	if dir == "" {
+func openRoot(cmd *cobra.Command, dir string) (*webroot.Root, error) {
+	switch {
+	case dir == "" && cmd.Flags().Changed("root"):
+		return nil, errors.New("--root takes the directory of the site's files; it is empty")
+	case dir == "":
 		return nil, nil
 	}
 	root, err := webroot.Open(dir)

@@ -71,9 +71,29 @@ func complete(cmd *cobra.Command) {
 	cmd.SilenceErrors = true
 	cmd.Args = cobra.ArbitraryArgs // what they are is for the command to check
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		message := printable.Text(err.Error())
+		message := printable.Text(flagError(err).Error())
 		return exit(cmd, fmt.Errorf("%s; see %s --help", message, cmd.CommandPath()))
 	})
+}
+
+// flagError returns the error of wrong flags, which says of a wrong value what its flag takes.
+func flagError(err error) error {
+	invalid, is := errors.AsType[*pflag.InvalidValueError](err)
+	if !is {
+		return err
+	}
+	what := ""
+	switch flag := invalid.GetFlag(); flag.Value.Type() {
+	case "bool":
+		what = "true or false"
+	case "uint64":
+		what = "a number from 0"
+	case "int":
+		what = "a number"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, what, invalid.GetValue())
 }
 
 // found is the error of a command that has done its work and found something, with a message or

@@ -79,7 +79,7 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	defer h.close()
-	root, err := openRoot(c.root)
+	root, err := openRoot(cmd, c.root)
 	if err := errors.Join(err, checkInputs(files)); err != nil {
 		return err
 	}

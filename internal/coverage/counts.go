@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -18,6 +19,8 @@ const (
 	mostText = 256 << 20
 	// longestURL is the length of the longest URL: no key is longer.
 	longestURL = 1<<16 - 1
+	// longestHost is the length of the longest host that is parsed: none is longer.
+	longestHost = 1 << 10
 	// mostHosts is how many different hosts are told apart.
 	mostHosts = 10_000
 )
@@ -120,6 +123,8 @@ func (c *Counts) countURL(r request) error {
 	}
 	if host == nil {
 		host = r.host
+	} else if !c.isHost(host) {
+		return errors.New("no URL has such a host: " + excerpt(r.target))
 	}
 	number := c.numberOf(host)
 	if number == otherHost {
@@ -194,6 +199,18 @@ func cutScheme(url []byte) (rest []byte, ok bool) {
 	return nil, false
 }
 
+// isHost reports whether a URL can have a host, perhaps with a port.
+func (c *Counts) isHost(host []byte) bool {
+	if bytes.Equal(host, c.lastHost) {
+		return true
+	}
+	if _, known := c.byHost[string(host)]; known {
+		return true
+	}
+	_, err := weburl.Parse("https://" + string(host[:min(len(host), longestHost)]) + "/")
+	return err == nil && len(host) <= longestHost
+}
+
 // numberOf returns the number of a host.
 func (c *Counts) numberOf(host []byte) hostNumber {
 	if len(host) == 0 {
@@ -233,7 +250,6 @@ func HostOf(address string) string {
 	if end := strings.LastIndexByte(host, ':'); end >= 0 && !strings.HasSuffix(host, "]") {
 		host = host[:end]
 	}
-	const longestHost = 1 << 10 // no host is longer, and to parse one takes time
 	if len(host) <= longestHost {
 		if parsed, err := weburl.ParseHost(host); err == nil {
 			host = parsed
@@ -252,7 +268,7 @@ func (c *Counts) find(path []byte) (*counted, error) {
 	if slot, _ := c.slotOf(path); c.slots[slot] != 0 {
 		return &c.urls[c.slots[slot]-1], nil
 	}
-	target, ok := weburl.SplitTarget(string(path))
+	target, ok := weburl.SplitTarget(escapeBytes(path))
 	if !ok {
 		return nil, errors.New("not the path of a URL: " + excerpt(path))
 	}
@@ -265,6 +281,24 @@ func (c *Counts) find(path []byte) (*counted, error) {
 		return &c.urls[c.slots[slot]-1], nil
 	}
 	return c.insert(c.scratch, slot, hash)
+}
+
+// escapeBytes escapes the bytes that are no UTF-8, as clients do. URLs have none.
+func escapeBytes(path []byte) string {
+	if utf8.Valid(path) {
+		return string(path)
+	}
+	var escaped strings.Builder
+	for len(path) > 0 {
+		r, size := utf8.DecodeRune(path)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&escaped, "%%%02X", path[0])
+		} else {
+			escaped.Write(path[:size])
+		}
+		path = path[size:]
+	}
+	return escaped.String()
 }
 
 // slotOf returns the slot of a path, or the empty one where it would be.

@@ -37,15 +37,27 @@ func (c *Counts) Read(name string, r io.Reader) error {
 	}
 	f := file{counts: c, name: name, in: bufio.NewReaderSize(plain, longestLine)}
 	err = f.read()
-	switch {
-	case raw.err != nil:
+	if raw.err != nil {
 		return raw.err
-	case f.cutShort != nil:
-		c.Notes = append(c.Notes, fmt.Sprintf("%s: its compressed content ends or breaks off in "+
-			"line %d (%s); what stands before counts", name, f.line+1, f.cutShort))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	return f.end()
+}
+
+// end tells where the file breaks off. The error is that nothing of it could be read: then it is
+// not known what is missing.
+func (f *file) end() error {
+	switch {
+	case f.cutShort != nil && f.hasRead:
+		f.counts.Notes = append(f.counts.Notes, fmt.Sprintf("%s: its compressed content ends or "+
+			"breaks off in line %d (%s); what stands before counts", f.name, f.line+1, f.cutShort))
+	case f.cutShort != nil:
+		return fmt.Errorf("%s: nothing of it could be read, as its compressed content is damaged or "+
+			"cut off at its beginning: %w", f.name, f.cutShort)
+	case f.wrong != nil && !f.hasRead:
+		return fmt.Errorf("%w; nothing of the file could be read", f.wrong)
 	}
 	return nil
 }
@@ -92,7 +104,21 @@ type file struct {
 	name     string
 	in       *bufio.Reader
 	line     int   // the number of the last line
+	hasRead  bool  // whether one line at least could be read
+	wrong    error // with the first one that could not be read
 	cutShort error // why what unpacks it came to an end too early
+}
+
+// note takes down whether a line could be read, by the error of what has read it.
+func (f *file) note(line int, err error) {
+	if err == nil {
+		f.hasRead = true
+		return
+	}
+	if f.wrong == nil {
+		f.wrong = fmt.Errorf("%s:%d: %w", f.name, line, err)
+	}
+	f.counts.Unread.add(f.name, line, err)
 }
 
 // read finds out what the file is, and reads it.
@@ -102,9 +128,13 @@ func (f *file) read() error {
 		_, _ = f.in.Discard(3) // which are there
 		head = head[3:]
 	}
-	is, columns, err := kindOf(head, err != nil)
-	if err != nil {
-		return err
+	is, columns, wrong := kindOf(head, err != nil)
+	if wrong != nil && err != nil && err != io.EOF {
+		f.cutShort = err // so that the beginning says little
+		return nil
+	}
+	if wrong != nil {
+		return wrong
 	}
 	switch is {
 	case sitemapFile:
@@ -127,9 +157,7 @@ func (f *file) readLines(read func([]byte) error) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := read(line); err != nil {
-			f.counts.Unread.add(f.name, f.line, err)
-		}
+		f.note(f.line, read(line))
 	}
 }
 
@@ -141,7 +169,7 @@ func (f *file) eachLine(yield func([]byte) bool) {
 			f.countLine()
 		}
 		if err == bufio.ErrBufferFull {
-			f.counts.Unread.add(f.name, f.line, errLongLine)
+			f.note(f.line, errLongLine)
 			if err = f.skipLine(); err == nil {
 				continue
 			}

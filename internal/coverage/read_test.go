@@ -150,11 +150,18 @@ func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 		"short row":   {"id,url\n1\n", "file:2: the row has no column 2, which is that of URLs"},
 		"other value": {"url\n(not set)\n", `file:2: neither a URL nor a path that begins with /: "(not set)"`},
 		"bad sitemap": {"<urlset><url><loc>/a</loc></url>\n<url", "file:2: the sitemap cannot be read from here on: XML syntax error on line 2: unexpected EOF"},
+		"bad host":    {"/a\nhttp://[bad\n", `file:2: no URL has such a host: "http://[bad"`},
+		"bad port":    {"/a\nhttp://h:99999/x\n", `file:2: no URL has such a host: "http://h:99999/x"`},
 		"long path":   {"/a\n/" + strings.Repeat("b", 1<<16), "file:2: a path of more than 65535 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := read(t, Options{}, tt.content)
-			if got := c.Unread; got.Lines != 1 || !slices.Equal(got.First, []string{tt.want}) {
+			c := NewCounts(Options{})
+			err := c.Read("file", strings.NewReader(tt.content))
+			if c.Len() == 0 && (err == nil ||
+				err.Error() != tt.want+"; nothing of the file could be read") {
+				t.Errorf("nothing is read, and the error is %v", err)
+			}
+			if got := c.Unread; c.Len() > 0 && err != nil || got.Lines != 1 || !slices.Equal(got.First, []string{tt.want}) {
 				t.Errorf("got %+v, want %s", got, tt.want)
 			}
 		})
@@ -211,7 +218,7 @@ func TestOfATruncatedFileTheBeginningCounts(t *testing.T) {
 	}
 	zst := string(encoder.EncodeAll([]byte("/a\n"+strings.Repeat("/b\n", 1<<17)), nil))
 	for name, content := range map[string]string{
-		"short gzip": packed(t, "/a\n/b")[:18], "zstd": zst[:len(zst)-3],
+		"short gzip": packed(t, "/a\n"+strings.Repeat("/b", 100))[:18], "zstd": zst[:len(zst)-3],
 	} {
 		c := read(t, Options{}, content)
 		if c.Unread.Lines > 0 || len(c.Notes) != 1 {
@@ -221,6 +228,23 @@ func TestOfATruncatedFileTheBeginningCounts(t *testing.T) {
 	damaged := content[:len(content)/2] + "xxxxxxxx" + content[len(content)/2+8:]
 	if c := read(t, Options{}, damaged); c.Len() < 3000 || len(c.Notes) != 1 {
 		t.Errorf("damaged: got %d URLs, %q", c.Len(), c.Notes)
+	}
+}
+
+func TestAFileOfWhichNothingCouldBeReadIsAnError(t *testing.T) {
+	for name, tt := range map[string]struct{ content, want string }{
+		"gzip that is cut off at once": {packed(t, combined)[:12], "damaged or cut off at its beginning"},
+		"gzip cut off in a log's line": {packed(t, combined)[:60], "damaged or cut off at its beginning"},
+		"gzip cut off in a sitemap":    {packed(t, "<?xml version='1.0'?>")[:20], "cut off at its beginning"},
+		"zstd garbage":                 {"\x28\xb5\x2f\xfd" + strings.Repeat("x", 99), "damaged or cut off"},
+		"an unclosed sitemap":          {"<urlset><url><loc>https://x/unclosed", "nothing of the file"},
+		"a table of other things":      {"url\n(not set)\n(other)\n", "nothing of the file"},
+	} {
+		err := NewCounts(Options{}).Read("file", strings.NewReader(tt.content))
+		if err == nil || !strings.HasPrefix(err.Error(), "file:") ||
+			!strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

@@ -100,12 +100,34 @@ func (r *Report) Missing() iter.Seq[MissingURL] {
 	}
 }
 
+// folded returns the same, with a path and the one with a slash behind it as one: a rule takes both.
+func (r *Report) folded() []MissingURL {
+	var all []MissingURL
+	at := map[string]int{}
+	for missing := range r.Missing() {
+		if path, had := strings.CutSuffix(missing.Path, "/"); had && !strings.HasSuffix(path, "/") {
+			missing.Path = cmp.Or(path, "/")
+		}
+		i, known := at[missing.Path]
+		if known {
+			all[i].Requests += missing.Requests
+			continue
+		}
+		at[missing.Path] = len(all)
+		all = append(all, missing)
+	}
+	slices.SortFunc(all, func(a, b MissingURL) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path))
+	})
+	return all
+}
+
 // Keys gives the same with the key that a rule for the path has, "" where there can be none, as for
 // "/" itself, or if an earlier one has it. With fold keys match without regard to case.
 func (r *Report) Keys(fold bool) iter.Seq2[string, MissingURL] {
 	return func(yield func(string, MissingURL) bool) {
 		checker := resolver.NewRuleChecker()
-		for missing := range r.Missing() {
+		for _, missing := range r.folded() {
 			key := strings.TrimPrefix(missing.Path, "/")
 			canonical := resolver.CanonicalKey(key, fold)
 			if checker.Check(resolver.Rule{Key: canonical, Value: resolver.GoneValue}) != nil {

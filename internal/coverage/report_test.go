@@ -181,6 +181,17 @@ func TestKeysLeadFromTheMissingPaths(t *testing.T) {
 	}
 }
 
+func TestAPathWithAndWithoutASlashIsOneKey(t *testing.T) {
+	r := report(t, "/b\n/b\n/products/\n/products/\n/products\n/c/\n/d//\n", Question{})
+	got := ""
+	for key, missing := range r.Keys(false) {
+		got += fmt.Sprint(missing.Requests, " ", key, ", ")
+	}
+	if want := "3 products, 2 b, 1 c, 1 d//, "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestAmongManyAlikeKeysTheOneThatWasMeantIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var rules []string

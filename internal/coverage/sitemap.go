@@ -75,6 +75,9 @@ func (s *sitemap) breakOff(err error) error {
 	switch {
 	case errors.Is(err, errNotUTF8):
 		return errNotUTF8
+	case !s.hasRoot && s.in.err != nil && s.in.err != errLongToken:
+		s.file.cutShort = s.in.err
+		return nil
 	case !s.hasRoot && err == io.EOF:
 		return errors.New("it is XML without a root element")
 	case !s.hasRoot:
@@ -86,8 +89,7 @@ func (s *sitemap) breakOff(err error) error {
 		s.file.cutShort = s.in.err
 		return nil
 	}
-	s.file.counts.Unread.add(s.file.name, line,
-		fmt.Errorf("the sitemap cannot be read from here on: %w", err))
+	s.file.note(line, fmt.Errorf("the sitemap cannot be read from here on: %w", err))
 	return nil
 }
 
@@ -119,13 +121,11 @@ func (s *sitemap) end() {
 	switch {
 	case s.isIn("sitemap", "loc"):
 		s.sitemaps++
+		s.file.hasRead = true
 	case s.isIn("url", "loc"):
 		s.file.countLine()
 		line, _ := s.decoder.InputPos()
-		err := s.file.counts.countURL(request{target: bytes.TrimSpace(s.loc), n: 1})
-		if err != nil {
-			s.file.counts.Unread.add(s.file.name, line, err)
-		}
+		s.file.note(line, s.file.counts.countURL(request{target: bytes.TrimSpace(s.loc), n: 1}))
 	}
 	s.path = s.path[:len(s.path)-1]
 }

@@ -129,9 +129,7 @@ func (f *file) readTable(t *table) {
 			isHeader = false
 			continue
 		}
-		if err := f.readRow(t, line); err != nil {
-			f.counts.Unread.add(f.name, f.line, err)
-		}
+		f.note(f.line, f.readRow(t, line))
 	}
 }
 
