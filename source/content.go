@@ -36,12 +36,14 @@ type content struct {
 	// warnings are those of the rules that were read last.
 	warnings []resolver.Warning
 	current  *reading // that passes rules, nil for none
+	// bytesRead is how many bytes the last reading that passed rules has read.
+	bytesRead int64
 }
 
 // done returns how many bytes the reading that passes rules has read.
 func (c *content) done() int64 {
 	if c.current == nil {
-		return 0
+		return c.bytesRead
 	}
 	return c.current.n
 }
@@ -80,7 +82,7 @@ type siblings struct{ signature, expectations []byte }
 func (c *content) rules(
 	ctx context.Context, lends bool, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
-	c.warnings, c.reading.Lends, c.current = nil, lends, nil
+	c.warnings, c.reading.Lends, c.bytesRead = nil, lends, 0
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		c.current = r
@@ -90,7 +92,7 @@ func (c *content) rules(
 		return c.noteRefusal(r, wrong)
 	})
 	if c.current != nil {
-		c.current = &reading{n: c.current.n} // without what was read
+		c.bytesRead, c.current = c.current.n, nil
 	}
 	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))

@@ -283,5 +283,6 @@ var (
 	_ Expecting             = (*File)(nil)
 	_ Placing               = (*File)(nil)
 	_ Warner                = (*File)(nil)
+	_ Measured              = (*File)(nil)
 	_ Continuing            = (*File)(nil)
 )

@@ -28,6 +28,7 @@ func terminalOf(w io.Writer) *os.File {
 }
 
 // progress tells somebody at a terminal that long work goes on, and how far; others get nothing.
+// It is not safe for concurrent use: a command does all its work in one goroutine.
 type progress struct {
 	w     io.Writer // nil for nobody
 	what  string

@@ -129,7 +129,7 @@ func (f *file) read() error {
 		head = head[3:]
 	}
 	is, columns, wrong := kindOf(head, err != nil)
-	if wrong != nil && err != nil && err != io.EOF {
+	if wrong != nil && err != nil && err != io.EOF && err != bufio.ErrBufferFull {
 		f.cutShort = err // so that the beginning says little
 		return nil
 	}

@@ -38,7 +38,7 @@ func BenchmarkIndex(b *testing.B) {
 func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 	x := New(func() {})
 	benchMake(b, "keys", x.makeKeys, ruleset)
-	benchMake(b, "words", x.makeWords, ruleset)
+	benchMake(b, "words", x.words.make, ruleset)
 	x.makeNow(ruleset)
 	middle := key(ruleset.Len() / 2)
 	for name, of := range map[string][2]string{

@@ -41,7 +41,7 @@ func unlimited() *Index {
 
 // makeNow makes both parts of an index for a ruleset.
 func (x *Index) makeNow(ruleset *resolver.Ruleset) {
-	k, w := x.makeKeys(ruleset), x.makeWords(ruleset)
+	k, w := x.makeKeys(ruleset), makeWords(ruleset, x.pause)
 	x.keys.now.Store(&k)
 	x.words.now.Store(&w)
 }

@@ -21,7 +21,8 @@ type Index struct {
 // New returns an index. Long work calls pause again and again.
 func New(pause func()) *Index {
 	x := &Index{pause: pause, searchTime: 250 * time.Millisecond, suggestTime: time.Millisecond}
-	x.keys.make, x.words.make = x.makeKeys, x.makeWords
+	x.keys.make = x.makeKeys
+	x.words.make = func(ruleset *resolver.Ruleset) *words { return makeWords(ruleset, pause) }
 	return x
 }
 

@@ -21,7 +21,7 @@ const mostTries = 1000
 
 // NewNearest makes the index.
 func NewNearest(ruleset *resolver.Ruleset) *Nearest {
-	return &Nearest{New(func() {}).makeWords(ruleset)}
+	return &Nearest{makeWords(ruleset, func() {})}
 }
 
 // Suggest returns the rules whose keys [Index.Suggest] returns.

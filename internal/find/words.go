@@ -44,12 +44,12 @@ func (w *words) follow(ruleset *resolver.Ruleset) (next *words, isWorn bool) {
 	return &followed, len(followed.added) > mostAdded
 }
 
-// makeWords cuts all keys of a ruleset into pieces.
-func (x *Index) makeWords(ruleset *resolver.Ruleset) *words {
+// makeWords cuts all keys of a ruleset into pieces, and calls pause all the way.
+func makeWords(ruleset *resolver.Ruleset, pause func()) *words {
 	w := &words{ruleset: ruleset, seed: maphash.MakeSeed()}
 	w.starts = make([]uint32, 1<<bits.Len(uint(ruleset.Len()))+1)
 	count := 0
-	w.eachPiece(x.pause, func(_ uint32, bucket int) {
+	w.eachPiece(pause, func(_ uint32, bucket int) {
 		w.starts[bucket+1]++
 		count++
 	})
@@ -57,7 +57,7 @@ func (x *Index) makeWords(ruleset *resolver.Ruleset) *words {
 		w.starts[i+1] += w.starts[i]
 	}
 	w.numbers = make([]uint32, count)
-	w.eachPiece(x.pause, func(number uint32, bucket int) {
+	w.eachPiece(pause, func(number uint32, bucket int) {
 		w.numbers[w.starts[bucket]] = number
 		w.starts[bucket]++
 	})

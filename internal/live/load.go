@@ -34,7 +34,8 @@ func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
 }
 
 // CompileRules reads all rules and compiles them, and tells how far it is, and how far later looks
-// at all rules are. It returns the sources' versions, too.
+// at all rules are, in the goroutine of who looks: tell needs no lock where that is always the same
+// one. It returns the sources' versions, too.
 func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
 	[]string, error) {
 	metered := *rs
@@ -42,7 +43,7 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 	options, rules := rs.Options, 0
 	options.Pause = metered.meter.compiled
 	options.Progress = func(done, of int) {
-		if rules > 0 {
+		if rules > 0 { // else they are being compiled, which looks at all of them, too
 			metered.meter.looked(rules, done, of)
 		}
 	}
