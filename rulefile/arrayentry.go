@@ -123,24 +123,25 @@ func (e *arrayEntry) readStatus(value jsonToken) (want string) {
 	}
 	if code >= 100 && code <= 999 && value.kind == jsonWord {
 		e.status = 0
-		e.refuse("a rule has no status " + strconv.Itoa(code) + "; " + insteadOfStatus(code))
+		e.refuse(errNoStatus(code).Error())
 		return ""
 	}
 	e.status = 0
 	return statusCodes
 }
 
-// insteadOfStatus says what to write instead of a status that rules do not have.
-func insteadOfStatus(code int) string {
+// errNoStatus is why an entry with a status is refused that rules do not have.
+func errNoStatus(code int) error {
+	instead := "write " + statusCodes
 	switch {
 	case code == 410:
-		return "write a rule to gone"
+		instead = "write a rule to gone"
 	case code >= 400:
-		return "use Caddy's error"
+		instead = "use Caddy's error"
 	case code >= 200 && code < 300:
-		return "use Caddy's rewrite or reverse_proxy"
+		instead = "use Caddy's rewrite or reverse_proxy"
 	}
-	return "write " + statusCodes
+	return fmt.Errorf("a rule has no status %d; %s", code, instead)
 }
 
 // readSources reads a path, or a list of them.

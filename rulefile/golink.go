@@ -80,9 +80,8 @@ func parseGolink(line []byte) (link golinkLink, err error) {
 		}
 		return link, errors.New(message)
 	case link.Short == "" || link.Long == "":
-		return link,
-			errors.New("the link has no \"Short\", which is the key, or no \"Long\", which is the " +
-				"destination")
+		return link, errors.New("the link has no \"Short\", which is the key, or no \"Long\", " +
+			"which is the destination")
 	case hasMarks(both):
 		return link, errors.New("the link holds control characters; remove them")
 	case strings.Contains(both, "\uFFFD") && hasHalfCharacter(both, line):

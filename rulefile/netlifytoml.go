@@ -187,13 +187,14 @@ func (n *netlifyTOML) readText(text string, first int, entries []int) error {
 		text = "" // it has none, and is not ours to judge
 	}
 	var file struct {
-		Redirects any            `toml:"redirects"`
-		Context   map[string]any `toml:"context"`
+		Redirects any `toml:"redirects"`
+		Context   any `toml:"context"`
 	}
 	if _, err := toml.Decode(text, &file); err != nil {
 		return err
 	}
-	for _, context := range file.Context {
+	contexts, _ := file.Context.(map[string]any)
+	for _, context := range contexts {
 		table, _ := context.(map[string]any)
 		n.hasContexts = n.hasContexts || table["redirects"] != nil
 	}

@@ -80,9 +80,8 @@ func (p *patternParser) next() error {
 	case c == '*':
 		return errors.New("a \"*\" by itself has no equivalent; " + insteadOfExpression)
 	case c == '+':
-		return errors.New(
-			"a \"+\" repeats what is in front of it, which no rule does; write \\+ for the " +
-				"character, or a rule for each path")
+		return errors.New("a \"+\" repeats what is in front of it, which no rule does; write " +
+			"\\+ for the character, or a rule for each path")
 	case c == '(':
 		return p.group("")
 	case c == ':':

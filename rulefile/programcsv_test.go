@@ -28,7 +28,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 `, rulefile.Reading{}, "old,/new,301,exact\ndead,gone,,exact\nu,/unknown,302,exact\n",
 			"file:4:1: a rule's path is no regular expression; write path and destination into a map in " +
 				"YAML\nfile:6:1: a rule leads somewhere by a redirect, " +
-				"and not by \"pass\"\nfile:7:1: a rule has no status \"404\"\nfile:9:1: the status is\n" +
+				"and not by \"pass\"\nfile:7:1: a rule has no status 404\nfile:9:1: the status is\n" +
 				"file:5:1: the redirect is disabled in WordPress Redirection\n" +
 				"this is read as a table of WordPress Redirection\n" +
 				"answers a path with a query only where\npassed over: \"hits\", \"title\"\ntells a path from " +

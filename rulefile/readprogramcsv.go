@@ -305,11 +305,11 @@ func (r *programRow) target() string {
 
 // setStatus gives the line its status, or makes it one that is gone.
 func (r *programRow) setStatus(line *foreignLine) {
+	number, _ := strconv.Atoi(r.status)
 	switch code, ok := statusCode(r.status); {
 	case r.kind != "" && r.kind != "url" && r.kind != "error":
 		r.refused = "a rule leads somewhere by a redirect, and not by " + quote(r.kind) +
-			"; use Caddy's " +
-			"rewrite or respond"
+			"; use Caddy's rewrite or respond"
 	case r.status == "410":
 		line.answer, line.to = gone, ""
 	case ok:
@@ -317,9 +317,8 @@ func (r *programRow) setStatus(line *foreignLine) {
 	case r.status == "" && r.isPermanent:
 		line.status = 308
 	case r.status == "":
-	case len(r.status) == 3 && r.status[0] >= '2' && r.status[0] <= '5':
-		number, _ := strconv.Atoi(r.status)
-		r.refused = "a rule has no status " + quote(r.status) + "; " + insteadOfStatus(number)
+	case number >= 200 && number < 600:
+		r.refused = errNoStatus(number).Error()
 	default:
 		r.wrong = errors.New("the status is " + statusCodes + ", not " + quote(r.status))
 	}
