@@ -210,7 +210,7 @@ type place uint64
 
 func (c *converter) placeOf(at resolver.Position) place {
 	p := place(at.Line) << 32
-	if c.from == JSON || c.from == Array || c.from == YAML {
+	if c.from == JSON || c.from == Array || c.from == YAML || c.from == Map {
 		p |= place(at.Column)
 	}
 	return p

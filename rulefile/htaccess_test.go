@@ -113,7 +113,7 @@ func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
 			"b https://e.example/c/?d= 302 exact ignore|b/{+splat} https://e.example/c/{+splat}?d={splat} " +
 				"302 ignore", ""},
 		{"RedirectMatch gone ^/x/([^/]+)$", "x/{p1} gone exact", ""},
-		{"RedirectMatch 301 ^/(.*)/feed$ /$1", "", "stands at the end of a path"},
+		{"RedirectMatch 301 ^/(.*)/feed$ /$1", "", "may only stand at the end"},
 		{`RedirectMatch 301 ^/a\.php$ /a\$1`, "a.php /a$1 301 exact", ""},
 		{`RedirectMatch 301 "^/a b$" /c`, "a b /c 301 exact", ""},
 		{`RedirectMatch 301 /a$ /c`, "a /c 301 exact", "matches anywhere within a path there"},

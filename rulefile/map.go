@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // A map has a key and a destination on each line. Which kind it is, the first line tells:
@@ -148,11 +149,10 @@ func (t *foreignTable) addPair(at resolver.Position, key, to string) bool {
 // pathOfKey returns the path that a key stands for. It may be decoded or not: a "%" in front of two
 // digits is that of a path that is not.
 func (t *foreignTable) pathOfKey(key string) (path string, err error) {
-	if host, path, ok := cutHost(key); ok {
-		if !slices.Contains(t.reading.Hosts, strings.ToLower(host)) {
+	if host, path, ok := cutKeyHost(key); ok {
+		if name, err := weburl.ParseHost(host); err != nil || !slices.Contains(t.reading.Hosts, name) {
 			return "", errors.New("a rule has no host; if " + quote(host) +
-				" is this site's, name it with " +
-				"--line-host")
+				" is this site's, name it with --line-host")
 		}
 		key = path
 	}
@@ -167,6 +167,18 @@ func (t *foreignTable) pathOfKey(key string) (path string, err error) {
 		key = "/" + key
 	}
 	return withEncodedPercents(strings.ReplaceAll(key, "#", "%23")), nil
+}
+
+// cutKeyHost cuts a key into its host and its path, if it is a URL, perhaps without a scheme, or a
+// mask of hosts.
+func cutKeyHost(key string) (host, path string, ok bool) {
+	if host, path, ok = cutHost(key); ok {
+		return host, path, true
+	}
+	host, path, hasPath := strings.Cut(key, "/")
+	isMask := strings.HasPrefix(host, "*.") || host != "" && host[0] == '.' && strings.Count(host, ".") > 1
+	isHost := strings.Contains(strings.Trim(host, "."), ".") && host[0] != '.'
+	return host, "/" + path, isMask || hasPath && isHost
 }
 
 // withEncodedPercents encodes each "%" that encodes nothing.

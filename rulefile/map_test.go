@@ -82,6 +82,33 @@ func TestAMapSaysNeitherStatusNorQueries(t *testing.T) {
 		[]textTest{{"/a /b", "a /b ignore", ""}})
 }
 
+func TestAKeyOfAMapWithAHostIsForThatHost(t *testing.T) {
+	testTexts(t, rulefile.Map, rulefile.Reading{Hosts: []string{"www.example.com"}, Status: 301},
+		[]textTest{
+			{"www.example.com/a /b", "a /b 301 exact", ""},
+			{"WWW.example.com/a /b", "a /b 301 exact", ""},
+			{"b.example/a /b", "", `if "b.example" is this site's, name it`},
+			{"old.html /b", "old.html /b 301 exact", ""},
+			{".well-known/x /b", ".well-known/x /b 301 exact", ""},
+			{"hostnames;\n*.example.com /x;\n.b.example /y;\n/a /b;", "a /b 301 exact",
+				`without regard to case|if "*.example.com" is|if ".b.example" is`},
+		})
+}
+
+func TestADefaultOfAMapThatIsNoneIsToldOf(t *testing.T) {
+	const folds = "without regard to case|"
+	testTexts(t, rulefile.Map, rulefile.Reading{Status: 301}, []textTest{
+		{"default \"\";\n/a /b;", "a /b 301 exact", "without regard to case"},
+		{"default https://x.example$request_uri;\n/a /b;", "a /b 301 exact",
+			folds + "has no variables"},
+		{"default x;\n/a /b;", "a /b 301 exact", folds + "file:1:1: \"x\" is no destination"},
+		{"default https://x.example/;\ndefault /y;\n/a /b;",
+			"a /b 301 exact|{+splat} https://x.example/ 301 exact",
+			folds + "no rule is for|a map has one default, and the line at file:1:1"},
+		{"/a;\n/b /c;", "b /c 301 exact", folds + "has 1 word;"},
+	})
+}
+
 func TestWhatIsWrittenAsAMapIsReadAsTheSame(t *testing.T) {
 	rules := []resolver.Rule{
 		{Key: "a", Value: "https://a.example/b?c#d", Exact: true, Query: resolver.QueryIgnore},
@@ -113,6 +140,9 @@ func TestWhatAMapDoesNotSayIsToldOf(t *testing.T) {
 		{`"a": {"to": "/b?c", "exact": true, "query": "ignore"}`, "/a /b?c\n", ""},
 		{`"a": {"to": "/b", "exact": true, "unlisted": true, "note": "x"}`, "/a /b\n",
 			"a map has no unlisted rules; a map has no notes"},
+		{`"semi;": {"to": "/x;y$z", "exact": true}`, "/semi; /x;y$z\n", "write them percent-encoded for nginx"},
+		{`"%C3%A9": {"to": "/b", "exact": true}`, "/%C3%A9 /b\n", "is found by one of them at most"},
+		{`"é": {"to": "/b", "exact": true}`, "/é /b\n", "is found by one of them at most"},
 		{`"a/{x}": "/b"`, "", "a map has no templates"},
 		{`"a": "gone"`, "", "a map has destinations alone"},
 		{`"a b": "/c"`, "", "a map has no spaces"},

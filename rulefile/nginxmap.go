@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -155,8 +156,8 @@ func (n *nginxReader) takeStatement(end nginxWord) {
 	case len(words) == 2 && key == "include":
 		n.refuse(at, "", "the file "+quote(words[1].text)+" stands on its own; convert it, too")
 	case len(words) != 2:
-		n.wrong(at, "a line of a map has a key and a destination, and this one has %d words; quote "+
-			"those with blanks", len(words))
+		n.wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
+			"those with blanks", printable.Count(len(words), "word"))
 	default:
 		n.addKey(at, key, words[1].text)
 	}
@@ -187,9 +188,7 @@ func (n *nginxReader) openBlock() {
 func (n *nginxReader) addKey(at resolver.Position, key, to string) {
 	n.isLater = false
 	if key == "default" {
-		if checkDestination(to) == nil && !strings.Contains(to, "$") {
-			n.fallback = &foreignLine{at: at, path: "/" + capturedRest, to: to}
-		}
+		n.addDefault(at, to)
 		return
 	}
 	if expression, is := strings.CutPrefix(key, "~"); is {
@@ -199,18 +198,36 @@ func (n *nginxReader) addKey(at resolver.Position, key, to string) {
 		return
 	}
 	if strings.Contains(to, "$") {
-		n.refuse(at, "", "a destination has no variables but parts of the path; use Caddy's redir with "+
-			"placeholders")
+		n.refuse(at, "", errVariable.Error())
 		return
 	}
 	n.hasPlain = n.addPair(at, strings.TrimPrefix(key, `\`), to) || n.hasPlain
 }
 
+// addDefault takes in the destination of what no key is for. Most maps have "" there.
+func (n *nginxReader) addDefault(at resolver.Position, to string) {
+	switch err := checkDestination(to); {
+	case to == "":
+	case n.fallback != nil:
+		n.wrong(at, "a map has one default, and the line at %s has it already", n.fallback.at)
+	case strings.Contains(to, "$"):
+		n.refuse(at, "", errVariable.Error()) // which comes last: no other line gets its requests
+	case err != nil:
+		n.wrong(at, "%s", err)
+	default:
+		n.fallback = &foreignLine{at: at, path: "/" + capturedRest, to: to}
+	}
+}
+
+// errVariable is why a destination with a variable has no equivalent.
+var errVariable = errors.New("a destination has no variables but parts of the path; use Caddy's " +
+	"redir with placeholders")
+
 // addMatch takes in a regular expression and its destination.
 func (t *foreignTable) addMatch(at resolver.Position, expression, to string, folds bool) {
 	e, err := parsePathExpression(expression, "", folds)
 	if err != nil {
-		t.refuse(at, "", err.Error())
+		t.refuse(at, frontOfExpression(expression), err.Error())
 		return
 	}
 	lines, err := e.lines(foreignLine{at: at}, func(v *pathVariant) (string, error) {

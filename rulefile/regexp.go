@@ -94,9 +94,26 @@ var (
 		"\"^\", or use Caddy's redir with a path_regexp matcher")
 	errTooManyVariants = errors.New("the regular expression stands for more than 64 paths; " +
 		insteadOfExpression)
-	errBehindRest = errors.New("what takes several segments (\".*\") stands at the end of a path; " +
-		insteadOfExpression)
+	errBehindRest = errors.New("\".*\" has text behind it, and may only stand at the end; write [^/]+ " +
+		"if one segment is meant, or " + insteadOfExpression)
 )
+
+// frontOfExpression returns the paths of which an expression without an equivalent takes some: those
+// that begin with the text that it begins with.
+func frontOfExpression(expression string) (path string) {
+	text, isAnchored := strings.CutPrefix(expression, "^")
+	if !isAnchored || strings.Contains(text, "|") {
+		return "/" + capturedRest
+	}
+	end := strings.IndexAny(text, `.[(*+?{\$`)
+	switch {
+	case end < 0:
+		end = len(text)
+	case end > 0 && strings.IndexByte("*?{", text[end]) >= 0:
+		end-- // which may lack
+	}
+	return "/" + encodedPath(strings.TrimPrefix(text[:end], "/")) + capturedRest
+}
 
 // pathState is the path of a variant, as far as it has been built.
 type pathState struct {
@@ -195,8 +212,12 @@ func (b *expressionBuilder) addTo(
 
 // refuse says that a part of an expression has no equivalent.
 func (b *expressionBuilder) refuse(e *syntax.Regexp) error {
+	instead := insteadOfExpression
+	if e.Op == syntax.OpRepeat {
+		instead = "write [^/]+ if any segment is meant, or " + instead
+	}
 	return errors.New("in the regular expression, " + quote(e.String()) + " has no equivalent; " +
-		insteadOfExpression)
+		instead)
 }
 
 // addText adds text. Without a path there is no way on: it begins with one slash, and has no two in

@@ -69,8 +69,8 @@ func TestARegularExpressionIsPathsWithCaptures(t *testing.T) {
 func TestARegularExpressionWithoutAnEquivalentIsRefused(t *testing.T) {
 	for expression, want := range map[string]string{
 		`a$`:                           "matches anywhere within a path; begin it with",
-		`.*/a$`:                        "stands at the end of a path",
-		`^/(.*)/feed$`:                 "stands at the end of a path",
+		`.*/a$`:                        "may only stand at the end",
+		`^/(.*)/feed$`:                 "may only stand at the end",
 		`^/(\d+)$`:                     `"[0-9]+" takes some characters alone`,
 		`^/([a-z-]+)$`:                 "write [^/]+ if that is meant",
 		`^/\w+$`:                       "takes some characters alone",
@@ -88,7 +88,7 @@ func TestARegularExpressionWithoutAnEquivalentIsRefused(t *testing.T) {
 		`^a$`:                          "no path matches",
 		`^//a$`:                        "no path matches",
 		`^/?$`:                         "no rule is for \"/\"",
-		`^/a/([^/]+?)(.*)$`:            "stands at the end of a path",
+		`^/a/([^/]+?)(.*)$`:            "may only stand at the end",
 	} {
 		if e, err := parsePathExpression(expression, "", false); err == nil ||
 			!strings.Contains(err.Error(), want) {

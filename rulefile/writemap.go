@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -65,6 +66,14 @@ func approximationInMap(rule resolver.Rule) string {
 		ways = append(ways, "a map has no status, so that "+strconv.Itoa(rule.Status)+" is for the "+
 			"configuration of what looks it up")
 	}
+	if path := "/" + rule.Key; !isPlainASCII(path) {
+		ways = append(ways, "nginx and Apache look up decoded paths and HAProxy those of the request, so "+
+			"that a key with \"%\" or beyond ASCII is found by one of them at most")
+	}
+	if strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\") {
+		ways = append(ways, "nginx takes quotation marks, braces, \";\", \"$\" and \"\\\" for something "+
+			"else; write them percent-encoded for nginx")
+	}
 	if !rule.Exact {
 		ways = append(ways, "a map has the path alone, and nothing below it")
 	}
@@ -83,4 +92,10 @@ func approximationInMap(rule resolver.Rule) string {
 		ways = append(ways, "a map has no notes")
 	}
 	return strings.Join(ways, "; ")
+}
+
+// isPlainASCII reports whether a path is the same decoded and encoded.
+func isPlainASCII(path string) bool {
+	isOther := func(r rune) bool { return r == '%' || r >= utf8.RuneSelf }
+	return !strings.ContainsFunc(path, isOther)
 }

@@ -46,6 +46,10 @@ func readYAML(t *foreignTable, r io.Reader) error {
 		y.readPiece(piece, y.line)
 		y.line += strings.Count(piece, "\n")
 	}
+	if t.reading.Status == 0 && t.entries > 0 {
+		t.remark("a map in YAML tells neither the status of redirects nor what becomes of queries, so " +
+			"the site's own hold; say it with --status and --query")
+	}
 	if y.passedOver != nil {
 		t.remark("members beside \"redirects\" are passed over: %s", quotedList(y.passedOver))
 	}
@@ -243,10 +247,10 @@ func (y *yamlReader) addEntry(at resolver.Position, path, to string) {
 	switch {
 	case hasMarks(path + to):
 		y.t.wrong(at, "a path or a destination holds a control character; write it percent-encoded")
-	case to == "" || to[0] != '/' && !isURL(to):
-		y.t.wrong(at, "%s is no destination; it begins with \"/\", \"http://\" or \"https://\"", quote(to))
+	case checkDestination(to) != nil:
+		y.t.wrong(at, "%s", checkDestination(to))
 	case isExpression:
-		y.addExpression(at, path, to)
+		y.t.addMatch(at, path, to, false)
 	case looksLikeExpression.MatchString(path):
 		y.t.refuse(at, "", "the path looks like a regular expression, which begins with \"^\"; write "+
 			"that in front, or the path percent-encoded")
@@ -262,24 +266,3 @@ func (y *yamlReader) addEntry(at resolver.Position, path, to string) {
 
 // looksLikeExpression is what no path has.
 var looksLikeExpression = regexp.MustCompile(`\$$|\.[*+]|\[\^|\\|\(\?`)
-
-// addExpression takes in what stands for several paths.
-func (y *yamlReader) addExpression(at resolver.Position, expression, to string) {
-	e, err := parsePathExpression(expression, "", false)
-	var lines []foreignLine
-	if err == nil {
-		lines, err = e.lines(foreignLine{at: at}, func(v *pathVariant) (string, error) {
-			return e.destination(v, to)
-		})
-	}
-	if err != nil {
-		y.t.refuse(at, "", err.Error())
-		return
-	}
-	for _, line := range lines {
-		y.t.add(line)
-	}
-	for _, how := range e.approximations() {
-		y.t.approximate(at, how)
-	}
-}

@@ -13,15 +13,17 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 	none := rulefile.Reading{}
 	testForeign(t, rulefile.YAML, []foreignTest{
 		{"paths", "# moved\n/a: /b\nc: \"https://x.example/?q=1\"\n'/d e': /f # g\n", none,
-			"a,/b,,exact\nc,https://x.example/?q=1,,exact,,ignore\nd e,/f,,exact\n", ""},
+			"a,/b,,exact\nc,https://x.example/?q=1,,exact,,ignore\nd e,/f,,exact\n", "tells neither the status"},
 		{"a regular expression", "^/blog/(.*)$: https://b.example/$1\n^/u/([^/]+)/(?P<page>[^/]+)$: " +
 			"/v/${page}?u=$1\n", none, "blog,https://b.example/,\n" +
-			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", ""},
+			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "tells neither the status"},
 		{"the first entry counts", "/a/b: /c\n^/a/(.*)$: /d/$1\n/a/e: /f\n", none,
 			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request gets to this line, as that at file:2:1"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
 			`members beside "redirects" are passed over: "version"`},
-		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n", ""},
+		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n", "tells neither the status"},
+		{"a refused expression", "^/v[0-9]+/(.*)$: /new/$1\n/about: /us\n^/(.*)$: https://old.example/$1\n", none,
+			"about,/us,,exact\n{+splat},https://old.example/{+splat}\n", "and the line at file:3:1 gets requests"},
 		{"what the whole file has", "/a: /b\n", rulefile.Reading{Status: 308, Exact: new(bool)},
 			"a,/b,308\n", ""},
 	})
