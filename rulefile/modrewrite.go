@@ -399,9 +399,7 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 		h.approximate(rule.at, how)
 	}
 	if rule.passes() {
-		for _, path := range e.paths() {
-			h.rewrite.passing = append(h.rewrite.passing, passingPath{rule.at, path})
-		}
+		h.addPassing(rule.at, e.paths())
 	}
 	h.hasRewrite = true
 	h.addExpression(rule.at, e, lines)

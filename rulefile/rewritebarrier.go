@@ -26,11 +26,18 @@ const (
 	takesEvery
 )
 
+// mostCompared is how many barriers, or paths that pass, each line is compared with. Where there
+// are more, the next one stands for all paths.
+const mostCompared = 256
+
 // addBarrier adds a barrier. Behind one that keeps all requests no other one counts.
 func (h *htaccessReader) addBarrier(b rewriteBarrier) {
 	all := h.rewrite.barriers
 	if n := len(all); n > 0 && all[n-1].paths == nil && all[n-1].takes >= b.takes {
 		return
+	}
+	if len(all) >= mostCompared {
+		b.paths = nil
 	}
 	h.rewrite.barriers = append(all, b)
 }
@@ -120,6 +127,19 @@ func (t *ruleTie) next(rule *rewriteRule) error {
 type passingPath struct {
 	at   resolver.Position
 	path string
+}
+
+// addPassing takes down the paths of a rule that lets requests pass.
+func (h *htaccessReader) addPassing(at resolver.Position, paths []string) {
+	for _, path := range paths {
+		switch n := len(h.rewrite.passing); {
+		case n > mostCompared:
+			return
+		case n == mostCompared:
+			path = below("/")
+		}
+		h.rewrite.passing = append(h.rewrite.passing, passingPath{at, path})
+	}
 }
 
 // judgeRedirects looks at the lines of mod_alias whose paths lines of mod_rewrite let pass: there

@@ -97,7 +97,8 @@ func TestARedirectBehindARewriteRuleIsToBecomeOne(t *testing.T) {
 
 func TestWhatProtectsIsToldOf(t *testing.T) {
 	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
-		{"A x\nB x\nC x\nD x\nE x\nF x\nAuthType Basic\nRequire valid-user\n<Limit GET>\nDeny from all\n" +
+		{"A x\nB x\nC x\nD x\nE x\nF x\n" +
+			"AuthType Basic\nRequire valid-user\n<Limit GET>\nDeny from all\n" +
 			"</Limit>", "", "6 directives|what protects the site is left out, and shortlink protects " +
 			"nothing: AuthType, Require, Limit, Deny; guard it with Caddy's basic_auth or forward_auth"},
 	})
@@ -121,8 +122,8 @@ func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 			{www, "a /b 302 exact", says},
 			{"RewriteCond %{HTTP_HOST} !^www\\.example\\.com$\nRewriteRule ^ " +
 				"https://www.example.com%{REQUEST_URI} [L,R=301]", "", says},
-			{"RewriteCond %{HTTP_HOST} ^(www\\.)?a\\.example$\nRewriteRule ^ https://b.example%{REQUEST_URI} " +
-				"[L,R=308]", "", "a.example, www.a.example { redir https://b.example{uri} 308 }"},
+			{"RewriteCond %{HTTP_HOST} ^(www\\.)?a\\.example$\n" +
+				"RewriteRule ^ https://b.example%{REQUEST_URI} [L,R=308]", "", "a.example, www.a.example { redir https://b.example{uri} 308 }"},
 			{"RewriteCond %{HTTP_HOST} ^a[0-9]\nRewriteRule ^ https://b.example%{REQUEST_URI} [L,R]", "",
 				"write a site block for the host, with: redir https://b.example{uri} temporary"},
 			{"RewriteCond %{HTTP_HOST} !^www\\.\nRewriteRule ^(.*)$ https://www.%{HTTP_HOST}/$1 [L,R=301]",
@@ -136,4 +137,13 @@ func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 			"RewriteRule ^a$ /c [R,L]", "a /c 302 exact",
 			"as Caddy redirects to HTTPS by itself; the line is left out"},
 	})
+}
+
+func TestManyLinesThatLetPassAreComparedSoon(t *testing.T) {
+	text := strings.Repeat("RewriteCond %{HTTP_COOKIE} x\nRewriteRule ^a/ - [L]\n", 20_000) +
+		strings.Repeat("RewriteRule ^b/ - [L]\n", 300) + strings.Repeat("Redirect /c /d\n", 2000)
+	rules, _, _ := readTexts(rulefile.Htaccess, rulefile.Reading{}, text)
+	if len(rules) != 1 || rules[0] != "b pass" {
+		t.Errorf("%.200q", rules)
+	}
 }
