@@ -137,9 +137,10 @@ type Handler struct {
 	rules *live.Ruleset // what serves
 	// cacheTemporary and cachePermanent are the header's value, empty for none.
 	cacheTemporary, cachePermanent string
-	shortOrigin                    string     // of short URLs that are advertised, empty for the request's
-	hosts                          *siteHosts // those of the server, where no origin is configured
-	buffers                        sync.Pool  // of *[]byte: where destinations are put together
+	// of short URLs that are advertised, empty for the request's
+	shortOrigin string
+	hosts       *siteHosts // those of the server, where no origin is configured
+	buffers     sync.Pool  // of *[]byte: where destinations are put together
 }
 
 // CaddyModule returns the module's ID and constructor.

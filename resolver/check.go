@@ -248,8 +248,8 @@ func (rs *Ruleset) Site(hosts []string) Site {
 	return s
 }
 
-// Origin returns the origin of requests that nobody has made: that of the options, or else the first
-// host's.
+// Origin returns the origin of requests that nobody has made: that of the options, or else the
+// first host's.
 func (s *Site) Origin() string { return s.origin }
 
 // Path returns the path of a URL, as the URL Standard spells it, if it is one of the site.

@@ -84,8 +84,8 @@ func csvPrograms() []csvProgram {
 		name: "YOURLS", has: []string{"keyword", "url"},
 		header: map[string]programColumn{"keyword": programKey, "url": programDestination},
 		status: 301, query: resolver.QueryIgnore,
-		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; --query " +
-			"sets another mode"},
+		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
+			"--query sets another mode"},
 	}, {
 		name: "Vercel", has: []string{"source", "destination"},
 		any: []string{"permanent", "statuscode", "casesensitive", "sensitive", "preservequeryparams"},
@@ -93,8 +93,8 @@ func csvPrograms() []csvProgram {
 			"permanent": programPermanent, "statuscode": programStatus, "query": programQuery,
 			"preservequeryparams": programQuery},
 		status: 307, query: resolver.QueryIgnore, slashesCount: true,
-		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row says " +
-			"caseSensitive; the option fold case does so for a whole site"},
+		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
+			"says caseSensitive; the option fold case does so for a whole site"},
 	}}
 }
 

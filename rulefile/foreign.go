@@ -125,9 +125,9 @@ func (o Reading) readForeign(
 	return t.makeRules(read(t, r), t.withDefaults(add))
 }
 
-// withDefaults returns add for rules that take what is below their key, too, if that is asked for and
-// their line captures nothing, and that have what the table says of those without status and query.
-// What is below goes by the order of rules: the longest key wins.
+// withDefaults returns add for rules that take what is below their key, too, if that is asked for
+// and their line captures nothing, and that have what the table says of those without status and
+// query. What is below goes by the order of rules: the longest key wins.
 func (t *foreignTable) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
 	return func(rule resolver.Rule) {
 		if t.capturing != nil && rule.Value != resolver.PassValue && !t.capturing[rule.Position] {

@@ -6,8 +6,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// goingOn is what a line without captures does with what is below its path. Of such lines, that with
-// the longest path counts, as of rules, and not the first.
+// goingOn is what a line without captures does with what is below its path. Of such lines, that
+// with the longest path counts, as of rules, and not the first.
 type goingOn uint8
 
 const (

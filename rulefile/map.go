@@ -176,7 +176,8 @@ func cutKeyHost(key string) (host, path string, ok bool) {
 		return host, path, true
 	}
 	host, path, hasPath := strings.Cut(key, "/")
-	isMask := strings.HasPrefix(host, "*.") || host != "" && host[0] == '.' && strings.Count(host, ".") > 1
+	isMask := strings.HasPrefix(host, "*.") || host != "" && host[0] == '.' &&
+		strings.Count(host, ".") > 1
 	isHost := strings.Contains(strings.Trim(host, "."), ".") && host[0] != '.'
 	return host, "/" + path, isMask || hasPath && isHost
 }

@@ -94,12 +94,13 @@ var (
 		"\"^\", or use Caddy's redir with a path_regexp matcher")
 	errTooManyVariants = errors.New("the regular expression stands for more than 64 paths; " +
 		insteadOfExpression)
-	errBehindRest = errors.New("\".*\" has text behind it, and may only stand at the end; write [^/]+ " +
-		"if one segment is meant, or " + insteadOfExpression)
+	errBehindRest = errors.New(
+		"\".*\" has text behind it, and may only stand at the end; write [^/]+ " +
+			"if one segment is meant, or " + insteadOfExpression)
 )
 
-// frontOfExpression returns the paths of which an expression without an equivalent takes some: those
-// that begin with the text that it begins with.
+// frontOfExpression returns the paths of which an expression without an equivalent takes some:
+// those that begin with the text that it begins with.
 func frontOfExpression(expression string) (path string) {
 	text, isAnchored := strings.CutPrefix(expression, "^")
 	if !isAnchored || strings.Contains(text, "|") {

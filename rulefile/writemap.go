@@ -41,8 +41,9 @@ func checkInMap(rule resolver.Rule) error {
 	case strings.ContainsAny(rule.Key+rule.Value, lineSpace+"\n"):
 		return errors.New("a map has no spaces in paths and destinations; write %20")
 	case strings.HasSuffix(rule.Value, ";"), strings.HasSuffix(rule.Value, "{"):
-		return errors.New("a destination of a map does not end in \";\" or \"{\", which lines of nginx's " +
-			"do; write it percent-encoded")
+		return errors.New(
+			"a destination of a map does not end in \";\" or \"{\", which lines of nginx's " +
+				"do; write it percent-encoded")
 	case checkDestination(rule.Value) != nil:
 		return checkDestination(rule.Value)
 	}
@@ -67,8 +68,9 @@ func approximationInMap(rule resolver.Rule) string {
 			"configuration of what looks it up")
 	}
 	if path := "/" + rule.Key; !isPlainASCII(path) {
-		ways = append(ways, "nginx and Apache look up decoded paths and HAProxy those of the request, so "+
-			"that a key with \"%\" or beyond ASCII is found by one of them at most")
+		ways = append(ways,
+			"nginx and Apache look up decoded paths and HAProxy those of the request, so "+
+				"that a key with \"%\" or beyond ASCII is found by one of them at most")
 	}
 	if strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\") {
 		ways = append(ways, "nginx takes quotation marks, braces, \";\", \"$\" and \"\\\" for something "+

@@ -105,7 +105,8 @@ func (w *coverageWriter) writeCSV() error {
 		if strings.IndexByte("=+-@", key[0]) >= 0 {
 			key = "/" + key // else a spreadsheet takes it for a formula, and who wrote it is unknown
 		}
-		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)}) //nolint:errcheck // see above
+		// nolint:errcheck // see above
+		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)})
 	}
 	rows.Flush()
 	if without.URLs > 0 {
@@ -149,7 +150,8 @@ func (w *coverageWriter) result() (r coverageJSON) {
 	l := &r.LeftOut
 	l.Hosts, l.Methods, l.Entries, l.Skipped = left.Hosts, left.Methods, left.Entries, left.Skipped
 	l.Min = w.report.BelowMin
-	r.Unread.Lines, r.Unread.First = w.counts.Unread.Lines, append([]string{}, w.counts.Unread.First...)
+	r.Unread.Lines, r.Unread.First = w.counts.Unread.Lines,
+		append([]string{}, w.counts.Unread.First...)
 	r.Notes = append([]string{}, slices.Concat(w.counts.Notes, w.rootNotes)...)
 	r.Truncated, r.Uncounted = left.Overflow > 0, left.Overflow
 	return r

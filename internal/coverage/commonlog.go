@@ -43,7 +43,8 @@ func (c *commonLog) read(line []byte) error {
 		c.scratch = appendUnescaped(c.scratch[:0], target)
 		target = c.scratch
 	}
-	return c.counts.countURL(request{target: target, host: l.host, status: l.status, time: l.time, n: 1})
+	return c.counts.countURL(
+		request{target: target, host: l.host, status: l.status, time: l.time, n: 1})
 }
 
 // isCounted reports whether requests of a method count.

@@ -105,8 +105,8 @@ func (j *jsonLines) text(i int, written []byte) (text []byte, ok bool) {
 	return j.scratch[i], true
 }
 
-// objectIn returns the object of a line, or nil. In front of it there may be the words of the console
-// format, each with a tab behind it.
+// objectIn returns the object of a line, or nil. In front of it there may be the words of the
+// console format, each with a tab behind it.
 func objectIn(line []byte) (object, words []byte) {
 	if line[0] == '{' {
 		return line, nil

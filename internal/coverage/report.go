@@ -100,7 +100,8 @@ func (r *Report) Missing() iter.Seq[MissingURL] {
 	}
 }
 
-// folded returns the same, with a path and the one with a slash behind it as one: a rule takes both.
+// folded returns the same, with a path and the one with a slash behind it as one: a rule takes
+// both.
 func (r *Report) folded() []MissingURL {
 	var all []MissingURL
 	at := map[string]int{}

@@ -39,8 +39,9 @@ func (f *file) readSitemap() error {
 	s.decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errNotUTF8 }
 	err := s.read()
 	if s.sitemaps > 0 {
-		f.counts.Notes = append(f.counts.Notes, fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
-			"not fetched; give their files, too", f.name, s.sitemaps))
+		f.counts.Notes = append(f.counts.Notes,
+			fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
+				"not fetched; give their files, too", f.name, s.sitemaps))
 	}
 	return err
 }
