@@ -105,8 +105,9 @@ func TestCheckFindsDestinationsThatAreMissing(t *testing.T) {
 	const missing = "destination is missing: a: no rule answers "
 	dir := siteOf(t, "about.html", "docs/index.html", "docs/b/c.pdf", "index.html", "b%25.html")
 	for value, want := range map[string]string{
-		"/about": "", "/about.html": "", "/about?q=1#top": "", "/docs": "", "/docs/": "", "/": "", "/about/": "/about/",
-		"/other": "/other", "/other?q#f": "/other", "/docs/b": "", "/docs/b/d": "/docs/b/d",
+		"/about": "", "/about.html": "", "/about?q=1#top": "", "/docs": "", "/docs/": "", "/": "",
+		"/about/": "/about/",
+		"/other":  "/other", "/other?q#f": "/other", "/docs/b": "", "/docs/b/d": "/docs/b/d",
 		"/b%2525": "", "/b%25": "/b%25", "/key": "", "/key/below": "", "/kept/x": "",
 		"/left/x": "", "/About": "/About", "/%00": "/%00", "/docs%2Fb%2Fc.pdf": "",
 		"/" + strings.Repeat("x", 5000):   "/" + strings.Repeat("x", 5000),

@@ -13,7 +13,8 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 	none := rulefile.Reading{}
 	testForeign(t, rulefile.YAML, []foreignTest{
 		{"paths", "# moved\n/a: /b\nc: \"https://x.example/?q=1\"\n'/d e': /f # g\n", none,
-			"a,/b,,exact\nc,https://x.example/?q=1,,exact,,ignore\nd e,/f,,exact\n", "tells neither the status"},
+			"a,/b,,exact\nc,https://x.example/?q=1,,exact,,ignore\nd e,/f,,exact\n",
+			"tells neither the status"},
 		{"a regular expression", "^/blog/(.*)$: https://b.example/$1\n^/u/([^/]+)/(?P<page>[^/]+)$: " +
 			"/v/${page}?u=$1\n", none, "blog,https://b.example/,\n" +
 			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "tells neither the status"},
@@ -21,9 +22,12 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request gets to this line, as that at file:2:1"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
 			`members beside "redirects" are passed over: "version"`},
-		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n", "tells neither the status"},
-		{"a refused expression", "^/v[0-9]+/(.*)$: /new/$1\n/about: /us\n^/(.*)$: https://old.example/$1\n", none,
-			"about,/us,,exact\n{+splat},https://old.example/{+splat}\n", "and the line at file:3:1 gets requests"},
+		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n",
+			"tells neither the status"},
+		{"a refused expression",
+			"^/v[0-9]+/(.*)$: /new/$1\n/about: /us\n^/(.*)$: https://old.example/$1\n", none,
+			"about,/us,,exact\n{+splat},https://old.example/{+splat}\n",
+			"and the line at file:3:1 gets requests"},
 		{"what the whole file has", "/a: /b\n", rulefile.Reading{Status: 308, Exact: new(bool)},
 			"a,/b,308\n", ""},
 	})
@@ -46,8 +50,10 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 			"file:1:1: in the regular expression\nfile:2:1: the path looks like a regular expression\n" +
 				"file:3:1: in the regular expression\nfile:4:1: \"$\" in the destination stands for no group"},
 		{"a query", "/a?b=c: /d\n", none, "", `file:1:1: a rule has no "?" in its path`},
-		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "", "file:1:1: a path or a destination holds"},
-		{"an anchor that is none", "/c: /d\n/a: *b\n", none, "c,/d,,exact\n", "file:2:1: this is no YAML: unknown anchor 'b'"},
+		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "",
+			"file:1:1: a path or a destination holds"},
+		{"an anchor that is none", "/c: /d\n/a: *b\n", none, "c,/d,,exact\n",
+			"file:2:1: this is no YAML: unknown anchor 'b'"},
 		{"depth", strings.Repeat("[", 100_000), none, "", "file:1:1: this is no YAML: "},
 		{"much of it", strings.Repeat("/a: b: c\n", 1000), none, "",
 			"file:100:1: this is entry number 100 that is no YAML, and reading ends here"},

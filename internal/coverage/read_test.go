@@ -64,11 +64,14 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 				`{"request":{"method":"GET","uri":"/a"},"status":404}` + "\n" +
 				"2026/11/22 16:31:45.123\tERROR\thttp.log.error\tx\t" +
 				`{"request":{"method":"GET","uri":"/b"},"status":500}` + "\n", "1 /a 404"},
-		"common":                          {`1.2.3.4 - bob [22/Nov/2026:16:31:45 +0000] "GET /a HTTP/1.0" 200 -`, "1 /a 200"},
-		"combined":                        {combined + combined, "2 /a 404"},
-		"combined with hosts":             {"www.example:443 " + combined + "www.example " + combined, "2 /a 404"},
-		"combined with escapes":           {strings.ReplaceAll(combined, "/a", `/\"\x22b`), "1 /%22%22b 404"},
-		"combined with URLs":              {strings.ReplaceAll(combined, "/a", "http://h/b?c"), "1 /b 404"},
+		"common":   {`1.2.3.4 - bob [22/Nov/2026:16:31:45 +0000] "GET /a HTTP/1.0" 200 -`, "1 /a 200"},
+		"combined": {combined + combined, "2 /a 404"},
+		"combined with hosts": {"www.example:443 " + combined + "www.example " + combined,
+			"2 /a 404"},
+		"combined with escapes": {strings.ReplaceAll(combined, "/a", `/\"\x22b`),
+			"1 /%22%22b 404"},
+		"combined with URLs": {strings.ReplaceAll(combined, "/a", "http://h/b?c"),
+			"1 /b 404"},
 		"a log that begins within a line": {`/x HTTP/1.1" 404 12` + "\n" + combined, "1 /a 404"},
 		"sitemap": {`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<urlset xmlns="` + sitemapSpace +
 			`" xmlns:image="i"><url><loc> https://h/a&amp;b </loc><image:image><image:loc>/x` +
@@ -82,7 +85,8 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 		"Google Analytics": {"# ----\n# Pages\n# 20260701-20260930\n# ----\n\n" +
 			"Page path and screen class,Views,Active users\n,99,9\n/a,\"1,234\",5\n/b?c,3,2\n",
 			"1234 /a, 3 /b"},
-		"a table with tabs":                         {"id\tURL\thits\n1\thttps://h/a\t7\n2\t/b\t1\n", "7 /a, 1 /b"},
+		"a table with tabs": {"id\tURL\thits\n1\thttps://h/a\t7\n2\t/b\t1\n",
+			"7 /a, 1 /b"},
 		"a table with semicolons":                   {"url;status\n/a,b;404\n", "1 /a,b"},
 		"a table whose first column has no name":    {"\turl\thits\n\n1\t/a\t7\n", "7 /a"},
 		"a table with a header in another language": {"Adresse,Anzahl\r\n\r\n# x\r\n/a,7\r\n", "7 /a"},
@@ -90,14 +94,18 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 		"a table without a header":                  {"/a;5\n/b;6\n", "5 /a, 6 /b"},
 		"a table without a header, with quotes":     {"\"/a,b\",5\n\"/c\",6\n", "5 /a,b, 6 /c"},
 		"a list that begins with numbers":           {"/map/52,13\n/plain\n", "1 /map/52,13, 1 /plain"},
-		"a list of coordinates":                     {"/map/52,13\n/map/48,11\n", "1 /map/52,13, 1 /map/48,11"},
-		"a list with one semicolon":                 {"/map;52\n/b\n", "1 /map;52, 1 /b"},
-		"a table with quotes":                       {"url,count\n\"/a,b\",2\n", "2 /a,b"},
-		"lines of JSON":                             {`{"url":"https://h/a"}` + "\n" + `{"path":"/b","count":3}`, "1 /a, 3 /b"},
-		"a list":                                    {"/a\nhttps://h/b?c#d\n# more\nHTTP://h\n", "1 /a, 1 /b, 1 /"},
-		"a list with commas":                        {"/a,b\n/c;d\n", "1 /a,b, 1 /c;d"},
-		"a byte order mark and CRLF":                {"\uFEFF/a\r\n/a\r\n", "2 /a"},
-		"spellings of one path":                     {"/%7Ea/%c3%a4\n/~a/ä\n/x/../~a/%C3%A4\n", "3 /~a/%C3%A4"},
+		"a list of coordinates": {"/map/52,13\n/map/48,11\n",
+			"1 /map/52,13, 1 /map/48,11"},
+		"a list with one semicolon": {"/map;52\n/b\n", "1 /map;52, 1 /b"},
+		"a table with quotes":       {"url,count\n\"/a,b\",2\n", "2 /a,b"},
+		"lines of JSON": {`{"url":"https://h/a"}` + "\n" +
+			`{"path":"/b","count":3}`, "1 /a, 3 /b"},
+		"a list": {"/a\nhttps://h/b?c#d\n# more\nHTTP://h\n",
+			"1 /a, 1 /b, 1 /"},
+		"a list with commas":         {"/a,b\n/c;d\n", "1 /a,b, 1 /c;d"},
+		"a byte order mark and CRLF": {"\uFEFF/a\r\n/a\r\n", "2 /a"},
+		"spellings of one path": {"/%7Ea/%c3%a4\n/~a/ä\n/x/../~a/%C3%A4\n",
+			"3 /~a/%C3%A4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := read(t, Options{}, tt.content)
@@ -120,7 +128,8 @@ func TestWhatIsNoneOfTheseIsAnError(t *testing.T) {
 		"HTML":       {"<html><body></body></html>", `its root is "html"`},
 		"bad XML":    {"<<", "it begins like XML"},
 		"no element": {"<?xml version=\"1.0\"?>", "it is XML without a root element"},
-		"Latin 1":    {"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><urlset/>", "only UTF-8 is read; save it as UTF-8"},
+		"Latin 1": {"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><urlset/>",
+			"only UTF-8 is read; save it as UTF-8"},
 		"deep XML":   {"<urlset>" + strings.Repeat("<a>", 100), "nest more than 64 deep"},
 		"a zip":      {"PK\x03\x04", "a zip archive is not read; unpack it"},
 		"an xz":      {"\xfd7zXZ\x00", "unpack it"},
@@ -139,20 +148,27 @@ func TestWhatIsNoneOfTheseIsAnError(t *testing.T) {
 
 func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
-		"in a list":   {"/a\nb c\n", `file:2: neither a URL nor a path that begins with /: "b c"`},
-		"in Caddy's":  {access("GET", "h", "/a", 200) + `{"request":`, "file:2: not a JSON object: unexpected end of JSON input"},
-		"without uri": {`{"request":{"method":"GET"}}`, "file:1: the entry of the access log has no request.uri; a filter has removed it"},
-		"hidden uri":  {`{"request":{"uri":"REDACTED"}}`, `file:1: neither a URL nor a path that begins with /: "REDACTED"`},
-		"other JSON":  {`{"a":1}`, "file:1: no member url, uri or path that is a string, and no request"},
-		"bad method":  {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`, "file:2: not JSON: a string with a wrong escape"},
-		"in combined": {combined + "\x00\x1b\n", `file:2: not a line of a log in the common or combined format: "\x00\x1b"`},
-		"no number":   {"url,count\n/a,many\n", `file:2: the count is not a number: "many"`},
-		"short row":   {"id,url\n1\n", "file:2: the row has no column 2, which is that of URLs"},
-		"other value": {"url\n(not set)\n", `file:2: neither a URL nor a path that begins with /: "(not set)"`},
-		"bad sitemap": {"<urlset><url><loc>/a</loc></url>\n<url", "file:2: the sitemap cannot be read from here on: XML syntax error on line 2: unexpected EOF"},
-		"bad host":    {"/a\nhttp://[bad\n", `file:2: no URL has such a host: "http://[bad"`},
-		"bad port":    {"/a\nhttp://h:99999/x\n", `file:2: no URL has such a host: "http://h:99999/x"`},
-		"long path":   {"/a\n/" + strings.Repeat("b", 1<<16), "file:2: a path of more than 65535 bytes"},
+		"in a list": {"/a\nb c\n", `file:2: neither a URL nor a path that begins with /: "b c"`},
+		"in Caddy's": {access("GET", "h", "/a", 200) + `{"request":`,
+			"file:2: not a JSON object: unexpected end of JSON input"},
+		"without uri": {`{"request":{"method":"GET"}}`,
+			"file:1: the entry of the access log has no request.uri; a filter has removed it"},
+		"hidden uri": {`{"request":{"uri":"REDACTED"}}`,
+			`file:1: neither a URL nor a path that begins with /: "REDACTED"`},
+		"other JSON": {`{"a":1}`, "file:1: no member url, uri or path that is a string, and no request"},
+		"bad method": {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`,
+			"file:2: not JSON: a string with a wrong escape"},
+		"in combined": {combined + "\x00\x1b\n",
+			`file:2: not a line of a log in the common or combined format: "\x00\x1b"`},
+		"no number": {"url,count\n/a,many\n", `file:2: the count is not a number: "many"`},
+		"short row": {"id,url\n1\n", "file:2: the row has no column 2, which is that of URLs"},
+		"other value": {"url\n(not set)\n",
+			`file:2: neither a URL nor a path that begins with /: "(not set)"`},
+		"bad sitemap": {"<urlset><url><loc>/a</loc></url>\n<url",
+			"file:2: the sitemap cannot be read from here on: XML syntax error on line 2: unexpected EOF"},
+		"bad host":  {"/a\nhttp://[bad\n", `file:2: no URL has such a host: "http://[bad"`},
+		"bad port":  {"/a\nhttp://h:99999/x\n", `file:2: no URL has such a host: "http://h:99999/x"`},
+		"long path": {"/a\n/" + strings.Repeat("b", 1<<16), "file:2: a path of more than 65535 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewCounts(Options{})
@@ -161,7 +177,8 @@ func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 				err.Error() != tt.want+"; nothing of the file could be read") {
 				t.Errorf("nothing is read, and the error is %v", err)
 			}
-			if got := c.Unread; c.Len() > 0 && err != nil || got.Lines != 1 || !slices.Equal(got.First, []string{tt.want}) {
+			if got := c.Unread; c.Len() > 0 && err != nil || got.Lines != 1 ||
+				!slices.Equal(got.First, []string{tt.want}) {
 				t.Errorf("got %+v, want %s", got, tt.want)
 			}
 		})
@@ -235,10 +252,12 @@ func TestAFileOfWhichNothingCouldBeReadIsAnError(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
 		"gzip that is cut off at once": {packed(t, combined)[:12], "damaged or cut off at its beginning"},
 		"gzip cut off in a log's line": {packed(t, combined)[:60], "damaged or cut off at its beginning"},
-		"gzip cut off in a sitemap":    {packed(t, "<?xml version='1.0'?>")[:20], "cut off at its beginning"},
-		"zstd garbage":                 {"\x28\xb5\x2f\xfd" + strings.Repeat("x", 99), "damaged or cut off"},
-		"an unclosed sitemap":          {"<urlset><url><loc>https://x/unclosed", "nothing of the file"},
-		"a table of other things":      {"url\n(not set)\n(other)\n", "nothing of the file"},
+		"gzip cut off in a sitemap": {packed(t, "<?xml version='1.0'?>")[:20],
+			"cut off at its beginning"},
+		"zstd garbage": {"\x28\xb5\x2f\xfd" + strings.Repeat("x", 99),
+			"damaged or cut off"},
+		"an unclosed sitemap":     {"<urlset><url><loc>https://x/unclosed", "nothing of the file"},
+		"a table of other things": {"url\n(not set)\n(other)\n", "nothing of the file"},
 	} {
 		err := NewCounts(Options{}).Read("file", strings.NewReader(tt.content))
 		if err == nil || !strings.HasPrefix(err.Error(), "file:") ||
@@ -257,8 +276,9 @@ func TestAnErrorOfTheReaderIsReturned(t *testing.T) {
 }
 
 func TestTheSitemapsOfAnIndexAreTold(t *testing.T) {
-	c := read(t, Options{}, `<sitemapindex xmlns="`+sitemapSpace+`"><sitemap><loc>https://h/s.xml</loc>`+
-		`</sitemap><sitemap><loc>https://h/index.xml</loc></sitemap></sitemapindex>`)
+	c := read(t, Options{},
+		`<sitemapindex xmlns="`+sitemapSpace+`"><sitemap><loc>https://h/s.xml</loc>`+
+			`</sitemap><sitemap><loc>https://h/index.xml</loc></sitemap></sitemapindex>`)
 	want := "file: it is an index that names 2 sitemaps, which are not fetched; give their files, too"
 	if c.Len() != 0 || !slices.Equal(c.Notes, []string{want}) {
 		t.Errorf("got %s, %q", c, c.Notes)
