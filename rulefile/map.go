@@ -190,13 +190,9 @@ func withEncodedPercents(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
 		b.WriteByte(path[i])
-		if path[i] == '%' && !(i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2])) {
+		if _, ok := weburl.Triplet(path, i); path[i] == '%' && !ok {
 			b.WriteString("25")
 		}
 	}
 	return b.String()
-}
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
