@@ -85,9 +85,9 @@ func TestTheDialectOfABlockIsThatOfItsTable(t *testing.T) {
 // The options are part of what a source is: a reload that changes one reads anew.
 func TestAReloadThatChangesHowATableIsReadReadsItAnew(t *testing.T) {
 	s := followTable(t, "unsupported skip")
-	s.reload(t, s.block("unsupported skip\n dialect cloudflare", "name links"))
+	s.load(t, s.block("unsupported skip\n dialect cloudflare", "name links"))
 	s.eventually(t, "/paper", "302 https://example.com/paper.pdf")
-	s.reload(t, s.block("unsupported skip\n host old.example.com", "name links"))
+	s.load(t, s.block("unsupported skip\n host old.example.com", "name links"))
 	s.eventually(t, "/hello", "301 https://www.example.com/welcome")
 }
 
