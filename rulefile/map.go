@@ -21,7 +21,9 @@ import (
 type mapReader struct {
 	*foreignTable
 	lines *lineReader
-	cut   func(line string) (key, value word, err error)
+	// hasTabs tells that a line can have a tab between key and destination, and blanks within them;
+	// isIndented that one began with a blank.
+	hasTabs, isIndented bool
 }
 
 // readMap is a [foreignReader].
@@ -36,14 +38,10 @@ func readMap(t *foreignTable, r io.Reader) error {
 		t.remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
 			"site's own hold; say it with --status and --query")
 	}
-	switch {
-	case isOfNginx(line):
+	if isOfNginx(line) {
 		return readNginxMap(t, m.lines, line)
-	case bytes.IndexByte(line, '\t') >= 0:
-		m.cut = cutAtTab
-	default:
-		m.cut = cutAtBlank
 	}
+	m.hasTabs = bytes.IndexByte(line, '\t') >= 0
 	for {
 		m.take(string(line))
 		if err := t.file.errs.tooMany(m.lines.position(1)); err != nil {
@@ -64,21 +62,20 @@ func isOfNginx(line []byte) bool {
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 
-// cutAtTab cuts a line of a list with tabs.
+// cutAtTab cuts a line of a list with tabs, of which several may stand between the two.
 func cutAtTab(line string) (key, value word, err error) {
-	fields := strings.Split(line, "\t")
-	for len(fields) > 2 && strings.TrimSpace(fields[len(fields)-1]) == "" {
-		fields = fields[:len(fields)-1]
-	}
+	start := len(line) - len(strings.TrimLeft(line, lineSpace))
+	keyText, behind, _ := strings.Cut(line[start:], "\t")
+	valueText := strings.Trim(behind, lineSpace)
 	switch {
-	case len(fields) < 2 || strings.TrimSpace(fields[1]) == "":
+	case valueText == "":
 		return key, value, errNoValue
-	case len(fields) > 2:
+	case strings.Contains(valueText, "\t"):
 		return key, value, errors.New("a line has a key and a destination, and this one has more than " +
 			"two columns; write --from csv for a table with more")
 	}
-	key = word{strings.Trim(fields[0], lineSpace), 1}
-	return key, word{strings.Trim(fields[1], lineSpace), len(fields[0]) + 2}, nil
+	at := len(line) - len(strings.TrimLeft(behind, lineSpace)) + 1
+	return word{strings.TrimRight(keyText, lineSpace), start + 1}, word{valueText, at}, nil
 }
 
 // errNoValue is the error of a line without a second column.
@@ -111,13 +108,24 @@ func (m *mapReader) take(line string) {
 		m.wrong(at, "%s", err)
 		return
 	}
-	key, value, err := m.cut(line)
+	cut := cutAtBlank
+	if m.hasTabs && strings.IndexByte(line, '\t') >= 0 {
+		cut = cutAtTab
+	}
+	key, value, err := cut(line)
 	if err != nil {
 		m.wrong(at, "%s", err)
 		return
 	}
+	if key.column > 1 && !m.isIndented {
+		m.isIndented = true
+		m.remark("lines begin with a blank, which HAProxy takes all the same and Apache passes over")
+	}
 	at.Column = key.column
-	m.addPair(at, key.text, value.text)
+	if m.addPair(at, key.text, value.text) && strings.Contains(value.text, "|") {
+		m.approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
+			"random, and here it is part of the destination")
+	}
 }
 
 // checkLine refuses a line that is no text.
@@ -131,20 +139,33 @@ func checkLine(line string) error {
 	return nil
 }
 
-// addPair takes in a key and where it leads. It reports whether they make a line.
+// addPair takes in a key and where it leads, "" for nowhere. It reports whether they make a line.
 func (t *foreignTable) addPair(at resolver.Position, key, to string) bool {
 	path, err := t.pathOfKey(key)
 	if err != nil {
 		t.refuse(at, "", err.Error())
 		return false
 	}
-	if err := checkDestination(to); err != nil {
+	line := foreignLine{at: at, path: path, to: to, answer: answerOf(to)}
+	if err := checkDestination(to); err != nil && line.answer == leads {
 		t.wrong(at, "%s", err)
 		return false
 	}
-	t.add(foreignLine{at: at, path: path, to: to})
+	t.add(line)
 	return true
 }
+
+// answerOf returns what a destination in a map says. An empty one is none.
+func answerOf(to string) redirectAnswer {
+	if to == "" {
+		return rewrites
+	}
+	return leads
+}
+
+// errQuery is why a key with a query has no equivalent.
+var errQuery = errors.New("a rule has no query, as it is found by the path alone; use Caddy's " +
+	"redir with a query matcher")
 
 // pathOfKey returns the path that a key stands for. It may be decoded or not: a "%" in front of two
 // digits is that of a path that is not.
@@ -160,9 +181,10 @@ func (t *foreignTable) pathOfKey(key string) (path string, err error) {
 	case key == "":
 		return "", errors.New("the key is empty, and no request has an empty path; remove the line")
 	case strings.Contains(key, "?"):
-		return "", errors.New(
-			"a rule has no query, as it is found by the path alone; use Caddy's redir " +
-				"with a query matcher")
+		return "", errQuery
+	case key[0] == '^':
+		return "", errors.New("the key is a regular expression, as those of map_reg; convert it " +
+			"with --from yaml, which has a colon behind keys")
 	case key[0] != '/':
 		key = "/" + key
 	}

@@ -36,6 +36,43 @@ func TestMapsOfNginxAreRules(t *testing.T) {
 	})
 }
 
+func TestAnEmptyDestinationOfNginxLetsRequestsPass(t *testing.T) {
+	testTexts(t, rulefile.Map, quietMap, []textTest{
+		{"/a \"\";\n~^/b/ '';\ndefault https://x.example/;",
+			"a pass exact|b pass|{+splat} https://x.example/ 301 exact",
+			"without regard|redirects nothing that it takes|redirects nothing that it takes|no rule is"},
+	})
+}
+
+func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {
+	const spelled = "as the request spells them"
+	for _, tt := range []textTest{
+		{`~^/caf%C3%A9%20(a|b)$ /c/$1`, "caf%C3%A9%20a /c/a 301 exact|caf%C3%A9%20b /c/b 301 exact", ""},
+		{`~^/a(\?.*)?$ /b`, "a /b 301 exact", ""},
+		{`~^/a/?(\?|$) /b`, "a /b 301 exact", ""},
+		{`~^/a/([^?]*) /b/$1`, "a /b/ 301", ""},
+		{`~^/a/([^/?]+)/b$ /c/$1`, "a/{p1}/b /c/{+p1} 301 exact", ""},
+		{`~^/a\?x=(.*)$ /b/$1`, "", "|a rule has no query"},
+	} {
+		text := "map $request_uri $new {\n" + tt.text + ";\n}"
+		testTexts(t, rulefile.Map, quietMap, []textTest{{text, tt.rules, spelled + tt.says}})
+	}
+}
+
+func TestABlockTellsWhichKeysNginxNeverLooksUp(t *testing.T) {
+	const caseless = "nginx looks up keys without regard to case"
+	for _, tt := range []textTest{
+		{"map $uri $new {\n/a%20b /c;\n}", "a%20b /c 301 exact",
+			caseless + "|nginx looks up decoded paths in $uri"},
+		{"map $uri $new {\n/a%zz /c;\n}", "a%25zz /c 301 exact", caseless},
+		{"map $uri $new {\nold /c;\n}\nnew /d;", "new /d 301 exact",
+			caseless + "|a path begins with \"/\""},
+		{"hostnames;\n/a.* /b;\n/c /d;", "c /d 301 exact", caseless + "|a mask because of hostnames"},
+	} {
+		testTexts(t, rulefile.Map, quietMap, []textTest{tt})
+	}
+}
+
 func TestWhatAMapOfNginxCannotHaveIsToldOf(t *testing.T) {
 	const caseless = "nginx looks up keys without regard to case|"
 	testTexts(t, rulefile.Map, quietMap, []textTest{
@@ -61,7 +98,12 @@ func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 		{"# of Apache\n\n/a /b\n/a /c\n", "a /b 301 exact", "file:4:1: no request gets to this line"},
 		{"old https://e.example/new", "old https://e.example/new 301 exact", ""},
 		{"/a b\t/c\n/d\t/e\t\t", "a b /c 301 exact|d /e 301 exact", ""},
+		{"/a\t/b\n/c\t\t /d\n/e /f\n \t/g\t/h", "a /b 301 exact|c /d 301 exact|e /f 301 exact|" +
+			"g /h 301 exact", "HAProxy takes all the same"},
 		{"/a\t/b\t301", "", "write --from csv"},
+		{"  /a /b", "a /b 301 exact", "HAProxy takes all the same"},
+		{"/a /b|/c", "a /b|/c 301 exact", "maps of rnd: in Apache"},
+		{"^/a/.* /b", "", "the key is a regular expression, as those of map_reg"},
 		{"/a\t", "", "the line has no destination"},
 		{"/a", "", "file:1:1: the line has no destination"},
 		{"/a b", "", `"b" is no destination`},

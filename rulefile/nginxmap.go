@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // nginxReader reads what stands in nginx's map block, or the block itself. Plain keys come first
@@ -18,7 +19,11 @@ type nginxReader struct {
 	fallback *foreignLine
 	// isOpen tells that a block is, isOther that it is none of paths.
 	isOpen, isOther bool
-	hasPlain        bool
+	// lookedUp is what the block looks up: "$uri" or "$request_uri"; "" where that is not known.
+	lookedUp string
+	hasPlain bool
+	// hasMasks tells that keys can be masks of hosts.
+	hasMasks bool
 }
 
 // nginxWord is a word, or what ends a statement: ";", "{" or "}".
@@ -139,7 +144,7 @@ func (n *nginxReader) takeStatement(end nginxWord) {
 	words := n.words
 	switch {
 	case end.text == "}":
-		n.isOpen, n.isOther = false, false
+		n.isOpen, n.isOther, n.hasMasks, n.lookedUp = false, false, false, ""
 		if len(words) > 0 {
 			n.wrong(words[0].at, "the statement does not end; write \";\" behind it")
 		}
@@ -153,6 +158,7 @@ func (n *nginxReader) takeStatement(end nginxWord) {
 	at := words[0].at
 	switch key := words[0].text; {
 	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
+		n.hasMasks = n.hasMasks || key == "hostnames"
 	case len(words) == 2 && key == "include":
 		n.refuse(at, "", "the file "+quote(words[1].text)+" stands on its own; convert it, too")
 	case len(words) != 2:
@@ -174,9 +180,11 @@ func (n *nginxReader) openBlock() {
 	n.isOpen = true
 	switch words[1].text {
 	case "$uri", "$document_uri":
+		n.lookedUp = "$uri"
 	case "$request_uri":
-		n.remark("nginx looks up the path with its query there, so that requests with one are not " +
-			"redirected, and here they are")
+		n.lookedUp = "$request_uri"
+		n.remark("nginx looks up the path with its query there, as the request spells them, and rules " +
+			"go by the path alone, however it is spelled")
 	default:
 		n.isOther = true
 		n.wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
@@ -194,14 +202,41 @@ func (n *nginxReader) addKey(at resolver.Position, key, to string) {
 	if expression, is := strings.CutPrefix(key, "~"); is {
 		expression, folds := strings.CutPrefix(expression, "*")
 		n.isLater = true
-		n.addMatch(at, expression, to, folds)
+		n.addMatch(at, expression, to, expressionBuilder{
+			folds: folds, isEncoded: n.lookedUp == "$request_uri",
+		})
 		return
 	}
-	if strings.Contains(to, "$") {
+	n.addPlain(at, strings.TrimPrefix(key, `\`), to)
+}
+
+// addPlain takes in a key that is no regular expression.
+func (n *nginxReader) addPlain(at resolver.Position, key, to string) {
+	switch {
+	case strings.Contains(to, "$"):
 		n.refuse(at, "", errVariable.Error())
-		return
+	case n.hasMasks && strings.HasSuffix(key, ".*"):
+		n.refuse(at, "", "a key that ends in \".*\" is a mask because of hostnames; remove hostnames, "+
+			"or write a rule for each path")
+	case n.lookedUp != "" && key != "" && key[0] != '/':
+		n.drop(at, "no request gets to this line, as a path begins with \"/\"; write it in front")
+	case n.addPair(at, key, to):
+		n.hasPlain = true
+		if n.lookedUp == "$uri" && hasTriplet(key) {
+			n.approximate(at, "nginx looks up decoded paths in $uri, in which this key stands for "+
+				"itself, and here it is decoded, too")
+		}
 	}
-	n.hasPlain = n.addPair(at, strings.TrimPrefix(key, `\`), to) || n.hasPlain
+}
+
+// hasTriplet reports whether a text has a "%" that encodes something.
+func hasTriplet(text string) bool {
+	for i := range len(text) {
+		if _, ok := weburl.Triplet(text, i); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // addDefault takes in the destination of what no key is for. Most maps have "" there.
@@ -224,13 +259,16 @@ var errVariable = errors.New("a destination has no variables but parts of the pa
 	"redir with placeholders")
 
 // addMatch takes in a regular expression and its destination.
-func (t *foreignTable) addMatch(at resolver.Position, expression, to string, folds bool) {
-	e, err := parsePathExpression(expression, "", folds)
+func (t *foreignTable) addMatch(
+	at resolver.Position, expression, to string, b expressionBuilder,
+) {
+	e, err := b.parse(expression)
 	if err != nil {
 		t.refuse(at, frontOfExpression(expression), err.Error())
 		return
 	}
-	lines, err := e.lines(foreignLine{at: at}, func(v *pathVariant) (string, error) {
+	line := foreignLine{at: at, answer: answerOf(to)}
+	lines, err := e.lines(line, func(v *pathVariant) (string, error) {
 		to, err := e.destination(v, to)
 		if err == nil {
 			err = checkDestination(to)

@@ -23,8 +23,9 @@ type pathExpression struct {
 	variants []pathVariant
 	names    []string // of the groups that have one, by number
 	// folds tells that letters match in either case, hasDots that "." stands for a dot, hasRoot that
-	// "/" matches, too; isAnywhere that it begins with "/" and not with "^".
-	folds, hasDots, hasRoot, isAnywhere bool
+	// "/" matches, too; isAnywhere that it begins with "/" and not with "^"; hasQuery that it matches
+	// paths with a query, too, of which there is no variant.
+	folds, hasDots, hasRoot, isAnywhere, hasQuery bool
 }
 
 // pathVariant is a path as [foreignLine] has it, with the groups of the expression.
@@ -39,6 +40,12 @@ const maxVariants = 64
 // parsePathExpression takes a regular expression apart. base is the encoded path that a program
 // cuts off in front of what it matches, "" for none.
 func parsePathExpression(expression, base string, folds bool) (*pathExpression, error) {
+	b := expressionBuilder{base: base, folds: folds}
+	return b.parse(expression)
+}
+
+// parse takes a regular expression apart.
+func (b *expressionBuilder) parse(expression string) (*pathExpression, error) {
 	expression, isFolded := strings.CutPrefix(expression, "(?i)")
 	isAnywhere := strings.HasPrefix(expression, "/")
 	if isAnywhere {
@@ -49,8 +56,8 @@ func parsePathExpression(expression, base string, folds bool) (*pathExpression, 
 		return nil, unreadable(err)
 	}
 	e := &pathExpression{names: parsed.CapNames(), isAnywhere: isAnywhere}
-	b := expressionBuilder{base: base, expression: e, folds: folds || isFolded}
-	states, err := b.add([]pathState{{path: base}}, parsed)
+	b.expression, b.folds = e, b.folds || isFolded
+	states, err := b.add([]pathState{{path: b.base}}, parsed)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +67,8 @@ func parsePathExpression(expression, base string, folds bool) (*pathExpression, 
 		}
 	}
 	switch {
+	case len(e.variants) == 0 && e.hasQuery:
+		return nil, errQuery
 	case len(e.variants) == 0 && e.hasRoot:
 		return nil, errors.New("a key is not empty, so no rule is for \"/\"; use Caddy's redir")
 	case len(e.variants) == 0:
@@ -133,6 +142,7 @@ type groupSpan struct{ number, from, to int }
 type expressionBuilder struct {
 	base       string
 	folds      bool // letters match in either case
+	isEncoded  bool // it matches encoded paths with their query
 	expression *pathExpression
 	variables  int
 }
@@ -231,15 +241,26 @@ func (b *expressionBuilder) addText(state pathState, text string) ([]pathState, 
 		return nil, nil
 	case state.path == b.base && b.base != "":
 		text = strings.TrimPrefix(text, "/") // what a server's own configuration sees
+	case b.isEncoded && strings.Contains(text, "?"):
+		b.expression.hasQuery = true
+		return nil, nil
 	case state.hasRest:
 		return nil, errBehindRest
 	}
 	if strings.HasSuffix(state.path, "/") && strings.HasPrefix(text, "/") {
 		return nil, nil
 	}
-	state.path += encodedPath(text)
+	state.path += b.encoded(text)
 	state.isLazy = false
 	return []pathState{state}, nil
+}
+
+// encoded returns text of an expression as it stands in a path.
+func (b *expressionBuilder) encoded(text string) string {
+	if b.isEncoded {
+		return strings.ReplaceAll(text, "#", "%23")
+	}
+	return encodedPath(text)
 }
 
 // addClass adds one of a few characters.
@@ -321,7 +342,8 @@ func (b *expressionBuilder) addRepeated(
 		return nil, b.refuse(e)
 	}
 	of := e.Sub[0]
-	isAny := of.Op == syntax.OpAnyChar || of.Op == syntax.OpAnyCharNotNL
+	isAny := of.Op == syntax.OpAnyChar || of.Op == syntax.OpAnyCharNotNL ||
+		b.isEncoded && isNoneOf(of, "?")
 	switch {
 	case isAny && !state.isBegun && state.path == b.base:
 		state.isBegun = true
@@ -340,7 +362,7 @@ func (b *expressionBuilder) addRepeated(
 			return nil, b.refuse(e)
 		}
 		return b.addAll(state, least == 1 && state.path != "")
-	case !isSegment(of):
+	case !isNoneOf(of, "/") && !(b.isEncoded && isNoneOf(of, "/?")):
 		return nil, errors.New("in the regular expression, " + quote(e.String()) + " takes some " +
 			"characters alone, and a variable takes any of a segment; write [^/]+ if that is meant, or " +
 			insteadOfExpression)
@@ -374,10 +396,13 @@ func leastOf(e *syntax.Regexp) (least int, isEndless bool) {
 	return e.Min, e.Max < 0
 }
 
-// isSegment reports whether an expression is any character but "/".
-func isSegment(e *syntax.Regexp) bool {
-	return e.Op == syntax.OpCharClass &&
-		slices.Equal(e.Rune, []rune{0, '/' - 1, '/' + 1, utf8.MaxRune})
+// isNoneOf reports whether an expression is any character but these, which stand in their order.
+func isNoneOf(e *syntax.Regexp, characters string) bool {
+	ranges := []rune{0}
+	for _, c := range characters {
+		ranges = append(ranges, c-1, c+1)
+	}
+	return e.Op == syntax.OpCharClass && slices.Equal(e.Rune, append(ranges, utf8.MaxRune))
 }
 
 func endsInVariable(path string) bool { return strings.HasSuffix(path, string(captureEnd)) }
