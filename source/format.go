@@ -21,23 +21,37 @@ func formatOf(written, name string) (rulefile.Format, error) {
 	return rulefile.JSON, nil
 }
 
-// readAs reads rules in a format. Where the name of what is read does not tell that it is JSON, and
-// it is not, the error says what to write for the other formats: option and format.
+// readAs reads rules in a format. Where they are to be JSON and are not, the error says what to
+// write for another format; option names the flag or the option that does.
 func readAs(
 	r io.Reader, format rulefile.Format, how rulefile.Reading, name, option string,
 	add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
-	if _, told := rulefile.FormatOf(name); told || format != rulefile.JSON {
+	if format != rulefile.JSON {
 		return how.Read(r, format, name, add)
 	}
 	const enough = 512
 	text := bufio.NewReader(r)
 	first, _ := text.Peek(enough)
 	_, err := how.Read(text, format, name, add)
-	if wrong, ok := errors.AsType[rulefile.Errors](err); ok && !beginsObject(first) {
-		wrong[0].Message += "; for the other formats write " + option + " csv or " + option + " redirects"
+	if wrong, ok := errors.AsType[rulefile.Errors](err); ok {
+		wrong[0].Message += otherFormat(name, option, first)
 	}
 	return nil, err
+}
+
+// otherFormat says what to write if a text is in another format than JSON, as far as its name and
+// its beginning tell, or nothing.
+func otherFormat(name, option string, first []byte) (remedies string) {
+	if _, told := rulefile.FormatOf(name); !told && !beginsObject(first) {
+		remedies = "; for the other formats write " + option + " csv or " + option + " redirects"
+	}
+	format, told := rulefile.FromFormatOf(name)
+	if _, err := rulefile.ParseFormat(string(format)); told && err != nil {
+		remedies += "; a file of another program is converted: caddy shortlink convert --from " +
+			string(format) + " " + name
+	}
+	return remedies
 }
 
 // beginsObject reports whether a text is the beginning of a JSON object, as far as it goes.
