@@ -35,12 +35,19 @@ func (f *redirectsFile) adaptToChain(i int, rule *resolver.Rule) {
 	}
 }
 
+// longestWalked is the length of the longest path from which a chain is followed. Lines that repeat
+// what they capture double it with each step.
+const longestWalked = 1 << 13
+
 // tailOf returns what the lines have that a path leads through. What it finds out it keeps, so that
 // long chains are walked once.
 func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 	var walked []uint64
 	var seen []chainTail
 	for range resolver.MaxRedirects {
+		if len(path) > longestWalked {
+			break
+		}
 		key := f.keyOf(path)
 		hash := f.hash(key)
 		if known, ok := f.tails[hash]; ok {

@@ -727,3 +727,11 @@ func FuzzRedirects(f *testing.F) {
 		}
 	})
 }
+
+func TestLinesThatDoubleAPathWithEachStepAreReadSoon(t *testing.T) {
+	lines := "/x /a/b\n/a/* /b/:splat/:splat\n/b/* /a/:splat/:splat\n"
+	rules, _, errs := readTexts(rulefile.Redirects, rulefile.Reading{}, lines)
+	if len(rules) != 5 || errs != nil {
+		t.Errorf("%q %q", rules, errs)
+	}
+}
