@@ -120,7 +120,7 @@ func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
 	end := c.endOf(next)
 	if end.failed() {
 		// Nothing of it is needed any more, and what is appended would grow without bounds.
-		return chainEnd{state: end.state, cycle: end.cycle}
+		return chainEnd{state: end.state, cycle: end.cycle, refusal: end.refusal}
 	}
 	made := len(end.appended) + len(this.remaining)
 	if end.appended != "" && this.remaining != "" && !c.derive(this.rule, made) {

@@ -423,3 +423,15 @@ func TestADestinationIsSpelledAlikeBehindAHop(t *testing.T) {
 		t.Errorf("got %q and %q", direct, behind)
 	}
 }
+
+func TestARuleInFrontOfARefusedChainFailsAsThatDoes(t *testing.T) {
+	rs := mustCompile(t, []Rule{
+		{Key: "front", Value: "/next"}, {Key: "next", Value: "/d/x"},
+		{Key: "d/{+rest}", Value: "/d/{+rest}/{+rest}", Exact: true},
+	}, Options{})
+	for _, path := range []string{"/front", "/next", "/d/x"} {
+		if got := rs.Resolve("https://go.example" + path); got.Err != ErrTooLong {
+			t.Errorf("%s: %v", path, got.Err)
+		}
+	}
+}
