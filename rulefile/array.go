@@ -234,6 +234,7 @@ func (a *arrayReader) tellsProgram(p arrayProgram) { a.program = max(a.program, 
 
 // finish makes lines of all entries, and says what is true of the whole list.
 func (a *arrayReader) finish() {
+	a.t.lastCounts = a.program == vercelBulk
 	for i, held := range a.held {
 		a.held[i].text = ""
 		a.addLines(held.entry(a.t.source))

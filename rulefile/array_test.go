@@ -31,7 +31,11 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"at least one segment", `[{"source":"/o/:p+","destination":"/n/:p+","statusCode":301}]`,
 			rulefile.Reading{}, "o/{splat},/n/{+splat},301\n", slashesOfPrograms},
 		{"parentheses", `[{"source":"/o/(.*)","destination":"https://n.example/$1","statusCode":301}]`,
-			rulefile.Reading{}, "o,https://n.example/,301\n", slashesOfPrograms},
+			rulefile.Reading{}, "o/{splat},https://n.example/{+splat},301\n", slashesOfPrograms},
+		{"parentheses with a name", `[{"source":"/:x/:p(.*)","destination":"https://n.example/:x/:p*",` +
+			`"statusCode":301},` +
+			`{"source":"/o","destination":"/m","statusCode":301}]`, rulefile.Reading{},
+			"{x}/{splat},https://n.example/{+x}/{+splat},301\no,/m,301,exact\n", slashesOfPrograms},
 		{"a variable called splat", `[{"source":"/o/:splat","destination":"/n/:splat","statusCode":301}]`,
 			rulefile.Reading{}, "o/{part1},/n/{+part1},301,exact\n", slashesOfPrograms},
 		{"digits", `[{"source":"/u/:id(\\d+)","destination":"/p/:id","statusCode":301}]`,
@@ -101,6 +105,10 @@ func TestBulkRedirectsOfVercelBecomeRules(t *testing.T) {
 {"source":"/b","destination":"/d","query":false},{"source":"/c","destination":"/d?x=1"}]`,
 			rulefile.Reading{Query: resolver.QueryMerge, Status: 301}, "a,/d,301,exact,,preserve\n" +
 				"b,/d,301,exact,,ignore\nc,/d?x=1,301,exact,,merge\n", "fold case"},
+		{"a path twice", `[{"source":"/a","destination":"/b","query":true},
+{"source":"/c","destination":"/d"},{"source":"/a","destination":"/e"}]`, rulefile.Reading{},
+			"c,/d,307,exact,,ignore\na,/e,307,exact,,ignore\n",
+			"file:1:2: Vercel takes the last of several redirects of a path, which is that at file:2:36"},
 	})
 }
 
@@ -122,6 +130,15 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "", `a rule has no "*", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
 			rulefile.Reading{}, "", "a rule's path is no regular expression"},
+		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +
+			`{"source":"b/**","destination":"/y","type":301}`), rulefile.Reading{},
+			"a,/x,301,exact\nb/{splat},/y,301,exact\nb/{_splat}/{+_rest},/y,301,exact\n",
+			slashesOfPrograms},
+		{"parentheses", in(`{"source":"/a/(.*)/b","destination":"/y/:0"},` +
+			`{"source":"/([^/]+)/:x/(.*)","destination":"/y/:1/:x/:0","type":301}`), rulefile.Reading{},
+			"{part1}/{x}/{splat},/y/{+splat}/{+x}/{+part1},301,exact\n" +
+				"{part1}/{x}/{splat}/{+rest},/y/{+splat}/{+rest}/{+x}/{+part1},301,exact\n",
+			"what takes several segments stands at the end"},
 		{"one site", `{"hosting":{"redirects":[{"source":"/a","destination":"/b"}]}}`,
 			rulefile.Reading{}, "a,/b,301,exact\n", "have 301, as at Firebase"},
 		{"several sites", `{"hosting":[{"target":"a","redirects":[{"source":"/a","destination":"/b"}]},` +

@@ -355,6 +355,9 @@ func (a *arrayReader) patternOf(e *arrayEntry, source string) (p pathPattern, er
 		}
 		source = path
 	}
+	if a.program == firebase && source != "" && source[0] != '/' {
+		source = "/" + source
+	}
 	switch isPlain := a.program.isPlain(); {
 	case isPlain && strings.ContainsAny(source, "*()"):
 		return p, errors.New("what stands in a path here is taken as it is, and no request has " +

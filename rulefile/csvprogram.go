@@ -20,6 +20,7 @@ type csvProgram struct {
 	query    resolver.QueryMode // of rules, also where a destination has a query
 	// isLink tells that a key is a URL, perhaps without a scheme.
 	isLink, slashesCount bool
+	lastCounts           bool // of rows with the same path
 	remarks              []string
 }
 
@@ -92,7 +93,7 @@ func csvPrograms() []csvProgram {
 		header: map[string]programColumn{"source": programKey, "destination": programDestination,
 			"permanent": programPermanent, "statuscode": programStatus, "query": programQuery,
 			"preservequeryparams": programQuery},
-		status: 307, query: resolver.QueryIgnore, slashesCount: true,
+		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
 		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
 			"says caseSensitive; the option fold case does so for a whole site"},
 	}}

@@ -28,8 +28,10 @@ type foreignTable struct {
 	program string
 	// slashesCount tells that the program tells a path from that with a slash at its end.
 	slashesCount bool
-	entries      int
-	text         lineStore
+	// lastCounts tells that of entries with the same path the program takes the last one.
+	lastCounts bool
+	entries    int
+	text       lineStore
 	// later are lines that come behind all others, and isLater tells that what is added is one.
 	later   []storedLine
 	isLater bool
@@ -168,12 +170,16 @@ func (t *foreignTable) refuse(at resolver.Position, path, why string) {
 // store keeps a line for when all have been read.
 func (t *foreignTable) store(at resolver.Position, text string) {
 	t.note(at)
-	text = t.text.keep([]byte(text))
-	if t.isLater {
-		t.later = append(t.later, storedLine{text: text, number: int32(at.Line)})
+	t.storeText(t.text.keep([]byte(text)), at.Line)
+}
+
+// storeText keeps a line that has been encoded.
+func (t *foreignTable) storeText(text string, number int) {
+	if t.isLater || t.lastCounts {
+		t.later = append(t.later, storedLine{text: text, number: int32(number)})
 		return
 	}
-	t.file.store(text, at.Line)
+	t.file.store(text, number)
 }
 
 // note counts entries of the table.
@@ -215,6 +221,9 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 		end = io.EOF
 	}
 	f.firstLater = len(f.lines)
+	if t.lastCounts {
+		t.later = t.withoutReplaced()
+	}
 	for _, line := range t.later {
 		f.store(line.text, int(line.number))
 	}
@@ -228,6 +237,25 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 		t.reading.observer.lines = t.entries
 	}
 	return f.warned.all(), f.errs.withEnd(end)
+}
+
+// withoutReplaced returns the later lines without those whose path one behind them has, too.
+func (t *foreignTable) withoutReplaced() (kept []storedLine) {
+	by := make(map[string]resolver.Position, len(t.later))
+	for _, stored := range slices.Backward(t.later) {
+		line, refused := decodeForeign(stored.text)
+		at := resolver.Position{Source: t.source, Line: int(stored.number), Column: line.from.column}
+		if refused != nil {
+			kept = append(kept, stored)
+		} else if other, isReplaced := by[line.path]; isReplaced {
+			t.file.warned.add(WarnNeverReached, at, "", "%s takes the last of several redirects of "+
+				"a path, which is that at %s", t.program, other)
+		} else {
+			by[line.path], kept = at, append(kept, stored)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 // encode writes a line down as text that a lineParser takes apart again. why says that it is

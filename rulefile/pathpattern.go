@@ -18,7 +18,7 @@ type pathPattern struct {
 
 // patternGroup is what a pattern captures.
 type patternGroup struct {
-	name string // "" for one without
+	name string // the number among those without one: "0"
 	// value stands for it in a destination.
 	value string
 	// mayLack tells that it may be nothing, together with the slash in front of it.
@@ -60,7 +60,9 @@ type patternParser struct {
 	rest   string
 	path   strings.Builder
 	groups []patternGroup
-	isOver bool // nothing may follow
+	// unnamed are the groups without a name.
+	unnamed int
+	isOver  bool // nothing may follow
 }
 
 // next takes in the next character, or what stands for something else.
@@ -113,17 +115,22 @@ func (p *patternParser) group(name string) error {
 		modifier = p.rest[0]
 		p.rest = p.rest[1:]
 	}
-	switch {
-	case modifier == '?':
+	if modifier == '?' {
 		return errors.New("a rule has no optional segment " + quote(":"+name+"?") +
 			"; write a rule for " +
 			"the path with it, and one for that without it")
+	}
+	if name == "" {
+		name = strconv.Itoa(p.unnamed)
+		p.unnamed++
+	}
+	switch {
 	case inParentheses == "" && modifier == 0 || inParentheses == "[^/]+" && modifier == 0:
 		p.capture(name, p.unique(name))
 		return nil
-	case inParentheses == ".*" && modifier == 0:
-		return p.several(name, '.')
-	case inParentheses == ".+" && modifier == 0:
+	case (inParentheses == ".*" || inParentheses == ".+") && modifier == 0:
+		// Nothing is left of a path with a slash at its end, which is that without it here, and
+		// ".*" does not take that one.
 		return p.several(name, '+')
 	case inParentheses != "":
 		return errors.New("a variable takes any segment, and no regular expression such as " +
@@ -158,7 +165,7 @@ func (p *patternParser) capture(name, unique string) {
 // unique returns the name of a variable, which is not that of the rest of a path.
 func (p *patternParser) unique(name string) string {
 	switch {
-	case name == "" || name == splatName || name[0] >= '0' && name[0] <= '9' || name[0] == '_':
+	case name == splatName || name[0] >= '0' && name[0] <= '9' || name[0] == '_':
 		return "part" + strconv.Itoa(len(p.groups)+1)
 	case strings.HasPrefix(name, "part"):
 		return name + strconv.Itoa(len(p.groups)+1)
@@ -242,7 +249,6 @@ func (p *pathPattern) groupAt(text string) (group *patternGroup, length int) {
 		switch {
 		case text[0] == '$' && isNumber && i == n-1:
 		case text[0] == ':' && g.name == name:
-		case text[0] == ':' && g.name == "" && isNumber && i == n-1:
 		default:
 			continue
 		}

@@ -40,6 +40,7 @@ func (o Reading) readProgramCSV(
 	read := func(t *foreignTable, _ io.Reader) error {
 		table.t = t
 		t.program, t.slashesCount, t.defaultStatus = p.name, p.slashesCount, p.status
+		t.lastCounts = p.lastCounts
 		t.remark("this is read as a table of %s", p.name)
 		for _, remark := range p.remarks {
 			t.remark("%s", remark)
@@ -143,7 +144,7 @@ func (p *programTable) release() {
 		host, text, _ := strings.Cut(held.text, "\x00")
 		if host == "" || isOne {
 			p.t.note(at)
-			p.t.file.store(text, int(held.number))
+			p.t.storeText(text, int(held.number))
 			continue
 		}
 		line, _ := decodeForeign(text)
