@@ -254,6 +254,10 @@ func (h *htaccessReader) remarkAll() {
 		h.remark("files that exist win against RewriteRules there; here the rules do, unless shortlink " +
 			"has a matcher \"not file\"")
 	}
+	if h.rewrite.addsParameters {
+		h.remark("Apache adds the parameters of a request to those of a destination with QSA, and in " +
+			"rules a parameter of the request takes the place of one with its name")
+	}
 	if h.hasAlias && h.hasRewrite {
 		h.remark("Apache asks the lines of mod_rewrite first, and so do the rules: a RewriteRule wins " +
 			"against Redirect and RedirectMatch, wherever they stand")

@@ -84,6 +84,8 @@ func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
 		{"Redirect /a /b\nRedirect /a/b /c", "a /b 302", "file:2:10: no request gets to this line"},
 		{"Redirect /a/b /c\nRedirect /a /b", "a/b /c 302|a /b 302", ""},
 		{"Redirect /café /b", "café /b 302", ""},
+		{"Redirect /a//b /c", "a/b /c 302", ""},
+		{"Redirect /a HTTPS://E.example/b", "a https://E.example/b 302", ""},
 	})
 }
 
@@ -119,6 +121,9 @@ func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
 		{`RedirectMatch 301 /a$ /c`, "a /c 301 exact", "matches anywhere within a path there"},
 		{`RedirectMatch 301 ^/([0-9]+)$ /c/$1`, "", "takes some characters alone"},
 		{`RedirectMatch 301 ^/a$ c`, "", `"c" is no destination`},
+		{`RedirectMatch ^/a$ /b%20c?d=%20#e%20`, "a /b%2520c?d=%20#e%20 302 exact ignore", ""},
+		{`RedirectMatch ^/a(/.*)$ /b/$1`, "a /b// 302 exact|a/{+splat} /b//{+splat} 302 exact|" +
+			"a/{+splat}/ /b//{+splat}/ 302 exact", "gets a second one there"},
 	})
 }
 
@@ -126,13 +131,19 @@ func TestRewriteRulesThatRedirectAreRules(t *testing.T) {
 	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
 		{"RewriteRule ^a/b/?$ /c [R=301,L]", "a/b /c 301 exact", ""},
 		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L,QSA]",
-			"d https://e.example/?x=1 302 preserve", ""},
+			"d https://e.example/?x=1 302 preserve", "Apache adds the parameters of a request"},
 		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L]", "d https://e.example/?x=1 302 ignore",
 			""},
 		{"RewriteRule ^a$ /b? [R,L]", "a /b 302 exact ignore", ""},
 		{"RewriteRule ^a$ /b [R,L,QSD]", "a /b 302 exact ignore", ""},
 		{"RewriteRule ^gone$ - [G]", "gone gone exact", ""},
 		{"RewriteRule ^gone$ - [R=410,L]", "gone gone exact", ""},
+		{"RewriteRule ^a$ /b [R,L,QSA,QSD]", "a /b 302 exact ignore", ""},
+		{"RewriteRule ^a$ /b?c [R,L,QSA,QSD]", "a /b?c 302 exact ignore", ""},
+		{"RewriteRule ^a$ HTTPS://e.example/b [R,L]", "a https://e.example/b 302 exact", ""},
+		{"RewriteRule ^a$ b [R,L]", "a /b 302 exact", "is a path of the file system there"},
+		{"RewriteRule ^/?([^/]+)$ /x/b?c=$1 [R,L]", "{p1} /x/b?c={p1} 302 exact ignore", ""},
+		{"RewriteRule ^a(/.*)$ $1 [R,L]", "a / 302 exact|a/{+splat} /{+splat} 302", ""},
 		{"RewriteRule ^a$ https://e.example/b [L]", "a https://e.example/b 302 exact", ""},
 		{"RewriteRule ^/a$ /b [R=permanent,END]", "a /b 301 exact", ""},
 		{"RewriteRule ^a$ /b [R]", "a /b 302 exact", "the line has no L"},
@@ -167,6 +178,7 @@ func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
 		{"RewriteRule ^a$ - [F]", "", "use Caddy's respond with status 403"},
 		{"RewriteRule ^a$ /b [R=404,L]", "", `a rule has no status "404"`},
 		{"RewriteRule ^a$ /b [P]", "", `the flag "P" has no equivalent`},
+		{"RewriteRule ^a$ mailto:b@e.example [R,L]", "", "is a path, or a URL of http or https"},
 		{"RewriteRule !^a$ /b [R,L]", "", "a rule takes no paths but certain ones"},
 		{"RewriteRule ^a$ /%1 [R,L]", "", "no parts of a condition"},
 		{"RewriteRule ^a$ /${m:$1} [R,L]", "", "no variables but those of its path"},

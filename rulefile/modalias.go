@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,6 +83,7 @@ func parseAlias(name string, words []word) (line aliasLine, refused *refusal) {
 		return wrong("what is gone has no destination; remove " + quote(words[1].text))
 	case isRedirect:
 		line.to = words[1]
+		line.to.text = withLowerScheme(line.to.text)
 	}
 	return line, nil
 }
@@ -117,7 +119,7 @@ func (h *htaccessReader) addRedirect(at resolver.Position, alias *aliasLine) {
 		h.drop(at, noQuery)
 		return
 	}
-	path := encodedPath(from)
+	path := encodedPath(slashes.ReplaceAllString(from, "/"))
 	line := foreignLine{at: at, path: below(path), to: to, status: h.statusOr(alias.status)}
 	isDirectory, toDirectory := strings.HasSuffix(from, "/"), strings.HasSuffix(to, "/")
 	switch {
@@ -147,6 +149,9 @@ func (h *htaccessReader) addRedirect(at resolver.Position, alias *aliasLine) {
 	h.add(line)
 }
 
+// slashes are several in a row, for which Redirect takes one, and one for several.
+var slashes = regexp.MustCompile(`//+`)
+
 // noQuery is why a line with a query in its path is left out.
 const noQuery = "no request gets to this line, as a path has no \"?\" and what is behind it; use " +
 	"Caddy's redir with a query matcher"
@@ -154,10 +159,35 @@ const noQuery = "no request gets to this line, as a path has no \"?\" and what i
 // remarkOnSlash says that there is no second slash.
 func (h *htaccessReader) remarkOnSlash() {
 	if !h.isSlashRemarked {
-		h.remark("a destination that ends in a slash gets a second one there in front of what is below " +
-			"a path, and here none")
+		h.remark("a destination with a slash in front of what is below a path gets a second one there, " +
+			"and here none")
 	}
 	h.isSlashRemarked = true
+}
+
+// remarkOnSlashOf is remarkOnSlash for the destination of an expression, if a group of it begins
+// with a slash.
+func (h *htaccessReader) remarkOnSlashOf(e *pathExpression, to string) {
+	for _, match := range groupBehindSlash.FindAllStringSubmatch(to, -1) {
+		begins := func(v pathVariant) bool {
+			return strings.HasPrefix(v.groups[int(match[1][0]-'0')], "/")
+		}
+		if slices.ContainsFunc(e.variants, begins) {
+			h.remarkOnSlash()
+		}
+	}
+}
+
+// groupBehindSlash is what stands for a group in a destination, behind a slash.
+var groupBehindSlash = regexp.MustCompile(`/\$([0-9])`)
+
+// withLowerScheme returns a destination with the scheme of a URL in small letters.
+func withLowerScheme(to string) string {
+	scheme, rest, found := strings.Cut(to, "://")
+	if lower := strings.ToLower(scheme) + "://" + rest; found && isURL(lower) {
+		return lower
+	}
+	return to
 }
 
 // checkDestination refuses what is neither a URL nor a path.
@@ -184,8 +214,10 @@ func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine
 	if alias.isGone {
 		line.answer, line.status = gone, 0
 	}
+	written := percentEncodedPath(alias.to.text)
+	h.remarkOnSlashOf(e, written)
 	lines, err := e.lines(line, func(v *pathVariant) (string, error) {
-		to := apacheDestination(v, alias.to.text)
+		to := apacheDestination(v, written)
 		return to, checkDestination(to)
 	})
 	if err != nil {
@@ -193,6 +225,16 @@ func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine
 		return
 	}
 	h.addExpression(at, e, lines)
+}
+
+// percentEncodedPath returns the destination of a RedirectMatch with the percent signs of its path
+// encoded, as Apache encodes the path as a whole.
+func percentEncodedPath(to string) string {
+	end := strings.IndexAny(to, "?#")
+	if end < 0 {
+		end = len(to)
+	}
+	return strings.ReplaceAll(to[:end], "%", "%25") + to[end:]
 }
 
 // wantsQuery reports whether all that an expression matches has a "?".

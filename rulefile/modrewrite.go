@@ -18,6 +18,7 @@ import (
 type rewriteState struct {
 	isOff      bool
 	base       string // the path of the directory, with a slash at its end
+	hasBase    bool
 	conditions []rewriteCondition
 	rules      []pendingRule
 	barriers   []rewriteBarrier
@@ -25,6 +26,8 @@ type rewriteState struct {
 	passing []passingPath
 	// frontControllers are lines that lead all requests to one program.
 	frontControllers int
+	// addsParameters tells that a line adds those of a request to those of its destination.
+	addsParameters bool
 	// filesWin tells that a line lets requests for files pass.
 	filesWin bool
 	tie      ruleTie
@@ -64,7 +67,7 @@ func (h *htaccessReader) takeRewriting(d *directive) {
 		h.wrong(d.at, "a RewriteCond has what is looked at and a pattern; write: RewriteCond "+
 			"%%{REQUEST_FILENAME} !-f")
 	case d.name == "rewritebase" && strings.HasPrefix(first, "/"):
-		state.base = encodedPath(strings.TrimSuffix(first, "/") + "/")
+		state.base, state.hasBase = encodedPath(strings.TrimSuffix(first, "/")+"/"), true
 	case d.name == "rewritebase":
 		h.wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", quote(first))
 	default: // RewriteOptions, RewriteMap, RewriteLock, RewriteLog
@@ -129,6 +132,7 @@ type rewriteRule struct {
 	isRedirect, isLast, folds, appendsQuery, dropsQuery, isLiteral bool
 	answer                                                         redirectAnswer
 	isChained                                                      bool // with the next line
+	isRelative                                                     bool // to the directory
 	skips                                                          int  // lines behind it
 }
 
@@ -240,7 +244,7 @@ func parseRewriteRule(d *directive) (rule rewriteRule, refused *refusal) {
 			"flags; write: RewriteRule ^old$ /new [R=301,L]")}
 	}
 	rule.at.Column = words[0].column
-	rule.pattern, rule.to = words[0].text, words[1].text
+	rule.pattern, rule.to = words[0].text, withLowerScheme(words[1].text)
 	if len(words) == 2 {
 		return rule, nil
 	}
@@ -355,6 +359,8 @@ func (r *rewriteRule) passes() bool { return r.answer == rewrites && r.to == "-"
 func (r *rewriteRule) refused() *refusal {
 	var why string
 	switch {
+	case otherScheme.MatchString(r.to) && !isURL(r.to):
+		why = "a destination is a path, or a URL of http or https; use Caddy's redir"
 	case r.answer == rewrites && r.to == "-" && r.isLast:
 	case r.answer == rewrites:
 		why = "this is a rewrite, and no redirect; use Caddy's rewrite or try_files"
@@ -374,6 +380,9 @@ func (r *rewriteRule) refused() *refusal {
 	return &refusal{why: errors.New(why)}
 }
 
+// otherScheme is what a URL begins with.
+var otherScheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
+
 // conditionGroup is what stands for a part of a condition.
 var conditionGroup = regexp.MustCompile(`(^|[^\\])%[0-9]`)
 
@@ -383,6 +392,8 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 	if rule.answer == leads {
 		line.status = h.statusOr(rule.status)
 		line.query = rule.query()
+		h.remarkOnSlashOf(e, rule.to)
+		h.rewrite.addsParameters = h.rewrite.addsParameters || line.query == resolver.QueryPreserve
 	}
 	lines, err := e.lines(line, func(v *pathVariant) (string, error) {
 		return rule.destination(v, h.rewrite.base)
@@ -394,6 +405,10 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 	if rule.answer == leads && !rule.isLast {
 		ways = append(ways,
 			"the line has no L: there, RewriteRules behind it see the path that it leads to")
+	}
+	if rule.isRelative && !h.rewrite.hasBase {
+		ways = append(ways, "a destination without a \"/\" in front is a path of the file system there, "+
+			"as there is no RewriteBase, and of the site here")
 	}
 	for _, how := range ways {
 		h.approximate(rule.at, how)
@@ -408,10 +423,11 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 // query returns what becomes of a request's query.
 func (r *rewriteRule) query() resolver.QueryMode {
 	hasOwn := strings.Contains(strings.TrimSuffix(r.to, "?"), "?")
+	appends := r.appendsQuery && !r.dropsQuery
 	switch {
-	case hasOwn && r.appendsQuery:
+	case hasOwn && appends:
 		return resolver.QueryPreserve
-	case hasOwn || r.appendsQuery:
+	case hasOwn || appends:
 		return resolver.QueryDefault
 	case r.dropsQuery || strings.HasSuffix(r.to, "?"):
 		return resolver.QueryIgnore
@@ -428,7 +444,7 @@ func (r *rewriteRule) destination(v *pathVariant, base string) (string, error) {
 	to = strings.ReplaceAll(to, "%{REQUEST_URI}", inDestination(v.path))
 	to = apacheDestination(v, to)
 	if !isURL(to) && !strings.HasPrefix(to, "/") {
-		to = base + to
+		to, r.isRelative = base+to, true
 	}
 	return to, nil
 }

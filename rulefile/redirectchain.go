@@ -54,7 +54,7 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 			tail = known
 			break
 		}
-		to, _, ok := f.nextOf(key)
+		to, by, ok := f.nextOf(key)
 		if !ok {
 			break
 		}
@@ -63,7 +63,7 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 		path, rest = cutPath(to)
 		query, _, hasFragment := strings.Cut(rest, "#")
 		walked = append(walked, hash)
-		seen = append(seen, chainTail{query != "", hasFragment})
+		seen = append(seen, chainTail{query != "" && !f.addsQuery(by), hasFragment})
 		if isURL(to) {
 			break
 		}
@@ -74,6 +74,12 @@ func (f *redirectsFile) tailOf(path string) (tail chainTail) {
 		f.tails[walked[i]] = tail
 	}
 	return tail
+}
+
+// addsQuery reports whether a line adds the query of a request to that of its destination.
+func (f *redirectsFile) addsQuery(i int) bool {
+	line, _ := f.parser.parse(f.lines[i].text)
+	return line.query == resolver.QueryPreserve || line.query == resolver.QueryMerge
 }
 
 // keyOf returns the key of a path. At Netlify a slash at its end makes no difference.

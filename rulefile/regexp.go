@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"errors"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -441,7 +442,7 @@ func (b *expressionBuilder) addRest(state *pathState, isSome bool) error {
 }
 
 // finish takes in a variant that ends here. One that differs from an earlier one in a slash at its
-// end is left out, and so is what no request has.
+// end, or in names, is left out, and so is what no request has.
 func (b *expressionBuilder) finish(state *pathState) error {
 	if !state.isBegun {
 		return errNoBegin
@@ -453,7 +454,7 @@ func (b *expressionBuilder) finish(state *pathState) error {
 	}
 	e := b.expression
 	isSame := func(other pathVariant) bool {
-		return strings.TrimSuffix(other.path, "/") == strings.TrimSuffix(state.path, "/")
+		return unnamed(other.path) == unnamed(state.path)
 	}
 	if state.path == "/" {
 		e.hasRoot = true
@@ -475,6 +476,14 @@ func (b *expressionBuilder) finish(state *pathState) error {
 	e.variants = append(e.variants, v)
 	return nil
 }
+
+// unnamed returns a path without the names of its variables, and without a slash at its end.
+func unnamed(path string) string {
+	return variableName.ReplaceAllString(strings.TrimSuffix(path, "/"), captured(""))
+}
+
+// variableName is a variable for what is repeated.
+var variableName = regexp.MustCompile(captured(`p\d+`))
 
 // inDestination returns a part of a path as it stands in a destination.
 func inDestination(part string) string {

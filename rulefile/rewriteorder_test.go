@@ -147,3 +147,12 @@ func TestManyLinesThatLetPassAreComparedSoon(t *testing.T) {
 		t.Errorf("%.200q", rules)
 	}
 }
+
+func TestARedirectKeepsTheQueryThatALineBehindItAdds(t *testing.T) {
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
+		{"RewriteRule ^b$ /c?d=1 [R,L,QSA]\nRewriteRule ^a$ /b [R,L]",
+			"b /c?d=1 302 exact preserve|a /b 302 exact", "adds the parameters of a request"},
+		{"RewriteRule ^b$ /c?d=1 [R,L]\nRewriteRule ^a$ /b [R,L]",
+			"b /c?d=1 302 exact ignore|a /b 302 exact ignore", ""},
+	})
+}
