@@ -407,8 +407,8 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 			"the line has no L: there, RewriteRules behind it see the path that it leads to")
 	}
 	if rule.isRelative && !h.rewrite.hasBase {
-		ways = append(ways, "a destination without a \"/\" in front is a path of the file system there, "+
-			"as there is no RewriteBase, and of the site here")
+		ways = append(ways, "a destination without a \"/\" in front is a path of the file "+
+			"system there, as there is no RewriteBase, and of the site here")
 	}
 	for _, how := range ways {
 		h.approximate(rule.at, how)
