@@ -48,8 +48,8 @@ func otherFormat(name, option string, first []byte) (remedies string) {
 	}
 	format, told := rulefile.FromFormatOf(name)
 	if _, err := rulefile.ParseFormat(string(format)); told && err != nil {
-		remedies += "; a file of another program is converted: caddy shortlink convert --from " +
-			string(format) + " " + name
+		remedies += "; a file of another program is converted: caddy shortlink convert --to " +
+			"json --from " + string(format) + " " + name
 	}
 	return remedies
 }
