@@ -49,7 +49,8 @@ none of the site are left out: those of --host, or else of the configuration's s
 With --format csv the missing paths are a file of rules without destinations, and with
 --format json the output is one object.
 
-Exit status: 0 if nothing is missing, 1 if something is, 2 for wrong usage.`,
+Exit status: 0 if nothing is missing, 1 if something is, 2 for wrong usage or
+if all requests are for other hosts.`,
 		Example: `  caddy shortlink coverage --config Caddyfile /var/log/caddy/access.log*
   caddy shortlink coverage --rules links.json --root public old-sitemap.xml
   caddy shortlink coverage --rules links.json --min 10 --format csv access.log > todo.csv`,
@@ -86,6 +87,10 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 	counts := coverage.NewCounts(coverage.Options{IsOurs: c.isOurs(h.Found), Skip: c.skip})
 	if err := c.read(cmd, counts, files); err != nil {
 		return err
+	}
+	if others := counts.LeftOut.Hosts; others > 0 && counts.Len() == 0 {
+		return fmt.Errorf("nothing is counted, as requests are for other hosts than the site's (%d); "+
+			"name the host that they are for with --host", others)
 	}
 	report, err := c.report(cmd, counts, coverage.Question{Ruleset: ruleset,
 		Origin: h.Rules.SiteOrigin(), Root: root, Min: c.min})
