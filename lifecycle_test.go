@@ -167,7 +167,7 @@ func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
 			}
 		})
 	}
-	// The former server still answers on a connection that it has not closed yet.
+	// While the former server is on its way out, it accepts and answers what comes in.
 	deadline := time.Now().Add(time.Minute)
 	for generation := 1; generation <= 10 && !t.Failed(); generation++ {
 		before := asked.Load()

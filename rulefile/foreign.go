@@ -28,7 +28,8 @@ type foreignTable struct {
 	program string
 	// slashesCount tells that the program tells a path from that with a slash at its end.
 	slashesCount bool
-	// lastCounts tells that of entries with the same path the program takes the last one.
+	// lastCounts tells that of entries with the same path, in either letter case, the program takes
+	// the last one.
 	lastCounts bool
 	entries    int
 	text       lineStore
@@ -222,7 +223,7 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 	}
 	f.firstLater = len(f.lines)
 	if t.lastCounts {
-		t.later = t.withoutReplaced()
+		t.later = t.dropReplaced()
 	}
 	for _, line := range t.later {
 		f.store(line.text, int(line.number))
@@ -239,19 +240,21 @@ func (t *foreignTable) makeRules(end error, add func(resolver.Rule)) ([]resolver
 	return f.warned.all(), f.errs.withEnd(end)
 }
 
-// withoutReplaced returns the later lines without those whose path one behind them has, too.
-func (t *foreignTable) withoutReplaced() (kept []storedLine) {
-	by := make(map[string]resolver.Position, len(t.later))
+// dropReplaced drops those of the later lines whose path one behind them has, too, in either letter
+// case. It returns the others.
+func (t *foreignTable) dropReplaced() (kept []storedLine) {
+	lastOf := make(map[string]resolver.Position, len(t.later))
 	for _, stored := range slices.Backward(t.later) {
 		line, refused := decodeForeign(stored.text)
 		at := resolver.Position{Source: t.source, Line: int(stored.number), Column: line.from.column}
+		path := strings.ToLower(line.path)
 		if refused != nil {
 			kept = append(kept, stored)
-		} else if other, isReplaced := by[line.path]; isReplaced {
+		} else if last, isReplaced := lastOf[path]; isReplaced {
 			t.file.warned.add(WarnNeverReached, at, "", "%s takes the last of several redirects of "+
-				"a path, which is that at %s", t.program, other)
+				"a path, which is that at %s", t.program, last)
 		} else {
-			by[line.path], kept = at, append(kept, stored)
+			lastOf[path], kept = at, append(kept, stored)
 		}
 	}
 	slices.Reverse(kept)

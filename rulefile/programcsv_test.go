@@ -64,8 +64,8 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"/d/*,/e,,maybe\n/f/*,/e,,\n", rulefile.Reading{},
 			"old,/blog,308,exact,,preserve\nc,https://e.example/c,307,exact,,ignore\n",
 			"file:4:1: this column holds true or false\nfile:5:1: a row of Vercel has no \"*\"\nfold case"},
-		{"a path of Vercel twice", "source,destination,permanent\n/a,/b,\n/c,/d,\n/a,/e,true\n",
-			rulefile.Reading{}, "c,/d,307,exact,,ignore\na,/e,308,exact,,ignore\n",
+		{"a path of Vercel twice", "source,destination,permanent\n/a,/b,\n/c,/d,\n/A,/e,true\n",
+			rulefile.Reading{}, "c,/d,307,exact,,ignore\nA,/e,308,exact,,ignore\n",
 			"file:2:1: Vercel takes the last of several redirects of a path, which is that at file:4:1"},
 		{"Cloudflare", "e.example/c,https://n.example/c,301,,,,\n" +
 			"e.example/d,https://n.example/d,302,TRUE,,TRUE,TRUE\n" +

@@ -729,6 +729,7 @@ func FuzzRedirects(f *testing.F) {
 }
 
 func TestLinesThatDoubleAPathWithEachStepAreReadSoon(t *testing.T) {
+	// Without a limit this does not end.
 	lines := "/x /a/b\n/a/* /b/:splat/:splat\n/b/* /a/:splat/:splat\n"
 	rules, _, errs := readTexts(rulefile.Redirects, rulefile.Reading{}, lines)
 	if len(rules) != 5 || errs != nil {

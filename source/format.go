@@ -42,16 +42,23 @@ func readAs(
 
 // otherFormat says what to write if a text is in another format than JSON, as far as its name and
 // its beginning tell, or nothing.
-func otherFormat(name, option string, first []byte) (remedies string) {
-	if _, told := rulefile.FormatOf(name); !told && !beginsObject(first) {
-		remedies = "; for the other formats write " + option + " csv or " + option + " redirects"
-	}
+func otherFormat(name, option string, first []byte) string {
 	format, told := rulefile.FromFormatOf(name)
-	if _, err := rulefile.ParseFormat(string(format)); told && err != nil {
-		remedies += "; a file of another program is converted: caddy shortlink convert --to " +
-			"json --from " + string(format) + " " + name
+	_, err := rulefile.ParseFormat(string(format))
+	isForeign := told && err != nil
+	switch isObject := beginsObject(first); {
+	case isForeign && (!isObject || isListed(first)):
+		return "; a file of another program is converted: caddy shortlink convert --to json --from " +
+			string(format) + " " + name
+	case isObject || told && !isForeign:
+		return ""
 	}
-	return remedies
+	return "; for the other formats write " + option + " csv or " + option + " redirects"
+}
+
+// isListed reports whether a JSON object has the members in which other programs list redirects.
+func isListed(text []byte) bool {
+	return bytes.Contains(text, []byte(`"redirects"`)) || bytes.Contains(text, []byte(`"hosting"`))
 }
 
 // beginsObject reports whether a text is the beginning of a JSON object, as far as it goes.
