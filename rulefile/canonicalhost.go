@@ -35,7 +35,7 @@ func (h *htaccessReader) canonicalises(rule *rewriteRule, conditions []rewriteCo
 	redir := fmt.Sprintf("redir %s://%s{uri} %s", scheme, host,
 		redirStatus(h.statusOr(rule.status)))
 	if from := h.hostsBeside(host, conditions); from != "" {
-		return fmt.Errorf("%s; write in the Caddyfile: %s { %s }", why, from, redir)
+		return fmt.Errorf("%s; write a site block for %s, with: %s", why, from, redir)
 	}
 	return fmt.Errorf("%s; write a site block for the host, with: %s", why, redir)
 }

@@ -198,6 +198,7 @@ func (c *converter) finish() {
 		slices.SortStableFunc(lines.Reports, func(a, b LineReport) int {
 			return comparePlaces(a.Position, b.Position)
 		})
+		lines.Reports = slices.Compact(lines.Reports) // of a line that makes several rules
 	}
 	if isOfNetlify(c.from) && c.to != Redirects && done.Exact+done.Approximated.Count > 0 {
 		done.Remarks = append(done.Remarks, queriesPass)

@@ -146,6 +146,12 @@ func (t *foreignTable) withDefaults(add func(resolver.Rule)) func(resolver.Rule)
 
 // add takes in a line.
 func (t *foreignTable) add(line foreignLine) {
+	if t.slashesCount && !t.lastCounts && line.turnsSlash() { // the last one replaces others
+		t.note(line.at)
+		t.approximate(line.at, "the line leads to its own path with a slash more or less at the end, "+
+			"and a rule takes both: it makes no rule, and lines behind it answer")
+		return
+	}
 	if line.status == 0 {
 		line.status = t.reading.Status
 	}
@@ -156,6 +162,13 @@ func (t *foreignTable) add(line foreignLine) {
 		t.capturing[line.at] = true
 	}
 	t.store(line.at, line.encode(""))
+}
+
+// turnsSlash reports whether a line leads to its own path, with a slash more or less at the end. A
+// rule for it would keep the path from the lines that the program asks next.
+func (l *foreignLine) turnsSlash() bool {
+	return l.answer == leads && l.path != l.to &&
+		strings.TrimSuffix(l.path, "/") == strings.TrimSuffix(l.to, "/")
 }
 
 // hasMarks reports whether a text of a table holds what marks captures and ends fields, which no

@@ -36,12 +36,23 @@ func (h *htaccessReader) takeRedirect(d *directive) {
 	case refused != nil && refused.kind == malformed:
 		h.wrong(at, "%s", refused.why)
 	case refused != nil:
-		h.refuse(at, "", refused.why.Error())
+		h.refuse(at, line.front(d.name), refused.why.Error())
 	case d.name == "redirectmatch":
 		h.addRedirectMatch(at, &line)
 	default:
 		h.addRedirect(at, &line)
 	}
+}
+
+// front returns the paths of which a directive that is refused takes some, "" for none.
+func (l *aliasLine) front(name string) string {
+	switch {
+	case name == "redirectmatch":
+		return frontOfExpression(l.from.text, "/")
+	case strings.HasPrefix(l.from.text, "/"):
+		return below(encodedPath(slashes.ReplaceAllString(l.from.text, "/")))
+	}
+	return ""
 }
 
 // parseAlias takes a directive apart.
@@ -203,7 +214,7 @@ func checkDestination(to string) error {
 func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine) {
 	e, err := parsePathExpression(alias.from.text, "", false)
 	if err != nil {
-		h.refuse(at, "", err.Error())
+		h.refuse(at, frontOfExpression(alias.from.text, "/"), err.Error())
 		return
 	}
 	if e.wantsQuery() {

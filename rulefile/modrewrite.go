@@ -133,6 +133,7 @@ type rewriteRule struct {
 	answer                                                         redirectAnswer
 	isChained                                                      bool // with the next line
 	isRelative                                                     bool // to the directory
+	decides                                                        bool // how a request goes on
 	skips                                                          int  // lines behind it
 }
 
@@ -172,6 +173,9 @@ func (h *htaccessReader) takeRule(d *directive, conditions []rewriteCondition) {
 	}
 	rule.settle(h.reading.Hosts)
 	switch {
+	case rule.passes() && !rule.decides:
+		h.passOver(d)
+		return
 	case rule.isFrontController():
 		h.addFrontController(&rule, conditions, tied)
 		return
@@ -203,7 +207,7 @@ func (h *htaccessReader) takeRule(d *directive, conditions []rewriteCondition) {
 func (h *htaccessReader) refuseRule(
 	rule *rewriteRule, e *pathExpression, why error, hasConditions bool,
 ) {
-	path := ""
+	path := frontOfExpression(rule.pattern, h.rewrite.base)
 	if e != nil {
 		path = e.variants[0].path
 	}
@@ -252,12 +256,21 @@ func parseRewriteRule(d *directive) (rule rewriteRule, refused *refusal) {
 	if err != nil {
 		return rule, &refusal{why: err}
 	}
+	rule.decides = slices.ContainsFunc(flags, decides)
 	for _, flag := range flags {
 		if err := rule.setFlag(flag); err != nil && refused == nil {
 			refused = &refusal{why: err, kind: unsupported}
 		}
 	}
 	return rule, refused
+}
+
+// decides reports whether a flag has a say in how a request goes on that keeps its path. The others
+// say what matches, or set a variable, a cookie or a type.
+func decides(flag string) bool {
+	name, _, _ := strings.Cut(flag, "=")
+	return !slices.Contains([]string{"", "nc", "nocase", "ns", "nosubreq", "e", "env", "co", "cookie",
+		"t", "type", "h", "handler"}, strings.ToLower(name))
 }
 
 // setFlag takes in a flag.

@@ -264,7 +264,7 @@ func (t *foreignTable) addMatch(
 ) {
 	e, err := b.parse(expression)
 	if err != nil {
-		t.refuse(at, frontOfExpression(expression), err.Error())
+		t.refuse(at, frontOfExpression(expression, "/"), err.Error())
 		return
 	}
 	line := foreignLine{at: at, answer: answerOf(to)}

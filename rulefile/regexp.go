@@ -47,6 +47,7 @@ func parsePathExpression(expression, base string, folds bool) (*pathExpression, 
 
 // parse takes a regular expression apart.
 func (b *expressionBuilder) parse(expression string) (*pathExpression, error) {
+	b.written = expression
 	expression, isFolded := strings.CutPrefix(expression, "(?i)")
 	isAnywhere := strings.HasPrefix(expression, "/")
 	if isAnywhere {
@@ -92,7 +93,7 @@ func unreadable(err error) error {
 	if what == "" {
 		what = "is not well-formed: " + wrong.Code.String()
 	}
-	return errors.New("in the regular expression, " + quote(wrong.Expr) + " " + what + "; " +
+	return errors.New("in the regular expression, " + quoteExpression(wrong.Expr) + " " + what + "; " +
 		insteadOfExpression)
 }
 
@@ -110,11 +111,11 @@ var (
 )
 
 // frontOfExpression returns the paths of which an expression without an equivalent takes some:
-// those that begin with the text that it begins with.
-func frontOfExpression(expression string) (path string) {
+// those that begin with the text that it begins with, behind the base, which ends in a slash.
+func frontOfExpression(expression, base string) (path string) {
 	text, isAnchored := strings.CutPrefix(expression, "^")
 	if !isAnchored || strings.Contains(text, "|") {
-		return "/" + capturedRest
+		return base + capturedRest
 	}
 	end := strings.IndexAny(text, `.[(*+?{\$`)
 	switch {
@@ -123,7 +124,7 @@ func frontOfExpression(expression string) (path string) {
 	case end > 0 && strings.IndexByte("*?{", text[end]) >= 0:
 		end-- // which may lack
 	}
-	return "/" + encodedPath(strings.TrimPrefix(text[:end], "/")) + capturedRest
+	return base + encodedPath(strings.TrimPrefix(text[:end], "/")) + capturedRest
 }
 
 // pathState is the path of a variant, as far as it has been built.
@@ -142,8 +143,9 @@ type groupSpan struct{ number, from, to int }
 // expressionBuilder builds the paths of a regular expression.
 type expressionBuilder struct {
 	base       string
-	folds      bool // letters match in either case
-	isEncoded  bool // it matches encoded paths with their query
+	written    string // the whole expression
+	folds      bool   // letters match in either case
+	isEncoded  bool   // it matches encoded paths with their query
 	expression *pathExpression
 	variables  int
 }
@@ -228,9 +230,25 @@ func (b *expressionBuilder) refuse(e *syntax.Regexp) error {
 	if e.Op == syntax.OpRepeat {
 		instead = "write [^/]+ if any segment is meant, or " + instead
 	}
-	return errors.New("in the regular expression, " + quote(e.String()) + " has no equivalent; " +
-		instead)
+	return errors.New(b.quote(e) + " has no equivalent; " + instead)
 }
+
+// quote quotes a part of the expression, or all of it where the part is written in another way.
+func (b *expressionBuilder) quote(e *syntax.Regexp) string {
+	for _, part := range []string{e.String(), asWritten.Replace(e.String())} {
+		if strings.Contains(b.written, part) {
+			return "in the regular expression, " + quoteExpression(part)
+		}
+	}
+	return "the regular expression " + quoteExpression(b.written)
+}
+
+// quoteExpression quotes an expression with its backslashes as they are.
+func quoteExpression(text string) string { return strings.ReplaceAll(quote(text), `\\`, `\`) }
+
+// asWritten writes what [syntax.Regexp.String] spells out as most people do.
+var asWritten = strings.NewReplacer("[0-9]", `\d`, "[^0-9]", `\D`, "[0-9A-Z_a-z]", `\w`,
+	"(?-s:.)", ".", "(?-s:.+)", ".+", "(?-s:.*)", ".*", `[^\./]`, "[^/.]")
 
 // addText adds text. Without a path there is no way on: it begins with one slash, and has no two in
 // a row.
@@ -364,9 +382,8 @@ func (b *expressionBuilder) addRepeated(
 		}
 		return b.addAll(state, least == 1 && state.path != "")
 	case !isNoneOf(of, "/") && !(b.isEncoded && isNoneOf(of, "/?")):
-		return nil, errors.New("in the regular expression, " + quote(e.String()) + " takes some " +
-			"characters alone, and a variable takes any of a segment; write [^/]+ if that is meant, or " +
-			insteadOfExpression)
+		return nil, errors.New(b.quote(e) + " takes some characters alone, and a variable takes any " +
+			"of a segment; write [^/]+ if that is meant, or " + insteadOfExpression)
 	case state.hasRest:
 		return nil, errBehindRest
 	case endsInVariable(state.path):

@@ -113,17 +113,72 @@ func TestAPathWithAQueryMatchesNothingInApache(t *testing.T) {
 	})
 }
 
+func TestARefusedLineNamesTheOneThatGetsItsRequests(t *testing.T) {
+	const all, gets = "\nRedirect / https://e.example/", " gets requests that it would have taken"
+	const root = `|no rule is for "/"`
+	const blog = "blog https://e.example 301"
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
+		{"RedirectMatch ^/blog/(\\d+)$ /p/$1\nRedirectMatch ^/blog/(.+)\\.php$ /q/$1\n" +
+			"Redirect 301 /blog https://e.example", blog, "the line at file:3:14" + gets +
+			"|the line at file:3:14" + gets},
+		{"RedirectMatch ^/b/(\\d+)$ /p/$1\nRedirect 301 /blog https://e.example", blog,
+			"path_regexp matcher; the line is left out"},
+		{"Redirect 404 /blog/a//b\nRedirectMatch 404 ^/blog/\\d\nRedirect 301 /blog https://e.example",
+			blog, "the line at file:3:14" + gets + "|the line at file:3:14" + gets},
+		{"RewriteRule ^(.+)\\.html$ /$1 [R,L]" + all, "{+splat} https://e.example/{+splat} 302",
+			"the line at file:2:10" + gets + root},
+		{"RewriteRule !^x /y [R,L]" + all, "{+splat} https://e.example/{+splat} 302",
+			"the line at file:2:10" + gets + root},
+		{"RewriteBase /x/\nRewriteRule ^b\\d+ /y [R,L]\nRedirect 301 /b /c\nRedirect 301 /x /z",
+			"b /c 301|x /z 301", "taken for that of /x/|the line at file:4:14" + gets},
+	})
+}
+
+func TestARewriteRuleThatOnlySetsSomethingIsLeftOut(t *testing.T) {
+	const note, rules = "what redirects nothing is left out: 1 directive (RewriteRule)", "a /b 302 exact"
+	for _, line := range []string{".* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]",
+		"^feed$ - [E=X:1,NC]", "^a$ - [CO=x:y:z]", `\.php$ - [T=text/html,H=x]`, "^a$ -"} {
+		testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
+			{"RewriteCond %{HTTP_COOKIE} x\nRewriteRule " + line + "\nRewriteRule ^a$ /b [R,L]", rules,
+				note},
+		})
+	}
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
+		{"RewriteRule ^a$ - [E=X:1,F]", "", "the flag \"E=X:1\" has no equivalent"},
+		{"RewriteRule ^a$ /b [E=X:1,R]", "", "the flag \"E=X:1\" has no equivalent"},
+		{"RewriteRule ^a$ - [R=301]", "", "redirects to where a request is already"},
+	})
+}
+
+func TestALineThatTurnsASlashAloneMakesNoRule(t *testing.T) {
+	const all, made = "\nRedirect / https://e.example/", "{+splat} https://e.example/{+splat} 302"
+	const says = `it makes no rule, and lines behind it answer|no rule is for "/"`
+	testTexts(t, rulefile.Htaccess, rulefile.Reading{}, []textTest{
+		{"RedirectMatch ^/g$ /g/" + all, made, says},
+		{"RewriteBase /\nRewriteRule ^wp-admin$ wp-admin/ [R,L]" + all, made, aliasRemark + says},
+		{"RewriteRule ^([^/]+)$ /$1/ [R,L]" + all, made, aliasRemark + says},
+		{"RedirectMatch ^/a/$ /a\nRedirectMatch ^/a$ /b", "a /b 302 exact", "it makes no rule"},
+		{"RedirectMatch ^/g$ /g" + all, "g pass exact|" + made, "remove the line|no rule is for"},
+	})
+	_, done := rulesOf(t, rulefile.Reading{}, rulefile.Htaccess, "RedirectMatch ^/(a|b)$ /$1/")
+	if n := len(done.Approximated.Reports); n != 1 {
+		t.Errorf("%d reports of a line for two paths", n)
+	}
+}
+
 func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 	const www = "RewriteCond %{HTTP_HOST} ^example\\.com$ [NC]\n" +
 		"RewriteRule ^(.*)$ https://www.example.com/$1 [L,R=301]\nRewriteRule ^a$ /b [R,L]"
-	const says = "example.com { redir https://www.example.com{uri} permanent }; the line is left out"
+	const says = "write a site block for example.com, with: " +
+		"redir https://www.example.com{uri} permanent; the line is left out"
 	for _, hosts := range [][]string{nil, {"example.com"}, {"example.com", "www.example.com"}} {
 		testTexts(t, rulefile.Htaccess, rulefile.Reading{Hosts: hosts}, []textTest{
 			{www, "a /b 302 exact", says},
 			{"RewriteCond %{HTTP_HOST} !^www\\.example\\.com$\nRewriteRule ^ " +
 				"https://www.example.com%{REQUEST_URI} [L,R=301]", "", says},
 			{"RewriteCond %{HTTP_HOST} ^(www\\.)?a\\.example$\n" +
-				"RewriteRule ^ https://b.example%{REQUEST_URI} [L,R=308]", "", "a.example, www.a.example { redir https://b.example{uri} 308 }"},
+				"RewriteRule ^ https://b.example%{REQUEST_URI} [L,R=308]", "",
+				"block for a.example, www.a.example, with: redir https://b.example{uri} 308;"},
 			{"RewriteCond %{HTTP_HOST} ^a[0-9]\nRewriteRule ^ https://b.example%{REQUEST_URI} [L,R]", "",
 				"write a site block for the host, with: redir https://b.example{uri} temporary"},
 			{"RewriteCond %{HTTP_HOST} !^www\\.\nRewriteRule ^(.*)$ https://www.%{HTTP_HOST}/$1 [L,R=301]",
