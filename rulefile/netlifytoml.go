@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,10 +112,7 @@ func (n *netlifyTOML) isEntry(line []byte) bool {
 // takes a string for open where a comment or another string has such quotation marks: then the
 // piece is larger than it had to be.
 func (n *netlifyTOML) follow(line []byte) error {
-	const deepest = 1000
-	n.depth += bytes.Count(line, []byte("[")) + bytes.Count(line, []byte("{")) -
-		bytes.Count(line, []byte("]")) - bytes.Count(line, []byte("}"))
-	if n.depth = max(n.depth, 0); n.depth > deepest || bytes.Count(line, []byte("[")) > 100*deepest {
+	if !n.followDepth(line) || longKey.Match(line) {
 		return &Error{n.lines.position(1), "arrays and tables stand in each other too deep to be read; " +
 			"write less of them"}
 	}
@@ -138,6 +136,27 @@ func (n *netlifyTOML) follow(line []byte) error {
 		line = line[at+3:]
 	}
 }
+
+// followDepth finds out how many brackets and braces are open behind a line. It reports false where
+// more are open in it than the library reads in a reasonable time.
+func (n *netlifyTOML) followDepth(line []byte) bool {
+	const deepest = 100
+	for _, c := range line {
+		switch c {
+		case '[', '{':
+			n.depth++
+		case ']', '}':
+			n.depth = max(n.depth-1, 0)
+		}
+		if n.depth > deepest {
+			return false
+		}
+	}
+	return true
+}
+
+// longKey is a key of a hundred parts, each of which is a table.
+var longKey = regexp.MustCompile(`(?:(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){100}`)
 
 // readPiece reads the piece that is held, and lets go of it.
 func (n *netlifyTOML) readPiece() {

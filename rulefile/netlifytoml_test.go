@@ -106,7 +106,12 @@ to = "/\u0001"
 		{"depth", "redirects = " + strings.Repeat("[", 1_000_000), rulefile.Reading{}, "",
 			"file:1:1: arrays and tables stand in each other too deep"},
 		{"depth over lines", "redirects = " + strings.Repeat("[\n", 1_000_000), rulefile.Reading{}, "",
-			"file:1001:1: arrays and tables stand in each other too deep"},
+			"file:101:1: arrays and tables stand in each other too deep"},
+		{"depth within a line", "[[redirects]]\nquery = " + strings.Repeat("{a=", 5000) + "1" +
+			strings.Repeat("}", 5000) + "\n", rulefile.Reading{}, "",
+			"file:2:1: arrays and tables stand in each other too deep"},
+		{"a key of many parts", "[[redirects]]\n" + strings.Repeat("a.", 15_000) + "a = 1\n",
+			rulefile.Reading{}, "", "file:2:1: arrays and tables stand in each other too deep"},
 		{"a text of several lines",
 			"[[redirects]]\nfrom=\"/a\"\nto=\"/b\"\nnote=\"\"\"\n[[redirects]]\n\"\"\"\n",
 			rulefile.Reading{}, "a,/b,301,exact\n", "passed over: \"note\""},

@@ -728,6 +728,21 @@ func FuzzRedirects(f *testing.F) {
 	})
 }
 
+// What took the square or the cube of their length does not end in the time of a test.
+func TestLongLinesAreReadSoon(t *testing.T) {
+	for name, lines := range map[string]string{
+		"captures":              "/:a /x" + strings.Repeat("/:a", 20_000) + "\n",
+		"captures and the rest": "/a/:x/* /x" + strings.Repeat("/:x", 1000) + "/:splat\n",
+		"segments": "/a/:x/* /" + strings.Repeat("a/", 15_000) + ":splat\n/a/* /b/:splat\n/" +
+			strings.Repeat("a/", 15_000) + "* /c/:splat\n",
+	} {
+		if _, err := (rulefile.Reading{SkipUnsupported: true}).Read(strings.NewReader(lines),
+			rulefile.Redirects, "redirects", func(resolver.Rule) {}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestLinesThatDoubleAPathWithEachStepAreReadSoon(t *testing.T) {
 	// Without a limit this does not end.
 	lines := "/x /a/b\n/a/* /b/:splat/:splat\n/b/* /a/:splat/:splat\n"

@@ -157,17 +157,17 @@ func (s *pathSet) front() int {
 
 // addAll adds what two sets have in common in some of n segments.
 func (s *pathSet) addAll(a, b *pathSet, from, to, n int) bool {
+	spanOfA, spanOfB := a.span(), b.span()
 	for i := from; i < to; i++ {
-		if !s.add(a.segmentAt(i, n), b.segmentAt(i, n)) {
+		if !s.add(a.segmentAt(i, n, spanOfA), b.segmentAt(i, n, spanOfB)) {
 			return false
 		}
 	}
 	return true
 }
 
-// segmentAt returns what a set has for the i-th of n segments; nil for any.
-func (s *pathSet) segmentAt(i, n int) *setSegment {
-	span := s.span()
+// segmentAt returns what a set with such a span has for the i-th of n segments; nil for any.
+func (s *pathSet) segmentAt(i, n, span int) *setSegment {
 	switch behind := len(s.segments) - span - 1; {
 	case span < 0 && i >= len(s.segments):
 		return nil

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -231,7 +232,8 @@ func (t *redirectTarget) set(isFront bool) (set pathSet, ok bool) {
 // targetSet takes the pieces of a destination's path.
 type targetSet struct {
 	pathSet
-	current setSegment
+	current   setSegment
+	variables int
 }
 
 // addText adds text. It reports false for an empty segment, which no line's path has.
@@ -266,11 +268,15 @@ func (s *targetSet) addSplat(isLast bool) bool {
 	return isLast && s.addVariable(false)
 }
 
-// addVariable adds a variable. It reports false where its segment has one.
+// addVariable adds a variable. It reports false where its segment has one, and where there are more
+// than a key can have.
 func (s *targetSet) addVariable(spans bool) bool {
 	isFirst := s.current.isText()
-	s.current.name, s.current.spans = s.freeName(splatName), spans
-	return isFirst
+	s.current.name, s.current.spans = splatName, spans
+	if s.variables++; s.variables > 1 {
+		s.current.name += strconv.Itoa(s.variables)
+	}
+	return isFirst && s.variables < maxSegments
 }
 
 // endSegment ends a segment, and reports whether there is one.
