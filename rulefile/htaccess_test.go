@@ -244,3 +244,17 @@ func convertedLoads(t *testing.T, from rulefile.Format, text string) {
 		t.Errorf("%v, %d exact\n%s", err, done.Exact, out)
 	}
 }
+
+// Without a limit these take gigabytes.
+func TestADestinationThatRepeatsALongGroupIsRefusedSoon(t *testing.T) {
+	group, again := "^/("+strings.Repeat("a", 8000)+")$ ", strings.Repeat("$1", 500_000)
+	for format, text := range map[rulefile.Format]string{
+		rulefile.Htaccess: "RedirectMatch " + group + "/" + again,
+		rulefile.Map:      "~" + group + "/" + again + ";",
+	} {
+		rules, done := rulesOf(t, rulefile.Reading{}, format, text)
+		if rules != "" || !strings.Contains(reportsOf(done.Refused), "longer than 65535 bytes") {
+			t.Errorf("%s: %d bytes of rules, %+v", format, len(rules), done.Refused.Count)
+		}
+	}
+}

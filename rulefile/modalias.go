@@ -160,7 +160,7 @@ func (h *htaccessReader) addRedirect(at resolver.Position, alias *aliasLine) {
 	h.add(line)
 }
 
-// slashes are several in a row, for which Redirect takes one, and one for several.
+// slashes are several in a row. Apache merges them in a request's path, and Redirect in its own.
 var slashes = regexp.MustCompile(`//+`)
 
 // noQuery is why a line with a query in its path is left out.
@@ -212,7 +212,7 @@ func checkDestination(to string) error {
 
 // addRedirectMatch takes in what a RedirectMatch says.
 func (h *htaccessReader) addRedirectMatch(at resolver.Position, alias *aliasLine) {
-	e, err := parsePathExpression(alias.from.text, "", false)
+	e, err := expressionOptions{}.parse(alias.from.text)
 	if err != nil {
 		h.refuse(at, frontOfExpression(alias.from.text, "/"), err.Error())
 		return
@@ -271,7 +271,7 @@ func (t *foreignTable) addExpression(
 // backslash stands in front of what is meant as it is.
 func apacheDestination(v *pathVariant, to string) string {
 	var b strings.Builder
-	for i := 0; i < len(to); i++ {
+	for i := 0; i < len(to) && b.Len() < longestDestination; i++ {
 		switch c := to[i]; {
 		case c == '\\' && i+1 < len(to):
 			i++

@@ -132,7 +132,6 @@ type rewriteRule struct {
 	isRedirect, isLast, folds, appendsQuery, dropsQuery, isLiteral bool
 	answer                                                         redirectAnswer
 	isChained                                                      bool // with the next line
-	isRelative                                                     bool // to the directory
 	decides                                                        bool // how a request goes on
 	skips                                                          int  // lines behind it
 }
@@ -236,7 +235,8 @@ func (h *htaccessReader) expressionOf(rule *rewriteRule) (*pathExpression, error
 			"a rule takes no paths but certain ones; use Caddy's redir with not and a " +
 				"path_regexp matcher")
 	}
-	return parsePathExpression(rule.pattern, h.rewrite.base, rule.folds)
+	options := expressionOptions{base: h.rewrite.base, folds: rule.folds}
+	return options.parse(rule.pattern)
 }
 
 // parseRewriteRule takes a rule apart.
@@ -372,7 +372,7 @@ func (r *rewriteRule) passes() bool { return r.answer == rewrites && r.to == "-"
 func (r *rewriteRule) refused() *refusal {
 	var why string
 	switch {
-	case otherScheme.MatchString(r.to) && !isURL(r.to):
+	case schemePrefix.MatchString(r.to) && !isURL(r.to):
 		why = "a destination is a path, or a URL of http or https; use Caddy's redir"
 	case r.answer == rewrites && r.to == "-" && r.isLast:
 	case r.answer == rewrites:
@@ -393,8 +393,8 @@ func (r *rewriteRule) refused() *refusal {
 	return &refusal{why: errors.New(why)}
 }
 
-// otherScheme is what a URL begins with.
-var otherScheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
+// schemePrefix is the scheme in front of a URL, with its colon.
+var schemePrefix = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 
 // conditionGroup is what stands for a part of a condition.
 var conditionGroup = regexp.MustCompile(`(^|[^\\])%[0-9]`)
@@ -408,8 +408,11 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 		h.remarkOnSlashOf(e, rule.to)
 		h.rewrite.addsParameters = h.rewrite.addsParameters || line.query == resolver.QueryPreserve
 	}
+	isRelative := false
 	lines, err := e.lines(line, func(v *pathVariant) (string, error) {
-		return rule.destination(v, h.rewrite.base)
+		to, ofVariant := rule.destination(v, h.rewrite.base)
+		isRelative = isRelative || ofVariant
+		return to, nil
 	})
 	if err != nil {
 		h.refuse(rule.at, e.variants[0].path, err.Error())
@@ -419,7 +422,7 @@ func (h *htaccessReader) addRule(rule *rewriteRule, e *pathExpression, ways []st
 		ways = append(ways,
 			"the line has no L: there, RewriteRules behind it see the path that it leads to")
 	}
-	if rule.isRelative && !h.rewrite.hasBase {
+	if isRelative && !h.rewrite.hasBase {
 		ways = append(ways, "a destination without a \"/\" in front is a path of the file "+
 			"system there, as there is no RewriteBase, and of the site here")
 	}
@@ -448,18 +451,18 @@ func (r *rewriteRule) query() resolver.QueryMode {
 	return resolver.QueryDefault
 }
 
-// destination returns where a path leads.
-func (r *rewriteRule) destination(v *pathVariant, base string) (string, error) {
-	to := strings.TrimSuffix(r.to, "?")
+// destination returns where a path leads, and whether that depends on the base.
+func (r *rewriteRule) destination(v *pathVariant, base string) (to string, isRelative bool) {
+	to = strings.TrimSuffix(r.to, "?")
 	if !r.isLiteral {
 		to = escapedByApache.Replace(to)
 	}
 	to = strings.ReplaceAll(to, "%{REQUEST_URI}", inDestination(v.path))
 	to = apacheDestination(v, to)
 	if !isURL(to) && !strings.HasPrefix(to, "/") {
-		to, r.isRelative = base+to, true
+		return base + to, true
 	}
-	return to, nil
+	return to, false
 }
 
 // escapedByApache encodes what a destination does not mean as it is, but for what stands for

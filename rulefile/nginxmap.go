@@ -202,7 +202,7 @@ func (n *nginxReader) addKey(at resolver.Position, key, to string) {
 	if expression, is := strings.CutPrefix(key, "~"); is {
 		expression, folds := strings.CutPrefix(expression, "*")
 		n.isLater = true
-		n.addMatch(at, expression, to, expressionBuilder{
+		n.addMatch(at, expression, to, expressionOptions{
 			folds: folds, isEncoded: n.lookedUp == "$request_uri",
 		})
 		return
@@ -260,9 +260,9 @@ var errVariable = errors.New("a destination has no variables but parts of the pa
 
 // addMatch takes in a regular expression and its destination.
 func (t *foreignTable) addMatch(
-	at resolver.Position, expression, to string, b expressionBuilder,
+	at resolver.Position, expression, to string, options expressionOptions,
 ) {
-	e, err := b.parse(expression)
+	e, err := options.parse(expression)
 	if err != nil {
 		t.refuse(at, frontOfExpression(expression, "/"), err.Error())
 		return

@@ -38,17 +38,26 @@ type pathVariant struct {
 // maxVariants is how many paths a regular expression stands for at most.
 const maxVariants = 64
 
-// parsePathExpression takes a regular expression apart. base is the encoded path that a program
-// cuts off in front of what it matches, "" for none.
-func parsePathExpression(expression, base string, folds bool) (*pathExpression, error) {
-	b := expressionBuilder{base: base, folds: folds}
-	return b.parse(expression)
+// The longest regular expression that is taken apart, in bytes, and the most groups of one. Each
+// variant has its own.
+const (
+	longestExpression = 1 << 13
+	maxGroups         = 64
+)
+
+// expressionOptions say how a program matches with a regular expression.
+type expressionOptions struct {
+	base      string // the encoded path that it cuts off in front of what it matches
+	folds     bool   // letters match in either case
+	isEncoded bool   // it matches encoded paths with their query
 }
 
 // parse takes a regular expression apart.
-func (b *expressionBuilder) parse(expression string) (*pathExpression, error) {
-	b.written = expression
-	expression, isFolded := strings.CutPrefix(expression, "(?i)")
+func (o expressionOptions) parse(written string) (*pathExpression, error) {
+	if len(written) > longestExpression {
+		return nil, errLongExpression
+	}
+	expression, isFolded := strings.CutPrefix(written, "(?i)")
 	isAnywhere := strings.HasPrefix(expression, "/")
 	if isAnywhere {
 		expression = "^" + expression
@@ -57,8 +66,12 @@ func (b *expressionBuilder) parse(expression string) (*pathExpression, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
+	if parsed.MaxCap() > maxGroups {
+		return nil, errLongExpression
+	}
+	o.folds = o.folds || isFolded
 	e := &pathExpression{names: parsed.CapNames(), isAnywhere: isAnywhere}
-	b.expression, b.folds = e, b.folds || isFolded
+	b := expressionBuilder{expressionOptions: o, written: written, expression: e}
 	states, err := b.add([]pathState{{path: b.base}}, parsed)
 	if err != nil {
 		return nil, err
@@ -103,6 +116,8 @@ const insteadOfExpression = "write a rule for each path, or use Caddy's redir wi
 var (
 	errNoBegin = errors.New("the regular expression matches anywhere within a path; begin it with " +
 		"\"^\", or use Caddy's redir with a path_regexp matcher")
+	errLongExpression = errors.New("the regular expression has more than 8192 bytes or 64 groups; " +
+		insteadOfExpression)
 	errTooManyVariants = errors.New("the regular expression stands for more than 64 paths; " +
 		insteadOfExpression)
 	errBehindRest = errors.New(
@@ -142,10 +157,8 @@ type groupSpan struct{ number, from, to int }
 
 // expressionBuilder builds the paths of a regular expression.
 type expressionBuilder struct {
-	base       string
+	expressionOptions
 	written    string // the whole expression
-	folds      bool   // letters match in either case
-	isEncoded  bool   // it matches encoded paths with their query
 	expression *pathExpression
 	variables  int
 }
@@ -414,7 +427,8 @@ func leastOf(e *syntax.Regexp) (least int, isEndless bool) {
 	return e.Min, e.Max < 0
 }
 
-// isNoneOf reports whether an expression is any character but these, which stand in their order.
+// isNoneOf reports whether an expression is any character but these, which are sorted and have gaps
+// between them.
 func isNoneOf(e *syntax.Regexp, characters string) bool {
 	ranges := []rune{0}
 	for _, c := range characters {
@@ -577,19 +591,26 @@ func (e *pathExpression) approximations() (how []string) {
 	return how
 }
 
+// longestDestination is from where on, in bytes, no more is added to a destination, which is too
+// long then for any rule.
+const longestDestination = 1 << 16
+
 // destination returns a destination in which $1, ${1} and $name stand for what was captured.
-func (e *pathExpression) destination(v *pathVariant, text string) (to string, err error) {
-	for {
+func (e *pathExpression) destination(v *pathVariant, text string) (string, error) {
+	var to strings.Builder
+	for to.Len() < longestDestination {
 		before, behind, found := strings.Cut(text, "$")
-		to += before
+		to.WriteString(before)
 		if !found {
-			return to, nil
+			break
 		}
 		value, rest, ok := e.group(v, behind)
 		if !ok {
 			return "", errors.New("\"$\" in the destination stands for no group of the regular " +
 				"expression; write %24 for the character")
 		}
-		to, text = to+value, rest
+		to.WriteString(value)
+		text = rest
 	}
+	return to.String(), nil
 }

@@ -45,7 +45,7 @@ func TestARegularExpressionIsPathsWithCaptures(t *testing.T) {
 		{`^/(?:x/)?a$`, "", "/x/a /a", "|"},
 		{`^/(index\.html)?$`, "", "/index.html", "index.html"},
 	} {
-		e, err := parsePathExpression(tt.expression, tt.base, false)
+		e, err := expressionOptions{base: tt.base}.parse(tt.expression)
 		if err != nil {
 			t.Errorf("%s: %v", tt.expression, err)
 			continue
@@ -92,8 +92,11 @@ func TestARegularExpressionWithoutAnEquivalentIsRefused(t *testing.T) {
 		`^//a$`:                        "no path matches",
 		`^/?$`:                         "no rule is for \"/\"",
 		`^/a/([^/]+?)(.*)$`:            "may only stand at the end",
+
+		"^/a" + strings.Repeat("()", 65) + "$": "has more than 8192 bytes or 64 groups",
+		"^/" + strings.Repeat("a", 8192):       "has more than 8192 bytes or 64 groups",
 	} {
-		if e, err := parsePathExpression(expression, "", false); err == nil ||
+		if e, err := (expressionOptions{}).parse(expression); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", expression, e, err)
 		}
@@ -109,7 +112,7 @@ func TestARegularExpressionTellsWhatItMeansElsewhere(t *testing.T) {
 		`^/a\.html$`:          "",
 		`(?i)^/([^/]+)/123/?`: "",
 	} {
-		e, err := parsePathExpression(expression, "", false)
+		e, err := expressionOptions{}.parse(expression)
 		if err != nil {
 			t.Fatalf("%s: %v", expression, err)
 		}
@@ -172,7 +175,7 @@ func FuzzRegularExpression(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, expression string) {
-		e, err := parsePathExpression(expression, "", false)
+		e, err := expressionOptions{}.parse(expression)
 		if err != nil || e.hasDots || e.folds || e.isAnywhere ||
 			strings.ContainsAny(expression, "%\x01\x02") {
 			return
@@ -210,7 +213,7 @@ func hasGroups(got map[int]string, want []string) bool {
 }
 
 func TestAGroupIsWrittenInSeveralWays(t *testing.T) {
-	e, err := parsePathExpression(`^/(?P<year>[^/]+)/(a)/(.*)$`, "", false)
+	e, err := expressionOptions{}.parse(`^/(?P<year>[^/]+)/(a)/(.*)$`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -250,7 +250,7 @@ func (y *yamlReader) addEntry(at resolver.Position, path, to string) {
 	case checkDestination(to) != nil:
 		y.t.wrong(at, "%s", checkDestination(to))
 	case isExpression:
-		y.t.addMatch(at, path, to, expressionBuilder{})
+		y.t.addMatch(at, path, to, expressionOptions{})
 	case looksLikeExpression.MatchString(path):
 		y.t.refuse(at, "", "the path looks like a regular expression, which begins with \"^\"; write "+
 			"that in front, or the path percent-encoded")
