@@ -146,6 +146,8 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 		"another word for exact":    {"a,/b,301,yes", `csv:1:10: this column holds the word exact, or nothing, not "yes"`},
 		"unlisted in exact's place": {"a,/b,301,unlisted", `csv:1:10: this column holds the word exact, or nothing, not "unlisted"`},
 		"exact in unlisted's place": {"a,/b,,,exact", `csv:1:8: this column holds the word unlisted, or nothing, not "exact"`},
+		"a status of what is gone": {"a,,410", "csv:1:4: this column holds 301, 302, 303, 307 or 308, " +
+			`not "410"; write gone as the destination`},
 		"a query mode that is none": {"key,to,query\na,/b,drop\nc,/d,Merge",
 			`csv:2:6: this column holds merge, preserve or ignore, or nothing, not "drop"
 csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},

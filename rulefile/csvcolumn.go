@@ -21,9 +21,12 @@ const (
 	unlistedColumn
 	queryColumn
 	noteColumn
-	// unknownColumn holds something that is not looked at: requests, which coverage writes, or what
-	// makes the header an error.
+	// unknownColumn holds something that is not looked at: requests, which coverage writes.
 	unknownColumn
+	// strayColumn has a name that makes the header an error, or that a conversion passes over.
+	strayColumn
+	// typeColumn holds statuses or something else, in a table that is converted.
+	typeColumn
 )
 
 // csvColumns are all columns, in the order in which they are written.
@@ -42,7 +45,7 @@ func (c csvColumn) name() string {
 		return "key"
 	case destinationColumn:
 		return "destination"
-	case statusColumn:
+	case statusColumn, typeColumn:
 		return "status"
 	case exactColumn:
 		return "exact"
@@ -78,24 +81,37 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 	case "requests":
 		return unknownColumn, true
 	}
-	return noColumn, false
+	return strayColumn, false
 }
 
-// isHeader reports whether a first row names columns: the key's is there, and nothing that
-// looks like a value.
-func isHeader(row []string) bool {
-	namesKey := func(field string) bool {
+// columnsOf returns the columns that a row names, also by what they are often called if the table
+// is converted.
+func columnsOf(row []string, isLenient bool) (columns []csvColumn) {
+	for _, field := range row {
 		column, _ := columnNamed(field)
-		return column == keyColumn
+		columns = append(columns, column)
 	}
+	if isLenient {
+		takeUsualNames(columns, row)
+	}
+	return columns
+}
+
+// isHeader reports whether a first row names columns: the key's is there, that of the destination
+// where the key's is not called as in a source, and nothing that looks like a value.
+func isHeader(row []string, isLenient bool) bool {
 	isValue := func(field string) bool {
 		return strings.Contains(field, "/") || resolver.IsValue(field)
 	}
-	return slices.ContainsFunc(row, namesKey) && !slices.ContainsFunc(row, isValue)
+	usual := columnsOf(row, isLenient)
+	namesKey := slices.Contains(columnsOf(row, false), keyColumn) ||
+		slices.Contains(usual, keyColumn) && slices.Contains(usual, destinationColumn)
+	return namesKey && !slices.ContainsFunc(row, isValue)
 }
 
-// isOtherHeader reports whether a first row seems to be a header without a column for the key: it
-// names a URL or a link, or has words, and nothing in it looks like a path, a URL, or a value.
+// isOtherHeader reports whether a first row seems to be a header that names no key: it names a URL
+// or a link, or has words, or one where the status stands, and nothing in it looks like a path, a
+// URL, or a value.
 func isOtherHeader(row []string) bool {
 	isHeading := func(field string) bool {
 		name := strings.ToLower(strings.TrimSpace(field))
@@ -105,39 +121,34 @@ func isOtherHeader(row []string) bool {
 	isValue := func(field string) bool {
 		return strings.ContainsAny(field, "/.:") || resolver.IsValue(field)
 	}
-	return len(row) > 1 && !isHeader(row) && slices.ContainsFunc(row[:2], isHeading) &&
-		!slices.ContainsFunc(row[:2], isValue)
+	if len(row) < 2 || isHeader(row, true) || slices.ContainsFunc(row[:2], isValue) {
+		return false
+	}
+	_, isStatus := usualStatus(row[min(2, len(row)-1)])
+	return slices.ContainsFunc(row[:2], isHeading) ||
+		len(row) > 2 && !isStatus && !slices.Contains(row[:3], "")
 }
 
 // readHeader takes the order of columns from a row that names them. It reports false where
 // they make no rules.
 func (c *csvReader) readHeader(row []string) (ok bool) {
-	c.columns, c.hasHeader = nil, true
-	var others []string
+	c.columns, c.hasHeader = columnsOf(row, c.isLenient), true
 	for i, field := range row {
 		if err := c.errs.tooMany(c.fieldPosition(i)); err != nil {
 			c.errs = append(c.errs, err)
 			return false
 		}
-		column, known := columnNamed(field)
-		switch {
-		case !known && c.isLenient:
-			column = unknownColumn
-			others = append(others, strings.Clone(field))
-		case !known:
-			column = unknownColumn
+		switch column := c.columns[i]; {
+		case column == strayColumn && !c.isLenient:
 			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
 				quote(field), namesOf(csvColumns[:]))
-		case column != noColumn && slices.Contains(c.columns, column):
+		case column != noColumn && column != strayColumn && slices.Contains(c.columns[:i], column):
 			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two",
 				field, column.name())
 		}
-		c.columns = append(c.columns, column)
-	}
-	if len(others) > 0 {
-		c.warnings.add(WarnWholeTable, resolver.Position{}, "",
-			"columns that say nothing here are passed "+
-				"over: %s", quotedList(others))
+		if c.isLenient && c.columns[i] >= strayColumn {
+			c.passOver(i, field)
+		}
 	}
 	if !slices.Contains(c.columns, destinationColumn) {
 		c.errs.add(c.lines.position(1), "no column is called destination; the columns are %s",
@@ -173,11 +184,15 @@ func (c csvColumn) set(rule *resolver.Rule, field string) error {
 		rule.Note = field
 		return checkText(field)
 	}
-	if field == "" || c == unknownColumn {
+	if field == "" || c == unknownColumn || c == strayColumn {
 		return nil
 	}
 	if want, ok := c.setWord(rule, field); !ok {
-		return errors.New("this column holds " + want + ", not " + quote(field))
+		message := "this column holds " + want + ", not " + quote(field)
+		if c == statusColumn && field == "410" {
+			message += "; write gone as the destination"
+		}
+		return errors.New(message)
 	}
 	return nil
 }

@@ -12,8 +12,10 @@ import (
 // csvProgram is a program whose tables can be told from ours by their columns.
 type csvProgram struct {
 	name string
-	// header has for each column what it holds, by its name in small letters and without blanks.
-	header map[string]programColumn
+	// header has for each column what it holds, by its name in small letters and without blanks,
+	// which count if isSpelled is set.
+	header    map[string]programColumn
+	isSpelled bool
 	// has are columns that its tables have, and any is one of several of which they have one.
 	has, any []string
 	status   int
@@ -88,14 +90,16 @@ func csvPrograms() []csvProgram {
 		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
 			"--query sets another mode"},
 	}, {
-		name: "Vercel", has: []string{"source", "destination"},
+		name: "Vercel", has: []string{"source", "destination"}, isSpelled: true,
 		any: []string{"permanent", "statuscode", "casesensitive", "sensitive", "preservequeryparams"},
 		header: map[string]programColumn{"source": programKey, "destination": programDestination,
 			"permanent": programPermanent, "statuscode": programStatus, "query": programQuery,
 			"preservequeryparams": programQuery},
 		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
 		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
-			"says caseSensitive; the option fold case does so for a whole site"},
+			"says caseSensitive; the option fold case does so for a whole site",
+			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
+				"another mode"},
 	}}
 }
 
@@ -116,13 +120,10 @@ func cloudflareColumns() []programColumn {
 func programOf(row, hosts []string) (
 	program *csvProgram, columns []programColumn, hasHeader bool,
 ) {
-	names := make([]string, len(row))
-	for i, field := range row {
-		names[i] = strings.ToLower(strings.Join(strings.Fields(field), ""))
-	}
-	has := func(name string) bool { return slices.Contains(names, name) }
-	lacks := func(name string) bool { return !has(name) }
 	for _, p := range csvPrograms() {
+		names := p.namesOf(row)
+		has := func(name string) bool { return slices.Contains(names, name) }
+		lacks := func(name string) bool { return !has(name) }
 		if slices.ContainsFunc(p.has, lacks) || p.any != nil && !slices.ContainsFunc(p.any, has) {
 			continue
 		}
@@ -135,6 +136,18 @@ func programOf(row, hosts []string) (
 		return cloudflareBulk(), cloudflareColumns(), false
 	}
 	return nil, nil, false
+}
+
+// namesOf returns the names of columns as the program's header has them.
+func (p *csvProgram) namesOf(row []string) []string {
+	names := make([]string, len(row))
+	for i, field := range row {
+		names[i] = strings.ToLower(strings.TrimSpace(field))
+		if !p.isSpelled {
+			names[i] = strings.Join(strings.Fields(names[i]), "")
+		}
+	}
+	return names
 }
 
 // isCloudflareRow reports whether a first row is one of Cloudflare's bulk redirects: its key is a

@@ -25,9 +25,10 @@
 // a semicolon or a tab. A first row that names columns says which there are, and in which order
 // they stand. Without one they are the first five. The key's may also be called from, source, short
 // or slug, the destination's to, target or url, and the status' code. A column requests is passed
-// over. Fields are quoted as in RFC 4180, but none goes over several lines. Blank rows are passed
-// over, and so are lines that begin with "#", which no key does. One "/" in front of a key is cut
-// off, with one warning for a table.
+// over. A table that is converted may use more names, and have other columns. Fields are quoted as
+// in RFC 4180, but none goes over several lines. Blank rows are passed over, and so are lines that
+// begin with "#", which no key does. One "/" in front of a key is cut off, with one warning for a
+// table.
 //
 // Tables are written with a header and commas. The columns query and note are left out where no
 // rule has a mode or a note, and all is less than 16 MiB. A rule cannot be written if its key is

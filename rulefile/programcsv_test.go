@@ -63,7 +63,8 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"Vercel", "source,destination,permanent,query\n/old,/blog,true,t\n/c,https://e.example/c,,\n" +
 			"/d/*,/e,,maybe\n/f/*,/e,,\n", rulefile.Reading{},
 			"old,/blog,308,exact,,preserve\nc,https://e.example/c,307,exact,,ignore\n",
-			"file:4:1: this column holds true or false\nfile:5:1: a row of Vercel has no \"*\"\nfold case"},
+			"file:4:1: this column holds true or false\nfile:5:1: a row of Vercel has no \"*\"\n" +
+				"fold case\nVercel does not pass on the query of a request"},
 		{"a path of Vercel twice", "source,destination,permanent\n/a,/b,\n/c,/d,\n/A,/e,true\n",
 			rulefile.Reading{}, "c,/d,307,exact,,ignore\nA,/e,308,exact,,ignore\n",
 			"file:2:1: Vercel takes the last of several redirects of a path, which is that at file:4:1"},
@@ -88,8 +89,10 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"a table of Cloudflare"},
 		{"a header that names nothing", "Short link,Long link,Title\na,https://e.example,t\n",
 			rulefile.Reading{},
-			"", "file:1:1: the header has no column for the key: \"Short link\", \"Long link\", \"Title\"; " +
-				"name the columns key and destination"},
+			"", "file:1:1: the header has no column for the key, or none for the destination: " +
+				"\"Short link\", \"Long link\", \"Title\"; name the columns key and destination"},
+		{"one in another language", "Quelle;Ziel;Art\n/a;/b;301\n", rulefile.Reading{}, "",
+			"file:1:1: the header has no column for the key"},
 		{"UTF-16", "\xff\xfea\x00,\x00/\x00b\x00\n\x00c\x00,\x00/\x00b\x00", rulefile.Reading{}, "",
 			"file:1:1: the text is UTF-16; save the file as UTF-8"},
 		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
@@ -106,10 +109,61 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 	})
 }
 
+func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
+	const cut = "keys that begin with \"/\""
+	for _, header := range []string{"from,to,http status", "from,to,Type", "key,url,status code",
+		"source,destination,status code", "source,destination,type", "from,to,redirect",
+		"from,to,redirect type", "Path,Destination,Status", "old,new,status", "Old URL,New_URL,code",
+		"Alias,Target,Redirect type", "Redirect from,Redirect to,HTTP-Status"} {
+		testForeign(t, rulefile.CSV, []foreignTest{{header, header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
+			rulefile.Reading{}, "a,/b,301\nc,gone\nd,gone\n", cut}})
+	}
+	testForeign(t, rulefile.CSV, []foreignTest{
+		{"no header", "/a;/b;permanent\n/c;;410\n/d;/e;temporary\n", rulefile.Reading{},
+			"a,/b,301\nc,gone\nd,/e,302\n", cut},
+		{"statuses with their names", "from,to,status\na,/b,308 Permanent Redirect\nc,,Gone\n",
+			rulefile.Reading{}, "a,/b,308\nc,gone\n", ""},
+		{"no statuses", "from,to,http status\na,/b,404\nc,/d,moved\n", rulefile.Reading{}, "",
+			"file:2:6: this column holds 301, 302, 303, 307, 308, permanent or temporary, or 410, not " +
+				"\"404\"\nfile:3:6: this column holds 301"},
+		{"a type of something else", "from,to,type\na,/b,page\nc,/d,301\ne,/f,\n", rulefile.Reading{},
+			"a,/b\nc,/d,301\ne,/f\n", "passed over: \"type\""},
+		{"a type of no redirect", "from,to,type\na,/b,200\nc,/d,Moved permanently\n",
+			rulefile.Reading{}, "", "file:2:6: this column holds 301\nfile:3:6: this column holds 301"},
+		{"a status and a type", "from,to,status,type\na,/b,301,302\n", rulefile.Reading{},
+			"a,/b,301\n", "passed over: \"type\""},
+		{"two types", "from,to,type,redirect\na,/b,301,302\n", rulefile.Reading{}, "a,/b,302\n",
+			"file:1:14: \"redirect\" is a second column for the status"},
+		{"two of the usual names", "path,old,new\na,b,/c\n", rulefile.Reading{}, "b,/c\n",
+			"file:1:6: \"old\" is a second column for the key"},
+		{"a proper name beside a usual one", "slug,url,path,new,statuscode,code\na,/b,/x,yes,404,301\n",
+			rulefile.Reading{}, "a,/b,301\n", "passed over: \"path\", \"new\", \"statuscode\""},
+		{"statuses in a column of another name", "from,to,Art,hits\na,/b,410,3\nc,/d,301,301\n",
+			rulefile.Reading{}, "a,/b\nc,/d\n", "file:1:9: the column \"Art\", which is passed over, " +
+				"holds nothing but statuses; call it status\npassed over: \"Art\", \"hits\""},
+		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
+			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y\n",
+			"file:3:1: a rule has no host; if \"b.example\" is this site's"},
+		{"a rule first that looks like a header", "path,/new\nold,gone\n", rulefile.Reading{},
+			"path,/new\nold,gone\n", ""},
+	})
+}
+
+func TestASourceTakesTheProperNamesOfColumnsAlone(t *testing.T) {
+	for _, text := range []string{"path,destination\na,/b\n", "from,to,type\na,/b,301\n",
+		"from,to,status\na,/b,permanent\n", "old,new,status\na,/b,301\n"} {
+		if loads(rulefile.CSV, text) == nil {
+			t.Errorf("%q loads", text)
+		}
+	}
+}
+
 func FuzzProgramCSV(f *testing.F) {
 	fuzzForeign(f, rulefile.CSV,
 		"source,target,regex,code,type,status\n/old,/new,0,301,url,active\n/d,,0,410,error,active\n",
 		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
 		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",
-		"source,destination,permanent,query\n/old,/blog,true,t\n", "keyword\turl\na\thttps://e.example\n")
+		"source,destination,permanent,query\n/old,/blog,true,t\n",
+		"Old URL,New URL,type,Art\nhttps://a.example/a,/b,410,301\n/c,/d,page,301\n",
+		"keyword\turl\na\thttps://e.example\n")
 }

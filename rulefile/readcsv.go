@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
-	c.lends, c.isExact, c.isLenient = o.Lends, o.isExact(), o.observer != nil
+	c.lends, c.isExact, c.isLenient, c.hosts = o.Lends, o.isExact(), o.observer != nil, o.Hosts
 	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
 		at := resolver.Position{Source: source, Line: 1, Column: 1}
 		return nil, Errors{{at, "the text is UTF-16; save the file as UTF-8"}}
@@ -27,8 +28,8 @@ func (o Reading) readCSV(
 			return o.readProgramCSV(c, program, columns, row, hasHeader, source, add)
 		}
 		if isOtherHeader(row) {
-			c.errs.add(c.lines.position(1), "the header has no column for the key: %s; name the columns "+
-				"key and destination", quotedList(row))
+			c.errs.add(c.lines.position(1), "the header has no column for the key, or none for the "+
+				"destination: %s; name the columns key and destination", quotedList(row))
 			return nil, c.errs
 		}
 	}
@@ -44,7 +45,7 @@ func (c *csvReader) readRules(add func(resolver.Rule)) error {
 
 // readRulesFrom reads a table whose first row has been read, or an error instead.
 func (c *csvReader) readRulesFrom(row []string, err error, add func(resolver.Rule)) error {
-	if err == nil && isHeader(row) {
+	if err == nil && isHeader(row, c.isLenient) {
 		if !c.readHeader(row) {
 			return c.errs
 		}
@@ -55,6 +56,7 @@ func (c *csvReader) readRulesFrom(row []string, err error, add func(resolver.Rul
 			add(rule)
 		}
 	}
+	c.tellOfPassedOver()
 	return c.errs.withEnd(err)
 }
 
@@ -76,7 +78,10 @@ type csvReader struct {
 	hasSlash  bool // the key of the last row has a slash in front
 	isWarned  bool // that one has
 	isExact   bool // what rules are that do not say it
-	isLenient bool // columns that are not known say nothing
+	// isLenient tells that the table is converted: it may be one of redirects that is not of ours.
+	isLenient bool
+	hosts     []string // of the site, for keys that are URLs
+	passed    map[int]*passedOver
 	warnings  warnings
 	errs      Errors
 	end       error // what ends the reading behind this row, or nil
@@ -195,16 +200,16 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 			c.end = end
 			return rule, false
 		}
-		if c.columns[i] == keyColumn {
-			field = c.withoutSlash(i, field)
-		}
-		err := c.columns[i].set(&rule, field)
+		err := c.set(i, &rule, field)
 		switch {
 		case err != nil:
 			c.errs.add(c.fieldPosition(i), "%s", err)
 		case c.columns[i] == keyColumn:
 			rule.Position = c.fieldPosition(i)
 		}
+	}
+	if rule.Status == http.StatusGone {
+		rule.Status, rule.Value = 0, resolver.GoneValue
 	}
 	c.checkRest(row)
 	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
@@ -214,6 +219,21 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 		}
 	}
 	return rule, len(c.errs) == errsBefore
+}
+
+// set puts the i-th field of the row into a rule, or says what is wrong with it.
+func (c *csvReader) set(i int, rule *resolver.Rule, field string) (err error) {
+	column := c.columns[i]
+	if c.isLenient {
+		column, field, err = c.usualField(i, rule, field)
+	}
+	if err != nil {
+		return err
+	}
+	if column == keyColumn {
+		field = c.withoutSlash(i, field)
+	}
+	return column.set(rule, field)
 }
 
 // withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
