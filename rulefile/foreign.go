@@ -43,6 +43,8 @@ type foreignTable struct {
 	defaultStatus int
 	defaultQuery  resolver.QueryMode
 	goesOn        []goingOn // by line
+	// isPlain tells that all rules are for a path alone, so that one that passes does nothing.
+	isPlain bool
 }
 
 // foreignLine is what a line of a table of another program says. Path and destinations can have
@@ -133,6 +135,9 @@ func (o Reading) readForeign(
 // query. What is below goes by the order of rules: the longest key wins.
 func (t *foreignTable) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
 	return func(rule resolver.Rule) {
+		if t.isPlain && rule.Value == resolver.PassValue {
+			return
+		}
 		if t.capturing != nil && rule.Value != resolver.PassValue && !t.capturing[rule.Position] {
 			rule.Exact = false
 		}

@@ -40,8 +40,30 @@ func TestAnEmptyDestinationOfNginxLetsRequestsPass(t *testing.T) {
 	testTexts(t, rulefile.Map, quietMap, []textTest{
 		{"/a \"\";\n~^/b/ '';\ndefault https://x.example/;",
 			"a pass exact|b pass|{+splat} https://x.example/ 301 exact",
-			"without regard|redirects nothing that it takes|redirects nothing that it takes|no rule is"},
+			"without regard|no rule is"},
+		{"/a \"\";\n/b /c;\n~^/d/(.*)$ /e/$1;", "a pass exact|b /c 301 exact|d /e/ 301",
+			"without regard"},
+		{"/a \"\";\n/b /c;\n/b \"\";\n/a /d;", "b /c 301 exact", "without regard|" +
+			"no request gets to this line|no request gets to this line"},
 	})
+}
+
+func TestMapsOfNginxForSeveralVariablesAreToldOf(t *testing.T) {
+	_, done := rulesOf(t, quietMap, rulefile.Map, "map $uri $new {\n/a /b;\n}\n"+
+		"map $http_host $x {\n/x /y;\n}\nmap $uri $other {\n/c /d;\n}\n")
+	const want = `the maps of "$new", "$other" are read as one`
+	if !strings.Contains(strings.Join(done.Remarks, "\n"), want) {
+		t.Errorf("%q", done.Remarks)
+	}
+}
+
+func TestAMapThatIsJSONIsOneError(t *testing.T) {
+	for _, text := range []string{"{\n\"redirects\": [\n", "[\n{\n", "{\"redirects\": [",
+		"[{\"source\": \"/a\"}]"} {
+		testTexts(t, rulefile.Map, quietMap,
+			[]textTest{{text, "", "file:1:1: this is JSON, and no map; write --from array"}})
+	}
+	testTexts(t, rulefile.Map, quietMap, []textTest{{"[a] /b", "[a] /b 301 exact", ""}})
 }
 
 func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {

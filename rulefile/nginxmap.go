@@ -21,6 +21,7 @@ type nginxReader struct {
 	isOpen, isOther bool
 	// lookedUp is what the block looks up: "$uri" or "$request_uri"; "" where that is not known.
 	lookedUp string
+	maps     []string // the variables that blocks set
 	hasPlain bool
 	// hasMasks tells that keys can be masks of hosts.
 	hasMasks bool
@@ -36,6 +37,7 @@ type nginxWord struct {
 // readNginxMap reads a map of which a line has been read.
 func readNginxMap(t *foreignTable, lines *lineReader, line []byte) error {
 	t.program = "nginx"
+	t.file.passesThere = true
 	n := nginxReader{foreignTable: t, lines: lines}
 	var err error
 	for ; err == nil; line, err = lines.next() {
@@ -46,6 +48,11 @@ func readNginxMap(t *foreignTable, lines *lineReader, line []byte) error {
 	}
 	if len(n.words) > 0 {
 		n.wrong(n.words[0].at, "the statement does not end; write \";\" behind it")
+	}
+	t.isPlain = len(t.later) == 0 && n.fallback == nil && t.capturing == nil
+	if len(n.maps) > 1 {
+		n.remark("the maps of %s are read as one, in which the first line for a path counts; convert "+
+			"them one by one if they are for different things", quotedList(n.maps))
 	}
 	if n.fallback != nil {
 		n.isLater = true
@@ -189,7 +196,9 @@ func (n *nginxReader) openBlock() {
 		n.isOther = true
 		n.wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
 			"and $request_uri", quote(words[1].text))
+		return
 	}
+	n.maps = append(n.maps, words[2].text)
 }
 
 // addKey takes in a key and its destination.

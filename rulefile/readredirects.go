@@ -64,6 +64,8 @@ type redirectsFile struct {
 	errs     Errors
 	// slashesCount is that of a [foreignTable].
 	slashesCount bool
+	// passesThere tells that the program passes on what a line redirects nowhere, too.
+	passesThere bool
 	// firstLater is the first line of a module that comes behind another one wherever its lines
 	// stand, laterRemedy what to do if one of the other has its requests; "" for no such modules.
 	firstLater  int

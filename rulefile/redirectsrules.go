@@ -272,6 +272,7 @@ func (f *redirectsFile) addExtra(rules []ownedRule, add func(resolver.Rule)) (is
 func (f *redirectsFile) warnOf(t *translation) {
 	warn := func(err error) { f.warned.add(WarnApproximated, t.at, "", "%s", err) }
 	switch {
+	case t.answer == rewrites && f.passesThere:
 	case t.answer == rewrites && f.parser.dialect == foreign:
 		warn(errLetsPass)
 	case t.answer == rewrites:
