@@ -3,6 +3,7 @@ package rulefile
 import (
 	"bufio"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,8 +55,17 @@ func (p arrayProgram) isPlain() bool { return p == vercelBulk || p == docusaurus
 // readArray reads a list of redirects, a file that holds one, or an object on each line.
 func readArray(t *foreignTable, r io.Reader) error {
 	text, _ := withoutByteOrderMark(r)
+	if begin, _ := text.Peek(256); programBegin.Match(begin) {
+		return &Error{resolver.Position{Source: t.source, Line: 1, Column: 1}, "this is a program, and " +
+			"no JSON; of Next.js take the routes-manifest.json of the build folder, of others write " +
+			"their list of redirects as JSON"}
+	}
 	return newArrayReader(t, text).readFile()
 }
+
+// programBegin is what configurations in JavaScript begin with.
+var programBegin = regexp.MustCompile(
+	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
 
 func newArrayReader(t *foreignTable, text *bufio.Reader) *arrayReader {
 	a := &arrayReader{t: t}
@@ -251,7 +261,8 @@ func (a *arrayReader) finish() {
 	}
 	if a.hasQuery {
 		t.remark("of a parameter that both the request and a destination have, Vercel and Next.js take " +
-			"the destination's, Firebase has both, and rules take the request's")
+			"the destination's, Firebase has both, and rules take the request's; the option protect q " +
+			"keeps the destination's of a parameter q")
 	}
 	if a.internal > 0 {
 		t.remark("Next.js has made some entries itself, which are marked internal; they are left out")

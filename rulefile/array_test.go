@@ -86,8 +86,62 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"a URL of another host", `[{"source":"https://b.example/x","destination":"/y"}]`,
 			rulefile.Reading{Hosts: []string{"a.example"}},
 			"", "a rule has no host; if \"b.example\" is this site's"},
+		{"two statuses", `[{"source":"/x","destination":"/y","permanent":true,"statusCode":302}]`,
+			rulefile.Reading{}, "", `file:1:2: Vercel takes no entry with both "permanent" and`},
+		{"two statuses of Next.js", `[{"source":"/x","destination":"/y","permanent":true,` +
+			`"statusCode":302,"locale":false}]`, rulefile.Reading{}, "x,/y,302,exact\n", "letter case"},
+		{"a parameter", `[{"source":"/s","destination":"/f?q=a","permanent":true}]`, rulefile.Reading{},
+			"s,/f?q=a,308,exact,,preserve\n", "take the request's; the option protect q keeps the"},
+		{"a number that is none", `[{"source":"/x","destination":"/y/$1","permanent":true}]`,
+			rulefile.Reading{}, "x,/y/$1,308,exact\n", "file:1:2: $1 stands for nothing"},
+		{"a variable for a host", `[{"source":"/(.*)","destination":"https://$1/x"}]`,
+			rulefile.Reading{}, "", "in the host of the destination, which no request may choose"},
+		{"a slash behind a variable", `[{"source":"/:x/","destination":"https://n.example"},
+{"source":"/d","destination":"/z"}]`, rulefile.Reading{}, "{_x},https://n.example,308,exact\n",
+			"file:2:1: a rule takes a path with and without a slash at its end"},
+		{"a slash of a variable's name", `[{"source":"/:a/:x/","destination":"/:x","permanent":true},
+{"source":"/:x/d","destination":"/:x","permanent":true}]`, rulefile.Reading{},
+			"{_a}/{x},/{+x},308,exact\n", "file:2:1: a rule takes a path with and without a slash"},
 		{"a status of all", `[{"source":"/x","destination":"/y"}]`, rulefile.Reading{Status: 303},
 			"x,/y,303,exact\n", slashesOfPrograms},
+	})
+}
+
+func TestAlternativesInAListBecomeARuleEach(t *testing.T) {
+	entry := func(source, destination string) string {
+		return `[{"source":"` + source + `","destination":"` + destination + `","permanent":true}]`
+	}
+	testForeign(t, rulefile.Array, []foreignTest{
+		{"by number", entry("/(en|de)/start", "/$1/s"), rulefile.Reading{},
+			"en/start,/en/s,308,exact\nde/start,/de/s,308,exact\n", slashesOfPrograms},
+		{"by name", entry("/:l(en|fr)/:x(a\\\\.b|c-d)/:p*", "https://:l.n.example/:x?p=:p*"),
+			rulefile.Reading{}, "en/a.b,https://en.n.example/a.b?p=,308,exact,,preserve\n" +
+				"en/a.b/{+splat},https://en.n.example/a.b?p={splat},308,exact,,preserve\n" +
+				"en/c-d,https://en.n.example/c-d?p=,308,exact,,preserve\n" +
+				"en/c-d/{+splat},https://en.n.example/c-d?p={splat},308,exact,,preserve\n" +
+				"fr/a.b,https://fr.n.example/a.b?p=,308,exact,,preserve\n" +
+				"fr/a.b/{+splat},https://fr.n.example/a.b?p={splat},308,exact,,preserve\n" +
+				"fr/c-d,https://fr.n.example/c-d?p=,308,exact,,preserve\n" +
+				"fr/c-d/{+splat},https://fr.n.example/c-d?p={splat},308,exact,,preserve\n",
+			"of a parameter"},
+		{"part of a segment", entry("/p-(a|b).html", "/$1"), rulefile.Reading{},
+			"p-a.html,/a,308,exact\np-b.html,/b,308,exact\n", slashesOfPrograms},
+		{"the same path twice", entry("/(a|ab)(c|bc)", "/x/$1/$2"), rulefile.Reading{},
+			"ac,/x/a/c,308,exact\nabc,/x/a/bc,308,exact\nabbc,/x/ab/bc,308,exact\n", slashesOfPrograms},
+		{"one in another", entry("/(a|ab):x", "/x/$1/:x"), rulefile.Reading{},
+			"a{x},/x/a/{+x},308,exact\n", slashesOfPrograms},
+		{"an escaped parenthesis", entry("/\\\\(a|b\\\\)", "/c"), rulefile.Reading{},
+			"(a|b),/c,308,exact\n", slashesOfPrograms},
+		{"that may lack", entry("/(a|b)?/c", "/d"), rulefile.Reading{}, "", "no optional segment"},
+		{"repeated", entry("/(a|b)+", "/d"), rulefile.Reading{}, "", `no regular expression such as`},
+		{"with a dot", entry("/(a.b|c)", "/d"), rulefile.Reading{}, "", `such as "(a.b|c)"`},
+		{"nothing", entry("/(a|)/b", "/d"), rulefile.Reading{}, "", `such as "(a|)"`},
+		{"nested", entry("/((a|b)c|d)", "/d"), rulefile.Reading{}, "", `such as "((a|b)c|d)"`},
+		{"a long one, again and again", entry("/("+strings.Repeat("a", 6000)+"|b)",
+			strings.Repeat("/$1", 50_000)), rulefile.Reading{}, "", "file:1:2: "},
+		{"in a long path", entry("/(a|b)/"+strings.Repeat("a", 1<<13), "/d"), rulefile.Reading{}, "",
+			`such as "(a|b)"`},
+		{"too many", entry(strings.Repeat("/(a|b)", 7), "/d"), rulefile.Reading{}, "", `such as "(a|b)"`},
 	})
 }
 
@@ -171,6 +225,8 @@ func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
 func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 	testForeign(t, rulefile.Array, []foreignTest{
 		{"nothing", "", rulefile.Reading{}, "", "this is no JSON: it ends too early"},
+		{"a module", "\n/** @type {x} */\nmodule.exports = {}", rulefile.Reading{}, "",
+			"file:1:1: this is a program, and no JSON; of Next.js take the routes-manifest.json"},
 		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
 		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{},
 			"", "file:1:1: there are no redirects here"},
@@ -223,6 +279,7 @@ func FuzzArray(f *testing.F) {
 	fuzzForeign(f, rulefile.Array,
 		`{"redirects": [{"source":"/a/:x/:p*","destination":"/b/:p*?x=:x","permanent":true}]}`,
 		`[{"from":["/a","/b"], "to":"/c#top"},{"source":"/u/:id(\\d+)","destination":"/p/:id"}]`,
+		`[{"source":"/:l(en|fr)/(a|ab)(c\\.d|bc)/:p*","destination":"https://:l.example/$2/:1/:p*"}]`,
 		`{"hosting":{"redirects":[{"source":"/foo{,/**}","destination":"/bar","type":301}]}}`,
 		`{"source":"/old","destination":"/blog","query":true}`+"\n"+`{"source":"/c","destination":"/d"}`,
 		`[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/a/:y"},`+

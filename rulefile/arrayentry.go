@@ -301,35 +301,51 @@ func (a *arrayReader) addLines(e *arrayEntry) {
 	if err := checkDestination(e.destination); err != nil {
 		e.refuse(err.Error())
 	}
+	if a.program == vercel && e.status != 0 && e.permanent != 0 {
+		e.refuse("Vercel takes no entry with both \"permanent\" and \"statusCode\"; remove one of " +
+			"the two")
+	}
 	if len(e.sources) == 0 {
 		a.t.refuse(e.at, "", e.refused)
 	}
 	for _, source := range e.sources {
-		pattern, err := a.patternOf(e, source)
-		var unknown string
-		line.path = pattern.path
-		line.to, line.itself, unknown = pattern.destination(e.destination)
-		switch {
-		case err != nil:
+		patterns, err := a.patternsOf(e, source)
+		if err != nil {
 			a.t.refuse(e.at, "", err.Error())
-		case e.refused != "":
-			a.t.refuse(e.at, line.path, e.refused)
-		default:
-			a.t.add(line)
 		}
-		if err == nil && unknown != "" && !a.program.isPlain() {
-			a.t.approximate(e.at, unknown+" stands for nothing, as the path does not have it, and stays "+
-				"as it is in the destination")
+		for i := range patterns {
+			a.addPattern(e, line, &patterns[i])
+		}
+		if len(patterns) > 0 {
+			a.warnOfUnknown(e, &patterns[0])
 		}
 	}
 }
 
+// addPattern adds the line for a path of an entry.
+func (a *arrayReader) addPattern(e *arrayEntry, line foreignLine, pattern *pathPattern) {
+	line.path = pattern.path
+	line.to, line.itself, _ = pattern.destination(e.destination)
+	if e.refused != "" {
+		a.t.refuse(e.at, line.path, e.refused)
+		return
+	}
+	a.t.add(line)
+}
+
+// warnOfUnknown says what in a destination looks like a variable, and is none of the path's.
+func (a *arrayReader) warnOfUnknown(e *arrayEntry, pattern *pathPattern) {
+	_, _, unknown := pattern.destination(e.destination)
+	if unknown == "" || a.program.isPlain() || unknown[0] == '$' && a.program != vercel {
+		return
+	}
+	a.t.approximate(e.at, unknown+" stands for nothing, as the path does not have it, and stays "+
+		"as it is in the destination")
+}
+
 // statusOf returns the status of an entry, 0 for none.
 func (a *arrayReader) statusOf(e *arrayEntry) int {
-	if a.program == vercelBulk {
-		return cmp.Or(e.status, e.permanent)
-	}
-	return cmp.Or(e.permanent, e.status)
+	return cmp.Or(e.status, e.permanent)
 }
 
 // queryOf returns what an entry does with queries: but for bulk redirects and Docusaurus, that of
@@ -347,11 +363,12 @@ func (a *arrayReader) queryOf(e *arrayEntry) resolver.QueryMode {
 	return cmp.Or(a.t.reading.Query, resolver.QueryPreserve)
 }
 
-// patternOf takes the path of an entry apart.
-func (a *arrayReader) patternOf(e *arrayEntry, source string) (p pathPattern, err error) {
+// patternsOf takes the path of an entry apart. Of the patterns that take a request, the first
+// counts.
+func (a *arrayReader) patternsOf(e *arrayEntry, source string) ([]pathPattern, error) {
 	if host, path, isURL := cutHost(source); isURL {
 		if !isHostOf(a.t.reading.Hosts, host) {
-			return p, errOtherHost(host)
+			return nil, errOtherHost(host)
 		}
 		source = path
 	}
@@ -360,12 +377,12 @@ func (a *arrayReader) patternOf(e *arrayEntry, source string) (p pathPattern, er
 	}
 	switch isPlain := a.program.isPlain(); {
 	case isPlain && strings.ContainsAny(source, "*()"):
-		return p, errors.New("what stands in a path here is taken as it is, and no request has " +
+		return nil, errors.New("what stands in a path here is taken as it is, and no request has " +
 			"such a path")
 	case isPlain:
-		return pathPattern{path: source}, checkPlainPath(source)
+		return onePattern(pathPattern{path: source}, checkPlainPath(source))
 	case a.program == firebase && !strings.Contains(e.destination, "/:"):
-		return globPattern(source)
+		return onePattern(globPattern(source))
 	}
-	return parsePathPattern(source)
+	return parsePathPatterns(source)
 }

@@ -369,18 +369,22 @@ func (d Dialect) marksOf() string {
 	return "*:"
 }
 
-// slashApart reports whether a line has the path of another one in front of it but for a slash at
-// the end, and says something else.
+// slashApart reports whether a line has paths without a slash at the end, and another one in front
+// of it the same with one, or the other way round, and whether both say the same.
 func (f *redirectsFile) slashApart(i, other int) (isApart, isSame bool) {
 	if !f.slashesCount || other == none {
 		return false, false
 	}
 	a, _ := f.parser.parse(f.lines[i].text)
 	b, _ := f.parser.parse(f.lines[other].text)
-	if strings.TrimSuffix(a.path, "/") != strings.TrimSuffix(b.path, "/") || a.path == b.path {
+	isRest := strings.HasSuffix(a.path, capturedRest) || strings.HasSuffix(b.path, capturedRest) ||
+		strings.HasSuffix(a.path, capturedSome) || strings.HasSuffix(b.path, capturedSome)
+	if isRest || strings.HasSuffix(a.path, "/") == strings.HasSuffix(b.path, "/") {
 		return false, false
 	}
-	isSame = a.to.text == b.to.text && a.itself == b.itself && a.answer == b.answer &&
+	isSamePath := strings.TrimSuffix(a.path, "/") == strings.TrimSuffix(b.path, "/")
+	isSame = (isSamePath || strings.IndexByte(a.to.text, captureStart) < 0) &&
+		a.to.text == b.to.text && a.itself == b.itself && a.answer == b.answer &&
 		a.status == b.status && a.query == b.query
 	return true, isSame
 }

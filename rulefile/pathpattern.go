@@ -25,6 +25,64 @@ type patternGroup struct {
 	mayLack bool
 }
 
+// parsePathPatterns takes a pattern apart, of which alternatives in parentheses make several.
+func parsePathPatterns(source string) (patterns []pathPattern, err error) {
+	for _, variant := range withAlternatives(source) {
+		p, err := parsePathPattern(variant)
+		if err != nil {
+			return onePattern(parsePathPattern(source)) // whose message has what is there
+		}
+		isSame := func(other pathPattern) bool { return other.path == p.path }
+		if !slices.ContainsFunc(patterns, isSame) {
+			patterns = append(patterns, p)
+		}
+	}
+	return patterns, nil
+}
+
+func onePattern(p pathPattern, err error) ([]pathPattern, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []pathPattern{p}, nil
+}
+
+// withAlternatives returns a pattern for each of the alternatives in its parentheses, those first
+// that are tried first. Of too many, and of a long one, it returns the pattern as it is.
+func withAlternatives(source string) []string {
+	if len(source) > longestExpression {
+		return []string{source}
+	}
+	variants, end := []string{""}, 0
+	for _, at := range patternAlternatives.FindAllStringSubmatchIndex(source, -1) {
+		if at[2] < 0 {
+			continue
+		}
+		alternatives := strings.Split(source[at[2]:at[3]], "|")
+		if len(variants)*len(alternatives) > maxVariants {
+			return []string{source}
+		}
+		var more []string
+		for _, front := range variants {
+			for _, alternative := range alternatives {
+				more = append(more, front+source[end:at[2]]+alternative)
+			}
+		}
+		variants, end = more, at[3]
+	}
+	for i := range variants {
+		variants[i] += source[end:]
+	}
+	return variants
+}
+
+var (
+	// patternAlternatives finds alternatives of plain text in parentheses, and escapes.
+	patternAlternatives = regexp.MustCompile(`\\.|\(((?:[\w~-]|\\[.-])+(?:\|(?:[\w~-]|\\[.-])+)+)\)`)
+	// patternText is one of them.
+	patternText = regexp.MustCompile(`^(?:[\w~-]|\\[.-])+$`)
+)
+
 // parsePathPattern takes a pattern apart, or says why it has no equivalent.
 func parsePathPattern(source string) (p pathPattern, err error) {
 	b := patternParser{rest: source}
@@ -43,11 +101,15 @@ func checkPlainPath(path string) error {
 	if !strings.HasPrefix(path, "/") {
 		return errors.New("a path begins with \"/\", not as in " + quote(visibleCaptures(path)))
 	}
-	if end := strings.IndexAny(path, "?#"); end >= 0 {
-		return errors.New("a rule has no " + quote(path[end:end+1]) + " in its path, as it is found by " +
-			"the path alone; use Caddy's redir with a query matcher")
+	end := strings.IndexAny(path, "?#")
+	switch {
+	case end < 0:
+		return nil
+	case path[end] == '#':
+		return errors.New(noFragment)
 	}
-	return nil
+	return errors.New("a rule has no \"?\" in its path, as it is found by the path alone; use " +
+		"Caddy's redir with a query matcher")
 }
 
 // visibleCaptures returns a path for a message.
@@ -97,7 +159,10 @@ func (p *patternParser) next() error {
 	return nil
 }
 
-var patternName = regexp.MustCompile(`^\w+`)
+var (
+	patternName   = regexp.MustCompile(`^\w+`)
+	patternNumber = regexp.MustCompile(`^\$[1-9]`)
+)
 
 // group takes in what stands behind a name, and the group with it.
 func (p *patternParser) group(name string) error {
@@ -132,6 +197,11 @@ func (p *patternParser) group(name string) error {
 		// Nothing is left of a path with a slash at its end, which is that without it here, and
 		// ".*" does not take that one.
 		return p.several(name, '+')
+	case patternText.MatchString(inParentheses) && modifier == 0:
+		text := strings.ReplaceAll(inParentheses, `\`, "")
+		p.path.WriteString(text)
+		p.groups = append(p.groups, patternGroup{name: name, value: text})
+		return nil
 	case inParentheses != "":
 		return errors.New("a variable takes any segment, and no regular expression such as " +
 			quote("("+inParentheses+")") + "; " + insteadOfExpression)
@@ -205,7 +275,7 @@ func (p *patternParser) expression() (inside string, err error) {
 func (p *pathPattern) destination(to string) (all, itself, unknown string) {
 	var b strings.Builder
 	lacks := false
-	for i := 0; i < len(to); {
+	for i := 0; i < len(to) && b.Len() < longestDestination; {
 		group, length := p.groupAt(to[i:])
 		switch {
 		case group != nil:
@@ -219,6 +289,8 @@ func (p *pathPattern) destination(to string) (all, itself, unknown string) {
 			if name := placeholderAtStart.FindString(to[i:]); name != "" && unknown == "" {
 				unknown = name
 			}
+		case to[i] == '$' && unknown == "":
+			unknown = patternNumber.FindString(to[i:])
 		}
 		b.WriteByte(to[i])
 		i++

@@ -137,14 +137,24 @@ func (p *lineParser) parseSource(line *redirectLine) *refusal {
 			from)
 	}
 	line.path = from
-	if end := strings.IndexAny(from, "?#"); end >= 0 {
-		if line.path = from[:end]; p.dialect != Cloudflare {
-			return refuse(neverReached, "no request gets to this line, as a path has no "+
-				quote(from[end:end+1])+"; use Caddy's redir with a query matcher")
-		}
+	end := strings.IndexAny(from, "?#")
+	if end < 0 {
+		return nil
 	}
-	return nil
+	line.path = from[:end]
+	switch {
+	case p.dialect == Cloudflare:
+		return nil
+	case from[end] == '#':
+		return refuse(neverReached, "no request gets to this line, as "+noFragment)
+	}
+	return refuse(neverReached, "no request gets to this line, as a path has no \"?\"; use Caddy's "+
+		"redir with a query matcher")
 }
+
+// noFragment is why no path has a "#".
+const noFragment = "clients send no \"#\" and what is behind it; write %23 for the character, or " +
+	"remove it"
 
 // cutHost cuts a URL into its host and its path.
 func cutHost(from string) (host, path string, isURL bool) {
@@ -182,6 +192,8 @@ func (p *lineParser) parseDestination(line *redirectLine) (rest []word, refused 
 	case at == 0:
 		err := errors.New(quote(second.text) + " is no destination; " + whatItIs)
 		return nil, &refusal{word: second, why: err}
+	case at > 1 && !strings.Contains(second.text, "="):
+		refused = &refusal{second, errors.New("a path has no space; write %20 for it"), unsupported}
 	case at > 1:
 		refused = &refusal{second, errors.New("a rule has no query, as it is found by " +
 			"the path alone; use Caddy's redir with a query matcher"), unsupported}

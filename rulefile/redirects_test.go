@@ -274,6 +274,7 @@ func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
 		"a host": {"https://a.example/* /b/:splat",
 			`1:1: a rule has no host; if "a.example" is this site's, name it: with host in the source's block, or with --line-host; else write the line into the file of that host's site`},
+		"a space in a path": {"/with space /b", "1:7: a path has no space; write %20 for it"},
 		"a query": {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found " +
 			"by the path alone; use Caddy's redir with a query matcher"},
 		"another status": {"/a /b 418",
@@ -319,7 +320,7 @@ func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
 		"a query in the path": {"/a?b=c /d",
 			`line never reached 1:1: no request gets to this line, as a path has no "?"; use Caddy's redir with a query matcher`},
 		"a fragment in the path": {"/a#b /d",
-			`line never reached 1:1: no request gets to this line, as a path has no "#"; use Caddy's redir with a query matcher`},
+			`line never reached 1:1: no request gets to this line, as clients send no "#" and what is behind it; write %23 for the character, or remove it`},
 		"a rewrite": {"/a /b 200", "approximated line 1:1: 200 is a rewrite, " +
 			"and no redirect: the next handler answers what this line takes; use Caddy's rewrite or " +
 			"try_files, or reverse_proxy for another host"},
