@@ -158,7 +158,7 @@ func (t *foreignTable) addPair(at resolver.Position, key, to string) bool {
 		t.refuse(at, "", err.Error())
 		return false
 	}
-	line := foreignLine{at: at, path: path, to: to, answer: answerOf(to)}
+	line := foreignLine{at: at, path: path, to: to, answer: mapAnswer(to)}
 	if err := checkDestination(to); err != nil && line.answer == leads {
 		t.wrong(at, "%s", err)
 		return false
@@ -167,8 +167,8 @@ func (t *foreignTable) addPair(at resolver.Position, key, to string) bool {
 	return true
 }
 
-// answerOf returns what a destination in a map says. An empty one is none.
-func answerOf(to string) redirectAnswer {
+// mapAnswer returns what a destination in a map says. Programs do not redirect for an empty one.
+func mapAnswer(to string) redirectAnswer {
 	if to == "" {
 		return rewrites
 	}

@@ -75,6 +75,7 @@ func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {
 		{`~^/a/([^?]*) /b/$1`, "a /b/ 301", ""},
 		{`~^/a/([^/?]+)/b$ /c/$1`, "a/{p1}/b /c/{+p1} 301 exact", ""},
 		{`~^/a\?x=(.*)$ /b/$1`, "", "|a rule has no query"},
+		{`~^/a#b$ /c`, "a%23b /c 301 exact", ""},
 	} {
 		text := "map $request_uri $new {\n" + tt.text + ";\n}"
 		testTexts(t, rulefile.Map, quietMap, []textTest{{text, tt.rules, spelled + tt.says}})
@@ -90,6 +91,8 @@ func TestABlockTellsWhichKeysNginxNeverLooksUp(t *testing.T) {
 		{"map $uri $new {\nold /c;\n}\nnew /d;", "new /d 301 exact",
 			caseless + "|a path begins with \"/\""},
 		{"hostnames;\n/a.* /b;\n/c /d;", "c /d 301 exact", caseless + "|a mask because of hostnames"},
+		{"map $uri $a {\nhostnames;\n}\nmap $uri $a {\n/a.* /b;\n}", "a.* /b 301 exact",
+			"are read as one|" + caseless},
 	} {
 		testTexts(t, rulefile.Map, quietMap, []textTest{tt})
 	}
@@ -123,7 +126,8 @@ func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 		{"/a\t/b\n/c\t\t /d\n/e /f\n \t/g\t/h", "a /b 301 exact|c /d 301 exact|e /f 301 exact|" +
 			"g /h 301 exact", "HAProxy takes all the same"},
 		{"/a\t/b\t301", "", "write --from csv"},
-		{"  /a /b", "a /b 301 exact", "HAProxy takes all the same"},
+		{"  /a /b\n  /c /d", "a /b 301 exact|c /d 301 exact", "HAProxy takes all the same"},
+		{"/a /b\n/c /d\tnote", "a /b 301 exact", "the destination holds a blank"},
 		{"/a /b|/c", "a /b|/c 301 exact", "maps of rnd: in Apache"},
 		{"^/a/.* /b", "", "the key is a regular expression, as those of map_reg"},
 		{"/a\t", "", "the line has no destination"},

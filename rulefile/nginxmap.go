@@ -17,12 +17,17 @@ type nginxReader struct {
 	words []nginxWord // of the statement that is read
 	// fallback is the line of the default, if it has one.
 	fallback *foreignLine
-	// isOpen tells that a block is, isOther that it is none of paths.
+	block    nginxBlock
+	maps     []string // the variables that blocks set
+	hasPlain bool
+}
+
+// nginxBlock is the block in which a statement stands.
+type nginxBlock struct {
+	// isOpen tells that there is one, isOther that it is none of paths.
 	isOpen, isOther bool
 	// lookedUp is what the block looks up: "$uri" or "$request_uri"; "" where that is not known.
 	lookedUp string
-	maps     []string // the variables that blocks set
-	hasPlain bool
 	// hasMasks tells that keys can be masks of hosts.
 	hasMasks bool
 }
@@ -151,12 +156,12 @@ func (n *nginxReader) takeStatement(end nginxWord) {
 	words := n.words
 	switch {
 	case end.text == "}":
-		n.isOpen, n.isOther, n.hasMasks, n.lookedUp = false, false, false, ""
+		n.block = nginxBlock{}
 		if len(words) > 0 {
 			n.wrong(words[0].at, "the statement does not end; write \";\" behind it")
 		}
 		return
-	case len(words) == 0 || n.isOther && end.text == ";":
+	case len(words) == 0 || n.block.isOther && end.text == ";":
 		return
 	case end.text == "{":
 		n.openBlock()
@@ -165,7 +170,7 @@ func (n *nginxReader) takeStatement(end nginxWord) {
 	at := words[0].at
 	switch key := words[0].text; {
 	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
-		n.hasMasks = n.hasMasks || key == "hostnames"
+		n.block.hasMasks = n.block.hasMasks || key == "hostnames"
 	case len(words) == 2 && key == "include":
 		n.refuse(at, "", "the file "+quote(words[1].text)+" stands on its own; convert it, too")
 	case len(words) != 2:
@@ -179,21 +184,21 @@ func (n *nginxReader) takeStatement(end nginxWord) {
 // openBlock takes in the beginning of a block.
 func (n *nginxReader) openBlock() {
 	words := n.words
-	if n.isOpen || len(words) != 3 || words[0].text != "map" {
+	if n.block.isOpen || len(words) != 3 || words[0].text != "map" {
 		n.wrong(words[0].at, "a map begins with: map $uri $destination {")
-		n.isOther = true
+		n.block.isOther = true
 		return
 	}
-	n.isOpen = true
+	n.block.isOpen = true
 	switch words[1].text {
 	case "$uri", "$document_uri":
-		n.lookedUp = "$uri"
+		n.block.lookedUp = "$uri"
 	case "$request_uri":
-		n.lookedUp = "$request_uri"
+		n.block.lookedUp = "$request_uri"
 		n.remark("nginx looks up the path with its query there, as the request spells them, and rules " +
 			"go by the path alone, however it is spelled")
 	default:
-		n.isOther = true
+		n.block.isOther = true
 		n.wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
 			"and $request_uri", quote(words[1].text))
 		return
@@ -212,7 +217,7 @@ func (n *nginxReader) addKey(at resolver.Position, key, to string) {
 		expression, folds := strings.CutPrefix(expression, "*")
 		n.isLater = true
 		n.addMatch(at, expression, to, expressionOptions{
-			folds: folds, isEncoded: n.lookedUp == "$request_uri",
+			folds: folds, isEncoded: n.block.lookedUp == "$request_uri",
 		})
 		return
 	}
@@ -224,14 +229,14 @@ func (n *nginxReader) addPlain(at resolver.Position, key, to string) {
 	switch {
 	case strings.Contains(to, "$"):
 		n.refuse(at, "", errVariable.Error())
-	case n.hasMasks && strings.HasSuffix(key, ".*"):
+	case n.block.hasMasks && strings.HasSuffix(key, ".*"):
 		n.refuse(at, "", "a key that ends in \".*\" is a mask because of hostnames; remove hostnames, "+
 			"or write a rule for each path")
-	case n.lookedUp != "" && key != "" && key[0] != '/':
+	case n.block.lookedUp != "" && key != "" && key[0] != '/':
 		n.drop(at, "no request gets to this line, as a path begins with \"/\"; write it in front")
 	case n.addPair(at, key, to):
 		n.hasPlain = true
-		if n.lookedUp == "$uri" && hasTriplet(key) {
+		if n.block.lookedUp == "$uri" && hasTriplet(key) {
 			n.approximate(at, "nginx looks up decoded paths in $uri, in which this key stands for "+
 				"itself, and here it is decoded, too")
 		}
@@ -276,7 +281,7 @@ func (t *foreignTable) addMatch(
 		t.refuse(at, frontOfExpression(expression, "/"), err.Error())
 		return
 	}
-	line := foreignLine{at: at, answer: answerOf(to)}
+	line := foreignLine{at: at, answer: mapAnswer(to)}
 	lines, err := e.lines(line, func(v *pathVariant) (string, error) {
 		to, err := e.destination(v, to)
 		if err == nil {
