@@ -54,8 +54,8 @@ func (s *server) load(t testing.TB, block string) {
 	s.reload(t, block)
 }
 
-// reload serves another block at the same address, for tests that send no request right after it, or
-// retry. The admin endpoint has another one each time, for the reason given at load.
+// reload serves another block at the same address, for tests that send no request right after it,
+// or retry. The admin endpoint has another one each time, for the reason given at load.
 func (s *server) reload(t testing.TB, block string) {
 	t.Helper()
 	if err := s.tryToLoad(t, block); err != nil {
