@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -50,12 +49,15 @@ func takeUsualNames(columns []csvColumn, row []string) {
 	}
 }
 
+// statusGone is the status that a table of redirects has for what is gone.
+const statusGone = 410
+
 // usualStatus returns the status that a field stands for, 410 for what is gone.
 func usualStatus(field string) (code int, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(field))
 	number, _, _ := strings.Cut(text, " ") // 301 Moved Permanently
 	if number == "410" || text == resolver.GoneValue {
-		return http.StatusGone, true
+		return statusGone, true
 	}
 	if code, ok = ParseStatus(text); !ok {
 		code, ok = statusCode(number)

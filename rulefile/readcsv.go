@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -208,7 +207,7 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 			rule.Position = c.fieldPosition(i)
 		}
 	}
-	if rule.Status == http.StatusGone {
+	if rule.Status == statusGone {
 		rule.Status, rule.Value = 0, resolver.GoneValue
 	}
 	c.checkRest(row)
