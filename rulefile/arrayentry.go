@@ -314,28 +314,31 @@ func (a *arrayReader) addLines(e *arrayEntry) {
 			a.t.refuse(e.at, "", err.Error())
 		}
 		for i := range patterns {
-			a.addPattern(e, line, &patterns[i])
-		}
-		if len(patterns) > 0 {
-			a.warnOfUnknown(e, &patterns[0])
+			unknown := a.addPattern(e, line, &patterns[i])
+			if i == 0 { // they have the same variables
+				a.warnOfUnknown(e, unknown)
+			}
 		}
 	}
 }
 
-// addPattern adds the line for a path of an entry.
-func (a *arrayReader) addPattern(e *arrayEntry, line foreignLine, pattern *pathPattern) {
+// addPattern adds the line for a path of an entry. It returns what in the destination looks like a
+// variable, and is none of the path's.
+func (a *arrayReader) addPattern(
+	e *arrayEntry, line foreignLine, pattern *pathPattern,
+) (unknown string) {
 	line.path = pattern.path
-	line.to, line.itself, _ = pattern.destination(e.destination)
+	line.to, line.itself, unknown = pattern.destination(e.destination)
 	if e.refused != "" {
 		a.t.refuse(e.at, line.path, e.refused)
-		return
+	} else {
+		a.t.add(line)
 	}
-	a.t.add(line)
+	return unknown
 }
 
-// warnOfUnknown says what in a destination looks like a variable, and is none of the path's.
-func (a *arrayReader) warnOfUnknown(e *arrayEntry, pattern *pathPattern) {
-	_, _, unknown := pattern.destination(e.destination)
+// warnOfUnknown says what in a destination looks like a variable; "" for nothing.
+func (a *arrayReader) warnOfUnknown(e *arrayEntry, unknown string) {
 	if unknown == "" || a.program.isPlain() || unknown[0] == '$' && a.program != vercel {
 		return
 	}

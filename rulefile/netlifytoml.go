@@ -112,7 +112,7 @@ func (n *netlifyTOML) isEntry(line []byte) bool {
 // takes a string for open where a comment or another string has such quotation marks: then the
 // piece is larger than it had to be.
 func (n *netlifyTOML) follow(line []byte) error {
-	if !n.followDepth(line) || longKey.Match(line) {
+	if !n.followDepth(line) || bytes.Count(line, []byte(".")) >= 100 && longKey.Match(line) {
 		return &Error{n.lines.position(1), "arrays and tables stand in each other too deep to be read; " +
 			"write less of them"}
 	}

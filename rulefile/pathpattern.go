@@ -50,7 +50,7 @@ func onePattern(p pathPattern, err error) ([]pathPattern, error) {
 // withAlternatives returns a pattern for each of the alternatives in its parentheses, those first
 // that are tried first. Of too many, and of a long one, it returns the pattern as it is.
 func withAlternatives(source string) []string {
-	if len(source) > longestExpression {
+	if strings.IndexByte(source, '|') < 0 || len(source) > longestExpression {
 		return []string{source}
 	}
 	variants, end := []string{""}, 0
