@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -262,26 +263,62 @@ func (k *keys) compare(ctx context.Context) (differs bool, err error) {
 	}
 	before := k.rules()
 	known, changed := 0, 0
+	seenGone := make(map[string]bool)
 	err = k.each(ctx, func(e entry) {
 		wasKnown, isSame := k.check(e)
 		if wasKnown {
 			known++
 		}
+		if wasKnown && e.gone {
+			seenGone[e.name] = true
+		}
 		if !isSame {
 			changed++
 		}
 	})
+	var noted []string
+	if err == nil && known < min(before, k.rules()) {
+		noted, err = k.notedGone(ctx, seenGone)
+	}
 	k.reached(ctx, err)
 	if err != nil {
 		return false, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	known += k.stillKnown(noted)
 	// less than there have been all the time: some are gone, but nobody knows their names
 	gone := known < min(before, len(k.known.of))
 	k.missed = k.missed || gone
 	k.follows, k.current = true, true
 	return changed > 0 || gone || k.failed, nil
+}
+
+// notedGone returns the names that are noted or pending and that the server no longer has, but for
+// those that have been seen so.
+func (k *keys) notedGone(ctx context.Context, seen map[string]bool) (
+	gone []string, err error,
+) {
+	k.mu.Lock()
+	names := slices.AppendSeq(slices.Collect(maps.Keys(k.noted)), maps.Keys(k.pending))
+	k.mu.Unlock()
+	slices.Sort(names)
+	err = k.fetchAll(ctx, slices.Compact(names), func(e entry) {
+		if e.gone && !seen[e.name] {
+			gone = append(gone, e.name)
+		}
+	})
+	return gone, err
+}
+
+// stillKnown returns how many keys of these names were read last. The lock is held.
+func (k *keys) stillKnown(names []string) (n int) {
+	for _, name := range names {
+		if _, known := k.known.get(name); known {
+			n++
+		}
+	}
+	return n
 }
 
 // rules returns how many rules were read last.
