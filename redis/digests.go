@@ -30,6 +30,8 @@ type digests struct {
 	of   map[uint64]uint64
 	sum  uint64 // of all digests, whatever their order
 	size int    // of all rules in the stored copy, about
+	// removed is how many rules have been removed since everything was read.
+	removed int
 }
 
 // newDigests returns digests of nothing, with room for as many as are expected.
@@ -60,6 +62,9 @@ func (d *digests) replace(e entry) (changed bool) {
 	at := maphash.String(seed, e.name)
 	digest, known := d.of[at]
 	d.sum -= digest
+	if e.gone && known {
+		d.removed++
+	}
 	if e.gone {
 		delete(d.of, at)
 		return known

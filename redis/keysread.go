@@ -261,7 +261,7 @@ func (k *keys) compare(ctx context.Context) (differs bool, err error) {
 	if !k.hasRead() {
 		return k.compareVersions(ctx)
 	}
-	before := k.rules()
+	all, rules := k.readLast()
 	known, changed := 0, 0
 	seenGone := make(map[string]bool)
 	err = k.each(ctx, func(e entry) {
@@ -277,18 +277,16 @@ func (k *keys) compare(ctx context.Context) (differs bool, err error) {
 		}
 	})
 	var noted []string
-	if err == nil && known < min(before, k.rules()) {
+	if err == nil && k.lacks(all, rules, known) {
 		noted, err = k.notedGone(ctx, seenGone)
 	}
 	k.reached(ctx, err)
 	if err != nil {
 		return false, err
 	}
+	gone := k.lacks(all, rules, known+k.stillKnown(noted))
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known += k.stillKnown(noted)
-	// less than there have been all the time: some are gone, but nobody knows their names
-	gone := known < min(before, len(k.known.of))
 	k.missed = k.missed || gone
 	k.follows, k.current = true, true
 	return changed > 0 || gone || k.failed, nil
@@ -311,8 +309,18 @@ func (k *keys) notedGone(ctx context.Context, seen map[string]bool) (
 	return gone, err
 }
 
-// stillKnown returns how many keys of these names were read last. The lock is held.
+// lacks reports whether some keys are gone whose names nobody knows: of all that were read, and not
+// removed since, fewer are known to be there or to have changed.
+func (k *keys) lacks(all *digests, rules, known int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.known == all && known < rules-all.removed
+}
+
+// stillKnown returns how many rules of these names were read last, and have not been removed.
 func (k *keys) stillKnown(names []string) (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, name := range names {
 		if _, known := k.known.get(name); known {
 			n++
@@ -321,11 +329,11 @@ func (k *keys) stillKnown(names []string) (n int) {
 	return n
 }
 
-// rules returns how many rules were read last.
-func (k *keys) rules() int {
+// readLast returns what was read last, and how many rules that is with those removed since.
+func (k *keys) readLast() (all *digests, rules int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.known.of)
+	return k.known, len(k.known.of) + k.known.removed
 }
 
 func (k *keys) hasRead() bool {
