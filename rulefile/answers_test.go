@@ -18,7 +18,8 @@ import (
 
 // compileConverted returns the ruleset of another program's table.
 func compileConverted(
-	t *testing.T, reading rulefile.Reading, from rulefile.Format, text string, query resolver.QueryMode,
+	t *testing.T, reading rulefile.Reading, from rulefile.Format, text string,
+	query resolver.QueryMode,
 ) (*resolver.Ruleset, rulefile.Conversion) {
 	t.Helper()
 	var rules strings.Builder
