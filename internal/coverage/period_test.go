@@ -1,0 +1,82 @@
+package coverage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// thatDay is the 22nd of November 2026, in UTC.
+var thatDay = Period{
+	Since: time.Date(2026, time.November, 22, 0, 0, 0, 0, time.UTC),
+	Until: time.Date(2026, time.November, 23, 0, 0, 0, 0, time.UTC),
+}
+
+func TestOfEachLogOnlyRequestsOfThePeriodCount(t *testing.T) {
+	entry := func(time string) string {
+		return strings.ReplaceAll(access("GET", "h", "/a", 404), `"ts":1.5`, `"ts":`+time)
+	}
+	_, object, _ := strings.Cut(entry("1"), "{")
+	for name, lines := range map[string][4]string{ // before, first, last, behind
+		"Caddy's": {entry("1795305599.9"), entry("1795305600.0"), entry("1795391999.9"),
+			entry("1795392000")},
+		"Caddy's with times as text": {entry(`"2026-11-22T00:59:59+01:00"`),
+			entry(`"2026-11-22T01:00:00+01:00"`), entry(`"2026/11/22 23:59:59"`),
+			entry(`"2026-11-23T00:00:00Z"`)},
+		"the console form": {"2026/11/21 23:59:59.999\tINFO\thttp.log.access\tx\t{" + object,
+			"2026/11/22 00:00:00.000\tINFO\thttp.log.access\tx\t{" + object,
+			"2026/11/22 23:59:59.999\tINFO\thttp.log.access\tx\t{" + object,
+			"2026/11/23 00:00:00.000\tINFO\thttp.log.access\tx\t{" + object},
+		"combined": {strings.Replace(combined, "22/Nov/2026:16:31:45 +0000", "21/Nov/2026:23:59:59 +0000", 1),
+			strings.Replace(combined, "22/Nov/2026:16:31:45 +0000", "21/Nov/2026:19:00:00 -0500", 1),
+			combined,
+			strings.Replace(combined, "22/Nov/2026:16:31:45 +0000", "23/Nov/2026:00:00:00 +0000", 1)},
+		"lines of JSON": {`{"url":"/a","ts":1795305599}` + "\n", `{"url":"/a","ts":1795305600}` + "\n",
+			`{"url":"/a","ts":"2026-11-22T23:59:59Z"}` + "\n", `{"url":"/a","ts":1795392000}` + "\n"},
+	} {
+		for want, period := range map[string]Period{
+			"2 /a": thatDay, "3 /a": {Since: thatDay.Since}, "3 /a ": {Until: thatDay.Until}, "4 /a": {},
+		} {
+			c := read(t, Options{Period: period}, strings.Join(lines[:], ""))
+			want = strings.TrimSpace(want)
+			got, _, _ := strings.Cut(c.String(), " 404")
+			counted := uint64(want[0] - '0')
+			if got != want || c.LeftOut != (LeftOut{Times: 4 - counted}) {
+				t.Errorf("%s, %v: got %s, %+v; want %s", name, period, got, c.LeftOut, want)
+			}
+		}
+	}
+}
+
+func TestWhatHasNoDateIsInNoPeriod(t *testing.T) {
+	undated := strings.Replace(access("GET", "h", "/b", 404), `"ts":1.5,`, "", 1)
+	c := read(t, Options{Period: thatDay},
+		strings.Replace(access("GET", "h", "/a", 404), "1.5", "1795365105", 1)+undated)
+	if c.String() != "1 /a 404" || c.LeftOut != (LeftOut{Undated: 1}) {
+		t.Errorf("got %s, %+v", c, c.LeftOut)
+	}
+	for name, content := range map[string]string{
+		"a list": "/a\n/b\n", "a sitemap": "<urlset><url><loc>/a</loc></url></urlset>",
+		"a table": "url,count\n/a,3\n", "lines of JSON": `{"url":"/a"}`, "a log without times": undated,
+	} {
+		c := NewCounts(Options{Period: thatDay})
+		err := c.Read("file", strings.NewReader(content))
+		const want = "file: nothing in it has a date; leave out the file, or --since, --until and --month"
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, %s", name, err, c)
+		}
+	}
+}
+
+func TestTheFirstAndTheLastTimeOutsideOfThePeriodAreKnown(t *testing.T) {
+	var lines strings.Builder
+	for _, day := range []int{21, 30, 3, 22} {
+		lines.WriteString(strings.Replace(combined, "22/Nov", fmt.Sprintf("%02d/Nov", day), 1))
+	}
+	c := read(t, Options{Period: thatDay}, lines.String())
+	first, last := c.OtherTimes()
+	if got := fmt.Sprint(first.Day(), " to ", last.Day()); got != "3 to 30" || c.LeftOut.Times != 3 {
+		t.Errorf("got %s, %+v", got, c.LeftOut)
+	}
+}
