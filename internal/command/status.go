@@ -80,8 +80,8 @@ func (r *remote) list(
 	return writeRules(w, response.Body, prefix, ruleLine)
 }
 
-// writeRules writes a line for each rule as they come in. The error of a list of none is for whoever
-// has asked for a key and what is below it.
+// writeRules writes a line for each rule, as they come in. That there is none is an error if they
+// are those for a key and below it.
 func writeRules(w io.Writer, body io.Reader, prefix string, line func(resolver.Rule) string) error {
 	out := bufio.NewWriter(w)
 	isEmpty := true

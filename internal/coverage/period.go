@@ -17,8 +17,8 @@ type limits struct {
 	hasDate      bool   // whether a request of the file has one
 }
 
-var errUndated = errors.New("nothing in it has a date; leave out the file, or --since, --until and " +
-	"--month")
+var errUndated = errors.New(
+	"nothing in it has a date; leave out the file, or --since, --until and --month")
 
 func newLimits(p Period) limits {
 	l := limits{isSet: p != Period{}, since: math.MinInt64, until: math.MaxInt64,

@@ -1,14 +1,11 @@
 package coverage
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // What the paths begin and end with that scanners ask any site for, in lower case. What a site may
 // have had, and others link, is not listed, such as the images below /wp-content/uploads/.
 var (
-	probeBeginnings = [...]string{
+	probeBeginnings = []string{
 		"/+cscoe+/", "/.aws/", "/.docker/", "/.ds_store", "/.env", "/.git", "/.hg/", "/.htaccess",
 		"/.htpasswd", "/.idea/", "/.kube/", "/.npmrc", "/.s3cfg", "/.ssh/", "/.svn/", "/.vscode/",
 		"/_ignition/", "/_profiler/", "/actuator/", "/adminer", "/api/jsonws/", "/autodiscover/",
@@ -23,7 +20,7 @@ var (
 		"/wp-admin", "/wp-config", "/wp-content/plugins/", "/wp-cron.php", "/wp-includes/",
 		"/wp-json/wp/v2/users", "/wp-load.php", "/wp-login",
 	}
-	probeEndings = [...]string{
+	probeEndings = []string{
 		".bak", ".env", ".php~", ".swp", "/.aws/credentials", "/.ds_store", "/.git/config",
 		"/.git/head", "/alfa.php", "/bin/sh", "/c99.php", "/etc/passwd", "/eval-stdin.php",
 		"/id_rsa", "/phpinfo.php", "/r57.php", "/setup.cgi", "/shell.php", "/wlwmanifest.xml",
@@ -35,8 +32,15 @@ var (
 // isProbe reports whether a path is one that scanners ask any site for.
 func isProbe(path string) bool {
 	path = strings.ToLower(path)
-	begins := func(beginning string) bool { return strings.HasPrefix(path, beginning) }
-	ends := func(ending string) bool { return strings.HasSuffix(path, ending) }
-	return slices.ContainsFunc(probeBeginnings[:], begins) ||
-		slices.ContainsFunc(probeEndings[:], ends)
+	for _, beginning := range probeBeginnings {
+		if strings.HasPrefix(path, beginning) {
+			return true
+		}
+	}
+	for _, ending := range probeEndings {
+		if strings.HasSuffix(path, ending) {
+			return true
+		}
+	}
+	return false
 }

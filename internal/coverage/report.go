@@ -102,6 +102,11 @@ func (r *Report) Missing() iter.Seq[MissingURL] { return r.each(r.missing) }
 // Probes gives what is missing and scanners ask any site for, in the same order.
 func (r *Report) Probes() iter.Seq[MissingURL] { return r.each(r.probes) }
 
+// AllMissing gives both, one behind the other.
+func (r *Report) AllMissing() iter.Seq[MissingURL] {
+	return r.each(slices.Concat(r.missing, r.probes))
+}
+
 func (r *Report) each(numbers []uint32) iter.Seq[MissingURL] {
 	return func(yield func(MissingURL) bool) {
 		for _, i := range numbers {
