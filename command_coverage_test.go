@@ -104,7 +104,7 @@ func TestAPeriodThatCannotBeCountedIsAnError(t *testing.T) {
 		{"--month=", list, `--month takes a month, such as 2026-03, not ""`},
 		{"--month 2026-03 --since 2026-03-02", list,
 			"--month is a period of its own; leave out --since and --until"},
-		{"--since 2026-03-02 --until 2026-03-01", list, "--until has to be behind --since: nothing is " +
+		{"--since 2026-03-02 --until 2026-03-01", list, "--until has to be after --since: nothing is " +
 			"between 2026-03-02T00:00:00Z and 2026-03-01T00:00:00Z"},
 		{"--since 2026-03-01T06:00:00", list, "--since takes a date, such as 2026-03-01, or a time with " +
 			`a zone, such as 2026-03-01T06:00:00Z, not "2026-03-01T06:00:00"; see caddy shortlink ` +

@@ -44,8 +44,8 @@ missing: no rule answers it, it is no file below --root, and the log says 404 or
 nothing. What is missing is listed by requests, each with up to three keys or pages
 that were perhaps meant. No rule is written.
 
-What is missing and scanners ask any site for, such as /.env and /wp-login.php, is told
-with one line in the end. --probes lists these URLs.
+What is missing and scanners ask any site for, such as /.env and /wp-login.php, is
+counted in one line at the end. --probes lists these URLs.
 
 Each file is told by its content: Caddy's access log; a log in the common or combined
 format; a sitemap; a table with a column of URLs, such as exports of Search Console and
@@ -151,12 +151,12 @@ func (c *covering) check(files []string) error {
 	return errors.Join(errs...)
 }
 
-// period returns of when requests count.
+// period returns when requests have to be from to count.
 func (c *covering) period(cmd *cobra.Command) (coverage.Period, error) {
 	p := coverage.Period{Since: c.since, Until: c.until}
 	if !cmd.Flags().Changed("month") {
 		if !p.Until.IsZero() && !p.Since.Before(p.Until) {
-			return p, fmt.Errorf("--until has to be behind --since: nothing is between %s and %s",
+			return p, fmt.Errorf("--until has to be after --since: nothing is between %s and %s",
 				p.Since.Format(time.RFC3339), p.Until.Format(time.RFC3339))
 		}
 		return p, nil

@@ -49,7 +49,9 @@ func (w *coverageWriter) writeText(c colours) error {
 		fmt.Fprintf(w.out, "%-10s%10d%12d\n", name, total.URLs, total.Requests)
 	}
 	for class, total := range w.report.Totals {
-		line(coverage.Class(class).String(), total)
+		if class := coverage.Class(class); class != coverage.Probe || total.URLs > 0 {
+			line(class.String(), total)
+		}
 		all.URLs += total.URLs
 		all.Requests += total.Requests
 	}

@@ -35,7 +35,7 @@ func hitsCommand() *cobra.Command {
 		Short: "Says how often the rules of a running Caddy have redirected",
 		Long: `Says of the rules that a running Caddy serves how often each has redirected and when last,
 to the minute; of all servers that share Caddy's storage together. Those with the most hits come
-first, with --top so many of them, and in the end stands how many rules have none.
+first, with --top so many of them. The last line says how many rules have none.
 
 --unused lists only those that nobody has needed for so long, neither themselves nor through a
 rule that leads there. Rules without hits, and those that were added since then, are among them.

@@ -102,7 +102,7 @@ func (r *Report) Missing() iter.Seq[MissingURL] { return r.each(r.missing) }
 // Probes gives what is missing and scanners ask any site for, in the same order.
 func (r *Report) Probes() iter.Seq[MissingURL] { return r.each(r.probes) }
 
-// AllMissing gives both, one behind the other.
+// AllMissing gives what Missing and Probes do, in this order.
 func (r *Report) AllMissing() iter.Seq[MissingURL] {
 	return r.each(slices.Concat(r.missing, r.probes))
 }
