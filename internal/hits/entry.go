@@ -2,111 +2,162 @@ package hits
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
+	"maps"
+	"slices"
 	"time"
 )
 
-// entry is an entry of a storage that holds hits, and that is whole:
-//
-//	shortlink hits 1 <generation> <when counting began>
-//	<canonical key> <count> <minute>
-//	...
-//	end <number of keys>
+// entry is an entry of a storage: a header, lines, and an end that says that it is whole.
 type entry struct {
-	generation int64
-	since      time.Time
-	lines      []byte // one for each key
+	header
+	lines []byte
+}
+
+// header is the first line of an entry. That of a shard says only when counting began.
+type header struct {
+	Since time.Time `json:"since"`          // when counting began
+	Began time.Time `json:"began,omitzero"` // when days began to be kept
+
+	Date   day            `json:"date,omitzero"`  // of which hits are that are not in shards
+	IsBase bool           `json:"base,omitempty"` // they are of no day
+	N      uint64         `json:"n,omitempty"`    // how many they are
+	Days   map[day]uint64 `json:"days,omitempty"` // what all keys had by shards
+	Top    []topKey       `json:"top,omitempty"`  // those used most by shards, most first
+}
+
+// topKey is a key that is among those used most.
+type topKey struct {
+	Key   string `json:"key"`
+	N     uint64 `json:"n"`
+	total uint64 // by shards
 }
 
 const (
-	hitEntryHeader = "shortlink hits 1 %d %s\n"
-	hitEntryEnd    = "end %d"
+	entryStart = "shortlink hits 2 "
+	entryEnd   = "end %d\n" // with the number of lines
 )
 
-// entryWriter puts an entry together.
-type entryWriter struct {
-	text []byte
-	keys int
+// since takes over when counting began, where another header says that it was earlier.
+func (h *header) since(other header) {
+	h.Since, h.Began = earlier(h.Since, other.Since), earlier(h.Began, other.Began)
 }
 
-func newEntryWriter(generation int64, since time.Time) *entryWriter {
-	header := fmt.Appendf(nil, hitEntryHeader, generation, since.Format(time.RFC3339))
-	return &entryWriter{text: header}
+// earlier returns the earlier one of two times; one that is zero is not known.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
-func (w *entryWriter) add(key string, m Count) {
-	w.text = append(append(w.text, key...), ' ')
-	w.text = append(strconv.AppendUint(w.text, m.N, 10), ' ')
-	w.text = append(strconv.AppendUint(w.text, uint64(m.minute), 10), '\n')
-	w.keys++
+// text returns the entry as it is stored.
+func (e *entry) text() ([]byte, error) {
+	first, err := json.Marshal(e.header)
+	text := make([]byte, 0, len(first)+len(e.lines)+50)
+	text = append(append(append(text, entryStart...), first...), '\n')
+	text = append(text, e.lines...)
+	return fmt.Appendf(text, entryEnd, bytes.Count(e.lines, []byte("\n"))), err
 }
-
-// end returns the whole entry.
-func (w *entryWriter) end() []byte { return fmt.Appendf(w.text, hitEntryEnd+"\n", w.keys) }
 
 // parseEntry reads an entry, and finds out whether it is whole.
 func parseEntry(b []byte) (*entry, error) {
-	header, lines, _ := bytes.Cut(b, []byte("\n"))
-	e := new(entry)
-	var since string
-	_, err := fmt.Sscanf(string(header)+"\n", hitEntryHeader, &e.generation, &since)
+	h, err := parseHeader(b)
 	if err != nil {
-		return nil, fmt.Errorf("its first line is %q", header)
-	}
-	if e.since, err = time.Parse(time.RFC3339, since); err != nil {
 		return nil, err
 	}
-	keys := 0
-	for rest := lines; ; keys++ {
-		line, next, whole := bytes.Cut(rest, []byte("\n"))
-		if !whole {
-			return nil, errors.New("it ends too early")
+	lines, err := parseLines(b, new(line).parse)
+	return &entry{*h, lines}, err
+}
+
+func parseHeader(b []byte) (*header, error) {
+	text, ok := bytes.CutPrefix(firstLine(b), []byte(entryStart))
+	if !ok {
+		return nil, fmt.Errorf("its first line is %q", firstLine(b))
+	}
+	return parseJSON[header](text)
+}
+
+// firstLine returns the first line, with its end.
+func firstLine(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
+
+// parseLines returns the lines between the first and the last one, all of which have to be valid.
+func parseLines(b []byte, isValid func(line []byte) bool) ([]byte, error) {
+	b = b[len(firstLine(b)):]
+	size, count := 0, 0
+	for line := range bytes.Lines(b) {
+		if !isValid(line) {
+			break
 		}
-		if _, _, ok := parseHitLine(line); !ok {
-			e.lines = lines[:len(lines)-len(rest)]
-			return e, checkHitEntryEnd(string(line), keys)
+		size, count = size+len(line), count+1
+	}
+	if end := b[size:]; string(end) != fmt.Sprintf(entryEnd, count) {
+		return nil, fmt.Errorf("behind %d keys it goes on with %.100q", count, end)
+	}
+	return b[:size], nil
+}
+
+// shards is how many shards a server has.
+const shards = 64
+
+// hashOf returns the FNV-1a hash of a canonical key.
+func hashOf(key []byte) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	for _, c := range key {
+		h = (h ^ uint64(c)) * prime
+	}
+	return h
+}
+
+// shardOf returns in which shard a canonical key is.
+func shardOf(key []byte) int { return int(hashOf(key) % shards) }
+
+// changes are totals that are not in the shards yet.
+type changes struct {
+	entry
+	at [shards][]int // where the lines begin of the keys of a shard
+}
+
+func newChanges(h header, lines []byte) *changes {
+	c := &changes{entry: entry{h, lines}}
+	at := 0
+	for text := range bytes.Lines(lines) {
+		key, _, _ := bytes.Cut(text, []byte(" "))
+		n := shardOf(key)
+		c.at[n] = append(c.at[n], at)
+		at += len(text)
+	}
+	return c
+}
+
+// of returns the totals of the keys of a shard. Of two of a key the later one counts.
+func (c *changes) of(n int) map[string]Count {
+	counts := make(map[string]Count, len(c.at[n]))
+	l := new(line)
+	for _, at := range c.at[n] {
+		size := bytes.IndexByte(c.lines[at:], '\n') + 1
+		l.parse(c.lines[at : at+size])
+		counts[string(l.key)] = l.Count
+	}
+	return counts
+}
+
+// merge passes the lines of a shard with its changes, and which have some.
+func (c *changes) merge(n int, lines []byte, yield func(l *line, isChanged bool)) {
+	changed := c.of(n)
+	eachLine(lines, func(l *line) {
+		m, isChanged := changed[string(l.key)]
+		if isChanged {
+			delete(changed, string(l.key))
+			l.advance(m, c.header)
 		}
-		rest = next
+		yield(l, isChanged)
+	})
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		l := &line{key: []byte(key)}
+		l.advance(changed[key], c.header)
+		yield(l, true)
 	}
-}
-
-// checkHitEntryEnd reports whether a line is the last one of an entry with so many keys.
-func checkHitEntryEnd(line string, keys int) error {
-	if line != fmt.Sprintf(hitEntryEnd, keys) {
-		return fmt.Errorf("behind %d keys it goes on with %q", keys, line)
-	}
-	return nil
-}
-
-// each passes the counts of all keys to yield.
-func (e *entry) each(yield func(key string, m Count)) {
-	for line := range bytes.Lines(e.lines) {
-		key, m, _ := parseHitLine(bytes.TrimSuffix(line, []byte("\n")))
-		yield(key, m)
-	}
-}
-
-// countOf returns the count of a key.
-func (e *entry) countOf(key string) (m Count, ok bool) {
-	start := []byte(key + " ")
-	for line := range bytes.Lines(e.lines) {
-		if bytes.HasPrefix(line, start) {
-			_, m, ok = parseHitLine(bytes.TrimSuffix(line, []byte("\n")))
-			return m, ok
-		}
-	}
-	return m, false
-}
-
-func parseHitLine(line []byte) (key string, m Count, ok bool) {
-	key, numbers, _ := strings.Cut(string(line), " ")
-	count, minute, _ := strings.Cut(numbers, " ")
-	var inCount, inMinute error
-	m.N, inCount = strconv.ParseUint(count, 10, 64)
-	at, inMinute := strconv.ParseUint(minute, 10, 32)
-	m.minute = uint32(at)
-	return key, m, inCount == nil && inMinute == nil && key != ""
 }

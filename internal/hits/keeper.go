@@ -3,6 +3,7 @@ package hits
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,10 +32,10 @@ type Keeper struct {
 	reading chan struct{}        // holds a value while hits of other servers are read
 	latest  weak.Pointer[others] // that were read last, as long as they are listed
 
-	readingDays chan struct{} // holds a value while what follows is read
-	days        []serverDays
-	daysPlace   *place
-	daysRead    time.Time
+	readingDays  chan struct{} // holds a value while what follows is read
+	stored       []server
+	serversPlace *place
+	serversRead  time.Time
 }
 
 // place is the storage of a configuration. Its context outlasts the configuration by lastSave.
@@ -112,20 +113,19 @@ func (k *Keeper) keep(ctx context.Context) {
 			zap.Error(err))
 		return
 	}
+	store.isReader = false
 	ticks := time.NewTicker(saveInterval)
 	defer ticks.Stop()
 	stored := time.Now()
 	for ctx.Err() == nil {
 		place := k.place.Load()
-		err := k.save(store, place)
+		k.hits.tick(time.Now())
+		err := k.save(ctx, store, place)
 		if err == nil {
 			stored = time.Now()
 		} else if ctx.Err() == nil {
 			place.logger.Error("hits are not stored; trying again",
 				zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
-		}
-		if err == nil {
-			k.recordDays(ctx, store, place)
 		}
 		select {
 		case <-ctx.Done():
@@ -135,45 +135,36 @@ func (k *Keeper) keep(ctx context.Context) {
 		}
 	}
 	place := k.place.Load()
-	if err := k.save(store, place); err == nil {
-		k.recordDays(context.Background(), store, place)
-	} else if !store.isStored(k.hits) {
+	if err := k.save(context.Background(), store, place); err != nil && store.hasNew(k.hits) {
 		place.logger.Error("hits are lost, as they could not be stored before the end",
 			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 	}
 }
 
-// save stores what has changed.
-func (k *Keeper) save(store *store, place *place) error {
-	defer k.tellIfSlow(place)()
-	store.use(place.storage, place.logger)
-	return store.save(place.ctx, k.hits)
-}
-
-// tellIfSlow tells if the storage does not answer before stop is called.
-func (k *Keeper) tellIfSlow(place *place) (stop func() bool) {
-	return time.AfterFunc(saveInterval, func() {
+// save stores what has changed, and then records days, unless ctx ends. It tells if the storage does
+// not answer.
+func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
+	defer time.AfterFunc(saveInterval, func() {
 		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
 			zap.String("name", k.name))
-	}).Stop
+	}).Stop()
+	store.use(place.storage, place.logger)
+	if err := store.save(place.ctx, k.hits, time.Now()); err != nil {
+		return err
+	}
+	recording, cancel := context.WithCancel(place.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	if err := store.recordDays(recording, k.hits, time.Now()); err != nil {
+		return fmt.Errorf("those of a day that is over: %w", err)
+	}
+	return nil
 }
 
 // untilTomorrow returns a channel that tells when the day is over.
 func untilTomorrow() <-chan time.Time {
 	now := time.Now()
 	return time.After(dayOf(now.Add(24 * time.Hour)).date().Sub(now))
-}
-
-// recordDays records the days that are over, unless ctx ends.
-func (k *Keeper) recordDays(ctx context.Context, store *store, place *place) {
-	defer k.tellIfSlow(place)()
-	recording, cancel := context.WithCancel(place.ctx)
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	if err := store.recordDays(recording, k.hits, time.Now()); err != nil && ctx.Err() == nil {
-		place.logger.Error("the hits of days are not stored; trying again",
-			zap.String("name", k.name), zap.Error(err))
-	}
 }
 
 // store returns the entries of this server.
@@ -183,7 +174,9 @@ func (k *Keeper) store(ctx context.Context) (*store, error) {
 		return nil, err
 	}
 	place := k.place.Load()
-	return newStore(k.name, server.String(), place.storage, place.logger), nil
+	store := newStore(k.name, server.String(), place.storage, place.logger)
+	store.isReader = true
+	return store, nil
 }
 
 // others returns what other servers that share the storage have counted, by the numbers of a

@@ -1,13 +1,8 @@
 package hits
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +34,6 @@ func (c *calendar) restart(keys ...string) {
 	c.Counters = NewCounters(c.now)
 	c.RulesetCounters = c.Begin(rulesetOf(c, keys...))
 	c.store = newStore("links", c.store.server, c.storage, zap.NewNop())
-	c.store.shardKeys = 1
 }
 
 // at lets days pass, and it be an hour.
@@ -49,12 +43,7 @@ func (c *calendar) at(days int, hour time.Duration) {
 }
 
 // keep does what is done each minute.
-func (c *calendar) keep() error {
-	if err := c.store.save(c.Context(), c.Counters); err != nil {
-		return err
-	}
-	return c.store.recordDays(c.Context(), c.Counters, c.now)
-}
+func (c *calendar) keep() error { return c.store.keep(c.Context(), c.Counters, c.now) }
 
 func (c *calendar) mustKeep() {
 	c.Helper()
@@ -72,26 +61,25 @@ func (c *calendar) hit(key string, times int) {
 // daysOf returns the days of a key, or of all keys, by how long they are after the first.
 func (c *calendar) daysOf(key string) map[int]uint64 {
 	c.Helper()
-	servers, err := c.store.serverDays(c.Context())
+	servers, err := c.store.servers(c.Context())
 	if err != nil {
 		c.Fatal(err)
 	}
-	today := dayOf(c.now)
-	w := newWindow(today)
+	w := newWindow(dayOf(c.now))
+	servers[0].header = c.header()
 	for _, of := range servers {
 		if key == "" {
-			of.addAll(w, c.Counters, today)
+			of.addTo(w)
 			continue
 		}
-		m := c.countOfKey(key)
-		if !of.isOwn {
-			if m, err = of.countOf(c.Context(), key); err != nil {
-				c.Fatal(err)
-			}
-		}
-		if err := of.addDaysOf(c.Context(), w, key, m, today); err != nil {
+		l, err := c.store.lineOf(c.Context(), of.name, key)
+		if err != nil {
 			c.Fatal(err)
 		}
+		if of.name == c.store.server {
+			l.advance(c.countOfKey(key), header{Date: dayOf(c.now)})
+		}
+		l.eachDay(w.add)
 	}
 	days := map[int]uint64{}
 	for _, d := range w.days {
@@ -129,7 +117,7 @@ func TestNoDayIsLostOrDoubledWhereverAServerIsGone(t *testing.T) {
 			c.mustKeep()
 		}
 		want := map[string]map[int]uint64{"": {}}
-		for d := range segmentDays + 3 {
+		for d := range 6 {
 			c.at(d, 0)
 			keep()
 			c.at(d, 12)
@@ -166,24 +154,6 @@ func TestNoDayIsLostOrDoubledWhereverAServerIsGone(t *testing.T) {
 		run(failing, false)
 		run(failing, true)
 	}
-}
-
-func TestWhatWasCountedBeforeThereWereDaysIsOfNone(t *testing.T) {
-	storage := newDrawer()
-	h, old, s := serverWith(t, storage, "one", "a", "b")
-	old.hitKey(t, "a")
-	old.hitKey(t, "b")
-	s.mustSave(t, h)
-	c := newCalendar(t, storage, "one", "a", "b")
-	c.at(5, 9)
-	c.hit("a", 2) // before what was stored is read
-	c.mustKeep()
-	c.want("a", map[int]uint64{5: 2})
-	c.at(6, 9)
-	c.mustKeep()
-	c.want("a", map[int]uint64{5: 2})
-	c.want("b", map[int]uint64{})
-	c.want("", map[int]uint64{5: 2})
 }
 
 func TestHitsBeforeAPauseAreOfTheDayOfTheLastOne(t *testing.T) {
@@ -255,40 +225,70 @@ func TestTheDaysOfServersAreAddedUp(t *testing.T) {
 	one.want("b", map[int]uint64{})
 }
 
-func TestDaysThatCannotBeReadArePutAside(t *testing.T) {
-	for _, name := range []string{"index", "1/0"} {
-		for _, damaged := range []string{"", "{}", "shortlink days 2 x", "shortlink days 1 2026-11-21 " +
-			"2026-11-21\na 1 1\nend 2\n"} {
-			storage := newDrawer()
-			c := newCalendar(t, storage, "one", "a")
-			c.hit("a", 1)
-			c.mustKeep()
-			entry := "shortlink/hits/links/one/days/" + name
-			if _, ok := storage.entries[entry]; !ok {
-				t.Fatalf("there is no %s", entry)
-			}
-			storage.entries[entry] = damaged
-			c.at(1, 0)
-			c.restart("a")
-			c.mustKeep()
-			c.hit("a", 2)
-			c.at(2, 0)
-			c.mustKeep()
-			c.want("a", map[int]uint64{1: 2}) // nobody knows what of the first hit was on the first day
-			isAside := func(key string) bool {
-				return strings.HasPrefix(key, entry+".unreadable-") && storage.entries[key] == damaged
-			}
-			aside := 0
-			for key := range storage.entries {
-				if isAside(key) {
-					aside++
-				}
-			}
-			if aside != 1 {
-				t.Errorf("%s: %d entries are put aside", name, aside)
-			}
+func TestAShardThatCannotBeReadIsPutAside(t *testing.T) {
+	entry := shardEntry("a")
+	for _, damaged := range []string{"", "{}", "shortlink hits 3 x", "shortlink hits 2 {}\na 1 1\nend 2\n"} {
+		storage := newDrawer()
+		c := newCalendar(t, storage, "one", "a", "b")
+		c.hit("a", 1)
+		c.hit("b", 1)
+		c.mustKeep()
+		c.at(1, 0)
+		c.mustKeep()
+		c.hit("a", 2)
+		c.mustKeep()
+		if storage.entries[entry] == "" {
+			t.Fatalf("there is no %s", entry)
+		}
+		storage.entries[entry] = damaged
+		c.at(2, 0)
+		c.restart("a", "b")
+		c.mustKeep()
+		c.hit("a", 4)
+		c.at(3, 0)
+		c.mustKeep()
+		wantCounts(t, c.Counters, map[string]uint64{"a": 7, "b": 1})
+		c.want("a", map[int]uint64{2: 4}) // nobody knows how much of the others was on which day
+		c.want("b", map[int]uint64{0: 1})
+		storage.wantAside(t, entry, damaged)
+	}
+}
+
+// shardEntry returns the entry of the shard of a key.
+func shardEntry(key string) string {
+	return "shortlink/hits/links/one/" + shardName(shardOf([]byte(key)))
+}
+
+func (s *drawer) wantAside(t *testing.T, entry, content string) {
+	t.Helper()
+	aside := 0
+	for key, value := range s.entries {
+		if strings.HasPrefix(key, entry+".unreadable-") && value == content {
+			aside++
 		}
 	}
+	if aside != 1 {
+		t.Errorf("%s: %d entries with %q are put aside", entry, aside, content)
+	}
+}
+
+// A disk may fail also while a server runs, which then still knows the totals.
+func TestAShardThatIsDamagedIsWrittenAnewWithAllTotals(t *testing.T) {
+	storage := newDrawer()
+	c := newCalendar(t, storage, "one", "a", "b")
+	c.hit("a", 5)
+	c.mustKeep()
+	c.at(1, 0)
+	c.mustKeep()
+	storage.entries[shardEntry("a")] = "damaged"
+	c.hit("b", 1)
+	c.mustKeep()
+	c.at(2, 0)
+	c.mustKeep()
+	c.restart("a", "b")
+	c.mustKeep()
+	wantCounts(t, c.Counters, map[string]uint64{"a": 5, "b": 1})
+	c.want("", map[int]uint64{1: 1})
 }
 
 func TestAClockThatWasAheadStopsNoDays(t *testing.T) {
@@ -311,14 +311,11 @@ func TestTheKeysUsedMostAreThoseOfTheLastDays(t *testing.T) {
 		keys = append(keys, fmt.Sprintf("k%03d", i))
 	}
 	c := newCalendar(t, newDrawer(), "one", keys...)
-	c.store.shardKeys = topKeys
 	most := func() map[string]uint64 {
-		servers, err := c.store.serverDays(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
 		sums := map[string]uint64{}
-		servers[0].addTop(sums, c.Counters)
+		for _, top := range c.top() {
+			sums[top.Key] = top.N
+		}
 		return sums
 	}
 	for i, key := range keys {
@@ -364,11 +361,11 @@ func TestTheDaysOfAKeyAreReadWithoutThoseOfOthers(t *testing.T) {
 		}
 		return false
 	}
-	if c.daysOf("k7"); loads > 5 { // the index, what there is of today, and a shard of each segment
+	if c.daysOf("k7"); loads > 2 { // what is not in the shards, and one of these
 		t.Errorf("for a key %d entries of %d are read", loads, len(storage.entries))
 	}
 	loads = 0
-	if c.daysOf(""); loads > 2 {
+	if c.daysOf(""); loads > 0 {
 		t.Errorf("for all keys together %d entries of %d are read", loads, len(storage.entries))
 	}
 }
@@ -395,99 +392,5 @@ func TestNoDaysAreWrittenWhereNothingWasHit(t *testing.T) {
 	c.mustKeep()
 	if n := storage.stores - before; n > 2 {
 		t.Errorf("in a minute %d entries are written", n)
-	}
-}
-
-func FuzzShard(f *testing.F) {
-	f.Add([]byte("shortlink days 1 2026-11-21 2026-11-24\na 10 1,,2\nb%20c 2 \nend 2\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		read, err := parseShard(b)
-		if err != nil {
-			return
-		}
-		again, err := parseShard(read.text())
-		if err != nil || !bytes.Equal(again.text(), read.text()) {
-			t.Errorf("%q is %+v, and written and read again %+v, %v", b, read, again, err)
-		}
-	})
-}
-
-func FuzzDayIndex(f *testing.F) {
-	f.Add([]byte(`{"since":"2026-11-21T12:00:00Z","began":"2026-11-21T12:00:00Z",`+
-		`"recorded":"2026-11-21","total":3,"days":{"2026-11-21":3},"top":[{"key":"a","n":3}],`+
-		`"segments":[{"id":1,"first":"2026-11-21","last":"2026-11-21","bits":0}]}`), uint16(2500))
-	f.Fuzz(func(t *testing.T, b []byte, today uint16) {
-		read, err := parseDayIndex(b)
-		if err != nil {
-			return
-		}
-		text, err := json.Marshal(read)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := parseDayIndex(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text2, err := json.Marshal(again); err != nil || !bytes.Equal(text, text2) {
-			t.Errorf("%q is written as %q, and that as %q, %v", b, text, text2, err)
-		}
-		// What an entry says never breaks a server.
-		storage := newDrawer()
-		storage.entries["shortlink/hits/links/one/days/index"] = string(b)
-		c := newCalendar(t, storage, "one", "a")
-		c.at(int(today)-int(dayOf(noon)), 0)
-		c.hit("a", 1)
-		if read.newest().Bits <= 4 {
-			c.mustKeep()
-			c.daysOf("a")
-			c.daysOf("")
-		}
-	})
-}
-
-// countingDrawer counts what is written of shards.
-type countingDrawer struct {
-	*drawer
-	bytes int
-}
-
-func (s *countingDrawer) Store(ctx context.Context, key string, value []byte) error {
-	if name := path.Base(key); name != "index" && name != "today" { // which are small
-		s.bytes += len(value)
-	}
-	return s.drawer.Store(ctx, key, value)
-}
-
-// BenchmarkDays records days on which all keys are used. What a million of them write is counted up
-// from fewer, as shards do not know of each other.
-func BenchmarkDays(b *testing.B) {
-	const keys, million = 1 << 11, 1_000_000
-	var names []string
-	for i := range keys {
-		names = append(names, fmt.Sprintf("team%d/link%d", i%100, i))
-	}
-	for b.Loop() {
-		storage := &countingDrawer{newDrawer(), 0}
-		c := newCalendar(b, storage, "one", names...)
-		c.store.shardKeys = 4096
-		random := rand.New(rand.NewPCG(1, 1))
-		most, sum := 0, 0
-		for d := range DaysKept {
-			c.at(d, 12)
-			for n := range c.words {
-				if c.ruleset.KeyOf(n) != "" {
-					c.RulesetCounters.add(n, Count{1 + random.Uint64N(20), minuteOf(c.now)})
-				}
-			}
-			storage.bytes = 0
-			if err := c.store.recordDays(b.Context(), c.Counters, c.now); err != nil {
-				b.Fatal(err)
-			}
-			most, sum = max(most, storage.bytes), sum+storage.bytes
-		}
-		inMiB := func(bytes int) float64 { return float64(bytes) * million / keys / (1 << 20) }
-		b.ReportMetric(inMiB(sum/DaysKept), "MiB/day")
-		b.ReportMetric(inMiB(most), "MiB/busiest-day")
 	}
 }

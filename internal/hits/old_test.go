@@ -1,0 +1,236 @@
+package hits
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// oldStorage is what version 1 of the format has stored of the server "one" until an afternoon, and
+// what it has told of it.
+type oldStorage struct {
+	Entries map[string]string            `json:"entries"`
+	Totals  map[string]uint64            `json:"totals"`
+	Days    map[string]map[string]uint64 `json:"days"` // by key, "" for all; by date
+}
+
+func readOldStorage(t testing.TB) *oldStorage {
+	t.Helper()
+	b, err := os.ReadFile("testdata/version1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := new(oldStorage)
+	if err := json.Unmarshal(b, old); err != nil {
+		t.Fatal(err)
+	}
+	return old
+}
+
+// day is when it was stored, as a number of days after noon.
+const oldDay = 15
+
+func (old *oldStorage) drawer() *drawer {
+	return &drawer{entries: maps.Clone(old.Entries)}
+}
+
+func (old *oldStorage) keys() []string { return slices.Sorted(maps.Keys(old.Totals)) }
+
+// wantDays looks at the days of all keys, in which there may be more since.
+func (old *oldStorage) wantDays(t *testing.T, c *calendar) {
+	t.Helper()
+	for key, days := range old.Days {
+		want := map[int]uint64{}
+		for text, n := range days {
+			var d day
+			if err := d.UnmarshalText([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			want[int(d-dayOf(noon))] = n
+		}
+		if got := c.daysOf(key); !maps.Equal(got, want) {
+			t.Fatalf("the days of %q are %v, want %v", key, got, want)
+		}
+	}
+}
+
+func TestWhatAnOlderVersionStoredIsConverted(t *testing.T) {
+	old := readOldStorage(t)
+	for name, start := range map[string]int{"on the same day": oldDay, "days later": oldDay + 3} {
+		t.Run(name, func(t *testing.T) {
+			storage := old.drawer()
+			c := newCalendar(t, storage, "one", old.keys()...)
+			c.at(start, 16)
+			if got := c.daysOf("k93"); !maps.Equal(got, map[int]uint64{7: 1, 11: 2, 15: 3}) {
+				t.Errorf("before they are converted the days are %v", got)
+			}
+			c.mustKeep()
+			for range 2 {
+				wantCounts(t, c.Counters, old.Totals)
+				old.wantDays(t, c)
+				c.restart(old.keys()...)
+				c.mustKeep()
+			}
+			if top := c.top(); len(top) != min(topKeys, len(old.Totals)) || top[0].Key != "k36" {
+				t.Errorf("used most are %v", top)
+			}
+			for entry := range storage.entries {
+				if _, wasThere := old.Entries[entry]; wasThere {
+					t.Errorf("%s is still there", entry)
+				}
+			}
+			c.hit("k1", 5)
+			c.at(start+1, 0)
+			c.mustKeep()
+			days := c.daysOf("k1")
+			if before := old.Days["k1"]["2026-12-06"]; start == oldDay && days[start] != before+5 ||
+				start != oldDay && days[start] != 5 {
+				t.Errorf("the days are %v", days)
+			}
+		})
+	}
+}
+
+// Whatever operation on the storage fails, and whether the server goes on or is started anew then.
+func TestNothingIsLostOrDoubledWhereverAConversionIsStopped(t *testing.T) {
+	old := readOldStorage(t)
+	run := func(failing int, restarted bool) (operations int) {
+		storage := old.drawer()
+		storage.fails = func(string, string) bool {
+			operations++
+			return operations == failing
+		}
+		c := newCalendar(t, storage, "one", old.keys()...)
+		c.at(oldDay, 16)
+		if c.keep() != nil {
+			if restarted {
+				c.restart(old.keys()...)
+			}
+			c.mustKeep()
+		}
+		storage.fails = nil
+		wantCounts(t, c.Counters, old.Totals)
+		c.restart(old.keys()...)
+		c.mustKeep()
+		wantCounts(t, c.Counters, old.Totals)
+		for _, key := range []string{"", "k1", "k36", "t/{1}"} {
+			var sum uint64
+			for _, n := range c.daysOf(key) {
+				sum += n
+			}
+			var want uint64
+			for _, n := range old.Days[key] {
+				want += n
+			}
+			if sum != want {
+				t.Fatalf("operation %d fails, restarted: %v: the days of %q are %v", failing, restarted, key,
+					c.daysOf(key))
+			}
+		}
+		return operations
+	}
+	all := run(0, false)
+	for failing := 1; failing <= all; failing += 7 {
+		run(failing, failing%2 == 0)
+	}
+}
+
+func TestWhatWasCountedBeforeThereWereDaysIsOfNone(t *testing.T) {
+	storage := newDrawer()
+	const all = "shortlink/hits/links/one/all"
+	storage.entries[all] = "shortlink hits 1 5 2026-11-21T12:00:00Z\na 1 3622320\nb 1 3622320\nend 2\n"
+	c := newCalendar(t, storage, "one", "a", "b")
+	c.at(5, 9)
+	c.hit("a", 2) // before what was stored is read
+	c.mustKeep()
+	c.want("a", map[int]uint64{5: 2})
+	c.at(6, 9)
+	c.mustKeep()
+	c.want("a", map[int]uint64{5: 2})
+	c.want("b", map[int]uint64{})
+	c.want("", map[int]uint64{5: 2})
+	wantCounts(t, c.Counters, map[string]uint64{"a": 3, "b": 1})
+	if began := c.header().Began; !began.Equal(noon.AddDate(0, 0, 5).Truncate(24*time.Hour).Add(9 * time.Hour)) {
+		t.Errorf("days began %v", began)
+	}
+}
+
+func TestAServerOfAnOlderVersionIsReadAsItIs(t *testing.T) {
+	old := readOldStorage(t)
+	storage := old.drawer()
+	c := newCalendar(t, storage, "two", old.keys()...)
+	c.at(oldDay, 16)
+	c.mustKeep()
+	old.wantDays(t, c)
+	others, err := c.store.others(t.Context(), c.ruleset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range old.Totals {
+		if n, _ := c.number(key); others.counts[n].N != want {
+			t.Errorf("%s has %d hits, want %d", key, others.counts[n].N, want)
+		}
+	}
+	if !maps.Equal(storage.entries, old.Entries) {
+		t.Error("its entries are not as they were")
+	}
+}
+
+func TestAnEntryOfAnOlderVersionThatCannotBeReadIsPutAside(t *testing.T) {
+	for _, name := range []string{"all", "changes", "days/index", "days/today", "days/5/7"} {
+		old := readOldStorage(t)
+		storage := old.drawer()
+		entry := "shortlink/hits/links/one/" + name
+		storage.entries[entry] = "damaged"
+		c := newCalendar(t, storage, "one", old.keys()...)
+		c.at(oldDay, 16)
+		c.mustKeep()
+		if name != "all" && c.countOfKey("k36").N == 0 {
+			t.Errorf("without %s nothing is counted", name)
+		}
+		if name == "days/5/7" {
+			old.Days["k36"] = map[string]uint64{}
+		}
+		aside := 0
+		for key, value := range storage.entries {
+			if value == "damaged" && strings.Contains(key, "unreadable-") {
+				aside++
+			}
+		}
+		if aside != 1 {
+			t.Errorf("%s: %d entries are put aside: %v", name, aside, slices.Collect(maps.Keys(storage.entries)))
+		}
+	}
+}
+
+func FuzzOldEntries(f *testing.F) {
+	names := []string{"all", "days/index", "days/today", "days/1/0"}
+	f.Add("shortlink hits 1 5 2026-11-21T12:00:00Z\na 1 3622320\nend 1\n",
+		`{"since":"2026-11-21T12:00:00Z","began":"2026-11-21T12:00:00Z","recorded":"2026-11-21",`+
+			`"days":{"2026-11-21":3},"top":[{"key":"a","n":3}],"segments":[{"id":1,"bits":0}]}`,
+		`{"date":"2026-11-22","n":1}`,
+		"shortlink days 1 2026-11-21 2026-11-24\na 10 1,,2\nb%20c 2 \nend 2\n", uint16(2500))
+	f.Fuzz(func(t *testing.T, all, index, today, shard string, at uint16) {
+		storage := newDrawer()
+		for i, content := range []string{all, index, today, shard} {
+			storage.entries["shortlink/hits/links/one/"+names[i]] = content
+		}
+		c := newCalendar(t, storage, "one", "a")
+		c.store.logger = zap.NewNop()
+		c.at(int(at)-int(dayOf(noon)), 0)
+		c.hit("a", 1)
+		c.mustKeep()
+		c.daysOf("a")
+		c.daysOf("")
+		stored := c.counts()
+		c.restart("a")
+		c.mustKeep()
+		wantCounts(t, c.Counters, stored)
+	})
+}
