@@ -15,10 +15,10 @@ import (
 // Counters count how often the rules of the handlers of one name have redirected, and when last.
 // A request takes an atomic operation on one word, and no lock. Everything else may take its time.
 type Counters struct {
+	past atomic.Pointer[past] // what is in the shards
+
 	mu     sync.Mutex
-	since  time.Time // when counting began
-	past   *past     // what is recorded; nil before it has been read
-	minute uint32    // the current one
+	minute uint32 // the current one
 	// rulesets are those that serve, and those whose counts are being moved, as they serve no more.
 	rulesets []*RulesetCounters
 	// unserved are the words of keys that no serving ruleset has, by canonical key.
@@ -95,38 +95,19 @@ func sumOf(word, other uint64) uint64 {
 
 // NewCounters returns counters that begin to count now.
 func NewCounters(now time.Time) *Counters {
-	return &Counters{
-		since:    now.UTC().Truncate(time.Second),
-		minute:   minuteOf(now),
-		unserved: map[string]uint64{},
-	}
+	h := &Counters{minute: minuteOf(now), unserved: map[string]uint64{}}
+	now = now.UTC().Truncate(time.Second)
+	h.past.Store(newPast(now, now, dayOf(now)))
+	return h
 }
 
 // begun returns when counting began.
-func (h *Counters) begun() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.since
-}
-
-// recorded returns what is recorded; nil before it has been read.
-func (h *Counters) recorded() *past {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.past
-}
-
-func (h *Counters) setRecorded(p *past) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.past = p
-}
+func (h *Counters) begun() time.Time { return h.past.Load().Since }
 
 // restore adds what was stored before.
-func (h *Counters) restore(p *past, lines []byte) {
+func (h *Counters) restore(lines []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.past, h.since = p, p.Since
 	eachLine(lines, func(l *line) { h.add(string(l.key), l.word()) })
 }
 
@@ -322,52 +303,39 @@ func (h *Counters) has(key string) bool {
 	return h.unserved[key] != 0 || haveKey(h.rulesets, key)
 }
 
-// total returns what all keys together have had.
-func (h *Counters) total() (sum Count) {
+// total returns how many hits all keys together have had.
+func (h *Counters) total() (sum uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.rulesets {
 		for n := range c.words {
-			sum = sum.plus(countOf(c.read(n, false)))
+			sum += countOf(c.read(n, false)).N
 		}
 	}
 	for _, word := range h.unserved {
-		sum = sum.plus(countOf(word))
+		sum += countOf(word).N
 	}
 	return sum
 }
 
 // header returns what all keys together have had.
 func (h *Counters) header() header {
-	total := h.total().N
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.past == nil {
-		today := Count{minute: h.minute}.day()
-		return header{Since: h.since, Began: h.since, Date: today, N: total}
-	}
-	return h.past.now(total)
+	total, p := h.total(), h.past.Load()
+	now := p.header
+	now.N = max(total, p.total) - p.total
+	return now
 }
 
 // top returns the keys that are used most: those that were it before today, with what they had
 // today, or those of today if it is the first day.
 func (h *Counters) top() []topKey {
-	if p := h.recorded(); p != nil && p.total > 0 {
-		top := slices.Clone(p.Top)
-		for i, t := range top {
-			top[i].N += max(h.countOfKey(t.Key).N, t.total) - t.total
-		}
-		return top
+	p := h.past.Load()
+	top := slices.Clone(p.Top)
+	for i, t := range top {
+		top[i].N += max(h.countOfKey(t.Key).N, t.total) - t.total
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var top []topKey
-	for _, c := range h.rulesets {
-		for n := range c.words {
-			if m := countOf(c.read(n, false)); m.N > 0 {
-				top = addTop(top, c.ruleset.KeyOf(n), m.N, 0)
-			}
-		}
+	if p.total == 0 {
+		h.each(selection{}, func(key string, m Count) { top = addTop(top, key, m.N, 0) })
 	}
 	return cutTop(top)
 }
@@ -413,16 +381,6 @@ func (h *Counters) each(which selection, yield func(key string, m Count)) {
 			h.unserved[key] = word &^ changed
 		}
 	}
-}
-
-// linesOf returns the lines of the keys of a shard.
-func (h *Counters) linesOf(n int) (lines []byte) {
-	h.each(selection{}, func(key string, m Count) {
-		if shardOf([]byte(key)) == n {
-			lines = appendLine(lines, key, m)
-		}
-	})
-	return lines
 }
 
 // eachOf passes the counts of the rules of a ruleset to yield, by number; perhaps some in parts.

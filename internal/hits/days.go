@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// server is a server that stores in the same storage, and what all its keys together had.
+// server is a server that stores in the same storage, and what it has stored of all keys together.
 type server struct {
 	name string
 	header
@@ -29,20 +29,22 @@ func (k *Keeper) Days(ctx context.Context) ([]Day, error) {
 
 // addTo adds what all keys had.
 func (h *header) addTo(w *window) {
-	for d, n := range h.Days {
-		w.add(d, n)
-	}
 	w.add(h.Date, h.N)
+	for ago, n := range h.Days {
+		w.add(h.Date-day(ago), n)
+	}
 }
 
 // DaysSince returns when days began to be kept.
 func (k *Keeper) DaysSince(ctx context.Context) (time.Time, error) {
 	servers, err := k.servers(ctx)
-	first := k.hits.header()
+	first := k.hits.past.Load().Began
 	for _, of := range servers {
-		first.since(of.header)
+		if of.Began.Before(first) && !of.Began.IsZero() {
+			first = of.Began
+		}
 	}
-	return first.Began, err
+	return first, err
 }
 
 // MostUsed returns the canonical keys that redirected most in the last 30 days, most first.
@@ -106,42 +108,32 @@ func (k *Keeper) DaysOf(ctx context.Context, key string) ([]Day, Count, error) {
 	return w.days, sum, nil
 }
 
-// servers returns all servers that share a storage, this one first.
+// servers returns all servers that share a storage, this one first. Those who ask at once get the
+// same of the others.
 func (k *Keeper) servers(ctx context.Context) ([]server, error) {
-	if k.place.Load() == nil {
+	place := k.place.Load()
+	if place == nil {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
 	defer cancel()
-	stored, err := k.readServers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := slices.Clone(stored)
-	all[0].header = k.hits.header()
-	return all, nil
-}
-
-// readServers reads what all servers have stored. Those who ask at once get the same.
-func (k *Keeper) readServers(ctx context.Context) ([]server, error) {
 	if err := takeTurn(ctx, k.readingDays); err != nil {
 		return nil, err
 	}
 	defer func() { <-k.readingDays }()
-	place := k.place.Load()
-	if k.serversPlace == place && time.Since(k.serversRead) < othersFresh {
-		return k.stored, nil
+	if k.serversPlace != place || time.Since(k.serversRead) >= othersFresh {
+		store, err := k.store(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if k.all, err = store.servers(ctx); err != nil {
+			return nil, fmt.Errorf("the hits of days cannot be read: %w", err)
+		}
+		k.serversPlace, k.serversRead = place, time.Now()
 	}
-	store, err := k.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := store.servers(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("the hits of days cannot be read: %w", err)
-	}
-	k.stored, k.serversPlace, k.serversRead = stored, place, time.Now()
-	return stored, nil
+	all := slices.Clone(k.all)
+	all[0].header = k.hits.header()
+	return all, nil
 }
 
 // servers reads what other servers have stored of all their keys together. This one is the first of
@@ -150,15 +142,10 @@ func (s *store) servers(ctx context.Context) ([]server, error) {
 	all := []server{{name: s.server}}
 	err := s.eachOther(ctx, func(name string) error {
 		h, err := readable(ctx, s, name, "today", parseHeader)
-		if err == nil && h == nil {
-			var x *oldIndex
-			if x, err = s.oldIndex(ctx, name); x != nil {
-				h = &x.header
-			}
+		if h == nil { // an older version has stored it, or nothing is
+			h = new(header)
 		}
-		if h != nil {
-			all = append(all, server{name, *h})
-		}
+		all = append(all, server{name, *h})
 		return err
 	})
 	return all, err
@@ -171,7 +158,7 @@ func (s *store) lineOf(ctx context.Context, server, key string) (*line, error) {
 	if err != nil || from == nil {
 		return found, err
 	}
-	err = from.each(ctx, shardOf(found.key), func(l *line, _ bool) {
+	err = from.eachOf(ctx, shardOf(found.key), func(l *line) {
 		if string(l.key) == key {
 			*found = *l
 		}

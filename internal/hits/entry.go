@@ -15,23 +15,15 @@ type entry struct {
 	lines []byte
 }
 
-// header is the first line of an entry. That of a shard says only when counting began.
+// header is the first line of an entry. That of a shard only says when counting began.
 type header struct {
-	Since time.Time `json:"since"`          // when counting began
-	Began time.Time `json:"began,omitzero"` // when days began to be kept
-
-	Date   day            `json:"date,omitzero"`  // of which hits are that are not in shards
-	IsBase bool           `json:"base,omitempty"` // they are of no day
-	N      uint64         `json:"n,omitempty"`    // how many they are
-	Days   map[day]uint64 `json:"days,omitempty"` // what all keys had by shards
-	Top    []topKey       `json:"top,omitempty"`  // those used most by shards, most first
-}
-
-// topKey is a key that is among those used most.
-type topKey struct {
-	Key   string `json:"key"`
-	N     uint64 `json:"n"`
-	total uint64 // by shards
+	Since  time.Time `json:"since"`          // when counting began
+	Began  time.Time `json:"began,omitzero"` // when days began to be kept
+	Date   day       `json:"date,omitzero"`  // of which lines are
+	IsBase bool      `json:"base,omitempty"` // they are of no day
+	N      uint64    `json:"n,omitempty"`    // what all keys had on the date, but in shards
+	Days   []uint64  `json:"days,omitempty"` // in shards: on the date, on the day before, ...
+	Top    []topKey  `json:"top,omitempty"`  // those used most by shards
 }
 
 const (
@@ -39,26 +31,14 @@ const (
 	entryEnd   = "end %d\n" // with the number of lines
 )
 
-// since takes over when counting began, where another header says that it was earlier.
-func (h *header) since(other header) {
-	h.Since, h.Began = earlier(h.Since, other.Since), earlier(h.Began, other.Began)
+// startEntry returns the start of an entry. Lines are to follow, and endEntry.
+func startEntry(h header) ([]byte, error) {
+	first, err := json.Marshal(h)
+	return append(append([]byte(entryStart), first...), '\n'), err
 }
 
-// earlier returns the earlier one of two times; one that is zero is not known.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// text returns the entry as it is stored.
-func (e *entry) text() ([]byte, error) {
-	first, err := json.Marshal(e.header)
-	text := make([]byte, 0, len(first)+len(e.lines)+50)
-	text = append(append(append(text, entryStart...), first...), '\n')
-	text = append(text, e.lines...)
-	return fmt.Appendf(text, entryEnd, bytes.Count(e.lines, []byte("\n"))), err
+func endEntry(text []byte) []byte {
+	return fmt.Appendf(text, entryEnd, bytes.Count(text, []byte("\n"))-1)
 }
 
 // parseEntry reads an entry, and finds out whether it is whole.
@@ -76,7 +56,11 @@ func parseHeader(b []byte) (*header, error) {
 	if !ok {
 		return nil, fmt.Errorf("its first line is %q", firstLine(b))
 	}
-	return parseJSON[header](text)
+	h, err := parseJSON[header](text)
+	if err == nil && (h.Since.IsZero() || len(h.Days) > DaysKept) {
+		return nil, fmt.Errorf("its first line is %q", firstLine(b))
+	}
+	return h, err
 }
 
 // firstLine returns the first line, with its end.
@@ -114,37 +98,35 @@ func hashOf(key []byte) uint64 {
 // shardOf returns in which shard a canonical key is.
 func shardOf(key []byte) int { return int(hashOf(key) % shards) }
 
-// changes are totals that are not in the shards yet.
+// changes are what is not in the shards: lines without days, by shards.
 type changes struct {
-	entry
-	at [shards][]int // where the lines begin of the keys of a shard
+	header
+	lines [shards][]byte
 }
 
 func newChanges(h header, lines []byte) *changes {
-	c := &changes{entry: entry{h, lines}}
-	at := 0
+	c := &changes{header: h}
 	for text := range bytes.Lines(lines) {
 		key, _, _ := bytes.Cut(text, []byte(" "))
 		n := shardOf(key)
-		c.at[n] = append(c.at[n], at)
-		at += len(text)
+		c.lines[n] = append(c.lines[n], text...)
 	}
 	return c
 }
 
+func (c *changes) add(key string, m Count) {
+	n := shardOf([]byte(key))
+	c.lines[n] = appendLine(c.lines[n], key, m)
+}
+
 // of returns the totals of the keys of a shard. Of two of a key the later one counts.
 func (c *changes) of(n int) map[string]Count {
-	counts := make(map[string]Count, len(c.at[n]))
-	l := new(line)
-	for _, at := range c.at[n] {
-		size := bytes.IndexByte(c.lines[at:], '\n') + 1
-		l.parse(c.lines[at : at+size])
-		counts[string(l.key)] = l.Count
-	}
+	counts := map[string]Count{}
+	eachLine(c.lines[n], func(l *line) { counts[string(l.key)] = l.Count })
 	return counts
 }
 
-// merge passes the lines of a shard with its changes, and which have some.
+// merge passes the lines of a shard with its changes, and which of them have some.
 func (c *changes) merge(n int, lines []byte, yield func(l *line, isChanged bool)) {
 	changed := c.of(n)
 	eachLine(lines, func(l *line) {

@@ -33,7 +33,7 @@ type Keeper struct {
 	latest  weak.Pointer[others] // that were read last, as long as they are listed
 
 	readingDays  chan struct{} // holds a value while what follows is read
-	stored       []server
+	all          []server
 	serversPlace *place
 	serversRead  time.Time
 }

@@ -3,6 +3,7 @@ package hits
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // past is what shards hold. It does not change.
@@ -11,11 +12,11 @@ type past struct {
 	total  uint64 // of all keys
 }
 
-// now returns the header of what is counted now, when all keys have a total.
-func (p *past) now(total uint64) header {
-	h := p.header
-	h.N = max(total, p.total) - p.total
-	return h
+// topKey is a key that is among those used most.
+type topKey struct {
+	Key   string `json:"key"`
+	N     uint64 `json:"n"`
+	total uint64 // by shards
 }
 
 // topKeys is how many of the keys used most are known, topDays in how many days, with today.
@@ -41,37 +42,25 @@ func cutTop(top []topKey) []topKey {
 	return top[:min(len(top), topKeys)]
 }
 
-// pastBuilder sums up shards.
-type pastBuilder struct {
-	past
-	window *window
+// newPast returns what shards hold before their lines are added.
+func newPast(since, began time.Time, date day) *past {
+	days := make([]uint64, DaysKept)
+	return &past{header: header{Since: since, Began: began, Date: date, Days: days}}
 }
 
-func newPastBuilder(h header, today day) *pastBuilder {
-	h.IsBase, h.N, h.Days, h.Top = false, 0, map[day]uint64{}, nil
-	return &pastBuilder{past{header: h}, newWindow(today)}
-}
-
-func (b *pastBuilder) add(l *line) {
+// add adds a line of a shard.
+func (p *past) add(l *line) {
 	recent := uint64(0)
 	l.eachDay(func(d day, n uint64) {
-		b.window.add(d, n)
-		if d >= b.window.first+DaysKept-topDays {
-			recent += n
+		if ago := p.Date - d; ago >= 0 && ago < DaysKept {
+			p.Days[ago] += n
+			if ago < topDays {
+				recent += n
+			}
 		}
 	})
-	b.total += l.N
+	p.total += l.N
 	if recent > 0 {
-		b.Top = addTop(b.Top, l.key, recent, l.N)
+		p.Top = addTop(p.Top, l.key, recent, l.N)
 	}
-}
-
-func (b *pastBuilder) build() *past {
-	for i, d := range b.window.days {
-		if d.N > 0 {
-			b.Days[b.window.first+day(i)] = d.N
-		}
-	}
-	b.Top = cutTop(b.Top)
-	return &b.past
 }

@@ -73,133 +73,123 @@ func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 	}
 	s.closing = own
 	if own == nil {
-		own = &stored{s, s.server, newChanges(h.header(), nil), nil}
+		own = &stored{store: s, server: s.server, today: newChanges(h.header(), nil)}
+		own.today.Date = dayOf(now)
 	}
 	own.today.Date = min(own.today.Date, dayOf(now)) // as the clock may have been wrong
-	p := newPastBuilder(own.today.header, dayOf(now))
-	var lines []byte
-	for n := range shards {
-		err := own.each(ctx, n, func(l *line, _ bool) {
-			p.add(l)
-			lines = appendLine(lines, l.key, l.Count)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	p.since(own.today.header)
+	p := newPast(own.today.Since, own.today.Began, own.today.Date)
 	if p.Began.IsZero() { // as days were not kept before
 		p.Began = now.UTC().Truncate(time.Second)
 	}
-	h.restore(p.build(), lines)
+	var lines []byte
+	err = own.each(ctx, func(l *line) {
+		p.add(l)
+		lines = appendLine(lines, l.key, l.Count)
+	})
+	if err != nil {
+		return err
+	}
+	h.past.Store(p)
+	h.restore(lines)
 	s.written, s.isRestored = p.total, true
 	return nil
 }
 
 // hasNew reports whether there is something to store.
 func (s *store) hasNew(h *Counters) bool {
-	total := h.total().N
+	total := h.total()
 	return total > 0 && (total != s.written || s.isMoved)
 }
 
 // endDay takes what has changed as that of a day, if the day is over; or all, in another storage.
 func (s *store) endDay(h *Counters, now time.Time) {
-	p, today := *h.recorded(), dayOf(now)
+	p, today := h.past.Load(), dayOf(now)
 	if !s.isMoved && (s.closing != nil || p.Date == today) {
 		return
 	}
-	over := p.header
-	over.IsBase, over.Date = s.isMoved, min(p.Date, today)
+	over := newChanges(header{Date: min(p.Date, today), IsBase: s.isMoved}, nil)
+	h.each(selection{onlyChanged: !s.isMoved, save: true}, over.add)
+	s.closing = &stored{store: s, server: s.server, today: over}
 	if s.isMoved {
-		p = past{header: header{Since: p.Since, Began: now.UTC().Truncate(time.Second), Date: today}}
 		s.isMoved, s.isClean, s.written = false, false, 0
+		moved := newPast(p.Since, now.UTC().Truncate(time.Second), today)
+		moved.total = h.total()
+		h.past.Store(moved)
 	}
-	var lines []byte
-	h.each(selection{onlyChanged: !over.IsBase, save: true}, func(key string, m Count) {
-		lines = appendLine(lines, key, m)
-		if over.IsBase {
-			p.total += m.N
-		}
-	})
-	s.closing = &stored{s, s.server, newChanges(over, lines), nil}
-	h.setRecorded(&p)
 }
 
-// saveToday stores what is not in the shards.
+// saveToday stores what is not in the shards, with what is being put there.
 func (s *store) saveToday(ctx context.Context, h *Counters, closing *stored) error {
-	total := h.total().N
-	if total == 0 {
-		return nil
+	total := h.total()
+	today := h.header()
+	today.IsBase = closing != nil && closing.today.IsBase
+	text, err := startEntry(today)
+	if err != nil || total == 0 {
+		return err
 	}
-	today := entry{header: h.recorded().now(total)}
 	if closing != nil {
-		today.IsBase, today.lines = closing.today.IsBase, bytes.Clone(closing.today.lines)
+		text = append(text, bytes.Join(closing.today.lines[:], nil)...)
 	}
-	h.each(selection{onlyChanged: true}, func(key string, m Count) {
-		today.lines = appendLine(today.lines, key, m)
-	})
-	err := s.storeEntry(ctx, "today", &today)
+	h.each(selection{onlyChanged: true}, func(key string, m Count) { text = appendLine(text, key, m) })
+	err = s.storage.Store(ctx, s.entry(s.server, "today"), endEntry(text))
 	if err == nil {
 		s.written = total
 	}
 	return err
 }
 
-func (s *store) storeEntry(ctx context.Context, name string, e *entry) error {
-	text, err := e.text()
-	if err != nil {
-		return err
-	}
-	return s.storage.Store(ctx, s.entry(s.server, name), text)
-}
-
-// recordDays puts a day that is over into the shards, or what a start has found.
+// recordDays puts into the shards what is of a day that is over, or what a start has found.
 func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) error {
 	if s.closing != nil {
-		today := h.recorded().header
-		today.Date = dayOf(now)
-		p := newPastBuilder(today, dayOf(now))
+		p := newPast(h.begun(), h.past.Load().Began, dayOf(now))
 		for n := range shards {
 			if err := s.record(ctx, h, n, p); err != nil {
 				return err
 			}
 		}
-		h.setRecorded(p.build())
+		h.past.Store(p)
 		if err := s.saveToday(ctx, h, nil); err != nil {
 			return err
 		}
 		s.closing = nil
 	}
-	return s.deleteOldEntries(ctx)
+	if !s.isClean {
+		s.deleteOldEntries(ctx)
+		s.isClean = true
+	}
+	return nil
 }
 
 // record puts what is new into a shard. If it cannot be understood it is written anew, with all
 // that is counted as what it had before.
-func (s *store) record(ctx context.Context, h *Counters, n int, p *pastBuilder) error {
+func (s *store) record(ctx context.Context, h *Counters, n int, p *past) error {
 	before, err := s.closing.shard(ctx, n)
 	unreadable, isNew := errors.AsType[*unreadableHits](err)
 	if isNew {
-		before, err = &entry{lines: h.linesOf(n)}, s.copyAside(ctx, unreadable)
+		all := new(changes)
+		h.each(selection{}, all.add)
+		before, err = all.lines[n], s.putAside(ctx, unreadable)
 	}
-	if err != nil {
+	text, errStart := startEntry(header{Since: p.Since})
+	if err := errors.Join(err, errStart); err != nil {
 		return err
 	}
-	after := entry{header: header{Since: p.Since, Began: p.Began}}
-	s.closing.today.merge(n, before.lines, func(l *line, isChanged bool) {
+	start := len(text)
+	s.closing.today.merge(n, before, func(l *line, isChanged bool) {
 		if !isChanged && !h.has(string(l.key)) { // it was forgotten, and counts from 0 if it comes back
 			l.N = 0
 		}
-		if l.day() < p.window.first {
+		if l.day() <= p.Date-DaysKept {
 			l.days = [DaysKept]uint64{}
 		}
 		if l.N > 0 || l.days != [DaysKept]uint64{} {
 			p.add(l)
-			after.lines = l.append(after.lines)
+			text = l.append(text)
 		}
 	})
-	isNew = isNew || s.closing.old != nil && len(after.lines) > 0
-	if !isNew && bytes.Equal(after.lines, before.lines) {
+	isNew = isNew || s.closing.old != nil && len(text) > start
+	if !isNew && bytes.Equal(text[start:], before) {
 		return nil
 	}
-	return s.storeEntry(ctx, shardName(n), &after)
+	return s.storage.Store(ctx, s.entry(s.server, shardName(n)), endEntry(text))
 }

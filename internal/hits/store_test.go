@@ -250,7 +250,7 @@ func TestAShardThatCannotBeReadIsPutAside(t *testing.T) {
 		wantCounts(t, c.Counters, map[string]uint64{"a": 7, "b": 1})
 		c.want("a", map[int]uint64{2: 4}) // nobody knows how much of the others was on which day
 		c.want("b", map[int]uint64{0: 1})
-		storage.wantAside(t, entry, damaged)
+		storage.wantAside(t, damaged)
 	}
 }
 
@@ -259,16 +259,16 @@ func shardEntry(key string) string {
 	return "shortlink/hits/links/one/" + shardName(shardOf([]byte(key)))
 }
 
-func (s *drawer) wantAside(t *testing.T, entry, content string) {
+func (s *drawer) wantAside(t *testing.T, content string) {
 	t.Helper()
 	aside := 0
 	for key, value := range s.entries {
-		if strings.HasPrefix(key, entry+".unreadable-") && value == content {
+		if strings.Contains(key, ".unreadable-") && value == content {
 			aside++
 		}
 	}
 	if aside != 1 {
-		t.Errorf("%s: %d entries with %q are put aside", entry, aside, content)
+		t.Errorf("%d entries with %q are put aside", aside, content)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -34,35 +35,42 @@ func (s *store) stored(ctx context.Context, server string) (*stored, error) {
 	return &stored{s, server, newChanges(e.header, e.lines), nil}, nil
 }
 
-// shard reads a shard, which is empty where there is none. One that cannot be understood is an
-// error of type [*unreadableHits].
-func (s *stored) shard(ctx context.Context, n int) (*entry, error) {
+// shard reads the lines of a shard. One that cannot be understood is an error of type
+// [*unreadableHits].
+func (s *stored) shard(ctx context.Context, n int) ([]byte, error) {
 	if s.old != nil {
 		return s.old.shard(ctx, n)
 	}
 	e, err := loadEntry(ctx, s.storage, s.entry(s.server, shardName(n)), parseEntry)
 	if e == nil {
-		e = new(entry)
+		return nil, err
 	}
-	return e, err
+	return e.lines, err
 }
 
-// each passes what the keys of a shard had, with today. Of a shard that cannot be understood that
-// is what there is of today, on no day.
-func (s *stored) each(ctx context.Context, n int, yield func(l *line, isChanged bool)) error {
-	sh, err := s.shard(ctx, n)
-	if unreadable, is := errors.AsType[*unreadableHits](err); is {
-		s.warn(unreadable)
-		sh, err = new(entry), nil
-		for key, m := range s.today.of(n) {
-			sh.lines = appendLine(sh.lines, key, m)
+// each passes what all keys had.
+func (s *stored) each(ctx context.Context, yield func(l *line)) error {
+	for n := range shards {
+		if err := s.eachOf(ctx, n, yield); err != nil {
+			return err
 		}
 	}
-	if err != nil {
+	return nil
+}
+
+// eachOf passes what the keys of a shard had. If it cannot be understood that is what there is of
+// today, on no day.
+func (s *stored) eachOf(ctx context.Context, n int, yield func(l *line)) error {
+	lines, err := s.shard(ctx, n)
+	if unreadable, is := errors.AsType[*unreadableHits](err); is {
+		s.warn(unreadable)
+		for key, m := range s.today.of(n) {
+			lines = appendLine(lines, key, m)
+		}
+	} else if err != nil {
 		return err
 	}
-	s.today.since(sh.header)
-	s.today.merge(n, sh.lines, yield)
+	s.today.merge(n, lines, func(l *line, _ bool) { yield(l) })
 	return nil
 }
 
@@ -80,10 +88,7 @@ func readable[T any](ctx context.Context, s *store, server, name string,
 		s.warn(unreadable)
 		return nil, nil
 	}
-	if err := s.copyAside(ctx, unreadable); err != nil {
-		return nil, err
-	}
-	return nil, s.delete(ctx, unreadable.entry)
+	return nil, s.putAside(ctx, unreadable)
 }
 
 // loadEntry reads an entry, and returns nil where there is none. One that cannot be understood is
@@ -119,19 +124,13 @@ func (s *store) warn(e *unreadableHits) {
 	s.logger.Warn("hits of a server cannot be read", zap.Error(e))
 }
 
-// copyAside copies an entry of this server to another name, so that it can be written anew.
-func (s *store) copyAside(ctx context.Context, e *unreadableHits) error {
-	aside := fmt.Sprintf("%s.unreadable-%d", e.entry, time.Now().Unix())
+// putAside copies an entry of this server to another name, as it will be written anew.
+func (s *store) putAside(ctx context.Context, e *unreadableHits) error {
+	name := strings.ReplaceAll(strings.TrimPrefix(e.entry, s.entry(s.server, "")+"/"), "/", "-")
+	aside := s.entry(s.server, fmt.Sprintf("%s.unreadable-%d", name, time.Now().Unix()))
 	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside),
 		zap.Error(e))
 	return s.storage.Store(ctx, aside, e.content)
-}
-
-func (s *store) delete(ctx context.Context, entry string) error {
-	if err := s.storage.Delete(ctx, entry); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // eachOther passes the names of the other servers that share the storage.
@@ -167,25 +166,14 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (sum *oth
 			counts := make([]Count, ruleset.Numbers())
 			sum = &others{ruleset: ruleset, counts: counts, since: from.today.Since, read: time.Now()}
 		}
-		return sum.add(ctx, from)
-	})
-	return sum, err
-}
-
-// add adds what one server has stored.
-func (o *others) add(ctx context.Context, from *stored) error {
-	for n := range shards {
-		err := from.each(ctx, n, func(l *line, _ bool) {
-			if n, ok := o.ruleset.NumberOf(string(l.key)); ok {
-				o.counts[n] = o.counts[n].plus(l.Count)
+		if from.today.Since.Before(sum.since) {
+			sum.since = from.today.Since
+		}
+		return from.each(ctx, func(l *line) {
+			if n, ok := ruleset.NumberOf(string(l.key)); ok {
+				sum.counts[n] = sum.counts[n].plus(l.Count)
 			}
 		})
-		if err != nil {
-			return err
-		}
-	}
-	if from.today.Since.Before(o.since) {
-		o.since = from.today.Since
-	}
-	return nil
+	})
+	return sum, err
 }
