@@ -56,11 +56,7 @@ func parseHeader(b []byte) (*header, error) {
 	if !ok {
 		return nil, fmt.Errorf("its first line is %q", firstLine(b))
 	}
-	h, err := parseJSON[header](text)
-	if err == nil && (h.Since.IsZero() || len(h.Days) > DaysKept) {
-		return nil, fmt.Errorf("its first line is %q", firstLine(b))
-	}
-	return h, err
+	return parseJSON[header](text)
 }
 
 // firstLine returns the first line, with its end.

@@ -43,15 +43,18 @@ type oldIndex struct {
 
 // storedByOlder reads what an older version has stored, and returns nil where there is nothing.
 func (s *store) storedByOlder(ctx context.Context, server string) (*stored, error) {
-	all, err := readable(ctx, s, server, "all", parseOldTotals)
-	if err != nil || all == nil {
-		return nil, err
-	}
+	all, errAll := readable(ctx, s, server, "all", parseOldTotals)
 	newer, errNewer := readable(ctx, s, server, "changes", parseOldTotals)
 	index, errIndex := readable(ctx, s, server, "days/index", parseOldIndex)
 	today, errToday := readable(ctx, s, server, "days/today", parseJSON[header])
-	if err := errors.Join(errNewer, errIndex, errToday); err != nil {
+	if err := errors.Join(errAll, errNewer, errIndex, errToday); err != nil {
 		return nil, err
+	}
+	if all == nil && index == nil {
+		return nil, nil
+	}
+	if all == nil { // the totals that are recorded remain
+		all = &oldTotals{since: index.Since}
 	}
 	if newer != nil && newer.generation == all.generation {
 		all.lines = append(all.lines, newer.lines...)

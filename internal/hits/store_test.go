@@ -3,6 +3,7 @@ package hits
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,224 @@ func TestNoDayIsLostOrDoubledWhereverAServerIsGone(t *testing.T) {
 	}
 }
 
+// As TestNoDayIsLostOrDoubled, with days, restarts and failures as they come.
+func TestWhateverHappensADayHasTheHitsThatWereStored(t *testing.T) {
+	keys := []string{"a", "b", "c", "d", "e", "f"}
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		storage := newDrawer()
+		c := newCalendar(t, storage, "one", keys...)
+		counted := map[string]map[int]uint64{"": {}}
+		today := 0
+		keep := func() {
+			left := random.IntN(400)
+			storage.fails = func(string, string) bool {
+				left--
+				return left == 0
+			}
+			if c.keep() != nil {
+				c.restartIf(random.IntN(2) == 0, keys...)
+			}
+			storage.fails = nil
+			c.mustKeep()
+			for _, key := range keys { // a crash loses what was not stored
+				if counted[key] == nil {
+					counted[key] = map[int]uint64{}
+				}
+				lost := -c.countOfKey(key).N
+				for _, n := range counted[key] {
+					lost += n
+				}
+				counted[key][today] -= lost
+				counted[""][today] -= lost
+			}
+		}
+		for range 40 {
+			for range random.IntN(4) {
+				key, n := keys[random.IntN(len(keys))], 1+random.IntN(3)
+				c.hit(key, n)
+				if counted[key] == nil {
+					counted[key] = map[int]uint64{}
+				}
+				counted[key][today] += uint64(n)
+				counted[""][today] += uint64(n)
+			}
+			keep()
+			if random.IntN(3) > 0 {
+				continue
+			}
+			today += 1 + random.IntN(3)
+			c.at(today, 0)
+			c.restartIf(random.IntN(3) == 0, keys...) // it was off over midnight
+			keep()
+			c.at(today, 12)
+		}
+		for key, want := range counted {
+			maps.DeleteFunc(want, func(d int, n uint64) bool { return n == 0 || d <= today-DaysKept })
+			if got := c.daysOf(key); !maps.Equal(got, want) {
+				t.Fatalf("seed %d: the days of %q are %v, want %v", seed, key, got, want)
+			}
+		}
+	}
+}
+
+func (c *calendar) restartIf(isRestarted bool, keys ...string) {
+	if isRestarted {
+		c.restart(keys...)
+	}
+}
+
+func TestAnotherStorageGetsTotalsWhereverAServerIsGone(t *testing.T) {
+	keys := []string{"a", "b", "c"}
+	run := func(failing int, restarted bool) (operations int) {
+		c := newCalendar(t, newDrawer(), "one", keys...)
+		c.hit("a", 3)
+		c.mustKeep()
+		c.at(1, 9)
+		c.mustKeep()
+		c.hit("b", 4)
+		c.mustKeep()
+		storage := newDrawer()
+		storage.fails = func(string, string) bool {
+			operations++
+			return operations == failing
+		}
+		c.storage = storage
+		c.store.use(storage, zap.NewNop())
+		hasFailed := c.keep() != nil
+		storage.fails = nil
+		if hasFailed {
+			c.restartIf(restarted && len(storage.entries) > 0, keys...)
+			c.mustKeep()
+		}
+		c.hit("a", 2)
+		c.mustKeep()
+		c.at(2, 0)
+		c.restart(keys...)
+		c.mustKeep()
+		wantCounts(t, c.Counters, map[string]uint64{"a": 5, "b": 4})
+		c.want("a", map[int]uint64{1: 2}) // what was in another storage is of no day
+		c.want("b", map[int]uint64{})
+		c.want("", map[int]uint64{1: 2})
+		return operations
+	}
+	all := run(0, false)
+	for failing := 1; failing <= all && !t.Failed(); failing++ {
+		run(failing, failing%2 == 0)
+		run(failing, failing%2 == 1)
+	}
+}
+
+func TestOtherServersSeeTheSameWhileADayIsRecorded(t *testing.T) {
+	keys := []string{"a", "b", "c", "d"}
+	storage := newDrawer()
+	one, two := newCalendar(t, storage, "one", keys...), newCalendar(t, storage, "two", keys...)
+	for d := range 2 {
+		one.at(d, 0)
+		one.mustKeep()
+		for i, key := range keys {
+			one.hit(key, i+1)
+		}
+		one.mustKeep()
+	}
+	one.at(2, 0)
+	two.at(2, 0)
+	failing := 1
+	for isRecorded := false; !isRecorded; failing++ {
+		left := failing
+		storage.fails = func(string, string) bool {
+			left--
+			return left == 0
+		}
+		isRecorded = one.keep() == nil
+		storage.fails = nil
+		for i, key := range keys {
+			two.want(key, map[int]uint64{0: uint64(i + 1), 1: uint64(i + 1)})
+		}
+		two.want("", map[int]uint64{0: 10, 1: 10})
+	}
+	if failing < shards {
+		t.Errorf("%d operations have failed", failing)
+	}
+}
+
+func TestAKeyThatWasForgottenCountsAnew(t *testing.T) {
+	c := newCalendar(t, newDrawer(), "one", "a", "b")
+	swap := func(keys ...string) {
+		before := c.RulesetCounters
+		c.RulesetCounters = c.Begin(rulesetOf(t, keys...))
+		c.Retire(before, nil)
+	}
+	c.hit("a", 9)
+	c.mustKeep()
+	c.at(1, 0)
+	c.mustKeep()
+	swap("b")
+	delete(c.unserved, "a") // as if there were too many
+	c.at(2, 0)
+	c.mustKeep()
+	swap("a", "b")
+	c.hit("a", 4)
+	c.mustKeep()
+	want := map[int]uint64{0: 9, 2: 4}
+	c.want("a", want)
+	c.at(3, 0)
+	c.mustKeep()
+	c.want("a", want)
+	c.restart("a", "b")
+	c.mustKeep()
+	c.want("a", want)
+	wantCounts(t, c.Counters, map[string]uint64{"a": 4})
+}
+
+func TestAKeyThatIsNotUsedForLongKeepsItsTotal(t *testing.T) {
+	storage := newDrawer()
+	c := newCalendar(t, storage, "one", "a", "b")
+	c.hit("a", 3)
+	for d := range 2 * DaysKept {
+		c.at(d, 0)
+		c.mustKeep()
+		c.hit("b", 1)
+	}
+	c.mustKeep()
+	c.restart("a", "b")
+	c.mustKeep()
+	wantCounts(t, c.Counters, map[string]uint64{"a": 3, "b": 2 * DaysKept})
+	if got := storage.entries[shardEntry("a")]; !strings.Contains(got, fmt.Sprintf("\na 3 %d\n", minuteOf(noon))) {
+		t.Errorf("its shard is %q", got)
+	}
+	if n := len(c.daysOf("b")); n != DaysKept {
+		t.Errorf("b has %d days", n)
+	}
+}
+
+func TestEachMinuteOnlyWhatHasChangedTodayIsStored(t *testing.T) {
+	var keys []string
+	for i := range 1000 {
+		keys = append(keys, fmt.Sprint("key", i))
+	}
+	storage := newDrawer()
+	c := newCalendar(t, storage, "one", keys...)
+	for _, key := range keys {
+		c.hit(key, 1)
+	}
+	c.mustKeep()
+	for d := 1; d < 3; d++ {
+		c.at(d, 0)
+		c.mustKeep()
+		for minute := range 3 {
+			storage.stores = 0
+			c.hit("key7", 1)
+			c.hit(fmt.Sprint("key", minute), 1)
+			c.mustKeep()
+			today := storage.entries["shortlink/hits/links/one/today"]
+			if n := strings.Count(today, "\nkey"); n != minute+2 || storage.stores != 1 {
+				t.Errorf("%d keys are stored, and %d entries", n, storage.stores)
+			}
+		}
+	}
+}
+
 func TestHitsBeforeAPauseAreOfTheDayOfTheLastOne(t *testing.T) {
 	storage := newDrawer()
 	c := newCalendar(t, storage, "one", "a", "b")
@@ -303,6 +522,33 @@ func TestAClockThatWasAheadStopsNoDays(t *testing.T) {
 	c.at(2, 0)
 	c.mustKeep()
 	c.want("", map[int]uint64{1: 2})
+}
+
+func TestHitsUnderAWrongClockCount(t *testing.T) {
+	for name, wrong := range map[string]int{"ahead": 1, "far ahead": 1000, "behind": -5, "far behind": -4000} {
+		t.Run(name, func(t *testing.T) {
+			c := newCalendar(t, newDrawer(), "one", "a", "b")
+			for _, d := range []int{0, 1, 1 + wrong, 2, 3} {
+				c.at(d, 0)
+				c.mustKeep()
+				c.hit("a", 1)
+				c.mustKeep()
+			}
+			c.restart("a", "b")
+			c.at(4, 0)
+			c.mustKeep()
+			wantCounts(t, c.Counters, map[string]uint64{"a": 5})
+			days := c.daysOf("a")
+			if days[2] == 0 || days[3] == 0 {
+				t.Errorf("its days are %v", days)
+			}
+			c.hit("a", 1)
+			c.want("b", map[int]uint64{})
+			if days := c.daysOf("a"); days[4] != 1 {
+				t.Errorf("its days are %v", days)
+			}
+		})
+	}
 }
 
 func TestTheKeysUsedMostAreThoseOfTheLastDays(t *testing.T) {
