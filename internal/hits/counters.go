@@ -115,7 +115,7 @@ func (h *Counters) restore(lines []byte) {
 func (h *Counters) tick(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.minute = minuteOf(now)
+	h.minute = max(minuteOf(now), h.past.Load().Date.begin()) // as the clock may be wrong
 	for _, c := range h.rulesets {
 		c.stamp.Store(stampOf(h.minute))
 	}
@@ -297,10 +297,10 @@ func (h *Counters) countOfKey(key string) Count {
 }
 
 // has reports whether a canonical key is counted.
-func (h *Counters) has(key string) bool {
+func (h *Counters) has(key []byte) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.unserved[key] != 0 || haveKey(h.rulesets, key)
+	return h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
 }
 
 // total returns how many hits all keys together have had.

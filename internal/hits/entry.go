@@ -26,6 +26,15 @@ type header struct {
 	Top    []topKey  `json:"top,omitempty"`  // those used most by shards
 }
 
+// today returns the day of a time, or the date where the clock is surely wrong, as counting has begun
+// later.
+func (h *header) today(now time.Time) day {
+	if now.Before(h.Since) {
+		return h.Date
+	}
+	return dayOf(now)
+}
+
 const (
 	entryStart = "shortlink hits 2 "
 	entryEnd   = "end %d\n" // with the number of lines
@@ -122,20 +131,25 @@ func (c *changes) of(n int) map[string]Count {
 	return counts
 }
 
-// merge passes the lines of a shard with its changes, and which of them have some.
-func (c *changes) merge(n int, lines []byte, yield func(l *line, isChanged bool)) {
+// merge passes the lines of a shard with its changes. Keys that are not known are counted from 0 if
+// they come back.
+func (c *changes) merge(n int, lines []byte, isKnown func(key []byte) bool, yield func(l *line)) {
 	changed := c.of(n)
 	eachLine(lines, func(l *line) {
-		m, isChanged := changed[string(l.key)]
-		if isChanged {
-			delete(changed, string(l.key))
+		if m, isChanged := changed[string(l.key)]; !isKnown(l.key) {
+			l.N = 0
+		} else if isChanged {
 			l.advance(m, c.header)
 		}
-		yield(l, isChanged)
+		delete(changed, string(l.key))
+		yield(l)
 	})
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
-		l := &line{key: []byte(key)}
-		l.advance(changed[key], c.header)
-		yield(l, true)
+		if l := (&line{key: []byte(key)}); isKnown(l.key) {
+			l.advance(changed[key], c.header)
+			yield(l)
+		}
 	}
 }
+
+func anyKey([]byte) bool { return true }

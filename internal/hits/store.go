@@ -76,7 +76,7 @@ func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 		own = &stored{store: s, server: s.server, today: newChanges(h.header(), nil)}
 		own.today.Date = dayOf(now)
 	}
-	own.today.Date = min(own.today.Date, dayOf(now)) // as the clock may have been wrong
+	own.today.Date = min(own.today.Date, own.today.today(now)) // as the clock may have been wrong
 	p := newPast(own.today.Since, own.today.Began, own.today.Date)
 	if p.Began.IsZero() { // as days were not kept before
 		p.Began = now.UTC().Truncate(time.Second)
@@ -103,7 +103,8 @@ func (s *store) hasNew(h *Counters) bool {
 
 // endDay takes what has changed as that of a day, if the day is over; or all, in another storage.
 func (s *store) endDay(h *Counters, now time.Time) {
-	p, today := h.past.Load(), dayOf(now)
+	p := h.past.Load()
+	today := p.today(now)
 	if !s.isMoved && (s.closing != nil || p.Date == today) {
 		return
 	}
@@ -124,7 +125,7 @@ func (s *store) saveToday(ctx context.Context, h *Counters, closing *stored) err
 	today := h.header()
 	today.IsBase = closing != nil && closing.today.IsBase
 	text, err := startEntry(today)
-	if err != nil || total == 0 {
+	if err != nil {
 		return err
 	}
 	if closing != nil {
@@ -141,15 +142,18 @@ func (s *store) saveToday(ctx context.Context, h *Counters, closing *stored) err
 // recordDays puts into the shards what is of a day that is over, or what a start has found.
 func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) error {
 	if s.closing != nil {
-		p := newPast(h.begun(), h.past.Load().Began, dayOf(now))
+		before := h.past.Load()
+		p := newPast(before.Since, before.Began, before.today(now))
 		for n := range shards {
 			if err := s.record(ctx, h, n, p); err != nil {
 				return err
 			}
 		}
 		h.past.Store(p)
-		if err := s.saveToday(ctx, h, nil); err != nil {
-			return err
+		if h.total() > 0 || s.written > 0 {
+			if err := s.saveToday(ctx, h, nil); err != nil {
+				return err
+			}
 		}
 		s.closing = nil
 	}
@@ -175,10 +179,7 @@ func (s *store) record(ctx context.Context, h *Counters, n int, p *past) error {
 		return err
 	}
 	start := len(text)
-	s.closing.today.merge(n, before, func(l *line, isChanged bool) {
-		if !isChanged && !h.has(string(l.key)) { // it was forgotten, and counts from 0 if it comes back
-			l.N = 0
-		}
+	s.closing.today.merge(n, before, h.has, func(l *line) {
 		if l.day() <= p.Date-DaysKept {
 			l.days = [DaysKept]uint64{}
 		}

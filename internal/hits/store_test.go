@@ -10,6 +10,8 @@ import (
 
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // calendar is a server whose days pass as the test wants it.
@@ -327,6 +329,28 @@ func TestAKeyThatWasForgottenCountsAnew(t *testing.T) {
 	wantCounts(t, c.Counters, map[string]uint64{"a": 4})
 }
 
+// As it can happen if the storage fails while they are many.
+func TestAKeyThatIsForgottenWhileADayIsRecordedCountsOnce(t *testing.T) {
+	storage := newDrawer()
+	c := newCalendar(t, storage, "one", "a", "b")
+	c.hit("a", 9)
+	c.mustKeep()
+	c.at(1, 0)
+	storage.fails = func(operation, key string) bool {
+		return operation == "store" && strings.HasSuffix(key, "/today")
+	}
+	if c.keep() == nil {
+		t.Fatal("the day is recorded")
+	}
+	before := c.RulesetCounters
+	c.RulesetCounters = c.Begin(rulesetOf(t, "b"))
+	c.Retire(before, nil)
+	delete(c.unserved, "a")
+	storage.fails = nil
+	c.mustKeep()
+	c.want("a", map[int]uint64{0: 9})
+}
+
 func TestAKeyThatIsNotUsedForLongKeepsItsTotal(t *testing.T) {
 	storage := newDrawer()
 	c := newCalendar(t, storage, "one", "a", "b")
@@ -460,6 +484,10 @@ func TestAShardThatCannotBeReadIsPutAside(t *testing.T) {
 			t.Fatalf("there is no %s", entry)
 		}
 		storage.entries[entry] = damaged
+		two := newCalendar(t, storage, "two", "a", "b")
+		two.at(1, 12)
+		two.want("a", map[int]uint64{})
+		two.want("b", map[int]uint64{0: 1})
 		c.at(2, 0)
 		c.restart("a", "b")
 		c.mustKeep()
@@ -525,29 +553,67 @@ func TestAClockThatWasAheadStopsNoDays(t *testing.T) {
 }
 
 func TestHitsUnderAWrongClockCount(t *testing.T) {
-	for name, wrong := range map[string]int{"ahead": 1, "far ahead": 1000, "behind": -5, "far behind": -4000} {
-		t.Run(name, func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		days []int // as the clock shows them
+		want map[int]uint64
+	}{
+		"ahead":     {[]int{0, 1, 11, 2, 3}, map[int]uint64{0: 1, 1: 1, 2: 2, 3: 1}}, // when it is right again
+		"far ahead": {[]int{0, 1, 1001, 2, 3}, map[int]uint64{2: 2, 3: 1}},
+		"behind":    {[]int{0, 7, 4, 8, 9}, map[int]uint64{0: 1, 4: 2, 8: 1, 9: 1}},
+		"not set":   {[]int{0, 1, -9000, 2, 3}, map[int]uint64{0: 1, 1: 2, 2: 1, 3: 1}},
+	} {
+		for _, restarted := range []bool{false, true} {
 			c := newCalendar(t, newDrawer(), "one", "a", "b")
-			for _, d := range []int{0, 1, 1 + wrong, 2, 3} {
-				c.at(d, 0)
+			for _, d := range tt.days {
+				c.at(d, 1)
+				c.restartIf(restarted, "a", "b")
 				c.mustKeep()
+				c.at(d, 2)
 				c.hit("a", 1)
 				c.mustKeep()
 			}
 			c.restart("a", "b")
-			c.at(4, 0)
 			c.mustKeep()
 			wantCounts(t, c.Counters, map[string]uint64{"a": 5})
-			days := c.daysOf("a")
-			if days[2] == 0 || days[3] == 0 {
-				t.Errorf("its days are %v", days)
+			if got := c.daysOf("a"); !maps.Equal(got, tt.want) {
+				t.Errorf("%s, restarted: %v: the days are %v, want %v", name, restarted, got, tt.want)
 			}
-			c.hit("a", 1)
-			c.want("b", map[int]uint64{})
-			if days := c.daysOf("a"); days[4] != 1 {
-				t.Errorf("its days are %v", days)
-			}
-		})
+		}
+	}
+}
+
+func TestHitsBeforeADayIsRecordedAreOfIt(t *testing.T) {
+	c := newCalendar(t, newDrawer(), "one", "a", "b")
+	c.hit("a", 5)
+	c.mustKeep()
+	c.at(1, 0)
+	c.hit("a", 1)
+	c.mustKeep()
+	c.hit("a", 2)
+	c.mustKeep()
+	c.at(2, 0)
+	c.mustKeep()
+	c.want("a", map[int]uint64{0: 6, 1: 2})
+	c.want("", map[int]uint64{0: 6, 1: 2})
+}
+
+func TestAKeyWhoseCaseDoesNotMatterAnyMoreKeepsItsTotal(t *testing.T) {
+	c := newCalendar(t, newDrawer(), "one", "Docs")
+	c.hit("Docs", 5)
+	c.mustKeep()
+	folded, err := resolver.Compile([]resolver.Rule{{Key: "Docs", Value: "https://example.com"}},
+		resolver.Options{FoldCase: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := range 3 {
+		c.restart("other")
+		before := c.RulesetCounters
+		c.RulesetCounters = c.Begin(folded)
+		c.Retire(before, nil)
+		c.at(d, 1)
+		c.mustKeep()
+		wantCounts(t, c.Counters, map[string]uint64{"docs": 5})
 	}
 }
 

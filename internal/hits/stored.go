@@ -70,7 +70,7 @@ func (s *stored) eachOf(ctx context.Context, n int, yield func(l *line)) error {
 	} else if err != nil {
 		return err
 	}
-	s.today.merge(n, lines, func(l *line, _ bool) { yield(l) })
+	s.today.merge(n, lines, anyKey, yield)
 	return nil
 }
 
