@@ -23,6 +23,8 @@ type Counters struct {
 	rulesets []*RulesetCounters
 	// unserved are the words of keys that no serving ruleset has, by canonical key.
 	unserved map[string]uint64
+	// hasForgotten tells that there are keys that are not counted any more, or under another key.
+	hasForgotten bool
 }
 
 // Count is how often a rule has redirected, and in which minute last.
@@ -100,9 +102,6 @@ func NewCounters(now time.Time) *Counters {
 	h.past.Store(newPast(now, now, dayOf(now)))
 	return h
 }
-
-// begun returns when counting began.
-func (h *Counters) begun() time.Time { return h.past.Load().Since }
 
 // restore adds what was stored before.
 func (h *Counters) restore(lines []byte) {
@@ -253,6 +252,7 @@ func (h *Counters) addServed(key string, word uint64) bool {
 	}
 	if c.ruleset.KeyOf(n) != key { // which may be in lower case there
 		word |= changed
+		h.hasForgotten = true
 	}
 	c.add(n, word)
 	return true
@@ -287,6 +287,7 @@ func (h *Counters) forgetOldest() {
 	for _, key := range oldest[:len(oldest)-mostUnserved*9/10] {
 		delete(h.unserved, key)
 	}
+	h.hasForgotten = true
 }
 
 // countOfKey returns the count of a canonical key.
@@ -300,7 +301,7 @@ func (h *Counters) countOfKey(key string) Count {
 func (h *Counters) has(key []byte) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
+	return !h.hasForgotten || h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
 }
 
 // total returns how many hits all keys together have had.

@@ -1,10 +1,8 @@
 package hits
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -16,15 +14,12 @@ type server struct {
 
 // Days returns what all rules together had on each of the last [DaysKept] days, oldest first.
 func (k *Keeper) Days(ctx context.Context) ([]Day, error) {
-	servers, err := k.servers(ctx)
-	if err != nil {
-		return nil, err
-	}
 	w := newWindow(dayOf(time.Now()))
-	for _, of := range servers {
+	err := k.eachServer(ctx, func(_ context.Context, _ *store, of server) error {
 		of.addTo(w)
-	}
-	return w.days, nil
+		return nil
+	})
+	return w.days, err
 }
 
 // addTo adds what all keys had.
@@ -37,103 +32,86 @@ func (h *header) addTo(w *window) {
 
 // DaysSince returns when days began to be kept.
 func (k *Keeper) DaysSince(ctx context.Context) (time.Time, error) {
-	servers, err := k.servers(ctx)
 	first := k.hits.past.Load().Began
-	for _, of := range servers {
+	err := k.eachServer(ctx, func(_ context.Context, _ *store, of server) error {
 		if of.Began.Before(first) && !of.Began.IsZero() {
 			first = of.Began
 		}
-	}
+		return nil
+	})
 	return first, err
 }
 
 // MostUsed returns the canonical keys that redirected most in the last 30 days, most first.
 func (k *Keeper) MostUsed(ctx context.Context) ([]Used, error) {
-	servers, err := k.servers(ctx)
-	if err != nil {
-		return nil, err
-	}
 	sums := map[string]uint64{}
-	for i, of := range servers {
-		top := of.Top
-		if i == 0 {
-			top = k.hits.top()
+	err := k.eachServer(ctx, func(_ context.Context, store *store, of server) error {
+		if of.name == store.server {
+			of.Top = k.hits.top()
 		}
-		for _, t := range top {
-			sums[t.Key] += t.N
+		for _, top := range of.Top {
+			sums[top.Key] += top.N
 		}
+		return nil
+	})
+	var top []topKey
+	for key, n := range sums {
+		top = append(top, topKey{Key: key, N: n})
 	}
 	var used []Used
-	for key, n := range sums {
-		used = append(used, Used{key, n})
+	for _, t := range cutTop(top) {
+		used = append(used, Used{t.Key, t.N})
 	}
-	slices.SortFunc(used, func(a, b Used) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Key, b.Key))
-	})
-	return used, nil
+	return used, err
 }
 
 // DaysOf is Days for a canonical key, with its total and last hit.
 func (k *Keeper) DaysOf(ctx context.Context, key string) ([]Day, Count, error) {
 	now := time.Now()
 	w, sum := newWindow(dayOf(now)), k.hits.countOfKey(key)
-	servers, err := k.servers(ctx)
-	if err != nil || len(servers) == 0 {
-		return w.days, sum, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
-	defer cancel()
-	if len(servers) > 1 { // which may have stored much
-		if err := takeTurn(ctx, k.reading); err != nil {
-			return nil, Count{}, err
-		}
-		defer func() { <-k.reading }()
-	}
-	store, err := k.store(ctx)
-	if err != nil {
-		return nil, Count{}, err
-	}
-	for i, of := range servers {
+	err := k.eachServer(ctx, func(ctx context.Context, store *store, of server) error {
 		l, err := store.lineOf(ctx, of.name, key)
 		if err != nil {
-			return nil, Count{}, fmt.Errorf("the hits of days cannot be read: %w", err)
+			return err
 		}
-		if i == 0 {
+		if of.name == store.server {
 			l.advance(sum, header{Date: dayOf(now)})
 		} else {
 			sum = sum.plus(l.Count)
 		}
 		l.eachDay(w.add)
-	}
-	return w.days, sum, nil
+		return nil
+	})
+	return w.days, sum, err
 }
 
-// servers returns all servers that share a storage, this one first. Those who ask at once get the
+// eachServer passes all servers that share a storage, this one first. Those who ask at once get the
 // same of the others.
-func (k *Keeper) servers(ctx context.Context) ([]server, error) {
-	place := k.place.Load()
-	if place == nil {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
-	defer cancel()
-	if err := takeTurn(ctx, k.readingDays); err != nil {
-		return nil, err
-	}
-	defer func() { <-k.readingDays }()
-	if k.serversPlace != place || time.Since(k.serversRead) >= othersFresh {
-		store, err := k.store(ctx)
-		if err != nil {
-			return nil, err
+func (k *Keeper) eachServer(ctx context.Context,
+	yield func(ctx context.Context, store *store, of server) error,
+) error {
+	err := k.read(ctx, func(ctx context.Context, store *store) (err error) {
+		place := k.place.Load()
+		if k.serversPlace != place || time.Since(k.serversRead) >= othersFresh {
+			if k.servers, err = store.servers(ctx); err != nil {
+				return err
+			}
+			k.serversPlace, k.serversRead = place, time.Now()
 		}
-		if k.all, err = store.servers(ctx); err != nil {
-			return nil, fmt.Errorf("the hits of days cannot be read: %w", err)
+		for i, of := range k.servers {
+			if i == 0 {
+				of.header = k.hits.header()
+			}
+			if err := yield(ctx, store, of); err != nil {
+				return err
+			}
 		}
-		k.serversPlace, k.serversRead = place, time.Now()
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("the hits of days cannot be read: %w", err)
 	}
-	all := slices.Clone(k.all)
-	all[0].header = k.hits.header()
-	return all, nil
+	return nil
 }
 
 // servers reads what other servers have stored of all their keys together. This one is the first of
@@ -158,7 +136,7 @@ func (s *store) lineOf(ctx context.Context, server, key string) (*line, error) {
 	if err != nil || from == nil {
 		return found, err
 	}
-	err = from.eachOf(ctx, shardOf(found.key), func(l *line) {
+	err = from.each(ctx, shardOf(found.key), func(l *line) {
 		if string(l.key) == key {
 			*found = *l
 		}

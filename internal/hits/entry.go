@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"time"
@@ -15,9 +16,9 @@ type entry struct {
 	lines []byte
 }
 
-// header is the first line of an entry. That of a shard only says when counting began.
+// header is the first line of an entry. Nothing is in that of a shard.
 type header struct {
-	Since  time.Time `json:"since"`          // when counting began
+	Since  time.Time `json:"since,omitzero"` // when counting began
 	Began  time.Time `json:"began,omitzero"` // when days began to be kept
 	Date   day       `json:"date,omitzero"`  // of which lines are
 	IsBase bool      `json:"base,omitempty"` // they are of no day
@@ -26,9 +27,9 @@ type header struct {
 	Top    []topKey  `json:"top,omitempty"`  // those used most by shards
 }
 
-// today returns the day of a time, or the date where the clock is surely wrong, as counting has begun
+// dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has begun
 // later.
-func (h *header) today(now time.Time) day {
+func (h *header) dayOf(now time.Time) day {
 	if now.Before(h.Since) {
 		return h.Date
 	}
@@ -37,7 +38,7 @@ func (h *header) today(now time.Time) day {
 
 const (
 	entryStart = "shortlink hits 2 "
-	entryEnd   = "end %d\n" // with the number of lines
+	entryEnd   = "end %08x\n" // with the CRC-32 of what is before
 )
 
 // startEntry returns the start of an entry. Lines are to follow, and endEntry.
@@ -47,7 +48,7 @@ func startEntry(h header) ([]byte, error) {
 }
 
 func endEntry(text []byte) []byte {
-	return fmt.Appendf(text, entryEnd, bytes.Count(text, []byte("\n"))-1)
+	return fmt.Appendf(text, entryEnd, crc32.ChecksumIEEE(text))
 }
 
 // parseEntry reads an entry, and finds out whether it is whole.
@@ -56,8 +57,11 @@ func parseEntry(b []byte) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := parseLines(b, new(line).parse)
-	return &entry{*h, lines}, err
+	size := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte("\n")), '\n') + 1
+	if end := fmt.Sprintf(entryEnd, crc32.ChecksumIEEE(b[:size])); string(b[size:]) != end {
+		return nil, fmt.Errorf("its last line is %.100q, not %q", b[size:], end)
+	}
+	return &entry{*h, b[len(firstLine(b)):size]}, nil
 }
 
 func parseHeader(b []byte) (*header, error) {
@@ -70,22 +74,6 @@ func parseHeader(b []byte) (*header, error) {
 
 // firstLine returns the first line, with its end.
 func firstLine(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
-
-// parseLines returns the lines between the first and the last one, all of which have to be valid.
-func parseLines(b []byte, isValid func(line []byte) bool) ([]byte, error) {
-	b = b[len(firstLine(b)):]
-	size, count := 0, 0
-	for line := range bytes.Lines(b) {
-		if !isValid(line) {
-			break
-		}
-		size, count = size+len(line), count+1
-	}
-	if end := b[size:]; string(end) != fmt.Sprintf(entryEnd, count) {
-		return nil, fmt.Errorf("behind %d keys it goes on with %.100q", count, end)
-	}
-	return b[:size], nil
-}
 
 // shards is how many shards a server has.
 const shards = 64

@@ -29,11 +29,9 @@ type Keeper struct {
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 
-	reading chan struct{}        // holds a value while hits of other servers are read
-	latest  weak.Pointer[others] // that were read last, as long as they are listed
-
-	readingDays  chan struct{} // holds a value while what follows is read
-	all          []server
+	reading      chan struct{}        // holds a value while hits are read for somebody
+	latest       weak.Pointer[others] // that were read last, as long as they are listed
+	servers      []server             // that were read last
 	serversPlace *place
 	serversRead  time.Time
 }
@@ -50,7 +48,6 @@ type place struct {
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
 		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),
-		readingDays: make(chan struct{}, 1),
 	}
 }
 
@@ -113,7 +110,6 @@ func (k *Keeper) keep(ctx context.Context) {
 			zap.Error(err))
 		return
 	}
-	store.isReader = false
 	ticks := time.NewTicker(saveInterval)
 	defer ticks.Stop()
 	stored := time.Now()
@@ -174,43 +170,44 @@ func (k *Keeper) store(ctx context.Context) (*store, error) {
 		return nil, err
 	}
 	place := k.place.Load()
-	store := newStore(k.name, server.String(), place.storage, place.logger)
+	return newStore(k.name, server.String(), place.storage, place.logger), nil
+}
+
+// read lets read read what is stored, one after the other, and not for long. Before a handler has
+// started it does nothing.
+func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) error) error {
+	if k.place.Load() == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
+	defer cancel()
+	select {
+	case k.reading <- struct{}{}:
+		defer func() { <-k.reading }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	store, err := k.store(ctx)
+	if err != nil {
+		return err
+	}
 	store.isReader = true
-	return store, nil
+	return read(ctx, store)
 }
 
 // others returns what other servers that share the storage have counted, by the numbers of a
 // ruleset's rules; nil where there are none. Those who ask at once get the same.
-func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
-	if k.place.Load() == nil {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
-	defer cancel()
-	if err := takeTurn(ctx, k.reading); err != nil {
-		return nil, err
-	}
-	defer func() { <-k.reading }()
-	if o := k.latest.Value(); o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
-		return o, nil
-	}
-	store, err := k.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o, err := store.others(ctx, ruleset)
-	k.latest = weak.Make(o)
+func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *others, err error) {
+	err = k.read(ctx, func(ctx context.Context, store *store) error {
+		o = k.latest.Value()
+		if o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
+			return nil
+		}
+		o, err = store.others(ctx, ruleset)
+		k.latest = weak.Make(o)
+		return err
+	})
 	return o, err
-}
-
-// takeTurn puts a value into a channel that holds one while something is read.
-func takeTurn(ctx context.Context, reading chan<- struct{}) error {
-	select {
-	case reading <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // End stores the last hits. It waits for that no longer than lastSave after the configuration has

@@ -12,12 +12,13 @@ type line struct {
 	days [DaysKept]uint64 // the day of the last hit, the day before, ...
 }
 
-// eachLine passes the lines of an entry that has been read. Each is valid until the next one.
+// eachLine passes the lines of an entry. Each is valid until the next one.
 func eachLine(lines []byte, yield func(l *line)) {
 	l := new(line)
 	for text := range bytes.Lines(lines) {
-		l.parse(text)
-		yield(l)
+		if l.parse(text) {
+			yield(l)
+		}
 	}
 }
 
@@ -33,31 +34,25 @@ func (l *line) parse(text []byte) bool {
 	at, inMinute := strconv.ParseUint(string(minute), 10, 32)
 	l.minute = uint32(at)
 	return isWhole && len(key) > 0 && inTotal == nil && inMinute == nil && at < endOfMinutes &&
-		parseCounts(days, len(l.days), func(i int, n uint64) { l.days[i] = n })
+		parseDays(days, l.days[:])
 }
 
-// parseCounts passes numbers between commas, of which those that are 0 may be left out. It reports
-// whether they are such, and no more than there may be.
-func parseCounts(text []byte, most int, set func(i int, n uint64)) bool {
+// parseDays reads numbers between commas, of which those that are 0 may be left out. It reports
+// whether they are such, and not too many.
+func parseDays(text []byte, days []uint64) bool {
 	i, n := 0, uint64(0)
 	for _, c := range text {
 		switch {
-		case c == ',':
-			if n > 0 {
-				set(i, n)
-			}
-			if i, n = i+1, 0; i == most {
-				return false
-			}
-		case c < '0' || c > '9' || n > countMask:
-			return false
-		default:
+		case c-'0' <= 9 && n <= countMask:
 			n = n*10 + uint64(c-'0')
+		case c == ',' && i < len(days)-1:
+			days[i] = n
+			i, n = i+1, 0
+		default:
+			return false
 		}
 	}
-	if n > 0 {
-		set(i, n)
-	}
+	days[i] = n
 	return true
 }
 
@@ -68,14 +63,12 @@ func (l *line) append(text []byte) []byte {
 	for days > 0 && l.days[days-1] == 0 {
 		days--
 	}
-	for i, n := range l.days[:days] {
-		separator := byte(',')
-		if i == 0 {
-			separator = ' '
-		}
+	separator := byte(' ')
+	for _, n := range l.days[:days] {
 		if text = append(text, separator); n > 0 {
 			text = strconv.AppendUint(text, n, 10)
 		}
+		separator = ','
 	}
 	return append(text, '\n')
 }

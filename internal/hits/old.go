@@ -128,11 +128,13 @@ func (o *oldEntries) addDays(lines map[string]*line, key []byte, first day, days
 		l = &line{key: key, Count: Count{minute: o.index.Recorded.begin()}}
 		lines[string(key)] = l
 	}
-	parseCounts(days, mostOldDays, func(i int, n uint64) {
-		if d := first + day(i); d > l.day()-DaysKept {
+	var counts [mostOldDays]uint64
+	parseDays(days, counts[:])
+	for i, n := range counts {
+		if d := first + day(i); n > 0 && d > l.day()-DaysKept {
 			l.add(d.begin(), n)
 		}
-	})
+	}
 }
 
 func parseJSON[T any](b []byte) (*T, error) {
@@ -169,6 +171,22 @@ func parseOldTotals(b []byte) (*oldTotals, error) {
 	return t, err
 }
 
+// parseLines returns the lines between the first one and one that says how many they are.
+func parseLines(b []byte, isValid func(line []byte) bool) ([]byte, error) {
+	b = b[len(firstLine(b)):]
+	size, count := 0, 0
+	for line := range bytes.Lines(b) {
+		if !isValid(line) {
+			break
+		}
+		size, count = size+len(line), count+1
+	}
+	if end := b[size:]; string(end) != fmt.Sprintf("end %d\n", count) {
+		return nil, fmt.Errorf("behind %d keys it goes on with %.100q", count, end)
+	}
+	return b[:size], nil
+}
+
 // oldShard is what keys had on days in a row.
 type oldShard struct {
 	first day
@@ -184,7 +202,7 @@ func parseOldShard(b []byte) (*oldShard, error) {
 	if err == nil {
 		sh.lines, err = parseLines(b, func(line []byte) bool {
 			_, _, days, ok := cutOldLine(line)
-			return ok && parseCounts(days, mostOldDays, func(int, uint64) {})
+			return ok && parseDays(days, make([]uint64, mostOldDays))
 		})
 	}
 	return sh, err
@@ -202,8 +220,11 @@ func cutOldLine(line []byte) (key []byte, total uint64, days []byte, ok bool) {
 	return fields[0], total, fields[2], err == nil
 }
 
-// deleteOldEntries deletes what older versions have stored of this server, once.
+// deleteOldEntries deletes what older versions have stored of this server.
 func (s *store) deleteOldEntries(ctx context.Context) {
+	if _, err := s.storage.Load(ctx, s.entry(s.server, "all")); err != nil { // which is deleted last
+		return
+	}
 	for _, name := range []string{"changes", "days", "all"} {
 		err := s.storage.Delete(ctx, s.entry(s.server, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -76,18 +77,20 @@ func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 		own = &stored{store: s, server: s.server, today: newChanges(h.header(), nil)}
 		own.today.Date = dayOf(now)
 	}
-	own.today.Date = min(own.today.Date, own.today.today(now)) // as the clock may have been wrong
+	own.today.Date = min(own.today.Date, own.today.dayOf(now)) // as the clock may have been wrong
 	p := newPast(own.today.Since, own.today.Began, own.today.Date)
 	if p.Began.IsZero() { // as days were not kept before
 		p.Began = now.UTC().Truncate(time.Second)
 	}
 	var lines []byte
-	err = own.each(ctx, func(l *line) {
-		p.add(l)
-		lines = appendLine(lines, l.key, l.Count)
-	})
-	if err != nil {
-		return err
+	for n := range shards {
+		err := own.each(ctx, n, func(l *line) {
+			p.add(l)
+			lines = appendLine(lines, l.key, l.Count)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	h.past.Store(p)
 	h.restore(lines)
@@ -104,7 +107,7 @@ func (s *store) hasNew(h *Counters) bool {
 // endDay takes what has changed as that of a day, if the day is over; or all, in another storage.
 func (s *store) endDay(h *Counters, now time.Time) {
 	p := h.past.Load()
-	today := p.today(now)
+	today := p.dayOf(now)
 	if !s.isMoved && (s.closing != nil || p.Date == today) {
 		return
 	}
@@ -129,7 +132,9 @@ func (s *store) saveToday(ctx context.Context, h *Counters, closing *stored) err
 		return err
 	}
 	if closing != nil {
-		text = append(text, bytes.Join(closing.today.lines[:], nil)...)
+		for _, lines := range closing.today.lines {
+			text = append(text, lines...)
+		}
 	}
 	h.each(selection{onlyChanged: true}, func(key string, m Count) { text = appendLine(text, key, m) })
 	err = s.storage.Store(ctx, s.entry(s.server, "today"), endEntry(text))
@@ -143,7 +148,7 @@ func (s *store) saveToday(ctx context.Context, h *Counters, closing *stored) err
 func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) error {
 	if s.closing != nil {
 		before := h.past.Load()
-		p := newPast(before.Since, before.Began, before.today(now))
+		p := newPast(before.Since, before.Began, before.dayOf(now))
 		for n := range shards {
 			if err := s.record(ctx, h, n, p); err != nil {
 				return err
@@ -174,11 +179,12 @@ func (s *store) record(ctx context.Context, h *Counters, n int, p *past) error {
 		h.each(selection{}, all.add)
 		before, err = all.lines[n], s.putAside(ctx, unreadable)
 	}
-	text, errStart := startEntry(header{Since: p.Since})
+	text, errStart := startEntry(header{})
 	if err := errors.Join(err, errStart); err != nil {
 		return err
 	}
 	start := len(text)
+	text = slices.Grow(text, len(before)+len(before)/16)
 	s.closing.today.merge(n, before, h.has, func(l *line) {
 		if l.day() <= p.Date-DaysKept {
 			l.days = [DaysKept]uint64{}

@@ -48,19 +48,9 @@ func (s *stored) shard(ctx context.Context, n int) ([]byte, error) {
 	return e.lines, err
 }
 
-// each passes what all keys had.
-func (s *stored) each(ctx context.Context, yield func(l *line)) error {
-	for n := range shards {
-		if err := s.eachOf(ctx, n, yield); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachOf passes what the keys of a shard had. If it cannot be understood that is what there is of
+// each passes what the keys of a shard had. If it cannot be understood that is what there is of
 // today, on no day.
-func (s *stored) eachOf(ctx context.Context, n int, yield func(l *line)) error {
+func (s *stored) each(ctx context.Context, n int, yield func(l *line)) error {
 	lines, err := s.shard(ctx, n)
 	if unreadable, is := errors.AsType[*unreadableHits](err); is {
 		s.warn(unreadable)
@@ -156,24 +146,43 @@ type others struct {
 }
 
 // others adds up what the other servers have stored. It returns nil where there are none.
-func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (sum *others, err error) {
-	err = s.eachOther(ctx, func(server string) error {
+func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
+	var sum *others
+	err := s.eachOther(ctx, func(server string) error {
 		from, err := s.stored(ctx, server)
 		if err != nil || from == nil {
 			return err
 		}
 		if sum == nil {
 			counts := make([]Count, ruleset.Numbers())
-			sum = &others{ruleset: ruleset, counts: counts, since: from.today.Since, read: time.Now()}
+			sum = &others{ruleset: ruleset, counts: counts, since: from.today.Since}
 		}
-		if from.today.Since.Before(sum.since) {
-			sum.since = from.today.Since
-		}
-		return from.each(ctx, func(l *line) {
-			if n, ok := ruleset.NumberOf(string(l.key)); ok {
-				sum.counts[n] = sum.counts[n].plus(l.Count)
+		return sum.add(ctx, from)
+	})
+	if err != nil || sum == nil {
+		return nil, err
+	}
+	sum.read = time.Now()
+	return sum, nil
+}
+
+// add adds what one server has stored.
+func (o *others) add(ctx context.Context, from *stored) error {
+	if from.today.Since.Before(o.since) {
+		o.since = from.today.Since
+	}
+	if from.old != nil {
+		from.old.index = nil // as days do not matter here
+	}
+	for n := range shards {
+		err := from.each(ctx, n, func(l *line) {
+			if number, ok := o.ruleset.NumberOf(string(l.key)); ok {
+				o.counts[number] = o.counts[number].plus(l.Count)
 			}
 		})
-	})
-	return sum, err
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
