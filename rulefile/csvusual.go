@@ -151,3 +151,22 @@ func (c *csvReader) tellOfPassedOver() {
 			"columns that say nothing here are passed over: %s", quotedList(names))
 	}
 }
+
+// errOtherHost is why an entry of another host is refused.
+func errOtherHost(host string) error {
+	return errors.New("a rule has no host; if " + quote(host) + " is this site's, name it with " +
+		"--line-host, else write the entry into the file of that host's site")
+}
+
+// quotedList lists names, as many as a person reads.
+func quotedList(names []string) string {
+	const most = 20
+	var quoted []string
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, quote(name))
+	}
+	if len(names) > most {
+		quoted = append(quoted, "…")
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -16,21 +16,16 @@ func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
-	c.lends, c.isExact, c.isLenient, c.hosts = o.Lends, o.isExact(), o.observer != nil, o.Hosts
+	c.lends, c.isExact, c.isLenient, c.hosts = o.Lends, o.isExact(), o.IsLenient, o.Hosts
 	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
 		at := resolver.Position{Source: source, Line: 1, Column: 1}
 		return nil, Errors{{at, "the text is UTF-16; save the file as UTF-8"}}
 	}
 	row, err := c.next()
-	if err == nil && o.observer != nil {
-		if program, columns, hasHeader := programOf(row, o.Hosts); program != nil {
-			return o.readProgramCSV(c, program, columns, row, hasHeader, source, add)
-		}
-		if isOtherHeader(row) {
-			c.errs.add(c.lines.position(1), "the header has no column for the key, or none for the "+
-				"destination: %s; name the columns key and destination", quotedList(row))
-			return nil, c.errs
-		}
+	if err == nil && o.IsLenient && isOtherHeader(row) {
+		c.errs.add(c.lines.position(1), "the header has no column for the key, or none for the "+
+			"destination: %s; name the columns key and destination", quotedList(row))
+		return nil, c.errs
 	}
 	err = c.readRulesFrom(row, err, add)
 	return c.warnings.all(), err
