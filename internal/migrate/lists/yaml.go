@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"errors"
 	"io"
 	"regexp"
 	"strconv"
@@ -12,7 +13,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // yamlMap is a map of paths and destinations.
@@ -195,18 +195,22 @@ func (m *yamlMap) readEntry(at resolver.Position, key, value *yaml.Node) {
 func (m *yamlMap) addEntry(at resolver.Position, path, to string) {
 	err := migrate.CheckText("a path or a destination", path+to)
 	if err == nil {
-		err = migrate.CheckDestination(to)
+		err = migrate.CheckDestination(to) // also with $1 in it
 	}
 	switch {
 	case err != nil:
 		m.t.Wrong(at, "%s", err)
 	case strings.HasPrefix(path, "^"):
-		addExpression(m.t, redirects.Line{At: at}, path, to)
+		m.t.AddMatch(redirects.Line{At: at}, path, to, pathexpr.Options{})
 	case looksLikeExpression.MatchString(path):
-		m.t.Refuse(at, nil, errNoExpression)
+		m.t.Refuse(at, nil, errors.New("the path looks like a regular expression, which begins with "+
+			"\"^\"; write that in front, or the path percent-encoded"))
 	default:
 		path = "/" + strings.TrimPrefix(path, "/")
 		m.t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
 			Refused: migrate.CheckPath(path)})
 	}
 }
+
+// looksLikeExpression is what no path has.
+var looksLikeExpression = regexp.MustCompile(`\$$|\.[*+]|\[\^|\\|\(\?`)
