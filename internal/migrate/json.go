@@ -139,7 +139,7 @@ func (d *jsonDecoder) value(depth int) (v JSON, err error) {
 	case string:
 		raw := d.text[d.begin:d.decoder.InputOffset()]
 		v.Kind, v.Text = '"', token
-		v.IsBroken = !utf8.Valid(raw) || hasHalfCharacter(token, raw)
+		v.IsBroken = !utf8.Valid(raw) || HasHalfCharacter(token, raw)
 	default:
 		v.Kind, v.Text = 'w', string(d.text[d.begin:d.decoder.InputOffset()])
 	}
@@ -193,9 +193,9 @@ func (d *jsonDecoder) skip() error {
 	return nil
 }
 
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
+// HasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
 // put U+FFFD into text, where raw says nothing of that character.
-func hasHalfCharacter(text string, raw []byte) bool {
+func HasHalfCharacter(text string, raw []byte) bool {
 	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 	return strings.Count(text, "\uFFFD") > meant
 }

@@ -211,7 +211,7 @@ func (a *array) finish() {
 		a.t.Remark("members that say nothing here are passed over: %s", migrate.QuoteAll(a.unknown))
 	}
 	if isUnsaid && a.t.Status == 0 {
-		a.t.Remark("%s; --status sets another", facts.remarkOnStatus())
+		a.t.Remark("%s; --status sets another", a.program.remarkOnStatus())
 	}
 	a.t.Slashes = redirects.SlashesMerged
 	a.t.Status = cmp.Or(a.t.Status, facts.status)
