@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,4 +70,21 @@ func CheckPath(path string) error {
 func HasQuery(destination string) bool {
 	before, _, _ := strings.Cut(destination, "#")
 	return strings.Contains(before, "?")
+}
+
+// StatusCodes are the statuses that a rule can have, for messages.
+const StatusCodes = "301, 302, 303, 307 or 308"
+
+// NoStatus is why an entry with a status is refused that rules do not have.
+func NoStatus(code int) error {
+	instead := "write " + StatusCodes
+	switch {
+	case code == 410:
+		instead = "write a rule to gone"
+	case code >= 400:
+		instead = "use Caddy's error"
+	case code >= 200 && code < 300:
+		instead = "use Caddy's rewrite or reverse_proxy"
+	}
+	return fmt.Errorf("a rule has no status %d; %s", code, instead)
 }

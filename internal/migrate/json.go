@@ -26,6 +26,8 @@ type JSON struct {
 	// Inside are the members of an object, or the elements of a list, in their order. What stands
 	// deeper than any list of redirects is left out.
 	Inside []JSON
+	// IsCut is set on an object or a list in which there is a mistake, behind what is inside.
+	IsCut bool
 }
 
 // String says in words what a value is.
@@ -57,16 +59,19 @@ func (v JSON) Member(name string) JSON {
 	return JSON{}
 }
 
-// DecodeJSON returns the values of a text, which stand one behind the other. At a mistake it
-// returns what is in front of it, too.
+// DecodeJSON returns the values of a text, one or several behind each other. At a mistake it returns
+// what is in front of it, too.
 func DecodeJSON(text []byte, source string) (values []JSON, err error) {
 	d := jsonDecoder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)),
 		at: resolver.Position{Source: source, Line: 1, Column: 1}}
 	d.decoder.UseNumber()
 	for {
 		v, err := d.value(0)
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && values != nil:
 			return values, nil
+		case err == io.EOF:
+			err = io.ErrUnexpectedEOF
 		}
 		if v.Kind != 0 {
 			values = append(values, v)
@@ -128,11 +133,13 @@ func (d *jsonDecoder) value(depth int) (v JSON, err error) {
 	switch token := token.(type) {
 	case json.Delim:
 		v.Kind = byte(token)
-		return v, d.readInside(&v, depth)
+		err = d.readInside(&v, depth)
+		v.IsCut = err != nil
+		return v, err
 	case string:
 		raw := d.text[d.begin:d.decoder.InputOffset()]
 		v.Kind, v.Text = '"', token
-		v.IsBroken = !utf8.Valid(raw) || hasHalfCharacter(token, raw)
+		v.IsBroken = !utf8.Valid(raw) || HasHalfCharacter(token, raw)
 	default:
 		v.Kind, v.Text = 'w', string(d.text[d.begin:d.decoder.InputOffset()])
 	}
@@ -186,9 +193,9 @@ func (d *jsonDecoder) skip() error {
 	return nil
 }
 
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
+// HasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
 // put U+FFFD into text, where raw says nothing of that character.
-func hasHalfCharacter(text string, raw []byte) bool {
+func HasHalfCharacter(text string, raw []byte) bool {
 	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 	return strings.Count(text, "\uFFFD") > meant
 }

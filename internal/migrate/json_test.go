@@ -33,7 +33,7 @@ func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
 			`2:8 an object (2:15 a "é/"; 2:27 a null))`,
 		"{\"a\": 1}\n{\"b\": 1e400}":          "1:1 an object (1:7 a 1); 2:1 an object (2:7 b 1e400)",
 		`["\ud800", "\ufffd", "a` + "\xff\"]": `1:1 an array (1:2 broken "�"; 1:12 "�"; 1:22 broken "a�")`,
-		"":                                    "",
+		"":                                    " links:1:1: it ends too early",
 		`[1, {"a": [`:                         "1:1 an array (1:2 1; 1:5 an object (1:11 a an array)) links:1:12: it ends too early",
 		`[1, 2 3]`:                            "1:1 an array (1:2 1; 1:5 2) links:1:7: invalid character '3' after array element",
 		`["a", // no`:                         "1:1 an array (1:2 \"a\") links:1:7: invalid character '/' looking for beginning of value",

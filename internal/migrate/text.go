@@ -28,13 +28,16 @@ func ReadText(r io.Reader, source string) ([]byte, error) {
 	return bytes.TrimPrefix(text, []byte("\uFEFF")), nil
 }
 
-// CheckText refuses what no path and no URL holds.
-func CheckText(text string) error {
+// NotUnicode is what a text is that is no UTF-8.
+const NotUnicode = "is no Unicode text: save the file as UTF-8"
+
+// CheckText refuses a text that no path and no URL holds. Messages call it what.
+func CheckText(what, text string) error {
 	switch {
 	case !utf8.ValidString(text):
-		return errors.New("a text is no Unicode: save the file as UTF-8")
+		return errors.New(what + " " + NotUnicode)
 	case strings.ContainsAny(text, "\x00\x01\x02"):
-		return errors.New("a text holds control characters; remove them")
+		return errors.New(what + " holds control characters; remove them")
 	}
 	return nil
 }
