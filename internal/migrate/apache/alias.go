@@ -1,6 +1,7 @@
 package apache
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"strconv"
@@ -41,7 +42,7 @@ func (h *reader) takeAlias(d *directive) {
 	case err != nil:
 		h.Wrong(at, "%s", err)
 	case inStatus != nil:
-		h.Refuse(at, alias.front(), inStatus)
+		h.RefuseLine(alias.line(h, at), alias.front(), inStatus)
 	case alias.isPattern:
 		h.addMatch(at, &alias)
 	default:
@@ -165,8 +166,8 @@ func (h *reader) addRedirect(at resolver.Position, a *aliasLine) {
 	case isDirectory && toDirectory:
 		line.To = redirects.WithRest(to)
 	case from == "/":
-		h.Refuse(at, line.Path, errors.New("the rest of the path follows the destination without a "+
-			"\"/\" there; write "+to+"/"))
+		h.RefuseLine(line, line.Path, errors.New("the rest of the path follows the destination without "+
+			"a \"/\" there; write "+to+"/"))
 		return
 	case isDirectory:
 		line.Path, line.To = a.path(), redirects.Literal(to)
@@ -205,19 +206,16 @@ func withLowerScheme(to string) string {
 func (h *reader) addMatch(at resolver.Position, a *aliasLine) {
 	e, err := pathexpr.Parse(a.from.Text, pathexpr.Options{})
 	if err != nil {
-		h.Refuse(at, a.front(), err)
+		h.RefuseLine(a.line(h, at), a.front(), err)
 		return
 	}
-	if e.WantsQuery {
+	if wantsQuery(e) {
 		h.Drop(at, noQuery)
 		return
 	}
-	h.addExpression(e, a.line(h, at), func(p *pathexpr.Path) ([]redirects.Piece, error) {
+	h.AddPaths(a.line(h, at), e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
 		to, err := h.substitute(e, p, percentEncodedPath(a.to))
-		if err == nil {
-			err = migrate.CheckDestination(firstText(to))
-		}
-		return to, err
+		return to, cmp.Or(err, migrate.CheckPieces(to))
 	})
 }
 

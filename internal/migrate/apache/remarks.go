@@ -83,8 +83,8 @@ func (h *reader) remarkAll() {
 		{s.isBehind, whatDecides(s.deciding)},
 		{s.hasRewrite && s.hasAlias, "Apache asks the lines of mod_rewrite first, and so do the rules: " +
 			"a RewriteRule wins against Redirect and RedirectMatch, wherever they stand"},
-		{s.passing != nil && s.hasAlias, "Redirect and RedirectMatch answer requests there that " +
-			linesAt(s.passing) + " let pass, and not here; write them as RewriteRules in front"},
+		{s.passing != nil && s.hasAlias, "requests that pass at " + linesAt(s.passing) + " are left to " +
+			"Redirect and RedirectMatch there, and not here; write these as RewriteRules in front"},
 		{s.hasFront, "what leads all requests to one program makes no rule; use Caddy's php_fastcgi or " +
 			"try_files behind shortlink"},
 	} {
@@ -104,9 +104,6 @@ func firstNames(names []string) string {
 
 // whatDecides says what lines mean for those behind them.
 func whatDecides(at []resolver.Position) string {
-	if len(at) == 0 {
-		return ""
-	}
 	if len(at) == 1 {
 		return linesAt(at) + " rewrites or depends on others; what stands behind it may not be " +
 			"reached: read it"
@@ -118,16 +115,20 @@ func whatDecides(at []resolver.Position) string {
 // linesAt names lines by their numbers: "lines 3 and 7".
 func linesAt(at []resolver.Position) string {
 	const most = 10
-	var numbers []string
-	for _, p := range at[:min(most, len(at))] {
-		numbers = append(numbers, strconv.Itoa(p.Line))
+	text := "lines "
+	for i, p := range at[:min(most, len(at))] {
+		switch {
+		case len(at) == 1:
+			text = "line "
+		case i == len(at)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		text += strconv.Itoa(p.Line)
 	}
-	last := len(numbers) - 1
-	switch {
-	case len(at) == 1:
-		return "line " + numbers[0]
-	case len(at) > most:
-		return "lines " + strings.Join(numbers, ", ") + " and others"
+	if len(at) > most {
+		text += " and others"
 	}
-	return "lines " + strings.Join(numbers[:last], ", ") + " and " + numbers[last]
+	return text
 }

@@ -108,12 +108,14 @@ func (h *reader) takeRule(p *pendingRule) {
 	}
 	e, inPattern := rule.expression(h.rewrite.base)
 	ways, inConditions := judge(p.conditions, h.Reading.Hosts)
-	why := cmp.Or(h.leadsHost(&rule, e, p.conditions, inConditions), inConditions, tied,
-		rule.noEquivalent(), inPattern)
+	leadsHost := h.leadsHost(&rule, e, p.conditions, inConditions)
+	why := cmp.Or(inConditions, tied, rule.noEquivalent(), inPattern)
 	switch {
+	case leadsHost != nil:
+		h.Refuse(rule.at, nil, leadsHost)
 	case why != nil:
 		h.refuseRule(&rule, e, why)
-	case e.WantsQuery:
+	case wantsQuery(e):
 		h.Drop(rule.at, noQuery)
 	default:
 		h.addRule(&rule, e, ways)
@@ -126,7 +128,7 @@ func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error
 		h.said.deciding = append(h.said.deciding, rule.at)
 	}
 	path := pathexpr.Front(rule.pattern, h.rewrite.base)
-	if e != nil && len(e.Paths) > 0 {
+	if e != nil {
 		path = e.Paths[0].Segments
 	}
 	h.Refuse(rule.at, path, why)
@@ -156,9 +158,9 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 		line.Status, line.Query = h.statusOr(rule.status), rule.query()
 	}
 	isRelative := false
-	isAdded := h.addExpression(e, line, func(p *pathexpr.Path) ([]redirects.Piece, error) {
+	isAdded := h.AddPaths(line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
 		to, err := h.substitute(e, p, rule.written(h.rewrite.base))
-		if err == nil && migrate.CheckDestination(firstText(to)) != nil {
+		if err == nil && migrate.CheckPieces(to) != nil {
 			isRelative = true
 			to, err = h.substitute(e, p, literal.Replace(h.rewrite.base)+rule.written(h.rewrite.base))
 		}
@@ -193,7 +195,7 @@ func (h *reader) leadsHost(
 ) error {
 	host, _, isURL := migrate.CutURL(rule.to)
 	isOwn := h.HasHost(host) && inConditions == nil
-	if e == nil || e.WantsQuery || !isURL || !isOwn && !hasHost(conditions) {
+	if e == nil || !isURL || !isOwn && !hasHost(conditions) {
 		return nil
 	}
 	p := &e.Paths[0]

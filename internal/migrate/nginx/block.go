@@ -13,7 +13,7 @@ import (
 // blockReader reads what stands in nginx's map block, or the block itself.
 type blockReader struct {
 	*migrate.Table
-	words    []word // of the statement that is read
+	words    []word          // of the statement that is read
 	fallback *redirects.Line // of the default, if it leads somewhere
 	block    block
 	maps     []string // the variables that blocks set

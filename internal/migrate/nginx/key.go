@@ -77,29 +77,9 @@ var errVariable = errors.New("a destination has no variables but parts of the pa
 func (n *blockReader) addMatch(at resolver.Position, expression, to string) {
 	n.hasMatch = true
 	expression, folds := strings.CutPrefix(expression, "*")
-	e, err := pathexpr.Parse(expression, pathexpr.Options{
-		Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri",
-	})
-	path := pathexpr.Front(expression, "/")
-	if err == nil && e.WantsQuery {
-		err = migrate.ErrQuery
-	}
 	line := lineTo(at, to)
 	line.IsLater = true
-	var lines []redirects.Line
-	if err == nil {
-		path = e.Paths[0].Segments
-		lines, err = e.Lines(line, func(p *pathexpr.Path) ([]redirects.Piece, error) {
-			pieces, err := p.Substitute(to, e.Dollar)
-			if err == nil && (len(pieces) == 0 || !...) {
-				err = migrate.CheckDestination(to)
-			}
-			return pieces, err
-		})
-	}
-	if err != nil {
-		n.Add(redirects.Line{At: at, Path: path, Refused: err, IsLater: true})
-		return
-	}
-	e.AddTo(n.Table.Table, lines)
+	n.AddMatch(line, expression, to, pathexpr.Options{
+		Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri",
+	})
 }
