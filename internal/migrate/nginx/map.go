@@ -76,7 +76,7 @@ func isOfNginx(line string) bool {
 func (m *mapReader) take(line string, lines *migrate.LineReader) {
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
-	key, to, err := m.cut(text)
+	key, to, err := cut(text, m.hasTabs && strings.Contains(line, "\t"))
 	if err != nil {
 		m.Wrong(lines.At(1), "%s", err)
 		return
@@ -91,11 +91,11 @@ func (m *mapReader) take(line string, lines *migrate.LineReader) {
 	}
 }
 
-// cut cuts a line into its key and its destination.
-func (m *mapReader) cut(text string) (key, to string, err error) {
+// cut cuts a line at a tab, or at a blank, into its key and its destination.
+func cut(text string, isTab bool) (key, to string, err error) {
 	between, errMore := migrate.Space, errors.New("the destination holds a blank, which ends it for "+
 		"Apache and not for HAProxy; write %20, or remove what is behind it")
-	if m.hasTabs && strings.Contains(text, "\t") {
+	if isTab {
 		between, errMore = "\t", errors.New("a line has a key and a destination, and this one has more "+
 			"than two columns; write --from csv for a table with more")
 	}
