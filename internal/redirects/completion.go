@@ -1,0 +1,187 @@
+package redirects
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// completed returns a rule, with those that the lines in front of its line need beside it. Or it
+// returns the line that takes all that the rule would take.
+func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error) {
+	if !m.isCompared {
+		return []madeRule{rule}, none, nil
+	}
+	owner, loses, err := m.inFront(&rule)
+	if owner != none || err != nil {
+		return nil, owner, err
+	}
+	if err := m.checkForm(&rule); err != nil {
+		return nil, none, err
+	}
+	rules = append(rules, rule)
+	for _, n := range loses {
+		more, err := m.inCommon(m.rules[n], &rule)
+		if err != nil {
+			return nil, none, err
+		}
+		rules = append(rules, more...)
+	}
+	return rules, none, nil
+}
+
+// inCommon returns the rules of a line in front for what its rule has in common with another, which
+// would win there.
+func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, err error) {
+	own, isTolerant := first.set, first.isOfAll || m.Slashes != SlashesKept
+	if isTolerant && !own.below && second.set.isSlashed() && !own.isSlashed() {
+		own = own.slashed()
+	}
+	hasSpan := own.hasSpan() || second.set.hasSpan()
+	both, ok := own.and(&second.set)
+	t := m.translationOf(first.line)
+	switch {
+	case hasSpan && second.isExtra && own.overlaps(&second.set):
+		return nil, nil // TODO
+	case hasSpan || !ok:
+		if path, overlap := own.pattern().Overlap(second.set.pattern()); overlap {
+			return nil, m.errOverlap(first.line, t, path)
+		}
+		return nil, nil
+	case both.key() == first.rule.Key:
+		return nil, nil // which is as long as the second one's
+	}
+	if wider := both; first.set.below && !wider.isSlashed() {
+		// a rule for all below keeps a slash at the end of a path
+		wider.below, wider.compiled = true, nil
+		if t.isAppended(&wider) {
+			both = wider
+		}
+	}
+	return m.rulesWithin(first.line, t, &both)
+}
+
+// rulesWithin returns the rules of a line for some of the paths that it takes.
+func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeRule, err error) {
+	owner, has := m.ownerOfAny(line, set)
+	if has == all {
+		return nil, nil
+	}
+	for _, rule := range t.rules(set, false, has == itself && owner != none) {
+		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
+			continue
+		}
+		rule.isExtra, rule.line = true, line
+		m.extra++
+		if m.extraOfLine++; m.extraOfLine > mostInFront {
+			return nil, m.errDear(&rule, &rule)
+		}
+		more, _, err := m.completed(rule)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
+	}
+	return rules, nil
+}
+
+// rulesAt is rulesWithin for paths all of which a line takes, in whichever of its sets.
+func (m *maker) rulesAt(line int, set *paths) (rules []madeRule, err error) {
+	t := m.translationOf(line)
+	for i := range t.sets {
+		both, ok := t.sets[i].and(set)
+		if !ok {
+			continue
+		}
+		more, err := m.rulesWithin(line, t, &both)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
+	}
+	return rules, nil
+}
+
+var (
+	errManySpans = fmt.Errorf("more than %d lines have a \"*\" in the middle of their paths, which "+
+		"takes too long to compare; write a line for each path", mostSpans)
+	errManyForms = fmt.Errorf("the lines in front of this one have placeholders in more than %d "+
+		"different places, which takes too long to compare; write a line for each path", mostForms)
+)
+
+// errDear is why a line is refused that would need too many rules more.
+func (m *madeRules) errDear(rule, other *madeRule) error {
+	path, _ := rule.set.pattern().Overlap(other.set.pattern())
+	return fmt.Errorf("lines in front of this one take some of its paths, such as %s, and there are "+
+		"so many of them that comparing takes too long; write a line for each path, or put this line "+
+		"in front of them", path)
+}
+
+// errOverlap is why a line is refused that takes paths which a line in front takes, too, where no
+// rule is for what both have.
+func (m *maker) errOverlap(first int, t *translation, path string) error {
+	instead := "one for " + path
+	switch {
+	case t.Answer == Gone:
+		instead += " that is gone"
+	case t.passes():
+		instead += " that passes"
+	default:
+		if to, ok := t.destinationAt(path); ok {
+			instead = "one from " + path + " to " + to
+		}
+	}
+	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and a " +
+		"rule of this line would win there; write a rule for each such path instead of this line, " +
+		"beginning with " + instead + ", or put this line in front of that one")
+}
+
+// destinationAt returns where a line leads a path without variables.
+func (t *translation) destinationAt(path string) (to string, ok bool) {
+	at := paths{splatAt: noSplat}
+	for _, s := range Text(path) {
+		at.segments = append(at.segments, segment{before: s.Before})
+	}
+	for i := range t.sets {
+		if set := &t.sets[i]; at.isWithin(set) {
+			return t.target.write(false, func(variable string) []Piece {
+				return []Piece{{Text: set.textAt(variable, at.segments)}}
+			}), true
+		}
+	}
+	return "", false
+}
+
+// textAt returns what of a path that a set takes is captured by a variable.
+func (s *paths) textAt(variable string, path []segment) string {
+	behind := len(path) - len(s.segments)
+	for i := range s.segments {
+		from, to := i, i+1
+		if own := &s.segments[i]; own.capture == variable {
+			if own.spans {
+				to += behind
+			}
+			return own.cut(joinSegments(path[from:to]))
+		} else if own.spans {
+			path = path[behind:]
+		}
+	}
+	if variable != Splat || s.splatAt == noSplat {
+		return ""
+	}
+	return joinSegments(path[min(s.splatAt, len(path)):])[s.splatCut:]
+}
+
+// cut cuts off what of a text is not captured.
+func (s *segment) cut(text string) string {
+	text = canonical(text)
+	return text[s.cutBefore : len(text)-s.cutAfter]
+}
+
+func joinSegments(segments []segment) string {
+	texts := make([]string, len(segments))
+	for i := range segments {
+		texts[i] = segments[i].before
+	}
+	return strings.Join(texts, "/")
+}

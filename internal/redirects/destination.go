@@ -1,0 +1,303 @@
+package redirects
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// destination is the destination of a line, cut also where its query and its fragment begin.
+type destination struct {
+	pieces                []destinationPiece
+	isInternal            bool
+	hasQuery, hasFragment bool
+}
+
+// destinationPiece is text of a destination, or what stands for a part of the path.
+type destinationPiece struct {
+	Piece
+	part destinationPart
+}
+
+// destinationPart is where in a destination something stands.
+type destinationPart uint8
+
+const (
+	inPath destinationPart = iota // also in scheme and host
+	inQuery
+	inFragment
+)
+
+var (
+	errInHost = errors.New("a placeholder stands in the host of the destination, which no " +
+		"request may choose; write a line for each host")
+	errSlashBehindSpan = errors.New("a path with \"*\" in its middle has no slash at its end; write a " +
+		"line for each path")
+	errNotCaptured = errors.New("the destination has a part of the path that is not captured there")
+)
+
+// newDestination cuts a destination of a path that captures these variables.
+func newDestination(to []Piece, captured []string) (d destination, err error) {
+	d.isInternal = len(to) == 0 || to[0].Variable != "" || !isURL(to[0].Text)
+	hostAhead := !d.isInternal
+	part := inPath
+	for _, p := range to {
+		if p.Variable != "" {
+			switch {
+			case !slices.Contains(captured, p.Variable):
+				return d, errNotCaptured
+			case hostAhead:
+				return d, errInHost
+			}
+			d.pieces = append(d.pieces, destinationPiece{p, part})
+			continue
+		}
+		_, behindScheme, hasScheme := strings.Cut(p.Text, "://")
+		if hostAhead && hasScheme {
+			hostAhead = !strings.ContainsAny(behindScheme, "/?#")
+		}
+		part = d.addText(p.Text, part)
+	}
+	return d, nil
+}
+
+// addText adds text, and returns the part in which it ends. "?" and "#" belong to what they begin.
+func (d *destination) addText(text string, part destinationPart) destinationPart {
+	ends := [...]string{inPath: "?#", inQuery: "#", inFragment: ""}
+	for {
+		end := indexAny(text, ends[part])
+		if end > 0 {
+			d.pieces = append(d.pieces, destinationPiece{Piece{Text: text[:end]}, part})
+		}
+		if text = text[end:]; text == "" {
+			return part
+		}
+		if part = inFragment; text[0] == '?' {
+			part = inQuery
+		}
+	}
+}
+
+// indexAny returns where one of some bytes stands first, or the length of the text.
+func indexAny(text, bytes string) int {
+	if i := strings.IndexAny(text, bytes); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
+// text returns the destination with the names of variables, for comparing it with another.
+func (d *destination) text() string {
+	var b strings.Builder
+	for _, p := range d.pieces {
+		b.WriteString(piecesText([]Piece{p.Piece}))
+	}
+	return b.String()
+}
+
+// piecesText writes pieces down as [pathText] does.
+func piecesText(pieces []Piece) string {
+	if len(pieces) == 1 && pieces[0].Variable == "" {
+		return pieces[0].Text
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+		if p.Variable != "" {
+			b.WriteString("{" + p.Variable + "}")
+		}
+	}
+	return b.String()
+}
+
+// count returns how often a variable stands in the path of the destination, and elsewhere in it.
+func (d *destination) count(variable string) (inPathOnly, elsewhere int) {
+	for _, p := range d.pieces {
+		switch {
+		case p.Variable != variable:
+		case p.part == inPath:
+			inPathOnly++
+		default:
+			elsewhere++
+		}
+	}
+	return inPathOnly, elsewhere
+}
+
+// endsInSplat reports whether the path of the destination ends in what spans segments, and has it
+// nowhere else.
+func (d *destination) endsInSplat() bool {
+	path := d.pathPieces()
+	once, _ := d.count(Splat)
+	return once == 1 && path[len(path)-1].Variable == Splat
+}
+
+// appendsSplat is endsInSplat for whole segments, which are not in the query either.
+func (d *destination) appendsSplat() bool {
+	_, elsewhere := d.count(Splat)
+	if !d.endsInSplat() || elsewhere > 0 {
+		return false
+	}
+	path := d.pathPieces()
+	return len(path) > 1 && strings.HasSuffix(path[len(path)-2].Text, "/")
+}
+
+func (d *destination) pathPieces() []destinationPiece {
+	end := slices.IndexFunc(d.pieces, func(p destinationPiece) bool { return p.part != inPath })
+	if end < 0 {
+		end = len(d.pieces)
+	}
+	return d.pieces[:end]
+}
+
+// write writes the destination with values in the place of variables. isTemplate tells that the key
+// has some.
+func (d *destination) write(isTemplate bool, valueOf func(variable string) []Piece) string {
+	var b strings.Builder
+	isEmpty, isBehind := false, false // the value in front; there is one in the path
+	for _, p := range d.pieces {
+		text := p.Text
+		if isTemplate {
+			text = bracesEncoded.Replace(text)
+		}
+		if isBehind && strings.HasPrefix(text, "/") && strings.HasSuffix(b.String(), "/") {
+			text = text[1:]
+		}
+		isBehind = p.Variable != "" && p.part == inPath
+		b.WriteString(text)
+		if p.Variable == "" {
+			isEmpty = false
+			continue
+		}
+		value := valueOf(p.Variable)
+		isEmpty = len(value) == 0
+		for _, v := range value {
+			if p.part == inPath && strings.HasSuffix(b.String(), "/") {
+				v.Text = strings.TrimPrefix(v.Text, "/")
+			}
+			p.part.write(&b, v)
+		}
+	}
+	if isEmpty {
+		return strings.TrimRight(b.String(), "?#")
+	}
+	return b.String()
+}
+
+// write writes a value. In a query it is encoded, so that it adds no parameter.
+func (part destinationPart) write(b *strings.Builder, v Piece) {
+	switch {
+	case v.Variable == "":
+		b.WriteString(bracesEncoded.Replace(v.Text))
+	case part == inQuery:
+		b.WriteString("{" + v.Variable + "}")
+	default:
+		b.WriteString("{+" + v.Variable + "}")
+	}
+}
+
+// withoutSplat writes the destination where what spans segments is nothing.
+func (d *destination) withoutSplat() string {
+	return d.write(false, func(string) []Piece { return nil })
+}
+
+// paths returns the paths that an internal destination can have; ok is false where no key is for
+// them. isFront asks for what stands in front of what spans segments, and all below that.
+func (d *destination) paths(isFront bool) (set paths, ok bool) {
+	b := destinationPaths{paths: paths{splatAt: noSplat, below: isFront}}
+	pieces := d.pathPieces()
+	for i, p := range pieces {
+		switch {
+		case p.Variable == "":
+			ok = b.addText(p.Text)
+		case p.Variable == Splat && isFront:
+			return b.paths, true
+		case p.Variable == Splat:
+			ok = b.addSplat(i == len(pieces)-1)
+		default:
+			ok = b.addVariable(false)
+		}
+		if !ok {
+			return set, false
+		}
+	}
+	b.endSegment()
+	return b.paths, true
+}
+
+// destinationPaths takes the pieces of a destination's path.
+type destinationPaths struct {
+	paths
+	current   segment
+	variables int
+}
+
+// addText adds text. It reports false for an empty segment, which no line's path has.
+func (s *destinationPaths) addText(text string) bool {
+	for {
+		front, rest, more := strings.Cut(text, "/")
+		if s.current.isText() {
+			s.current.before += front
+		} else {
+			s.current.after += front
+		}
+		if !more {
+			return true
+		}
+		if !s.endSegment() && len(s.segments) > 0 {
+			return false
+		}
+		text = rest
+	}
+}
+
+// addSplat adds what spans segments: all that is left, or segments of its own.
+func (s *destinationPaths) addSplat(isLast bool) bool {
+	switch isAlone := s.current == (segment{}); {
+	case isLast && isAlone:
+		s.below = true
+		return true
+	case isAlone:
+		return s.addVariable(true)
+	}
+	s.below = isLast
+	return isLast && s.addVariable(false)
+}
+
+// addVariable adds a variable. It reports false where its segment has one, and where there are more
+// than a key can have.
+func (s *destinationPaths) addVariable(spans bool) bool {
+	isFirst := s.current.isText()
+	s.current.name, s.current.spans = Splat, spans
+	if s.variables++; s.variables > 1 {
+		s.current.name += strconv.Itoa(s.variables)
+	}
+	return isFirst && s.variables < maxSegments
+}
+
+// endSegment ends a segment, and reports whether there is one.
+func (s *destinationPaths) endSegment() bool {
+	if s.current == (segment{}) {
+		return false
+	}
+	s.segments = append(s.segments, s.current)
+	s.current = segment{}
+	return true
+}
+
+// cutPath cuts a destination behind its path.
+func cutPath(destination string) (path, rest string) {
+	end := indexAny(destination, "?#")
+	return destination[:end], destination[end:]
+}
+
+// hasQuery reports whether a destination has a query.
+func hasQuery(destination string) bool {
+	before, _, _ := strings.Cut(destination, "#")
+	return strings.Contains(before, "?")
+}

@@ -1,0 +1,198 @@
+package redirects
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// pattern returns a set as the resolver compares it.
+func (s *paths) pattern() *resolver.Pattern {
+	if s.compiled == nil {
+		made := resolver.PatternOf(resolver.Rule{Key: s.key(), Exact: !s.below})
+		s.compiled = &made
+	}
+	return s.compiled
+}
+
+// overlaps reports whether two sets have a path in common.
+func (s *paths) overlaps(other *paths) bool {
+	n := min(len(s.segments), len(other.segments))
+	if n == 0 {
+		return s.below || other.below
+	}
+	for i := range n {
+		a, b := &s.segments[i], &other.segments[i]
+		if !a.isText() || !b.isText() {
+			_, both := s.pattern().Overlap(other.pattern())
+			return both
+		}
+		if a.before != b.before && canonical(a.before) != canonical(b.before) {
+			return false
+		}
+	}
+	return len(s.segments) <= len(other.segments) && s.below ||
+		len(other.segments) <= len(s.segments) && other.below ||
+		len(s.segments) == len(other.segments)
+}
+
+// overlapsAny reports whether a set has a path in common with one of several.
+func (s *paths) overlapsAny(others []paths) bool {
+	for i := range others {
+		if s.overlaps(&others[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWithin reports whether all paths of a set are those of another. Of sets with several variables
+// that span segments, it may miss that.
+func (s *paths) isWithin(other *paths) bool {
+	own, span := s.split()
+	theirs, theirSpan := other.split()
+	isOpen := s.below || span
+	switch {
+	case isOpen && !other.below && !theirSpan, len(own[0]) < len(theirs[0]):
+		return false
+	case theirSpan && s.below && len(theirs[1]) > 0, len(own[1]) < len(theirs[1]) && span:
+		return false
+	}
+	if theirSpan && !span {
+		// what they have behind their variable is at the end of the path
+		cut := len(own[0]) - len(theirs[1])
+		if cut <= len(theirs[0]) {
+			return false
+		}
+		own[0], own[1] = own[0][:cut], own[0][cut:]
+	} else if !other.below && !theirSpan && len(own[0]) > len(theirs[0]) {
+		return false
+	}
+	front, behind := own[0][:len(theirs[0])], own[1][len(own[1])-len(theirs[1]):]
+	return areWithin(front, theirs[0]) && areWithin(behind, theirs[1])
+}
+
+// split returns the segments in front of the variable that spans some and behind it, and whether
+// there is one.
+func (s *paths) split() (segments [2][]segment, hasSpan bool) {
+	at := slices.IndexFunc(s.segments, func(s segment) bool { return s.spans })
+	if at < 0 {
+		return [2][]segment{s.segments}, false
+	}
+	return [2][]segment{s.segments[:at], s.segments[at+1:]}, true
+}
+
+func areWithin(segments, others []segment) bool {
+	for i := range others {
+		if !segments[i].isWithin(&others[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWithin reports whether a segment takes nothing that another one does not.
+func (s *segment) isWithin(other *segment) bool {
+	switch {
+	case s.isText() && other.isText():
+		return canonical(s.before) == canonical(other.before)
+	case s.isText():
+		return other.takes(s.before)
+	case other.isText():
+		return false
+	}
+	return strings.HasPrefix(canonical(s.before), canonical(other.before)) &&
+		strings.HasSuffix(canonical(s.after), canonical(other.after))
+}
+
+// takes reports whether a segment with a variable takes a text.
+func (s *segment) takes(text string) bool {
+	text, before, after := canonical(text), canonical(s.before), canonical(s.after)
+	return len(text) > len(before)+len(after) &&
+		strings.HasPrefix(text, before) && strings.HasSuffix(text, after)
+}
+
+// isLike reports whether two sets have the same paths.
+func (s *paths) isLike(other *paths) bool {
+	if s.below != other.below || len(s.segments) != len(other.segments) {
+		return false
+	}
+	for i := range s.segments {
+		if !s.segments[i].isLike(&other.segments[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *segment) isLike(other *segment) bool {
+	return s.isText() == other.isText() && s.spans == other.spans &&
+		canonical(s.before) == canonical(other.before) &&
+		canonical(s.after) == canonical(other.after)
+}
+
+// and returns the paths that two sets have in common, with the variables of the first. No segment
+// of theirs spans several. It reports false where there are none.
+func (s *paths) and(other *paths) (both paths, ok bool) {
+	n := max(len(s.segments), len(other.segments))
+	if n > len(s.segments) && !s.below || n > len(other.segments) && !other.below {
+		return both, false
+	}
+	both = *s
+	both.segments, both.below, both.compiled = nil, s.below && other.below, nil
+	for i := range n {
+		if !both.addCommon(s.segmentAt(i), other.segmentAt(i)) {
+			return both, false
+		}
+	}
+	return both, true
+}
+
+// segmentAt returns the i-th segment of a set; nil for any below its paths.
+func (s *paths) segmentAt(i int) *segment {
+	if i < len(s.segments) {
+		return &s.segments[i]
+	}
+	return nil
+}
+
+// addCommon adds what two segments have in common, of which the first one's capture counts. It
+// reports false where that is nothing.
+func (s *paths) addCommon(a, b *segment) bool {
+	var common segment
+	switch {
+	case a == nil && b == nil:
+		common = segment{name: Splat}
+	case a == nil:
+		common = *b
+		common.capture = ""
+	case b == nil:
+		common = *a
+	default:
+		var ok bool
+		if common, ok = a.and(b); !ok {
+			return false
+		}
+	}
+	if !common.isText() && s.hasName(common.name) {
+		common.name = s.freeName(common.name)
+	}
+	s.segments = append(s.segments, common)
+	return true
+}
+
+// and returns what two segments have in common. Where both have a variable, one is within the other.
+func (s *segment) and(other *segment) (both segment, ok bool) {
+	switch {
+	case s.isText() || s.isWithin(other):
+		return *s, s.isWithin(other)
+	case other.isText():
+		both = *other
+		both.capture = s.capture
+		return both, s.takes(other.before)
+	}
+	both = *s
+	both.before, both.after = canonical(other.before), canonical(other.after)
+	return both, other.isWithin(s)
+}

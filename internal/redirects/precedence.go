@@ -1,0 +1,201 @@
+package redirects
+
+import (
+	"fmt"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// The second question: which rule would win? Of the lines that match a path the first does, and of
+// the rules that with the longest key. Where a later line's rule would win against an earlier
+// line's, the earlier line gets one rule more, for what the two have in common:
+//
+//	/about/*         https://a.example/:splat   about              https://a.example/
+//	                                            about/learn        https://a.example/learn
+//	/:locale/learn   /learn                     {_locale}/learn    /learn
+//
+// Here the second line's rule would win at /about/learn. That rule can win against others in turn,
+// so it is compared as well.
+
+// madeRules are the rules made so far, by the paths that they match.
+type madeRules struct {
+	index *resolver.PatternIndex
+	rules []madeRule
+	// spans are those that span segments in their middle, by the text of their first segment. The
+	// index does not find them.
+	spans map[string][]int
+	nSpan int
+	forms map[string]bool
+	keys  map[string]int // the lines of rules that are for no line's own path, by key
+	// extra is how many rules lines have got more, and extraOfLine those of the line being made.
+	extra, extraOfLine int
+	// isCompared tells that later rules could win against earlier ones; isSlashed that there are rules
+	// for paths with a slash at their end.
+	isCompared, isSlashed bool
+}
+
+// What a line may cost. A line that needs more is refused, and those behind it are not.
+const (
+	mostInFront = 1024    // rules that it would win against
+	fewInFront  = 16      // the same, where there are many rules more already
+	manyExtra   = 1 << 15 // rules more of all lines
+	mostForms   = 512     // of keys
+	mostSpans   = 1024    // rules that span segments in the middle
+)
+
+func newMadeRules() madeRules {
+	return madeRules{index: resolver.NewPatternIndex(), spans: make(map[string][]int),
+		forms: make(map[string]bool), keys: make(map[string]int)}
+}
+
+// lineOfKey returns the line that has the rule of a key, which is no line's own path.
+func (m *madeRules) lineOfKey(key string) (line int, isMade bool) {
+	if len(m.keys) > 0 {
+		line, isMade = m.keys[resolver.CanonicalKey(key, false)]
+	}
+	return line, isMade
+}
+
+// remember takes down a rule.
+func (m *madeRules) remember(rule madeRule) {
+	isTemplate := resolver.IsTemplate(rule.rule.Key)
+	if isTemplate && m.isCompared || rule.isExtra || m.isSlashed {
+		m.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
+	}
+	if !m.isCompared || !isTemplate && rule.rule.Exact && !m.isSlashed {
+		return // it wins against all rules with variables that match its path
+	}
+	taken := rule.rule
+	if rule.isOfAll {
+		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
+	}
+	pattern := resolver.PatternOf(taken)
+	n := len(m.rules)
+	rule.pattern = &pattern
+	m.rules = append(m.rules, rule)
+	m.index.Add(&pattern, n)
+	if rule.set.hasSpan() {
+		first := rule.set.firstText()
+		m.spans[first] = append(m.spans[first], n)
+		m.nSpan++
+	}
+}
+
+// firstText returns the text of the first segment of a set, "" for a variable.
+func (s *paths) firstText() string {
+	if s.segments[0].isText() {
+		return canonical(s.segments[0].before)
+	}
+	return ""
+}
+
+// beats calls do with the rules against which a rule could win, until it reports false.
+func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
+	pattern := resolver.PatternOf(rule.rule)
+	if rule.set.hasSpan() {
+		for n := range m.rules {
+			other := &m.rules[n]
+			if other.set.hasSpan() && pattern.Compare(other.pattern) > 0 {
+				continue
+			}
+			if _, both := pattern.Overlap(other.pattern); both && !do(n) {
+				return
+			}
+		}
+		return
+	}
+	goesOn := true
+	m.index.Each(&pattern, func(n int, _ string) bool {
+		goesOn = do(n)
+		return goesOn
+	})
+	try := func(spans []int) {
+		for _, n := range spans {
+			if _, both := pattern.Overlap(m.rules[n].pattern); goesOn && both {
+				goesOn = do(n)
+			}
+		}
+	}
+	if m.nSpan == 0 {
+		return
+	}
+	if first := rule.set.firstText(); first != "" {
+		try(m.spans[first])
+		try(m.spans[""])
+		return
+	}
+	for _, spans := range m.spans {
+		try(spans)
+	}
+}
+
+// concerns reports whether what has been made may say something of a rule without variables.
+func (m *madeRules) concerns(rule *madeRule) (is bool) {
+	if _, is = m.lineOfKey(rule.rule.Key); is {
+		return true
+	}
+	m.beats(rule, func(int) bool {
+		is = true
+		return false
+	})
+	return is
+}
+
+// inFront returns the first line in front that takes all that a rule would take; or those of the
+// rules made so far that it would win against, and that lines in front have.
+func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) {
+	isTemplate := resolver.IsTemplate(rule.rule.Key)
+	if owner, isMade := m.lineOfKey(rule.rule.Key); isMade && isTemplate {
+		return owner, nil, nil
+	}
+	owner = none
+	most := mostInFront
+	if m.extra > manyExtra {
+		most = fewInFront
+	}
+	m.beats(rule, func(n int) bool {
+		other := &m.rules[n]
+		if other.line >= rule.line {
+			return true
+		}
+		if (owner == none || other.line < owner) && rule.set.isWithin(&other.set) {
+			owner = other.line
+		}
+		loses = append(loses, n)
+		return len(loses) <= most || !isTemplate && rule.rule.Exact && owner == none
+	})
+	if owner == none && len(loses) > most {
+		return none, nil, m.errDear(rule, &m.rules[loses[0]])
+	}
+	return owner, loses, nil
+}
+
+// checkForm refuses a rule whose key is of one form too many, or spans too much.
+func (m *madeRules) checkForm(rule *madeRule) error {
+	switch {
+	case rule.set.hasSpan() && m.nSpan >= mostSpans:
+		return errManySpans
+	case !resolver.IsTemplate(rule.rule.Key):
+		return nil
+	}
+	form := rule.set.form()
+	if len(m.forms) >= mostForms && !m.forms[form] {
+		return errManyForms
+	}
+	m.forms[form] = true
+	return nil
+}
+
+// form returns a text that is the same for sets with variables in the same places.
+func (s *paths) form() string {
+	form := fmt.Appendf(nil, "%t", s.below)
+	for i := range s.segments {
+		segment := &s.segments[i]
+		if segment.isText() {
+			form = append(form, '/')
+			continue
+		}
+		form = fmt.Appendf(form, "/%d-%d", len(segment.before), len(segment.after))
+	}
+	return string(form)
+}
