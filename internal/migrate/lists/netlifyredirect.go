@@ -16,7 +16,7 @@ import (
 func netlifyMembers() []string {
 	return []string{"from", "origin", "to", "destination", "status", "force", "query", "params",
 		"parameters", "conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler",
-		"line"}
+		""}
 }
 
 // tomlRedirect is a redirect of a netlify.toml on its way to a line of _redirects.

@@ -87,9 +87,9 @@ func (n *netlifyTOML) readText(text []byte) error {
 // redirectsHeader begins a redirect.
 var redirectsHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t"']*redirects[ \t"']*\]\]`)
 
-// placeMember is a member that tells the line of a redirect, as the library does not. It is written
-// behind each header.
-const placeMember = "\nline = "
+// placeMember is a member without a name that tells the line of a redirect, as the library does not.
+// It is written behind each header.
+const placeMember = "\n\"\" = "
 
 // splitAtHeaders splits a text in front of each redirect, and adds the number of its line to it.
 func splitAtHeaders(text []byte) (pieces []string) {
@@ -180,7 +180,7 @@ func (n *netlifyTOML) readTables(text string) error {
 
 // add adds the line of a redirect, or says what is wrong with it.
 func (n *netlifyTOML) add(table map[string]any) {
-	line, _ := table["line"].(int64)
+	line, _ := table[""].(int64)
 	at := n.t.Position(int(line), 1)
 	e := tomlRedirect{table: table}
 	text, why := e.line()
