@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -37,7 +38,7 @@ func (l *LineReader) Next() (string, error) {
 	switch err := l.scanner.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		l.number++
-		return "", l.TooLong("the line is longer than a mebibyte, and holds no rule")
+		return "", ErrorAt(l.At(1), "the line is longer than a mebibyte, and holds no rule")
 	case err != nil:
 		return "", err
 	case !isRead:
@@ -49,9 +50,20 @@ func (l *LineReader) Next() (string, error) {
 	return l.scanner.Text(), nil
 }
 
-// TooLong returns the error that ends the reading at the line that was read last.
-func (l *LineReader) TooLong(why string) error {
-	return &rulefile.Error{Position: l.At(1), Message: why}
+// ErrorAt returns the error of a file that cannot be read on.
+func ErrorAt(at resolver.Position, message string) error {
+	return &rulefile.Error{Position: at, Message: message}
+}
+
+// CheckLine refuses a line that is no text.
+func CheckLine(line string) error {
+	switch {
+	case strings.ContainsAny(line, "\x00\x01\x02"):
+		return errors.New("this line has a control character; remove it")
+	case !utf8.ValidString(line):
+		return errors.New("this line is no Unicode text: save the file as UTF-8")
+	}
+	return nil
 }
 
 // NextEntry is Next for lines that are neither blank nor a comment, which begins with "#".

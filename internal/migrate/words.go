@@ -34,14 +34,16 @@ type Splitter struct {
 	Unescape func(c, quote byte) (text string, ok bool)
 }
 
-// Split returns the words of a line from somewhere on, in front of an error.
+// Split returns the words of a line from somewhere on. An error is about the last one.
 func (s *Splitter) Split(line string, from int) (words []Word, err error) {
 	for {
 		w, end, err := s.next(line, from)
-		if err != nil || end < 0 {
+		if end < 0 {
+			return words, nil
+		}
+		if words, from = append(words, w), end; err != nil {
 			return words, err
 		}
-		words, from = append(words, w), end
 	}
 }
 

@@ -1,12 +1,12 @@
 package apache
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -77,7 +77,7 @@ func hasHost(conditions []condition) bool {
 
 func (c *condition) refuse(why string) error {
 	return fmt.Errorf("the line has a condition at line %d, on %s, and a rule looks at the path "+
-		"alone: %s", c.at.Line, quote(c.test), why)
+		"alone: %s", c.at.Line, migrate.Quote(c.test), why)
 }
 
 // remedy says what does what a condition does.
@@ -123,6 +123,3 @@ func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
 	}
 	return []string{"the line is for some of the site's hosts there, and here for all"}, nil
 }
-
-var errLeadsHost = errors.New("this leads all paths of one host to the same ones of another, and " +
-	"a rule has no host")
