@@ -50,7 +50,6 @@ func (l LineReport) String() string {
 	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
 }
 
-
 // Convert reads rules in one format and writes those in another that it can have and that can be
 // loaded. What becomes of each line is told in the conversion; comments are not carried over. The
 // error is the reader's or the writer's own.

@@ -3,9 +3,11 @@ package migrate
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +23,24 @@ const Map rulefile.Format = "map"
 // ToFormats returns the formats that rules can be written in.
 func ToFormats() []rulefile.Format {
 	return []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects, Map}
+}
+
+// ParseTo returns the format that name stands for, of those that rules can be written in.
+func ParseTo(name string) (rulefile.Format, error) {
+	if to := rulefile.Format(name); slices.Contains(ToFormats(), to) {
+		return to, nil
+	}
+	return "", fmt.Errorf("the formats are %s, not %q", ListOf(ToFormats()), name)
+}
+
+// ListOf lists formats in a sentence.
+func ListOf(formats []rulefile.Format) string {
+	names := make([]string, len(formats))
+	for i, format := range formats {
+		names[i] = string(format)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // write writes rules in one of them.
