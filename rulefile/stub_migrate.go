@@ -7,18 +7,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Reports is what internal/migrate needs of rulefile, to be written with the _redirects format.
-type Reports struct{}
-
-// NewReports returns a collector that keeps all warnings, or as many as a source does.
-func NewReports(keepAll bool) *Reports { return &Reports{} }
-
-// Add takes in a report of a [redirects.Table].
-func (*Reports) Add(redirects.Report) {}
-
-// Result returns what Read returns: the warnings, and the errors with what ended the reading.
-func (*Reports) Result(end error) ([]resolver.Warning, error) { return nil, end }
-
 // RedirectsOptions are the options of a table of lines of _redirects, without Report.
 func (o Reading) RedirectsOptions() redirects.Options { return redirects.Options{} }
 

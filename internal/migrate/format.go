@@ -10,8 +10,6 @@ import (
 // Format is a way to write rules down that they can be converted from.
 type Format struct {
 	Name rulefile.Format
-	// Files are the names of files in it; what begins with a dot is what names end in.
-	Files []string
 	// Read reads the rules of a file; see [LinesOf].
 	Read func(in Input, add func(resolver.Rule)) (Found, error)
 	// HasHosts tells that entries can be for one host; SaysStatus and SaysExact that each says which

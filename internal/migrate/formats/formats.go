@@ -3,9 +3,6 @@ package formats
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
@@ -26,21 +23,18 @@ func All() []migrate.Format {
 		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects), HasHosts: true,
 		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
 	}, {
-		Name: "netlify-toml", Files: []string{"netlify.toml"},
-		Read: migrate.LinesOf(lists.ReadNetlifyTOML), HasHosts: true,
+		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML), HasHosts: true,
 		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
 	}, {
-		Name: "array", Files: []string{"vercel.json", "firebase.json", "docs.json", "mint.json",
-			"routes-manifest.json"},
-		Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasSeveral: true,
+		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasSeveral: true,
 	}, {
-		Name: "htaccess", Files: []string{".htaccess"}, Read: migrate.LinesOf(apache.Read),
+		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
 		HasHosts: true, SaysExact: true,
 	}, {
-		Name: migrate.Map, Files: []string{".map"}, Read: migrate.LinesOf(nginx.Read), HasHosts: true,
+		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read), HasHosts: true,
 		HasSeveral: true,
 	}, {
-		Name: "yaml", Files: []string{".yaml", ".yml"}, Read: migrate.LinesOf(lists.ReadYAML),
+		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML),
 		HasSeveral: true,
 	}, {
 		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink),
@@ -73,13 +67,13 @@ func Parse(name string) (migrate.Format, error) {
 
 // OfFile returns the format that the name of a file tells.
 func OfFile(path string) (format migrate.Format, ok bool) {
-	name := strings.ToLower(filepath.Base(path))
-	for _, f := range All() {
-		if slices.Contains(f.Files, name) || slices.Contains(f.Files, filepath.Ext(name)) {
-			return f, true
-		}
+	name, ok := rulefile.OtherFormatOf(path)
+	if !ok {
+		name, ok = rulefile.FormatOf(path)
 	}
-	own, ok := rulefile.FormatOf(path)
-	format, _ = Parse(string(own))
-	return format, ok
+	if !ok {
+		return format, false
+	}
+	format, err := Parse(string(name))
+	return format, err == nil
 }
