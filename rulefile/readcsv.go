@@ -146,6 +146,9 @@ func (c *Rows) checkEncoding() error {
 	return nil
 }
 
+// HasHeader reports whether the first row has named the columns.
+func (c *Rows) HasHeader() bool { return c.hasHeader }
+
 // Errors returns what is wrong with rows that could not be split into fields.
 func (c *Rows) Errors() Errors { return c.errs }
 

@@ -76,13 +76,6 @@ type Reading struct {
 	Status int
 	Query  resolver.QueryMode
 	Exact  *bool
-
-	observer *observer // nil for none
-}
-
-// observer is told what a conversion has to know of a file beside its rules.
-type observer struct {
-	lines int // that say something
 }
 
 // Read reads rules in a format. Each is passed to add; its position is source, and the line and
@@ -102,13 +95,8 @@ func (o Reading) Read(
 			return nil, err
 		}
 		return o.readRedirects(r, source, o.withDefaults(add))
-	case NetlifyTOML:
-		return o.readNetlifyTOML(r, source, o.withDefaults(add))
 	}
-	if read := foreignReaderOf(format); read != nil {
-		return o.readForeign(r, read, source, add)
-	}
-	_, err = ParseFrom(string(format))
+	_, err = ParseFormat(string(format))
 	return nil, err
 }
 

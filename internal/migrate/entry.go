@@ -88,3 +88,18 @@ func NoStatus(code int) error {
 	}
 	return fmt.Errorf("a rule has no status %d; %s", code, instead)
 }
+
+// EncodePercents encodes each "%" that encodes nothing.
+func EncodePercents(path string) string {
+	if strings.IndexByte(path, '%') < 0 {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		b.WriteByte(path[i])
+		if _, ok := weburl.Triplet(path, i); path[i] == '%' && !ok {
+			b.WriteString("25")
+		}
+	}
+	return b.String()
+}

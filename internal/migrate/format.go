@@ -10,9 +10,9 @@ import (
 // Format is a way to write rules down that they can be converted from.
 type Format struct {
 	Name rulefile.Format
-	// Files are the names of files in it: whole ones, or what they end in, such as ".map".
+	// Files are the names of files in it; what begins with a dot is what names end in.
 	Files []string
-	// Read reads the rules of a file; see [Lines].
+	// Read reads the rules of a file; see [LinesOf].
 	Read func(in Input, add func(resolver.Rule)) (Found, error)
 	// HasHosts tells that entries can be for one host; SaysStatus and SaysExact that each says which
 	// status it has, and what it takes.
@@ -37,7 +37,7 @@ type Found struct {
 	Entries int
 }
 
-// Lines reads with a [Reader].
-func Lines(read Reader) func(Input, func(resolver.Rule)) (Found, error) {
+// LinesOf reads with a [Reader].
+func LinesOf(read Reader) func(Input, func(resolver.Rule)) (Found, error) {
 	return func(in Input, add func(resolver.Rule)) (Found, error) { return readTable(read, in, add) }
 }

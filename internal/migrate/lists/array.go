@@ -188,6 +188,7 @@ func (a *array) tellsProgram(p program) { a.program = max(a.program, p) }
 // finish makes lines of all entries, and says what is true of the whole list.
 func (a *array) finish() {
 	facts := programs[a.program]
+	a.t.Program, a.t.Slashes, a.t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	isUnsaid, hasQuery := false, false
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -195,7 +196,6 @@ func (a *array) finish() {
 		isUnsaid = isUnsaid || e.status == 0 && e.permanent == 0
 		hasQuery = hasQuery || a.keepsQuery() && migrate.HasQuery(e.destination)
 	}
-	a.t.Program, a.t.LastCounts = facts.name, facts.lastCounts
 	for _, remark := range facts.remarks {
 		a.t.Remark("%s", remark)
 	}
@@ -213,7 +213,6 @@ func (a *array) finish() {
 	if isUnsaid && a.t.Status == 0 {
 		a.t.Remark("%s; --status sets another", a.program.remarkOnStatus())
 	}
-	a.t.Slashes = redirects.SlashesMerged
 	a.t.Status = cmp.Or(a.t.Status, facts.status)
 	a.t.Query = cmp.Or(a.t.Query, facts.query)
 }

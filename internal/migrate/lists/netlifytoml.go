@@ -31,7 +31,8 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	useNetlify(t)
+	t.Reading.Dialect, t.Reading.SkipUnsupported = rulefile.Netlify, true
+	useRedirects(t)
 	n := netlifyTOML{t: t}
 	err = n.readText(text)
 	if len(n.unknown) > 0 {
@@ -48,9 +49,8 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// useNetlify gives a table the options of Netlify's lines.
-func useNetlify(t *migrate.Table) {
-	t.Reading.Dialect, t.Reading.SkipUnsupported = rulefile.Netlify, true
+// useRedirects gives a table the options of lines of _redirects.
+func useRedirects(t *migrate.Table) {
 	report := t.Report
 	t.Options = t.Reading.RedirectsOptions()
 	t.Report = report
@@ -195,4 +195,10 @@ func (n *netlifyTOML) add(table map[string]any) {
 	if e.wrong == nil {
 		n.t.Reading.AddLine(n.t.Table, at, text, why)
 	}
+}
+
+// ReadRedirects reads a _redirects file.
+func ReadRedirects(t *migrate.Table, r io.Reader) error {
+	useRedirects(t)
+	return t.Reading.ReadLines(t.Table, r, t.Source)
 }

@@ -220,7 +220,7 @@ func parseGlob(source string) (*pattern, error) {
 		}
 	}
 	if isBelow {
-		p.expression.WriteString(rest)
+		p.write(rest, group{isSeveral: true})
 	}
 	return p, migrate.CheckPath(source)
 }

@@ -15,7 +15,7 @@ import (
 
 // Text is a text, the rules that it makes, and a part of each message about it. Rules and messages
 // have a "|" between them.
-type Text struct{ Text, Rules, Says string }
+type Text = struct{ Text, Rules, Says string }
 
 // Check reads texts. The remark on slashes, which each table of a program has, is left out.
 func Check(t *testing.T, read migrate.Reader, reading rulefile.Reading, texts []Text) {
@@ -43,7 +43,7 @@ func Read(read migrate.Reader, reading rulefile.Reading, text string) (
 	rules, warnings, errs []string,
 ) {
 	in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading}
-	found, err := migrate.Lines(read)(in, func(rule resolver.Rule) {
+	found, err := migrate.LinesOf(read)(in, func(rule resolver.Rule) {
 		rules = append(rules, InShort(rule))
 	})
 	for _, w := range found.Warnings {

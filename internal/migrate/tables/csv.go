@@ -23,7 +23,7 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.Found, error) {
 				table := table{t: t, rows: rows, program: p}
 				return table.read(first)
 			}
-			return migrate.Lines(read)(in, add)
+			return migrate.LinesOf(read)(in, add)
 		}
 		if !rows.IsHeader(first) && isOtherHeader(first) {
 			return migrate.Found{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has no " +

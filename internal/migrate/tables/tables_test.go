@@ -1,13 +1,19 @@
-package rulefile_test
+package tables_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
+
+// csv is the format of the tables, as package formats has it.
+var csv = migrate.Format{Read: tables.ReadCSV}
 
 func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 	var manyHosts strings.Builder
@@ -15,7 +21,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 	for i := range 102 {
 		fmt.Fprintf(&manyHosts, "https://h%d.example/a,/x\n", i)
 	}
-	testForeign(t, rulefile.CSV, []foreignTest{
+	migratetest.CheckAll(t, csv, []migratetest.Case{
 		{"WordPress Redirection", `source,target,regex,code,type,hits,title,status
 "/old","/new",0,301,"url",3,"","active"
 "/dead","",0,410,"error",0,"","active"
@@ -101,7 +107,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
 			"file:2:1: the row has no key\nfile:3:1: a rule has no \"?\" in its path\n" +
-				"file:4:1: the row holds control characters\nfile:5:1: this is no Unicode text\n" +
+				"file:4:1: the row holds control characters\nfile:5:1: the row is no Unicode text\n" +
 				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
 				"file:8:1: \"g\" is no destination"},
 		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
@@ -115,10 +121,10 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		"source,destination,status code", "source,destination,type", "from,to,redirect",
 		"from,to,redirect type", "Path,Destination,Status", "old,new,status", "Old URL,New_URL,code",
 		"Alias,Target,Redirect type", "Redirect from,Redirect to,HTTP-Status"} {
-		testForeign(t, rulefile.CSV, []foreignTest{{header, header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
+		migratetest.CheckAll(t, csv, []migratetest.Case{{header, header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
 			rulefile.Reading{}, "a,/b,301\nc,gone\nd,gone\n", cut}})
 	}
-	testForeign(t, rulefile.CSV, []foreignTest{
+	migratetest.CheckAll(t, csv, []migratetest.Case{
 		{"no header", "/a;/b;permanent\n/c;;410\n/d;/e;temporary\n", rulefile.Reading{},
 			"a,/b,301\nc,gone\nd,/e,302\n", cut},
 		{"statuses with their names", "from,to,status\na,/b,308 Permanent Redirect\nc,,Gone\n",
@@ -152,14 +158,14 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 func TestASourceTakesTheProperNamesOfColumnsAlone(t *testing.T) {
 	for _, text := range []string{"path,destination\na,/b\n", "from,to,type\na,/b,301\n",
 		"from,to,status\na,/b,permanent\n", "old,new,status\na,/b,301\n"} {
-		if loads(rulefile.CSV, text) == nil {
+		if migratetest.Loads(rulefile.CSV, text) == nil {
 			t.Errorf("%q loads", text)
 		}
 	}
 }
 
 func FuzzProgramCSV(f *testing.F) {
-	fuzzForeign(f, rulefile.CSV,
+	migratetest.Fuzz(f, csv,
 		"source,target,regex,code,type,status\n/old,/new,0,301,url,active\n/d,,0,410,error,active\n",
 		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
 		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",

@@ -124,7 +124,7 @@ func (u *usual) field(
 	i int, column, field string, rule *resolver.Rule,
 ) (own string, err error) {
 	var other *otherColumn
-	if i < len(u.others) && u.others[i].name != "" && (u.names[i] == "" || u.others[i].isType) {
+	if u.rows.HasHeader() && i < len(u.others) && u.others[i].name != "" && (u.names[i] == "" || u.others[i].isType) {
 		other = &u.others[i]
 	}
 	switch {
@@ -162,6 +162,9 @@ func (u *usual) withoutHost(key string) (string, error) {
 
 // tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
 func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, error) {
+	if !u.rows.HasHeader() {
+		return found, err
+	}
 	var names []string
 	for i, other := range u.others {
 		if other.name == "" || u.names[i] != "" && !(other.isType && other.hasOther) {
@@ -177,7 +180,8 @@ func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, err
 		}
 	}
 	if names != nil {
-		found.Warnings = append(found.Warnings, resolver.Warning{Kind: rulefile.WarnWholeTable,
+		found.Warnings = slices.Insert(found.Warnings, 0, resolver.Warning{
+			Kind:    rulefile.WarnWholeTable,
 			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
 	}
 	return found, err

@@ -1,17 +1,19 @@
-package rulefile_test
+package lists_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 func TestMapsInYAMLBecomeRules(t *testing.T) {
 	none := rulefile.Reading{}
-	testForeign(t, rulefile.YAML, []foreignTest{
+	migratetest.CheckAll(t, yaml, []migratetest.Case{
 		{"paths", "# moved\n/a: /b\nc: \"https://x.example/?q=1\"\n'/d e': /f # g\n", none,
 			"a,/b,,exact\nc,https://x.example/?q=1,,exact,,ignore\nd e,/f,,exact\n",
 			"tells neither the status"},
@@ -35,7 +37,7 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 
 func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 	none := rulefile.Reading{}
-	testForeign(t, rulefile.YAML, []foreignTest{
+	migratetest.CheckAll(t, yaml, []migratetest.Case{
 		{"a list", "- from: /a\n  to: /b\n", none, "", "file:1:1: redirects in YAML are a map of paths"},
 		{"entries", "/n: 5\n/l: [a]\n/m: {to: /a}\n/e:\n? [a]\n: /b\n/f: /g\n<<: {/h: /i}\n", none,
 			"f,/g,,exact\n", "file:1:1: \"5\" is no destination\n" +
@@ -74,15 +76,15 @@ func TestPlacesInALongMapAreThoseOfItsLines(t *testing.T) {
 		}
 	}
 	at := 0
-	_, err := rulefile.Reading{}.Read(strings.NewReader(text.String()), rulefile.YAML, "file",
-		func(rule resolver.Rule) {
-			if at++; at == n/2+1 || at == n {
-				at++
-			}
-			if rule.Position.Line != at {
-				t.Fatalf("the rule of line %d is said to be in line %d", at, rule.Position.Line)
-			}
-		})
+	in := migrate.Input{Reader: strings.NewReader(text.String()), Source: "file"}
+	_, err := yaml.Read(in, func(rule resolver.Rule) {
+		if at++; at == n/2+1 || at == n {
+			at++
+		}
+		if rule.Position.Line != at {
+			t.Fatalf("the rule of line %d is said to be in line %d", at, rule.Position.Line)
+		}
+	})
 	want := fmt.Sprintf("file:%d:1: this is no YAML", n/2+1)
 	if err == nil || !strings.HasPrefix(err.Error(), want) ||
 		!strings.Contains(err.Error(), fmt.Sprintf("\nfile:%d:1: \"5\" is no destination", n)) {
@@ -91,7 +93,7 @@ func TestPlacesInALongMapAreThoseOfItsLines(t *testing.T) {
 }
 
 func FuzzYAML(f *testing.F) {
-	fuzzForeign(f, rulefile.YAML, "/a: /b\n\"/c d\": 'https://x.example'\n^/e/(.*)$: /f/$1\n",
+	migratetest.Fuzz(f, yaml, "/a: /b\n\"/c d\": 'https://x.example'\n^/e/(.*)$: /f/$1\n",
 		"redirects:\n  ^/u/([^/]+)/?$: /v?u=${1}\nother: 1\n", "{/a: /b, /c: &d /e, /f: *d}",
 		"/a: /b: c\n/d: \"e\n/f: |\n  /g\n")
 }

@@ -1,17 +1,18 @@
-package rulefile_test
+package lists_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 const netlifyQueries = "Netlify and Cloudflare Pages pass on all parameters"
 
 func TestRedirectsOfNetlifyTOMLMeanWhatLinesMean(t *testing.T) {
-	testForeign(t, rulefile.NetlifyTOML, []foreignTest{
+	migratetest.CheckAll(t, netlifyTOML, []migratetest.Case{
 		{"among other tables", `[build]
 command = "make"
 [[headers]]
@@ -123,15 +124,15 @@ func TestManyRedirectsOfNetlifyTOMLKeepTheirPlaces(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&text, "[[redirects]]\nfrom = \"/a%d\"\nto = \"/b\"\n\n", i%999)
 	}
-	_, done := rulesOf(t, rulefile.Reading{}, rulefile.NetlifyTOML, text.String())
+	_, done := migratetest.RulesOf(t, rulefile.Reading{}, netlifyTOML, text.String())
 	const want = "file:3997:1: no request gets to this line, as that at file:1:1 comes first"
-	if got := reportsOf(done.Dropped); done.Exact != 999 || !strings.HasPrefix(got, want) {
+	if got := migratetest.ReportsOf(done.Dropped); done.Exact != 999 || !strings.HasPrefix(got, want) {
 		t.Errorf("%d exact, dropped %s", done.Exact, got)
 	}
 }
 
 func FuzzNetlifyTOML(f *testing.F) {
-	fuzzForeign(f, rulefile.NetlifyTOML,
+	migratetest.Fuzz(f, netlifyTOML,
 		"[[redirects]]\nfrom = \"/news/*\"\nto = \"/blog/:splat\"\nstatus = 301\nforce = true\n",
 		"[[redirects]]\nfrom = '/s'\nto = \"/item\"\nquery = {id = \":id\"}\n[redirects.headers]\nx = "+
 			"\"y\"\n",

@@ -1,8 +1,9 @@
-package rulefile_test
+package lists_test
 
 import (
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -10,7 +11,7 @@ import (
 func TestLinksOfGolinkBecomeRules(t *testing.T) {
 	yes := true
 	const anyCase = "golink takes keys in either letter case"
-	testForeign(t, rulefile.Golink, []foreignTest{
+	migratetest.CheckAll(t, golink, []migratetest.Case{
 		{"a host", `{"Short":"cs","Long":"http://cs/","Created":"2022-06-02T22:20:06Z","Owner":"a@b"}`,
 			rulefile.Reading{}, "cs,http://cs/,302\n", anyCase},
 		{"a path", `{"Short":"who","Long":"https://e.example/who"}`, rulefile.Reading{Status: 301},
@@ -61,7 +62,7 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 }
 
 func FuzzGolink(f *testing.F) {
-	fuzzForeign(f, rulefile.Golink,
+	migratetest.Fuzz(f, golink,
 		`{"Short":"cs","Long":"http://cs/","Owner":"a@b"}`+"\n"+`{"Short":"c","Long":"/cs/?q"}`,
 		`{"Short":"a","Long":"https://e.example/{{if .Path}}x/{{.Path}}{{else}}y{{end}}"}`,
 		`{"Short":"s","Long":"/a{{with .Path}}?q={{QueryEscape .}}{{end}}"}`)

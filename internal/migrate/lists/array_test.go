@@ -1,10 +1,11 @@
-package rulefile_test
+package lists_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -12,7 +13,7 @@ import (
 const slashesOfPrograms = " tells a path from that with a slash at its end"
 
 func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
-	testForeign(t, rulefile.Array, []foreignTest{
+	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"a path", `{"redirects": [{"source":"/a","destination":"/b"}]}`, rulefile.Reading{},
 			"a,/b,308,exact\n", "entries without a status have 308, as at Vercel; --status sets another\n" +
 				slashesOfPrograms},
@@ -111,7 +112,7 @@ func TestAlternativesInAListBecomeARuleEach(t *testing.T) {
 	entry := func(source, destination string) string {
 		return `[{"source":"` + source + `","destination":"` + destination + `","permanent":true}]`
 	}
-	testForeign(t, rulefile.Array, []foreignTest{
+	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"by number", entry("/(en|de)/start", "/$1/s"), rulefile.Reading{},
 			"en/start,/en/s,308,exact\nde/start,/de/s,308,exact\n", slashesOfPrograms},
 		{"by name", entry("/:l(en|fr)/:x(a\\\\.b|c-d)/:p*", "https://:l.n.example/:x?p=:p*"),
@@ -146,7 +147,7 @@ func TestAlternativesInAListBecomeARuleEach(t *testing.T) {
 }
 
 func TestBulkRedirectsOfVercelBecomeRules(t *testing.T) {
-	testForeign(t, rulefile.Array, []foreignTest{
+	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"lines", `{"source":"/old","destination":"/blog","permanent":true,"query":true}
 {"source":"/c","destination":"https://e.example/c?d"}
 {"source":"/:d","destination":"/e"}
@@ -170,7 +171,7 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 	in := func(entry string) string {
 		return `{"hosting": [{"target": "a", "redirects": [` + entry + `]}]}`
 	}
-	testForeign(t, rulefile.Array, []foreignTest{
+	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"a path and all below", in(`{"source":"/foo{,/**}","destination":"/bar","type":301}`),
 			rulefile.Reading{}, "foo,/bar,301,exact\nfoo/{+splat},/bar,301,exact\n", slashesOfPrograms},
 		{"a rest", in(`{"source":"/blog/:p*","destination":"https://b.example/:p"}`),
@@ -206,7 +207,7 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 }
 
 func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
-	testForeign(t, rulefile.Array, []foreignTest{
+	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"a path", `[{"from":"/docs/old", "to":"/docs/new"}]`, rulefile.Reading{},
 			"docs/old,/docs/new,,exact\n", "the pages of Docusaurus have no status"},
 		{"several", `{"redirects":[{"from":["/a","/b"], "to":"/c#top"}], "fromExtensions": ["html"]}`,
@@ -223,7 +224,7 @@ func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
 }
 
 func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
-	testForeign(t, rulefile.Array, []foreignTest{
+	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"nothing", "", rulefile.Reading{}, "", "this is no JSON: it ends too early"},
 		{"a module", "\n/** @type {x} */\nmodule.exports = {}", rulefile.Reading{}, "",
 			"file:1:1: this is a program, and no JSON; of Next.js take the routes-manifest.json"},
@@ -267,7 +268,7 @@ func TestTheOrderOfEntriesDoesNotTellWhoseTheyAre(t *testing.T) {
 		}
 		for _, text := range []string{"[" + tt.one + "," + tt.other + "]",
 			"[" + tt.other + "," + tt.one + "]"} {
-			rules, _ := rulesOf(t, rulefile.Reading{}, rulefile.Array, text)
+			rules, _ := migratetest.RulesOf(t, rulefile.Reading{}, array, text)
 			if sorted(rules) != sorted(tt.rules) {
 				t.Errorf("%s becomes\n%s", text, rules)
 			}
@@ -276,7 +277,7 @@ func TestTheOrderOfEntriesDoesNotTellWhoseTheyAre(t *testing.T) {
 }
 
 func FuzzArray(f *testing.F) {
-	fuzzForeign(f, rulefile.Array,
+	migratetest.Fuzz(f, array,
 		`{"redirects": [{"source":"/a/:x/:p*","destination":"/b/:p*?x=:x","permanent":true}]}`,
 		`[{"from":["/a","/b"], "to":"/c#top"},{"source":"/u/:id(\\d+)","destination":"/p/:id"}]`,
 		`[{"source":"/:l(en|fr)/(a|ab)(c\\.d|bc)/:p*","destination":"https://:l.example/$2/:1/:p*"}]`,

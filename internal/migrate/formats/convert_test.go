@@ -1,35 +1,36 @@
-package rulefile_test
+package formats_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// loads compiles what stands in a file, and returns what is wrong.
-func loads(format rulefile.Format, text string) error {
-	compiler, err := resolver.NewCompiler(resolver.Options{})
-	if err != nil {
-		return err
-	}
-	if err := rulefile.Read(strings.NewReader(text), format, "out", compiler.Add); err != nil {
-		return err
-	}
-	_, err = compiler.Compile()
-	return err
+// ours are the formats that a source can have.
+var ours = []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}
+
+// convert converts a text between formats.
+func convert(
+	t *testing.T, from, to rulefile.Format, text string,
+) (out string, done migrate.Conversion) {
+	t.Helper()
+	return migratetest.Convert(t, rulefile.Reading{SkipUnsupported: true}, formatOf(t, from), to, text)
 }
 
-var formats = []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}
-
-func reportsOf(lines rulefile.Lines) string {
-	var all []string
-	for _, report := range lines.Reports {
-		all = append(all, report.String())
+// formatOf returns the format with a name.
+func formatOf(t *testing.T, name rulefile.Format) migrate.Format {
+	t.Helper()
+	format, err := formats.Parse(string(name))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(all, "\n")
+	return format
 }
 
 func TestWhatCouldNotBeLoadedIsRefusedInEveryDirection(t *testing.T) {
@@ -54,19 +55,15 @@ func TestWhatCouldNotBeLoadedIsRefusedInEveryDirection(t *testing.T) {
 			rulefile.CSV, "a/{x},/b/{x}\na/{y},/b/{y}\n", 1},
 		{"several things", "a key has no \"#\"", rulefile.CSV, "a#b,c\n", 0},
 	} {
-		for _, to := range formats {
-			var out strings.Builder
-			done, err := rulefile.Reading{}.Convert(&out, to, strings.NewReader(tt.text), tt.from, "file")
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, to := range ours {
+			out, done := convert(t, tt.from, to, tt.text)
 			good := done.Exact + done.Approximated.Count
 			if good != tt.exact || done.Refused.Count != 1 ||
-				!strings.Contains(reportsOf(done.Refused), tt.message) {
+				!strings.Contains(migratetest.ReportsOf(done.Refused), tt.message) {
 				t.Errorf("%s, to %s: %+v", tt.name, to, done)
 			}
-			if err := loads(to, out.String()); err != nil {
-				t.Errorf("%s, to %s: it does not load: %v\n%s", tt.name, to, err, &out)
+			if err := migratetest.Loads(to, out); err != nil {
+				t.Errorf("%s, to %s: it does not load: %v\n%s", tt.name, to, err, out)
 			}
 		}
 	}
@@ -109,7 +106,7 @@ func TestAnObjectForEachLinkIsNoObjectOfRules(t *testing.T) {
 	} {
 		out, done := convert(t, rulefile.JSON, rulefile.JSON, text)
 		if out != "{\n}\n" || done.Exact != 0 || done.Refused.Count != 1 ||
-			!strings.HasPrefix(reportsOf(done.Refused), "file:1:1: this is an object for each link, as") {
+			!strings.HasPrefix(migratetest.ReportsOf(done.Refused), "file:1:1: this is an object for each link, as") {
 			t.Errorf("%s: %s%+v", name, out, done)
 		}
 	}
@@ -126,12 +123,11 @@ func TestRulesWhoseChainsAreTooLongTogetherAreToldOf(t *testing.T) {
 	}
 	_, done := convert(t, rulefile.CSV, rulefile.JSON, text.String())
 	if done.Refused.Count == 0 || done.Exact+done.Refused.Count != 100 ||
-		!strings.Contains(reportsOf(done.Refused), "the rule is written all the same") {
-		t.Errorf("%d exact, refused %s", done.Exact, reportsOf(done.Refused))
+		!strings.Contains(migratetest.ReportsOf(done.Refused), "the rule is written all the same") {
+		t.Errorf("%d exact, refused %s", done.Exact, migratetest.ReportsOf(done.Refused))
 	}
-	var out strings.Builder
-	pipe := onlyReader{strings.NewReader(text.String())}
-	done, err := rulefile.Reading{}.Convert(&out, rulefile.JSON, pipe, rulefile.CSV, "file")
+	pipe := migrate.Input{Reader: onlyReader{strings.NewReader(text.String())}, Source: "file"}
+	done, err := migrate.Convert(io.Discard, rulefile.JSON, pipe, formatOf(t, rulefile.CSV))
 	if err != nil || len(done.Remarks) != 1 || !strings.Contains(done.Remarks[0], "check it") {
 		t.Errorf("from a pipe: %+v, %v", done, err)
 	}
@@ -159,12 +155,12 @@ func FuzzConvert(f *testing.F) {
 		f.Add(uint8(i*3), text)
 	}
 	f.Fuzz(func(t *testing.T, direction uint8, text string) {
-		from, to := formats[direction/3%3], formats[direction%3]
+		from, to := ours[direction/3%3], ours[direction%3]
 		out, done := convert(t, from, to, text)
-		if strings.Contains(reportsOf(done.Refused), "written all the same") {
+		if strings.Contains(migratetest.ReportsOf(done.Refused), "written all the same") {
 			return
 		}
-		if err := loads(to, out); err != nil {
+		if err := migratetest.Loads(to, out); err != nil {
 			t.Errorf("%s to %s does not load: %v\n%s", from, to, err, out)
 		}
 		if done.Exact < 0 {
