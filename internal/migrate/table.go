@@ -15,9 +15,6 @@ type Table struct {
 	// Reading says which hosts the site has, and what holds where the file says nothing.
 	Reading rulefile.Reading
 	Source  string // the name of the file, for positions
-	// OmitsPasses leaves out rules that pass, which do nothing where no rule is for what is below a
-	// path.
-	OmitsPasses bool
 }
 
 // Reader reads a table of another program. It adds the lines of its entries to t, in their order,
@@ -43,11 +40,7 @@ func readTable(read Reader, in Input, add func(resolver.Rule)) (found Found, err
 	if end == nil {
 		end = io.EOF
 	}
-	t.Rules(func(rule resolver.Rule) {
-		if !t.OmitsPasses || rule.Value != resolver.PassValue {
-			add(rule)
-		}
-	})
+	t.Rules(add)
 	found.Entries = t.Entries()
 	found.Warnings, err = reports.Result(end)
 	return found, err

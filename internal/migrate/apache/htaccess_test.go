@@ -1,6 +1,7 @@
 package apache_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
@@ -178,23 +179,21 @@ func TestConditionsOnHostsAndFilesAreJudged(t *testing.T) {
 }
 
 func FuzzHtaccess(f *testing.F) {
-	for _, seed := range []string{"Redirect 301 /a/ /b/\nRedirectMatch ^/b(.*) /c$1\n",
-		"RewriteCond %{HTTP_HOST} ^a\nRewriteRule ^a(/.*)?$ https://e.example$1 [R,L]\nRewriteRule " +
+	migratetest.Fuzz(f, apache.Read, "Redirect 301 /a/ /b/\nRedirectMatch ^/b(.*) /c$1\n",
+		"RewriteCond %{HTTP_HOST} ^a\nRewriteRule ^a(/.*)?$ https://e.example$1 [R,L]\nRewriteRule "+
 			"^(.*)/$ /$1 [R]\n",
-		"<IfModule x>\nRewriteBase /b\nRewriteRule ^([^/]*)/x$ $1 [R,QSA]\nRedirect gone \"/x " +
-			"y\"\n</IfModule>\n"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) { convertedLoads(t, rulefile.Htaccess, text) })
+		"<IfModule x>\nRewriteBase /b\nRewriteRule ^([^/]*)/x$ $1 [R,QSA]\nRedirect gone \"/x "+
+			"y\"\n</IfModule>\n")
 }
 
-// convertedLoads checks that what is converted of a text loads.
-func convertedLoads(t *testing.T, from rulefile.Format, text string) {
-	out, done := convert(t, from, rulefile.JSON, text)
-	if strings.Contains(reportsOf(done.Refused), "written all the same") {
-		return
-	}
-	if err := loads(rulefile.JSON, out); err != nil || done.Exact < 0 {
-		t.Errorf("%v, %d exact\n%s", err, done.Exact, out)
+// Without a limit this takes gigabytes.
+func TestADestinationThatRepeatsALongGroupIsNoLonger(t *testing.T) {
+	group, again := "^/("+strings.Repeat("a", 8000)+")$ ", strings.Repeat("$1", 500_000)
+	rules, _, _ := migratetest.Read(apache.Read, rulefile.Reading{},
+		"RedirectMatch "+group+"/"+again)
+	for _, rule := range rules {
+		if len(rule) > 1<<21 {
+			t.Errorf("%d bytes of a rule", len(rule))
+		}
 	}
 }

@@ -193,16 +193,17 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 func (h *reader) leadsHost(
 	rule *rewriteRule, e *pathexpr.Expression, conditions []condition, inConditions error,
 ) error {
-	host, _, isURL := migrate.CutURL(rule.to)
-	isOwn := h.HasHost(host) && inConditions == nil
-	if e == nil || !isURL || !isOwn && !hasHost(conditions) {
+	if e == nil || !migrate.IsURL(rule.to) {
 		return nil
 	}
 	p := &e.Paths[0]
 	to, _ := h.substitute(e, p, rule.written(h.rewrite.base))
 	itself, _ := h.substitute(e, p, literal.Replace(h.rewrite.base)+"$0")
 	front, isSame := strings.CutSuffix(to[0].Text, itself[0].Text)
-	if !isSame || !slices.Equal(to[1:], itself[1:]) || strings.ContainsAny(front, "%") {
+	host, _, _ := migrate.CutURL(front)
+	isOwn := h.HasHost(host) && inConditions == nil
+	if !isSame || !slices.Equal(to[1:], itself[1:]) || !isOwn && !hasHost(conditions) ||
+		strings.Contains(host, "%") {
 		return nil
 	}
 	return fmt.Errorf("this leads paths of one host to the same ones of another, and a rule has no "+

@@ -55,6 +55,34 @@ func Read(read migrate.Reader, reading rulefile.Reading, text string) (
 	return rules, warnings, errs
 }
 
+// Fuzz reads any texts, and compiles the rules that they make.
+func Fuzz(f *testing.F, read migrate.Reader, texts ...string) {
+	for _, text := range texts {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, hasDefaults bool) {
+		isExact, reading := false, rulefile.Reading{Hosts: []string{"a.example"}}
+		if hasDefaults {
+			reading.Exact, reading.Status, reading.Query = &isExact, 303, resolver.QueryPreserve
+		}
+		compiler, err := resolver.NewCompiler(resolver.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checker := resolver.NewRuleChecker()
+		in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading}
+		_, _ = migrate.Lines(read)(in, func(rule resolver.Rule) {
+			if checker.Check(rule) == nil {
+				compiler.Add(rule)
+			}
+		})
+		if _, err := compiler.Compile(); err != nil && !checker.MayFailInChains() {
+			t.Errorf("it does not load: %v", err)
+		}
+	})
+}
+
 // InShort returns a rule as a line of words.
 func InShort(rule resolver.Rule) string {
 	words := []string{rule.Key, rule.Value}

@@ -17,8 +17,7 @@ type blockReader struct {
 	fallback *redirects.Line // of the default, if it leads somewhere
 	block    block
 	maps     []string // the variables that blocks set
-	// hasPlain and hasMatch tell that there are plain keys, and regular expressions.
-	hasPlain, hasMatch bool
+	hasPlain bool     // keys that are no regular expressions
 }
 
 // word is a word of a statement, which may go over several lines.
@@ -140,7 +139,6 @@ func (n *blockReader) finish() {
 	if len(n.words) > 0 {
 		n.Wrong(n.words[0].at, "the statement does not end; write \";\" behind it")
 	}
-	n.OmitsPasses = !n.hasMatch && n.fallback == nil && !n.TakesBelow
 	if len(n.maps) > 1 {
 		n.Remark("the maps of %s are read as one, in which the first line for a path counts; convert "+
 			"them one by one if they are for different things", migrate.QuoteAll(n.maps))

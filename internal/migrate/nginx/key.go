@@ -75,7 +75,6 @@ var errVariable = errors.New("a destination has no variables but parts of the pa
 
 // addMatch takes in a regular expression and its destination.
 func (n *blockReader) addMatch(at resolver.Position, expression, to string) {
-	n.hasMatch = true
 	expression, folds := strings.CutPrefix(expression, "*")
 	line := lineTo(at, to)
 	line.IsLater = true

@@ -49,12 +49,10 @@ func TestAnEmptyDestinationOfNginxLetsRequestsPass(t *testing.T) {
 }
 
 func TestMapsOfNginxForSeveralVariablesAreToldOf(t *testing.T) {
-	_, done := rulesOf(t, quietMap, rulefile.Map, "map $uri $new {\n/a /b;\n}\n"+
-		"map $http_host $x {\n/x /y;\n}\nmap $uri $other {\n/c /d;\n}\n")
-	const want = `the maps of "$new", "$other" are read as one`
-	if !strings.Contains(strings.Join(done.Remarks, "\n"), want) {
-		t.Errorf("%q", done.Remarks)
-	}
+	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{{"map $uri $new {\n/a /b;\n}\n" +
+		"map $http_host $x {\n/x /y;\n}\nmap $uri $other {\n/c /d;\n}\n",
+		"a /b 301 exact|c /d 301 exact", `the maps of "$new", "$other" are read as one` +
+			"|without regard to case|looked up by \"$http_host\""}})
 }
 
 func TestAMapThatIsJSONIsOneError(t *testing.T) {
@@ -175,4 +173,9 @@ func TestADefaultOfAMapThatIsNoneIsToldOf(t *testing.T) {
 			folds + "no rule is for|a map has one default, and the line at file:1:1"},
 		{"/a;\n/b /c;", "b /c 301 exact", folds + "has 1 word;"},
 	})
+}
+
+func FuzzMap(f *testing.F) {
+	migratetest.Fuzz(f, nginx.Read, "/a /b\n/c https://d.example\n", "/a\t/b\nc\t/d\n",
+		"map $uri $x {\ndefault /a;\n~^/b(.*)$ /c$1;\n'/d e' /f;\n}\n", "/a%2 /b;\n/c#d /e?f;")
 }
