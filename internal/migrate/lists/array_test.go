@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -277,7 +278,7 @@ func TestTheOrderOfEntriesDoesNotTellWhoseTheyAre(t *testing.T) {
 }
 
 func FuzzArray(f *testing.F) {
-	migratetest.Fuzz(f, array,
+	migratetest.Fuzz(f, lists.ReadArray,
 		`{"redirects": [{"source":"/a/:x/:p*","destination":"/b/:p*?x=:x","permanent":true}]}`,
 		`[{"from":["/a","/b"], "to":"/c#top"},{"source":"/u/:id(\\d+)","destination":"/p/:id"}]`,
 		`[{"source":"/:l(en|fr)/(a|ab)(c\\.d|bc)/:p*","destination":"https://:l.example/$2/:1/:p*"}]`,

@@ -3,6 +3,7 @@ package lists_test
 import (
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -62,7 +63,7 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 }
 
 func FuzzGolink(f *testing.F) {
-	migratetest.Fuzz(f, golink,
+	migratetest.Fuzz(f, lists.ReadGolink,
 		`{"Short":"cs","Long":"http://cs/","Owner":"a@b"}`+"\n"+`{"Short":"c","Long":"/cs/?q"}`,
 		`{"Short":"a","Long":"https://e.example/{{if .Path}}x/{{.Path}}{{else}}y{{end}}"}`,
 		`{"Short":"s","Long":"/a{{with .Path}}?q={{QueryEscape .}}{{end}}"}`)

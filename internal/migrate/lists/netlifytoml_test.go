@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -132,7 +133,7 @@ func TestManyRedirectsOfNetlifyTOMLKeepTheirPlaces(t *testing.T) {
 }
 
 func FuzzNetlifyTOML(f *testing.F) {
-	migratetest.Fuzz(f, netlifyTOML,
+	migratetest.Fuzz(f, lists.ReadNetlifyTOML,
 		"[[redirects]]\nfrom = \"/news/*\"\nto = \"/blog/:splat\"\nstatus = 301\nforce = true\n",
 		"[[redirects]]\nfrom = '/s'\nto = \"/item\"\nquery = {id = \":id\"}\n[redirects.headers]\nx = "+
 			"\"y\"\n",

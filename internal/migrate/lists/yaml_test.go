@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -93,7 +94,7 @@ func TestPlacesInALongMapAreThoseOfItsLines(t *testing.T) {
 }
 
 func FuzzYAML(f *testing.F) {
-	migratetest.Fuzz(f, yaml, "/a: /b\n\"/c d\": 'https://x.example'\n^/e/(.*)$: /f/$1\n",
+	migratetest.Fuzz(f, lists.ReadYAML, "/a: /b\n\"/c d\": 'https://x.example'\n^/e/(.*)$: /f/$1\n",
 		"redirects:\n  ^/u/([^/]+)/?$: /v?u=${1}\nother: 1\n", "{/a: /b, /c: &d /e, /f: *d}",
 		"/a: /b: c\n/d: \"e\n/f: |\n  /g\n")
 }

@@ -93,27 +93,3 @@ func CheckAll(t *testing.T, from migrate.Format, cases []Case) {
 		})
 	}
 }
-
-// Fuzz reads any text as a table of another program, and loads what it makes.
-func Fuzz(f *testing.F, from migrate.Format, texts ...string) {
-	for _, text := range texts {
-		f.Add(text, uint8(0))
-		f.Add(text, uint8(1))
-	}
-	f.Fuzz(func(t *testing.T, text string, how uint8) {
-		no, reading := false, rulefile.Reading{Hosts: []string{"a.example"}}
-		if how%2 == 1 {
-			reading.Exact, reading.Status, reading.Query = &no, 303, resolver.QueryPreserve
-		}
-		out, done := Convert(t, reading, from, rulefile.JSON, text)
-		if strings.Contains(ReportsOf(done.Refused), "written all the same") {
-			return
-		}
-		if err := Loads(rulefile.JSON, out); err != nil {
-			t.Errorf("it does not load: %v\n%s", err, out)
-		}
-		if done.Exact < 0 {
-			t.Errorf("%+v", done)
-		}
-	})
-}

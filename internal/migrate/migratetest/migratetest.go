@@ -72,7 +72,7 @@ func Fuzz(f *testing.F, read migrate.Reader, texts ...string) {
 		}
 		checker := resolver.NewRuleChecker()
 		in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading}
-		_, _ = migrate.Lines(read)(in, func(rule resolver.Rule) {
+		_, _ = migrate.LinesOf(read)(in, func(rule resolver.Rule) {
 			if checker.Check(rule) == nil {
 				compiler.Add(rule)
 			}

@@ -165,11 +165,29 @@ func TestASourceTakesTheProperNamesOfColumnsAlone(t *testing.T) {
 }
 
 func FuzzProgramCSV(f *testing.F) {
-	migratetest.Fuzz(f, csv,
+	for _, text := range []string{
 		"source,target,regex,code,type,status\n/old,/new,0,301,url,active\n/d,,0,410,error,active\n",
 		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
 		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",
 		"source,destination,permanent,query\n/old,/blog,true,t\n",
 		"Old URL,New URL,type,Art\nhttps://a.example/a,/b,410,301\n/c,/d,page,301\n",
-		"keyword\turl\na\thttps://e.example\n")
+		"keyword\turl\na\thttps://e.example\n",
+	} {
+		f.Add(text, true)
+		f.Add(text, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, hasDefaults bool) {
+		reading := rulefile.Reading{Hosts: []string{"a.example"}}
+		if hasDefaults {
+			reading.Exact, reading.Status, reading.Query = new(false), 303, resolver.QueryPreserve
+		}
+		out, done := migratetest.Convert(t, reading, csv, rulefile.JSON, text)
+		isWrittenAllTheSame := strings.Contains(migratetest.ReportsOf(done.Refused), "all the same")
+		if err := migratetest.Loads(rulefile.JSON, out); err != nil && !isWrittenAllTheSame {
+			t.Errorf("it does not load: %v\n%s", err, out)
+		}
+		if done.Exact < 0 {
+			t.Errorf("%+v", done)
+		}
+	})
 }
