@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -23,28 +24,26 @@ type redirectSpan struct {
 
 // planRedirects reads the whole file.
 func (e *Edit) planRedirects(content io.Reader, source string, others *ruleSum) (spot, error) {
-	f := newRedirectsFile(e.Reading)
+	reports := NewReports(false)
+	options := e.Reading.RedirectsOptions()
+	options.Report = reports.Add
+	t := redirects.NewTable(options)
 	lines := newLineReader(content, source)
 	p := new(redirectLines)
-	f.seen = func(line redirectLine) { p.pass(line, f.parser.dialect, lines) }
-	_, err := f.read(lines, func(rule resolver.Rule) {
+	end := e.Reading.addLines(t, lines, func(line redirects.Line) {
+		own, _, _ := redirects.RulesAlone(line, options.Slashes)
+		for _, rule := range own {
+			p.all = append(p.all, redirectSpan{rule, lines.start, lines.end})
+		}
+	})
+	t.Rules(func(rule resolver.Rule) {
 		if !e.isOf(rule.Key) {
 			others.add(rule)
 		}
 	})
 	p.last = lines.end
+	_, err := reports.Result(end)
 	return p, err
-}
-
-// pass takes in the line that has just been read.
-func (l *redirectLines) pass(line redirectLine, dialect Dialect, lines *lineReader) {
-	t, refused := translate(line, dialect, lines.position(line.from.column))
-	if refused != nil {
-		return
-	}
-	for rule := range t.ownRules(false) {
-		l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
-	}
 }
 
 // splices returns what an edit changes in the file. Of the lines that match a path the first wins

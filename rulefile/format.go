@@ -23,7 +23,8 @@ const (
 	Redirects Format = "redirects"
 )
 
-// ParseFormat returns the format that name stands for: json, csv or redirects.
+// ParseFormat returns the format that name stands for: json, csv or redirects, which a source of
+// rules can have.
 func ParseFormat(name string) (Format, error) {
 	switch format := Format(name); format {
 	case JSON, CSV, Redirects:

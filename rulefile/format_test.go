@@ -186,46 +186,17 @@ func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error)
 	}
 }
 
-func convert(t *testing.T, from, to rulefile.Format, text string) (string, rulefile.Conversion) {
-	t.Helper()
-	var out strings.Builder
-	done, err := rulefile.Reading{}.Convert(&out, to, strings.NewReader(text), from, "file")
+// loads compiles what stands in a file, and returns what is wrong.
+func loads(format rulefile.Format, text string) error {
+	compiler, err := resolver.NewCompiler(resolver.Options{})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	return out.String(), done
+	if err := rulefile.Read(strings.NewReader(text), format, "out", compiler.Add); err != nil {
+		return err
+	}
+	_, err = compiler.Compile()
+	return err
 }
 
-func TestARuleWithHiddenCharactersIsNotConverted(t *testing.T) {
-	text := "a\u202eb,/a\nb,/\u009b\nc,/c\u2069\nd\x1b,/d\n\u200ee,/e\n"
-	got, done := convert(t, rulefile.CSV, rulefile.JSON, text)
-	if got != "{\n\t\"\u200ee\": \"/e\"\n}\n" || done.Exact != 1 || done.Refused.Count != 4 {
-		t.Errorf("got %s%+v", got, done)
-	}
-	for i, refused := range done.Refused.Reports {
-		isRefused := strings.HasSuffix(refused.Message, "remove it, or write it percent-encoded")
-		if refused.Position.Line != i+1 || !isRefused {
-			t.Error(refused)
-		}
-	}
-}
-
-func TestTheQueryOfRequestsIsRemarkedWhereOthersKeepIt(t *testing.T) {
-	for _, tt := range []struct {
-		from, to rulefile.Format
-		text     string
-		remarks  int
-	}{
-		{rulefile.Redirects, rulefile.JSON, "/a /b", 1},
-		{rulefile.Redirects, rulefile.CSV, "/a /b", 1},
-		{rulefile.Redirects, rulefile.Redirects, "/a /b", 0},
-		{rulefile.Redirects, rulefile.JSON, "/a b", 0},
-		{rulefile.CSV, rulefile.JSON, "a,/b", 0},
-	} {
-		_, done := convert(t, tt.from, tt.to, tt.text)
-		remarks := strings.Join(done.Remarks, "\n")
-		if len(done.Remarks) != tt.remarks || strings.Count(remarks, "query preserve") != tt.remarks {
-			t.Errorf("%s to %s: %q", tt.from, tt.to, done.Remarks)
-		}
-	}
-}
+var formats = []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}

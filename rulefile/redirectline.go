@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -18,9 +17,6 @@ type redirectLine struct {
 	answer   redirectAnswer
 	status   int  // of a redirect
 	isForced bool // "!": also where there is a file
-	// itself and query are those of a [foreignLine].
-	itself string
-	query  resolver.QueryMode
 }
 
 // redirectAnswer is what a line says of the requests that it takes.
@@ -76,20 +72,11 @@ const (
 type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
-	// hasReasons tells that behind a line can stand why it has no equivalent.
-	hasReasons bool
-	words      []word // of the last line
+	words   []word   // of the last line
 }
 
 // parse takes a line apart, which has a word.
 func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
-	if p.dialect == foreign {
-		return decodeForeign(text)
-	}
-	why := ""
-	if p.hasReasons {
-		text, why, _ = strings.Cut(text, "\x00")
-	}
 	p.words = wordsOf(p.words[:0], text)
 	line.from = p.words[0]
 	if !utf8.ValidString(text) {
@@ -107,9 +94,6 @@ func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
 		if refused == nil || other != nil && other.kind == malformed {
 			refused = other
 		}
-	}
-	if why != "" && refused == nil {
-		refused = &refusal{line.from, errors.New(why), unsupported}
 	}
 	return line, refused
 }

@@ -747,8 +747,8 @@ func TestLongLinesAreReadSoon(t *testing.T) {
 func TestLinesThatDoubleAPathWithEachStepAreReadSoon(t *testing.T) {
 	// Without a limit this does not end.
 	lines := "/x /a/b\n/a/* /b/:splat/:splat\n/b/* /a/:splat/:splat\n"
-	rules, _, errs := readTexts(rulefile.Redirects, rulefile.Reading{}, lines)
-	if len(rules) != 5 || errs != nil {
-		t.Errorf("%q %q", rules, errs)
+	rules, _, err := readLines(rulefile.Reading{}, lines)
+	if len(rules) != 5 || err != nil {
+		t.Errorf("%v %v", rules, err)
 	}
 }

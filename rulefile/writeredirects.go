@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -117,9 +118,11 @@ func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	}
 	segment := withStatus(t.rules[i], resolver.DefaultStatus)
 	lines, err := redirectsOf(segment)
-	return err == nil && slices.ContainsFunc(rulesOfLine(lines), func(made resolver.Rule) bool {
-		return isRead(made, rule)
-	})
+	if err != nil {
+		return false
+	}
+	own, _, _, _ := rulesOfLine(lines)
+	return slices.ContainsFunc(own, func(made resolver.Rule) bool { return isRead(made, rule) })
 }
 
 // isSlashedForm reports whether a rule, whose key is one with a slash at its end, leads where that
@@ -140,7 +143,8 @@ func (t *redirectsTable) isSlashedForm(key string, rule resolver.Rule) bool {
 func (t *redirectsTable) placeOf(i int, rule resolver.Rule, lines string) (place int, err error) {
 	place = i
 	last := lines[strings.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
-	for _, made := range rulesOfLine(last) {
+	own, _, _, _ := rulesOfLine(last)
+	for _, made := range own {
 		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
 		if !ok {
 			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
@@ -237,7 +241,7 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 		isEnd := i == len(segments)-1 && found[1] == len(segment)
 		switch isSpan := found[2] != found[3]; {
 		case isSpan && isWhole, isEnd && !isSpan && !isWhole:
-			names[name] = splatName
+			names[name] = redirects.Splat
 			segments[i] = segment[:found[0]] + "*"
 		case isWhole:
 			names[name] = name
@@ -298,60 +302,36 @@ func replacesQuery(rule resolver.Rule) bool {
 // checkReading refuses a line that is read as something else than the rule.
 func checkReading(line string, rule resolver.Rule) error {
 	const cannot = "a _redirects file cannot have it: "
-	var parser lineParser
-	parsed, refused := parser.parse(strings.TrimSuffix(line, "\n"))
-	var t translation
-	if refused == nil {
-		t, refused = translate(parsed, "", rule.Position)
+	own, instead, takesAll, err := rulesOfLine(line)
+	if err != nil {
+		return errors.New(cannot + err.Error())
 	}
-	if refused != nil {
-		return errors.New(cannot + refused.why.Error())
-	}
-	if t.takesAll() && t.passes() {
+	if takesAll {
 		return nil
 	}
-	var likely resolver.Rule
-	for read, isOwn := range rulesOf(&t) {
+	for _, read := range slices.Concat(own, instead) {
 		if isRead(read, rule) {
 			return nil
 		}
-		if isOwn {
-			likely = read
-		}
 	}
+	likely := own[len(own)-1]
 	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", likely.Key, likely.Value)
 }
 
-// rulesOf returns the rules of a line by itself, which are its own, and behind them those that it
-// makes where it leads to other lines.
-func rulesOf(t *translation) iter.Seq2[resolver.Rule, bool] {
-	return func(yield func(rule resolver.Rule, isOwn bool) bool) {
-		for _, isOwn := range []bool{true, false} {
-			for rule := range t.ownRules(!isOwn) {
-				if !yield(rule, isOwn) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// rulesOfLine returns the rules that a line makes, if other lines are there for them: those for the
-// path alone where what is below it leads elsewhere.
-func rulesOfLine(line string) (rules []resolver.Rule) {
+// rulesOfLine returns the rules that a line makes by itself, and those that it may make instead where
+// lines in front take paths, or it leads to other lines. One that takes all and passes makes none.
+func rulesOfLine(text string) (own, instead []resolver.Rule, takesAll bool, err error) {
 	var parser lineParser
-	parsed, refused := parser.parse(strings.TrimSuffix(line, "\n"))
+	line, refused := parser.parse(strings.TrimSuffix(text, "\n"))
 	if refused != nil {
-		return nil
+		return nil, nil, false, refused.why
 	}
-	t, refused := translate(parsed, "", resolver.Position{})
-	if refused != nil {
-		return nil
+	made, err := parser.translate(&line, func(int) resolver.Position { return resolver.Position{} })
+	if err != nil {
+		return nil, nil, false, err
 	}
-	for rule := range t.ownRules(false) {
-		rules = append(rules, rule)
-	}
-	return rules
+	own, instead, err = redirects.RulesAlone(made, redirects.SlashesIgnored)
+	return own, instead, err == nil && own == nil, err
 }
 
 // isRead reports whether a rule that has been read is one that was written.
@@ -386,4 +366,18 @@ func withNumbers(key, value string) string {
 		value = strings.ReplaceAll(value, "{+"+found[2]+"}", number)
 	}
 	return value
+}
+
+// cutPath cuts a destination behind its path.
+func cutPath(destination string) (path, rest string) {
+	if i := strings.IndexAny(destination, "?#"); i >= 0 {
+		return destination[:i], destination[i:]
+	}
+	return destination, ""
+}
+
+// hasQuery reports whether a destination has a query.
+func hasQuery(destination string) bool {
+	before, _, _ := strings.Cut(destination, "#")
+	return strings.Contains(before, "?")
 }

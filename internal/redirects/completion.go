@@ -33,32 +33,34 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 // inCommon returns the rules of a line in front for what its rule has in common with another, which
 // would win there.
 func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, err error) {
-	own, isTolerant := first.set, first.isOfAll || m.Slashes != SlashesKept
-	if isTolerant && !own.below && second.set.isSlashed() && !own.isSlashed() {
-		own = own.slashed()
-	}
-	hasSpan := own.hasSpan() || second.set.hasSpan()
-	both, ok := own.and(&second.set)
+	own := first.taken(second, m.slashes)
 	t := m.translationOf(first.line)
-	switch {
-	case hasSpan && second.isExtra && own.overlaps(&second.set):
-		return nil, nil // TODO
-	case hasSpan || !ok:
+	common, ok := own.common(&second.set)
+	if !ok {
 		if path, overlap := own.pattern().Overlap(second.set.pattern()); overlap {
 			return nil, m.errOverlap(first.line, t, path)
 		}
 		return nil, nil
-	case both.key() == first.rule.Key:
-		return nil, nil // which is as long as the second one's
 	}
-	if wider := both; first.set.below && !wider.isSlashed() {
-		// a rule for all below keeps a slash at the end of a path
-		wider.below, wider.compiled = true, nil
-		if t.isAppended(&wider) {
-			both = wider
+	for i := range common {
+		both := &common[i]
+		if both.key() == first.rule.Key {
+			continue // which is as long as the second one's
 		}
+		if wider := *both; first.set.below && !wider.isSlashed() {
+			// a rule for all below keeps a slash at the end of a path
+			wider.below, wider.compiled = true, nil
+			if t.isAppended(&wider) {
+				both = &wider
+			}
+		}
+		more, err := m.rulesWithin(first.line, t, both)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
 	}
-	return m.rulesWithin(first.line, t, &both)
+	return rules, nil
 }
 
 // rulesWithin returns the rules of a line for some of the paths that it takes.

@@ -69,12 +69,15 @@ type Segment struct {
 // Span is how much of a path a variable takes.
 type Span uint8
 
-// The spans. Several stands in front of other segments, Rest and Some at the end of a path.
+// The spans. Several and Any stand in front of other segments, Rest, Some and Loose at the end of a
+// path.
 const (
 	One     Span = iota // a segment, or the part of it that the text around it leaves; not nothing
 	Several             // one segment or more, without text around
+	Any                 // Several, or nothing
 	Rest                // all that is left, perhaps nothing; behind text or a slash
 	Some                // all that is left, and not nothing
+	Loose               // Rest behind text, where a slash between the two is not captured
 )
 
 // Splat is the name of the variable that spans segments, of which a path has one at most.

@@ -34,6 +34,7 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 		Table: t, owners: newOwners(), madeRules: newMadeRules(), pass: add, whole: none,
 		firstLater: len(t.lines), chainEnds: make(map[uint64]chainEnd), isPlain: !t.TakesBelow,
 	}
+	m.slashes = t.Slashes
 	for _, line := range t.laterLines() {
 		t.store(&line)
 	}

@@ -149,6 +149,60 @@ func (s *paths) and(other *paths) (both paths, ok bool) {
 	return both, true
 }
 
+// common is and also for sets of paths that end in a slash, somewhere below others.
+func (s *paths) common(other *paths) (sets []paths, ok bool) {
+	a, isSlashedA := s.withoutSlash()
+	b, isSlashedB := other.withoutSlash()
+	if !isSlashedA && !isSlashedB {
+		both, ok := s.and(other)
+		return []paths{both}, ok && !s.hasSpan() && !other.hasSpan()
+	}
+	isOpen := func(set *paths, isSlashed bool) bool { return isSlashed || set.below || set.isSlashed() }
+	if a.hasSpan() || b.hasSpan() || !isOpen(s, isSlashedA) || !isOpen(other, isSlashedB) {
+		return nil, false
+	}
+	both, ok := a.and(&b)
+	if !ok {
+		return nil, false
+	}
+	path := both.itself()
+	if front := max(a.front(isSlashedA), b.front(isSlashedB)); front < len(path.segments) {
+		path.segments = path.segments[:front] // what is behind it is somewhere below alone
+	} else {
+		sets = append(sets, path.slashed())
+	}
+	if both.below {
+		path = path.with(segment{name: path.freeName(Splat), spans: true})
+		sets = append(sets, path.slashed())
+	}
+	return sets, true
+}
+
+// withoutSlash returns what is below a path, of a set that has that with a slash at its end.
+func (s *paths) withoutSlash() (set paths, isSlashed bool) {
+	n := len(s.segments)
+	if !s.isSlashed() {
+		return *s, false
+	}
+	set = *s
+	set.compiled = nil
+	if n < 2 || !s.segments[n-2].spans {
+		set.segments = s.segments[:n-1]
+		return set, false
+	}
+	set.segments = append(slices.Clone(s.segments[:n-2]), segment{name: s.segments[n-2].name})
+	set.below = true
+	return set, true
+}
+
+// front is how many segments a set has, without that which [paths.withoutSlash] has added.
+func (s *paths) front(isSlashed bool) int {
+	if isSlashed {
+		return len(s.segments) - 1
+	}
+	return len(s.segments)
+}
+
 // segmentAt returns the i-th segment of a set; nil for any below its paths.
 func (s *paths) segmentAt(i int) *segment {
 	if i < len(s.segments) {

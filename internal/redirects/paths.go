@@ -15,7 +15,7 @@ import (
 //
 //	/blog/:x     blog/{x}
 //	/blog/*      blog, and below
-//	/blog-*      blog-; blog-/{splat}, and below; blog-{splat}, and below
+//	/blog-*      blog-, and below; blog-{splat}, and below
 //	/*/blog      {+splat}/blog
 type paths struct {
 	segments []segment
@@ -50,7 +50,7 @@ func (s *segment) isWhole() bool { return s.isText() || s.before == "" && s.afte
 const maxSegments = 64
 
 // Check says why no rule can have a path, and whether requests have it elsewhere.
-func Check(path []Segment) (isReached bool, err error) {
+func Check(path []Segment, slashes Slashes) (isReached bool, err error) {
 	isDots := func(s Segment) bool {
 		return strings.Contains(s.Before+s.After, `\`) || s.IsText() && weburl.IsDotSegment(s.Before)
 	}
@@ -60,7 +60,7 @@ func Check(path []Segment) (isReached bool, err error) {
 			captures++
 		}
 		isRoot = isRoot && s == Segment{}
-		if s == (Segment{}) && i < len(path)-1 {
+		if s == (Segment{}) && i < len(path)-1 && slashes != SlashesKept {
 			return false, errors.New("no request gets to a line with \"//\" in its path; write \"/\"")
 		}
 	}
@@ -91,11 +91,17 @@ func pathsOf(path []Segment, slashes Slashes) []paths {
 		case Some:
 			b.addSome(canonical(s.Before))
 			return b.sets
+		case Loose:
+			b.addLoose(canonical(s.Before))
+			return b.sets
 		}
 		b.add(s)
 	}
-	isSpan := func(s segment) bool { return s.spans }
-	b.close(paths{segments: b.segments, splatAt: slices.IndexFunc(b.segments, isSpan)})
+	at := slices.IndexFunc(b.segments, func(s segment) bool { return s.spans })
+	b.close(paths{segments: b.segments, splatAt: at})
+	if at >= 0 && path[at].Spans == Any {
+		b.close(paths{segments: slices.Delete(slices.Clone(b.segments), at, at+1), splatAt: noSplat})
+	}
 	return b.sets
 }
 
@@ -114,7 +120,7 @@ func (b *pathBuilder) add(s Segment) {
 	if !s.IsText() {
 		made = segment{before: canonical(s.Before), after: canonical(s.After), capture: s.Variable}
 		made.cutBefore, made.cutAfter = len(made.before), len(made.after)
-		made.spans = s.Spans == Several
+		made.spans = s.Spans == Several || s.Spans == Any
 		made.name = b.nameOf(s.Variable)
 		if slices.Contains(b.captured, s.Variable) {
 			made.capture = "" // the first one of a name counts
@@ -185,6 +191,15 @@ func (b *pathBuilder) addSome(before string) {
 		b.close(paths{segments: below, below: true, splatAt: len(above) + 1, bareSlash: true})
 	}
 	within := append(above, segment{before: before, name: name})
+	b.close(paths{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
+}
+
+// addLoose adds what is left of a path behind text of a segment, with or without a slash in between.
+func (b *pathBuilder) addLoose(before string) {
+	above := slices.Clip(b.segments)
+	itself := append(above, segment{before: before})
+	within := append(above, segment{before: before, name: b.nameOf(Splat)})
+	b.close(paths{segments: itself, below: true, splatAt: len(itself)})
 	b.close(paths{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
 }
 

@@ -2,6 +2,7 @@ package redirects
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -29,6 +30,7 @@ type madeRules struct {
 	keys  map[string]int // the lines of rules that are for no line's own path, by key
 	// extra is how many rules lines have got more, and extraOfLine those of the line being made.
 	extra, extraOfLine int
+	slashes Slashes
 	// isCompared tells that later rules could win against earlier ones; isSlashed that there are rules
 	// for paths with a slash at their end.
 	isCompared, isSlashed bool
@@ -75,18 +77,29 @@ func (m *madeRules) remember(rule madeRule) {
 	m.rules = append(m.rules, rule)
 	m.index.Add(&pattern, n)
 	if rule.set.hasSpan() {
-		first := rule.set.firstText()
+		first := rule.firstText()
 		m.spans[first] = append(m.spans[first], n)
 		m.nSpan++
 	}
 }
 
-// firstText returns the text of the first segment of a set, "" for a variable.
-func (s *paths) firstText() string {
-	if s.segments[0].isText() {
-		return canonical(s.segments[0].before)
+// firstText returns the text of the first segment of a rule's key, "" for a variable.
+func (r *madeRule) firstText() string {
+	first, _, _ := strings.Cut(r.rule.Key, "/")
+	if strings.IndexByte(first, '{') >= 0 {
+		return ""
 	}
-	return ""
+	return canonical(first)
+}
+
+// taken returns what a rule takes, with a slash at the end if the other one is for such paths and the
+// line of this one takes them, too.
+func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
+	isTolerant := r.isOfAll || slashes != SlashesKept
+	if isTolerant && !r.set.below && by.set.isSlashed() && !r.set.isSlashed() {
+		return r.set.slashed()
+	}
+	return r.set
 }
 
 // beats calls do with the rules against which a rule could win, until it reports false.
@@ -95,10 +108,10 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	if rule.set.hasSpan() {
 		for n := range m.rules {
 			other := &m.rules[n]
-			if other.set.hasSpan() && pattern.Compare(other.pattern) > 0 {
+			if other.set.hasSpan() && !other.isOvertaken(&pattern, rule) {
 				continue
 			}
-			if _, both := pattern.Overlap(other.pattern); both && !do(n) {
+			if taken := other.taken(rule, m.slashes); taken.overlaps(&rule.set) && !do(n) {
 				return
 			}
 		}
@@ -111,7 +124,7 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	})
 	try := func(spans []int) {
 		for _, n := range spans {
-			if _, both := pattern.Overlap(m.rules[n].pattern); goesOn && both {
+			if goesOn && m.rules[n].isOvertaken(&pattern, rule) {
 				goesOn = do(n)
 			}
 		}
@@ -119,7 +132,7 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	if m.nSpan == 0 {
 		return
 	}
-	if first := rule.set.firstText(); first != "" {
+	if first := rule.firstText(); first != "" {
 		try(m.spans[first])
 		try(m.spans[""])
 		return
@@ -127,6 +140,16 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	for _, spans := range m.spans {
 		try(spans)
 	}
+}
+
+// isOvertaken reports whether another rule could win against this one, of which one spans segments.
+// Where both take whole paths alone, their keys decide it.
+func (r *madeRule) isOvertaken(pattern *resolver.Pattern, by *madeRule) bool {
+	if r.rule.Exact && by.rule.Exact && pattern.Compare(r.pattern) > 0 {
+		return false
+	}
+	_, both := pattern.Overlap(r.pattern)
+	return both
 }
 
 // concerns reports whether what has been made may say something of a rule without variables.

@@ -128,7 +128,7 @@ func (t *Table) store(line *Line) {
 		hasSlash: line.endsInSlash()}
 	isReached := true
 	if line.Refused == nil {
-		isReached, line.Refused = Check(line.Path)
+		isReached, line.Refused = Check(line.Path, t.Slashes)
 	}
 	if key, isPlain := t.plainKey(line); isPlain && line.Refused == nil {
 		stored.key, stored.to = key, piecesText(line.To)
@@ -207,6 +207,27 @@ func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 		t.isFull = true
 		t.Wrong(at, "the lines of a table have at most 256 MiB; write a JSON or CSV file")
 	}
+}
+
+// RulesAlone returns the rules that a line makes by itself, and those that it may make instead where
+// lines in front take paths, or it leads to other lines. A line that takes all and passes makes none.
+func RulesAlone(line Line, slashes Slashes) (own, instead []resolver.Rule, err error) {
+	if _, err := Check(line.Path, slashes); err != nil {
+		return nil, nil, err
+	}
+	t, err := translate(&line, slashes)
+	if err != nil || t.takesAll() && t.passes() {
+		return nil, nil, err
+	}
+	for i := range t.sets {
+		for _, made := range t.rules(&t.sets[i], true, false) {
+			own = append(own, made.rule)
+		}
+		for _, made := range t.rules(&t.sets[i], true, true) {
+			instead = append(instead, made.rule)
+		}
+	}
+	return own, instead, nil
 }
 
 // Refuse takes in an entry that has no equivalent. The path is what it takes, nil if that cannot be

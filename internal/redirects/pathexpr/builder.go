@@ -366,6 +366,7 @@ func (b *builder) finish(s *state) error {
 	if len(s.parts) == 0 {
 		return nil
 	}
+	b.nameVariables(s)
 	segments, err := s.segments()
 	if err != nil {
 		return err
@@ -375,11 +376,11 @@ func (b *builder) finish(s *state) error {
 		e.HasRoot = true
 		return nil
 	}
-	name := nameless(segments)
-	if slices.ContainsFunc(e.Paths, func(p Path) bool { return nameless(p.Segments) == name }) {
+	name := b.nameless(segments)
+	if slices.ContainsFunc(e.Paths, func(p Path) bool { return b.nameless(p.Segments) == name }) {
 		return nil
 	}
-	if isReached, err := redirects.Check(segments); err != nil {
+	if isReached, err := redirects.Check(segments, b.Slashes); err != nil {
 		if !isReached {
 			return nil
 		}
@@ -395,6 +396,22 @@ func (b *builder) finish(s *state) error {
 	p.Groups[0] = pieces(s.parts)
 	e.Paths = append(e.Paths, p)
 	return nil
+}
+
+// nameVariables gives variables the names of the groups that capture them.
+func (b *builder) nameVariables(s *state) {
+	if b.Names == nil {
+		return
+	}
+	s.parts = slices.Clone(s.parts)
+	for _, g := range s.groups {
+		if g.to != g.from+1 {
+			continue
+		}
+		if p := &s.parts[g.from]; p.variable != "" && p.spans == redirects.One {
+			p.variable = b.Names[g.number-1]
+		}
+	}
 }
 
 // segments returns the segments of a path.
@@ -436,15 +453,18 @@ func pieces(parts []part) (all []redirects.Piece) {
 }
 
 // nameless writes a path down without the names of variables for segments, and without a slash at
-// its end.
-func nameless(segments []redirects.Segment) string {
-	var b strings.Builder
+// its end, unless that counts.
+func (b *builder) nameless(segments []redirects.Segment) string {
+	var name strings.Builder
 	for _, s := range segments {
-		b.WriteString("/" + s.Before)
+		name.WriteString("/" + s.Before)
 		if !s.IsText() {
-			b.WriteString("\x00" + strconv.Itoa(int(s.Spans)))
+			name.WriteString("\x00" + strconv.Itoa(int(s.Spans)))
 		}
-		b.WriteString(s.After)
+		name.WriteString(s.After)
 	}
-	return strings.TrimSuffix(b.String(), "/")
+	if b.Slashes == redirects.SlashesKept {
+		return name.String()
+	}
+	return strings.TrimSuffix(name.String(), "/")
 }

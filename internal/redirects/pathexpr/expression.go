@@ -28,6 +28,11 @@ type Options struct {
 	Folds, IsEncoded bool
 	// Spans lets ".+" stand for segments in the middle of a path, with a slash on both sides.
 	Spans bool
+	// Slashes is what a slash at the end of a path means.
+	Slashes redirects.Slashes
+	// Names are those of the groups, by number from 1, where an expression cannot have them. A
+	// variable has the name of the group that captures it and nothing else.
+	Names []string
 	// IsMade tells that the expression is not written by somebody, and may be of any length.
 	IsMade bool
 }
@@ -79,6 +84,9 @@ func Parse(written string, o Options) (*Expression, error) {
 	}
 	o.Folds = o.Folds || isFolded
 	e := &Expression{Names: parsed.CapNames(), IsAnywhere: isAnywhere}
+	if o.Names != nil {
+		e.Names = append([]string{""}, o.Names...)
+	}
 	b := builder{Options: o, written: written, expression: e}
 	states, err := b.add([]state{b.start()}, parsed)
 	if err != nil {
@@ -88,6 +96,9 @@ func Parse(written string, o Options) (*Expression, error) {
 		if err := b.finish(&states[i]); err != nil {
 			return nil, err
 		}
+	}
+	if o.Spans {
+		e.join()
 	}
 	switch {
 	case len(e.Paths) == 0 && e.HasQuery:
@@ -99,6 +110,28 @@ func Parse(written string, o Options) (*Expression, error) {
 			"has no \"//\"")
 	}
 	return e, nil
+}
+
+// join makes one path of two that differ in whether a slash or segments are there:
+//
+//	/a/{splat} and /a{splat}        is /a, a slash or none, and the rest
+//	/a/{splat}/b and /a/b           is /a, any segments, and /b
+func (e *Expression) join() {
+	if len(e.Paths) != 2 {
+		return
+	}
+	with, without := e.Paths[0].Segments, e.Paths[1].Segments
+	n := len(without) - 1
+	at := slices.IndexFunc(with, func(s redirects.Segment) bool { return s.Spans == redirects.Several })
+	switch {
+	case at >= 0 && slices.Equal(slices.Delete(slices.Clone(with), at, at+1), without):
+		with[at].Spans = redirects.Any
+		e.Paths = e.Paths[:1]
+	case len(with) == n+2 && with[n+1].Spans == redirects.Rest && without[n].Spans == redirects.Rest &&
+		without[n].Before == with[n].Before && slices.Equal(with[:n], without[:n]):
+		without[n].Spans = redirects.Loose
+		e.Paths = e.Paths[1:]
+	}
 }
 
 // Front returns the paths of which an expression without an equivalent takes some: those that begin
