@@ -23,10 +23,8 @@ const (
 	noteColumn
 	// unknownColumn holds something that is not looked at: requests, which coverage writes.
 	unknownColumn
-	// strayColumn has a name that makes the header an error, or that a conversion passes over.
+	// strayColumn has a name that makes the header an error.
 	strayColumn
-	// typeColumn holds statuses or something else, in a table that is converted.
-	typeColumn
 )
 
 // csvColumns are all columns, in the order in which they are written.
@@ -45,7 +43,7 @@ func (c csvColumn) name() string {
 		return "key"
 	case destinationColumn:
 		return "destination"
-	case statusColumn, typeColumn:
+	case statusColumn:
 		return "status"
 	case exactColumn:
 		return "exact"
@@ -84,70 +82,73 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 	return strayColumn, false
 }
 
-// columnsOf returns the columns that a row names, also by what they are often called if the table
-// is converted.
-func columnsOf(row []string, isLenient bool) (columns []csvColumn) {
-	for _, field := range row {
-		column, _ := columnNamed(field)
-		columns = append(columns, column)
+// ColumnName returns the name under which a column is written that a header calls so. ok is false for
+// a name that no column of ours has.
+func ColumnName(name string) (own string, ok bool) {
+	switch c, ok := columnNamed(name); c {
+	case noColumn:
+		return "", true
+	case unknownColumn:
+		return name, true
+	default:
+		return c.name(), ok
 	}
-	if isLenient {
-		takeUsualNames(columns, row)
+}
+
+// named returns the columns that a row names, also with the names that they have in its table.
+func (c *Rows) named(row []string) (columns []csvColumn) {
+	if c.Renaming.Header == nil {
+		return columnsOf(row)
+	}
+	columns = columnsOf(c.Renaming.Header(row))
+	for i, column := range columns {
+		if column == noColumn && row[i] != "" {
+			columns[i] = strayColumn
+		}
 	}
 	return columns
 }
 
-// isHeader reports whether a first row names columns: the key's is there, that of the destination
+// columnsOf returns the columns that a row names.
+func columnsOf(row []string) (columns []csvColumn) {
+	for _, field := range row {
+		column, _ := columnNamed(field)
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// IsHeader reports whether a first row names columns: the key's is there, that of the destination
 // where the key's is not called as in a source, and nothing that looks like a value.
-func isHeader(row []string, isLenient bool) bool {
+func (c *Rows) IsHeader(row []string) bool {
 	isValue := func(field string) bool {
 		return strings.Contains(field, "/") || resolver.IsValue(field)
 	}
-	usual := columnsOf(row, isLenient)
-	namesKey := slices.Contains(columnsOf(row, false), keyColumn) ||
-		slices.Contains(usual, keyColumn) && slices.Contains(usual, destinationColumn)
+	namesKey := slices.Contains(columnsOf(row), keyColumn)
+	if !namesKey && c.Renaming.Header != nil {
+		named := c.named(row)
+		namesKey = slices.Contains(named, keyColumn) && slices.Contains(named, destinationColumn)
+	}
 	return namesKey && !slices.ContainsFunc(row, isValue)
-}
-
-// isOtherHeader reports whether a first row seems to be a header that names no key: it names a URL
-// or a link, or has words, or one where the status stands, and nothing in it looks like a path, a
-// URL, or a value.
-func isOtherHeader(row []string) bool {
-	isHeading := func(field string) bool {
-		name := strings.ToLower(strings.TrimSpace(field))
-		return strings.Contains(name, " ") || strings.HasSuffix(name, "url") ||
-			strings.HasSuffix(name, "link")
-	}
-	isValue := func(field string) bool {
-		return strings.ContainsAny(field, "/.:") || resolver.IsValue(field)
-	}
-	if len(row) < 2 || isHeader(row, true) || slices.ContainsFunc(row[:2], isValue) {
-		return false
-	}
-	_, isStatus := usualStatus(row[min(2, len(row)-1)])
-	return slices.ContainsFunc(row[:2], isHeading) ||
-		len(row) > 2 && !isStatus && !slices.Contains(row[:3], "")
 }
 
 // readHeader takes the order of columns from a row that names them. It reports false where
 // they make no rules.
-func (c *csvReader) readHeader(row []string) (ok bool) {
-	c.columns, c.hasHeader = columnsOf(row, c.isLenient), true
+func (c *Rows) readHeader(row []string) (ok bool) {
+	c.columns, c.hasHeader = c.named(row), true
 	for i, field := range row {
-		if err := c.errs.tooMany(c.fieldPosition(i)); err != nil {
+		if err := c.errs.tooMany(c.At(i)); err != nil {
 			c.errs = append(c.errs, err)
 			return false
 		}
 		switch column := c.columns[i]; {
-		case column == strayColumn && !c.isLenient:
-			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
+		case column == strayColumn && c.Renaming.Header != nil:
+		case column == strayColumn:
+			c.errs.add(c.At(i), "there is no column %s; the columns are %s",
 				quote(field), namesOf(csvColumns[:]))
-		case column != noColumn && column != strayColumn && slices.Contains(c.columns[:i], column):
-			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two",
+		case column != noColumn && slices.Contains(c.columns[:i], column):
+			c.errs.add(c.At(i), "%q is a second column for the %s; remove one of the two",
 				field, column.name())
-		}
-		if c.isLenient && c.columns[i] >= strayColumn {
-			c.passOver(i, field)
 		}
 	}
 	if !slices.Contains(c.columns, destinationColumn) {

@@ -28,7 +28,7 @@ type lineSpot struct {
 
 // planCSV reads the whole table.
 func (e *Edit) planCSV(content io.Reader, source string, others *ruleSum) (spot, error) {
-	c := newCSVReader(content, source)
+	c := NewRows(content, source)
 	c.lends = true
 	table := new(csvTable)
 	err := c.readRules(func(rule resolver.Rule) {

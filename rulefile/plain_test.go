@@ -55,7 +55,7 @@ func FuzzPlainRows(f *testing.F) {
 		if strings.ContainsAny(line, "\n\"") || !saysSomething([]byte(line)) {
 			return
 		}
-		c := newCSVReader(strings.NewReader(""), "links")
+		c := NewRows(strings.NewReader(""), "links")
 		c.quoted.Comma = rune(",;\t"[n%3])
 		if err := c.split([]byte(line)); err != nil {
 			t.Fatal(err)

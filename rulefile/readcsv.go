@@ -15,49 +15,66 @@ import (
 func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
-	c := newCSVReader(r, source)
-	c.lends, c.isExact, c.isLenient, c.hosts = o.Lends, o.isExact(), o.IsLenient, o.Hosts
-	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
-		at := resolver.Position{Source: source, Line: 1, Column: 1}
-		return nil, Errors{{at, "the text is UTF-16; save the file as UTF-8"}}
-	}
-	row, err := c.next()
-	if err == nil && o.IsLenient && isOtherHeader(row) {
-		c.errs.add(c.lines.position(1), "the header has no column for the key, or none for the "+
-			"destination: %s; name the columns key and destination", quotedList(row))
-		return nil, c.errs
-	}
-	err = c.readRulesFrom(row, err, add)
-	return c.warnings.all(), err
+	rows := NewRows(r, source)
+	rows.lends = o.Lends
+	row, err := rows.Next()
+	return o.readRows(rows, row, err, add)
+}
+
+// Renaming lets a table be read that has other names for its columns than ours, or other words in
+// them. The zero value is for tables that have ours.
+type Renaming struct {
+	// Header returns, for the columns of a first row, the names that [ColumnName] knows; "" for one to
+	// pass over.
+	Header func(row []string) []string
+	// Field takes a field of a column with such a name, the i-th of its row. It may put it into the
+	// rule and return "", or return what it says here.
+	Field func(i int, column, field string, rule *resolver.Rule) (string, error)
+}
+
+// ReadRows reads the rules of a table whose first row has been read, or the error instead that
+// [Rows.Next] has returned. Warnings and error are those of [Reading.Read].
+func (o Reading) ReadRows(
+	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	return o.readRows(rows, first, inFirst, o.withDefaults(add))
+}
+
+// readRows is ReadRows without defaults of status and query.
+func (o Reading) readRows(
+	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	rows.isExact = o.isExact()
+	err := rows.readRulesFrom(first, inFirst, add)
+	return rows.warnings.all(), err
 }
 
 // readRules reads the whole table.
-func (c *csvReader) readRules(add func(resolver.Rule)) error {
-	row, err := c.next()
+func (c *Rows) readRules(add func(resolver.Rule)) error {
+	row, err := c.Next()
 	return c.readRulesFrom(row, err, add)
 }
 
 // readRulesFrom reads a table whose first row has been read, or an error instead.
-func (c *csvReader) readRulesFrom(row []string, err error, add func(resolver.Rule)) error {
-	if err == nil && isHeader(row, c.isLenient) {
+func (c *Rows) readRulesFrom(row []string, err error, add func(resolver.Rule)) error {
+	if err == nil && c.IsHeader(row) {
 		if !c.readHeader(row) {
 			return c.errs
 		}
-		row, err = c.next()
+		row, err = c.Next()
 	}
-	for ; err == nil; row, err = c.next() {
+	for ; err == nil; row, err = c.Next() {
 		if rule, ok := c.rule(row); ok {
 			add(rule)
 		}
 	}
-	c.tellOfPassedOver()
 	return c.errs.withEnd(err)
 }
 
-// csvReader reads the rows of a table. The library gets one line at a time, so that a
+// Rows reads the rows of a table. The library gets one line at a time, so that a
 // quotation mark without its partner spoils its own row alone, and only lines with such marks, for
 // which it takes its time.
-type csvReader struct {
+type Rows struct {
 	lines   *lineReader
 	line    bytes.Reader
 	quoted  *csv.Reader
@@ -72,29 +89,31 @@ type csvReader struct {
 	hasSlash  bool // the key of the last row has a slash in front
 	isWarned  bool // that one has
 	isExact   bool // what rules are that do not say it
-	// isLenient tells that the table is converted: it may be one of redirects that is not of ours.
-	isLenient bool
-	hosts     []string // of the site, for keys that are URLs
-	passed    map[int]*passedOver
-	warnings  warnings
-	errs      Errors
-	end       error // what ends the reading behind this row, or nil
+	// Renaming is for a table that may be none of ours.
+	Renaming Renaming
+	warnings warnings
+	errs     Errors
+	end      error // what ends the reading behind this row, or nil
 }
 
-func newCSVReader(r io.Reader, source string) *csvReader {
-	c := &csvReader{lines: newLineReader(r, source), columns: csvColumns[:fewColumns]}
+// NewRows returns a reader of the rows of a table.
+func NewRows(r io.Reader, source string) *Rows {
+	c := &Rows{lines: newLineReader(r, source), columns: csvColumns[:fewColumns]}
 	c.quoted = csv.NewReader(&c.line)
 	c.quoted.FieldsPerRecord = -1
 	c.quoted.ReuseRecord = true
 	return c
 }
 
-// next returns the fields of the next row; they are valid until the next call. The error is
-// io.EOF behind the last row, or the reader's own.
-func (c *csvReader) next() ([]string, error) {
+// Next returns the fields of the next row that is not blank; they are valid until the next call. The
+// error is io.EOF behind the last row, an [*Error] for one that ends the reading, or the reader's own.
+func (c *Rows) Next() ([]string, error) {
 	for {
 		if c.end != nil {
 			return nil, c.end
+		}
+		if err := c.checkEncoding(); err != nil {
+			return nil, err
 		}
 		line, err := c.lines.next()
 		if err != nil {
@@ -115,8 +134,26 @@ func (c *csvReader) next() ([]string, error) {
 	}
 }
 
+// checkEncoding refuses a text that has only begun if it is UTF-16.
+func (c *Rows) checkEncoding() error {
+	if c.lines.number > 0 {
+		return nil
+	}
+	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
+		at := resolver.Position{Source: c.lines.source, Line: 1, Column: 1}
+		return &Error{at, "the text is UTF-16; save the file as UTF-8"}
+	}
+	return nil
+}
+
+// HasHeader reports whether the first row has named the columns.
+func (c *Rows) HasHeader() bool { return c.hasHeader }
+
+// Errors returns what is wrong with rows that could not be split into fields.
+func (c *Rows) Errors() Errors { return c.errs }
+
 // split splits a line into the fields of its row.
-func (c *csvReader) split(line []byte) (err error) {
+func (c *Rows) split(line []byte) (err error) {
 	c.starts = c.starts[:0]
 	if bytes.IndexByte(line, '"') < 0 && bytes.IndexByte(line, '\r') < 0 {
 		c.splitPlain(textOf(line, c.lends)) // one piece of memory for all fields
@@ -132,7 +169,7 @@ func (c *csvReader) split(line []byte) (err error) {
 }
 
 // splitPlain splits a line that has no quotation marks.
-func (c *csvReader) splitPlain(line string) {
+func (c *Rows) splitPlain(line string) {
 	c.row = c.row[:0]
 	separator := byte(c.quoted.Comma)
 	for start := 0; ; {
@@ -166,7 +203,7 @@ func separatorOf(line []byte) rune {
 }
 
 // reportSyntax reports what the library says of a line.
-func (c *csvReader) reportSyntax(err error) {
+func (c *Rows) reportSyntax(err error) {
 	column := 1
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		column, err = syntax.Column, syntax.Err
@@ -186,24 +223,21 @@ func isBlank(row []string) bool {
 }
 
 // rule makes a rule of a row, or reports what is wrong with it.
-func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
+func (c *Rows) rule(row []string) (rule resolver.Rule, ok bool) {
 	errsBefore := len(c.errs)
 	rule.Exact = c.isExact
 	for i, field := range row[:min(len(row), len(c.columns))] {
-		if end := c.errs.tooMany(c.fieldPosition(i)); end != nil {
+		if end := c.errs.tooMany(c.At(i)); end != nil {
 			c.end = end
 			return rule, false
 		}
 		err := c.set(i, &rule, field)
 		switch {
 		case err != nil:
-			c.errs.add(c.fieldPosition(i), "%s", err)
+			c.errs.add(c.At(i), "%s", err)
 		case c.columns[i] == keyColumn:
-			rule.Position = c.fieldPosition(i)
+			rule.Position = c.At(i)
 		}
-	}
-	if rule.Status == statusGone {
-		rule.Status, rule.Value = 0, resolver.GoneValue
 	}
 	c.checkRest(row)
 	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
@@ -216,13 +250,12 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 }
 
 // set puts the i-th field of the row into a rule, or says what is wrong with it.
-func (c *csvReader) set(i int, rule *resolver.Rule, field string) (err error) {
+func (c *Rows) set(i int, rule *resolver.Rule, field string) (err error) {
 	column := c.columns[i]
-	if c.isLenient {
-		column, field, err = c.usualField(i, rule, field)
-	}
-	if err != nil {
-		return err
+	if c.Renaming.Field != nil {
+		if field, err = c.Renaming.Field(i, column.name(), field, rule); err != nil {
+			return err
+		}
 	}
 	if column == keyColumn {
 		field = c.withoutSlash(i, field)
@@ -231,11 +264,11 @@ func (c *csvReader) set(i int, rule *resolver.Rule, field string) (err error) {
 }
 
 // withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
-func (c *csvReader) withoutSlash(i int, field string) (key string) {
+func (c *Rows) withoutSlash(i int, field string) (key string) {
 	key, c.hasSlash = cutSlash(field)
 	if c.hasSlash && !c.isWarned {
 		c.isWarned = true
-		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), strings.Clone(key),
+		c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(key),
 			"the table has keys that begin with "+
 				"\"/\", which is cut off, here and in each other row: a key is a path without it")
 	}
@@ -251,7 +284,7 @@ func cutSlash(field string) (key string, cut bool) {
 }
 
 // checkRest reports the first field of a row behind its columns that is not empty.
-func (c *csvReader) checkRest(row []string) {
+func (c *Rows) checkRest(row []string) {
 	for i := len(c.columns); i < len(row); i++ {
 		if row[i] == "" {
 			continue
@@ -260,7 +293,7 @@ func (c *csvReader) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.errs.add(c.fieldPosition(i), "%s has %d columns (%s), and %s stands in column %d; "+
+		c.errs.add(c.At(i), "%s has %d columns (%s), and %s stands in column %d; "+
 			"remove it, or put a field that holds %s into quotation marks",
 			of, len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorName(c.quoted.Comma))
@@ -278,7 +311,7 @@ func separatorName(separator rune) string {
 	return "a comma"
 }
 
-// fieldPosition returns where the i-th field of the row begins.
-func (c *csvReader) fieldPosition(i int) resolver.Position {
+// At returns where the i-th field of the row begins.
+func (c *Rows) At(i int) resolver.Position {
 	return c.lines.position(c.starts[i] + 1)
 }

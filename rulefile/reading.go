@@ -76,9 +76,6 @@ type Reading struct {
 	Status int
 	Query  resolver.QueryMode
 	Exact  *bool
-
-	// IsLenient takes a CSV table with other columns than ours, as one that is converted can have.
-	IsLenient bool
 }
 
 // Read reads rules in a format. Each is passed to add; its position is source, and the line and

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -58,10 +60,10 @@ wrong usage and for files that cannot be opened.`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: "+
-		listOf(rulefile.FromFormats())+" (default: what the file's name tells)")
-	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(rulefile.ToFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(rulefile.FromFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(rulefile.ToFormats()))
+		listOf(formats.Names())+" (default: what the file's name tells)")
+	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(migrate.ToFormats()))
+	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(formats.Names()))
+	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(migrate.ToFormats()))
 	c.addDefaultFlags(cmd)
 	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
@@ -90,9 +92,9 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		path = args[0]
 	}
 	from, inFrom := c.formatOf(path)
-	to, inTo := rulefile.ParseTo(c.to)
+	to, inTo := migrate.ParseTo(c.to)
 	if c.to == "" {
-		inTo = fmt.Errorf("write --to with a format: %s", listOf(rulefile.ToFormats()))
+		inTo = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
 	}
 	if err := errors.Join(inFrom, inTo); err != nil {
 		return err
@@ -111,8 +113,9 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	progress.setTotal(sizeOf(r))
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	done, err := how.Convert(out, to, &steppingReader{Reader: r, progress: progress}, from,
-		printable.Text(path))
+	done, err := migrate.Convert(out, to, migrate.Input{
+		Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path), Reading: how,
+	}, from)
 	progress.end()
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
@@ -147,7 +150,7 @@ func openInput(stdin io.Reader, path string) (r io.Reader, closeInput func(), er
 }
 
 // reading returns how a file of a format is read.
-func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err error) {
+func (c *converting) reading(from migrate.Format) (how rulefile.Reading, err error) {
 	if err := c.checkFlags(from); err != nil {
 		return how, err
 	}
@@ -173,24 +176,23 @@ func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err er
 }
 
 // checkFlags refuses flags that have nothing to say of a format.
-func (c *converting) checkFlags(from rulefile.Format) error {
+func (c *converting) checkFlags(from migrate.Format) error {
 	redirects := c.redirects
-	if rulefile.HasHosts(from) {
+	if from.HasHosts {
 		redirects.Hosts = nil
 	}
 	if flag := redirectsFlag(&redirects); flag == "--line-host" {
-		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out", from)
-	} else if flag != "" && from != rulefile.Redirects {
-		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from)
+		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out", from.Name)
+	} else if flag != "" && from.Name != rulefile.Redirects {
+		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from.Name)
 	}
-	isRedirects := from == rulefile.Redirects || from == rulefile.NetlifyTOML
 	switch {
-	case isRedirects && c.status != "":
+	case from.SaysStatus && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
-			"leave it out", from)
-	case (isRedirects || from == rulefile.Htaccess) && c.isExactGiven:
+			"leave it out", from.Name)
+	case from.SaysExact && c.isExactGiven:
 		return fmt.Errorf("--exact is for rules that do not say what they take, and each line of %s "+
-			"does; leave it out", from)
+			"does; leave it out", from.Name)
 	}
 	return nil
 }
@@ -200,15 +202,16 @@ func (c *converting) checkFlags(from rulefile.Format) error {
 const enoughMemory = 320 << 20
 
 // formatOf returns the format of what is read.
-func (c *converting) formatOf(path string) (rulefile.Format, error) {
+func (c *converting) formatOf(path string) (migrate.Format, error) {
 	if c.from != "" {
-		return rulefile.ParseFrom(c.from)
+		return formats.Parse(c.from)
 	}
-	if format, ok := rulefile.FromFormatOf(path); ok {
-		return format, nil
+	format, ok := formats.OfFile(path)
+	if !ok {
+		return format, fmt.Errorf("the file's name does not tell its format; write --from with one "+
+			"of: %s", listOf(formats.Names()))
 	}
-	return "", fmt.Errorf("the file's name does not tell its format; write --from with one of: %s",
-		listOf(rulefile.FromFormats()))
+	return format, nil
 }
 
 // listOf lists formats, with commas between them.
@@ -263,11 +266,11 @@ func sizeOf(r io.Reader) int64 {
 }
 
 // writeConversion writes the report for people.
-func writeConversion(to io.Writer, c rulefile.Conversion) error {
+func writeConversion(to io.Writer, c migrate.Conversion) error {
 	w := bufio.NewWriter(to)
 	for _, group := range []struct {
 		title string
-		lines rulefile.Lines
+		lines migrate.Lines
 	}{{"approximated", c.Approximated}, {"refused", c.Refused}, {"dropped", c.Dropped}} {
 		for _, line := range group.lines.Reports {
 			fmt.Fprintf(w, "%s: %s\n", group.title, line)

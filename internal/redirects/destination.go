@@ -73,8 +73,10 @@ func (d *destination) addText(text string, part destinationPart) destinationPart
 		if text = text[end:]; text == "" {
 			return part
 		}
-		if part = inFragment; text[0] == '?' {
-			part = inQuery
+		if text[0] == '?' {
+			part, d.hasQuery = inQuery, true
+		} else {
+			part, d.hasFragment = inFragment, true
 		}
 	}
 }

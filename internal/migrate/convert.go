@@ -1,0 +1,216 @@
+package migrate
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// Conversion says what became of the lines of a file in another format. A rule of a JSON or CSV
+// file is a line here.
+type Conversion struct {
+	// Exact is how many lines mean the same.
+	Exact int
+	// Approximated mean nearly the same; the reports say in which way they differ.
+	Approximated Lines
+	// Refused could not be converted, as they are no rules, or the other format cannot have them, or
+	// they could not be loaded. They are left out.
+	Refused Lines
+	// Dropped are never reached by a request. They make no rules.
+	Dropped Lines
+	// Remarks say what the file as a whole means elsewhere and its rules cannot say.
+	Remarks []string
+}
+
+// Lines are lines that do not mean the same in another format.
+type Lines struct {
+	Count int
+	// Reports are in the order of the lines, of which one can have several.
+	Reports []LineReport
+}
+
+// LineReport says what became of a line.
+type LineReport struct {
+	Position resolver.Position
+	Key      string // of the rule that it is about, if it is about one
+	Message  string
+}
+
+// String returns position, key and message.
+func (l LineReport) String() string {
+	message := l.Message
+	if l.Key != "" {
+		message = "key " + Quote(l.Key) + ": " + message
+	}
+	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
+}
+
+// Convert reads rules in one format and writes those in another that it can have and that can be
+// loaded. What becomes of each line is told in the conversion; comments are not carried over. The
+// error is the reader's or the writer's own.
+func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion, error) {
+	c := converter{from: from, to: to, checker: resolver.NewRuleChecker()}
+	var inReading error
+	inWriting := write(w, to, func(yield func(resolver.Rule) bool) {
+		inReading = c.read(in, func(rule resolver.Rule) { yield(rule) })
+	})
+	for _, err := range []error{inReading, inWriting} {
+		listed, is := errors.AsType[rulefile.Errors](err)
+		if err != nil && !is {
+			return c.done, err
+		}
+		for _, e := range listed {
+			c.done.Refused.report(e.Position, "", e.Message)
+		}
+	}
+	if err := c.checkChains(in); err != nil {
+		return c.done, err
+	}
+	c.count()
+	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
+		c.done.Remarks = append(c.done.Remarks, queriesPass)
+	}
+	return c.done, nil
+}
+
+// queriesPass is what _redirects files leave to their servers.
+const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a " +
+	"destination without a query; query merge keeps the last of each name, and query preserve " +
+	"all of them"
+
+// converter is a conversion under way.
+type converter struct {
+	from    Format
+	to      rulefile.Format
+	checker *resolver.RuleChecker // nil when all is read
+	// chainsMayFail tells that the rules together have to be compiled.
+	chainsMayFail bool
+	done          Conversion
+	entries       int     // of the file, as far as its reader counts them
+	places        []place // of all rules that were read
+}
+
+// read passes the rules to write that are good.
+func (c *converter) read(in Input, write func(resolver.Rule)) error {
+	found, err := c.from.Read(in, func(rule resolver.Rule) {
+		c.places = append(c.places, c.placeOf(rule.Position))
+		if c.take(rule) {
+			write(rule)
+		}
+	})
+	c.chainsMayFail = c.checker.MayFailInChains()
+	c.checker = nil // as writing takes memory, too
+	c.entries = found.Entries
+	for _, w := range found.Warnings {
+		switch w.Kind {
+		case rulefile.WarnNeverReached:
+			c.done.Dropped.report(w.Position, w.Key, w.Message)
+		case rulefile.WarnLeftOut:
+			c.done.Refused.report(w.Position, w.Key, w.Message)
+		case rulefile.WarnApproximated:
+			c.done.Approximated.report(w.Position, w.Key, w.Message)
+		case rulefile.WarnWholeTable:
+			c.done.Remarks = append(c.done.Remarks, w.Message)
+		default:
+			c.done.Remarks = append(c.done.Remarks, w.String())
+		}
+	}
+	return err
+}
+
+// take reports whether a rule is good, and takes down what becomes of it.
+func (c *converter) take(rule resolver.Rule) bool {
+	if err := checkVisible(rule); err != nil {
+		c.done.Refused.report(rule.Position, rule.Key, err.Error())
+		return false
+	}
+	if wrong := c.checker.Check(rule); wrong != nil {
+		for _, err := range wrong {
+			c.done.Refused.report(rule.Position, rule.Key, err.Message)
+		}
+		return false
+	}
+	if how := approximation(rule, c.from, c.to); how != "" {
+		c.done.Approximated.report(rule.Position, rule.Key, how)
+	}
+	return true
+}
+
+// checkVisible refuses a rule that a terminal would obey instead of showing it.
+func checkVisible(rule resolver.Rule) error {
+	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
+		return nil
+	}
+	return errors.New("the key or the destination holds a control character, or one that turns " +
+		"the direction of text; remove it, or write it percent-encoded")
+}
+
+// approximation says in which ways a rule differs in another format, or "".
+func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
+	isGone := rule.Value == resolver.GoneValue
+	switch {
+	case to == Map:
+		return approximationInMap(rule)
+	case from.IsOfNetlify == (to == rulefile.Redirects):
+		return ""
+	case from.IsOfNetlify && isGone:
+		return "the page of the line is left out; requests are an error with status 410, which " +
+			"handle_errors answers"
+	case from.IsOfNetlify || isGone || rule.Value == resolver.PassValue:
+		return ""
+	}
+	var ways []string
+	if rule.Status == 0 {
+		ways = append(ways, "the status is written down as 302, which it is by default; one that is "+
+			"set for the whole site would not count any more")
+	}
+	if HasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
+		ways = append(ways, "requests add nothing to the query there, as the destination has one")
+	}
+	return strings.Join(ways, "; ")
+}
+
+// checkChains compiles the rules that have been written, where they can be too much together. For
+// that they are read again.
+func (c *converter) checkChains(in Input) error {
+	if !c.chainsMayFail {
+		return nil
+	}
+	again, ok := in.Reader.(io.Seeker)
+	if ok {
+		_, err := again.Seek(0, io.SeekStart)
+		ok = err == nil
+	}
+	if !ok {
+		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
+			"together, which only a file tells; check it")
+		return nil
+	}
+	compiler, err := resolver.NewCompiler(resolver.Options{})
+	if err != nil {
+		return err
+	}
+	refused := c.placesOf(c.done.Refused)
+	_, inReading := c.from.Read(in, func(rule resolver.Rule) {
+		if !contains(refused, c.placeOf(rule.Position)) {
+			compiler.Add(rule)
+		}
+	})
+	if _, listed := errors.AsType[rulefile.Errors](inReading); inReading != nil && !listed {
+		return inReading
+	}
+	_, err = compiler.Compile()
+	wrong, listed := errors.AsType[resolver.RuleErrors](err)
+	for _, e := range wrong {
+		c.done.Refused.report(e.Position, e.Key, e.Message+"; the rule is written all the same")
+	}
+	if listed {
+		return nil
+	}
+	return err
+}

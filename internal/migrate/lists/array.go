@@ -1,0 +1,218 @@
+package lists
+
+import (
+	"cmp"
+	"io"
+	"regexp"
+	"slices"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// array is a list of redirects in JSON. Whose it is, its entries tell.
+type array struct {
+	t       *migrate.Table
+	program program // of those that entries tell, the last one
+	entries []entry
+	isFound bool // there is a list, or an entry
+	// internal counts entries that Next.js has made itself.
+	internal int
+	unknown  []string // members of entries that say nothing
+	sites    []string // of Firebase that have redirects
+}
+
+// ReadArray reads a list of redirects, a file that holds one, or an object on each line.
+func ReadArray(t *migrate.Table, r io.Reader) error {
+	text, err := migrate.ReadText(r, t.Source)
+	if err != nil {
+		return err
+	}
+	if programBegin.Match(text[:min(len(text), 256)]) {
+		return &rulefile.Error{Position: t.Position(1, 1), Message: "this is a program, and no JSON; " +
+			"of Next.js take the routes-manifest.json of the build folder, of others write their list " +
+			"of redirects as JSON"}
+	}
+	values, err := migrate.DecodeJSON(text, t.Source)
+	a := array{t: t}
+	if end := a.readValues(values); err == nil {
+		err = end
+	}
+	a.finish()
+	return err
+}
+
+// programBegin is what configurations in JavaScript begin with.
+var programBegin = regexp.MustCompile(
+	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
+
+// readValues reads one list or object, or objects one behind the other.
+func (a *array) readValues(values []migrate.JSON) error {
+	for i, v := range values {
+		switch {
+		case v.Kind == '{':
+			a.readObject(v)
+		case v.Kind == '[' && i == 0:
+			a.readList(v)
+		case i == 0:
+			return &rulefile.Error{Position: v.At, Message: "redirects are a list of objects, or an " +
+				"object with the member \"redirects\", not " + v.String()}
+		default:
+			return &rulefile.Error{Position: v.At, Message: "nothing may follow the list of redirects"}
+		}
+		if i == 0 && !a.isFound && !v.IsCut {
+			a.t.Wrong(v.At, "there are no redirects here; they are a list of objects, or that is the "+
+				"member \"redirects\" of an object, or of \"hosting\" in it; write --from json if these "+
+				"are rules of shortlink")
+		}
+	}
+	return nil
+}
+
+// readObject reads an object that is not in a list: a redirect, or what holds a list of them.
+func (a *array) readObject(v migrate.JSON) {
+	isEntry := func(m migrate.JSON) bool {
+		return slices.Contains([]string{"source", "from", "glob", "destination", "to"}, m.Name)
+	}
+	if slices.ContainsFunc(v.Inside, isEntry) {
+		a.isFound = true
+		a.readEntry(v)
+		return
+	}
+	switch hosting := v.Member("hosting"); hosting.Kind {
+	case '{':
+		a.tellsProgram(firebase)
+		a.readHolder(hosting)
+	case '[':
+		a.tellsProgram(firebase)
+		a.readSites(hosting)
+	}
+	a.readHolder(v)
+}
+
+// readHolder reads what has a list of redirects, and says what else it has that leads elsewhere.
+func (a *array) readHolder(v migrate.JSON) {
+	var elsewhere []string
+	isOfPages := false
+	for _, m := range v.Inside {
+		isFalse := m.Kind == 'w' && m.Text == "false"
+		switch m.Name {
+		case "redirects":
+			if m.Kind == '[' {
+				a.readList(m)
+			}
+		case "fromExtensions", "toExtensions", "createRedirects":
+			isOfPages = true
+		case "rewrites", "routes", "trailingSlash":
+			elsewhere = append(elsewhere, m.Name)
+		case "cleanUrls":
+			if !isFalse {
+				elsewhere = append(elsewhere, m.Name)
+			}
+		}
+	}
+	if isOfPages {
+		a.t.Remark("fromExtensions, toExtensions and createRedirects depend on the pages that " +
+			"Docusaurus builds, and are left out; write their redirects down")
+	}
+	if len(elsewhere) > 0 {
+		a.t.Remark("what leads requests elsewhere beside the redirects is left out: %s; cleanUrls and "+
+			"trailingSlash make redirects of their own", migrate.QuoteAll(elsewhere))
+	}
+}
+
+// readList reads a list of redirects.
+func (a *array) readList(list migrate.JSON) {
+	a.isFound = true
+	for _, v := range list.Inside {
+		switch {
+		case a.t.IsGivenUp(v.At):
+			return
+		case v.Kind == '{':
+			a.readEntry(v)
+		default:
+			a.t.Wrong(v.At, "a redirect is an object with source and destination, not %s", v)
+		}
+	}
+}
+
+// readSites reads the sites of Firebase, of which one can have redirects.
+func (a *array) readSites(sites migrate.JSON) {
+	for _, site := range sites.Inside {
+		n := len(a.entries)
+		if a.readHolder(site); len(a.entries) > n {
+			name := site.Member("target")
+			if name.Kind == 0 {
+				name = site.Member("site")
+			}
+			a.sites = append(a.sites, name.Text)
+		}
+	}
+	if len(a.sites) > 1 {
+		a.entries = nil
+		a.t.Wrong(sites.At, "several sites have redirects: %s; convert each alone, from a file with "+
+			"that one in \"hosting\"", migrate.QuoteAll(a.sites))
+	}
+}
+
+// readEntry reads an object that is a redirect.
+func (a *array) readEntry(v migrate.JSON) {
+	if v.IsCut {
+		return
+	}
+	e := newEntry(a.t, v)
+	a.tellsProgram(e.program())
+	for _, name := range e.unknown {
+		if !slices.Contains(a.unknown, name) && len(a.unknown) <= 20 {
+			a.unknown = append(a.unknown, name)
+		}
+	}
+	e.check()
+	for _, wrong := range e.wrong {
+		a.t.Wrong(e.at, "%s", wrong)
+	}
+	switch {
+	case len(e.wrong) > 0:
+	case e.isInternal:
+		a.t.Count(e.at)
+		a.internal++
+	default:
+		a.entries = append(a.entries, e)
+	}
+}
+
+// tellsProgram takes down whose an entry is.
+func (a *array) tellsProgram(p program) { a.program = max(a.program, p) }
+
+// finish makes lines of all entries, and says what is true of the whole list.
+func (a *array) finish() {
+	facts := programs[a.program]
+	a.t.Program, a.t.Slashes, a.t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
+	isUnsaid, hasQuery := false, false
+	for i := range a.entries {
+		e := &a.entries[i]
+		a.addLines(e)
+		isUnsaid = isUnsaid || e.status == 0 && e.permanent == 0
+		hasQuery = hasQuery || a.keepsQuery() && migrate.HasQuery(e.destination)
+	}
+	for _, remark := range facts.remarks {
+		a.t.Remark("%s", remark)
+	}
+	if hasQuery {
+		a.t.Remark("of a parameter that both the request and a destination have, Vercel and Next.js " +
+			"take the destination's, Firebase has both, and rules take the request's; the option " +
+			"protect q keeps the destination's of a parameter q")
+	}
+	if a.internal > 0 {
+		a.t.Remark("Next.js has made some entries itself, which are marked internal; they are left out")
+	}
+	if len(a.unknown) > 0 {
+		a.t.Remark("members that say nothing here are passed over: %s", migrate.QuoteAll(a.unknown))
+	}
+	if isUnsaid && a.t.Status == 0 {
+		a.t.Remark("%s; --status sets another", a.program.remarkOnStatus())
+	}
+	a.t.Status = cmp.Or(a.t.Status, facts.status)
+	a.t.Query = cmp.Or(a.t.Query, facts.query)
+}

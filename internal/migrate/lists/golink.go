@@ -1,0 +1,129 @@
+package lists
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// golink is what golink exports.
+type golink struct {
+	t        *migrate.Table
+	hasDash  bool // in a key
+	hasQuery bool // in a destination
+}
+
+// golinkLink is a link of golink.
+type golinkLink struct{ Short, Long string }
+
+// ReadGolink reads what golink exports: an object on each line, whose Long can be a template.
+func ReadGolink(t *migrate.Table, r io.Reader) error {
+	t.Program, t.Status = "golink", cmp.Or(t.Status, 302)
+	g := golink{t: t}
+	defer g.remark()
+	for lines := t.NewLineReader(r); ; {
+		line, err := lines.NextEntry()
+		if err != nil || t.IsGivenUp(lines.At(1)) {
+			return err
+		}
+		link, err := parseGolink(line)
+		if err != nil {
+			t.Wrong(lines.At(1), "%s", err)
+			continue
+		}
+		g.add(lines.At(1), link)
+	}
+}
+
+// remark says what is true of all links.
+func (g *golink) remark() {
+	if g.hasDash {
+		g.t.Remark("golink passes over \"-\" in keys, and rules do not: /c-s is not /cs here")
+	}
+	if g.t.Entries() > 0 {
+		g.t.Remark("golink takes keys in either letter case; the option fold case does so for a site")
+	}
+	if g.hasQuery {
+		g.t.Remark("golink adds the parameters of a request to those of a destination, and in rules a " +
+			"parameter of the request takes the place of one with its name")
+	}
+}
+
+// parseGolink reads a line.
+func parseGolink(line string) (link golinkLink, err error) {
+	if err := migrate.CheckText("the line", line); err != nil {
+		return link, err
+	}
+	err = json.Unmarshal([]byte(line), &link)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return link, fmt.Errorf("%q takes a string, not a JSON %s", wrong.Field, wrong.Value)
+	}
+	both := link.Short + link.Long
+	switch {
+	case err != nil:
+		message := "the line is no object such as {\"Short\": \"docs\", \"Long\": " +
+			"\"https://docs.example\"}"
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			message += ": " + wrong.Error()
+		}
+		return link, errors.New(message)
+	case link.Short == "" || link.Long == "":
+		return link, errors.New("the link has no \"Short\", which is the key, or no \"Long\", " +
+			"which is the destination")
+	case migrate.HasHalfCharacter(both, []byte(line)):
+		return link, errors.New("a string of the link " + migrate.NotUnicode)
+	}
+	return link, migrate.CheckText("the link", both)
+}
+
+// add adds the line of a link: for its path and all below, which goes on at the destination.
+func (g *golink) add(at resolver.Position, link golinkLink) {
+	path := redirects.Text("/" + redirects.Encoded(link.Short))
+	target, err := parseGolinkTarget(link.Long)
+	if err == nil && strings.Contains(link.Short, "/") {
+		err = errors.New("golink takes the first segment of a path for the key, so no request gets to " +
+			migrate.Quote(link.Short))
+	}
+	if err != nil {
+		g.t.Refuse(at, redirects.Below(path), err)
+		return
+	}
+	g.hasDash = g.hasDash || strings.Contains(link.Short, "-")
+	g.t.Add(g.line(redirects.Line{At: at, Path: path, To: target.itself}, target))
+}
+
+// line returns the line of a link: for its path alone, unless it goes on below.
+func (g *golink) line(line redirects.Line, target golinkTarget) redirects.Line {
+	exact := g.t.Reading.Exact
+	switch isExact := exact != nil && *exact; {
+	case target.isWithin && exact == nil:
+		line.Notes = []string{"golink appends the rest of a path behind query or fragment of the " +
+			"destination, and the rule takes " + redirects.Visible(line.Path) + " alone"}
+	case isExact || target.isWithin:
+	case target.isPlain:
+		line.Onward = redirects.Appends
+	default:
+		line.Path, line.To, line.Itself = redirects.Below(line.Path), target.to, target.itself
+	}
+	if hasQuery(line.To) {
+		g.hasQuery = true
+		line.Query = cmp.Or(g.t.Reading.Query, resolver.QueryPreserve)
+	}
+	return line
+}
+
+// hasQuery reports whether a destination has a query.
+func hasQuery(to []redirects.Piece) bool {
+	text := ""
+	for _, piece := range to {
+		text += piece.Text
+	}
+	return migrate.HasQuery(text)
+}
