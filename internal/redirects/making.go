@@ -187,6 +187,7 @@ func (m *maker) togetherWithNext(i int, t *translation) (destination string) {
 
 // refuse says that a line is no rule: in an error, or when all have been made.
 func (m *maker) refuse(i int, r *refusal) {
+	m.forgetLine(i)
 	if m.RefusedIsWrong {
 		m.wrong++
 		m.Report(Report{Wrong, r.at, r.why.Error() + "; or leave such lines out: unsupported skip in " +

@@ -3,6 +3,7 @@ package redirects
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -17,6 +18,8 @@ type owners struct {
 	// exact and below are the first lines by the hash of a path: those that take the path itself, and
 	// those that take all below it.
 	exact, below map[uint64]int
+	// later are the other lines of a path, for when the first one is refused.
+	later map[uint64][]int
 }
 
 const none = -1
@@ -24,6 +27,7 @@ const none = -1
 func newOwners() *owners {
 	return &owners{
 		seed: maphash.MakeSeed(), exact: make(map[uint64]int), below: make(map[uint64]int),
+		later: make(map[uint64][]int),
 	}
 }
 
@@ -32,10 +36,32 @@ func (o *owners) register(key string, isBelow bool, line int) {
 	hash := o.hash(key)
 	if _, there := o.exact[hash]; !there {
 		o.exact[hash] = line
+	} else {
+		o.later[hash] = append(o.later[hash], line)
 	}
 	if _, there := o.below[hash]; isBelow && !there {
 		o.below[hash] = line
 	}
+}
+
+// forget takes back that a line takes a path, and perhaps all below it, as it is refused. takesBelow
+// tells of a line whether it takes all below.
+func (o *owners) forget(key string, line int, takesBelow func(line int) bool) {
+	hash := o.hash(key)
+	later := o.later[hash]
+	replace := func(first map[uint64]int, can func(int) bool) {
+		if owner, there := first[hash]; !there || owner != line {
+			return
+		}
+		delete(first, hash)
+		if n := slices.IndexFunc(later, can); n >= 0 {
+			first[hash] = later[n]
+		}
+	}
+	isOther := func(n int) bool { return n != line }
+	replace(o.exact, isOther)
+	replace(o.below, func(n int) bool { return n != line && takesBelow(n) })
+	o.later[hash] = slices.DeleteFunc(later, func(n int) bool { return n == line })
 }
 
 func (o *owners) hash(key string) uint64 { return maphash.String(o.seed, canonical(key)) }
@@ -127,6 +153,26 @@ func (m *maker) registerLine(i int) (isDynamic, isBelow bool) {
 		}
 	}
 	return isDynamic, isBelow
+}
+
+// forgetLine takes back what a line takes.
+func (m *maker) forgetLine(i int) {
+	if m.lines[i].translation == nil {
+		return
+	}
+	for j := range m.lines[i].translation.sets {
+		set := &m.lines[i].translation.sets[j]
+		if !set.isLiteral() {
+			continue
+		}
+		key := set.key()
+		m.owners.forget(key, i, func(line int) bool {
+			t := m.lines[line].translation
+			return t != nil && slices.ContainsFunc(t.sets, func(s paths) bool {
+				return s.below && s.isLiteral() && canonical(s.key()) == canonical(key)
+			})
+		})
+	}
 }
 
 // ownerOf returns the line in front of the i-th one that takes a set without variables, and how much

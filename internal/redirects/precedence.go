@@ -143,13 +143,20 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 }
 
 // isOvertaken reports whether another rule could win against this one, of which one spans segments.
-// Where both take whole paths alone, their keys decide it.
+// The rule of more segments wins, and of as many the one that leaves less of the path, which is
+// nothing for an exact one; only then keys decide it.
 func (r *madeRule) isOvertaken(pattern *resolver.Pattern, by *madeRule) bool {
-	if r.rule.Exact && by.rule.Exact && pattern.Compare(r.pattern) > 0 {
+	own, others := ownSegments(r.rule.Key), ownSegments(by.rule.Key)
+	if own > others || own == others && r.rule.Exact && pattern.Compare(r.pattern) > 0 {
 		return false
 	}
 	_, both := pattern.Overlap(r.pattern)
 	return both
+}
+
+// ownSegments is how many segments a key has, without that which spans several.
+func ownSegments(key string) int {
+	return strings.Count(key, "/") + 1 - strings.Count(key, "{+")
 }
 
 // concerns reports whether what has been made may say something of a rule without variables.
