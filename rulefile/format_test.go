@@ -69,8 +69,7 @@ func TestParseFormatSaysWhichFormatsThereAre(t *testing.T) {
 	if _, err := read("xml", ""); !strings.Contains(errorText(err), `, not "xml"`) {
 		t.Errorf("reading, got %v", err)
 	}
-	const inWriting = `the formats are json, csv, redirects and map, not "xml"`
-	if _, err := write("xml"); errorText(err) != inWriting {
+	if _, err := write("xml"); errorText(err) != want {
 		t.Errorf("writing, got %v", err)
 	}
 }

@@ -27,9 +27,9 @@ type Renaming struct {
 	// Header returns, for the columns of a first row, the names that [ColumnName] knows; "" for one to
 	// pass over.
 	Header func(row []string) []string
-	// Field takes a field of a column with such a name, the i-th of its row. It may put it into the
-	// rule and return "", or return what it says here.
-	Field func(i int, column, field string, rule *resolver.Rule) (string, error)
+	// Field returns what the i-th field of a row says here, which is of a column with such a name. It
+	// is called for one field of a row after the other.
+	Field func(i int, column, field string) (own string, err error)
 }
 
 // ReadRows reads the rules of a table whose first row has been read, or the error instead that
@@ -253,7 +253,7 @@ func (c *Rows) rule(row []string) (rule resolver.Rule, ok bool) {
 func (c *Rows) set(i int, rule *resolver.Rule, field string) (err error) {
 	column := c.columns[i]
 	if c.Renaming.Field != nil {
-		if field, err = c.Renaming.Field(i, column.name(), field, rule); err != nil {
+		if field, err = c.Renaming.Field(i, column.name(), field); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -143,6 +144,88 @@ func TestAConversionReportsEachLineOfALongTable(t *testing.T) {
 	_, done := convert(t, rulefile.Redirects, rulefile.JSON, text)
 	if done.Exact != 1 || done.Dropped.Count != 12_000 || len(done.Dropped.Reports) != 12_000 {
 		t.Errorf("%d exact, %d dropped", done.Exact, done.Dropped.Count)
+	}
+}
+
+func TestARuleWithHiddenCharactersIsNotConverted(t *testing.T) {
+	text := "a\u202eb,/a\nb,/\u009b\nc,/c\u2069\nd\x1b,/d\n\u200ee,/e\n"
+	got, done := convert(t, rulefile.CSV, rulefile.JSON, text)
+	if got != "{\n\t\"\u200ee\": \"/e\"\n}\n" || done.Exact != 1 || done.Refused.Count != 4 {
+		t.Errorf("got %s%+v", got, done)
+	}
+	for i, refused := range done.Refused.Reports {
+		isRefused := strings.HasSuffix(refused.Message, "remove it, or write it percent-encoded")
+		if refused.Position.Line != i+1 || !isRefused {
+			t.Error(refused)
+		}
+	}
+}
+
+func TestTheQueryOfRequestsIsRemarkedWhereOthersKeepIt(t *testing.T) {
+	for _, tt := range []struct {
+		from, to rulefile.Format
+		text     string
+		remarks  int
+	}{
+		{rulefile.Redirects, rulefile.JSON, "/a /b", 1},
+		{rulefile.Redirects, rulefile.CSV, "/a /b", 1},
+		{rulefile.Redirects, rulefile.Redirects, "/a /b", 0},
+		{rulefile.Redirects, rulefile.JSON, "/a b", 0},
+		{rulefile.CSV, rulefile.JSON, "a,/b", 0},
+	} {
+		_, done := convert(t, tt.from, tt.to, tt.text)
+		remarks := strings.Join(done.Remarks, "\n")
+		if len(done.Remarks) != tt.remarks || strings.Count(remarks, "query preserve") != tt.remarks {
+			t.Errorf("%s to %s: %q", tt.from, tt.to, done.Remarks)
+		}
+	}
+}
+
+func TestDefaultsOfAFileCountWhereItSaysNothing(t *testing.T) {
+	for _, tt := range []struct {
+		reading rulefile.Reading
+		from    rulefile.Format
+		text    string
+		want    string
+	}{
+		{rulefile.Reading{Status: 301, Query: resolver.QueryIgnore, Exact: new(true)}, rulefile.CSV,
+			"key,destination,status,query\na,/b\nc,/d,308,merge\ne,gone\n",
+			"a,/b,301,exact,,ignore\nc,/d,308,exact,,merge\ne,gone,,exact,,\n"},
+		{rulefile.Reading{Status: 301, Query: resolver.QueryIgnore, Exact: new(true)}, rulefile.JSON,
+			`{"a": "/b", "c": {"to": "/d", "exact": false, "status": 308}, "e": "pass"}`,
+			"a,/b,301,exact,,ignore\nc,/d,308,,,ignore\ne,pass,,exact,,\n"},
+		{rulefile.Reading{Exact: new(false)}, rulefile.CSV, "a,/b,,exact\nc,/d\n", "a,/b,,exact,\nc,/d,,,\n"},
+		{rulefile.Reading{Query: resolver.QueryPreserve}, rulefile.Redirects, "/a /b\n/c /d?e\n",
+			"a,/b,301,exact,,preserve\nc,/d?e,301,exact,,ignore\n"},
+	} {
+		out, _ := migratetest.Convert(t, tt.reading, formatOf(t, tt.from), rulefile.CSV, tt.text)
+		if _, got, _ := strings.Cut(out, "\n"); got != tt.want {
+			t.Errorf("%q: got\n%s, want\n%s", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestAConversionOfA410LineTellsThatItsPageIsLeftOut(t *testing.T) {
+	out, c := convert(t, rulefile.Redirects, rulefile.JSON, "/a /410.html 410\n/b /c\n")
+	if c.Exact != 1 || c.Approximated.Count != 1 || c.Refused.Count != 0 ||
+		!strings.Contains(c.Approximated.Reports[0].Message, "handle_errors answers") {
+		t.Errorf("%+v", c)
+	}
+	const want = "{\n\t\"a\": {\"to\":\"gone\",\"exact\":true},\n\t\"b\": "
+	if !strings.HasPrefix(out, want) {
+		t.Error(out)
+	}
+}
+
+func TestTheNameOfAFileTellsItsFormat(t *testing.T) {
+	for path, want := range map[string]rulefile.Format{
+		"x/links.json": rulefile.JSON, "a.tsv": rulefile.CSV, "_redirects": rulefile.Redirects,
+		"Vercel.json": "array", "netlify.toml": "netlify-toml", "x/.htaccess": "htaccess",
+		"site.htaccess": "htaccess", "a.yml": "yaml", "moved.map": "map", "links": "", "a.toml": "",
+	} {
+		if format, ok := formats.OfFile(path); format.Name != want || ok != (want != "") {
+			t.Errorf("%s is of format %q", path, format.Name)
+		}
 	}
 }
 

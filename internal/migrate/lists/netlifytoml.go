@@ -53,7 +53,7 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 func useRedirects(t *migrate.Table) {
 	report := t.Report
 	t.Options = t.Reading.RedirectsOptions()
-	t.Report = report
+	t.Report, t.Query = report, t.Reading.Query
 }
 
 // readText reads a whole file, or if that is no TOML, each of its redirects by itself, so that a

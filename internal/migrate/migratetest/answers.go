@@ -36,12 +36,16 @@ func CheckAnswers(t *testing.T, file string, programs map[string]Program) (rows,
 		if err := row.Scan(&name, &table, &request, &there, &here, &why); err != nil {
 			t.Fatal(err)
 		}
+		if (here == "") != (why == "") {
+			t.Errorf("%s\n%s: a difference without a reason", table, request)
+		}
 		ruleset := rulesets[name+table]
 		if ruleset == nil {
 			program, isKnown := programs[name]
 			if !isKnown {
 				t.Fatalf("%s is no program", name)
 			}
+			program.IsSaid = program.IsSaid || strings.HasPrefix(why, "refused")
 			ruleset = program.compile(t, table)
 			rulesets[name+table] = ruleset
 		}

@@ -3,6 +3,7 @@ package tables
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -17,6 +18,7 @@ type usual struct {
 	rows   *rulefile.Rows
 	names  []string // of the columns here, or nil without a header
 	others []otherColumn
+	isGone bool // what the row is for
 }
 
 // otherColumn is a column that says nothing, or not in each row.
@@ -58,8 +60,8 @@ func (u *usual) readRules(
 	first []string, inFirst error, add func(resolver.Rule),
 ) (found migrate.Found, err error) {
 	found.Warnings, err = u.t.Reading.ReadRows(u.rows, first, inFirst, func(rule resolver.Rule) {
-		if rule.Status == statusGone {
-			rule.Status, rule.Value = 0, resolver.GoneValue
+		if u.isGone {
+			rule.Value = resolver.GoneValue
 		}
 		add(rule)
 	})
@@ -119,10 +121,9 @@ func isOfStatus(field string) bool {
 		text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
-// field returns what a field is in a table of rules. A status goes into the rule, also 410.
-func (u *usual) field(
-	i int, column, field string, rule *resolver.Rule,
-) (own string, err error) {
+// field returns what a field is in a table of rules.
+func (u *usual) field(i int, column, field string) (own string, err error) {
+	u.isGone = u.isGone && i > 0
 	var other *otherColumn
 	if u.rows.HasHeader() && i < len(u.others) && u.others[i].name != "" && (u.names[i] == "" || u.others[i].isType) {
 		other = &u.others[i]
@@ -144,8 +145,10 @@ func (u *usual) field(
 		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
 			migrate.Quote(field))
 	}
-	rule.Status = code
-	return "", nil
+	if u.isGone = code == statusGone; u.isGone {
+		return "", nil
+	}
+	return strconv.Itoa(code), nil
 }
 
 // withoutHost returns the path of a key that is a URL of the site, and any other key as it is.
