@@ -21,10 +21,9 @@ type Word struct {
 //
 //	/a  "/with space";    the words /a and /with space, and the mark ;
 type Splitter struct {
-	// Marks are characters that are words of their own, and end those in front of them.
-	Marks string
-	// Joins, if not nil, reports whether one of the marks is part of the word in front of it.
-	Joins func(word string, mark byte) bool
+	// Marks are characters that are words of their own. Those in Ends also end a word in front of
+	// them, but for a brace behind "$".
+	Marks, Ends string
 	// HasComments tells that the rest of a line, from a word that begins with "#", says nothing.
 	HasComments bool
 	// EndsQuotes tells that the end of a line ends a quoted word, too.
@@ -93,8 +92,6 @@ func (s *Splitter) next(line string, from int) (w Word, end int, err error) {
 
 // endsWord reports whether a character ends the word in front of it.
 func (s *Splitter) endsWord(word string, c byte) bool {
-	if strings.IndexByte(Space, c) >= 0 {
-		return true
-	}
-	return strings.IndexByte(s.Marks, c) >= 0 && (s.Joins == nil || !s.Joins(word, c))
+	return strings.IndexByte(Space, c) >= 0 ||
+		strings.IndexByte(s.Ends, c) >= 0 && (c != '{' || !strings.HasSuffix(word, "$"))
 }

@@ -13,8 +13,7 @@ func TestWordsStandBetweenSpacesAndQuotationMarks(t *testing.T) {
 	keepSpace := func(c, _ byte) (string, bool) { return `\ `, c == ' ' }
 	plain := migrate.Splitter{Unescape: unquote}
 	open := migrate.Splitter{EndsQuotes: true, Unescape: keepSpace}
-	marked := migrate.Splitter{Marks: ";{}", HasComments: true, Unescape: unquote,
-		Joins: func(word string, mark byte) bool { return mark != ';' && strings.HasSuffix(word, "$") }}
+	marked := migrate.Splitter{Marks: ";{}", Ends: ";{", HasComments: true, Unescape: unquote}
 	for _, tt := range []struct {
 		how        migrate.Splitter
 		line, want string
@@ -32,7 +31,7 @@ func TestWordsStandBetweenSpacesAndQuotationMarks(t *testing.T) {
 		{open, `a\ b c\`, `1 a\ b|6 c\`},
 		{open, `"a\" b`, `1 a\|6 b`},
 		{marked, "a b;c{d # e", "1 a|3 b|4 mark ;|5 c|6 mark {|7 d"},
-		{marked, "${a b#;", "1 ${a|5 b#|7 mark ;"},
+		{marked, "${a}b}; c#;", "1 ${a}b}|7 mark ;|9 c#|11 mark ;"},
 		{marked, `";" ";`, "a quotation mark is not closed"},
 	} {
 		words, err := tt.how.Split(tt.line, 0)

@@ -100,7 +100,9 @@ func (h *reader) takeRule(p *pendingRule) {
 		return
 	case rule.isFront():
 		h.said.hasFront = true
-		h.said.deciding = append(h.said.deciding, rule.at)
+		if !rule.passes() {
+			h.said.deciding = append(h.said.deciding, rule.at)
+		}
 		return
 	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(p.conditions):
 		h.said.letsFilesPass = true

@@ -2,7 +2,6 @@ package nginx
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -42,10 +41,7 @@ func newBlockReader(t *migrate.Table) *blockReader {
 
 // words splits a line as nginx does.
 var words = migrate.Splitter{
-	Marks: ";{}", HasComments: true,
-	Joins: func(word string, mark byte) bool {
-		return mark == '}' || mark == '{' && strings.HasSuffix(word, "$")
-	},
+	Marks: ";{}", Ends: ";{", HasComments: true,
 	Unescape: func(c, _ byte) (string, bool) {
 		switch c {
 		case '"', '\'', '\\':

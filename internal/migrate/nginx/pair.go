@@ -7,7 +7,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // addPair takes in a key and where it leads, "" for nowhere. It reports whether they make a line.
@@ -57,7 +56,7 @@ func pathOf(t *migrate.Table, key string) (path string, err error) {
 	case key[0] != '/':
 		key = "/" + key
 	}
-	return withEncodedPercents(strings.ReplaceAll(key, "#", "%23")), nil
+	return migrate.EncodePercents(strings.ReplaceAll(key, "#", "%23")), nil
 }
 
 // cutHost cuts a key into its host and its path, if it is a URL, perhaps without a scheme, or a
@@ -71,19 +70,4 @@ func cutHost(key string) (host, path string, ok bool) {
 		strings.Count(host, ".") > 1
 	isHost := strings.Contains(strings.Trim(host, "."), ".") && host[0] != '.'
 	return host, "/" + path, isMask || hasPath && isHost
-}
-
-// withEncodedPercents encodes each "%" that encodes nothing.
-func withEncodedPercents(path string) string {
-	if strings.IndexByte(path, '%') < 0 {
-		return path
-	}
-	var b strings.Builder
-	for i := range len(path) {
-		b.WriteByte(path[i])
-		if _, ok := weburl.Triplet(path, i); path[i] == '%' && !ok {
-			b.WriteString("25")
-		}
-	}
-	return b.String()
 }
