@@ -12,11 +12,14 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 	if !m.isCompared {
 		return []madeRule{rule}, none, nil
 	}
+	if err := m.checkForm(&rule); err != nil {
+		return nil, none, err
+	}
 	owner, loses, err := m.inFront(&rule)
 	if owner != none || err != nil {
 		return nil, owner, err
 	}
-	if err := m.checkForm(&rule); err != nil {
+	if err := m.checkSlashes(&rule); err != nil {
 		return nil, none, err
 	}
 	rules = append(rules, rule)
@@ -28,6 +31,42 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 		rules = append(rules, more...)
 	}
 	return rules, none, nil
+}
+
+// checkSlashes refuses a rule that is compared with one of a line in front which spans segments, or
+// the other way round, where a slash at the end of a path counts: rules take paths with and without
+// it. What is below a path that a line takes as a whole is given back by [maker.letSlashesPass].
+func (m *maker) checkSlashes(rule *madeRule) error {
+	if m.Slashes != SlashesKept || rule.isExtra {
+		return nil
+	}
+	for n := range m.rules {
+		first := &m.rules[n]
+		if first.line >= rule.line {
+			continue
+		}
+		for _, pair := range [2][2]*madeRule{{first, rule}, {rule, first}} {
+			path, isSame := pair[0].takesSlashedOf(pair[1])
+			if isSame {
+				return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
+					" both take " + path + ", as a slash at the end makes no difference to the first; write " +
+					"a line for each path")
+			}
+		}
+	}
+	return nil
+}
+
+// takesSlashedOf reports whether a rule that spans segments wins where another line takes a path with
+// a slash at its end, which the rule takes and its line does not.
+func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
+	if !r.set.hasSpan() || r.set.below || r.set.isSlashed() ||
+		other.set.below && len(other.set.segments) <= r.set.front() ||
+		ownSegments(other.rule.Key) > ownSegments(r.rule.Key)+1 {
+		return "", false
+	}
+	slashed := r.set.slashed()
+	return slashed.pattern().Overlap(other.set.pattern())
 }
 
 // inCommon returns the rules of a line in front for what its rule has in common with another, which

@@ -27,6 +27,9 @@ func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 		return
 	}
 	m.warnOfSlash(path, next, rule.Position)
+	if !m.hasTails {
+		return
+	}
 	end := m.chainEndOf(path)
 	if end.hasQuery {
 		rule.Query = resolver.QueryIgnore

@@ -21,6 +21,7 @@ type maker struct {
 	firstLater       int
 	whole            int // the line that takes every path, none for none
 	chainEnds        map[uint64]chainEnd
+	hasTails         bool // a destination has a query or a fragment
 	// unslashed are the rules for paths without a slash at their end, where that counts.
 	unslashed []madeRule
 	left      []int // the lines that are left out
@@ -105,7 +106,9 @@ func (t *Table) laterLines() (kept []Line) {
 func (m *maker) prepare(i int) {
 	stored := &m.lines[i]
 	stored.status = cmp.Or(stored.status, int16(m.Status))
+	m.hasTails = m.hasTails || strings.ContainsAny(stored.to, "?#")
 	if t := stored.translation; t != nil {
+		m.hasTails = m.hasTails || t.target.hasQuery || t.target.hasFragment
 		t.Status = cmp.Or(t.Status, m.Status)
 		if t.Query == resolver.QueryDefault && !t.target.hasQuery {
 			t.Query = m.Query

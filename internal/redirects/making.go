@@ -134,11 +134,6 @@ func (m *maker) letSlashesPass() {
 			rule: resolver.Rule{
 				Position: path.rule.Position, Key: set.key(), Value: resolver.PassValue, Exact: true,
 			}})
-		for i := range made {
-			if made[i].line == len(m.lines) {
-				made[i].line = path.line
-			}
-		}
 		if owner != none {
 			made, err = m.rulesAt(owner, &set)
 		}

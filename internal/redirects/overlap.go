@@ -133,7 +133,8 @@ func (s *segment) isLike(other *segment) bool {
 }
 
 // and returns the paths that two sets have in common, with the variables of the first. No segment
-// of theirs spans several. It reports false where there are none.
+// of theirs spans several, unless it is one of the other, below all that the first one says. It
+// reports false where there are none.
 func (s *paths) and(other *paths) (both paths, ok bool) {
 	n := max(len(s.segments), len(other.segments))
 	if n > len(s.segments) && !s.below || n > len(other.segments) && !other.below {
@@ -166,7 +167,7 @@ func (s *paths) common(other *paths) (sets []paths, ok bool) {
 		return nil, false
 	}
 	path := both.itself()
-	if front := max(a.front(isSlashedA), b.front(isSlashedB)); front < len(path.segments) {
+	if front := max(a.own(isSlashedA), b.own(isSlashedB)); front < len(path.segments) {
 		path.segments = path.segments[:front] // what is behind it is somewhere below alone
 	} else {
 		sets = append(sets, path.slashed())
@@ -195,8 +196,14 @@ func (s *paths) withoutSlash() (set paths, isSlashed bool) {
 	return set, true
 }
 
-// front is how many segments a set has, without that which [paths.withoutSlash] has added.
-func (s *paths) front(isSlashed bool) int {
+// front is how many segments a set has in front of that which spans several, if one does.
+func (s *paths) front() int {
+	segments, _ := s.split()
+	return len(segments[0])
+}
+
+// own is how many segments a set has, without that which [paths.withoutSlash] has added.
+func (s *paths) own(isSlashed bool) int {
 	if isSlashed {
 		return len(s.segments) - 1
 	}

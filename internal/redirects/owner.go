@@ -20,6 +20,8 @@ type owners struct {
 	exact, below map[uint64]int
 	// later are the other lines of a path, for when the first one is refused.
 	later map[uint64][]int
+	// deepest is how many slashes a path has at most of which a line takes all below.
+	deepest int
 }
 
 const none = -1
@@ -41,6 +43,7 @@ func (o *owners) register(key string, isBelow bool, line int) {
 	}
 	if _, there := o.below[hash]; isBelow && !there {
 		o.below[hash] = line
+		o.deepest = max(o.deepest, strings.Count(key, "/"))
 	}
 }
 
@@ -109,12 +112,25 @@ func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
 	if len(o.below) == 0 || has == all {
 		return line, has
 	}
-	for hash := range o.above(key) {
+	for hash := range o.aboveTaken(key) {
 		if first, there := o.below[hash]; there && first < i {
 			return first, all
 		}
 	}
 	return line, has
+}
+
+// aboveTaken is above for those of which a line may take all below.
+func (o *owners) aboveTaken(key string) iter.Seq[uint64] {
+	end := 0
+	for range o.deepest + 1 {
+		next := strings.IndexByte(key[end:], '/')
+		if next < 0 {
+			return o.above(key)
+		}
+		end += next + 1
+	}
+	return o.above(key[:end-1])
 }
 
 // first returns the first line of all that takes a path.
@@ -126,7 +142,7 @@ func (o *owners) first(key string) (line int, ok bool) {
 		}
 	}
 	if len(o.below) > 0 {
-		for hash := range o.above(key) {
+		for hash := range o.aboveTaken(key) {
 			consider(hash)
 		}
 		consider(o.hash(""))

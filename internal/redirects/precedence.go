@@ -30,7 +30,7 @@ type madeRules struct {
 	keys  map[string]int // the lines of rules that are for no line's own path, by key
 	// extra is how many rules lines have got more, and extraOfLine those of the line being made.
 	extra, extraOfLine int
-	slashes Slashes
+	slashes            Slashes
 	// isCompared tells that later rules could win against earlier ones; isSlashed that there are rules
 	// for paths with a slash at their end.
 	isCompared, isSlashed bool
@@ -108,7 +108,8 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	if rule.set.hasSpan() {
 		for n := range m.rules {
 			other := &m.rules[n]
-			if other.set.hasSpan() && !other.isOvertaken(&pattern, rule) {
+			if ownSegments(other.rule.Key) > ownSegments(rule.rule.Key) ||
+				other.set.hasSpan() && !other.isOvertaken(&pattern, rule) {
 				continue
 			}
 			if taken := other.taken(rule, m.slashes); taken.overlaps(&rule.set) && !do(n) {
