@@ -51,13 +51,9 @@ func (a *array) linesOf(e *entry, source string) ([]redirects.Line, error) {
 		source = "/" + source
 	}
 	parse := parsePattern
-	switch isPlain := programs[a.program].isPlain; {
-	case isPlain && strings.ContainsAny(source, "*()"):
-		return nil, errors.New("what stands in a path here is taken as it is, and no request has such " +
-			"a path")
-	case isPlain:
-		line.Path = redirects.Text(source)
-		return []redirects.Line{line}, migrate.CheckPath(source)
+	switch {
+	case programs[a.program].isPlain:
+		parse = parsePlain
 	case a.program == firebase && !strings.Contains(e.destination, "/:"):
 		parse = parseGlob
 	}
@@ -95,15 +91,16 @@ func (p *pattern) lines(line redirects.Line, destination string) ([]redirects.Li
 		line.To = to
 		return []redirects.Line{line}, err
 	}
-	e, err := pathexpr.Parse("^"+p.expression.String()+"$", pathexpr.Options{IsEncoded: true})
+	options := pathexpr.Options{IsEncoded: true, IsMade: p.alternatives == ""}
+	for i := range p.groups {
+		options.Names = append(options.Names, p.variable(i))
+	}
+	e, err := pathexpr.Parse("^"+p.expression.String()+"$", options)
 	switch {
 	case err != nil && p.alternatives != "":
 		return nil, noExpression(p.alternatives)
 	case err != nil:
 		return nil, err
-	}
-	for i := range e.Paths {
-		p.nameVariables(&e.Paths[i])
 	}
 	return e.Lines(line, func(path *pathexpr.Path) ([]redirects.Piece, error) {
 		if p.isGlob {
@@ -111,25 +108,6 @@ func (p *pattern) lines(line redirects.Line, destination string) ([]redirects.Li
 		}
 		return path.Substitute(p.withoutLacking(path, destination), p.reference)
 	})
-}
-
-// nameVariables gives the variables of a path the names that they have in the pattern.
-func (p *pattern) nameVariables(path *pathexpr.Path) {
-	names := map[string]string{}
-	for i, g := range p.groups {
-		if value := path.Groups[i+1]; len(value) == 1 && value[0].Text == "" && !g.isSeveral {
-			names[value[0].Variable] = p.variable(i)
-		}
-	}
-	for i := range path.Segments {
-		s := &path.Segments[i]
-		s.Variable = cmp.Or(names[s.Variable], s.Variable)
-	}
-	for _, value := range path.Groups {
-		for i := range value {
-			value[i].Variable = cmp.Or(names[value[i].Variable], value[i].Variable)
-		}
-	}
 }
 
 // variable returns the name of a group's variable, which no other one has.
@@ -201,6 +179,9 @@ func (p *pattern) withoutLacking(path *pathexpr.Path, destination string) string
 
 // noteOfUnknown says what in a destination looks like a variable, and is none of the path's.
 func (a *array) noteOfUnknown(p *pattern, destination string) string {
+	if programs[a.program].isPlain {
+		return ""
+	}
 	for _, found := range references.FindAllString(destination, -1) {
 		name := strings.TrimPrefix(variables.FindString(found), "/")
 		if name == "" || p.groupAt(strings.TrimPrefix(found, "/")) >= 0 ||

@@ -66,22 +66,29 @@ func (n *netlifyTOML) readText(text []byte) error {
 	if n.readTables(strings.Join(pieces, "")) == nil {
 		return nil
 	}
-	first := 1
-	for i, piece := range pieces {
+	for first, i := 1, 0; i < len(pieces); i++ {
 		if n.t.IsGivenUp(n.t.Position(first, 1)) {
 			return nil
 		}
-		err := n.readTables(piece)
-		lines := strings.Count(piece, "\n")
-		if i > 0 {
-			lines-- // that of the member
+		err, begin := n.readTables(pieces[i]), first
+		first += linesOf(pieces[i])
+		if err == nil {
+			continue
 		}
-		if err != nil {
-			n.report(err, first, i > 0)
+		// What looks like a redirect may stand in a text of several lines.
+		if i+1 < len(pieces) && n.readTables(pieces[i]+pieces[i+1]) == nil {
+			i++
+			first += linesOf(pieces[i])
+			continue
 		}
-		first += lines
+		n.report(err, begin, i > 0)
 	}
 	return nil
+}
+
+// linesOf returns how many lines of the file a piece has.
+func linesOf(piece string) int {
+	return strings.Count(piece, "\n") - strings.Count(piece, placeMember)
 }
 
 // redirectsHeader begins a redirect.

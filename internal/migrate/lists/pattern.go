@@ -190,6 +190,17 @@ func (p *pattern) cutParentheses() (inside string, err error) {
 	return "", errors.New("a parenthesis does not close; write \\( for the character")
 }
 
+// parsePlain takes a path as it is.
+func parsePlain(source string) (*pattern, error) {
+	if strings.ContainsAny(source, "*()") {
+		return nil, errors.New("what stands in a path here is taken as it is, and no request has such " +
+			"a path")
+	}
+	p := new(pattern)
+	p.addText(source)
+	return p, migrate.CheckPath(source)
+}
+
 // parseGlob writes a glob of Firebase as an expression: "*" is a segment, "/**" at the end at least
 // one, and "{,/**}" that or nothing.
 func parseGlob(source string) (*pattern, error) {
@@ -199,6 +210,9 @@ func parseGlob(source string) (*pattern, error) {
 	if !isBelow {
 		rest = "/(.+)"
 		front, isBelow = strings.CutSuffix(source, "/**")
+	}
+	if isBelow {
+		front = strings.TrimSuffix(front, "/")
 	}
 	literal := strings.TrimSuffix(strings.ReplaceAll(front, "/*/", "//"), "/*")
 	if strings.Contains(literal, "/:") {
