@@ -85,8 +85,9 @@ func (a *array) queryOf(e *entry) resolver.QueryMode {
 
 // lines returns the lines of a pattern, which lead to a destination that names its groups.
 func (p *pattern) lines(line redirects.Line, destination string) ([]redirects.Line, error) {
-	if len(p.groups) == 0 { // as most are
-		line.Path = redirects.Text(p.visible.String())
+	visible := p.visible.String()
+	if len(p.groups) == 0 || strings.Contains(visible, "//") { // as most are, or as no request has it
+		line.Path = redirects.Text(visible)
 		to, err := new(pathexpr.Path).Substitute(destination, p.reference)
 		line.To = to
 		return []redirects.Line{line}, err
