@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -186,14 +187,22 @@ func FuzzHtaccess(f *testing.F) {
 			"y\"\n</IfModule>\n")
 }
 
+// htaccess is the format for conversions.
+var htaccess = migrate.Format{Name: "htaccess", Read: migrate.LinesOf(apache.Read)}
+
 // Without a limit this takes gigabytes.
-func TestADestinationThatRepeatsALongGroupIsNoLonger(t *testing.T) {
-	group, again := "^/("+strings.Repeat("a", 8000)+")$ ", strings.Repeat("$1", 500_000)
-	rules, _, _ := migratetest.Read(apache.Read, rulefile.Reading{},
-		"RedirectMatch "+group+"/"+again)
-	for _, rule := range rules {
-		if len(rule) > 1<<21 {
-			t.Errorf("%d bytes of a rule", len(rule))
-		}
+func TestADestinationThatRepeatsALongGroupIsRefusedSoon(t *testing.T) {
+	text := "RedirectMatch ^/(" + strings.Repeat("a", 8000) + ")$ /" + strings.Repeat("$1", 500_000)
+	rules, done := migratetest.RulesOf(t, rulefile.Reading{}, htaccess, text)
+	if rules != "" ||
+		!strings.Contains(migratetest.ReportsOf(done.Refused), "longer than 65535 bytes") {
+		t.Errorf("%d bytes of rules, %+v", len(rules), done.Refused.Count)
+	}
+}
+
+func TestALineForSeveralPathsIsReportedOnce(t *testing.T) {
+	_, done := migratetest.RulesOf(t, rulefile.Reading{}, htaccess, "RedirectMatch ^/(a|b)$ /$1/")
+	if n := len(done.Approximated.Reports); n != 1 {
+		t.Errorf("%d reports of a line for two paths", n)
 	}
 }

@@ -1,8 +1,10 @@
 package nginx_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/nginx"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -173,6 +175,17 @@ func TestADefaultOfAMapThatIsNoneIsToldOf(t *testing.T) {
 			folds + "no rule is for|a map has one default, and the line at file:1:1"},
 		{"/a;\n/b /c;", "b /c 301 exact", folds + "has 1 word;"},
 	})
+}
+
+// Without a limit this takes gigabytes.
+func TestADestinationThatRepeatsALongGroupIsRefusedSoon(t *testing.T) {
+	format := migrate.Format{Name: "map", Read: migrate.LinesOf(nginx.Read)}
+	text := "~^/(" + strings.Repeat("a", 8000) + ")$ /" + strings.Repeat("$1", 500_000) + ";"
+	rules, done := migratetest.RulesOf(t, quietMap, format, text)
+	if rules != "" ||
+		!strings.Contains(migratetest.ReportsOf(done.Refused), "longer than 65535 bytes") {
+		t.Errorf("%d bytes of rules, %+v", len(rules), done.Refused.Count)
+	}
 }
 
 func FuzzMap(f *testing.F) {
