@@ -31,8 +31,8 @@ func (e *Edit) planRedirects(content io.Reader, source string, others *ruleSum) 
 	lines := newLineReader(content, source)
 	p := new(redirectLines)
 	end := e.Reading.addLines(t, lines, func(line redirects.Line) {
-		own, _, _ := redirects.RulesAlone(line, options.Slashes)
-		for _, rule := range own {
+		alone, _ := redirects.RulesAlone(line, options.Slashes)
+		for _, rule := range alone.Own {
 			p.all = append(p.all, redirectSpan{rule, lines.start, lines.end})
 		}
 	})

@@ -533,6 +533,21 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 	}
 }
 
+func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
+	all := resolver.Rule{Key: "{+all}", Value: "/0", Exact: true}
+	const want = `key "{+all}": the line of a _redirects file would let pass what is below 0, as it ` +
+		"leads there itself; add a rule for that"
+	for _, exact := range []bool{true, false} {
+		got, err := write(rulefile.Redirects, resolver.Rule{Key: "0", Value: "pass", Exact: exact}, all)
+		if exact && (errorText(err) != want || got != "/0 /0 200\n") {
+			t.Errorf("got %v\n%s", err, got)
+		}
+		if !exact && (err != nil || got != "/0/* /0/:splat 200\n/* /0 302\n") {
+			t.Errorf("got %v\n%s", err, got)
+		}
+	}
+}
+
 func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 	got, err := write(rulefile.Redirects,
 		resolver.Rule{Key: "a", Value: "/1"},

@@ -35,28 +35,32 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 // redirectsTable is what becomes of rules in a _redirects file.
 type redirectsTable struct {
 	rules []resolver.Rule
-	// places are where the rules stand, by canonical key. It is nil where none is a template: then
-	// each has a line of its own.
+	// hasTemplates tells that there are templates; else each rule has lines of its own.
+	hasTemplates bool
+	// places are where the rules stand, by canonical key; nil if nobody has asked yet.
 	places map[string]int
 }
 
 func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
 	t := &redirectsTable{rules: rules}
 	isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
-	if !slices.ContainsFunc(rules, isTemplate) {
-		return t
-	}
-	t.places = make(map[string]int, len(rules))
-	for i, rule := range rules {
-		t.places[resolver.CanonicalKey(rule.Key, false)] = i
+	if t.hasTemplates = slices.ContainsFunc(rules, isTemplate); t.hasTemplates {
+		t.findPlaces()
 	}
 	return t
+}
+
+func (t *redirectsTable) findPlaces() {
+	t.places = make(map[string]int, len(t.rules))
+	for i, rule := range t.rules {
+		t.places[resolver.CanonicalKey(rule.Key, false)] = i
+	}
 }
 
 // inOrder returns the lines of all rules in an order in which the first that matches is the right
 // one. What has none is added to errs.
 func (t *redirectsTable) inOrder(errs *Errors) iter.Seq[string] {
-	if t.places == nil {
+	if !t.hasTemplates {
 		return func(yield func(string) bool) {
 			t.eachLines(errs, func(_ int, lines string) { yield(lines) })
 		}
@@ -94,12 +98,50 @@ func (t *redirectsTable) eachLines(errs *Errors, do func(i int, lines string)) {
 			continue
 		}
 		lines, err := redirectsOf(rule)
+		if err == nil {
+			err = t.checkEnds(rule, lines)
+		}
 		if err != nil {
 			errs.leaveOut(rule, err)
 			continue
 		}
 		do(i, lines)
 	}
+}
+
+// checkEnds refuses a rule whose line would let requests pass for paths that it takes and leads to,
+// and below, where another rule says what becomes of those paths alone.
+func (t *redirectsTable) checkEnds(rule resolver.Rule, lines string) error {
+	if rule.Exact && !resolver.IsTemplate(rule.Key) || !strings.HasPrefix(rule.Value, "/") {
+		return nil
+	}
+	alone, err := rulesOfLine(lastLine(lines))
+	if err != nil {
+		return err
+	}
+	for _, end := range alone.Ends {
+		if !end.Exact && t.hasItselfAlone(end.Key) {
+			return fmt.Errorf("the line of a _redirects file would let pass what is below %s, as it leads "+
+				"there itself; add a rule for that", end.Key)
+		}
+	}
+	return nil
+}
+
+// hasItselfAlone reports whether there is a rule for a path, and none for what is below it. Without
+// one for the path, what leads there never ends.
+func (t *redirectsTable) hasItselfAlone(key string) bool {
+	if t.places == nil {
+		t.findPlaces()
+	}
+	at, ok := t.places[resolver.CanonicalKey(key, false)]
+	_, hasBelow := t.places[resolver.CanonicalKey(key+"/{+rest}", false)]
+	return ok && t.rules[at].Exact && !hasBelow
+}
+
+// lastLine returns the last of some lines, each of which has an end.
+func lastLine(lines string) string {
+	return lines[strings.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
 }
 
 // isPartOfAnother reports whether a rule is one of those that the line of another one makes: that
@@ -121,8 +163,8 @@ func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	if err != nil {
 		return false
 	}
-	own, _, _, _ := rulesOfLine(lines)
-	return slices.ContainsFunc(own, func(made resolver.Rule) bool { return isRead(made, rule) })
+	alone, _ := rulesOfLine(lines)
+	return slices.ContainsFunc(alone.Own, func(made resolver.Rule) bool { return isRead(made, rule) })
 }
 
 // isSlashedForm reports whether a rule, whose key is one with a slash at its end, leads where that
@@ -142,9 +184,8 @@ func (t *redirectsTable) isSlashedForm(key string, rule resolver.Rule) bool {
 // would take.
 func (t *redirectsTable) placeOf(i int, rule resolver.Rule, lines string) (place int, err error) {
 	place = i
-	last := lines[strings.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
-	own, _, _, _ := rulesOfLine(last)
-	for _, made := range own {
+	alone, _ := rulesOfLine(lastLine(lines))
+	for _, made := range alone.Own {
 		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
 		if !ok {
 			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
@@ -302,36 +343,34 @@ func replacesQuery(rule resolver.Rule) bool {
 // checkReading refuses a line that is read as something else than the rule.
 func checkReading(line string, rule resolver.Rule) error {
 	const cannot = "a _redirects file cannot have it: "
-	own, instead, takesAll, err := rulesOfLine(line)
+	alone, err := rulesOfLine(line)
 	if err != nil {
 		return errors.New(cannot + err.Error())
 	}
-	if takesAll {
-		return nil
+	if alone.Own == nil {
+		return nil // all pass
 	}
-	for _, read := range slices.Concat(own, instead) {
+	for _, read := range slices.Concat(alone.Own, alone.Instead) {
 		if isRead(read, rule) {
 			return nil
 		}
 	}
-	likely := own[len(own)-1]
+	likely := alone.Own[len(alone.Own)-1]
 	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", likely.Key, likely.Value)
 }
 
-// rulesOfLine returns the rules that a line makes by itself, and those that it may make instead where
-// lines in front take paths, or it leads to other lines. One that takes all and passes makes none.
-func rulesOfLine(text string) (own, instead []resolver.Rule, takesAll bool, err error) {
+// rulesOfLine returns the rules of a line by itself.
+func rulesOfLine(text string) (alone redirects.Alone, err error) {
 	var parser lineParser
 	line, refused := parser.parse(strings.TrimSuffix(text, "\n"))
 	if refused != nil {
-		return nil, nil, false, refused.why
+		return alone, refused.why
 	}
 	made, err := parser.translate(&line, func(int) resolver.Position { return resolver.Position{} })
 	if err != nil {
-		return nil, nil, false, err
+		return alone, err
 	}
-	own, instead, err = redirects.RulesAlone(made, redirects.SlashesIgnored)
-	return own, instead, err == nil && own == nil, err
+	return redirects.RulesAlone(made, redirects.SlashesIgnored)
 }
 
 // isRead reports whether a rule that has been read is one that was written.

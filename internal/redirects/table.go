@@ -209,25 +209,35 @@ func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 	}
 }
 
-// RulesAlone returns the rules that a line makes by itself, and those that it may make instead where
-// lines in front take paths, or it leads to other lines. A line that takes all and passes makes none.
-func RulesAlone(line Line, slashes Slashes) (own, instead []resolver.Rule, err error) {
+// Alone are the rules of a line by itself.
+type Alone struct {
+	// Own are those that it makes, Instead those that it may make in their place where lines in front
+	// take paths, or it leads to other lines. Ends are those that end its way to itself.
+	Own, Instead, Ends []resolver.Rule
+}
+
+// RulesAlone returns the rules of a line by itself. A line that takes all and passes makes none.
+func RulesAlone(line Line, slashes Slashes) (alone Alone, err error) {
 	if _, err := Check(line.Path, slashes); err != nil {
-		return nil, nil, err
+		return alone, err
 	}
 	t, err := translate(&line, slashes)
 	if err != nil || t.takesAll() && t.passes() {
-		return nil, nil, err
+		return alone, err
+	}
+	add := func(to *[]resolver.Rule, made []madeRule) {
+		for i := range made {
+			*to = append(*to, made[i].rule)
+		}
 	}
 	for i := range t.sets {
-		for _, made := range t.rules(&t.sets[i], true, false) {
-			own = append(own, made.rule)
-		}
-		for _, made := range t.rules(&t.sets[i], true, true) {
-			instead = append(instead, made.rule)
-		}
+		add(&alone.Own, t.rules(&t.sets[i], true, false))
+		add(&alone.Instead, t.rules(&t.sets[i], true, true))
 	}
-	return own, instead, nil
+	for _, set := range t.ends() {
+		add(&alone.Ends, t.rulesOfEnd(&set, false))
+	}
+	return alone, nil
 }
 
 // Refuse takes in an entry that has no equivalent. The path is what it takes, nil if that cannot be
