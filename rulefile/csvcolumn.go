@@ -140,7 +140,8 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 		}
 		switch column := c.columns[i]; {
 		case column == strayColumn && !c.isLenient:
-			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
+			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s; what a table has "+
+				"beside them is left out by caddy shortlink convert --from csv --to csv",
 				quote(field), namesOf(csvColumns[:]))
 		case column != noColumn && column != strayColumn && slices.Contains(c.columns[:i], column):
 			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two",
@@ -189,12 +190,19 @@ func (c csvColumn) set(rule *resolver.Rule, field string) error {
 	}
 	if want, ok := c.setWord(rule, field); !ok {
 		message := "this column holds " + want + ", not " + quote(field)
-		if c == statusColumn && field == "410" {
-			message += "; write gone as the destination"
+		if c == statusColumn {
+			message += insteadOfStatus(field)
 		}
 		return errors.New(message)
 	}
 	return nil
+}
+
+// insteadOfStatus says what to write for a status of an error in a row, if a rule has that.
+func insteadOfStatus(field string) string {
+	return behind(resolver.InsteadOfStatus(field, func(outcome string) string {
+		return outcome + " as the destination"
+	}))
 }
 
 // setWord is set for a field that can be empty, and is not. It tells what the column can hold.

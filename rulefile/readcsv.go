@@ -17,10 +17,6 @@ func (o Reading) readCSV(
 ) (warnings []resolver.Warning, err error) {
 	c := newCSVReader(r, source)
 	c.lends, c.isExact, c.isLenient, c.hosts = o.Lends, o.isExact(), o.observer != nil, o.Hosts
-	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
-		at := resolver.Position{Source: source, Line: 1, Column: 1}
-		return nil, Errors{{at, "the text is UTF-16; save the file as UTF-8"}}
-	}
 	row, err := c.next()
 	if err == nil && o.observer != nil {
 		if program, columns, hasHeader := programOf(row, o.Hosts); program != nil {
@@ -192,6 +188,9 @@ func isBlank(row []string) bool {
 
 // rule makes a rule of a row, or reports what is wrong with it.
 func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
+	if c.isExchanged(row) {
+		return rule, false
+	}
 	errsBefore := len(c.errs)
 	rule.Exact = c.isExact
 	for i, field := range row[:min(len(row), len(c.columns))] {
@@ -218,6 +217,42 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 		}
 	}
 	return rule, len(c.errs) == errsBefore
+}
+
+// isExchanged reports whether key and destination of a row have exchanged their places, and if so
+// adds the error that says it. A path of the site in the key's place may be meant.
+func (c *csvReader) isExchanged(row []string) bool {
+	key, destination := slices.Index(c.columns, keyColumn), slices.Index(c.columns, destinationColumn)
+	if max(key, destination) >= len(row) || strings.HasPrefix(row[destination], "/") {
+		return false
+	}
+	_, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[destination]})
+	if !is {
+		return false
+	}
+	var header []string
+	for _, column := range c.columns[:min(len(row), len(c.columns))] {
+		header = append(header, column.name())
+	}
+	for _, fields := range [][]string{row, header} {
+		fields[key], fields[destination] = fields[destination], fields[key]
+	}
+	instead := c.written(row)
+	if !c.hasHeader {
+		instead += "; or put a header in front: " + c.written(header)
+	}
+	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	return true
+}
+
+// written returns the line of a row with these fields.
+func (c *csvReader) written(row []string) string {
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	w.Comma = c.quoted.Comma
+	w.Write(row) //nolint:errcheck // a text takes everything
+	w.Flush()
+	return strings.TrimSuffix(line.String(), "\n")
 }
 
 // set puts the i-th field of the row into a rule, or says what is wrong with it.
