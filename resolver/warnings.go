@@ -56,8 +56,8 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 	}
 	c.warnOfPercent(rule)
 	if strings.IndexByte(rule.Value, ' ') >= 0 {
-		c.warn(WarnSpace, rule, "the destination has a space, for which clients ask as %20, or + in "+
-			"a query; write that if it is meant, or leave out the space and what is behind it")
+		c.warn(WarnSpace, rule, "the destination has a space, which becomes %20, or + in a query; "+
+			"write that if it is meant, or leave out the space and what is behind it")
 	}
 	if value.path.query == "?" {
 		c.warn(WarnBareDelimiter, rule, "the bare \"?\" of the destination counts as its query "+

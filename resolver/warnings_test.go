@@ -128,20 +128,20 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		{
 			"a space in a path", WarnSpace,
 			[]Rule{{Key: "a", Value: "https://x.example/ 301", Position: at}}, Options{},
-			where + `"a": the destination has a space, for which clients ask as %20, or + in a query; ` +
+			where + `"a": the destination has a space, which becomes %20, or + in a query; ` +
 				`write that if it is meant, or leave out the space and what is behind it`,
 		},
 		{
 			"a space in a path of the site", WarnSpace,
 			[]Rule{{Key: "a", Value: "/b c", Position: at}}, Options{},
-			where + `"a": the destination has a space, for which clients ask as %20, or + in a query; ` +
+			where + `"a": the destination has a space, which becomes %20, or + in a query; ` +
 				`write that if it is meant, or leave out the space and what is behind it`,
 		},
 		{
 			"a space in a template's query", WarnSpace,
 			[]Rule{{Key: "a/{x}", Value: "https://x.example/?q={x} b", Position: at}}, Options{},
-			where + `"a/{x}": the destination has a space, for which clients ask as %20, or + in a ` +
-				`query; write that if it is meant, or leave out the space and what is behind it`,
+			where + `"a/{x}": the destination has a space, which becomes %20, or + in a query; ` +
+				`write that if it is meant, or leave out the space and what is behind it`,
 		},
 		{
 			"a key that leads through an exact one", WarnThroughExact,

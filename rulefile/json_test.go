@@ -120,7 +120,6 @@ links.json:1:28: the value of "a" has a member "destination"; it is called "to" 
 		"an unknown word in a rule": {`{"a": {"owner": "me"}}`,
 			`links.json:1:7: the value of "a" has no "to", which is the destination` + "\n" +
 				`links.json:1:8: the value of "a" has a member "owner"` + members},
-		"a list in an object": {`{"redirects": [{"source": "/a"}]}`, `links.json:1:15: the value of "redirects" is an array: write the destination as a string, or as an object {"to": "…"}; a list of redirects, such as Vercel's, is converted with --from array`},
 		"an unknown member twice": {`{"a": {"x": 1, "x": 2, "to": "/b"}}`,
 			"links.json:1:8: the value of \"a\" has a member \"x\"" + members + "\n" +
 				"links.json:1:16: the value of \"a\" has a member \"x\"" + members},

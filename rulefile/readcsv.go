@@ -222,8 +222,12 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 // isExchanged reports whether key and destination of a row have exchanged their places, and if so
 // adds the error that says it. A path of the site in the key's place may be meant.
 func (c *csvReader) isExchanged(row []string) bool {
-	key, destination := slices.Index(c.columns, keyColumn), slices.Index(c.columns, destinationColumn)
-	if max(key, destination) >= len(row) || strings.HasPrefix(row[destination], "/") {
+	key := slices.Index(c.columns, keyColumn)
+	if key >= len(row) || !isURL(row[key]) {
+		return false
+	}
+	destination := slices.Index(c.columns, destinationColumn)
+	if destination >= len(row) || strings.HasPrefix(row[destination], "/") {
 		return false
 	}
 	_, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[destination]})

@@ -147,8 +147,8 @@ func (j *jsonReader) read() error {
 		return err
 	}
 	if start.kind == '[' && !j.expectations {
-		return &Error{start.at, "rules are an object from key to destination, not an array; " +
-			aListIsConverted}
+		return &Error{start.at, "rules are an object from key to destination, not an array; a list of " +
+			"redirects, such as Vercel's, is converted with --from array"}
 	}
 	if start.kind != '{' {
 		return &Error{start.at, j.what("rules are an object from key to destination",
@@ -275,7 +275,7 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	j.errs.add(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
 		cmp.Or(j.insteadOfStatus(rule.Key, value), j.what(
 			`write the destination as a string, or as an object {"to": "…"}`,
-			`write a destination, "pass" or "error" as a string`)+insteadOfList(rule.Key, value)))
+			`write a destination, "pass" or "error" as a string`)))
 	return start, j.skip(value)
 }
 
@@ -288,16 +288,6 @@ func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 		return quote(key) + ": " + quote(outcome)
 	})
 }
-
-// insteadOfList says what to do with a list of redirects under its usual name.
-func insteadOfList(key string, value jsonToken) string {
-	if key != "redirects" || value.kind != '[' {
-		return ""
-	}
-	return "; " + aListIsConverted
-}
-
-const aListIsConverted = "a list of redirects, such as Vercel's, is converted with --from array"
 
 // readObject reads a value that is an object, whose "{" stands at start.
 func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) error {
