@@ -198,13 +198,6 @@ func (c csvColumn) set(rule *resolver.Rule, field string) error {
 	return nil
 }
 
-// insteadOfStatus says what to write for a status of an error in a row, if a rule has that.
-func insteadOfStatus(field string) string {
-	return behind(resolver.InsteadOfStatus(field, func(outcome string) string {
-		return outcome + " as the destination"
-	}))
-}
-
 // setWord is set for a field that can be empty, and is not. It tells what the column can hold.
 func (c csvColumn) setWord(rule *resolver.Rule, word string) (want string, ok bool) {
 	switch c {
