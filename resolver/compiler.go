@@ -167,7 +167,8 @@ func (c *Compiler) uncount(rule Rule) {
 func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey bool) {
 	inKey := checkKey(rule.Key)
 	c.failParts(rule, inKey, inValue)
-	if inValue == nil && value.outcome == "" && !value.internal && !c.opts.hostAllowed(value.url.Host) {
+	hasHost := inValue == nil && value.outcome == "" && !value.internal
+	if hasHost && !c.opts.hostAllowed(value.url.Host) {
 		c.fail(rule, ErrHostNotAllowed, hostMessage(value.url.Host))
 	}
 	c.checkStatus(rule)

@@ -220,7 +220,7 @@ func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
 }
 
 // isExchanged reports whether key and destination of a row have exchanged their places, and if so
-// adds the error that says it. A path of the site in the key's place may be meant.
+// adds the error that says it. A key that is a URL may be meant where the destination is a path.
 func (c *csvReader) isExchanged(row []string) bool {
 	key := slices.Index(c.columns, keyColumn)
 	if key >= len(row) || !isURL(row[key]) {
@@ -234,23 +234,22 @@ func (c *csvReader) isExchanged(row []string) bool {
 	if !is {
 		return false
 	}
-	var header []string
-	for _, column := range c.columns[:min(len(row), len(c.columns))] {
-		header = append(header, column.name())
-	}
-	for _, fields := range [][]string{row, header} {
-		fields[key], fields[destination] = fields[destination], fields[key]
-	}
-	instead := c.written(row)
+	instead := c.exchanged(row, key, destination)
 	if !c.hasHeader {
-		instead += "; or put a header in front: " + c.written(header)
+		var names []string
+		for _, column := range c.columns[:min(len(row), len(c.columns))] {
+			names = append(names, column.name())
+		}
+		instead += "; or put a header in front: " + c.exchanged(names, key, destination)
 	}
 	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
-// written returns the line of a row with these fields.
-func (c *csvReader) written(row []string) string {
+// exchanged returns the line of a row in which two fields have exchanged their places.
+func (c *csvReader) exchanged(row []string, i, j int) string {
+	row = slices.Clone(row)
+	row[i], row[j] = row[j], row[i]
 	var line strings.Builder
 	w := csv.NewWriter(&line)
 	w.Comma = c.quoted.Comma

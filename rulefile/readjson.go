@@ -303,22 +303,27 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 		}
 		return j.readProperty(&o, name)
 	}, func() {})
-	if err != nil {
-		return err
+	if err == nil {
+		j.checkObject(&o, start)
 	}
-	if o.seen == nil && len(o.nested) > 0 && !j.isValue && !j.expectations {
-		j.errs.add(start, "rules are not nested: write %s for the key %s in %s, or take %[3]s and its "+
-			"braces away, if it only wraps the rules", quote(rule.Key+"/"+o.nested[0].text),
-			quote(o.nested[0].text), quote(rule.Key))
-		return nil
+	return err
+}
+
+// checkObject reports what is wrong with an object, which begins at start, as a whole.
+func (j *jsonReader) checkObject(o *jsonObject, start resolver.Position) {
+	key := quote(o.rule.Key)
+	if o.seen == nil && o.nested != nil && !j.isValue && !j.expectations {
+		first := o.nested[0].text
+		j.errs.add(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
+			"braces away, if it only wraps the rules", quote(o.rule.Key+"/"+first), quote(first), key, key)
+		return
 	}
 	for _, name := range o.nested {
-		j.reportMember(rule, name)
+		j.reportMember(o.rule, name)
 	}
 	if !slices.Contains(o.seen, "to") {
-		j.errs.add(start, `the value of %s has no "to", which is the destination`, quote(rule.Key))
+		j.errs.add(start, `the value of %s has no "to", which is the destination`, key)
 	}
-	return nil
 }
 
 // jsonObject is a value that is an object, while it is read.

@@ -192,8 +192,8 @@ func (p *lineParser) parseDestination(line *redirectLine) (rest []word, refused 
 		line.to = word{"/" + splat, second.column}
 		return words[1:], nil
 	case at == 0:
-		err := cmp.Or(insteadOfWords(words), errors.New(quote(second.text)+" is no destination; "+whatItIs))
-		return nil, &refusal{word: second, why: err}
+		why := errors.New(quote(second.text) + " is no destination; " + whatItIs)
+		return nil, &refusal{word: second, why: cmp.Or(insteadOfWords(words), why)}
 	case at == 2 && IsArrow(second.text):
 		refused = &refusal{second, fmt.Errorf("leave out %s; write %s", quote(second.text),
 			joined(slices.Delete(slices.Clone(words), 1, 2))), unsupported}
