@@ -139,7 +139,8 @@ func TestATableThatCannotBeWrittenIsNamedWithTheReason(t *testing.T) {
 			t.Errorf("%q: got %s, %d", path, got, status)
 		}
 	}
-	if got, status := convert(oneRedirect, "-o", "-"); !strings.HasPrefix(got, docsOfOne) || status != 0 {
+	got, status := convert(oneRedirect, "-o", "-")
+	if !strings.HasPrefix(got, docsOfOne) || status != 0 {
 		t.Errorf("got %s, %d", got, status)
 	}
 	if _, err := os.Stat("-"); !os.IsNotExist(err) {

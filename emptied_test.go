@@ -138,25 +138,33 @@ func TestWhoRemovesTheLastRuleIsNotRefusedThenOrLater(t *testing.T) {
 	for name, remove := range map[string]func(*testing.T, *server){
 		"by command": func(t *testing.T, s *server) { s.says(t, "", 0, "remove", "docs") },
 		"by the admin endpoint": func(t *testing.T, s *server) {
-			if got := s.ask(t, "DELETE", "links/rules/docs", ""); got.status != 204 {
+			if got := s.ask(t, "DELETE", "go/rules/docs", ""); got.status != 204 {
+				t.Errorf("got %d %s", got.status, got.body)
+			}
+		},
+		"on the page": func(t *testing.T, s *server) {
+			form := s.formOf(t, "/.links/key/docs?delete")
+			if got := s.post(t, "/.links/key/docs", form.Encode(), asHTML); got.status != 303 {
 				t.Errorf("got %d %s", got.status, got.body)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			links := filepath.Join(t.TempDir(), "links.json")
-			write(t, links, `{"docs": "https://docs.example"}`)
-			s, block := followed(t, "from file "+links+" {\n poll 5ms\n }")
+			dir := t.TempDir()
+			s := &liveServer{links: filepath.Join(dir, "links.json"), log: filepath.Join(dir, "caddy.log")}
+			write(t, s.links, `{"docs": "https://docs.example"}`)
+			block := strings.Replace(pageBlock(s.links, ""), s.links, s.links+" {\n poll 5ms\n }", 1)
+			s.server = administer(t, logTo(s.log), block)
 			remove(t, s.server)
-			s.leads(t, "/docs", "299")
+			s.leads(t, "/docs", "200")
 			s.reads(t)
-			write(t, links, "{\n}\n")
+			write(t, s.links, "{\n}\n")
 			s.reads(t)
-			s.load(t, block("from file "+links+" {\n poll 10ms\n }"))
+			s.load(t, strings.Replace(block, "name go", "name go\n status 301", 1))
 			s.says(t, "new https://new.example\n", 0, "add", "new", "https://new.example")
 			s.says(t, "", 0, "remove", "new")
-			write(t, links, `{"docs": "https://docs.example"}`)
-			s.eventually(t, "/docs", "302 https://docs.example/")
+			write(t, s.links, `{"docs": "https://docs.example"}`)
+			s.eventually(t, "/docs", "301 https://docs.example/")
 			if n := s.timesLogged(t, rejected); n > 0 {
 				t.Errorf("rules are rejected %d times", n)
 			}
@@ -167,7 +175,9 @@ func TestWhoRemovesTheLastRuleIsNotRefusedThenOrLater(t *testing.T) {
 func TestAReloadOfTheConfigurationKeepsTheRulesOfASourceThatHasBecomeEmpty(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.json")
 	write(t, links, `{"docs": "https://docs.example"}`)
-	from := func(option string) string { return "from file " + links + " {\n poll off\n " + option + "\n }" }
+	from := func(option string) string {
+		return "from file " + links + " {\n poll off\n " + option + "\n }"
+	}
 	s, block := followed(t, from(""))
 	write(t, links, `{}`)
 	s.load(t, block("status 301\n "+from("")))
