@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -25,7 +26,7 @@ type reversePiece struct {
 }
 
 // captured are the values of a key's variables.
-type captured [maxSegments]string
+type captured [pattern.MaxSegments]string
 
 // addTemplate adds a template, if a page can be its destination.
 func (x *reverseIndex) addTemplate(t *templateRule) {
@@ -90,7 +91,7 @@ func (t *templateRule) cutPiece(sampled string) (piece reversePiece, rest string
 		for i, sample := range sampleSpellings(slot) {
 			if rest, ok := strings.CutPrefix(sampled[at:], sample); ok {
 				piece = reversePiece{literal: sampled[:at], slot: slot, encoded: i > 0}
-				piece.spans = i == 0 && t.span >= 0 && t.segments[t.span].slot == slot
+				piece.spans = i == 0 && t.span >= 0 && t.segments[t.span].Slot == slot
 				return piece, rest
 			}
 		}
@@ -106,7 +107,7 @@ func leadingNumber(text string) (n int, ok bool) {
 
 // hasAll reports whether all variables of the key are there.
 func (r *reverseTemplate) hasAll(names int) bool {
-	var has [maxSegments]bool
+	var has [pattern.MaxSegments]bool
 	for _, pieces := range [][]reversePiece{r.path, r.search} {
 		for _, piece := range pieces {
 			if piece.slot >= 0 && !has[piece.slot] {
@@ -199,9 +200,9 @@ func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) in
 // place of its variables, and the rest of the page's path.
 func (t *templateRule) appendCandidate(dst []byte, values *captured, rest string) []byte {
 	for _, p := range t.segments {
-		dst = append(append(dst, '/'), p.prefix...)
-		if !p.isLiteral() {
-			dst = append(append(dst, values[p.slot]...), p.suffix...)
+		dst = append(append(dst, '/'), p.Prefix...)
+		if !p.IsLiteral() {
+			dst = append(append(dst, values[p.Slot]...), p.Suffix...)
 		}
 	}
 	return append(dst, rest...)

@@ -33,9 +33,9 @@ func sampleOf(key string) sample {
 func (t *templateRule) sample() sample {
 	var b strings.Builder
 	for _, p := range t.segments {
-		b.WriteString("/" + p.prefix)
-		if !p.isLiteral() {
-			b.WriteString(sampleValue(p.slot) + p.suffix)
+		b.WriteString("/" + p.Prefix)
+		if !p.IsLiteral() {
+			b.WriteString(sampleValue(p.Slot) + p.Suffix)
 		}
 	}
 	return sample{b.String(), t}
