@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -17,7 +18,7 @@ type Compiler struct {
 	opts      options
 	table     table
 	templates *templateIndex // nil for none
-	patterns  *PatternIndex  // of the templates, to find those that nothing tells apart
+	patterns  *pattern.Index // of the templates, to find those that nothing tells apart
 	// addedTemplates are the templates in the order in which they came.
 	addedTemplates []addedTemplate
 	// added are the rules with literal keys in their order.

@@ -68,7 +68,7 @@ func isGoodKey(key string) bool {
 	if !IsTemplate(key) {
 		return checkKey(key) == nil
 	}
-	_, err := new(options).parsePattern(key)
+	_, err := new(options).parseTemplateKey(key)
 	return err == nil
 }
 

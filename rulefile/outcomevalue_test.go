@@ -45,8 +45,8 @@ func TestLinesWithStatus410AreGone(t *testing.T) {
 
 func TestAConversionOfA410LineTellsThatItsPageIsLeftOut(t *testing.T) {
 	var b strings.Builder
-	c, err := rulefile.Reading{}.Convert(&b, rulefile.JSON, strings.NewReader("/a /410.html 410\n/b /c\n"),
-		rulefile.Redirects, "_redirects")
+	lines := strings.NewReader("/a /410.html 410\n/b /c\n")
+	c, err := rulefile.Reading{}.Convert(&b, rulefile.JSON, lines, rulefile.Redirects, "_redirects")
 	if err != nil || c.Exact != 1 || c.Approximated.Count != 1 || c.Refused.Count != 0 ||
 		!strings.Contains(c.Approximated.Reports[0].Message, "handle_errors answers") {
 		t.Errorf("%+v, %v", c, err)

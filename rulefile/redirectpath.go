@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -56,7 +57,7 @@ type setSegment struct {
 func (s *setSegment) isText() bool { return s.name == "" }
 
 // maxSegments is how many segments a template has at most.
-const maxSegments = 64
+const maxSegments = pattern.MaxSegments
 
 // newRedirectPath takes the path of a line apart, or says why no rule can have it.
 func newRedirectPath(path string, dialect Dialect) (p redirectPath, kind refusalKind, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // Of the lines that match a path, the first wins; of the rules, that with the longest key. Where a
@@ -18,11 +19,11 @@ import (
 
 // lineOrder holds the rules of lines that later rules could precede.
 type lineOrder struct {
-	index  *resolver.PatternIndex
+	index  *pattern.Index
 	placed []ownedRule
 	// patterns are those of the rules placed. spans are those with text behind what spans segments,
 	// which the index does not find.
-	patterns []*resolver.Pattern
+	patterns []*pattern.Pattern
 	spans    []int
 	keys     map[string]int // the lines of rules that are for no line's own path, by key
 	work     int
@@ -38,7 +39,7 @@ type ownedRule struct {
 }
 
 func newLineOrder() *lineOrder {
-	return &lineOrder{index: resolver.NewPatternIndex(), keys: make(map[string]int)}
+	return &lineOrder{index: pattern.NewIndex(pattern.Preceded), keys: make(map[string]int)}
 }
 
 // ownerOf returns the line that has the rule of a key, which is no line's own path.
@@ -62,11 +63,10 @@ func (o *lineOrder) add(rule ownedRule) {
 	if rule.isOfAll {
 		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
 	}
-	pattern := resolver.PatternOf(taken)
-	n := len(o.placed)
+	key, n := patternOf(taken), len(o.placed)
 	o.placed = append(o.placed, rule)
-	o.patterns = append(o.patterns, &pattern)
-	o.index.Add(&pattern, n)
+	o.patterns = append(o.patterns, key)
+	o.index.Add(key, n)
 	if rule.set.span() >= 0 {
 		o.spans = append(o.spans, n)
 	}
@@ -74,19 +74,19 @@ func (o *lineOrder) add(rule ownedRule) {
 
 // preceded calls do with the rules that a rule could precede, until it reports false.
 func (o *lineOrder) preceded(rule *ownedRule, do func(n int) bool) {
-	pattern := resolver.PatternOf(rule.rule)
+	key := patternOf(rule.rule)
 	if rule.set.span() < 0 {
-		o.index.Each(&pattern, func(n int, _ string) bool { return do(n) })
+		o.index.Each(key, func(n int, _ string) bool { return do(n) })
 		for _, n := range o.spans {
 			o.work++
-			if _, both := pattern.Overlap(o.patterns[n]); both && !do(n) {
+			if _, both := key.Overlap(o.patterns[n]); both && !do(n) {
 				return
 			}
 		}
 		return
 	}
 	for n, other := range o.patterns {
-		if o.work++; o.placed[n].set.span() >= 0 && pattern.Compare(other) > 0 {
+		if o.work++; o.placed[n].set.span() >= 0 && key.Compare(other) > 0 {
 			continue
 		}
 		if !do(n) {
