@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
 	"github.com/caddy-shortlink/shortlink/internal/command"
+	"github.com/caddy-shortlink/shortlink/internal/directives"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -369,62 +368,17 @@ type writtenDirective struct {
 
 // directivesIn returns the shortlink directives of a Caddyfile, wherever they stand in it; none, if
 // the file cannot be read or is no Caddyfile.
-func directivesIn(path string) []writtenDirective {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil
+func directivesIn(path string) (all []writtenDirective) {
+	for _, tokens := range directives.InFile(path, "shortlink") {
+		all = append(all, readDirective(tokens))
 	}
-	blocks, err := caddyfile.Parse(path, text)
-	if err != nil {
-		return nil
-	}
-	var directives []writtenDirective
-	shorthands := httpcaddyfile.NewShorthandReplacer()
-	for _, block := range blocks {
-		for _, segment := range block.Segments {
-			shorthands.ApplyToSegment(&segment)
-			directives = append(directives, directivesOf(segment)...)
-		}
-	}
-	return directives
+	return all
 }
 
-// directivesOf returns the shortlink directives of a segment.
-func directivesOf(segment []caddyfile.Token) (directives []writtenDirective) {
-	for i := 0; i < len(segment); i++ {
-		if !beginsDirective(segment, i) {
-			continue
-		}
-		whole := segment[i : i+lengthOfDirective(segment[i:])]
-		h, at := new(Handler), resolver.Position{Source: segment[i].File, Line: segment[i].Line}
-		err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(whole)))
-		directives = append(directives, writtenDirective{h, err, at})
-		i += len(whole) - 1 // a key can be called like the directive
-	}
-	return directives
-}
-
-func beginsDirective(tokens []caddyfile.Token, i int) bool {
-	return tokens[i].Text == "shortlink" && (i == 0 || !onOneLine(tokens[i-1], tokens[i]))
-}
-
-func onOneLine(a, b caddyfile.Token) bool { return a.Line == b.Line && a.File == b.File }
-
-// lengthOfDirective returns how many of the tokens are the directive's that they begin with.
-func lengthOfDirective(tokens []caddyfile.Token) int {
-	depth := 0
-	for i, token := range tokens {
-		switch {
-		case token.Text == "{":
-			depth++
-		case token.Text == "}":
-			depth--
-		}
-		if depth == 0 && (i+1 == len(tokens) || !onOneLine(token, tokens[i+1])) {
-			return i + 1
-		}
-	}
-	return len(tokens)
+func readDirective(tokens []caddyfile.Token) writtenDirective {
+	h, at := new(Handler), resolver.Position{Source: tokens[0].File, Line: tokens[0].Line}
+	err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(tokens)))
+	return writtenDirective{h, err, at}
 }
 
 // withoutMatcher drops what stands between the directive's name and its block.
