@@ -42,11 +42,14 @@ type configuredHandlers []*configured
 func (configurations) Find(
 	ctx caddy.Context, config []byte, path, name string,
 ) (command.Handlers, error) {
-	handlers, err := findHandlers(config)
+	handlers, pages, err := findHandlers(config)
 	if err != nil {
 		return nil, err
 	}
 	handlers, wrong := handlers.decode()
+	if wrong == nil {
+		wrong = pages.check(handlers)
+	}
 	handlers.giveNames()
 	handlers.placeIn(path) // which puts inline rules into another order
 	var all command.Handlers
@@ -76,15 +79,14 @@ func (configurations) InDirectives(err error, path string) error { return inDire
 func (configurations) RuleLine(rule resolver.Rule) string { return ruleLine(rule) }
 
 // findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of
-// them once.
-func findHandlers(config []byte) (configuredHandlers, error) {
+// them once; and the links pages.
+func findHandlers(config []byte) (handlers configuredHandlers, pages configuredPages, err error) {
 	whole, err := decodeJSON(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var handlers configuredHandlers
 	known := map[string]*configured{}
-	pages := pagesOf(whole)
+	pages = pagesOf(whole)
 	eachHandler(whole, configuredSite{}, "shortlink", func(object map[string]any, at configuredSite) {
 		object = maps.Clone(object)
 		delete(object, "handler")
@@ -103,13 +105,14 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 		c.Pages = append(c.Pages, pages.in(at)...)
 	})
-	return handlers, nil
+	return handlers, pages, nil
 }
 
-// configuredPage is a links page of a configuration: its path, and where it stands.
+// configuredPage is a links page of a configuration: its path, the handler that it names, and where
+// it stands.
 type configuredPage struct {
-	path string
-	at   configuredSite
+	path, handler string
+	at            configuredSite
 }
 
 type configuredPages []configuredPage
@@ -119,7 +122,8 @@ func pagesOf(whole any) (pages configuredPages) {
 	add := func(object map[string]any, at configuredSite) {
 		path, _ := object["path"].(string)
 		path = strings.TrimSuffix(cmp.Or(path, "/.links"), "/")
-		pages = append(pages, configuredPage{path, at})
+		handler, _ := object["handler_name"].(string)
+		pages = append(pages, configuredPage{path, handler, at})
 	}
 	eachHandler(whole, configuredSite{}, "shortlink_page", add)
 	return pages
@@ -134,6 +138,15 @@ func (p configuredPages) in(at configuredSite) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// check returns the error that some of the pages have none of the handlers.
+func (p configuredPages) check(handlers configuredHandlers) error {
+	var errs []error
+	for _, page := range p {
+		errs = append(errs, live.CheckPage(page.handler, handlers.publicNames()))
+	}
+	return errors.Join(errs...)
 }
 
 // decodeJSON decodes a value without loss.
@@ -291,6 +304,15 @@ func (c *configured) prepare(ctx caddy.Context) error {
 // publicName is the name by which people and programs call the handler.
 func (c *configured) publicName() string { return cmp.Or(c.Handler.Name, "shortlink") }
 
+// publicNames returns the handlers' public names.
+func (all configuredHandlers) publicNames() []string {
+	public := make([]string, len(all))
+	for i, c := range all {
+		public[i] = c.publicName()
+	}
+	return public
+}
+
 // placeIn tells where the handlers stand in a Caddyfile, and gives their inline rules the lines
 // that they have lost in Caddy's JSON.
 func (all configuredHandlers) placeIn(path string) {
@@ -332,10 +354,7 @@ func (all configuredHandlers) giveNames() {
 		byName := cmp.Compare(a.publicName(), b.publicName())
 		return cmp.Or(byName, cmp.Compare(digests[a], digests[b]))
 	})
-	public := make([]string, len(all))
-	for i, c := range all {
-		public[i] = c.publicName()
-	}
+	public := all.publicNames()
 	names, count := live.UniqueNames(public)
 	for i, c := range all {
 		c.Found.Name, c.Shares = names[i], count[public[i]] > 1

@@ -102,6 +102,7 @@ func (rs *Ruleset) Start() (err error) {
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
+	configured.Store(rs, nil)
 	onceStarted(rs.events, func() {
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
@@ -209,6 +210,7 @@ func (rs *Ruleset) Stop() error {
 	if rs == nil || rs.shared == nil {
 		return nil
 	}
+	configured.Delete(rs)
 	running.Delete(rs)
 	_, err := rulesets.Delete(rs.Identity)
 	return err
