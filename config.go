@@ -103,6 +103,7 @@ func findHandlers(config []byte) (handlers configuredHandlers, pages configuredP
 		c.Addresses = append(c.Addresses, live.AddressesOf(at.hosts, at.ports)...)
 		c.Origins = append(c.Origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
+		c.Ways = append(c.Ways, at.way.At(at.hosts))
 		c.Pages = append(c.Pages, pages.in(at)...)
 	})
 	return handlers, pages, nil
@@ -163,6 +164,8 @@ type configuredSite struct {
 	ports []string // such as ":8080"
 	// invoked is set in a named route, which other routes invoke.
 	invoked bool
+	// way is what stands in front and looks at paths.
+	way command.Way
 	// partial is set where some requests may not arrive, or not as clients send them: behind a
 	// matcher of more than hosts, or a rewrite.
 	partial bool
@@ -181,9 +184,13 @@ func eachHandler(
 ) {
 	switch value := value.(type) {
 	case []any:
+		var front rewriting
 		for _, element := range value {
-			eachHandler(element, at, name, found)
+			within := at
+			within.way = front.wayTo(element, at.way)
+			eachHandler(element, within, name, found)
 			at.partial = at.partial || takesRequests(element)
+			front.add(element)
 		}
 	case map[string]any:
 		if value["handler"] == name {
@@ -196,11 +203,17 @@ func eachHandler(
 		if hosts := hostsOf(value["match"]); hosts != nil {
 			at.hosts = hosts
 		}
+		if paths := matchedBy(value["match"], "path"); paths != nil {
+			at.way = at.way.Through(paths)
+		}
 		at.partial = at.partial || matchesMoreThanHosts(value["match"])
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
 			within.partial = at.partial || member == "named_routes" || member == "errors"
 			within.invoked = at.invoked || member == "named_routes"
+			if member == "named_routes" || member == "errors" {
+				within.way = at.way.Rewritten() // by what comes there
+			}
 			eachHandler(value[member], within, name, found)
 		}
 	}
@@ -227,7 +240,8 @@ func (s configuredSite) origins() (origins []string) {
 // rewrite them.
 func takesRequests(element any) bool {
 	route, _ := element.(map[string]any)
-	return matchesMoreThanHosts(route["match"]) || hostsOf(route["match"]) == nil && rewrites(element)
+	return matchesMoreThanHosts(route["match"]) ||
+		hostsOf(route["match"]) == nil && has(element, "rewrite")
 }
 
 // matchesMoreThanHosts reports whether one of a route's matchers is not for hosts.
@@ -240,19 +254,16 @@ func matchesMoreThanHosts(matchers any) bool {
 	})
 }
 
-// rewrites reports whether there is a handler in a JSON value that rewrites requests.
-func rewrites(value any) bool {
+// has reports whether there is one of some handlers in a JSON value.
+func has(value any, handlers ...string) bool {
+	hasAny := func(value any) bool { return has(value, handlers...) }
 	switch value := value.(type) {
 	case []any:
-		return slices.ContainsFunc(value, rewrites)
+		return slices.ContainsFunc(value, hasAny)
 	case map[string]any:
-		switch value["handler"] {
-		case "rewrite":
-			return true
-		case "shortlink":
-			return false
-		}
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), rewrites)
+		name, _ := value["handler"].(string)
+		return slices.Contains(handlers, name) ||
+			name != "shortlink" && slices.ContainsFunc(slices.Collect(maps.Values(value)), hasAny)
 	}
 	return false
 }
@@ -266,17 +277,20 @@ func textsOf(elements []any) (texts []string) {
 }
 
 // hostsOf returns the hosts that matchers of a route take, or nil for any.
-func hostsOf(matchers any) (hosts []string) {
+func hostsOf(matchers any) []string { return matchedBy(matchers, "host") }
+
+// matchedBy returns what matchers of a kind take in the sets of matchers of a route, or nil for all.
+func matchedBy(matchers any, kind string) (texts []string) {
 	sets, _ := matchers.([]any)
 	for _, set := range sets {
 		members, _ := set.(map[string]any)
-		named, _ := members["host"].([]any)
+		named, _ := members[kind].([]any)
 		if named == nil {
 			return nil
 		}
-		hosts = append(hosts, textsOf(named)...)
+		texts = append(texts, textsOf(named)...)
 	}
-	return hosts
+	return texts
 }
 
 // decode decodes the handlers. It returns those that are good, and what is wrong with the others.

@@ -63,14 +63,15 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, ruleset: ruleset, origin: h.Rules.SiteOrigin(),
-		out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, handler: h.Found, ruleset: ruleset,
+		origin: h.Rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 
 // answers writes what becomes of URLs.
 type answers struct {
 	*resolving
+	handler *Found
 	ruleset *resolver.Ruleset
 	origin  string
 	out     *bufio.Writer
@@ -129,12 +130,18 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 
 // one answers a URL.
 func (a *answers) one(url string) error {
-	outcome, explanation := live.OutcomeOf(a.ruleset, url, a.origin, a.explain)
+	question := live.Ask(url, a.origin)
+	note := a.handler.arrive(&question)
+	outcome, explanation := live.OutcomeOf(a.ruleset, question, a.explain)
+	outcome.Note = note
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {
 		return printable.NewJSONEncoder(a.out).Encode(outcome)
 	}
 	_, err := fmt.Fprintln(a.out, outcome)
+	if err == nil && note != "" {
+		_, err = fmt.Fprintln(a.out, "  "+note)
+	}
 	if err == nil && a.explain {
 		err = live.WriteExplanation(a.out, outcome, explanation)
 	}
