@@ -279,7 +279,7 @@ func textsOf(elements []any) (texts []string) {
 // hostsOf returns the hosts that matchers of a route take, or nil for any.
 func hostsOf(matchers any) []string { return matchedBy(matchers, "host") }
 
-// matchedBy returns what matchers of a kind take in the sets of matchers of a route, or nil for all.
+// matchedBy returns what matchers of a kind take in the sets of a route's matchers, or nil for all.
 func matchedBy(matchers any, kind string) (texts []string) {
 	sets, _ := matchers.([]any)
 	for _, set := range sets {

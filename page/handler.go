@@ -19,8 +19,8 @@ import (
 // theHandler is the name of the handler's directive, of its module, and of one without a name.
 const theHandler = "shortlink"
 
-// checkHandlerIn returns an error if the Caddyfile that is being adapted has shortlink handlers, but
-// not the page's. Where it has none, it may become a part of another configuration.
+// checkHandlerIn returns an error if the Caddyfile that is being adapted has shortlink handlers,
+// but not the page's. Where it has none, it may become a part of another configuration.
 func (p *Page) checkHandlerIn(helper httpcaddyfile.Helper) error {
 	// Caddy tells a directive only of itself, and the handler can stand behind the page.
 	path, _ := helper.Option("filename").(string)

@@ -157,7 +157,10 @@ func (c *checking) checkHandler(
 	}
 	told := report.addHostKeys(ruleset, h, c.hosts)
 	report.addNeverReached(ruleset, h.Ways, told)
-	for _, w := range h.Rules.ClientHostWarnings(ruleset) {
+	for _, w := range h.Rules.ConfigurationWarnings(ruleset) {
+		if w.Key == "" && len(h.Lines) > 0 {
+			w.Position = h.Lines[0] // it is about the handler
+		}
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}
 	for _, path := range h.Pages {

@@ -9,8 +9,8 @@ import (
 
 // commonEndings are how most hosts end, and those of examples and private networks. Endings that
 // files have are not among them: md, sh, py, pl, rs, zip.
-const commonEndings = " com net org edu gov io dev app cloud info biz eu uk us ca de fr ch at nl au " +
-	"jp cn br ru example test local internal "
+const commonEndings = " com net org edu gov io dev app cloud info biz eu uk us ca de fr ch at nl " +
+	"au jp cn br ru example test local internal "
 
 // addHostKeys adds warnings of keys that begin with a host: of the site, which has hosts besides
 // those of the handler, or one that looks like most hosts. It returns these keys.

@@ -54,7 +54,7 @@ func (w Way) WithoutPrefix(prefix string) Way {
 	return w.through(gate{prefix: prefix})
 }
 
-// isSpecial reports whether Caddy may compare a character of a prefix in another way than by itself.
+// isSpecial reports whether Caddy may not compare a character of a prefix by itself.
 func isSpecial(c rune) bool {
 	return !strings.ContainsRune("/-._~", c) && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
 }
@@ -111,8 +111,8 @@ func cutPrefix(path, prefix string) string {
 	return path
 }
 
-// matcherAgainst returns the matcher that keeps away all requests which would have one of some paths
-// when they come to the handler, or nil.
+// matcherAgainst returns the matcher that keeps away all requests which would come to the handler
+// with one of some paths, or nil.
 func (w Way) matcherAgainst(paths pathSet) *gate {
 	for i, g := range slices.Backward(w.gates) {
 		if g.patterns == nil {

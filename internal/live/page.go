@@ -33,8 +33,8 @@ func RunningIn(ctx caddy.Context) Running {
 	return withUniqueNames(found)
 }
 
-// NamesIn returns the public names of the handlers that have been loaded with a configuration so far,
-// whether Caddy has started with it or not.
+// NamesIn returns the public names of the handlers that have been loaded with a configuration so
+// far, whether Caddy has started with it or not.
 func NamesIn(ctx caddy.Context) (public []string) {
 	events, err := eventsApp(ctx)
 	if err != nil {
@@ -62,7 +62,8 @@ func CheckPage(handler string, public []string) error {
 	}
 	there := slices.Compact(slices.Sorted(slices.Values(public)))
 	return fmt.Errorf("there is no shortlink handler named %s; there are: %s; write handler %s, or "+
-		"name %[1]s into the block of the one that is meant", handler, strings.Join(there, ", "), there[0])
+		"name %[1]s into the block of the one that is meant", handler, strings.Join(there, ", "),
+		there[0])
 }
 
 // OnceStarted calls a function, which returns at once, when Caddy has started with a configuration.

@@ -98,7 +98,7 @@ func (rs *Ruleset) Start() (err error) {
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.ClientHostWarnings(rs.Serving().Ruleset))
+	rs.warn(rs.ConfigurationWarnings(rs.Serving().Ruleset))
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
