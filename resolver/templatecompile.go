@@ -90,17 +90,15 @@ func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedVa
 	key, err := c.opts.parsePattern(rule.Key)
 	key.exact = rule.Exact
 	if err != nil {
-		c.fail(rule, ErrInvalidKey, err.Error())
-		if _, err = parseValue(rule.Value); err != nil {
-			c.fail(rule, ErrInvalidValue, err.Error())
-		}
+		_, inValue := parseValue(rule.Value)
+		c.failParts(rule, err, inValue)
 		return nil, value
 	}
 	t = &templateRule{Pattern: key}
 	t.value, value, err = parseTemplateValue(rule.Value, t.names)
 	switch {
 	case err != nil:
-		c.fail(rule, ErrInvalidValue, err.Error())
+		c.failParts(rule, nil, err)
 	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(t.value.host):
 		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
 	}

@@ -140,7 +140,8 @@ func (c *csvReader) readHeader(row []string) (ok bool) {
 		}
 		switch column := c.columns[i]; {
 		case column == strayColumn && !c.isLenient:
-			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s",
+			c.errs.add(c.fieldPosition(i), "there is no column %s; the columns are %s; what a table has "+
+				"beside them is left out by caddy shortlink convert --from csv --to csv",
 				quote(field), namesOf(csvColumns[:]))
 		case column != noColumn && column != strayColumn && slices.Contains(c.columns[:i], column):
 			c.errs.add(c.fieldPosition(i), "%q is a second column for the %s; remove one of the two",
@@ -189,8 +190,8 @@ func (c csvColumn) set(rule *resolver.Rule, field string) error {
 	}
 	if want, ok := c.setWord(rule, field); !ok {
 		message := "this column holds " + want + ", not " + quote(field)
-		if c == statusColumn && field == "410" {
-			message += "; write gone as the destination"
+		if c == statusColumn {
+			message += insteadOfStatus(field)
 		}
 		return errors.New(message)
 	}

@@ -92,7 +92,8 @@ func (c *csvReader) usualField(
 	}
 	code, ok := usualStatus(field)
 	if !ok {
-		err = errors.New("this column holds " + StatusWords + ", or 410, not " + quote(field))
+		err = errors.New("this column holds " + StatusWords + ", or 410, not " + quote(field) +
+			insteadOfStatus(field))
 	}
 	rule.Status = code
 	return strayColumn, "", err

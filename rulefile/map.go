@@ -34,11 +34,6 @@ func readMap(t *foreignTable, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if isJSON(line) {
-		t.wrong(m.lines.position(1), "this is JSON, and no map; write --from array for a list of "+
-			"redirects, or --from json for rules")
-		return nil
-	}
 	if t.reading.Status == 0 && t.reading.Query == resolver.QueryDefault {
 		t.remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
 			"site's own hold; say it with --status and --query")
@@ -56,13 +51,6 @@ func readMap(t *foreignTable, r io.Reader) error {
 			return err
 		}
 	}
-}
-
-// isJSON reports whether a first line begins an object or a list.
-func isJSON(line []byte) bool {
-	text := strings.Join(strings.Fields(string(line)), "")
-	return slices.Contains([]string{"{", "[", "{}", "[]", "[{"}, text) ||
-		strings.HasPrefix(text, `{"`) || strings.HasPrefix(text, `[{"`)
 }
 
 // isOfNginx reports whether a line is one of nginx.

@@ -61,7 +61,7 @@ func TestAMapThatIsJSONIsOneError(t *testing.T) {
 	for _, text := range []string{"{\n\"redirects\": [\n", "[\n{\n", "{\"redirects\": [",
 		"[{\"source\": \"/a\"}]"} {
 		testTexts(t, rulefile.Map, quietMap,
-			[]textTest{{text, "", "file:1:1: this is JSON, and no map; write --from array"}})
+			[]textTest{{text, "", "file:1:1: this is JSON, and not map; write the format"}})
 	}
 	testTexts(t, rulefile.Map, quietMap, []textTest{{"[a] /b", "[a] /b 301 exact", ""}})
 }

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -91,6 +92,19 @@ type observer struct {
 // is the reader's own.
 func (o Reading) Read(
 	r io.Reader, format Format, source string, add func(resolver.Rule),
+) (warnings []resolver.Warning, err error) {
+	const enough = 512
+	text := bufio.NewReaderSize(r, roomFor(r, 16<<10))
+	begin, _ := text.Peek(enough)
+	if err := o.checkBeginning(begin, format); err != nil {
+		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, err.Error()}}
+	}
+	return o.readText(text, format, source, add)
+}
+
+// readText is Read for a text that may be of the format.
+func (o Reading) readText(
+	r *bufio.Reader, format Format, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	switch format {
 	case JSON:

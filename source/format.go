@@ -50,7 +50,7 @@ func otherFormat(name, option string, first []byte) string {
 	case isForeign && (!isObject || isListed(first)):
 		return "; a file of another program is converted: caddy shortlink convert --to json --from " +
 			string(format) + " " + name
-	case isObject || told && !isForeign:
+	case isObject || told && !isForeign || bytes.IndexByte(first, 0) >= 0: // which is no text
 		return ""
 	}
 	return "; for the other formats write " + option + " csv or " + option + " redirects"

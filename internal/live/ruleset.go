@@ -49,8 +49,9 @@ type Ruleset struct {
 	Config
 	logger *zap.Logger
 	events *caddyevents.App
-	shared *shared // nil before it has started
-	meter  *meter  // of a load that tells how far it is, nil for none
+	shared *shared      // nil before it has started
+	meter  *meter       // of a load that tells how far it is, nil for none
+	before predecessors // whose place it takes, while it loads its first rules
 }
 
 // New returns a ruleset that is not loaded yet.

@@ -50,6 +50,9 @@ type shared struct {
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	notices []notice   // of the load that is under way
+	// emptied is the source that an edit has left without rules, until those serve: its place in the
+	// order of sources, from 1; 0 for none.
+	emptied int
 	last    atomic.Pointer[lastLoad]
 	renewal *renewal // nil while none is under way
 }
