@@ -30,7 +30,9 @@ var fronts = map[string]front{
 		block: "@links {\n path /go/* /l/*\n method GET\n}\nshortlink @links LINKS(docs l/a)",
 		never: "docs",
 	},
-	"one path":    {block: "handle /docs {\n shortlink LINKS(docs docs/a lunch)\n}", never: "docs/a lunch"},
+	"one path": {
+		block: "handle /docs {\n shortlink LINKS(docs docs/a lunch)\n}", never: "docs/a lunch",
+	},
 	"handle_path": {block: "handle_path /go/* {\n shortlink LINKS(docs go/docs)\n}"},
 	"a matcher within handle_path": {
 		block: "handle_path /p/* {\n handle /go/* {\n shortlink LINKS(docs go/a p/go/b)\n}\n}",
@@ -66,7 +68,9 @@ var fronts = map[string]front{
 	"upper case and escapes": {
 		block: "handle /GO/* {\n shortlink LINKS(%67o/a go%2Fb docs)\n}", never: "docs",
 	},
-	"escapes in the matcher": {block: "handle /g%6f/* {\n shortlink LINKS(docs go/a)\n}", isVague: true},
+	"escapes in the matcher": {
+		block: "handle /g%6f/* {\n shortlink LINKS(docs go/a)\n}", isVague: true,
+	},
 	"a rewrite in front": {
 		block: "route {\n rewrite /p/* /go/a\n shortlink /go/* LINKS(docs go/a)\n}",
 		never: "docs", isVague: true,
@@ -205,15 +209,17 @@ func TestAKeyThatOthersLeadToIsNotForRequestsAlone(t *testing.T) {
 			b /c/d
 			c https://c.example
 			go/gh/{owner} /github/{owner}
-			github https://github.com
+			github/v{x} /forge/{x}
+			forge /forges/now
+			forges https://github.com
 			x /y
 			y https://y.example
 		}
 	}
 }`)
 	got, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
-	for key, want := range map[string]bool{"b": false, "c": false, "github": false, "x": true,
-		"y": true} {
+	for key, want := range map[string]bool{"b": false, "c": false, "github/v{x}": false,
+		"forge": false, "forges": false, "x": true, "y": true} {
 		if strings.Contains(got, fmt.Sprintf("key %q: no request for it", key)) != want {
 			t.Errorf("of %s check says\n%s", key, got)
 		}

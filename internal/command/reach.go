@@ -51,8 +51,9 @@ func withoutPort(host string) string {
 func (r *checkReport) addNeverReached(
 	ruleset *resolver.Ruleset, ways []Way, told map[string]bool,
 ) {
-	if slices.ContainsFunc(ways, func(w Way) bool { return len(w.gates) == 0 }) {
-		return // as most have none
+	isOpen := func(w Way) bool { return len(w.gates) == 0 }
+	if len(ways) == 0 || slices.ContainsFunc(ways, isOpen) {
+		return
 	}
 	var unreached []resolver.Rule
 	led := ledTo{ruleset: ruleset, keys: map[string]bool{}, segments: map[string]bool{}}
@@ -63,8 +64,8 @@ func (r *checkReport) addNeverReached(
 			unreached = append(unreached, rule)
 		}
 	}
-	for _, rule := range unreached {
-		if !told[rule.Key] && !led.has(rule.Key) {
+	for _, rule := range led.withoutThem(unreached) {
+		if !told[rule.Key] {
 			r.warn(kindNeverReached, rule, neverReachedMessage(rule, ways))
 		}
 	}
@@ -122,6 +123,23 @@ func (l *ledTo) addFrom(rule resolver.Rule) {
 	if resolver.IsTemplate(rule.Key) {
 		l.segments[firstSegment(rule.Value[1:])] = true
 	}
+}
+
+// withoutThem returns the rules to which none of the others leads. It adds the keys that the rest
+// lead to in turn.
+func (l *ledTo) withoutThem(rules []resolver.Rule) []resolver.Rule {
+	before := -1
+	for before != len(rules) {
+		before = len(rules)
+		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool {
+			isLedTo := l.has(rule.Key)
+			if isLedTo {
+				l.addFrom(rule)
+			}
+			return isLedTo
+		})
+	}
+	return rules
 }
 
 // has reports whether one of the rules may lead to a key.

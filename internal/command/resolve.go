@@ -31,9 +31,12 @@ func resolveCommand(configurations Configurations) *cobra.Command {
 running Caddy. A URL can be a path, which is one of the configured origin, or
 else of http://localhost. "-" reads URLs from standard input, one a line.
 
+With --config it also says if a request does not reach the handler, as no site
+has its host or a path matcher keeps it away.
+
 With --format json each URL is answered with an object on a line of its own, in
 order: request, outcome (redirect, pass, gone or error), destination, key, hops,
-status, error, and with --explain explanation; absent members are left out.
+status, error, note, and with --explain explanation; absent members are left out.
 
 Exit status 1 says that an outcome is an error.`,
 		Example: `  caddy shortlink resolve --config Caddyfile.example /source/issues?q=caddy
