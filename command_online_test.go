@@ -373,14 +373,14 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 
 func TestAHandlerWithoutANameHasOneNameRunningOrNot(t *testing.T) {
 	const block = `
-	handle /one/* {
+	handle_path /one/* {
 		shortlink {
 			docs https://one.example/?a=1&b=2
 			b https://b.example
 			expect /docs/x https://one.example/x?a=1&b=2
 		}
 	}
-	handle /two/* {
+	handle_path /two/* {
 		shortlink {
 			docs https://two.example/
 			cache 1h

@@ -41,11 +41,12 @@ var mayImport = map[string][]string{
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
-		"internal/printable",
+		"internal/directives", "internal/printable",
 	},
+	"internal/directives": nil,
 	"page": {
 		"internal/live", "internal/hits", "rulefile", "resolver", "weburl", "internal/printable",
-		"source",
+		"internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

@@ -322,7 +322,7 @@ func (rs *Ruleset) newWarnings(
 ) []resolver.Warning {
 	warnings := slices.Clip(next.difference.Warnings)
 	if rules, _ := before.AtSite(); rules == 0 {
-		warnings = append(warnings, rs.ClientHostWarnings(next.Ruleset)...)
+		warnings = append(warnings, rs.clientHostWarnings(next.Ruleset)...)
 	}
 	return append(warnings, rs.shared.pages.warnings(before, next.Ruleset)...)
 }

@@ -99,10 +99,11 @@ func (rs *Ruleset) Start() (err error) {
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.ClientHostWarnings(rs.Serving().Ruleset))
+	rs.warn(rs.ConfigurationWarnings(rs.Serving().Ruleset))
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
+	configured.Store(rs, nil)
 	onceStarted(rs.events, func() {
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
@@ -210,6 +211,7 @@ func (rs *Ruleset) Stop() error {
 	if rs == nil || rs.shared == nil {
 		return nil
 	}
+	configured.Delete(rs)
 	running.Delete(rs)
 	_, err := rulesets.Delete(rs.Identity)
 	return err

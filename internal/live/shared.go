@@ -23,6 +23,10 @@ var rulesets = caddy.NewUsagePool()
 // ruleset that is just being read.
 var running sync.Map
 
+// configured are the handlers of configurations that Caddy has loaded, whether they have started or
+// not, as keys.
+var configured sync.Map
+
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 
