@@ -30,25 +30,6 @@ type otherColumn struct {
 	isType, hasStatus, hasOther bool
 }
 
-// usualName returns the name of the column that a table of redirects often calls so, "" for none.
-// isType tells that it is a status only where it holds one.
-func usualName(name string) (own string, isType bool) {
-	switch strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name)) {
-	case "path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath", "sourceurl", "frompath",
-		"fromurl", "redirectfrom":
-		return "key", false
-	case "new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath", "destinationurl",
-		"topath", "tourl", "redirectto", "redirecturl":
-		return "destination", false
-	case "statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode", "redirectstatus",
-		"responsecode":
-		return "status", false
-	case "type", "redirect", "redirecttype":
-		return "status", true
-	}
-	return "", false
-}
-
 func newUsual(in migrate.Input) *usual {
 	u := &usual{t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source)}
 	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
@@ -80,14 +61,14 @@ func (u *usual) rename(header []string) []string {
 	}
 	isStatus := slices.Contains(proper, "status")
 	for _, name := range header {
-		own, isType := usualName(name)
+		own, isType := rulefile.UsualColumnName(name)
 		isStatus = isStatus || own == "status" && !isType
 	}
 	for i, name := range header {
 		if _, ok := rulefile.ColumnName(name); ok {
 			continue
 		}
-		own, isType := usualName(name)
+		own, isType := rulefile.UsualColumnName(name)
 		if own != "" && !slices.Contains(proper, own) && !(isType && isStatus) {
 			u.names[i] = own
 		}
@@ -143,7 +124,7 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 	code, ok := usualStatus(field)
 	if !ok {
 		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
-			migrate.Quote(field))
+			migrate.Quote(field) + rulefile.InsteadOfStatus(field))
 	}
 	if u.isGone = code == statusGone; u.isGone {
 		return "", nil
