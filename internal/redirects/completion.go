@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // completed returns a rule, with those that the lines in front of its line need beside it. Or it
@@ -168,61 +170,25 @@ func (m *maker) errOverlap(first int, t *translation, path string) error {
 	case t.passes():
 		instead += " that passes"
 	default:
-		if to, ok := t.destinationAt(path); ok {
-			instead = "one from " + path + " to " + to
-		}
+		instead = "one from " + path + " to " + t.destinationAt(path)
 	}
 	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and a " +
 		"rule of this line would win there; write a rule for each such path instead of this line, " +
 		"beginning with " + instead + ", or put this line in front of that one")
 }
 
-// destinationAt returns where a line leads a path without variables.
-func (t *translation) destinationAt(path string) (to string, ok bool) {
-	at := paths{splatAt: noSplat}
-	for _, s := range Text(path) {
-		at.segments = append(at.segments, segment{before: s.Before})
-	}
+// destinationAt returns where a line leads a path that it takes.
+func (t *translation) destinationAt(path string) string {
+	var rules []resolver.Rule
 	for i := range t.sets {
-		if set := &t.sets[i]; at.isWithin(set) {
-			return t.target.write(false, func(variable string) []Piece {
-				return []Piece{{Text: set.textAt(variable, at.segments)}}
-			}), true
+		for _, made := range t.rules(&t.sets[i], true, false) {
+			rules = append(rules, made.rule)
 		}
 	}
-	return "", false
-}
-
-// textAt returns what of a path that a set takes is captured by a variable.
-func (s *paths) textAt(variable string, path []segment) string {
-	behind := len(path) - len(s.segments)
-	for i := range s.segments {
-		from, to := i, i+1
-		if own := &s.segments[i]; own.capture == variable {
-			if own.spans {
-				to += behind
-			}
-			return own.cut(joinSegments(path[from:to]))
-		} else if own.spans {
-			path = path[behind:]
-		}
+	const origin = "https://site.invalid"
+	ruleset, err := resolver.Compile(rules, resolver.Options{})
+	if err != nil {
+		return path // what leads to itself
 	}
-	if variable != Splat || s.splatAt == noSplat {
-		return ""
-	}
-	return joinSegments(path[min(s.splatAt, len(path)):])[s.splatCut:]
-}
-
-// cut cuts off what of a text is not captured.
-func (s *segment) cut(text string) string {
-	text = canonical(text)
-	return text[s.cutBefore : len(text)-s.cutAfter]
-}
-
-func joinSegments(segments []segment) string {
-	texts := make([]string, len(segments))
-	for i := range segments {
-		texts[i] = segments[i].before
-	}
-	return strings.Join(texts, "/")
+	return strings.TrimPrefix(ruleset.Resolve(origin+path).Destination, origin)
 }

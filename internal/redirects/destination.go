@@ -3,7 +3,6 @@ package redirects
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -211,86 +210,41 @@ func (d *destination) withoutSplat() string {
 // paths returns the paths that an internal destination can have; ok is false where no key is for
 // them. isFront asks for what stands in front of what spans segments, and all below that.
 func (d *destination) paths(isFront bool) (set paths, ok bool) {
-	b := destinationPaths{paths: paths{splatAt: noSplat, below: isFront}}
 	pieces := d.pathPieces()
+	parts := make([]Part, 0, len(pieces))
 	for i, p := range pieces {
-		switch {
-		case p.Variable == "":
-			ok = b.addText(p.Text)
-		case p.Variable == Splat && isFront:
-			return b.paths, true
-		case p.Variable == Splat:
-			ok = b.addSplat(i == len(pieces)-1)
-		default:
-			ok = b.addVariable(false)
+		if p.Variable == Splat && isFront {
+			break
 		}
-		if !ok {
-			return set, false
+		part := Part{Text: p.Text}
+		if p.Variable != "" {
+			part.Variable = Splat
 		}
+		if isLast := i == len(pieces)-1; p.Variable == Splat {
+			part.Spans = Several
+			if before := pieces[max(0, i-1)].Text; isLast && strings.HasSuffix(before, "/") {
+				part.Spans = Rest
+			} else if isLast {
+				part.Spans = One // and what is below
+				isFront = true
+			}
+		}
+		parts = append(parts, part)
 	}
-	b.endSegment()
-	return b.paths, true
+	segments, err := SegmentsOf(parts)
+	if n := len(segments); n > 0 && segments[n-1] == (Segment{}) {
+		segments = segments[:n-1] // a slash at the end
+	}
+	isWrong := func(s Segment) bool { return s == Segment{} || s.Spans == Several && !isAlone(s) }
+	if err != nil || len(segments) >= maxSegments || slices.ContainsFunc(segments, isWrong) {
+		return set, false
+	}
+	set = pathsOf(segments, SlashesIgnored)[0]
+	set.below = set.below || isFront
+	return set, true
 }
 
-// destinationPaths takes the pieces of a destination's path.
-type destinationPaths struct {
-	paths
-	current   segment
-	variables int
-}
-
-// addText adds text. It reports false for an empty segment, which no line's path has.
-func (s *destinationPaths) addText(text string) bool {
-	for {
-		front, rest, more := strings.Cut(text, "/")
-		if s.current.isText() {
-			s.current.before += front
-		} else {
-			s.current.after += front
-		}
-		if !more {
-			return true
-		}
-		if !s.endSegment() && len(s.segments) > 0 {
-			return false
-		}
-		text = rest
-	}
-}
-
-// addSplat adds what spans segments: all that is left, or segments of its own.
-func (s *destinationPaths) addSplat(isLast bool) bool {
-	switch isAlone := s.current == (segment{}); {
-	case isLast && isAlone:
-		s.below = true
-		return true
-	case isAlone:
-		return s.addVariable(true)
-	}
-	s.below = isLast
-	return isLast && s.addVariable(false)
-}
-
-// addVariable adds a variable. It reports false where its segment has one, and where there are more
-// than a key can have.
-func (s *destinationPaths) addVariable(spans bool) bool {
-	isFirst := s.current.isText()
-	s.current.name, s.current.spans = Splat, spans
-	if s.variables++; s.variables > 1 {
-		s.current.name += strconv.Itoa(s.variables)
-	}
-	return isFirst && s.variables < maxSegments
-}
-
-// endSegment ends a segment, and reports whether there is one.
-func (s *destinationPaths) endSegment() bool {
-	if s.current == (segment{}) {
-		return false
-	}
-	s.segments = append(s.segments, s.current)
-	s.current = segment{}
-	return true
-}
+func isAlone(s Segment) bool { return s.Before == "" && s.After == "" }
 
 // cutPath cuts a destination behind its path.
 func cutPath(destination string) (path, rest string) {

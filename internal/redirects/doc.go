@@ -1,15 +1,33 @@
 // Package redirects makes rules of a table of lines: of the lines that match a path the first
-// answers, and of rules that with the longest key. It knows no program and no way to write lines
-// down. Readers hand over each as a [Line]; [Table.Rules] passes on the rules that all make together.
+// answers, and of rules that with the longest key. It knows no program, and no way to write lines
+// down. Readers hand over each as a [Line]; [Table.Rules] passes on the rules that all make together:
 //
-// It imports package resolver alone. Package rulefile reads _redirects files with it, and
-// internal/migrate the tables of other programs. Regular expressions become lines in its package
-// pathexpr.
+//	line                             paths                 rules
+//	/about/*   https://a/:splat      about, and below      about            https://a/
+//	                                                       about/learn      https://a/learn   <-.
+//	/:x/learn  /learn                {x}/learn             {_x}/learn       /learn              |
+//	                                                            '-- would win at about/learn ---'
+//	/about     /x                    about                 none: the first line takes it
 //
-// Who has what: rulefile has Format, Reading with all its fields, Read and Write of JSON, CSV and
-// _redirects, Errors, the Warn kinds, and Reports, which collects what a Table reports
-// (NewReports(keepAll), Add(Report), Result(end) (warnings, error)). internal/migrate has Convert,
-// Conversion, FromFormats, ToFormats, ParseFrom, ParseTo, maps written, CSV of other programs, and
-// Read(reading rulefile.Reading, r, format, source, add), which makes a Table with the options of a
-// Reading, lets a reader fill it, and ends with Table.Rules.
+// A line takes one set of paths or several ([paths]: segments, and perhaps all below), and makes a
+// rule or two for each. Two questions decide what becomes of them:
+//
+//   - Which line owns a path? The first that takes it. A rule all of whose paths an earlier line
+//     takes is not made (owner.go).
+//   - Which rule would win? That of more segments, and so on, as package resolver has it. Where a later
+//     line's rule would win against an earlier line's, the earlier line gets one rule more, for what
+//     both take (precedence.go, completion.go). That rule is compared in turn.
+//
+// What two lines take in part is one rule where their segments are text or whole variables. Else no
+// rule is for it, and the later line is refused. So nothing leads elsewhere silently, and a line with
+// a path and no variables always makes its rule, unless one in front takes the path. A line that
+// needs too much is refused itself, and not those behind it.
+//
+// Three things more are different for clients of rules: a chain of lines is one answer (following.go),
+// a line can lead to what it takes itself (selfleading.go), and a slash at the end of a path makes no
+// difference to rules ([Slashes]).
+//
+// The package imports resolver and weburl. Package rulefile reads _redirects files with it, and
+// internal/migrate the tables of other programs. Its package pathexpr makes paths of regular
+// expressions.
 package redirects

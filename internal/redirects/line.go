@@ -1,6 +1,7 @@
 package redirects
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -97,6 +98,45 @@ func Text(path string) (segments []Segment) {
 	return segments
 }
 
+// Part is a part of a path: text, which can have slashes, or a variable.
+type Part struct {
+	Text, Variable string
+	Spans          Span
+}
+
+// SegmentsOf returns the segments of a path that is made of parts. The error is that one has two
+// variables.
+func SegmentsOf(parts []Part) (segments []Segment, err error) {
+	for i, p := range parts {
+		text := p.Text
+		if i == 0 {
+			text = strings.TrimPrefix(text, "/")
+			segments = append(segments, Segment{})
+		}
+		last := &segments[len(segments)-1]
+		if p.Variable != "" {
+			if !last.IsText() {
+				return nil, errTwoVariables
+			}
+			last.Variable, last.Spans = p.Variable, p.Spans
+			continue
+		}
+		first, rest, more := strings.Cut(text, "/")
+		if last.IsText() {
+			last.Before += first
+		} else {
+			last.After += first
+		}
+		if more {
+			segments = append(segments, Text("/"+rest)...)
+		}
+	}
+	return segments, nil
+}
+
+var errTwoVariables = errors.New("a segment has one variable, as nothing would settle which of " +
+	"two takes what; write a rule for each path")
+
 // Below returns a path and all below it, with one slash in between: /a takes /a, /a/ and /a/b.
 func Below(path []Segment) []Segment {
 	if n := len(path); n > 0 && path[n-1] == (Segment{}) {
@@ -151,3 +191,26 @@ func (l *Line) endsInSlash() bool {
 	n := len(l.Path)
 	return n > 0 && l.Path[n-1] == Segment{}
 }
+
+// Kind is what a report is about.
+type Kind uint8
+
+// The kinds of report.
+const (
+	Wrong        Kind = iota // the line is nothing to its program either, or has no equivalent: an error
+	NeverReached             // no request gets to the line, as earlier ones have all that it would take
+	LeftOut                  // the line has no equivalent, and makes no rule
+	Approximated             // the line's rule means nearly the same
+	WholeTable               // something that the table means elsewhere, and its rules do not
+)
+
+// Report is what is to be said of a line, or of a whole table.
+type Report struct {
+	Kind    Kind
+	At      resolver.Position
+	Message string
+}
+
+// MaxErrors is how many errors of a table are reported before it is given up. A table of a million
+// bad lines is not one of rules, and its errors are not to take more memory than rules do.
+const MaxErrors = 10_000

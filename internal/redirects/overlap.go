@@ -114,23 +114,7 @@ func (s *segment) takes(text string) bool {
 }
 
 // isLike reports whether two sets have the same paths.
-func (s *paths) isLike(other *paths) bool {
-	if s.below != other.below || len(s.segments) != len(other.segments) {
-		return false
-	}
-	for i := range s.segments {
-		if !s.segments[i].isLike(&other.segments[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *segment) isLike(other *segment) bool {
-	return s.isText() == other.isText() && s.spans == other.spans &&
-		canonical(s.before) == canonical(other.before) &&
-		canonical(s.after) == canonical(other.after)
-}
+func (s *paths) isLike(other *paths) bool { return s.isWithin(other) && other.isWithin(s) }
 
 // and returns the paths that two sets have in common, with the variables of the first. No segment
 // of theirs spans several, unless it is one of the other, below all that the first one says. It

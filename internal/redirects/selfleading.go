@@ -112,11 +112,7 @@ func (t *translation) withoutSplat() (set paths, ok bool) {
 		return set, false
 	}
 	path, _ := cutPath(t.target.withoutSplat())
-	set.splatAt = noSplat
-	for text := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
-		set.segments = append(set.segments, segment{before: text})
-	}
-	return set, true
+	return pathsOf(Text(strings.Trim(path, "/")), SlashesKept)[0], true
 }
 
 // rulesOfEnd returns the rules that let the paths pass at which a line's way to itself ends.

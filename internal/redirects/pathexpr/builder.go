@@ -14,7 +14,7 @@ import (
 
 // state is a path, as far as it has been built.
 type state struct {
-	parts  []part
+	parts  []redirects.Part
 	groups []groupSpan
 	// isBegun and isEnded tell that "^" and "$" are behind it, hasRest that nothing follows but "$",
 	// hasSpan that there is a variable for several segments in its middle.
@@ -23,27 +23,21 @@ type state struct {
 	isLazy bool
 }
 
-// part is a part of a path: text, which can have slashes, or a variable.
-type part struct {
-	text, variable string
-	spans          redirects.Span
-}
-
 // groupSpan is which parts of a path a group has captured.
 type groupSpan struct{ number, from, to int }
 
-func (s *state) last() part {
+func (s *state) last() redirects.Part {
 	if len(s.parts) == 0 {
-		return part{}
+		return redirects.Part{}
 	}
 	return s.parts[len(s.parts)-1]
 }
 
-func (s *state) append(p part) { s.parts = append(slices.Clip(s.parts), p) }
+func (s *state) append(p redirects.Part) { s.parts = append(slices.Clip(s.parts), p) }
 
-func (s *state) endsInVariable() bool { return s.last().variable != "" }
+func (s *state) endsInVariable() bool { return s.last().Variable != "" }
 
-func (s *state) endsInSlash() bool { return strings.HasSuffix(s.last().text, "/") }
+func (s *state) endsInSlash() bool { return strings.HasSuffix(s.last().Text, "/") }
 
 // builder builds the paths of a regular expression.
 type builder struct {
@@ -56,7 +50,7 @@ type builder struct {
 // start returns the state in which nothing but the base is there.
 func (b *builder) start() (s state) {
 	if b.Base != "" {
-		s.append(part{text: b.Base})
+		s.append(redirects.Part{Text: b.Base})
 	}
 	return s
 }
@@ -156,7 +150,7 @@ func (b *builder) addText(s state, text string) ([]state, error) {
 	if s.endsInSlash() && strings.HasPrefix(text, "/") {
 		return nil, nil
 	}
-	s.append(part{text: b.encoded(text)})
+	s.append(redirects.Part{Text: b.encoded(text)})
 	s.isLazy = false
 	return []state{s}, nil
 }
@@ -165,12 +159,12 @@ func (b *builder) addText(s state, text string) ([]state, error) {
 // is one segment at least, and a whole one.
 func (b *builder) endSpan(s *state, text string) bool {
 	n := len(s.parts)
-	isWhole := s.last().spans == redirects.Some && n > 1 && strings.HasSuffix(s.parts[n-2].text, "/")
+	isWhole := s.last().Spans == redirects.Some && n > 1 && strings.HasSuffix(s.parts[n-2].Text, "/")
 	if !b.Spans || !isWhole || s.hasSpan || text[0] != '/' {
 		return false
 	}
 	s.parts = slices.Clone(s.parts)
-	s.parts[n-1].spans = redirects.Several
+	s.parts[n-1].Spans = redirects.Several
 	s.hasRest, s.hasSpan = false, true
 	return true
 }
@@ -284,7 +278,7 @@ func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, 
 		return nil, b.refuse(e)
 	}
 	with := s
-	with.append(part{variable: name})
+	with.append(redirects.Part{Variable: name})
 	with.isLazy = isLazy
 	switch {
 	case len(s.parts) == 0:
@@ -341,12 +335,12 @@ func (b *builder) addRest(s *state, isSome bool) error {
 	case s.isLazy:
 		return errLazy
 	case len(s.parts) == 0, s.endsInVariable():
-		s.append(part{text: "/"})
+		s.append(redirects.Part{Text: "/"})
 	}
 	s.hasRest = true
-	rest := part{variable: redirects.Splat, spans: redirects.Rest}
+	rest := redirects.Part{Variable: redirects.Splat, Spans: redirects.Rest}
 	if isSome {
-		rest.spans = redirects.Some
+		rest.Spans = redirects.Some
 	}
 	s.append(rest)
 	return nil
@@ -367,7 +361,7 @@ func (b *builder) finish(s *state) error {
 		return nil
 	}
 	b.nameVariables(s)
-	segments, err := s.segments()
+	segments, err := redirects.SegmentsOf(s.parts)
 	if err != nil {
 		return err
 	}
@@ -408,46 +402,16 @@ func (b *builder) nameVariables(s *state) {
 		if g.to != g.from+1 {
 			continue
 		}
-		if p := &s.parts[g.from]; p.variable != "" && p.spans == redirects.One {
-			p.variable = b.Names[g.number-1]
+		if p := &s.parts[g.from]; p.Variable != "" && p.Spans == redirects.One {
+			p.Variable = b.Names[g.number-1]
 		}
 	}
-}
-
-// segments returns the segments of a path.
-func (s *state) segments() (segments []redirects.Segment, err error) {
-	segments = []redirects.Segment{}
-	for i, p := range s.parts {
-		text := p.text
-		if i == 0 {
-			text = strings.TrimPrefix(text, "/")
-			segments = append(segments, redirects.Segment{})
-		}
-		last := &segments[len(segments)-1]
-		if p.variable != "" {
-			if !last.IsText() {
-				return nil, errTwoVariables
-			}
-			last.Variable, last.Spans = p.variable, p.spans
-			continue
-		}
-		first, rest, more := strings.Cut(text, "/")
-		if last.IsText() {
-			last.Before += first
-		} else {
-			last.After += first
-		}
-		if more {
-			segments = append(segments, redirects.Text(rest)...)
-		}
-	}
-	return segments, nil
 }
 
 // pieces returns parts of a path as they stand in a destination.
-func pieces(parts []part) (all []redirects.Piece) {
+func pieces(parts []redirects.Part) (all []redirects.Piece) {
 	for _, p := range parts {
-		all = append(all, redirects.Piece{Text: p.text, Variable: p.variable})
+		all = append(all, redirects.Piece{Text: p.Text, Variable: p.Variable})
 	}
 	return joined(all)
 }

@@ -26,8 +26,6 @@ var (
 			"if one segment is meant, or " + Remedy)
 	errLazy = errors.New("in the regular expression, nothing settles what is taken as a whole where " +
 		"something follows that takes as little as it can; write [^/]+ for a segment")
-	errTwoVariables = errors.New("a segment has one variable, as nothing would settle which of " +
-		"two takes what; write a rule for each path")
 )
 
 // unreadable says why a regular expression cannot be read.
