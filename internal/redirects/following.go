@@ -1,6 +1,7 @@
 package redirects
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -107,29 +108,89 @@ func (m *maker) nextOf(key string) (to string, line int, ok bool) {
 }
 
 // findFollowing finds out which lines for all below a path lead to where other lines are. Their rules
-// leave all of a path to those.
+// leave all of a path to those. Only lines are compared whose paths can begin alike.
 func (m *maker) findFollowing() {
-	targets := make(map[uint64][]int) // the lines by the path that they lead to
-	var others []int                  // those whose destination has variables
+	const mostCompared = 1 << 22
+	targets := make(map[string][]target) // by the text of the first segment, "" for any
 	for _, i := range m.leading {
 		t := m.lines[i].translation
 		set, ok := t.target.paths(false)
-		switch {
-		case !ok:
+		if !ok {
 			t.follows = followsOthers
-		case set.isLiteral() && len(set.segments) > 0:
-			hash := m.owners.hash(set.key())
-			targets[hash] = append(targets[hash], i)
-			m.followAbove(i, set.key())
-		default:
-			others = append(others, i)
+			continue
+		}
+		first := firstTextOf(set.key())
+		targets[first] = append(targets[first], target{i, set})
+	}
+	compared := 0
+	for j := range m.lines {
+		if len(targets) == 0 || m.lines[j].refused != nil {
+			continue
+		}
+		same := [][]target{targets[""]}
+		if own := m.firstText(j); own != "" {
+			same = append(same, targets[own])
+		} else {
+			same = slices.Collect(maps.Values(targets))
+		}
+		for k := range same {
+			if compared += len(same[k]); compared > mostCompared {
+				m.followAll()
+				return
+			}
+			for l := range same[k] {
+				m.compareTarget(&same[k][l], j)
+			}
 		}
 	}
-	if len(targets) > 0 {
-		m.followBelow(targets)
+}
+
+// target is where a line leads.
+type target struct {
+	line int
+	set  paths
+}
+
+// followAll lets all lines lead to others, where comparing them takes too long: that is more rules,
+// and no other answers.
+func (m *maker) followAll() {
+	for _, i := range m.leading {
+		m.lines[i].translation.follows = followsOthers
 	}
-	m.followDynamic(others)
-	m.decideSlashes()
+}
+
+// firstText returns the text of the first segment of a line's path, "" for a variable.
+func (m *maker) firstText(i int) string {
+	if key := m.lines[i].key; key != "" {
+		return firstTextOf(key)
+	}
+	return firstTextOf(m.lines[i].translation.sets[0].key())
+}
+
+// firstTextOf returns the text of the first segment of a key, "" for a variable.
+func firstTextOf(key string) string {
+	first, _, _ := strings.Cut(key, "/")
+	if strings.IndexByte(first, '{') >= 0 {
+		return ""
+	}
+	return canonical(first)
+}
+
+// compareTarget notes if a line leads to where another one is, and that is reached.
+func (m *maker) compareTarget(of *target, other int) {
+	t := m.lines[of.line].translation
+	if t.follows == followsOthers {
+		return
+	}
+	next := m.translationOf(other)
+	switch {
+	case !of.set.overlapsAny(next.sets) || m.isHidden(other, next, of.line):
+	case next.Answer == Leads && !next.passes() && next.target.appendsSplat() &&
+		len(next.sets) == 1 && next.sets[0].below:
+		t.follows = max(t.follows, followsBelow)
+	default:
+		t.follows = followsOthers
+	}
 }
 
 // decideSlashes finds out whether rules have to be compared for the sake of slashes at the end of
@@ -147,103 +208,6 @@ func (m *maker) decideSlashes() {
 		m.lines[i].translation.keepsSlashes = keepsSlashes
 	}
 	isKept := m.Slashes == SlashesKept
-	m.isCompared = len(m.dynamic) > 0 || keepsSlashes || isKept && len(m.owners.below) > 0
+	m.isCompared = m.isDynamic || keepsSlashes || isKept && len(m.owners.below) > 0
 	m.isSlashed = keepsSlashes || isKept
-}
-
-// followAbove notes which lines that take all below a path have the target of a line.
-func (m *maker) followAbove(i int, target string) {
-	for hash := range m.owners.above(target) {
-		if above, there := m.owners.below[hash]; there {
-			m.follow(i, above)
-		}
-	}
-	if whole, there := m.owners.below[m.owners.hash("")]; there {
-		m.follow(i, whole)
-	}
-}
-
-// follow notes that a line leads to where another one is, if that is reached.
-func (m *maker) follow(i, other int) {
-	t, next := m.lines[i].translation, m.translationOf(other)
-	switch {
-	case m.isHidden(other, next, i):
-	case next.Answer == Leads && !next.passes() && next.target.appendsSplat() &&
-		len(next.sets) == 1 && next.sets[0].below:
-		t.follows = max(t.follows, followsBelow)
-	default:
-		t.follows = followsOthers
-	}
-}
-
-// followBelow finds the lines at or below the targets of others.
-func (m *maker) followBelow(targets map[uint64][]int) {
-	for i := range m.lines {
-		if m.lines[i].refused != nil {
-			continue
-		}
-		for hash := range m.owners.above(m.literalBeginning(i)) {
-			for _, leading := range targets[hash] {
-				if m.lines[leading].translation.follows != followsOthers {
-					m.follow(leading, i)
-				}
-			}
-		}
-	}
-}
-
-// literalBeginning returns the segments of a path in front of the first with a variable.
-func (m *maker) literalBeginning(i int) string {
-	if key := m.lines[i].key; key != "" {
-		return key
-	}
-	var texts []string
-	for _, s := range m.lines[i].translation.Path {
-		if !s.IsText() {
-			break
-		}
-		texts = append(texts, s.Before)
-	}
-	return strings.Trim(strings.Join(texts, "/"), "/")
-}
-
-// followDynamic compares the targets of lines with the paths of those that have variables; and all
-// targets that have variables themselves, of which there are few, with those of all lines.
-func (m *maker) followDynamic(others []int) {
-	const mostCompared = 1 << 20
-	if len(m.leading)*len(m.dynamic)+len(others)*len(m.lines) > mostCompared {
-		for _, i := range m.leading {
-			m.lines[i].translation.follows = followsOthers
-		}
-		return
-	}
-	for _, i := range m.leading {
-		m.followAmong(i, slices.Values(m.dynamic))
-	}
-	for _, i := range others {
-		m.followAmong(i, func(yield func(int) bool) {
-			for j := range m.lines {
-				if m.lines[j].refused == nil && !yield(j) {
-					return
-				}
-			}
-		})
-	}
-}
-
-// followAmong compares the target of a line with the paths of others.
-func (m *maker) followAmong(i int, others func(func(int) bool)) {
-	t := m.lines[i].translation
-	target, ok := t.target.paths(false)
-	if !ok {
-		return
-	}
-	for other := range others {
-		if t.follows == followsOthers {
-			return
-		}
-		if target.overlapsAny(m.translationOf(other).sets) {
-			m.follow(i, other)
-		}
-	}
 }

@@ -14,14 +14,13 @@ type maker struct {
 	*Table
 	owners *owners
 	madeRules
-	pass func(resolver.Rule)
-	// dynamic are the lines with variables in their paths, leading those that lead all below a path to
-	// another one of the site.
-	dynamic, leading []int
-	firstLater       int
-	whole            int // the line that takes every path, none for none
-	chainEnds        map[uint64]chainEnd
-	hasTails         bool // a destination has a query or a fragment
+	pass       func(resolver.Rule)
+	leading    []int // lines that lead all below a path to another one of the site
+	isDynamic  bool  // a line has variables in its path
+	firstLater int
+	whole      int // the line that takes every path, none for none
+	chainEnds  map[uint64]chainEnd
+	hasTails   bool // a destination has a query or a fragment
 	// unslashed are the rules for paths without a slash at their end, where that counts.
 	unslashed []madeRule
 	left      []int // the lines that are left out
@@ -43,6 +42,7 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 		m.prepare(i)
 	}
 	m.findFollowing()
+	m.decideSlashes()
 	if !m.makeAll() {
 		return
 	}
@@ -118,9 +118,7 @@ func (m *maker) prepare(i int) {
 		stored.query = m.Query
 	}
 	isDynamic, isBelow := m.registerLine(i)
-	if isDynamic {
-		m.dynamic = append(m.dynamic, i)
-	}
+	m.isDynamic = m.isDynamic || isDynamic
 	m.isPlain = m.isPlain && !isDynamic && !isBelow
 	if t := stored.translation; isBelow && t.Answer == Leads && t.target.isInternal &&
 		t.target.endsInSplat() {

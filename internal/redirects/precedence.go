@@ -77,19 +77,10 @@ func (m *madeRules) remember(rule madeRule) {
 	m.rules = append(m.rules, rule)
 	m.index.Add(&pattern, n)
 	if rule.set.hasSpan() {
-		first := rule.firstText()
+		first := firstTextOf(rule.rule.Key)
 		m.spans[first] = append(m.spans[first], n)
 		m.nSpan++
 	}
-}
-
-// firstText returns the text of the first segment of a rule's key, "" for a variable.
-func (r *madeRule) firstText() string {
-	first, _, _ := strings.Cut(r.rule.Key, "/")
-	if strings.IndexByte(first, '{') >= 0 {
-		return ""
-	}
-	return canonical(first)
 }
 
 // taken returns what a rule takes, with a slash at the end if the other one is for such paths and the
@@ -133,7 +124,7 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	if m.nSpan == 0 {
 		return
 	}
-	if first := rule.firstText(); first != "" {
+	if first := firstTextOf(rule.rule.Key); first != "" {
 		try(m.spans[first])
 		try(m.spans[""])
 		return
