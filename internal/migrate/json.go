@@ -3,14 +3,12 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // JSON is a value of a JSON text, with the place where it begins.
@@ -64,27 +62,22 @@ func (v JSON) Member(name string) JSON {
 func DecodeJSON(text []byte, source string) (values []JSON, err error) {
 	d := jsonDecoder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)),
 		at: resolver.Position{Source: source, Line: 1, Column: 1}}
-	d.decoder.UseNumber()
-	for {
-		v, err := d.value(0)
-		switch {
-		case err == io.EOF && values != nil:
-			return values, nil
-		case err == io.EOF:
-			err = io.ErrUnexpectedEOF
-		}
-		if v.Kind != 0 {
+	d.decoder.UseNumber() // of any size
+	for err == nil {
+		var v JSON
+		if v, err = d.value(0); v.Kind != 0 {
 			values = append(values, v)
 		}
-		if err != nil {
-			return values, &rulefile.Error{Position: d.at, Message: explainJSON(err)}
+		if rest := d.text[d.decoder.InputOffset():]; err == nil && len(bytes.TrimSpace(rest)) == 0 {
+			return values, nil
 		}
 	}
+	return values, ErrorAt(d.at, explainJSON(err))
 }
 
 // explainJSON says what is no JSON.
 func explainJSON(err error) string {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == io.EOF {
 		return "this is no JSON: it ends too early"
 	}
 	return fmt.Sprintf("this is no JSON: %s; it has no comments, texts stand in double quotation "+
@@ -112,15 +105,6 @@ func (d *jsonDecoder) token() (json.Token, error) {
 	}
 	d.begin = begin
 	return d.decoder.Token()
-}
-
-// inside is token where the text may not end.
-func (d *jsonDecoder) inside() (json.Token, error) {
-	token, err := d.token()
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return token, err
 }
 
 // value reads a value that stands so deep in others.
@@ -156,7 +140,7 @@ func (d *jsonDecoder) readInside(v *JSON, depth int) error {
 		var name json.Token
 		var err error
 		if v.Kind == '{' {
-			if name, err = d.inside(); err != nil {
+			if name, err = d.token(); err != nil {
 				return err
 			}
 		}
@@ -165,21 +149,18 @@ func (d *jsonDecoder) readInside(v *JSON, depth int) error {
 		if value.Kind != 0 {
 			v.Inside = append(v.Inside, value)
 		}
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
 		if err != nil {
 			return err
 		}
 	}
-	_, err := d.inside()
+	_, err := d.token()
 	return err
 }
 
 // skip passes over what is inside an object or a list, and its end.
 func (d *jsonDecoder) skip() error {
 	for depth := 1; depth > 0; {
-		token, err := d.inside()
+		token, err := d.token()
 		if err != nil {
 			return err
 		}

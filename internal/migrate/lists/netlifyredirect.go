@@ -15,8 +15,7 @@ import (
 // netlifyMembers are the members of a redirect.
 func netlifyMembers() []string {
 	return []string{"from", "origin", "to", "destination", "status", "force", "query", "params",
-		"parameters", "conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler",
-		""}
+		"parameters", "conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler"}
 }
 
 // tomlRedirect is a redirect of a netlify.toml on its way to a line of _redirects.

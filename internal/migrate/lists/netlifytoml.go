@@ -1,19 +1,18 @@
 package lists
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -34,7 +33,7 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	t.Reading.Dialect, t.Reading.SkipUnsupported = rulefile.Netlify, true
 	useRedirects(t)
 	n := netlifyTOML{t: t}
-	err = n.readText(text)
+	err = n.readText(string(text))
 	if len(n.unknown) > 0 {
 		t.Remark("members of [[redirects]] that say nothing here are passed over: %s",
 			migrate.QuoteAll(n.unknown))
@@ -56,58 +55,37 @@ func useRedirects(t *migrate.Table) {
 	t.Report, t.Query = report, t.Reading.Query
 }
 
-// readText reads a whole file, or if that is no TOML, each of its redirects by itself, so that a
-// mistake in one does not hide the others.
-func (n *netlifyTOML) readText(text []byte) error {
-	if err := n.checkDepth(text); err != nil {
-		return err
-	}
-	pieces := splitAtHeaders(text)
-	if n.readTables(strings.Join(pieces, "")) == nil {
-		return nil
-	}
-	for first, i := 1, 0; i < len(pieces); i++ {
-		if n.t.IsGivenUp(n.t.Position(first, 1)) {
-			return nil
-		}
-		err, begin := n.readTables(pieces[i]), first
-		first += linesOf(pieces[i])
-		if err == nil {
-			continue
-		}
-		// What looks like a redirect may stand in a text of several lines.
-		if i+1 < len(pieces) && n.readTables(pieces[i]+pieces[i+1]) == nil {
-			i++
-			first += linesOf(pieces[i])
-			continue
-		}
-		n.report(err, begin, i > 0)
-	}
-	return nil
-}
-
-// linesOf returns how many lines of the file a piece has.
-func linesOf(piece string) int {
-	return strings.Count(piece, "\n") - strings.Count(piece, placeMember)
-}
-
 // redirectsHeader begins a redirect.
 var redirectsHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t"']*redirects[ \t"']*\]\]`)
 
-// placeMember is a member without a name that tells the line of a redirect, as the library does not.
-// It is written behind each header.
-const placeMember = "\n\"\" = "
-
-// splitAtHeaders splits a text in front of each redirect, and adds the number of its line to it.
-func splitAtHeaders(text []byte) (pieces []string) {
-	from, number, header := 0, 1, ""
-	for _, at := range redirectsHeader.FindAllIndex(text, -1) {
-		pieces = append(pieces, header+string(text[from:at[0]]))
-		number += bytes.Count(text[from:at[1]], []byte("\n"))
-		header = string(text[at[0]:at[1]]) + placeMember + strconv.Itoa(number)
-		from = at[1]
+// readText reads each redirect by itself, so that a mistake in one does not hide the others, and as
+// the library does not tell places.
+func (n *netlifyTOML) readText(text string) error {
+	begins := []int{0}
+	for _, at := range redirectsHeader.FindAllStringIndex(text, -1) {
+		begins = append(begins, at[0])
 	}
-	return append(pieces, header+string(text[from:]))
+	begins = append(begins, len(text), len(text))
+	for i, number := 0, 1; i+2 < len(begins); i++ {
+		piece, next := text[begins[i]:begins[i+1]], text[begins[i+1]:begins[i+2]]
+		at := n.t.Position(number, 1)
+		number += strings.Count(piece, "\n")
+		if n.t.IsGivenUp(at) {
+			return nil
+		}
+		if err := checkDepth(piece, at); err != nil {
+			return err
+		}
+		err := n.readPiece(piece, at)
+		// What looks like the next redirect may stand in a text of several lines.
+		if err != nil && next != "" && n.readPiece(piece+next, at) == nil {
+			number += strings.Count(next, "\n")
+			i++
+		} else if err != nil {
+			n.report(err, at)
+		}
+	}
+	return nil
 }
 
 // deepest is how many arrays and tables stand in each other at most, in which the library reads in a
@@ -119,15 +97,11 @@ var longKey = regexp.MustCompile(
 	fmt.Sprintf(`(?:(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){%d}`, deepest))
 
 // checkDepth refuses a text that the library takes too long for. Brackets in texts count, too.
-func (n *netlifyTOML) checkDepth(text []byte) error {
-	depth, number := 0, 0
-	for line := range bytes.Lines(text) {
-		number++
-		if redirectsHeader.Match(line) {
-			depth = 0
-		}
-		isDeep := bytes.Count(line, []byte(".")) >= deepest && longKey.Match(line)
-		for _, c := range line {
+func checkDepth(text string, at resolver.Position) error {
+	depth := 0
+	for line := range strings.Lines(text) {
+		isDeep := strings.Count(line, ".") >= deepest && longKey.MatchString(line)
+		for _, c := range []byte(line) {
 			switch c {
 			case '[', '{':
 				depth++
@@ -137,35 +111,31 @@ func (n *netlifyTOML) checkDepth(text []byte) error {
 			isDeep = isDeep || depth > deepest
 		}
 		if isDeep {
-			return &rulefile.Error{Position: n.t.Position(number, 1), Message: "arrays and tables stand " +
-				"in each other too deep to be read; write less of them"}
+			return migrate.ErrorAt(at, "arrays and tables stand in each other too deep to be read; "+
+				"write less of them")
 		}
+		at.Line++
 	}
 	return nil
 }
 
-// report reports what the library says of a piece that begins in a line, perhaps with a member more.
-func (n *netlifyTOML) report(err error, first int, hasPlace bool) {
-	line, column, message := 1, 1, err.Error()
+// report reports what the library says of a piece that begins at a place.
+func (n *netlifyTOML) report(err error, at resolver.Position) {
+	message := err.Error()
 	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
-		line, column = max(1, wrong.Position.Line), max(1, wrong.Position.Col)
+		at.Line += max(0, wrong.Position.Line-1)
+		at.Column = max(1, wrong.Position.Col)
 		message = "this is no TOML: " + strings.TrimPrefix(wrong.Message, "toml: ")
 	}
-	if hasPlace && line > 1 {
-		line--
-	}
-	n.t.Wrong(n.t.Position(first+line-1, column), "%s", message)
+	n.t.Wrong(at, "%s", message)
 }
 
-// readTables reads the redirects of a text. Where it is no TOML it reads none.
-func (n *netlifyTOML) readTables(text string) error {
+// readPiece reads a text with one redirect, or none. Where it is no TOML it reads nothing.
+func (n *netlifyTOML) readPiece(text string, at resolver.Position) error {
 	if !strings.Contains(text, "redirects") {
 		return nil // it has none, and is not ours to judge
 	}
-	var file struct {
-		Redirects any `toml:"redirects"`
-		Context   any `toml:"context"`
-	}
+	var file struct{ Redirects, Context any }
 	if _, err := toml.Decode(text, &file); err != nil {
 		return err
 	}
@@ -180,15 +150,13 @@ func (n *netlifyTOML) readTables(text string) error {
 			kindOfTOML(file.Redirects))
 	}
 	for _, table := range tables {
-		n.add(table)
+		n.add(table, at)
 	}
 	return nil
 }
 
 // add adds the line of a redirect, or says what is wrong with it.
-func (n *netlifyTOML) add(table map[string]any) {
-	line, _ := table[""].(int64)
-	at := n.t.Position(int(line), 1)
+func (n *netlifyTOML) add(table map[string]any, at resolver.Position) {
 	e := tomlRedirect{table: table}
 	text, why := e.line()
 	for _, name := range slices.Sorted(maps.Keys(table)) {
