@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -53,17 +52,6 @@ func (l *LineReader) Next() (string, error) {
 // ErrorAt returns the error of a file that cannot be read on.
 func ErrorAt(at resolver.Position, message string) error {
 	return &rulefile.Error{Position: at, Message: message}
-}
-
-// CheckLine refuses a line that is no text.
-func CheckLine(line string) error {
-	switch {
-	case strings.ContainsAny(line, "\x00\x01\x02"):
-		return errors.New("this line has a control character; remove it")
-	case !utf8.ValidString(line):
-		return errors.New("this line is no Unicode text: save the file as UTF-8")
-	}
-	return nil
 }
 
 // NextEntry is Next for lines that are neither blank nor a comment, which begins with "#".

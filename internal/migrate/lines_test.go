@@ -11,7 +11,8 @@ import (
 )
 
 func TestLinesHaveNeitherEndsNorTheMarkInFront(t *testing.T) {
-	lines := (&migrate.Table{Source: "file"}).NewLineReader(strings.NewReader("\uFEFFa \r\n\n # b\n\uFEFFc"))
+	table := migrate.Table{Source: "file"}
+	lines := table.NewLineReader(strings.NewReader("\uFEFFa \r\n\n # b\n\uFEFFc"))
 	for _, want := range []string{"file:1:3 a ", "file:4:3 \uFEFFc"} {
 		line, err := lines.NextEntry()
 		if got := lines.At(3).String() + " " + line; got != want || err != nil {

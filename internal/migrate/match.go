@@ -5,8 +5,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
-// AddMatch adds the lines of a regular expression, which lead to a destination in which $1, ${1} and
-// $name stand for what its groups captured.
+// AddMatch adds the lines of a regular expression. In their destination $1, ${1} and $name stand
+// for what its groups captured.
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
 	e, err := pathexpr.Parse(expression, o)
 	if err != nil {

@@ -46,7 +46,8 @@ func TestWordsStandBetweenSpacesAndQuotationMarks(t *testing.T) {
 		if err != nil {
 			got = []string{err.Error()}
 		}
-		if text := strings.Join(got, "|"); !strings.HasPrefix(text, tt.want) || tt.want == "" && text != "" {
+		text := strings.Join(got, "|")
+		if !strings.HasPrefix(text, tt.want) || tt.want == "" && text != "" {
 			t.Errorf("%s: %s", tt.line, text)
 		}
 	}

@@ -25,8 +25,8 @@ func (h *reader) substitute(
 	return pieces, err
 }
 
-// hasTwoSlashes reports whether the path of a destination has two slashes in a row, as where a group
-// begins with one behind another.
+// hasTwoSlashes reports whether the path of a destination has two slashes in a row, as where a
+// group begins with one behind another.
 func hasTwoSlashes(to string) bool {
 	if _, behind, isURL := strings.Cut(to, "://"); isURL {
 		to = behind

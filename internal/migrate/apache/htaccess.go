@@ -61,7 +61,7 @@ func (h *reader) readAll() error {
 		if err != nil {
 			return err
 		}
-		if err := migrate.CheckLine(d.line); err != nil {
+		if err := migrate.CheckText("this line", d.line); err != nil {
 			h.Wrong(d.at, "%s", err)
 		} else if d.name != "" {
 			h.take(&d)

@@ -26,7 +26,7 @@ type remarks struct {
 	hasRewrite, hasAlias bool
 }
 
-// mostNamed is how many directives that redirect nothing are named.
+// mostNamed is how many directives that redirect nothing are named, or lines.
 const mostNamed = 5
 
 // passOver counts a directive that redirects nothing.
@@ -114,21 +114,16 @@ func whatDecides(at []resolver.Position) string {
 
 // linesAt names lines by their numbers: "lines 3 and 7".
 func linesAt(at []resolver.Position) string {
-	const most = 10
-	text := "lines "
-	for i, p := range at[:min(most, len(at))] {
-		switch {
-		case len(at) == 1:
-			text = "line "
-		case i == len(at)-1:
-			text += " and "
-		case i > 0:
-			text += ", "
-		}
-		text += strconv.Itoa(p.Line)
+	if len(at) == 1 {
+		return "line " + strconv.Itoa(at[0].Line)
 	}
-	if len(at) > most {
-		text += " and others"
+	var numbers []string
+	for _, p := range at[:min(len(at), mostNamed+1)] {
+		numbers = append(numbers, strconv.Itoa(p.Line))
+	}
+	text := "lines " + firstNames(numbers)
+	if last := strings.LastIndex(text, ", "); last >= 0 && len(at) <= mostNamed {
+		return text[:last] + " and " + text[last+2:]
 	}
 	return text
 }

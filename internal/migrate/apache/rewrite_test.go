@@ -13,8 +13,10 @@ const aliasRemark = "Apache asks the lines of mod_rewrite first|"
 
 func TestRewriteRulesBehindThoseThatDecideAreToldOfInOneRemark(t *testing.T) {
 	const ua = "RewriteCond %{HTTP_USER_AGENT} x\n"
-	const front, remark = "RewriteRule ^(.*)$ /index.php [L]\n", "|what leads all requests to one program"
-	const first = "line 1 rewrites or depends on others; what stands behind it may not be reached: read it"
+	const front = "RewriteRule ^(.*)$ /index.php [L]\n"
+	const remark = "|what leads all requests to one program"
+	const first = "line 1 rewrites or depends on others; what stands behind it may not be reached: " +
+		"read it"
 	const second, ends = "line 2 rewrites or depends on others", "RewriteRule ^a$ /b [R,L]"
 	const made = "a /b 302 exact"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
@@ -32,7 +34,7 @@ func TestRewriteRulesBehindThoseThatDecideAreToldOfInOneRemark(t *testing.T) {
 		{"RewriteCond %{HTTP_HOST} ^blog\\.\n" + front + ends, made, second + remark},
 		{front + ua + "RewriteRule ^x$ - [L]\n" + ends, made, "lines 1 and 3 rewrite or depend on " +
 			"others; what stands behind them may not be reached: read them" + remark + "|header matcher"},
-		{strings.Repeat(front, 11) + ends, made, "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and others rewrite" +
+		{strings.Repeat(front, 11) + ends, made, "lines 1, 2, 3, 4, 5 and others rewrite" +
 			remark},
 		{front + "Redirect /a /b", "a /b 302", remark[1:]},
 		{ends + "\n" + front, made, remark[1:]},
@@ -141,7 +143,8 @@ func TestARefusedLineNamesTheOneThatGetsItsRequests(t *testing.T) {
 }
 
 func TestARewriteRuleThatOnlySetsSomethingIsLeftOut(t *testing.T) {
-	const note, rules = "what redirects nothing is left out: 1 directive (RewriteRule)", "a /b 302 exact"
+	const note = "what redirects nothing is left out: 1 directive (RewriteRule)"
+	const rules = "a /b 302 exact"
 	for _, line := range []string{".* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]",
 		"^feed$ - [E=X:1,NC]", "^a$ - [CO=x:y:z]", `\.php$ - [T=text/html,H=x]`, "^a$ -"} {
 		migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
@@ -172,8 +175,8 @@ func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 	const www = "RewriteCond %{HTTP_HOST} ^example\\.com$ [NC]\n" +
 		"RewriteRule ^(.*)$ https://www.example.com/$1 [L,R=301]\nRewriteRule ^a$ /b [R,L]"
 	const says = "this leads paths of one host to the same ones of another, and a rule has no host; " +
-		"write a site block for the host, with: redir https://www.example.com{uri} 301; the line is left " +
-		"out"
+		"write a site block for the host, with: redir https://www.example.com{uri} 301; the line is " +
+		"left out"
 	for _, hosts := range [][]string{nil, {"example.com"}, {"example.com", "www.example.com"}} {
 		migratetest.Check(t, apache.Read, rulefile.Reading{Hosts: hosts}, []migratetest.Text{
 			{www, "a /b 302 exact", says},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // array is a list of redirects in JSON. Whose it is, its entries tell.
@@ -30,15 +29,11 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 		return err
 	}
 	if programBegin.Match(text[:min(len(text), 256)]) {
-		return &rulefile.Error{Position: t.Position(1, 1), Message: "this is a program, and no JSON; " +
-			"of Next.js take the routes-manifest.json of the build folder, of others write their list " +
-			"of redirects as JSON"}
+		return migrate.ErrorAt(t.Position(1, 1), "this is a program, and no JSON; of Next.js take the "+
+			"routes-manifest.json of the build folder, of others write their list of redirects as JSON")
 	}
-	values, err := migrate.DecodeJSON(text, t.Source)
 	a := array{t: t}
-	if end := a.readValues(values); err == nil {
-		err = end
-	}
+	err = a.readText(text)
 	a.finish()
 	return err
 }
@@ -47,8 +42,9 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 var programBegin = regexp.MustCompile(
 	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
 
-// readValues reads one list or object, or objects one behind the other.
-func (a *array) readValues(values []migrate.JSON) error {
+// readText reads one list or object, or objects one behind the other.
+func (a *array) readText(text []byte) error {
+	values, err := migrate.DecodeJSON(text, a.t.Source)
 	for i, v := range values {
 		switch {
 		case v.Kind == '{':
@@ -56,10 +52,10 @@ func (a *array) readValues(values []migrate.JSON) error {
 		case v.Kind == '[' && i == 0:
 			a.readList(v)
 		case i == 0:
-			return &rulefile.Error{Position: v.At, Message: "redirects are a list of objects, or an " +
-				"object with the member \"redirects\", not " + v.String()}
+			return migrate.ErrorAt(v.At, "redirects are a list of objects, or an object with the member "+
+				"\"redirects\", not "+v.String())
 		default:
-			return &rulefile.Error{Position: v.At, Message: "nothing may follow the list of redirects"}
+			return migrate.ErrorAt(v.At, "nothing may follow the list of redirects")
 		}
 		if i == 0 && !a.isFound && !v.IsCut {
 			a.t.Wrong(v.At, "there are no redirects here; they are a list of objects, or that is the "+
@@ -67,7 +63,7 @@ func (a *array) readValues(values []migrate.JSON) error {
 				"are rules of shortlink")
 		}
 	}
-	return nil
+	return err
 }
 
 // readObject reads an object that is not in a list: a redirect, or what holds a list of them.
@@ -178,6 +174,7 @@ func (a *array) readEntry(v migrate.JSON) {
 		a.t.Count(e.at)
 		a.internal++
 	default:
+		e.names = nil
 		a.entries = append(a.entries, e)
 	}
 }
@@ -190,9 +187,9 @@ func (a *array) finish() {
 	facts := programs[a.program]
 	a.t.Program, a.t.Slashes, a.t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	isUnsaid, hasQuery := false, false
-	for i := range a.entries {
-		e := &a.entries[i]
-		a.addLines(e)
+	for i, e := range a.entries {
+		a.entries[i] = entry{} // as lines take memory, too
+		a.addLines(&e)
 		isUnsaid = isUnsaid || e.status == 0 && e.permanent == 0
 		hasQuery = hasQuery || a.keepsQuery() && migrate.HasQuery(e.destination)
 	}

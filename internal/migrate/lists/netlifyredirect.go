@@ -1,10 +1,10 @@
 package lists
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,8 +20,25 @@ func netlifyMembers() []string {
 
 // tomlRedirect is a redirect of a netlify.toml on its way to a line of _redirects.
 type tomlRedirect struct {
-	table map[string]any
+	migrate.JSON
 	wrong []string
+}
+
+// newTOMLRedirect takes in a table. As JSON, it has its members in the order of their names.
+func newTOMLRedirect(table map[string]any) (e tomlRedirect) {
+	text, err := json.Marshal(table)
+	if err != nil {
+		e.wrong = append(e.wrong, "a number of the redirect is infinite, or none; remove it")
+		return e
+	}
+	if values, _ := migrate.DecodeJSON(text, ""); len(values) > 0 {
+		e.JSON = values[0]
+	}
+	return e
+}
+
+func (e *tomlRedirect) refuse(format string, args ...any) {
+	e.wrong = append(e.wrong, fmt.Sprintf(format, args...))
 }
 
 // line returns the line, and why it has no equivalent if that is nothing which a line says.
@@ -38,8 +55,8 @@ func (e *tomlRedirect) line() (text string, why error) {
 		words = append(words, wordOfTOML(name)+"=x")
 	}
 	has := func(name string) bool {
-		value, there := e.table[name]
-		return there && !isEmptyTOML(value)
+		m := e.Member(name)
+		return len(m.Inside) > 0 || m.Text != "" && m.Text != "false"
 	}
 	switch {
 	case has("headers"):
@@ -52,33 +69,26 @@ func (e *tomlRedirect) line() (text string, why error) {
 	return strings.Join(words, " "), why
 }
 
-// isEmptyTOML reports whether a value says nothing.
-func isEmptyTOML(value any) bool {
-	table, isTable := value.(map[string]any)
-	return value == "" || value == false || isTable && len(table) == 0
-}
-
 // path returns a path or a URL, which stands under one of two names.
 func (e *tomlRedirect) path(name, oldName string) string {
-	value, there := e.table[name]
-	if !there {
-		value, there = e.table[oldName]
+	m := e.Member(name)
+	if m.Kind == 0 {
+		m = e.Member(oldName)
 	}
-	text, isText := value.(string)
-	text = strings.TrimSpace(text)
+	text := strings.TrimSpace(m.Text)
 	err := migrate.CheckText(strconv.Quote(name), text)
 	switch {
-	case !there || isText && text == "":
+	case m.Kind == 0 || m.Kind == '"' && text == "":
 		err = fmt.Errorf("the redirect has no %q", name)
-	case !isText:
-		err = fmt.Errorf("%q takes a string, not %s", name, kindOfTOML(value))
+	case m.Kind != '"':
+		err = fmt.Errorf("%q takes a string, not %s", name, m)
 	case err == nil && name == "to":
 		err = migrate.CheckDestination(text)
 	case strings.HasPrefix(text, "/.netlify"):
 		err = errors.New("no redirect is for paths that begin with /.netlify; remove it")
 	}
 	if err != nil {
-		e.wrong = append(e.wrong, err.Error())
+		e.refuse("%s", err)
 	}
 	return wordOfTOML(text)
 }
@@ -96,57 +106,35 @@ var blanksEncoded = strings.NewReplacer(" ", "%20", "\t", "%09", "\r", "%0D", "\
 
 // status returns the status as a line has it.
 func (e *tomlRedirect) status() (text string) {
-	isForced := false
-	switch force := e.table["force"].(type) {
-	case nil:
-	case bool:
-		isForced = force
-	default:
-		e.wrong = append(e.wrong, `"force" takes true or false, not `+kindOfTOML(force))
+	force, status := e.Member("force"), e.Member("status")
+	isForced, isTruth := force.Truth()
+	if force.Kind != 0 && !isTruth {
+		e.refuse(`"force" takes true or false, not %s`, force)
 	}
-	switch status := e.table["status"].(type) {
-	case nil:
-	case int64:
-		isError := status >= 400 && status <= 599
-		if !resolver.ValidStatus(int(status)) && status != 200 && !isError {
-			e.wrong = append(e.wrong, fmt.Sprintf("the status is %s, not %d", migrate.StatusCodes, status))
-		}
-		text = strconv.FormatInt(status, 10)
-	default:
-		e.wrong = append(e.wrong, `"status" takes a number, not `+kindOfTOML(status))
+	code, err := strconv.Atoi(status.Text)
+	switch isError := code >= 400 && code <= 599; {
+	case status.Kind == 0:
+	case status.Kind != 'w' || err != nil:
+		e.refuse(`"status" takes a number, not %s`, status)
+	case !resolver.ValidStatus(code) && code != 200 && !isError:
+		e.refuse("the status is %s, not %d", migrate.StatusCodes, code)
 	}
-	switch {
-	case isForced && text == "":
-		return "301!"
-	case isForced:
-		return text + "!"
+	if isForced {
+		return cmp.Or(status.Text, "301") + "!"
 	}
-	return text
+	return status.Text
 }
 
 // namesIn returns what stands in a table of the redirect, under any of some names.
 func (e *tomlRedirect) namesIn(names ...string) (inside []string) {
 	for _, name := range names {
-		switch value := e.table[name].(type) {
-		case nil:
-		case map[string]any:
-			inside = append(inside, slices.Sorted(maps.Keys(value))...)
-		default:
-			e.wrong = append(e.wrong, fmt.Sprintf("%q takes a table, not %s", name, kindOfTOML(value)))
+		m := e.Member(name)
+		if m.Kind != 0 && m.Kind != '{' {
+			e.refuse("%q takes a table, not %s", name, m)
+		}
+		for _, member := range m.Inside {
+			inside = append(inside, member.Name)
 		}
 	}
 	return inside
-}
-
-// kindOfTOML says in words what a value is.
-func kindOfTOML(value any) string {
-	switch v := value.(type) {
-	case string:
-		return migrate.Quote(v)
-	case map[string]any:
-		return "a table"
-	case []any, []map[string]any:
-		return "an array"
-	}
-	return migrate.Quote(fmt.Sprint(value))
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -146,8 +145,8 @@ func (n *netlifyTOML) readPiece(text string, at resolver.Position) error {
 	}
 	tables, ok := file.Redirects.([]map[string]any)
 	if !ok && file.Redirects != nil {
-		return errors.New("redirects are written as [[redirects]], each on its own lines, not as " +
-			kindOfTOML(file.Redirects))
+		return errors.New("redirects are written as [[redirects]], each on its own lines, not as an " +
+			"array or a value")
 	}
 	for _, table := range tables {
 		n.add(table, at)
@@ -157,11 +156,11 @@ func (n *netlifyTOML) readPiece(text string, at resolver.Position) error {
 
 // add adds the line of a redirect, or says what is wrong with it.
 func (n *netlifyTOML) add(table map[string]any, at resolver.Position) {
-	e := tomlRedirect{table: table}
+	e := newTOMLRedirect(table)
 	text, why := e.line()
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		if !slices.Contains(netlifyMembers(), name) && !slices.Contains(n.unknown, name) {
-			n.unknown = append(n.unknown, name)
+	for _, m := range e.Inside {
+		if !slices.Contains(netlifyMembers(), m.Name) && !slices.Contains(n.unknown, m.Name) {
+			n.unknown = append(n.unknown, m.Name)
 		}
 	}
 	for _, wrong := range e.wrong {

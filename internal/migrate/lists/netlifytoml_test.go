@@ -97,7 +97,7 @@ to = "/j"
 from = ""
 to = "/\u0001"
 `, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\n" +
-			"file:3:1: \"from\" takes a string, not \"3\"\nfile:3:1: \"b\" is no destination\n" +
+			"file:3:1: \"from\" takes a string, not 3\nfile:3:1: \"b\" is no destination\n" +
 			"file:7:11: this is no TOML: strings cannot contain newlines\n" +
 			"file:9:1: \"status\" takes a number, not \"301\"\nfile:14:1: \"force\" takes true or false\n" +
 			"file:14:1: the status is 301, 302\nfile:22:1: the redirect has no \"from\"\n" +

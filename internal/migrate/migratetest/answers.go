@@ -68,7 +68,9 @@ func (p *Program) compile(t *testing.T, table string) *resolver.Ruleset {
 	t.Helper()
 	in := migrate.Input{Reader: strings.NewReader(table + "\n"), Source: "table", Reading: p.Reading}
 	var rules []resolver.Rule
-	found, err := migrate.LinesOf(p.Reader)(in, func(rule resolver.Rule) { rules = append(rules, rule) })
+	found, err := migrate.LinesOf(p.Reader)(in, func(rule resolver.Rule) {
+		rules = append(rules, rule)
+	})
 	for _, w := range found.Warnings {
 		isOfLine := w.Kind == rulefile.WarnApproximated || w.Kind == rulefile.WarnLeftOut
 		if isOfLine && !p.IsSaid {

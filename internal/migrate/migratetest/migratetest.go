@@ -38,7 +38,7 @@ func Check(t *testing.T, read migrate.Reader, reading rulefile.Reading, texts []
 	}
 }
 
-// Read reads a text as the file "file", and returns its rules in short, the warnings and the errors.
+// Read reads a text as the file "file". It returns its rules in short, warnings and errors.
 func Read(read migrate.Reader, reading rulefile.Reading, text string) (
 	rules, warnings, errs []string,
 ) {

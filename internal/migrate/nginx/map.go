@@ -37,7 +37,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 		take, finish = n.take, n.finish
 	}
 	for ; err == nil; line, err = lines.NextEntry() {
-		if wrong := migrate.CheckLine(line); wrong != nil {
+		if wrong := migrate.CheckText("this line", line); wrong != nil {
 			t.Wrong(lines.At(1), "%s", wrong)
 		} else {
 			take(line, lines)

@@ -69,7 +69,8 @@ func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {
 		{`~^/a#b$ /c`, "a%23b /c 301 exact", ""},
 	} {
 		text := "map $request_uri $new {\n" + tt.Text + ";\n}"
-		migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{{text, tt.Rules, spelled + tt.Says}})
+		migratetest.Check(t, nginx.Read, quietMap,
+			[]migratetest.Text{{text, tt.Rules, spelled + tt.Says}})
 	}
 }
 

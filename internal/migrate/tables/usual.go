@@ -14,20 +14,21 @@ import (
 // usual is a table of redirects that nobody has made for us, or our own: it may have other names for
 // its columns, and other words for a status.
 type usual struct {
-	t      migrate.Table
-	rows   *rulefile.Rows
-	names  []string // of the columns here, or nil without a header
-	others []otherColumn
-	isGone bool // what the row is for
+	t       migrate.Table
+	rows    *rulefile.Rows
+	columns []usualColumn // of the header
+	isGone  bool          // what the row is for
 }
 
-// otherColumn is a column that says nothing, or not in each row.
-type otherColumn struct {
+// usualColumn is a column of a header.
+type usualColumn struct {
 	name string
 	at   resolver.Position
-	// isType tells that it is one of statuses where it holds one; hasStatus and hasOther that it holds
-	// a status, or something else.
-	isType, hasStatus, hasOther bool
+	own  string // its name here, "" for none
+	// isOurs tells that it is called so here, and isType that it is one of statuses where it has one.
+	isOurs, isType bool
+	// hasStatus and hasOther tell that fields that are passed over hold a status, or something else.
+	hasStatus, hasOther bool
 }
 
 func newUsual(in migrate.Input) *usual {
@@ -51,31 +52,32 @@ func (u *usual) readRules(
 
 // rename returns the names that columns have here. Where one has the proper name, no other is taken
 // for it.
-func (u *usual) rename(header []string) []string {
-	u.names, u.others = make([]string, len(header)), make([]otherColumn, len(header))
-	var proper []string
+func (u *usual) rename(header []string) (names []string) {
+	u.columns = nil
+	proper := map[string]bool{}
 	for i, name := range header {
-		if own, ok := rulefile.ColumnName(name); ok {
-			u.names[i], proper = own, append(proper, own)
+		c := usualColumn{name: strings.Clone(name), at: u.rows.At(i)}
+		c.own, c.isOurs = rulefile.ColumnName(name)
+		proper[c.own] = proper[c.own] || c.isOurs
+		u.columns = append(u.columns, c)
+	}
+	hasStatus := proper["status"]
+	for i := range u.columns {
+		if c := &u.columns[i]; !c.isOurs {
+			if c.own, c.isType = rulefile.UsualColumnName(c.name); proper[c.own] {
+				c.own = ""
+			}
+			hasStatus = hasStatus || c.own == "status" && !c.isType
 		}
 	}
-	isStatus := slices.Contains(proper, "status")
-	for _, name := range header {
-		own, isType := rulefile.UsualColumnName(name)
-		isStatus = isStatus || own == "status" && !isType
-	}
-	for i, name := range header {
-		if _, ok := rulefile.ColumnName(name); ok {
-			continue
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.isType && hasStatus {
+			c.own = ""
 		}
-		own, isType := rulefile.UsualColumnName(name)
-		if own != "" && !slices.Contains(proper, own) && !(isType && isStatus) {
-			u.names[i] = own
-		}
-		u.others[i] = otherColumn{name: strings.Clone(name), at: u.rows.At(i),
-			isType: isType && u.names[i] != ""}
+		names = append(names, c.own)
 	}
-	return u.names
+	return names
 }
 
 // statusGone is the status that a table of redirects has for what is gone.
@@ -102,23 +104,25 @@ func isOfStatus(field string) bool {
 		text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
+// passesOver reports whether a field of a column says nothing, and takes down what it holds.
+func (c *usualColumn) passesOver(field string) bool {
+	if c.isOurs || field == "" || c.own != "" && !(c.isType && !isOfStatus(field)) {
+		return false
+	}
+	_, isStatus := usualStatus(field)
+	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
+	return true
+}
+
 // field returns what a field is in a table of rules.
 func (u *usual) field(i int, column, field string) (own string, err error) {
 	u.isGone = u.isGone && i > 0
-	var other *otherColumn
-	if u.rows.HasHeader() && i < len(u.others) && u.others[i].name != "" && (u.names[i] == "" || u.others[i].isType) {
-		other = &u.others[i]
-	}
 	switch {
 	case column == "key":
 		return u.withoutHost(field)
-	case field == "":
-		return field, nil
-	case other != nil && !(other.isType && isOfStatus(field)):
-		_, isStatus := usualStatus(field)
-		other.hasStatus, other.hasOther = other.hasStatus || isStatus, other.hasOther || !isStatus
+	case u.rows.HasHeader() && u.columns[i].passesOver(field):
 		return "", nil
-	case column != "status":
+	case field == "" || column != "status":
 		return field, nil
 	}
 	code, ok := usualStatus(field)
@@ -146,21 +150,18 @@ func (u *usual) withoutHost(key string) (string, error) {
 
 // tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
 func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, error) {
-	if !u.rows.HasHeader() {
-		return found, err
-	}
 	var names []string
-	for i, other := range u.others {
-		if other.name == "" || u.names[i] != "" && !(other.isType && other.hasOther) {
+	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
+	for _, c := range u.columns {
+		if !u.rows.HasHeader() || c.isOurs || c.own != "" && !c.hasOther {
 			continue
 		}
-		names = append(names, other.name)
-		if other.hasStatus && !other.hasOther && !slices.Contains(u.names, "status") {
-			wrong := &rulefile.Error{Position: other.at, Message: "the column " +
-				migrate.Quote(other.name) + ", which is passed over, holds nothing but statuses; call it " +
-				"status, or remove it"}
+		names = append(names, c.name)
+		if c.hasStatus && !c.hasOther && !hasStatus {
 			listed, _ := errors.AsType[rulefile.Errors](err)
-			err = append(listed, wrong)
+			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
+				migrate.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
+				"status, or remove it"})
 		}
 	}
 	if names != nil {
