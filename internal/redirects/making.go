@@ -1,7 +1,6 @@
 package redirects
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -249,27 +248,19 @@ func (m *maker) warnOfSlash(to string, next int, at resolver.Position) {
 func (m *maker) reportNotes(t *translation) {
 	switch {
 	case t.Answer == Passes && len(t.Notes) == 0 && !m.PassesThere:
-		m.Approximate(t.At, errLetsPass.Error())
+		m.Approximate(t.At, "the line redirects nothing that it takes: the next handler answers it")
 	case t.Answer == Passes:
 	case t.isIdle:
-		m.Approximate(t.At, errIdentity.Error())
+		m.Approximate(t.At, "the line leads to the path that it takes, where at most a slash at the end "+
+			"differs: the next handler answers what it takes; remove the line")
 	case t.takesAll():
-		m.Approximate(t.At, errWholeSite.Error())
+		m.Approximate(t.At, "no rule is for \"/\", so this line takes every path but that one; use "+
+			"Caddy's redir for it")
 	}
 	for _, note := range t.Notes {
 		m.Approximate(t.At, note)
 	}
 }
-
-var (
-	errLetsPass = errors.New("the line redirects nothing that it takes: the next handler answers it")
-	errIdentity = errors.New(
-		"the line leads to the path that it takes, where at most a slash at the " +
-			"end differs: the next handler answers what it takes; remove the line")
-	errWholeSite = errors.New(
-		"no rule is for \"/\", so this line takes every path but that one; use " +
-			"Caddy's redir for it")
-)
 
 // noteLeftOut takes down which lines that are left out the i-th one gets requests of.
 func (m *maker) noteLeftOut(i int, t *translation) {
