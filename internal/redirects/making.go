@@ -31,16 +31,11 @@ func (m *maker) makeLine(i int, t *translation) error {
 	m.reportNotes(t)
 	m.endWays(i, t)
 	for _, rule := range made {
-		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
-			continue
-		}
-		m.remember(rule)
 		if m.Slashes == SlashesKept && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
 			m.unslashed = append(m.unslashed, rule)
 		}
-		m.adaptToChain(rule.line, &rule.rule)
-		m.emit(&rule)
 	}
+	m.passOn(made)
 	if t.takesAll() {
 		m.whole = i
 	}
@@ -93,7 +88,7 @@ func (m *maker) endWays(i int, t *translation) {
 		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
 			rule.isExtra, rule.line = true, i
 			made, owner, err := m.completed(rule)
-			if err == nil && owner == none && m.makeExtra(made) && first == "" {
+			if err == nil && owner == none && m.passOn(made) && first == "" {
 				first = rule.rule.Key
 			}
 		}
@@ -109,11 +104,12 @@ func (m *maker) endWays(i int, t *translation) {
 		"handler answers at /"+first)
 }
 
-// makeExtra passes on rules whose keys have none yet, and reports whether there are any.
-func (m *maker) makeExtra(rules []madeRule) (isMade bool) {
+// passOn passes on rules whose keys have none yet, and reports whether there are any.
+func (m *maker) passOn(rules []madeRule) (isMade bool) {
 	for _, rule := range rules {
 		if _, there := m.lineOfKey(rule.rule.Key); !there {
 			m.remember(rule)
+			m.adaptToChain(rule.line, &rule.rule)
 			m.emit(&rule)
 			isMade = true
 		}
@@ -137,7 +133,7 @@ func (m *maker) letSlashesPass() {
 			made, err = m.rulesAt(owner, &set)
 		}
 		if err == nil {
-			m.makeExtra(made)
+			m.passOn(made)
 		}
 	}
 }
