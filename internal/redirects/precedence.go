@@ -105,8 +105,8 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	if rule.set.hasSpan() {
 		for n := range m.rules {
 			other := &m.rules[n]
-			if ownSegments(other.rule.Key) > ownSegments(rule.rule.Key) ||
-				other.set.hasSpan() && !other.isOvertaken(key, rule) {
+			isLonger := m.slashes == SlashesKept && ownSegments(other.rule.Key) > ownSegments(rule.rule.Key)
+			if isLonger || other.set.hasSpan() && !other.isOvertaken(key, rule) {
 				continue
 			}
 			if taken := other.taken(rule, m.slashes); taken.overlaps(&rule.set) && !do(n) {
