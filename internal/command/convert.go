@@ -114,7 +114,8 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	progress.setTotal(sizeOf(r))
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	done, err := migrate.Convert(out, to, migrate.Input{
-		Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path), Reading: how,
+		Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
+		Reading: how,
 	}, from)
 	progress.end()
 	if err := errors.Join(err, out.Flush()); err != nil {
@@ -182,7 +183,8 @@ func (c *converting) checkFlags(from migrate.Format) error {
 		redirects.Hosts = nil
 	}
 	if flag := redirectsFlag(&redirects); flag == "--line-host" {
-		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out", from.Name)
+		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out",
+			from.Name)
 	} else if flag != "" && from.Name != rulefile.Redirects {
 		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from.Name)
 	}

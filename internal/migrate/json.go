@@ -57,8 +57,8 @@ func (v JSON) Member(name string) JSON {
 	return JSON{}
 }
 
-// DecodeJSON returns the values of a text, one or several behind each other. At a mistake it returns
-// what is in front of it, too.
+// DecodeJSON returns the values of a text, one or several behind each other. At a mistake it
+// returns what is in front of it, too.
 func DecodeJSON(text []byte, source string) (values []JSON, err error) {
 	d := jsonDecoder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)),
 		at: resolver.Position{Source: source, Line: 1, Column: 1}}

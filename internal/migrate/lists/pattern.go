@@ -220,8 +220,8 @@ func parseGlob(source string) (*pattern, error) {
 			"too; write \"*\" for any segment")
 	}
 	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
-		return p, errors.New("a rule has no " + migrate.Quote(literal[at:at+1]) + ", which is a part of " +
-			"a glob; " + migrate.InsteadOfExpression)
+		return p, errors.New("a rule has no " + migrate.Quote(literal[at:at+1]) + ", which is a part " +
+			"of a glob; " + migrate.InsteadOfExpression)
 	}
 	for i, segment := range strings.Split(front, "/") {
 		if i > 0 {
