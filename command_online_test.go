@@ -93,6 +93,62 @@ func TestHitsAreWrittenAsATableAndBesideRules(t *testing.T) {
 	}
 }
 
+func TestHitsListsTheMostUsedRulesFirstAndCountsTheOthers(t *testing.T) {
+	s, _, _ := editable(t, "links.json", `{"a": "https://a.example", "b": "https://b.example",
+		"c": "https://c.example", "d": "https://d.example", "e": "https://e.example"}`)
+	for _, path := range []string{"/d", "/b", "/d", "/e", "/d", "/b"} {
+		s.get(t, path)
+	}
+	const d, b, e = "         3  TIME  d\n", "         2  TIME  b\n", "         1  TIME  e\n"
+	const others = "without hits: 3 rules; --unused 90d lists those that nobody needs\n"
+	minutes := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+	for _, tt := range []struct{ line, want string }{
+		{"hits", "counted since TIME\n" + d + b + e + others},
+		{"hits --top 3", "counted since TIME\n" + d + b + e + others},
+		{"hits --top 1", "counted since TIME\n" + d + "and 2 more\n" + others},
+		{"hits --unused 2m --top 2", "counted since TIME\n" +
+			"         0  never                 a\n         0  never                 c\n" +
+			"and 1 more\n"},
+	} {
+		got, exit := s.command(strings.Fields(tt.line)...)
+		if _, rest, isNoted := strings.Cut(got, "which is a shorter time\n"); isNoted {
+			got = rest
+		}
+		if got = minutes.ReplaceAllString(got, "TIME"); got != tt.want || exit != 0 {
+			t.Errorf("%s says, with status %d,\n%s\nwant\n%s", tt.line, exit, got, tt.want)
+		}
+	}
+}
+
+func TestListSaysThatNoRuleIsForAKeyOrBelowIt(t *testing.T) {
+	s, _, _ := editable(t, "links.json", `{"docs": "https://docs.example"}`)
+	const want = `Error: there is no rule for the key "doc" or below it; write whole segments, or ` +
+		"list alone for all rules\n"
+	s.says(t, want, 1, "list", "doc/")
+	s.says(t, want, 1, "list", "doc", "--hits")
+	s.says(t, "{\n}\n", 0, "list", "doc", "--hits", "--format", "json")
+	s.says(t, "docs https://docs.example\n", 0, "list", "docs")
+}
+
+func TestStatusMarksTheSourceThatEditsGoTo(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first.json"), filepath.Join(dir, "second.json")
+	write(t, first, "{}")
+	write(t, second, "{}")
+	s := administer(t, "", "shortlink {\n from file "+first+"\n from file "+second+"\n }")
+	got, exit := s.command("status")
+	want := "  from " + first + " (writable; edits go here)\n  from " + second + " (writable)\n"
+	if !strings.Contains(got, want) || exit != 0 {
+		t.Errorf("got %q, %d; want %q", got, exit, want)
+	}
+	shared := "shortlink {\n from file " + first + "\n name go\n }\n"
+	s = administer(t, "", "handle /a/* {\n"+shared+"}\n"+shared+"shortlink {\n x /y\n name go\n }")
+	if got, _ := s.command("status"); strings.Contains(got, "edits go here") ||
+		!strings.Contains(got, "(writable)") {
+		t.Errorf("handlers of one name cannot be edited, and it says %q", got)
+	}
+}
+
 func TestAddNamesTheRuleThatItReplaces(t *testing.T) {
 	s, _, _ := editable(t, "links.json",
 		`{"a": {"to": "https://café.example/日本😀", "status": 301}}`)
@@ -191,11 +247,21 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 				"percent-encoded, such as %9B"},
 		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
 			`permanent or temporary, not "200"`},
+		{"add docs https://docs.example --status 410", "--status takes 301, 302, 303, 307, 308, " +
+			`permanent or temporary, not "410"; write gone as the destination`},
+		{"add https://docs.example docs",
+			"key and destination are exchanged; write: caddy shortlink add docs https://docs.example"},
+		{"add https://docs.example/v2 /docs --exact", "key and destination are exchanged; write: " +
+			"caddy shortlink add docs https://docs.example/v2"},
 		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +
 			`not "3x"`},
 		{"hits --days --unused 3d",
 			"--days lists days and --unused lists rules; write one of them"},
 		{"hits --days a b", "hits --days takes one key at most"},
+		{"hits --days --top 3", "--days lists days and --top lists rules; write one of them"},
+		{"hits --top 3 --format csv",
+			"--top is for text; with --format csv or json all rules are listed by key"},
+		{"hits --top -1", `--top takes a number from 0, not "-1"; see caddy shortlink hits --help`},
 		{"status --address https://localhost:2019", "--address takes an address that speaks " +
 			`plain HTTP, such as localhost:2019, not "https://localhost:2019"`},
 	} {
@@ -207,6 +273,20 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 		if want := "Error: " + tt.want + "\n"; got != want || exit != 2 {
 			t.Errorf("%s: got %q, %d; want %q", tt.line, got, exit, want)
 		}
+	}
+}
+
+func TestNobodyIsToldOfAKeyThatWasMadeOfABadURL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "links.json")
+	write(t, path, "{}")
+	s := administer(t, "", "shortlink {\n allow_hosts a.example\n from file "+path+"\n }")
+	for _, tt := range []struct{ url, want string }{
+		{"docs.example", `the destination "docs.example" is neither a URL that begins with http:// or ` +
+			"https:// nor a path that begins with /; write https://docs.example or /docs.example"},
+		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or lead the ` +
+			"rule elsewhere"},
+	} {
+		s.says(t, "Error: "+path+": "+tt.want+"\n", 1, "add", tt.url)
 	}
 }
 
@@ -265,7 +345,7 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 			"https://b.example\n }")
 	status := regexp.MustCompile(`^links: 1 rule, digest [0-9a-f]{64}\n  from ` +
 		regexp.QuoteMeta(links) +
-		` \(writable\)\n  loaded at \S+\nshortlink: 1 rule, digest [0-9a-f]{64}\n  loaded at \S+\n$`)
+		` \(writable; edits go here\)\n  loaded at \S+\nshortlink: 1 rule, digest [0-9a-f]{64}\n  loaded at \S+\n$`)
 	if got, exit := s.command("status"); !status.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
@@ -293,14 +373,14 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 
 func TestAHandlerWithoutANameHasOneNameRunningOrNot(t *testing.T) {
 	const block = `
-	handle /one/* {
+	handle_path /one/* {
 		shortlink {
 			docs https://one.example/?a=1&b=2
 			b https://b.example
 			expect /docs/x https://one.example/x?a=1&b=2
 		}
 	}
-	handle /two/* {
+	handle_path /two/* {
 		shortlink {
 			docs https://two.example/
 			cache 1h

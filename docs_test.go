@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -129,6 +130,25 @@ func TestPagesHaveShortLinesAndNameWhatExists(t *testing.T) {
 	}
 }
 
+func TestPagesNameNoVersionThatIsNotReleased(t *testing.T) {
+	changes, err := os.ReadFile("CHANGELOG.md")
+	mustDo(t, err)
+	version := regexp.MustCompile(regexp.QuoteMeta(modulePath) + `\S*?@v(\d[\w.-]*)`)
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		names, err := filepath.Glob(pattern)
+		mustDo(t, err)
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			mustDo(t, err)
+			for _, found := range version.FindAllSubmatch(text, -1) {
+				if !strings.Contains(string(changes), "\n## "+string(found[1])) {
+					t.Errorf("%s: CHANGELOG.md has no release %s", name, found[1])
+				}
+			}
+		}
+	}
+}
+
 // checkLines checks the length of lines, but for tables and code.
 func checkLines(t *testing.T, name, text string) {
 	t.Helper()
@@ -165,6 +185,7 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 		r.served(t)
 		r.from, r.asked = at, 0
 		r.load(t, at, p.text)
+		r.askForMistyped(t, at, p.text)
 	case kind == "caddyfile shortlink":
 		r.load(t, at,
 			"http://localhost:8080 {\n\tshortlink {\n\t\t"+strings.ReplaceAll(p.text, "\n",
@@ -218,8 +239,7 @@ func (r *exampleRunner) load(t *testing.T, at, config string) {
 	_, port, _ := net.SplitHostPort(r.server.addr)
 	moved := siteAddresses.ReplaceAllStringFunc(config, func(addresses string) string {
 		var out []string
-		for address := range strings.SplitSeq(strings.TrimSuffix(addresses, " {"), ", ") {
-			host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
+		for _, host := range hostsOf(addresses) {
 			out = append(out, "http://"+host+":"+port)
 		}
 		return strings.Join(out, ", ") + " {"
@@ -232,6 +252,30 @@ func (r *exampleRunner) load(t *testing.T, at, config string) {
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", at, err)
+	}
+}
+
+// hostsOf returns the hosts of the addresses in front of a site's block.
+func hostsOf(addresses string) (hosts []string) {
+	for address := range strings.SplitSeq(strings.TrimSuffix(addresses, " {"), ", ") {
+		host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// askForMistyped asks each site of a Caddyfile for a link that nobody has made. Who copies the
+// example should not serve a blank page for it.
+func (r *exampleRunner) askForMistyped(t *testing.T, at, config string) {
+	t.Helper()
+	for _, addresses := range siteAddresses.FindAllString(config, -1) {
+		for _, host := range hostsOf(addresses) {
+			url := "http://" + strings.Replace(host, "*", "any", 1) + "/no/such/link"
+			if got := r.ask(t, url); got.status == http.StatusOK && got.body == "" {
+				t.Errorf("%s: %s is answered with a blank 200; add a last handler, such as "+
+					`respond "no such link" 404`, at, url)
+			}
+		}
 	}
 }
 

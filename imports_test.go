@@ -21,13 +21,14 @@ var mayImport = map[string][]string{
 	"internal/pace":      nil,
 	"internal/printable": nil,
 	"internal/webroot":   {"weburl"},
-	"resolver":           {"weburl", "uritemplate"},
-	"internal/redirects": {"resolver", "weburl"},
+	"resolver/pattern":   nil,
+	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
+	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
 
 	"internal/redirects/pathexpr": {"internal/redirects"},
 
 	"rulefile": {
-		"internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
+		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/pattern", "weburl",
 	},
 	"source":            {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
 	"redis":             {"source", "rulefile", "resolver"},
@@ -61,11 +62,12 @@ var mayImport = map[string][]string{
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
-		"internal/printable",
+		"internal/directives", "internal/printable",
 	},
+	"internal/directives": nil,
 	"page": {
 		"internal/live", "internal/hits", "rulefile", "resolver", "weburl", "internal/printable",
-		"source",
+		"internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

@@ -68,7 +68,7 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 				t.Errorf("the gauge is %q", got)
 			}
 			tt.end(t)
-			s.statusUntil(t, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable\)\n`+
+			s.statusUntil(t, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable; edits go here\)\n`+
 				`    cannot be reached since `+time+`, serving the rules of `+time+`: `+tt.reason+`\n`+
 				`  rejected at .*`, 1)
 			if got := s.scrape(t)[up]; got != "0" {
@@ -82,7 +82,7 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 			tt.begin(t)
-			s.statusUntil(t, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable\)\n  loaded at .*`, 0)
+			s.statusUntil(t, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable; edits go here\)\n  loaded at .*`, 0)
 			if got := s.scrape(t)[up]; got != "1" {
 				t.Errorf("the gauge is %q", got)
 			}
@@ -102,7 +102,7 @@ func TestAFileThatIsBackAfterAReloadWithoutItIsLoaded(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	write(t, file, `{"a": "https://a.example"}`)
-	s.statusUntil(t, `(?s)links: 1 rule, .* \(writable\)\n  loaded at .*`, 0)
+	s.statusUntil(t, `(?s)links: 1 rule, .* \(writable; edits go here\)\n  loaded at .*`, 0)
 }
 
 // CopySource is a source that can never be read, and has a stored copy of its rules.
@@ -206,7 +206,7 @@ func TestAnOutageLastsSinceItsFirstMomentOverReloads(t *testing.T) {
 		}
 	}
 	write(t, file, rules)
-	s.statusUntil(t, `(?s)links: 2 rules, .* \(writable\)\n  loaded at .*`, 0)
+	s.statusUntil(t, `(?s)links: 2 rules, .* \(writable; edits go here\)\n  loaded at .*`, 0)
 	mustDo(t, os.Remove(file))
 	s.statusUntil(t, unreachable, 1)
 	if now, _ := since(); !now.After(outage) {

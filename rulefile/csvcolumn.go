@@ -95,6 +95,25 @@ func ColumnName(name string) (own string, ok bool) {
 	}
 }
 
+// UsualColumnName returns the name of the column that a table of redirects often calls so, "" for none.
+// isType tells that it is a status only where it holds one.
+func UsualColumnName(name string) (own string, isType bool) {
+	switch strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name)) {
+	case "path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath", "sourceurl", "frompath",
+		"fromurl", "redirectfrom":
+		return "key", false
+	case "new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath", "destinationurl",
+		"topath", "tourl", "redirectto", "redirecturl":
+		return "destination", false
+	case "statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode", "redirectstatus",
+		"responsecode":
+		return "status", false
+	case "type", "redirect", "redirecttype":
+		return "status", true
+	}
+	return "", false
+}
+
 // named returns the columns that a row names, also with the names that they have in its table.
 func (c *Rows) named(row []string) (columns []csvColumn) {
 	if c.Renaming.Header == nil {
@@ -144,7 +163,8 @@ func (c *Rows) readHeader(row []string) (ok bool) {
 		switch column := c.columns[i]; {
 		case column == strayColumn && c.Renaming.Header != nil:
 		case column == strayColumn:
-			c.errs.add(c.At(i), "there is no column %s; the columns are %s",
+			c.errs.add(c.At(i), "there is no column %s; the columns are %s; what a table has "+
+				"beside them is left out by caddy shortlink convert --from csv --to csv",
 				quote(field), namesOf(csvColumns[:]))
 		case column != noColumn && slices.Contains(c.columns[:i], column):
 			c.errs.add(c.At(i), "%q is a second column for the %s; remove one of the two",
@@ -190,8 +210,8 @@ func (c csvColumn) set(rule *resolver.Rule, field string) error {
 	}
 	if want, ok := c.setWord(rule, field); !ok {
 		message := "this column holds " + want + ", not " + quote(field)
-		if c == statusColumn && field == "410" {
-			message += "; write gone as the destination"
+		if c == statusColumn {
+			message += InsteadOfStatus(field)
 		}
 		return errors.New(message)
 	}

@@ -1,6 +1,6 @@
 // Package rulefile reads and writes rules: bytes in, rules with their positions out, and back. The
-// formats are JSON (see [ReadJSON]), CSV and _redirects; all are UTF-8. Those of other programs, as
-// [FromFormats] lists them, are read for a conversion, and one of them is written, too.
+// formats are JSON (see [ReadJSON]), CSV and _redirects; all are UTF-8. Those of other programs are
+// read by internal/migrate, for a conversion.
 //
 // A reader stops at nothing that it can get over. It gives every rule that it can read, and one
 // error that lists all that is wrong, each with line, column and what to write instead. A writer
@@ -77,21 +77,7 @@
 // line means is not written: rules that are unlisted, hold spaces, or would be read as something
 // else.
 //
-// All lines are held in memory while a file is read. Comparing them takes time that is linear in
-// their number, as long as the texts around their placeholders have a few hundred different lengths
-// and places at most; a line with which that gets out of hand has no equivalent.
-//
-// # Tables of other programs
-//
-// Their readers hand over lines, of which the first that matches a path answers, as in _redirects.
-// A line has a path with captures, and a destination with what they captured:
-//
-//	Redirect 301 /a https://a.example   /a/{rest}       https://a.example/{rest}
-//	RewriteRule ^u/([^/]+)$ /p?n=$1     /u/{p1}         /p?n={p1}
-//	~^/(old|older)/(.*)$ /new/$2;       /old/{rest}     /new/{rest}
-//	                                    /older/{rest}   /new/{rest}
-//
-// A slash at the end of a path makes no difference, as it makes none to rules. Where a program
-// tells the two apart, two lines that lead elsewhere are one too many, and the second is left out.
-// Regular expressions are taken over as far as at most 64 such paths say them.
+// What makes rules of lines is package redirects; see there for what lines have in common. A line is
+// handed over with its path as a regular expression, and most lines, which have no placeholder, as
+// they are.
 package rulefile

@@ -77,13 +77,13 @@ func (l *redirectLines) insert(
 	content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string,
 ) ([]splice, error) {
 	earliest, latest := 0, l.last
-	pattern := resolver.PatternOf(rule)
+	key := patternOf(rule)
 	for _, line := range l.all {
-		other := resolver.PatternOf(line.rule)
-		if _, both := pattern.Overlap(&other); !both {
+		other := patternOf(line.rule)
+		if _, both := key.Overlap(other); !both {
 			continue
 		}
-		switch order := pattern.Compare(&other); {
+		switch order := key.Compare(other); {
 		case order > 0:
 			earliest = line.end
 		case order < 0:

@@ -105,6 +105,41 @@ func TestFormatOfTellsTheFormatByTheNameOfAFile(t *testing.T) {
 	}
 }
 
+func TestAFileOfAnotherKindIsOneError(t *testing.T) {
+	const (
+		rows        = "\x00\xff\n\"\"x\n"
+		spreadsheet = "this is a spreadsheet, or another file that is no text; save it as CSV, in UTF-8, " +
+			"with the columns key and destination"
+		object = "\uFEFF\n{\n  \"a\": \"/b\"\n}\n"
+	)
+	formats := []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}
+	for _, tt := range []struct {
+		name, text, want string
+		formats          []rulefile.Format
+	}{
+		{"a spreadsheet", "PK\x03\x04\x14\x00" + rows, spreadsheet, formats},
+		{"an old spreadsheet", "\xd0\xcf\x11\xe0" + rows, spreadsheet, formats},
+		{"UTF-16", "\xfe\xff\x00{\x00}", "the text is UTF-16; save the file as UTF-8", formats},
+		{"JSON", object, "this is JSON, and not FORMAT; write the format json, or give the file a name " +
+			"that ends in .json", formats[1:]},
+		{"a list", `[{"source": "/a"}]`, "this is JSON, and not FORMAT; write the format json, or give " +
+			"the file a name that ends in .json", formats[1:]},
+	} {
+		for _, format := range tt.formats {
+			_, err := read(format, tt.text)
+			want := string(format) + ":1:1: " + strings.ReplaceAll(tt.want, "FORMAT", string(format))
+			if got := errorText(err); got != want {
+				t.Errorf("%s as %s: got\n%s\nwant\n%s", tt.name, format, got, want)
+			}
+		}
+	}
+	for _, text := range []string{"{x}/a,https://x.example/{x}", "[a],/b"} {
+		if rules, err := read(rulefile.CSV, text); err != nil || len(rules) != 1 {
+			t.Errorf("%s: %v, %v", text, rules, err)
+		}
+	}
+}
+
 func TestReadersAndWritersOwnErrorsAreToldFromTheFiles(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, format := range []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects} {

@@ -74,6 +74,14 @@ func quote(text string) string {
 	return strconv.Quote(text)
 }
 
+// behind returns an advice to stand behind a message, or "" for none.
+func behind(advice string) string {
+	if advice == "" {
+		return ""
+	}
+	return "; " + advice
+}
+
 // inOrder compares where two errors of one file stand.
 func inOrder(a, b *Error) int { return comparePlaces(a.Position, b.Position) }
 

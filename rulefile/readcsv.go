@@ -224,6 +224,9 @@ func isBlank(row []string) bool {
 
 // rule makes a rule of a row, or reports what is wrong with it.
 func (c *Rows) rule(row []string) (rule resolver.Rule, ok bool) {
+	if c.isExchanged(row) {
+		return rule, false
+	}
 	errsBefore := len(c.errs)
 	rule.Exact = c.isExact
 	for i, field := range row[:min(len(row), len(c.columns))] {
@@ -247,6 +250,45 @@ func (c *Rows) rule(row []string) (rule resolver.Rule, ok bool) {
 		}
 	}
 	return rule, len(c.errs) == errsBefore
+}
+
+// isExchanged reports whether key and destination of a row have exchanged their places, and if so
+// adds the error that says it. A key that is a URL may be meant where the destination is a path.
+func (c *Rows) isExchanged(row []string) bool {
+	key := slices.Index(c.columns, keyColumn)
+	if key >= len(row) || !isURL(row[key]) {
+		return false
+	}
+	destination := slices.Index(c.columns, destinationColumn)
+	if destination >= len(row) || strings.HasPrefix(row[destination], "/") {
+		return false
+	}
+	_, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[destination]})
+	if !is {
+		return false
+	}
+	instead := c.exchanged(row, key, destination)
+	if !c.hasHeader {
+		var names []string
+		for _, column := range c.columns[:min(len(row), len(c.columns))] {
+			names = append(names, column.name())
+		}
+		instead += "; or put a header in front: " + c.exchanged(names, key, destination)
+	}
+	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	return true
+}
+
+// exchanged returns the line of a row in which two fields have exchanged their places.
+func (c *Rows) exchanged(row []string, i, j int) string {
+	row = slices.Clone(row)
+	row[i], row[j] = row[j], row[i]
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	w.Comma = c.quoted.Comma
+	w.Write(row) //nolint:errcheck // a text takes everything
+	w.Flush()
+	return strings.TrimSuffix(line.String(), "\n")
 }
 
 // set puts the i-th field of the row into a rule, or says what is wrong with it.

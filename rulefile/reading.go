@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -84,6 +85,23 @@ type Reading struct {
 // is the reader's own.
 func (o Reading) Read(
 	r io.Reader, format Format, source string, add func(resolver.Rule),
+) (warnings []resolver.Warning, err error) {
+	const enough = 512
+	text := bufio.NewReaderSize(r, roomFor(r, 16<<10))
+	begin, _ := text.Peek(enough)
+	instead := "write the format json, or give the file a name that ends in .json"
+	if format == JSON {
+		instead = ""
+	}
+	if err := CheckBeginning(begin, format, instead); err != nil {
+		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, err.Error()}}
+	}
+	return o.readText(text, format, source, add)
+}
+
+// readText is Read for a text that may be of the format.
+func (o Reading) readText(
+	r *bufio.Reader, format Format, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	switch format {
 	case JSON:

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -103,7 +104,7 @@ func (j *jsonReader) allErrors(err error) error {
 // error is of type [Errors] or the reader's own.
 func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	text, _ := withoutByteOrderMark(r)
-	j := &jsonReader{tokens: newJSONScanner(text, source)}
+	j := &jsonReader{tokens: newJSONScanner(text, source), isValue: true}
 	rule := resolver.Rule{Key: key}
 	_, err := j.readValue(&rule)
 	if err == nil {
@@ -120,6 +121,8 @@ type jsonReader struct {
 	errs   Errors
 	// expectations is set where errors are not about rules.
 	expectations bool
+	// isValue is set where a value is read without the object around it.
+	isValue bool
 	// isExact is what rules are that do not say it.
 	isExact bool
 
@@ -269,42 +272,116 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	case '{':
 		return start, j.readObject(rule, value.at)
 	}
-	j.errs.add(value.at, "the value of %s is %s: write %s", quote(rule.Key), kindOf(value),
-		j.what(`the destination as a string, or as an object {"to": "…"}`,
-			`a destination, "pass" or "error" as a string`))
+	j.errs.add(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
+		cmp.Or(j.insteadOfStatus(rule.Key, value), j.what(
+			`write the destination as a string, or as an object {"to": "…"}`,
+			`write a destination, "pass" or "error" as a string`)))
 	return start, j.skip(value)
+}
+
+// insteadOfStatus says which member to write for a status of an error, if a rule has that.
+func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
+	if j.expectations || status.kind != jsonWord {
+		return ""
+	}
+	return resolver.InsteadOfStatus(status.text, func(outcome string) string {
+		return quote(key) + ": " + quote(outcome)
+	})
 }
 
 // readObject reads a value that is an object, whose "{" stands at start.
 func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) error {
-	var seen []string // members that there are, of which each object has few
+	o := jsonObject{rule: rule}
 	err := j.readMembers(func(name jsonToken) error {
 		if err := j.errs.tooMany(name.at); err != nil {
 			return err
 		}
-		if slices.Contains(seen, name.text) {
+		if slices.Contains(o.seen, name.text) {
 			j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(rule.Key))
 		} else if slices.Contains(jsonMembers[:], name.text) {
-			seen = append(seen, name.text)
+			o.seen = append(o.seen, name.text)
 		}
-		return j.readProperty(rule, name)
+		return j.readProperty(&o, name)
 	}, func() {})
-	if err == nil && !slices.Contains(seen, "to") {
-		j.errs.add(start, `the value of %s has no "to", which is the destination`, quote(rule.Key))
+	if err == nil {
+		j.checkObject(&o, start)
 	}
 	return err
 }
 
+// checkObject reports what is wrong with an object, which begins at start, as a whole.
+func (j *jsonReader) checkObject(o *jsonObject, start resolver.Position) {
+	key := quote(o.rule.Key)
+	if o.seen == nil && o.nested != nil && !j.isValue && !j.expectations {
+		first := o.nested[0].text
+		j.errs.add(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
+			"braces away, if it only wraps the rules", quote(o.rule.Key+"/"+first), quote(first), key, key)
+		return
+	}
+	for _, name := range o.nested {
+		j.reportMember(o.rule, name)
+	}
+	if !slices.Contains(o.seen, "to") {
+		j.errs.add(start, `the value of %s has no "to", which is the destination`, key)
+	}
+}
+
+// jsonObject is a value that is an object, while it is read.
+type jsonObject struct {
+	rule *resolver.Rule
+	// seen are the members that there are, also those under another name.
+	seen []string
+	// nested are the names of others whose values could be those of keys: as many as are reported.
+	nested []jsonToken
+}
+
 var jsonMembers = [...]string{"to", "status", "exact", "unlisted", "query", "note"}
 
-// readProperty reads what the object says of rule under a name.
-func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
+// memberMeant returns the member that many call so, as columns of tables are called, or "".
+func memberMeant(name string) string {
+	own, ok := ColumnName(name)
+	if !ok {
+		own, _ = UsualColumnName(name)
+	}
+	if own == destinationColumn.name() {
+		return "to"
+	}
+	if slices.Contains(jsonMembers[:], own) {
+		return own
+	}
+	return ""
+}
+
+// reportMember reports a member that means nothing here.
+func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
+	j.errs.add(name.at, "the value of %s has a member %s; the members are "+
+		`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
+}
+
+// readUnknown reads a member that is not called as one of a rule.
+func (j *jsonReader) readUnknown(o *jsonObject, name, value jsonToken) error {
+	meant := memberMeant(name.text)
+	switch {
+	case meant != "":
+		o.seen = append(o.seen, meant)
+		j.errs.add(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
+			quote(name.text), meant)
+	case value.kind != '{' && !resolver.IsValue(value.text):
+		j.reportMember(o.rule, name)
+	case len(o.nested) < maxErrors:
+		o.nested = append(o.nested, name)
+	}
+	return j.skip(value)
+}
+
+// readProperty reads what the object says of its rule under a name.
+func (j *jsonReader) readProperty(o *jsonObject, name jsonToken) error {
 	value, err := j.nextValue()
 	if err != nil {
 		return err
 	}
-	var ok bool
-	var want string
+	rule, ok := o.rule, false
+	var want, instead string
 	switch name.text {
 	case "to":
 		rule.Value, ok = value.text, value.kind == jsonString
@@ -313,7 +390,7 @@ func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
 	case "status":
 		rule.Status, ok = statusCode(value.text)
 		ok = ok && value.kind == jsonWord
-		want = statusCodes
+		want, instead = statusCodes, behind(j.insteadOfStatus(rule.Key, value))
 	case "exact":
 		rule.Exact, ok = truth(value)
 		want = "true or false"
@@ -329,13 +406,11 @@ func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
 		want = "a string"
 		j.checkText(value)
 	default:
-		j.errs.add(name.at, "the value of %s has a member %s; the members are "+
-			`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
-		return j.skip(value)
+		return j.readUnknown(o, name, value)
 	}
 	if !ok {
-		j.errs.add(value.at, "%q in the value of %s takes %s, not %s",
-			name.text, quote(rule.Key), want, kindOf(value))
+		j.errs.add(value.at, "%q in the value of %s takes %s, not %s%s",
+			name.text, quote(rule.Key), want, kindOf(value), instead)
 	}
 	return j.skip(value)
 }

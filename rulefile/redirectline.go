@@ -1,12 +1,15 @@
 package rulefile
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -174,8 +177,11 @@ func (p *lineParser) parseDestination(line *redirectLine) (rest []word, refused 
 		line.to = word{"/" + splat, second.column}
 		return words[1:], nil
 	case at == 0:
-		err := errors.New(quote(second.text) + " is no destination; " + whatItIs)
-		return nil, &refusal{word: second, why: err}
+		why := errors.New(quote(second.text) + " is no destination; " + whatItIs)
+		return nil, &refusal{word: second, why: cmp.Or(insteadOfWords(words), why)}
+	case at == 2 && IsArrow(second.text):
+		refused = &refusal{second, fmt.Errorf("leave out %s; write %s", quote(second.text),
+			joined(slices.Delete(slices.Clone(words), 1, 2))), unsupported}
 	case at > 1 && !strings.Contains(second.text, "="):
 		refused = &refusal{second, errors.New("a path has no space; write %20 for it"), unsupported}
 	case at > 1:
@@ -184,6 +190,39 @@ func (p *lineParser) parseDestination(line *redirectLine) (rest []word, refused 
 	}
 	line.to = words[at]
 	return words[at+1:], refused
+}
+
+// IsArrow reports whether a word is what stands between a key and its destination elsewhere.
+func IsArrow(word string) bool {
+	return slices.Contains([]string{":", "=", "->", "=>"}, word)
+}
+
+// insteadOfWords says what to write for a line without a destination behind its path, if that can
+// be told: its words are in another order, or the destination of an error's page is missing.
+func insteadOfWords(words []word) error {
+	second := words[1].text
+	status := strings.TrimSuffix(second, "!")
+	if status == "404" || status == "410" {
+		page := word{text: "/" + status + ".html"}
+		return errors.New("a status has a destination in front, also if it is an error; write " +
+			joined(slices.Insert(slices.Clone(words), 1, page)))
+	}
+	meant, is := resolver.Exchanged(resolver.Rule{Key: words[0].text, Value: second})
+	if !is {
+		return nil
+	}
+	exchanged := slices.Clone(words)
+	exchanged[0].text, exchanged[1].text = "/"+meant.Key, meant.Value
+	return errors.New("path and destination are exchanged; write " + joined(exchanged))
+}
+
+// joined returns a line with these words.
+func joined(words []word) string {
+	var line []string
+	for _, w := range words {
+		line = append(line, w.text)
+	}
+	return strings.Join(line, " ")
 }
 
 // isRewriteInPlace reports whether a line without a destination lets what it takes be what it is:

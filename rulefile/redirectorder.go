@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // Of the lines of a _redirects file that match a path, the first wins; of the rules of a
@@ -42,7 +43,7 @@ func longestFirst(rules []resolver.Rule) []resolver.Rule {
 		for i, rule := range rules {
 			keyed[i] = newKeyedRule(rule)
 		}
-		slices.SortStableFunc(keyed, func(a, b *keyedRule) int { return a.pattern.Compare(&b.pattern) })
+		slices.SortStableFunc(keyed, func(a, b *keyedRule) int { return a.pattern.Compare(b.pattern) })
 		for i := range keyed {
 			rules[i] = keyed[i].rule
 		}
@@ -102,10 +103,15 @@ func lastBelow(rules []resolver.Rule, seed maphash.Seed) map[uint64]int {
 
 // keyedRule is a rule with its key taken apart.
 type keyedRule struct {
-	pattern resolver.Pattern
+	pattern *pattern.Pattern
 	rule    resolver.Rule
 }
 
 func newKeyedRule(rule resolver.Rule) *keyedRule {
-	return &keyedRule{resolver.PatternOf(rule), rule}
+	return &keyedRule{patternOf(rule), rule}
+}
+
+// patternOf takes the key of a rule apart.
+func patternOf(rule resolver.Rule) *pattern.Pattern {
+	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }

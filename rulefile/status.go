@@ -18,6 +18,11 @@ func statusCode(word string) (code int, ok bool) {
 // StatusWords are what [ParseStatus] takes, for messages.
 const StatusWords = "301, 302, 303, 307, 308, permanent or temporary"
 
+// StatusMisuse says what a status takes, and what to write for one that it does not take.
+func StatusMisuse(word string) string {
+	return "takes " + StatusWords + ", not " + quote(word) + InsteadOfStatus(word)
+}
+
 // ParseStatus returns the redirect status that a word stands for, as people write it in a Caddyfile
 // and on the command line. ok is false for any other word.
 func ParseStatus(word string) (code int, ok bool) {
@@ -28,4 +33,12 @@ func ParseStatus(word string) (code int, ok bool) {
 		return 302, true
 	}
 	return statusCode(word)
+}
+
+// InsteadOfStatus says what to write for a status of an error beside a destination, if a rule has
+// that.
+func InsteadOfStatus(field string) string {
+	return behind(resolver.InsteadOfStatus(field, func(outcome string) string {
+		return outcome + " as the destination"
+	}))
 }

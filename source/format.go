@@ -49,7 +49,7 @@ func otherFormat(name, option string, first []byte) string {
 	case isOther && (!isObject || isListed(first)):
 		return "; a file of another program is converted: caddy shortlink convert --to json --from " +
 			string(other) + " " + name
-	case isObject || isOurs && !isOther:
+	case isObject || isOurs && !isOther || bytes.IndexByte(first, 0) >= 0: // which is no text
 		return ""
 	}
 	return "; for the other formats write " + option + " csv or " + option + " redirects"

@@ -90,6 +90,8 @@ func flagError(err error) error {
 		what = "a number from 0"
 	case "int":
 		what = "a number"
+	case "time":
+		what = "a date, such as 2026-03-01, or a time with a zone, such as 2026-03-01T06:00:00Z"
 	default:
 		return err
 	}

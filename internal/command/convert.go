@@ -23,6 +23,7 @@ import (
 // converting is what "caddy shortlink convert" is asked to do.
 type converting struct {
 	from, to  string
+	output    string // the path of a file, or [standardOutput]
 	redirects source.RedirectsOptions
 	// Defaults for what the file leaves open.
 	status, query string
@@ -37,7 +38,7 @@ const skipped = "skip"
 func convertCommand() *cobra.Command {
 	var c converting
 	cmd := &cobra.Command{
-		Use:   "convert [--from FORMAT] --to FORMAT [FILE]",
+		Use:   "convert [--from FORMAT] --to FORMAT [-o FILE] [FILE]",
 		Short: "Writes rules in another format, and says what cannot be said in it",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
@@ -45,6 +46,9 @@ Pages, or map for a path and its destination on each line. What the file's name 
 need not be said with --from. --status, --exact and --query are for rules of which the
 file does not say it; rules of other programs are exact unless the program goes on
 below a path, or --exact=false.
+
+Nothing is written where no line could be converted. Write a file that is followed
+with -o: it is replaced as a whole, and never by a table without rules.
 
 A report on standard error says of each line that is not the same any more in which
 way it differs (approximated), why it is left out (refused), or that no request gets
@@ -55,6 +59,7 @@ without a status means 301, or with --dialect cloudflare 302.
 Exit status: 0 if all lines mean the same, 1 if some do not or are refused, 2 for
 wrong usage and for files that cannot be opened.`,
 		Example: `  caddy shortlink convert --to json _redirects > links.json
+  caddy shortlink convert --to json -o links.json _redirects
   caddy shortlink convert --dialect cloudflare --line-host www.example.com --to csv _redirects
   caddy shortlink convert --from csv --to json < links.txt > links.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
@@ -62,6 +67,8 @@ wrong usage and for files that cannot be opened.`,
 	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: "+
 		listOf(formats.Names())+" (default: what the file's name tells)")
 	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(migrate.ToFormats()))
+	cmd.Flags().StringVarP(&c.output, "output", "o", standardOutput,
+		"File to write, at once and as a whole; - for standard output")
 	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(formats.Names()))
 	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(migrate.ToFormats()))
 	c.addDefaultFlags(cmd)
@@ -96,7 +103,11 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if c.to == "" {
 		inTo = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
 	}
-	if err := errors.Join(inFrom, inTo); err != nil {
+	var inOutput error
+	if c.output == "" {
+		inOutput = errors.New("--output takes the path of a file; it is empty")
+	}
+	if err := errors.Join(inFrom, inTo, inOutput); err != nil {
 		return err
 	}
 	c.isExactGiven = cmd.Flags().Changed("exact")
@@ -112,22 +123,20 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	progress.setTotal(sizeOf(r))
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	done, err := migrate.Convert(out, to, migrate.Input{
-		Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
-		Reading: how,
-	}, from)
-	progress.end()
-	if err := errors.Join(err, out.Flush()); err != nil {
+	done, err := c.write(cmd, to, func(w io.Writer) (migrate.Conversion, error) {
+		defer progress.end()
+		return migrate.Convert(w, to, migrate.Input{
+			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
+			Reading: how,
+		}, from)
+	})
+	if _, is := errors.AsType[found](err); err != nil && !is {
 		return err
 	}
-	if err := writeConversion(cmd.ErrOrStderr(), done); err != nil {
-		return err
+	if err == nil && differs(done) {
+		err = errFound
 	}
-	if done.Approximated.Count+done.Refused.Count > 0 {
-		return errFound
-	}
-	return nil
+	return errors.Join(writeConversion(cmd.ErrOrStderr(), done), err)
 }
 
 // openInput opens a file, or standard input, which closing leaves open.

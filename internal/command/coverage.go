@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,19 +25,27 @@ type covering struct {
 	root   string
 	min    uint64
 	skip   []string
+	probes bool
 	format string
+
+	since, until time.Time // zero for no limit
+	month        string
 }
 
 func coverageCommand(configurations Configurations) *cobra.Command {
 	c := covering{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
 		Use: "coverage [--config FILE] [--rules FILE]... [--host HOST]... [--root DIR] [--min N] " +
-			"[--skip PREFIX]... [--format text|json|csv] FILE...|-",
+			"[--skip PREFIX]... [--probes] [--month MONTH | --since TIME] [--until TIME] " +
+			"[--format text|json|csv] FILE...|-",
 		Short: "Says which URLs of logs, sitemaps and lists have no answer",
 		Long: `Reads URLs, and says of each whether it is a redirect, gone, a page, an error, or
 missing: no rule answers it, it is no file below --root, and the log says 404 or
 nothing. What is missing is listed by requests, each with up to three keys or pages
 that were perhaps meant. No rule is written.
+
+What is missing and scanners ask any site for, such as /.env and /wp-login.php, is
+counted in one line at the end. --probes lists these URLs.
 
 Each file is told by its content: Caddy's access log; a log in the common or combined
 format; a sitemap; a table with a column of URLs, such as exports of Search Console and
@@ -46,12 +55,17 @@ them can be compressed with gzip or zstd. "-" is standard input.
 Queries do not count, and of logs only GET and HEAD requests do. URLs of hosts that are
 none of the site are left out: those of --host, or else of the configuration's sites.
 
+--since and --until leave out what a log has from before a time, or from this time on:
+2026-03-01, which is midnight in UTC, or 2026-03-01T06:00:00+01:00. --month 2026-03
+counts that month alone. A file without dates is an error then.
+
 With --format csv the missing paths are a file of rules without destinations, and with
 --format json the output is one object.
 
-Exit status: 0 if nothing is missing, 1 if something is, 2 for wrong usage or
-if all requests are for other hosts.`,
+Exit status: 0 if nothing but probes is missing, 1 if something is, 2 for wrong usage or
+if all requests are for other hosts or of other times.`,
 		Example: `  caddy shortlink coverage --config Caddyfile /var/log/caddy/access.log*
+  caddy shortlink coverage --month 2026-03 access.log
   caddy shortlink coverage --rules links.json --root public old-sitemap.xml
   caddy shortlink coverage --rules links.json --min 10 --format csv access.log > todo.csv`,
 		RunE: exiting(func(cmd *cobra.Command, files []string) error { return c.run(cmd, files) }),
@@ -63,12 +77,18 @@ if all requests are for other hosts.`,
 	flags.Uint64Var(&c.min, "min", 0, "Leave out what was requested less often")
 	flags.StringArrayVar(&c.skip, "skip", nil,
 		"Leave out paths that begin so, such as /assets/; can be repeated")
+	flags.BoolVar(&c.probes, "probes", false, "List what scanners ask any site for, too")
+	times := []string{time.DateOnly, time.RFC3339}
+	flags.TimeVar(&c.since, "since", time.Time{}, times, "Leave out requests from before this time")
+	flags.TimeVar(&c.until, "until", time.Time{}, times, "Leave out requests from this time on")
+	flags.StringVar(&c.month, "month", "", "Only requests of this month, such as 2026-03, in UTC")
 	formatFlag(cmd, &c.format, formatJSON, formatCSV)
 	return cmd
 }
 
 func (c *covering) run(cmd *cobra.Command, files []string) error {
-	if err := c.check(files); err != nil {
+	period, err := c.period(cmd)
+	if err := errors.Join(c.check(files), err); err != nil {
 		return err
 	}
 	var urls []string
@@ -84,13 +104,13 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 	if err := errors.Join(err, checkInputs(files)); err != nil {
 		return err
 	}
-	counts := coverage.NewCounts(coverage.Options{IsOurs: c.isOurs(h.Found), Skip: c.skip})
+	counts := coverage.NewCounts(
+		coverage.Options{IsOurs: c.isOurs(h.Found), Skip: c.skip, Period: period})
 	if err := c.read(cmd, counts, files); err != nil {
 		return err
 	}
-	if others := counts.LeftOut.Hosts; others > 0 && counts.Len() == 0 {
-		return fmt.Errorf("nothing is counted, as requests are for other hosts than the site's (%d); "+
-			"name the host that they are for with --host", others)
+	if err := checkCounts(counts); err != nil {
+		return err
 	}
 	report, err := c.report(cmd, counts, coverage.Question{Ruleset: ruleset,
 		Origin: h.Rules.SiteOrigin(), Root: root, Min: c.min})
@@ -99,7 +119,7 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	w := coverageWriter{counts: counts, report: report, out: out, notes: cmd.ErrOrStderr(),
-		rootNotes: notesOfRoot(root), fold: h.Rules.Options.FoldCase,
+		rootNotes: notesOfRoot(root), fold: h.Rules.Options.FoldCase, probes: c.probes,
 		progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
 	defer w.progress.end()
 	if err := errors.Join(w.write(c.format, coloursFor(cmd.OutOrStdout())), out.Flush()); err != nil {
@@ -129,6 +149,44 @@ func (c *covering) check(files []string) error {
 		errs = append(errs, errStdinTwice)
 	}
 	return errors.Join(errs...)
+}
+
+// period returns when requests have to be from to count.
+func (c *covering) period(cmd *cobra.Command) (coverage.Period, error) {
+	p := coverage.Period{Since: c.since, Until: c.until}
+	if !cmd.Flags().Changed("month") {
+		if !p.Until.IsZero() && !p.Since.Before(p.Until) {
+			return p, fmt.Errorf("--until has to be after --since: nothing is between %s and %s",
+				p.Since.Format(time.RFC3339), p.Until.Format(time.RFC3339))
+		}
+		return p, nil
+	}
+	begin, err := time.Parse("2006-01", c.month)
+	if err != nil {
+		return p, fmt.Errorf("--month takes a month, such as 2026-03, not %q", c.month)
+	}
+	if p != (coverage.Period{}) {
+		return p, errors.New("--month is a period of its own; leave out --since and --until")
+	}
+	return coverage.Period{Since: begin, Until: begin.AddDate(0, 1, 0)}, nil
+}
+
+// checkCounts checks that not all requests were left out: then it is not known what is missing.
+func checkCounts(counts *coverage.Counts) error {
+	left := counts.LeftOut
+	switch {
+	case counts.Len() > 0:
+		return nil
+	case left.Hosts > 0:
+		return fmt.Errorf("nothing is counted, as requests are for other hosts than the site's (%d); "+
+			"name the host that they are for with --host", left.Hosts)
+	case left.Times > 0:
+		first, last := counts.OtherTimes()
+		return fmt.Errorf("nothing is counted, as requests are of other times (%d), from %s to %s; "+
+			"write another --since, --until or --month", left.Times, first.Format(time.RFC3339),
+			last.Format(time.RFC3339))
+	}
+	return nil
 }
 
 // checkInputs checks that all files are there, before the first one is read.

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ type coverageWriter struct {
 	// rootNotes are of directories below --root.
 	rootNotes []string
 	fold      bool // keys match without regard to case
+	probes    bool // whether to list them
 
 	progress *progress // of suggesting
 }
@@ -47,30 +49,75 @@ func (w *coverageWriter) writeText(c colours) error {
 		fmt.Fprintf(w.out, "%-10s%10d%12d\n", name, total.URLs, total.Requests)
 	}
 	for class, total := range w.report.Totals {
-		line(coverage.Class(class).String(), total)
+		if class := coverage.Class(class); class != coverage.Probe || total.URLs > 0 {
+			line(class.String(), total)
+		}
 		all.URLs += total.URLs
 		all.Requests += total.Requests
 	}
 	line("total", all)
-	shown := 0
+	if err := w.writeMissing(c); err != nil {
+		return err
+	}
+	w.writeProbes(c)
+	return nil
+}
+
+// writeMissing writes what is missing, with what was perhaps meant.
+func (w *coverageWriter) writeMissing(c colours) error {
 	count := w.report.Totals[coverage.Missing].URLs
-	for missing := range w.report.Missing() {
-		if shown == 0 {
-			c.heading(w.out, red, fmt.Sprintf("\nmissing (%d)", count))
-		}
-		if shown++; shown > shownFindings {
-			break
-		}
+	if count > 0 {
+		c.heading(w.out, red, fmt.Sprintf("\nmissing (%d)", count))
+	}
+	for missing := range limit(shownFindings, w.report.Missing()) {
 		candidates, err := w.report.Candidates(missing.Path)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w.out, "%8d  %s%s\n", missing.Requests, missing.Path, perhaps(candidates))
 	}
+	w.writeMore(count)
+	return nil
+}
+
+// writeProbes writes what scanners have asked for, or how much that is.
+func (w *coverageWriter) writeProbes(c colours) {
+	total := w.report.Totals[coverage.Probe]
+	switch {
+	case total.URLs == 0:
+	case !w.probes:
+		fmt.Fprintf(w.out, "\nprobes: %s, %s; --probes lists them\n", probesText(total),
+			printable.Count(int(total.Requests), "request"))
+	default:
+		c.heading(w.out, yellow, fmt.Sprintf("\nprobes (%d)", total.URLs))
+		for probe := range limit(shownFindings, w.report.Probes()) {
+			fmt.Fprintf(w.out, "%8d  %s\n", probe.Requests, probe.Path)
+		}
+		w.writeMore(total.URLs)
+	}
+}
+
+func probesText(total coverage.Total) string {
+	return printable.Count(total.URLs, "URL") + " that scanners ask any site for"
+}
+
+// writeMore writes how many URLs of a list are not shown.
+func (w *coverageWriter) writeMore(count int) {
 	if more := count - shownFindings; more > 0 {
 		fmt.Fprintf(w.out, "  and %d more; --format json has them all\n", more)
 	}
-	return nil
+}
+
+// limit gives the first n URLs.
+func limit(n int, urls iter.Seq[coverage.MissingURL]) iter.Seq[coverage.MissingURL] {
+	return func(yield func(coverage.MissingURL) bool) {
+		left := n
+		for url := range urls {
+			if left--; left < 0 || !yield(url) {
+				return
+			}
+		}
+	}
 }
 
 // perhaps says what was perhaps meant.
@@ -95,7 +142,13 @@ func (w *coverageWriter) writeCSV() error {
 	rows.Write([]string{"key", "destination", "requests"}) //nolint:errcheck // Error has the first one
 	var without coverage.Total
 	first := ""
-	for key, missing := range w.report.Keys(w.fold) {
+	urls, probes := w.report.Missing(), w.report.Totals[coverage.Probe]
+	if w.probes {
+		urls = w.report.AllMissing()
+	} else if probes.URLs > 0 {
+		fmt.Fprintf(w.notes, "Note: %s left out; --probes writes them, too\n", probesText(probes))
+	}
+	for key, missing := range coverage.Keys(urls, w.fold) {
 		if key == "" {
 			if without.URLs++; without.URLs == 1 {
 				first = missing.Path
@@ -124,12 +177,15 @@ type coverageJSON struct {
 		Page     coverage.Total `json:"page"`
 		Error    coverage.Total `json:"error"`
 		Missing  coverage.Total `json:"missing"`
+		Probe    coverage.Total `json:"probe"`
 	} `json:"totals"`
 	LeftOut struct {
 		Hosts   uint64         `json:"other_hosts"`
 		Methods uint64         `json:"other_methods"`
 		Entries uint64         `json:"other_entries"`
 		Skipped uint64         `json:"skipped"`
+		Times   uint64         `json:"other_times"`
+		Undated uint64         `json:"undated"`
 		Min     coverage.Total `json:"below_min"`
 	} `json:"left_out"`
 	Unread struct {
@@ -146,9 +202,10 @@ func (w *coverageWriter) result() (r coverageJSON) {
 	of, left := &w.report.Totals, w.counts.LeftOut
 	t := &r.Totals
 	t.Redirect, t.Gone, t.Page = of[coverage.Redirect], of[coverage.Gone], of[coverage.Page]
-	t.Error, t.Missing = of[coverage.Error], of[coverage.Missing]
+	t.Error, t.Missing, t.Probe = of[coverage.Error], of[coverage.Missing], of[coverage.Probe]
 	l := &r.LeftOut
 	l.Hosts, l.Methods, l.Entries, l.Skipped = left.Hosts, left.Methods, left.Entries, left.Skipped
+	l.Times, l.Undated = left.Times, left.Undated
 	l.Min = w.report.BelowMin
 	r.Unread.Lines, r.Unread.First = w.counts.Unread.Lines,
 		append([]string{}, w.counts.Unread.First...)
@@ -167,25 +224,46 @@ func (w *coverageWriter) writeJSON() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "%s,\"missing\":[", bytes.TrimSuffix(head, []byte("}")))
-	separator := "\n"
+	fmt.Fprintf(w.out, "%s,\"missing\":", bytes.TrimSuffix(head, []byte("}")))
 	n := 0
 	w.progress.setTotal(int64(min(w.report.Totals[coverage.Missing].URLs, mostSuggested)))
-	for missing := range w.report.Missing() {
+	err = w.writeJSONArray(w.report.Missing(), func(missing *coverage.MissingURL) (err error) {
 		if n++; n <= mostSuggested {
 			w.progress.advanceTo(int64(n))
-			if missing.Candidates, err = w.report.Candidates(missing.Path); err != nil {
-				return err
-			}
+			missing.Candidates, err = w.report.Candidates(missing.Path)
 		}
-		line, err := printable.JSON(missing)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w.out, ",\"probes\":")
+	asTheyAre := func(*coverage.MissingURL) error { return nil }
+	if err := w.writeJSONArray(w.report.Probes(), asTheyAre); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(w.out, "}\n")
+	return err
+}
+
+// writeJSONArray writes URLs, each with what add adds to it.
+func (w *coverageWriter) writeJSONArray(
+	urls iter.Seq[coverage.MissingURL], add func(*coverage.MissingURL) error,
+) error {
+	fmt.Fprint(w.out, "[")
+	separator := "\n"
+	for url := range urls {
+		if err := add(&url); err != nil {
+			return err
+		}
+		line, err := printable.JSON(url)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w.out, "%s%s", separator, line)
 		separator = ",\n"
 	}
-	_, err = fmt.Fprint(w.out, "\n]}\n")
+	_, err := fmt.Fprint(w.out, "\n]")
 	return err
 }
 
@@ -213,6 +291,8 @@ func (w *coverageWriter) writeNotes() {
 		{left.Methods, "requests left out, with other methods than GET and HEAD"},
 		{left.Entries, "log entries that are not requests"},
 		{left.Skipped, "requests left out, as --skip says"},
+		{left.Times, "requests left out, of other times"},
+		{left.Undated, "requests left out, without a date"},
 		{w.report.BelowMin.Requests, "requests for URLs below --min"},
 	} {
 		if part.n > 0 {

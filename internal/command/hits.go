@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -9,72 +10,88 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/spf13/cobra"
+
+	"github.com/caddy-shortlink/shortlink/internal/admin"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
+
+// hitsQuery is what "caddy shortlink hits" is asked for.
+type hitsQuery struct {
+	unused, format string
+	days           bool
+	top            uint64 // 0 for all
+}
 
 func hitsCommand() *cobra.Command {
 	var o online
-	var unused, format string
-	var days bool
+	var q hitsQuery
 	cmd := &cobra.Command{
-		Use:   "hits [--unused DURATION | --days [KEY]] [--format text|json|csv]",
+		Use:   "hits [--top N] [--unused DURATION | --days [KEY]] [--format text|json|csv]",
 		Short: "Says how often the rules of a running Caddy have redirected",
-		Long: `Says of each rule that a running Caddy serves how often it has redirected and when last,
-to the minute, sorted by key; of all servers that share Caddy's storage together.
+		Long: `Says of the rules that a running Caddy serves how often each has redirected and when last,
+to the minute; of all servers that share Caddy's storage together. Those with the most hits come
+first, with --top so many of them. The last line says how many rules have none.
 
 --unused lists only those that nobody has needed for so long, neither themselves nor through a
-rule that leads there. Rules that were added since then are among them.
+rule that leads there. Rules without hits, and those that were added since then, are among them.
 
 --days tells of each of the last 90 days how often all rules together have redirected, or the one
 with the key KEY: in UTC, oldest first, and in the end of all these days.
 
-With --format csv the columns are key, count and last, or date and count.`,
-		Example: `  caddy shortlink hits
+With --format json and csv all rules are listed by key, those without hits among them. The
+columns of csv are key, count and last, or date and count.`,
+		Example: `  caddy shortlink hits --top 20
   caddy shortlink hits --unused 90d --name docs
   caddy shortlink hits --days wiki
   caddy shortlink hits --format csv > hits.csv`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format, formatJSON, formatCSV); err != nil {
+			if err := q.check(args); err != nil {
 				return err
-			}
-			if err := checkHitsArgs(args, days, unused); err != nil {
-				return err
-			}
-			if _, err := admin.ParseUnused(unused); err != nil {
-				return fmt.Errorf("--%w", err)
 			}
 			r, err := o.find()
 			if err != nil {
 				return err
 			}
-			if days {
-				return r.days(cmd, args, format)
+			if q.days {
+				return r.days(cmd, args, q.format)
 			}
-			return r.hits(cmd, unused, format)
+			return r.hits(cmd, q)
 		}),
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&unused, "unused", "",
+	cmd.Flags().Uint64Var(&q.top, "top", 0, "Only so many rules with the most hits, 0 for all")
+	cmd.Flags().StringVar(&q.unused, "unused", "",
 		"Only rules that have not redirected for this long, such as 90d")
-	cmd.Flags().BoolVar(&days, "days", false,
+	cmd.Flags().BoolVar(&q.days, "days", false,
 		"Each of the last 90 days, of all rules together or of the one with this key")
-	formatFlag(cmd, &format, formatJSON, formatCSV)
+	formatFlag(cmd, &q.format, formatJSON, formatCSV)
 	return cmd
 }
 
-// checkHitsArgs checks what stands in the command line together.
-func checkHitsArgs(args []string, days bool, unused string) error {
+// check checks the words of the command.
+func (q *hitsQuery) check(args []string) error {
+	if err := checkFormat(q.format, formatJSON, formatCSV); err != nil {
+		return err
+	}
 	switch {
-	case !days && len(args) > 0:
+	case !q.days && len(args) > 0:
 		return errors.New("hits takes no words but flags")
 	case len(args) > 1:
 		return errors.New("hits --days takes one key at most")
-	case days && unused != "":
+	case q.days && q.unused != "":
 		return errors.New("--days lists days and --unused lists rules; write one of them")
+	case q.days && q.top > 0:
+		return errors.New("--days lists days and --top lists rules; write one of them")
+	case q.format != formatText && q.top > 0:
+		return errors.New("--top is for text; with --format csv or json all rules are listed by key")
+	}
+	if _, err := admin.ParseUnused(q.unused); err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	return nil
 }
@@ -106,11 +123,11 @@ func (r *remote) days(cmd *cobra.Command, args []string, format string) error {
 	return out.Flush()
 }
 
-// hits writes the hits of all rules, as they come in.
-func (r *remote) hits(cmd *cobra.Command, unused, format string) error {
+// hits writes the hits of rules.
+func (r *remote) hits(cmd *cobra.Command, q hitsQuery) error {
 	path := r.path("hits")
-	if unused != "" {
-		path += "?unused=" + url.QueryEscape(unused)
+	if q.unused != "" {
+		path += "?unused=" + url.QueryEscape(q.unused)
 	}
 	response, err := r.do(http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -118,21 +135,55 @@ func (r *remote) hits(cmd *cobra.Command, unused, format string) error {
 	}
 	defer response.Body.Close()
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	if format == formatJSON {
+	switch q.format {
+	case formatJSON:
 		_, err = io.Copy(out, response.Body)
-		return errors.Join(err, out.Flush())
+	case formatCSV:
+		err = writeHitsCSV(out, cmd.ErrOrStderr(), response.Body)
+	default:
+		err = q.writeText(out, cmd.ErrOrStderr(), response.Body)
 	}
-	if format == formatCSV {
-		return errors.Join(writeHitsCSV(out, cmd.ErrOrStderr(), response.Body), out.Flush())
+	return errors.Join(err, out.Flush())
+}
+
+// writeText writes the rules with the most hits first, and how many have none.
+func (q *hitsQuery) writeText(w, notes io.Writer, body io.Reader) error {
+	type keyHit struct {
+		key string
+		admin.Hit
 	}
+	var all []keyHit
+	without := 0
 	to := hitReader{
-		since: func(since string) { fmt.Fprintln(out, "counted since", since) },
+		since: func(since string) { fmt.Fprintln(w, "counted since", since) },
 		hit: func(key string, h admin.Hit) error {
-			_, err := fmt.Fprintf(out, "%s  %s\n", hitText(h), key)
-			return err
+			if h.Count > 0 || q.unused != "" {
+				all = append(all, keyHit{key, h})
+			} else {
+				without++
+			}
+			return nil
 		},
 	}
-	return errors.Join(to.read(cmd.ErrOrStderr(), response.Body), out.Flush())
+	if err := to.read(notes, body); err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b keyHit) int { return cmp.Compare(b.Count, a.Count) })
+	shown := all
+	if q.top > 0 {
+		shown = all[:min(q.top, uint64(len(all)))]
+	}
+	for _, h := range shown {
+		fmt.Fprintf(w, "%s  %s\n", hitText(h.Hit), h.key)
+	}
+	if more := len(all) - len(shown); more > 0 {
+		fmt.Fprintf(w, "and %d more\n", more)
+	}
+	if without > 0 {
+		fmt.Fprintf(w, "without hits: %s; --unused 90d lists those that nobody needs\n",
+			printable.Count(without, "rule"))
+	}
+	return nil
 }
 
 // writeHitsCSV writes the hits of all rules as a table, as they come in.

@@ -30,7 +30,7 @@ func listCommand(configurations Configurations) *cobra.Command {
 		Short: "Lists the rules of a running Caddy",
 		Long: `Lists the rules that a running Caddy serves, sorted by key: all, or those for a key and
 below it. As text each stands on a line, as in a Caddyfile; as JSON they are one object,
-as in a file of rules.
+as in a file of rules. Without JSON, exit status 1 says that there is none for the key.
 
 --hits writes in front of each how often it has redirected and when last, as hits does. As JSON,
 the value of each key is an object then: rule, count, and last where there is one.`,
@@ -73,15 +73,27 @@ func (r *remote) list(
 		return err
 	}
 	defer response.Body.Close()
-	out := bufio.NewWriter(w)
 	if format == formatJSON {
-		_, err = io.Copy(out, response.Body)
-	} else {
-		err = rulefile.ReadJSON(response.Body, "", func(rule resolver.Rule) {
-			fmt.Fprintln(out, ruleLine(rule))
-		})
+		_, err = io.Copy(w, response.Body)
+		return err
 	}
-	return errors.Join(err, out.Flush())
+	return writeRules(w, response.Body, prefix, ruleLine)
+}
+
+// writeRules writes a line for each rule, as they come in. That there is none is an error if they
+// are those for a key and below it.
+func writeRules(w io.Writer, body io.Reader, prefix string, line func(resolver.Rule) string) error {
+	out := bufio.NewWriter(w)
+	isEmpty := true
+	err := rulefile.ReadJSON(body, "", func(rule resolver.Rule) {
+		isEmpty = false
+		fmt.Fprintln(out, line(rule))
+	})
+	if err = errors.Join(err, out.Flush()); err == nil && isEmpty && prefix != "" {
+		return found{fmt.Errorf("there is no rule for the key %q or below it; write whole segments, "+
+			"or list alone for all rules", prefix)}
+	}
+	return err
 }
 
 // openRules asks for the rules for a key and below it, as JSON.
@@ -112,27 +124,29 @@ func (r *remote) listHits(
 		return err
 	}
 	defer response.Body.Close()
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	write := func(rule resolver.Rule) {
-		fmt.Fprintf(out, "%s  %s\n", hitText(hits[rule.Key]), ruleLine(rule))
+	if format == formatJSON {
+		return writeHitsJSON(cmd.OutOrStdout(), response.Body, hits)
 	}
+	return writeRules(cmd.OutOrStdout(), response.Body, prefix, func(rule resolver.Rule) string {
+		return hitText(hits[rule.Key]) + "  " + ruleLine(rule)
+	})
+}
+
+// writeHitsJSON writes rules with their hits as one object, as the rules come in.
+func writeHitsJSON(w io.Writer, body io.Reader, hits map[string]admin.Hit) error {
+	out := bufio.NewWriter(w)
 	var failed error
-	if format == formatJSON {
-		separator := "\n"
-		write = func(rule resolver.Rule) {
-			key, inKey := printable.JSON(rule.Key)
-			value, inValue := printable.JSON(
-				ruleHits{json.RawMessage(rulefile.JSONValue(rule)), hits[rule.Key]})
-			failed = errors.Join(failed, inKey, inValue)
-			fmt.Fprintf(out, "%s\t%s: %s", separator, key, value)
-			separator = ",\n"
-		}
-		fmt.Fprint(out, "{")
-	}
-	err = rulefile.ReadJSON(response.Body, "", write)
-	if format == formatJSON {
-		fmt.Fprint(out, "\n}\n")
-	}
+	separator := "\n"
+	fmt.Fprint(out, "{")
+	err := rulefile.ReadJSON(body, "", func(rule resolver.Rule) {
+		key, inKey := printable.JSON(rule.Key)
+		value, inValue := printable.JSON(
+			ruleHits{json.RawMessage(rulefile.JSONValue(rule)), hits[rule.Key]})
+		failed = errors.Join(failed, inKey, inValue)
+		fmt.Fprintf(out, "%s\t%s: %s", separator, key, value)
+		separator = ",\n"
+	})
+	fmt.Fprint(out, "\n}\n")
 	return errors.Join(err, failed, out.Flush())
 }
 
@@ -166,9 +180,9 @@ func statusCommand() *cobra.Command {
 		Use:   "status [--format text|json]",
 		Short: "Says what a running Caddy serves, and from where",
 		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name
-names, how many rules they have, where these come from, what came of the last
-load, and which keys are answered with an error, and why: a loop, or too many
-redirects.
+names, how many rules they have, where these come from, which source edits go
+to, what came of the last load, and which keys are answered with an error, and
+why: a loop, or too many redirects.
 
 Exit status 1 says that the last load of a handler was rejected, that one of its sources cannot be
 reached, that there are such keys, or that nobody answers.`,
@@ -224,9 +238,13 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 		h := all[name]
 		fmt.Fprintf(w, "%s: %s, digest %s\n", labelOf(name, h), printable.Count(h.Rules, "rule"),
 			h.Digest)
-		for _, from := range h.Sources {
+		edited := editedSource(h)
+		for i, from := range h.Sources {
 			writable := ""
-			if from.Writable {
+			switch {
+			case i == edited:
+				writable = " (writable; edits go here)"
+			case from.Writable:
 				writable = " (writable)"
 			}
 			fmt.Fprintf(w, "  from %s%s\n", from.Source, writable)
@@ -242,6 +260,15 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 		writeBroken(w, h)
 	}
 	return nil
+}
+
+// editedSource returns the index of the source that edits go to, or -1. Handlers that share a name
+// are not edited.
+func editedSource(h live.Status) int {
+	if h.Site != "" {
+		return -1
+	}
+	return slices.IndexFunc(h.Sources, func(s live.SourceStatus) bool { return s.Writable })
 }
 
 // labelOf is a name and, where that alone does not tell which handler it is, the site.

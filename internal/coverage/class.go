@@ -15,14 +15,16 @@ const (
 	Error
 	// Missing: none of these. The log has another 4xx, or nothing is known.
 	Missing
+	// Probe: the same, for a path that scanners ask any site for.
+	Probe
 
 	// Classes is how many classes there are.
 	Classes = iota
 )
 
-// String returns redirect, gone, page, error or missing.
+// String returns redirect, gone, page, error, missing or probe.
 func (c Class) String() string {
-	return [...]string{"redirect", "gone", "page", "error", "missing"}[c]
+	return [...]string{"redirect", "gone", "page", "error", "missing", "probe"}[c]
 }
 
 // isTelling reports whether a status says something about a URL: not if there was no response, or

@@ -31,6 +31,8 @@ type Options struct {
 	IsOurs func(host string) bool
 	// Skip are beginnings of paths that are left out.
 	Skip []string
+	// Period is when requests have to be from to count. What has no date is of none.
+	Period Period
 	// Step, if not nil, is called again and again while files are read, with how many lines of all
 	// files that were.
 	Step func(lines int)
@@ -41,6 +43,8 @@ type LeftOut struct {
 	Hosts    uint64 // for other hosts
 	Methods  uint64 // other than GET and HEAD, or none
 	Skipped  uint64 // as Options.Skip says
+	Times    uint64 // outside of Options.Period
+	Undated  uint64 // without a date, where there is a period
 	Entries  uint64 // of logs that are of no request
 	Overflow uint64 // for URLs that are too many to be held
 }
@@ -71,6 +75,7 @@ type Counts struct {
 	lastHost []byte
 	last     hostNumber
 
+	limits    limits
 	lineCount int
 	scratch   []byte
 }
@@ -97,7 +102,7 @@ const chunk = 1 << 20
 // NewCounts returns counts of nothing yet.
 func NewCounts(o Options) *Counts {
 	return &Counts{Options: o, seed: maphash.MakeSeed(), slots: make([]uint32, 1<<10),
-		hosts: []string{""}, byHost: map[string]hostNumber{}}
+		hosts: []string{""}, byHost: map[string]hostNumber{}, limits: newLimits(o.Period)}
 }
 
 // Len returns how many URLs there are.
@@ -114,6 +119,9 @@ type request struct {
 
 // countURL counts requests. The error is what is wrong with the target.
 func (c *Counts) countURL(r request) error {
+	if c.limits.isSet && !c.isInPeriod(&r) {
+		return nil
+	}
 	path, host, ok := splitTarget(r.target)
 	if !ok {
 		return errors.New("neither a URL nor a path that begins with /: " + excerpt(r.target))

@@ -53,7 +53,7 @@ func (j *jsonLines) countObject(l *jsonLine) error {
 	case l.url == nil:
 		return errors.New("no member url, uri or path that is a string, and no request")
 	}
-	r := request{n: 1}
+	r := request{time: parseTime(l.time), n: 1}
 	if l.count != nil {
 		var ok bool
 		if r.n, ok = parseCount(l.count); !ok {

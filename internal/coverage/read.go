@@ -36,9 +36,14 @@ func (c *Counts) Read(name string, r io.Reader) error {
 		return fmt.Errorf("%s: it cannot be unpacked: %w", name, err)
 	}
 	f := file{counts: c, name: name, in: bufio.NewReaderSize(plain, longestLine)}
+	undated := c.LeftOut.Undated
+	c.limits.hasDate = false
 	err = f.read()
 	if raw.err != nil {
 		return raw.err
+	}
+	if err == nil && c.LeftOut.Undated > undated && !c.limits.hasDate {
+		err = errUndated
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

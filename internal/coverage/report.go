@@ -37,9 +37,9 @@ type Report struct {
 	Totals   [Classes]Total
 	BelowMin Total
 
-	counts  *Counts
-	missing []uint32 // numbers of URLs, the most requested first
-	near    *candidates
+	counts          *Counts
+	missing, probes []uint32 // numbers of URLs, the most requested first
+	near            *candidates
 }
 
 // MissingURL is a URL without an answer.
@@ -72,15 +72,23 @@ func (c *Counts) Report(q Question) (*Report, error) {
 		switch class {
 		case Missing:
 			r.missing = append(r.missing, uint32(i))
+		case Probe:
+			r.probes = append(r.probes, uint32(i))
 		case Page:
 			near.pages = append(near.pages, uint32(i))
 		}
 	}
-	slices.SortFunc(r.missing, func(a, b uint32) int {
+	c.sortByRequests(r.missing)
+	c.sortByRequests(r.probes)
+	return r, nil
+}
+
+// sortByRequests sorts numbers of URLs: the most requested first, and then by path.
+func (c *Counts) sortByRequests(numbers []uint32) {
+	slices.SortFunc(numbers, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(c.urls[b].requests, c.urls[a].requests),
 			bytes.Compare(c.textOf(&c.urls[a]), c.textOf(&c.urls[b])))
 	})
-	return r, nil
 }
 
 func (t *Total) add(requests uint64) {
@@ -89,9 +97,19 @@ func (t *Total) add(requests uint64) {
 }
 
 // Missing gives what is missing, the most requested first and then by path, without candidates.
-func (r *Report) Missing() iter.Seq[MissingURL] {
+func (r *Report) Missing() iter.Seq[MissingURL] { return r.each(r.missing) }
+
+// Probes gives what is missing and scanners ask any site for, in the same order.
+func (r *Report) Probes() iter.Seq[MissingURL] { return r.each(r.probes) }
+
+// AllMissing gives what Missing and Probes do, in this order.
+func (r *Report) AllMissing() iter.Seq[MissingURL] {
+	return r.each(slices.Concat(r.missing, r.probes))
+}
+
+func (r *Report) each(numbers []uint32) iter.Seq[MissingURL] {
 	return func(yield func(MissingURL) bool) {
-		for _, i := range r.missing {
+		for _, i := range numbers {
 			u := &r.counts.urls[i]
 			if !yield(MissingURL{Path: string(r.counts.textOf(u)), Requests: u.requests}) {
 				return
@@ -100,12 +118,12 @@ func (r *Report) Missing() iter.Seq[MissingURL] {
 	}
 }
 
-// folded returns the same, with a path and the one with a slash behind it as one: a rule takes
-// both.
-func (r *Report) folded() []MissingURL {
+// folded returns the most requested URLs first, with a path and the one with a slash behind it as
+// one: a rule takes both.
+func folded(urls iter.Seq[MissingURL]) []MissingURL {
 	var all []MissingURL
 	at := map[string]int{}
-	for missing := range r.Missing() {
+	for missing := range urls {
 		if path, had := strings.CutSuffix(missing.Path, "/"); had && !strings.HasSuffix(path, "/") {
 			missing.Path = cmp.Or(path, "/")
 		}
@@ -123,12 +141,13 @@ func (r *Report) folded() []MissingURL {
 	return all
 }
 
-// Keys gives the same with the key that a rule for the path has, "" where there can be none, as for
-// "/" itself, or if an earlier one has it. With fold keys match without regard to case.
-func (r *Report) Keys(fold bool) iter.Seq2[string, MissingURL] {
+// Keys gives missing URLs, the most requested first, each with the key that a rule for it has: ""
+// where there can be none, as for "/" itself, or if an earlier one has it. With fold keys match
+// without regard to case.
+func Keys(urls iter.Seq[MissingURL], fold bool) iter.Seq2[string, MissingURL] {
 	return func(yield func(string, MissingURL) bool) {
 		checker := resolver.NewRuleChecker()
-		for _, missing := range r.folded() {
+		for _, missing := range folded(urls) {
 			key := strings.TrimPrefix(missing.Path, "/")
 			canonical := resolver.CanonicalKey(key, fold)
 			if checker.Check(resolver.Rule{Key: canonical, Value: resolver.GoneValue}) != nil {
@@ -180,5 +199,9 @@ func (j *judge) classOf(u *counted) Class {
 			return Page
 		}
 	}
-	return classOfStatus(u.status)
+	class := classOfStatus(u.status)
+	if class == Missing && isProbe(path) {
+		return Probe
+	}
+	return class
 }

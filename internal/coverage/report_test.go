@@ -133,6 +133,43 @@ func TestWhatIsMissingIsSortedByRequests(t *testing.T) {
 	}
 }
 
+func TestWhatScannersAskAnySiteForIsNotMissing(t *testing.T) {
+	for path, want := range map[string]Class{
+		"/.env": Probe, "/.env.production": Probe, "/api/.env": Probe, "/.git/config": Probe,
+		"/app/.git/HEAD": Probe, "/.aws/credentials": Probe, "/%2eenv": Probe, "/.DS_Store": Probe,
+		"/wp-login.php": Probe, "/blog/wp-login.php": Probe, "//xmlrpc.php": Probe, "/wp-admin": Probe,
+		"//site/wp-includes/wlwmanifest.xml": Probe, "/phpMyAdmin-5.2/index.php": Probe,
+		"/vendor/phpunit/phpunit/src/Util/PHP/eval-stdin.php": Probe, "/HNAP1/": Probe,
+		"/cgi-bin/.%2e/.%2e/.%2e/bin/sh": Probe,
+
+		"/wp-content/uploads/2020/01/a.jpg": Missing, "/docs/environment": Missing, "/": Missing,
+		"/.well-known/security.txt": Missing, "/blog/wp-login-explained": Missing,
+		"/docs/phpmyadmin": Missing, "/env": Missing, "/index.php": Missing,
+	} {
+		r := report(t, access("GET", "h", path, 404), Question{})
+		if got := want.String() + " 1/1"; r.classes() != got {
+			t.Errorf("%s: got %s, want %s", path, r.classes(), got)
+		}
+	}
+}
+
+func TestAProbeThatHasAnAnswerIsNoProbe(t *testing.T) {
+	ruleset := compile(t, false, "wp-login.php", "https://old.h/wp-login.php", ".git", "gone")
+	content := access("GET", "h", "/wp-login.php", 404) + access("GET", "h", "/.git/config", 404) +
+		access("GET", "h", "/.env", 200) + access("GET", "h", "/.svn/entries", 404)
+	r := report(t, content, Question{Ruleset: ruleset})
+	if got, want := r.classes(), "redirect 1/1, gone 1/1, page 1/1, probe 1/1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	var probes []MissingURL
+	for probe := range r.Probes() {
+		probes = append(probes, probe)
+	}
+	if len(probes) != 1 || probes[0].Path != "/.svn/entries" || probes[0].Requests != 1 {
+		t.Errorf("got %+v", probes)
+	}
+}
+
 func TestKeysAndPagesThatWereMeantAreSuggested(t *testing.T) {
 	ruleset := compile(t, false, "docs/install", "https://x", "github", "https://x",
 		"team", "https://x", "teams", "https://x", "release-notes", "https://x")
@@ -158,12 +195,12 @@ func TestKeysAndPagesThatWereMeantAreSuggested(t *testing.T) {
 }
 
 func TestKeysLeadFromTheMissingPaths(t *testing.T) {
-	content := "/a/b\n/\n//c\n/{d}\n/ä\n/e\\f\n/g,h\n/%\n/Docs\n/docs\n/docs\n/i/\n"
+	content := "/a/b\n/\n//c\n/{d}\n/ä\n/e\\f\n/g,h\n/%\n/Docs\n/docs\n/docs\n/i/\n/.env\n"
 	for _, fold := range []bool{false, true} {
 		var rules []resolver.Rule
 		without := 0
 		r := report(t, content, Question{})
-		for key, missing := range r.Keys(fold) {
+		for key, missing := range Keys(r.Missing(), fold) {
 			if key == "" {
 				without++
 				continue
@@ -184,7 +221,7 @@ func TestKeysLeadFromTheMissingPaths(t *testing.T) {
 func TestAPathWithAndWithoutASlashIsOneKey(t *testing.T) {
 	r := report(t, "/b\n/b\n/products/\n/products/\n/products\n/c/\n/d//\n", Question{})
 	got := ""
-	for key, missing := range r.Keys(false) {
+	for key, missing := range Keys(r.Missing(), false) {
 		got += fmt.Sprint(missing.Requests, " ", key, ", ")
 	}
 	if want := "3 products, 2 b, 1 c, 1 d//, "; got != want {

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"strings"
@@ -97,6 +98,10 @@ type converter struct {
 
 // read passes the rules to write that are good.
 func (c *converter) read(in Input, write func(resolver.Rule)) error {
+	in, err := c.checked(in)
+	if err != nil {
+		return err
+	}
 	found, err := c.from.Read(in, func(rule resolver.Rule) {
 		c.places = append(c.places, c.placeOf(rule.Position))
 		if c.take(rule) {
@@ -121,6 +126,23 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 		}
 	}
 	return err
+}
+
+// checked returns what is read, if it is no file of another kind.
+func (c *converter) checked(in Input) (Input, error) {
+	const enough = 512
+	text, instead := bufio.NewReader(in.Reader), ""
+	if c.from.HasLines {
+		instead = "write --from json for rules, or --from array for a list of redirects"
+	}
+	begin, _ := text.Peek(enough)
+	in.Reader = text
+	err := rulefile.CheckBeginning(begin, c.from.Name, instead)
+	if err == nil {
+		return in, nil
+	}
+	at := resolver.Position{Source: in.Source, Line: 1, Column: 1}
+	return in, rulefile.Errors{{Position: at, Message: err.Error()}}
 }
 
 // take reports whether a rule is good, and takes down what becomes of it.

@@ -15,6 +15,8 @@ type Format struct {
 	// HasHosts tells that entries can be for one host; SaysStatus and SaysExact that each says which
 	// status it has, and what it takes.
 	HasHosts, SaysStatus, SaysExact bool
+	// HasLines tells that it has lines that are no JSON.
+	HasLines bool
 	// HasSeveral tells that entries count each for itself that stand on one line.
 	HasSeveral bool
 	// IsOfNetlify tells that entries mean what lines of _redirects mean.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // translation is a line on its way to rules.
@@ -42,9 +43,9 @@ type madeRule struct {
 	rule    resolver.Rule
 	set     paths
 	line    int
-	isExtra bool              // it is for no path that stands in a line as it is
-	isOfAll bool              // it is one of those for a path and all below
-	pattern *resolver.Pattern // of a rule that is remembered
+	isExtra bool             // it is for no path that stands in a line as it is
+	isOfAll bool             // it is one of those for a path and all below
+	pattern *pattern.Pattern // of a rule that is remembered
 }
 
 // translate finds out what a line takes, and where it leads, or why no rule can have it.

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // pattern returns a set as the resolver compares it.
-func (s *paths) pattern() *resolver.Pattern {
+func (s *paths) pattern() *pattern.Pattern {
 	if s.compiled == nil {
-		made := resolver.PatternOf(resolver.Rule{Key: s.key(), Exact: !s.below})
-		s.compiled = &made
+		s.compiled = patternOf(resolver.Rule{Key: s.key(), Exact: !s.below})
 	}
 	return s.compiled
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -26,7 +27,7 @@ type paths struct {
 	// bareSlash tells that it begins with the slash in front of a segment.
 	bareSlash bool
 	// compiled is the set as the resolver compares it, if that has been asked for.
-	compiled *resolver.Pattern
+	compiled *pattern.Pattern
 }
 
 const noSplat = -1
@@ -47,7 +48,7 @@ func (s *segment) isText() bool { return s.name == "" }
 func (s *segment) isWhole() bool { return s.isText() || s.before == "" && s.after == "" && !s.spans }
 
 // maxSegments is how many segments a template has at most.
-const maxSegments = 64
+const maxSegments = pattern.MaxSegments
 
 // Check says why no rule can have a path, and whether requests have it elsewhere.
 func Check(path []Segment, slashes Slashes) (isReached bool, err error) {

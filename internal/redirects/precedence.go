@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // The second question: which rule would win? Of the lines that match a path the first does, and of
@@ -20,7 +21,7 @@ import (
 
 // madeRules are the rules made so far, by the paths that they match.
 type madeRules struct {
-	index *resolver.PatternIndex
+	index *pattern.Index
 	rules []madeRule
 	// spans are those that span segments in their middle, by the text of their first segment. The
 	// index does not find them.
@@ -46,7 +47,7 @@ const (
 )
 
 func newMadeRules() madeRules {
-	return madeRules{index: resolver.NewPatternIndex(), spans: make(map[string][]int),
+	return madeRules{index: pattern.NewIndex(pattern.Preceded), spans: make(map[string][]int),
 		forms: make(map[string]bool), keys: make(map[string]int)}
 }
 
@@ -71,16 +72,21 @@ func (m *madeRules) remember(rule madeRule) {
 	if rule.isOfAll {
 		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
 	}
-	pattern := resolver.PatternOf(taken)
+	key := patternOf(taken)
 	n := len(m.rules)
-	rule.pattern = &pattern
+	rule.pattern = key
 	m.rules = append(m.rules, rule)
-	m.index.Add(&pattern, n)
+	m.index.Add(key, n)
 	if rule.set.hasSpan() {
 		first := firstTextOf(rule.rule.Key)
 		m.spans[first] = append(m.spans[first], n)
 		m.nSpan++
 	}
+}
+
+// patternOf takes the key of a rule apart.
+func patternOf(rule resolver.Rule) *pattern.Pattern {
+	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }
 
 // taken returns what a rule takes, with a slash at the end if the other one is for such paths and the
@@ -95,12 +101,12 @@ func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 
 // beats calls do with the rules against which a rule could win, until it reports false.
 func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
-	pattern := resolver.PatternOf(rule.rule)
+	key := patternOf(rule.rule)
 	if rule.set.hasSpan() {
 		for n := range m.rules {
 			other := &m.rules[n]
 			if ownSegments(other.rule.Key) > ownSegments(rule.rule.Key) ||
-				other.set.hasSpan() && !other.isOvertaken(&pattern, rule) {
+				other.set.hasSpan() && !other.isOvertaken(key, rule) {
 				continue
 			}
 			if taken := other.taken(rule, m.slashes); taken.overlaps(&rule.set) && !do(n) {
@@ -110,13 +116,13 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 		return
 	}
 	goesOn := true
-	m.index.Each(&pattern, func(n int, _ string) bool {
+	m.index.Each(key, func(n int, _ string) bool {
 		goesOn = do(n)
 		return goesOn
 	})
 	try := func(spans []int) {
 		for _, n := range spans {
-			if goesOn && m.rules[n].isOvertaken(&pattern, rule) {
+			if goesOn && m.rules[n].isOvertaken(key, rule) {
 				goesOn = do(n)
 			}
 		}
@@ -137,12 +143,12 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 // isOvertaken reports whether another rule could win against this one, of which one spans segments.
 // The rule of more segments wins, and of as many the one that leaves less of the path, which is
 // nothing for an exact one; only then keys decide it.
-func (r *madeRule) isOvertaken(pattern *resolver.Pattern, by *madeRule) bool {
+func (r *madeRule) isOvertaken(key *pattern.Pattern, by *madeRule) bool {
 	own, others := ownSegments(r.rule.Key), ownSegments(by.rule.Key)
-	if own > others || own == others && r.rule.Exact && pattern.Compare(r.pattern) > 0 {
+	if own > others || own == others && r.rule.Exact && key.Compare(r.pattern) > 0 {
 		return false
 	}
-	_, both := pattern.Overlap(r.pattern)
+	_, both := key.Overlap(r.pattern)
 	return both
 }
 

@@ -18,21 +18,23 @@ func All() []migrate.Format {
 	return []migrate.Format{{
 		Name: rulefile.JSON, Read: readJSON, HasSeveral: true,
 	}, {
-		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true,
+		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
 	}, {
 		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects), HasHosts: true,
+		HasLines:   true,
 		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
 	}, {
 		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML), HasHosts: true,
+		HasLines:   true,
 		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
 	}, {
 		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasSeveral: true,
 	}, {
 		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
-		HasHosts: true, SaysExact: true,
+		HasHosts: true, HasLines: true, SaysExact: true,
 	}, {
 		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read), HasHosts: true,
-		HasSeveral: true,
+		HasLines: true, HasSeveral: true,
 	}, {
 		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML),
 		HasSeveral: true,

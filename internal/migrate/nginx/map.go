@@ -3,7 +3,6 @@ package nginx
 import (
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -27,11 +26,6 @@ func Read(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if isJSON(line) {
-		t.Wrong(lines.At(1), "this is JSON, and no map; write --from array for a list of redirects, or "+
-			"--from json for rules")
-		return nil
-	}
 	if t.Reading.Status == 0 && t.Reading.Query == resolver.QueryDefault {
 		t.Remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
 			"site's own hold; say it with --status and --query")
@@ -54,13 +48,6 @@ func Read(t *migrate.Table, r io.Reader) error {
 	}
 	finish()
 	return err
-}
-
-// isJSON reports whether a first line begins an object or a list.
-func isJSON(line string) bool {
-	text := strings.Join(strings.Fields(line), "")
-	return slices.Contains([]string{"{", "[", "{}", "[]", "[{"}, text) ||
-		strings.HasPrefix(text, `{"`) || strings.HasPrefix(text, `[{"`)
 }
 
 // isOfNginx reports whether a line is one of nginx.

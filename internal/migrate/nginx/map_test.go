@@ -57,15 +57,6 @@ func TestMapsOfNginxForSeveralVariablesAreToldOf(t *testing.T) {
 			"|without regard to case|looked up by \"$http_host\""}})
 }
 
-func TestAMapThatIsJSONIsOneError(t *testing.T) {
-	for _, text := range []string{"{\n\"redirects\": [\n", "[\n{\n", "{\"redirects\": [",
-		"[{\"source\": \"/a\"}]"} {
-		migratetest.Check(t, nginx.Read, quietMap,
-			[]migratetest.Text{{text, "", "file:1:1: this is JSON, and no map; write --from array"}})
-	}
-	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{{"[a] /b", "[a] /b 301 exact", ""}})
-}
-
 func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {
 	const spelled = "as the request spells them"
 	for _, tt := range []migratetest.Text{

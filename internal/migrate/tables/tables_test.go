@@ -132,7 +132,13 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 			rulefile.Reading{}, "a,/b,308\nc,gone\n", ""},
 		{"no statuses", "from,to,http status\na,/b,404\nc,/d,moved\n", rulefile.Reading{}, "",
 			"file:2:6: this column holds 301, 302, 303, 307, 308, permanent or temporary, or 410, not " +
-				"\"404\"\nfile:3:6: this column holds 301"},
+				"\"404\"; write pass as the destination, which lets the next handler answer, or gone as the " +
+				"destination for 410\nfile:3:6: this column holds 301"},
+		{"exchanged columns", "https://e.example/a,a\n/b,/c\n", rulefile.Reading{}, "b,/c\n",
+			"file:1:1: key and destination are exchanged; write a,https://e.example/a; or put a header " +
+				"in front: destination,key"},
+		{"full URLs", "from,to\nhttps://e.example/a,/c\n",
+			rulefile.Reading{Hosts: []string{"e.example"}}, "a,/c\n", cut},
 		{"a type of something else", "from,to,type\na,/b,page\nc,/d,301\ne,/f,\n", rulefile.Reading{},
 			"a,/b\nc,/d,301\ne,/f\n", "passed over: \"type\""},
 		{"a type of no redirect", "from,to,type\na,/b,200\nc,/d,Moved permanently\n",

@@ -31,25 +31,6 @@ type usualColumn struct {
 	hasStatus, hasOther bool
 }
 
-// usualName returns the name of the column that a table of redirects often calls so, "" for none.
-// isType tells that it is a status only where it holds one.
-func usualName(name string) (own string, isType bool) {
-	switch strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name)) {
-	case "path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath", "sourceurl", "frompath",
-		"fromurl", "redirectfrom":
-		return "key", false
-	case "new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath", "destinationurl",
-		"topath", "tourl", "redirectto", "redirecturl":
-		return "destination", false
-	case "statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode", "redirectstatus",
-		"responsecode":
-		return "status", false
-	case "type", "redirect", "redirecttype":
-		return "status", true
-	}
-	return "", false
-}
-
 func newUsual(in migrate.Input) *usual {
 	u := &usual{t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source)}
 	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
@@ -83,7 +64,7 @@ func (u *usual) rename(header []string) (names []string) {
 	hasStatus := proper["status"]
 	for i := range u.columns {
 		if c := &u.columns[i]; !c.isOurs {
-			if c.own, c.isType = usualName(c.name); proper[c.own] {
+			if c.own, c.isType = rulefile.UsualColumnName(c.name); proper[c.own] {
 				c.own = ""
 			}
 			hasStatus = hasStatus || c.own == "status" && !c.isType
@@ -147,7 +128,7 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 	code, ok := usualStatus(field)
 	if !ok {
 		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
-			migrate.Quote(field))
+			migrate.Quote(field) + rulefile.InsteadOfStatus(field))
 	}
 	if u.isGone = code == statusGone; u.isGone {
 		return "", nil

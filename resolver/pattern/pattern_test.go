@@ -1,4 +1,4 @@
-package resolver
+package pattern_test
 
 import (
 	"fmt"
@@ -7,15 +7,41 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// randomKey returns a key of few texts, so that many paths match several of them.
-func randomKey(r random, ends ...string) Rule {
+// random makes keys of few texts, so that many paths match several of them.
+type random struct{ *rand.Rand }
+
+func newRandom(seed uint64) random { return random{rand.New(rand.NewPCG(seed, 1))} }
+
+func (r random) one(of ...string) string { return of[r.IntN(len(of))] }
+
+// key returns the key of a rule, with one of some ends.
+func (r random) key(ends ...string) resolver.Rule {
 	key := r.one("a", "ab", "{x}", "a{x}", "{x}b", "a{x}b", "aab")
 	if r.IntN(2) == 0 {
 		key += "/" + r.one("a", "ab", "{y}", "a{y}", "{y}b")
 	}
-	return Rule{Key: key + r.one(ends...), Exact: r.IntN(2) == 0}
+	return resolver.Rule{Key: key + r.one(ends...), Exact: r.IntN(2) == 0}
+}
+
+func patternOf(rule resolver.Rule) *pattern.Pattern {
+	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
+}
+
+// answer returns where a ruleset leads a path, "" where it does not redirect.
+func answer(t *testing.T, rules []resolver.Rule) func(path string) (destination string) {
+	t.Helper()
+	ruleset, err := resolver.Compile(rules, resolver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(path string) string {
+		return ruleset.Resolve("https://go.example" + path).Destination
+	}
 }
 
 // shortPaths are all paths of up to four segments of a few texts.
@@ -39,13 +65,12 @@ func TestAKeyOverlapsThoseThatMatchAPathOfIt(t *testing.T) {
 	paths := shortPaths()
 	found, none := 0, 0
 	for range 150 {
-		a := randomKey(r, "", "", "/c", "/{+s}", "/{+s}/c", "/{+s}/a{z}/c")
-		b := randomKey(r, "", "", "/c", "/{+s}", "/{+s}/c", "/{+s}/{z}b")
+		a := r.key("", "", "/c", "/{+s}", "/{+s}/c", "/{+s}/a{z}/c")
+		b := r.key("", "", "/c", "/{+s}", "/{+s}/c", "/{+s}/{z}b")
 		if r.IntN(8) == 0 {
 			a.Key = "{+s}/" + r.one("a", "ab", "{z}b", "a/c")
 		}
-		pattern, other := PatternOf(a), PatternOf(b)
-		path, ok := pattern.Overlap(&other)
+		path, ok := patternOf(a).Overlap(patternOf(b))
 		matchesA, matchesB := matcherOf(t, a), matcherOf(t, b)
 		if ok && !(matchesA(path) && matchesB(path)) {
 			t.Fatalf("%v and %v do not match %s both", a, b, path)
@@ -66,23 +91,20 @@ func TestAKeyOverlapsThoseThatMatchAPathOfIt(t *testing.T) {
 }
 
 // matcherOf returns a function that reports whether a rule answers for a path.
-func matcherOf(t *testing.T, rule Rule) func(path string) bool {
+func matcherOf(t *testing.T, rule resolver.Rule) func(path string) bool {
 	rule.Value = "https://to.example"
-	rs := mustCompile(t, []Rule{rule}, Options{})
-	return func(path string) bool {
-		_, result := resolve(rs, "https://go.example"+path)
-		return result.Outcome == Redirect
-	}
+	lead := answer(t, []resolver.Rule{rule})
+	return func(path string) bool { return lead(path) != "" }
 }
 
 func TestOfKeysThatOverlapThePrecedingOneAnswers(t *testing.T) {
 	r := newRandom(6)
 	compared := 0
 	for range 4000 {
-		rules := []Rule{randomKey(r, "", "/c", "/{+s}"), randomKey(r, "", "/c", "/{+s}")}
-		a, b := PatternOf(rules[0]), PatternOf(rules[1])
-		path, both := a.Overlap(&b)
-		order := a.Compare(&b)
+		rules := []resolver.Rule{r.key("", "/c", "/{+s}"), r.key("", "/c", "/{+s}")}
+		a, b := patternOf(rules[0]), patternOf(rules[1])
+		path, both := a.Overlap(b)
+		order := a.Compare(b)
 		if !both || a.Key() == b.Key() || order == 0 {
 			continue
 		}
@@ -92,8 +114,7 @@ func TestOfKeysThatOverlapThePrecedingOneAnswers(t *testing.T) {
 			want = "https://1.example"
 		}
 		rules[0].Value, rules[1].Value = "https://0.example", "https://1.example"
-		got, _ := resolve(mustCompile(t, rules, Options{}), "https://go.example"+path)
-		if !strings.HasPrefix(got, want) {
+		if got := answer(t, rules)(path); !strings.HasPrefix(got, want) {
 			t.Fatalf("%v: %s leads to %s, not to %s", rules, path, got, want)
 		}
 	}
@@ -103,23 +124,23 @@ func TestOfKeysThatOverlapThePrecedingOneAnswers(t *testing.T) {
 }
 
 func TestTheIndexFindsTheKeyThatComparingAllWouldFind(t *testing.T) {
-	r := random{rand.New(rand.NewPCG(7, 11))}
+	r := newRandom(7)
 	found := 0
 	for range 3000 {
-		index := NewPatternIndex()
-		var earlier []Pattern
+		index := pattern.NewIndex(pattern.Preceded)
+		var earlier []*pattern.Pattern
 		for range 12 {
-			p := PatternOf(randomKey(r, "", "", "/c", "/{+splat}"))
+			p := patternOf(r.key("", "", "/c", "/{+splat}"))
 			var want, got []int
 			for i := range earlier {
-				_, both := p.Overlap(&earlier[i])
-				if both && (p.IsTemplate() || earlier[i].IsTemplate()) && p.Compare(&earlier[i]) <= 0 &&
-					p.formName() != earlier[i].formName() {
+				_, both := p.Overlap(earlier[i])
+				if both && (p.IsTemplate() || earlier[i].IsTemplate()) && p.Compare(earlier[i]) <= 0 &&
+					p.FormName() != earlier[i].FormName() {
 					want = append(want, i)
 				}
 			}
-			index.Each(&p, func(number int, path string) bool {
-				if common, _ := p.Overlap(&earlier[number]); path != common {
+			index.Each(p, func(number int, path string) bool {
+				if common, _ := p.Overlap(earlier[number]); path != common {
 					t.Fatalf("%v and %v: the path %s, not %s", p, earlier[number], path, common)
 				}
 				got = append(got, number)
@@ -130,7 +151,7 @@ func TestTheIndexFindsTheKeyThatComparingAllWouldFind(t *testing.T) {
 				t.Fatalf("%v behind %v: numbers %v, not %v", p, earlier, got, want)
 			}
 			found += len(got)
-			index.Add(&p, len(earlier))
+			index.Add(p, len(earlier))
 			earlier = append(earlier, p)
 		}
 	}
@@ -140,21 +161,21 @@ func TestTheIndexFindsTheKeyThatComparingAllWouldFind(t *testing.T) {
 }
 
 func TestADeepKeyPrecedesThoseWithVariables(t *testing.T) {
-	index := NewPatternIndex()
+	index := pattern.NewIndex(pattern.Preceded)
 	deep := strings.Repeat("a/", 100)
 	for number, key := range []string{deep + "b", "{x}/a/{+rest}", deep + "c"} {
-		p := PatternOf(Rule{Key: key})
-		got, path, ok := index.First(&p)
+		p := patternOf(resolver.Rule{Key: key})
+		got, path, ok := index.First(p)
 		if ok != (number == 2) || ok && (got != 1 || path != "/"+key) {
 			t.Errorf("%s: key %d precedes key %d at %s, %t", key, number, got, path, ok)
 		}
-		index.Add(&p, number)
+		index.Add(p, number)
 	}
 }
 
 func TestAKeyIsLookedUpInAFewStepsHoweverManyThereAre(t *testing.T) {
 	const n = 3000
-	for name, kinds := range map[string][2]Rule{
+	for name, kinds := range map[string][2]resolver.Rule{
 		"ends of segments before plain paths": {{Key: "p#-{s}"}, {Key: "x#", Exact: true}},
 		"plain paths before ends of segments": {{Key: "x#", Exact: true}, {Key: "p#-{s}"}},
 		"ends of segments before others":      {{Key: "p#-{s}"}, {Key: "q#-{s}"}},
@@ -175,16 +196,16 @@ func TestAKeyIsLookedUpInAFewStepsHoweverManyThereAre(t *testing.T) {
 		"keys that overlap":              {{Key: "{x}/a#", Exact: true}, {Key: "b#/{+s}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			index := NewPatternIndex()
+			index := pattern.NewIndex(pattern.Preceded)
 			for number := range 2 * n {
 				rule := kinds[number/n]
 				rule.Key = strings.ReplaceAll(rule.Key, "#", strconv.Itoa(number%n))
-				p := PatternOf(rule)
-				if _, _, ok := index.First(&p); !ok {
-					index.Add(&p, number)
+				p := patternOf(rule)
+				if _, _, ok := index.First(p); !ok {
+					index.Add(p, number)
 				}
 			}
-			if steps := index.work / index.keys; steps > 20 {
+			if steps := index.Steps() / index.Keys(); steps > 20 {
 				t.Errorf("%d steps a key", steps)
 			}
 		})
@@ -192,14 +213,14 @@ func TestAKeyIsLookedUpInAFewStepsHoweverManyThereAre(t *testing.T) {
 }
 
 func TestAnIndexOfTooManyFormsIsSpent(t *testing.T) {
-	index := NewPatternIndex()
+	index := pattern.NewIndex(pattern.Preceded)
 	for i := range 2000 {
 		first, second := strings.Repeat("p", i/40), strings.Repeat("q", i%40)
-		p := PatternOf(Rule{Key: fmt.Sprintf("%s{x}/%s{y}", first, second)})
-		index.First(&p)
-		index.Add(&p, i)
+		p := patternOf(resolver.Rule{Key: fmt.Sprintf("%s{x}/%s{y}", first, second)})
+		index.First(p)
+		index.Add(p, i)
 	}
 	if !index.IsSpent() {
-		t.Errorf("%d steps for %d keys", index.work, index.keys)
+		t.Errorf("%d steps for %d keys", index.Steps(), index.Keys())
 	}
 }

@@ -1,12 +1,12 @@
-package resolver
+package pattern
 
 import (
 	"hash/maphash"
 	"strconv"
 )
 
-// PatternIndex finds keys that match a path of a given key and come after it in precedence, without
-// comparing that with all of them. Make it with [NewPatternIndex].
+// Index finds keys that match a path of a given key and stand in a [Relation] to it, without
+// comparing that with all of them. Make it with [NewIndex].
 //
 // It sorts keys by form, which is all that they have in common but for their texts: how long those
 // around their expressions are, and whether longer paths match. The forms of two keys decide which
@@ -17,102 +17,104 @@ import (
 //
 // These parts of a key are looked up in a table for each form, of which there are few, however many
 // keys there are.
-type PatternIndex struct {
-	relation patternRelation
+type Index struct {
+	relation Relation
 	seed     maphash.Seed
-	byName   map[string]*patternForm
-	groups   map[string][]*patternForm
+	byName   map[string]*form
+	groups   map[string][]*form
 	// keys is how many keys have been looked up, work how many steps that has taken.
 	keys, work int
 }
 
-// patternRelation is what keys are looked up for.
-type patternRelation int
+// Relation is what keys are looked up for.
+type Relation int
 
 const (
-	isPreceded patternRelation = iota // one has variables, and does not precede the one looked up
-	areTied                           // nothing tells which one precedes: any such key will do
+	// Preceded keys are those that the one looked up precedes, or that nothing tells apart from it.
+	// One of the two has variables.
+	Preceded Relation = iota
+	// Tied keys match the whole of a path that the one looked up matches, too, and nothing tells
+	// which of them precedes the other.
+	Tied
 )
 
-// patternForm is a form, and the keys that have it.
-type patternForm struct {
+// form is what some keys have in common but for their texts, with these keys.
+type form struct {
 	like   *Pattern // the first key of this form
-	keys   []numberedPattern
-	tables map[string]*patternTable
+	keys   []numbered
+	tables map[string]*table
 	// related are the forms whose keys are looked up for one of this form.
 	related []relatedForm
 }
 
-// numberedPattern is a key with the number that its owner gave it.
-type numberedPattern struct {
+// numbered is a key with the number that its owner gave it.
+type numbered struct {
 	*Pattern
 	number int
 }
 
 // relatedForm is a form with the table in which its keys are looked up.
 type relatedForm struct {
-	form  *patternForm
-	table *patternTable
+	form  *form
+	table *table
 }
 
-// patternTable finds the keys of a form by what they have in some places of their segments.
-type patternTable struct {
-	places []patternPlace
+// table finds the keys of a form by what they have in some places of their segments.
+type table struct {
+	places []place
 	last   map[uint64]int // the last key, counted from 1, by the hash of what it has
 	before []int          // for each key the one in front that has the same, 0 for none
 }
 
-// patternPlace is what two keys have to have in common in a segment. That is all of it, or so many
-// bytes at its start and at its end.
-type patternPlace struct {
+// place is what two keys have to have in common in a segment. That is all of it, or so many bytes at
+// its start and at its end.
+type place struct {
 	whole      bool
 	start, end int
 }
 
-// NewPatternIndex makes an empty index.
-func NewPatternIndex() *PatternIndex { return newPatternIndex(isPreceded) }
-
-func newPatternIndex(relation patternRelation) *PatternIndex {
-	return &PatternIndex{
+// NewIndex makes an empty index.
+func NewIndex(relation Relation) *Index {
+	return &Index{
 		relation: relation,
 		seed:     maphash.MakeSeed(),
-		byName:   make(map[string]*patternForm),
-		groups:   make(map[string][]*patternForm),
+		byName:   make(map[string]*form),
+		groups:   make(map[string][]*form),
 	}
 }
 
 // IsSpent reports whether the work has got out of proportion to the number of keys. Only hundreds
 // of forms make it.
-func (x *PatternIndex) IsSpent() bool {
+func (x *Index) IsSpent() bool {
 	const anyNumber, eachKey = 1 << 20, 64
 	return x.work > anyNumber+eachKey*x.keys
 }
 
 // Add takes in a key with its number, which grows from key to key.
-func (x *PatternIndex) Add(p *Pattern, number int) {
+func (x *Index) Add(p *Pattern, number int) {
 	if !p.IsTemplate() && (p.exact || p.isDeep()) {
 		return // it precedes all keys with variables that overlap it
 	}
-	form := x.formOf(p)
-	form.keys = append(form.keys, numberedPattern{p, number})
+	own := x.formOf(p)
+	own.keys = append(own.keys, numbered{p, number})
 }
 
-// Each calls do with the numbers of the keys that the given one precedes, or has nothing to precede
-// by, and with a path that matches both, until do reports false. Two keys without variables are not
-// compared. A key may be missed if it has segments behind an expression that spans several.
-func (x *PatternIndex) Each(p *Pattern, do func(number int, path string) bool) {
+// Each calls do with the numbers of the keys in the relation to the given one, and with a path that
+// matches both, until do reports false. The same key is not among them. A key may be missed if it has
+// segments behind an expression that spans several.
+func (x *Index) Each(p *Pattern, do func(number int, path string) bool) {
 	x.keys++
 	for _, related := range x.formOf(p).related {
-		table := related.table
+		in := related.table
 		x.fill(related)
-		sum, ok := x.sumOf(p, table.places)
+		sum, ok := x.sumOf(p, in.places)
 		if !ok {
 			continue
 		}
-		for next := table.last[sum]; next > 0; next = table.before[next-1] {
+		for next := in.last[sum]; next > 0; next = in.before[next-1] {
 			x.work++
 			other := related.form.keys[next-1]
-			path, both := p.overlap(other.Pattern, x.relation == areTied)
+			path, both := p.overlap(other.Pattern, x.relation == Tied)
 			if both && !do(other.number, path) {
 				return
 			}
@@ -121,7 +123,7 @@ func (x *PatternIndex) Each(p *Pattern, do func(number int, path string) bool) {
 }
 
 // First returns the number of one of the keys that Each passes to its function.
-func (x *PatternIndex) First(p *Pattern) (number int, path string, ok bool) {
+func (x *Index) First(p *Pattern) (number int, path string, ok bool) {
 	x.Each(p, func(n int, common string) bool {
 		number, path, ok = n, common, true
 		return false
@@ -130,26 +132,26 @@ func (x *PatternIndex) First(p *Pattern) (number int, path string, ok bool) {
 }
 
 // fill takes the keys into a table that have been added since it was used last.
-func (x *PatternIndex) fill(in relatedForm) {
-	table := in.table
+func (x *Index) fill(related relatedForm) {
+	in := related.table
 	x.work++
-	for n := len(table.before); n < len(in.form.keys); n++ {
+	for n := len(in.before); n < len(related.form.keys); n++ {
 		x.work++
-		sum, ok := x.sumOf(in.form.keys[n].Pattern, table.places)
-		table.before = append(table.before, 0)
+		sum, ok := x.sumOf(related.form.keys[n].Pattern, in.places)
+		in.before = append(in.before, 0)
 		if ok {
-			table.before[n], table.last[sum] = table.last[sum], n+1
+			in.before[n], in.last[sum] = in.last[sum], n+1
 		}
 	}
 }
 
 // sumOf returns a hash of what a key has in some places. It reports false where a segment is so
 // short that those at its start and at its end overlap.
-func (x *PatternIndex) sumOf(p *Pattern, places []patternPlace) (sum uint64, ok bool) {
+func (x *Index) sumOf(p *Pattern, places []place) (sum uint64, ok bool) {
 	var h maphash.Hash
 	h.SetSeed(x.seed)
-	for i, place := range places {
-		start, end, ok := place.textsOf(&p.segments[i])
+	for i, at := range places {
+		start, end, ok := at.textsOf(&p.segments[i])
 		if !ok {
 			return 0, false
 		}
@@ -161,25 +163,25 @@ func (x *PatternIndex) sumOf(p *Pattern, places []patternPlace) (sum uint64, ok 
 }
 
 // textsOf returns what a segment has in a place.
-func (place patternPlace) textsOf(s *segmentPattern) (start, end string, ok bool) {
+func (at place) textsOf(s *Segment) (start, end string, ok bool) {
 	switch {
-	case place.whole:
-		return s.prefix, "", true
-	case !s.isLiteral():
-		return s.prefix[:place.start], s.suffix[len(s.suffix)-place.end:], true
-	case len(s.prefix) <= place.start+place.end:
+	case at.whole:
+		return s.Prefix, "", true
+	case !s.IsLiteral():
+		return s.Prefix[:at.start], s.Suffix[len(s.Suffix)-at.end:], true
+	case len(s.Prefix) <= at.start+at.end:
 		return "", "", false
 	}
-	return s.prefix[:place.start], s.prefix[len(s.prefix)-place.end:], true
+	return s.Prefix[:at.start], s.Prefix[len(s.Prefix)-at.end:], true
 }
 
 // formOf returns the form of a key, which it makes if there is none.
-func (x *PatternIndex) formOf(p *Pattern) *patternForm {
+func (x *Index) formOf(p *Pattern) *form {
 	name := p.formName()
 	if there := x.byName[name]; there != nil {
 		return there
 	}
-	made := &patternForm{like: p, tables: make(map[string]*patternTable)}
+	made := &form{like: p, tables: make(map[string]*table)}
 	x.byName[name] = made
 	own, partners := x.groupOf(p)
 	for _, group := range partners {
@@ -192,10 +194,10 @@ func (x *PatternIndex) formOf(p *Pattern) *patternForm {
 }
 
 // groupOf returns the group that a key's form belongs to, and those to compare it with.
-func (x *PatternIndex) groupOf(p *Pattern) (own string, partners []string) {
+func (x *Index) groupOf(p *Pattern) (own string, partners []string) {
 	const plain, templates = "plain", "templates"
 	switch {
-	case x.relation == areTied:
+	case x.relation == Tied:
 		own = p.weights()
 		return own, []string{own}
 	case p.IsTemplate():
@@ -205,38 +207,38 @@ func (x *PatternIndex) groupOf(p *Pattern) (own string, partners []string) {
 }
 
 // relate finds out whether keys of one form have to be looked up for those of another.
-func (x *PatternIndex) relate(made, other *patternForm) {
+func (x *Index) relate(made, other *form) {
 	const dear = 8 // as many look-ups
 	x.work += dear
 	order := made.like.Compare(other.like)
-	places, ok := made.like.placesIn(other.like, x.relation == areTied)
+	places, ok := made.like.placesIn(other.like, x.relation == Tied)
 	if !ok {
 		return
 	}
-	if order <= 0 || x.relation == areTied {
+	if order <= 0 || x.relation == Tied {
 		made.lookUp(other, places)
 	}
-	if order >= 0 || x.relation == areTied {
+	if order >= 0 || x.relation == Tied {
 		other.lookUp(made, places)
 	}
 }
 
 // lookUp takes down that keys of another form are looked up by what they have in some places.
-func (f *patternForm) lookUp(other *patternForm, places []patternPlace) {
+func (f *form) lookUp(other *form, places []place) {
 	name := nameOf(places)
 	if other.tables[name] == nil {
-		other.tables[name] = &patternTable{places: places, last: make(map[uint64]int)}
+		other.tables[name] = &table{places: places, last: make(map[uint64]int)}
 	}
 	f.related = append(f.related, relatedForm{other, other.tables[name]})
 }
 
-func nameOf(places []patternPlace) string {
+func nameOf(places []place) string {
 	name := make([]byte, 0, 8*len(places))
-	for _, place := range places {
-		if place.whole {
+	for _, at := range places {
+		if at.whole {
 			name = append(name, '/')
 		} else {
-			name = appendLengths(name, place.start, place.end)
+			name = appendLengths(name, at.start, at.end)
 		}
 	}
 	return string(name)
@@ -244,7 +246,7 @@ func nameOf(places []patternPlace) string {
 
 // placesIn returns what keys that match one path have in common, and whether there can be one. Tied
 // keys are alike also behind an expression that spans segments.
-func (p *Pattern) placesIn(other *Pattern, tied bool) (places []patternPlace, ok bool) {
+func (p *Pattern) placesIn(other *Pattern, tied bool) (places []place, ok bool) {
 	a, b := p.rest(), other.rest()
 	for a.hasOwn() && b.hasOwn() || tied && len(a.segments) > 0 {
 		places = append(places, placeIn(&a.segments[0], &b.segments[0]))
@@ -260,35 +262,35 @@ func (p *Pattern) placesIn(other *Pattern, tied bool) (places []patternPlace, ok
 }
 
 // placeIn is placesIn for two segments.
-func placeIn(a, b *segmentPattern) patternPlace {
+func placeIn(a, b *Segment) place {
 	switch {
-	case a.isLiteral() && b.isLiteral():
-		return patternPlace{whole: true}
-	case a.isLiteral():
-		return patternPlace{start: len(b.prefix), end: len(b.suffix)}
-	case b.isLiteral():
-		return patternPlace{start: len(a.prefix), end: len(a.suffix)}
+	case a.IsLiteral() && b.IsLiteral():
+		return place{whole: true}
+	case a.IsLiteral():
+		return place{start: len(b.Prefix), end: len(b.Suffix)}
+	case b.IsLiteral():
+		return place{start: len(a.Prefix), end: len(a.Suffix)}
 	}
-	return patternPlace{
-		start: min(len(a.prefix), len(b.prefix)),
-		end:   min(len(a.suffix), len(b.suffix)),
+	return place{
+		start: min(len(a.Prefix), len(b.Prefix)),
+		end:   min(len(a.Suffix), len(b.Suffix)),
 	}
 }
 
 // isDeep reports whether the key has more segments than any that has variables.
-func (p *Pattern) isDeep() bool { return len(p.segments) > maxSegments }
+func (p *Pattern) isDeep() bool { return len(p.segments) > MaxSegments }
 
 // formName returns a text that all keys of one form have. Deep keys are of one form.
 func (p *Pattern) formName() string {
 	name := strconv.AppendBool(nil, p.exact)
-	for i := range min(len(p.segments), maxSegments+1) {
+	for i := range min(len(p.segments), MaxSegments+1) {
 		switch s := &p.segments[i]; {
 		case i == p.span:
 			name = append(name, '+')
-		case s.isLiteral():
+		case s.IsLiteral():
 			name = append(name, '/')
 		default:
-			name = appendLengths(name, len(s.prefix), len(s.suffix))
+			name = appendLengths(name, len(s.Prefix), len(s.Suffix))
 		}
 	}
 	return string(name)

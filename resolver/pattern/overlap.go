@@ -1,4 +1,4 @@
-package resolver
+package pattern
 
 import "strings"
 
@@ -28,28 +28,28 @@ func (p *Pattern) overlap(other *Pattern, whole bool) (path string, ok bool) {
 	return "/" + strings.Join(append(segments, end...), "/"), ok
 }
 
-// patternRest is what is left of a pattern behind some of its segments.
-type patternRest struct {
-	segments []segmentPattern
+// rest is what is left of a pattern behind some of its segments.
+type rest struct {
+	segments []Segment
 	span     int
 	exact    bool
 }
 
-func (p *Pattern) rest() patternRest { return patternRest{p.segments, p.span, p.exact} }
+func (p *Pattern) rest() rest { return rest{p.segments, p.span, p.exact} }
 
 // hasOwn reports whether a segment comes next that stands for one of a path's.
-func (r patternRest) hasOwn() bool { return len(r.segments) > 0 && !r.spans() }
+func (r rest) hasOwn() bool { return len(r.segments) > 0 && !r.spans() }
 
 // spans reports whether an expression that spans segments comes next.
-func (r patternRest) spans() bool { return r.span == 0 }
+func (r rest) spans() bool { return r.span == 0 }
 
-func (r patternRest) behindFirst() patternRest {
-	return patternRest{r.segments[1:], r.span - 1, r.exact}
+func (r rest) behindFirst() rest {
+	return rest{r.segments[1:], r.span - 1, r.exact}
 }
 
 // common returns segments that match what is left of two keys. Where one alone begins with an
 // expression that spans segments, it is the first.
-func (r patternRest) common(other patternRest) (segments []string, ok bool) {
+func (r rest) common(other rest) (segments []string, ok bool) {
 	switch {
 	case len(r.segments) == 0:
 		return examples(other.segments), !r.exact || len(other.segments) == 0
@@ -65,7 +65,7 @@ func (r patternRest) common(other patternRest) (segments []string, ok bool) {
 }
 
 // commonTail is common for what two keys have behind their expressions that span segments.
-func commonTail(a, b []segmentPattern, exactA, exactB bool) (segments []string, ok bool) {
+func commonTail(a, b []Segment, exactA, exactB bool) (segments []string, ok bool) {
 	if len(a) < len(b) {
 		a, b, exactA, exactB = b, a, exactB, exactA
 	}
@@ -81,7 +81,7 @@ func commonTail(a, b []segmentPattern, exactA, exactB bool) (segments []string, 
 }
 
 // commonWithSpan is common for an expression that spans segments, and segments without one.
-func commonWithSpan(span, other patternRest) (segments []string, ok bool) {
+func commonWithSpan(span, other rest) (segments []string, ok bool) {
 	tail, own := span.segments[1:], other.segments
 	if !other.exact && len(tail) > 0 {
 		return append(examples(own), examples(tail)...), true
@@ -101,7 +101,7 @@ func commonWithSpan(span, other patternRest) (segments []string, ok bool) {
 }
 
 // commonSegments returns segments that match two keys of as many, without any that spans several.
-func commonSegments(a, b []segmentPattern) (segments []string, ok bool) {
+func commonSegments(a, b []Segment) (segments []string, ok bool) {
 	for i := range a {
 		segment, fits := commonSegment(&a[i], &b[i])
 		if !fits {
@@ -113,25 +113,25 @@ func commonSegments(a, b []segmentPattern) (segments []string, ok bool) {
 }
 
 // commonSegment returns a segment that matches two, neither of which spans several.
-func commonSegment(a, b *segmentPattern) (segment string, ok bool) {
-	if a.isLiteral() {
+func commonSegment(a, b *Segment) (segment string, ok bool) {
+	if a.IsLiteral() {
 		a, b = b, a
 	}
 	switch {
-	case a.isLiteral():
-		return a.prefix, a.prefix == b.prefix
-	case b.isLiteral():
-		return b.prefix, a.isAround(b.prefix)
+	case a.IsLiteral():
+		return a.Prefix, a.Prefix == b.Prefix
+	case b.IsLiteral():
+		return b.Prefix, a.isAround(b.Prefix)
 	}
-	prefix, suffix := longer(a.prefix, b.prefix), longer(a.suffix, b.suffix)
+	prefix, suffix := longer(a.Prefix, b.Prefix), longer(a.Suffix, b.Suffix)
 	segment = prefix + "x" + suffix
 	return segment, a.isAround(segment) && b.isAround(segment)
 }
 
 // isAround reports whether a canonical segment has the text around the expression.
-func (s *segmentPattern) isAround(segment string) bool {
-	return len(segment) > s.literalLength() &&
-		strings.HasPrefix(segment, s.prefix) && strings.HasSuffix(segment, s.suffix)
+func (s *Segment) isAround(segment string) bool {
+	return len(segment) > s.LiteralLength() &&
+		strings.HasPrefix(segment, s.Prefix) && strings.HasSuffix(segment, s.Suffix)
 }
 
 func longer(a, b string) string {
@@ -142,12 +142,12 @@ func longer(a, b string) string {
 }
 
 // examples returns segments that match those of a key.
-func examples(patterns []segmentPattern) []string {
+func examples(patterns []Segment) []string {
 	segments := make([]string, len(patterns))
 	for i := range patterns {
 		p := &patterns[i]
-		if segments[i] = p.prefix; !p.isLiteral() {
-			segments[i] += "x" + p.suffix
+		if segments[i] = p.Prefix; !p.IsLiteral() {
+			segments[i] += "x" + p.Suffix
 		}
 	}
 	return segments
