@@ -177,6 +177,7 @@ func (d *jsonDecoder) skip() error {
 // HasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
 // put U+FFFD into text, where raw says nothing of that character.
 func HasHalfCharacter(text string, raw []byte) bool {
-	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
-	return strings.Count(text, "\uFFFD") > meant
+	n := strings.Count(text, "\uFFFD")
+	return n > 0 && n > bytes.Count(raw, []byte("\uFFFD"))+bytes.Count(bytes.ToLower(raw),
+		[]byte(`\ufffd`))
 }

@@ -76,8 +76,9 @@ func (p *pattern) next() error {
 			return p.addGroup(name)
 		}
 	}
-	p.addText(p.rest[:1])
-	p.rest = p.rest[1:]
+	end := 1 + strings.IndexAny(p.rest[1:]+":", `\{}*+(:`)
+	p.addText(p.rest[:end])
+	p.rest = p.rest[end:]
 	return nil
 }
 
