@@ -11,6 +11,8 @@ type destination struct {
 	pieces                []destinationPiece
 	isInternal            bool
 	hasQuery, hasFragment bool
+	// splats is how often what spans segments stands in the path, splatsBehind how often behind it.
+	splats, splatsBehind int
 }
 
 // destinationPiece is text of a destination, or what stands for a part of the path.
@@ -50,6 +52,11 @@ func newDestination(to []Piece, captured []string) (d destination, err error) {
 				return d, errInHost
 			}
 			d.pieces = append(d.pieces, destinationPiece{p, part})
+			if p.Variable == Splat && part == inPath {
+				d.splats++
+			} else if p.Variable == Splat {
+				d.splatsBehind++
+			}
 			continue
 		}
 		_, behindScheme, hasScheme := strings.Cut(p.Text, "://")
@@ -92,16 +99,7 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// text returns the destination with the names of variables, for comparing it with another.
-func (d *destination) text() string {
-	var b strings.Builder
-	for _, p := range d.pieces {
-		b.WriteString(piecesText([]Piece{p.Piece}))
-	}
-	return b.String()
-}
-
-// piecesText writes pieces down as [pathText] does.
+// piecesText writes a destination down as [pathText] does a path.
 func piecesText(pieces []Piece) string {
 	if len(pieces) == 1 && pieces[0].Variable == "" {
 		return pieces[0].Text
@@ -116,36 +114,17 @@ func piecesText(pieces []Piece) string {
 	return b.String()
 }
 
-// count returns how often a variable stands in the path of the destination, and elsewhere in it.
-func (d *destination) count(variable string) (inPathOnly, elsewhere int) {
-	for _, p := range d.pieces {
-		switch {
-		case p.Variable != variable:
-		case p.part == inPath:
-			inPathOnly++
-		default:
-			elsewhere++
-		}
-	}
-	return inPathOnly, elsewhere
-}
-
 // endsInSplat reports whether the path of the destination ends in what spans segments, and has it
 // nowhere else.
 func (d *destination) endsInSplat() bool {
 	path := d.pathPieces()
-	once, _ := d.count(Splat)
-	return once == 1 && path[len(path)-1].Variable == Splat
+	return d.splats == 1 && path[len(path)-1].Variable == Splat
 }
 
 // appendsSplat is endsInSplat for whole segments, which are not in the query either.
 func (d *destination) appendsSplat() bool {
-	_, elsewhere := d.count(Splat)
-	if !d.endsInSplat() || elsewhere > 0 {
-		return false
-	}
 	path := d.pathPieces()
-	return len(path) > 1 && strings.HasSuffix(path[len(path)-2].Text, "/")
+	return d.endsInSplat() && d.splatsBehind == 0 && len(path) > 1 && strings.HasSuffix(path[len(path)-2].Text, "/")
 }
 
 func (d *destination) pathPieces() []destinationPiece {

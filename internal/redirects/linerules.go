@@ -67,8 +67,8 @@ func translate(line *Line, slashes Slashes) (t *translation, err error) {
 			return nil, err
 		}
 		t.ofItself = &itself
-		path, rest := cutPath(itself.text())
-		t.goesOnThere = strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == t.target.text()
+		path, rest := cutPath(piecesText(line.Itself))
+		t.goesOnThere = strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(line.To)
 	}
 	if last := &t.sets[0]; slashes == SlashesKept && last.hasSpan() && last.isSlashed() {
 		return nil, errSlashBehindSpan
@@ -144,8 +144,7 @@ func (t *translation) isAppended(set *paths) bool {
 		return false
 	}
 	if set.splatAt < len(set.segments) {
-		_, elsewhere := t.target.count(Splat)
-		return t.target.endsInSplat() && elsewhere == 0
+		return t.target.endsInSplat() && t.target.splatsBehind == 0
 	}
 	return t.target.appendsSplat()
 }

@@ -1,7 +1,6 @@
 package redirects
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,16 +31,11 @@ func (m *maker) makeLine(i int, t *translation) error {
 	m.reportNotes(t)
 	m.endWays(i, t)
 	for _, rule := range made {
-		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
-			continue
-		}
-		m.remember(rule)
 		if m.Slashes == SlashesKept && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
 			m.unslashed = append(m.unslashed, rule)
 		}
-		m.adaptToChain(rule.line, &rule.rule)
-		m.emit(&rule)
 	}
+	m.passOn(made)
 	if t.takesAll() {
 		m.whole = i
 	}
@@ -94,7 +88,7 @@ func (m *maker) endWays(i int, t *translation) {
 		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
 			rule.isExtra, rule.line = true, i
 			made, owner, err := m.completed(rule)
-			if err == nil && owner == none && m.makeExtra(made) && first == "" {
+			if err == nil && owner == none && m.passOn(made) && first == "" {
 				first = rule.rule.Key
 			}
 		}
@@ -110,11 +104,12 @@ func (m *maker) endWays(i int, t *translation) {
 		"handler answers at /"+first)
 }
 
-// makeExtra passes on rules whose keys have none yet, and reports whether there are any.
-func (m *maker) makeExtra(rules []madeRule) (isMade bool) {
+// passOn passes on rules whose keys have none yet, and reports whether there are any.
+func (m *maker) passOn(rules []madeRule) (isMade bool) {
 	for _, rule := range rules {
 		if _, there := m.lineOfKey(rule.rule.Key); !there {
 			m.remember(rule)
+			m.adaptToChain(rule.line, &rule.rule)
 			m.emit(&rule)
 			isMade = true
 		}
@@ -138,7 +133,7 @@ func (m *maker) letSlashesPass() {
 			made, err = m.rulesAt(owner, &set)
 		}
 		if err == nil {
-			m.makeExtra(made)
+			m.passOn(made)
 		}
 	}
 }
@@ -249,27 +244,19 @@ func (m *maker) warnOfSlash(to string, next int, at resolver.Position) {
 func (m *maker) reportNotes(t *translation) {
 	switch {
 	case t.Answer == Passes && len(t.Notes) == 0 && !m.PassesThere:
-		m.Approximate(t.At, errLetsPass.Error())
+		m.Approximate(t.At, "the line redirects nothing that it takes: the next handler answers it")
 	case t.Answer == Passes:
 	case t.isIdle:
-		m.Approximate(t.At, errIdentity.Error())
+		m.Approximate(t.At, "the line leads to the path that it takes, where at most a slash at the end "+
+			"differs: the next handler answers what it takes; remove the line")
 	case t.takesAll():
-		m.Approximate(t.At, errWholeSite.Error())
+		m.Approximate(t.At, "no rule is for \"/\", so this line takes every path but that one; use "+
+			"Caddy's redir for it")
 	}
 	for _, note := range t.Notes {
 		m.Approximate(t.At, note)
 	}
 }
-
-var (
-	errLetsPass = errors.New("the line redirects nothing that it takes: the next handler answers it")
-	errIdentity = errors.New(
-		"the line leads to the path that it takes, where at most a slash at the " +
-			"end differs: the next handler answers what it takes; remove the line")
-	errWholeSite = errors.New(
-		"no rule is for \"/\", so this line takes every path but that one; use " +
-			"Caddy's redir for it")
-)
 
 // noteLeftOut takes down which lines that are left out the i-th one gets requests of.
 func (m *maker) noteLeftOut(i int, t *translation) {

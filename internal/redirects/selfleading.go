@@ -17,7 +17,7 @@ func (t *translation) isNear() bool {
 	}
 	first := &t.sets[0]
 	return !first.isLiteral() ||
-		strings.HasPrefix(canonical(t.target.text()), "/"+canonical(first.key()))
+		strings.HasPrefix(canonical(piecesText(t.To)), "/"+canonical(first.key()))
 }
 
 // passes reports whether a line leaves its requests to the next handler.
@@ -29,7 +29,7 @@ func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 // isIdentity reports whether a line leads every request to where it is, perhaps with a slash more
 // or less, or to where it leads again.
 func (t *translation) isIdentity() bool {
-	to, _ := cutPath(t.target.text())
+	to, _ := cutPath(piecesText(t.To))
 	switch {
 	case t.slashes == SlashesKept:
 		return pathText(t.Path) == to
@@ -74,7 +74,7 @@ func (t *translation) ends() (ends []paths) {
 		return nil
 	}
 	front, ok := t.target.paths(t.spans && t.sets[0].below && t.slashes != SlashesKept)
-	path, _ := cutPath(t.target.text())
+	path, _ := cutPath(piecesText(t.To))
 	if t.slashes == SlashesKept && !front.below && strings.HasSuffix(path, "/") {
 		front = front.slashed()
 	}
@@ -102,13 +102,12 @@ func (t *translation) takesMoreThan(set *paths) bool {
 // withoutSplat returns the path that a line leads to where the splat is nothing, if that is one and
 // no other.
 func (t *translation) withoutSplat() (set paths, ok bool) {
-	inPath, _ := t.target.count(Splat)
 	for _, p := range t.target.pathPieces() {
 		if p.Variable != "" && p.Variable != Splat {
 			return set, false
 		}
 	}
-	if inPath == 0 {
+	if t.target.splats == 0 {
 		return set, false
 	}
 	path, _ := cutPath(t.target.withoutSplat())
