@@ -127,7 +127,8 @@ func TestImportsRunOneWay(t *testing.T) {
 // A server reads rules in our own formats. What converts those of others is for the command alone.
 func TestServersLinkNothingThatReadsOtherPrograms(t *testing.T) {
 	packages := []string{"./source", "./redis", "./internal/live", "./rulefile", "./page"}
-	args := append([]string{"list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`}, packages...)
+	args := []string{"list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`}
+	args = append(args, packages...)
 	out, err := exec.Command("go", args...).Output()
 	if err != nil {
 		t.Fatal(err)

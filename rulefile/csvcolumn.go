@@ -82,8 +82,8 @@ func columnNamed(name string) (c csvColumn, ok bool) {
 	return strayColumn, false
 }
 
-// ColumnName returns the name under which a column is written that a header calls so. ok is false for
-// a name that no column of ours has.
+// ColumnName returns the name under which a column is written that a header calls so. ok is false
+// for a name that no column of ours has.
 func ColumnName(name string) (own string, ok bool) {
 	switch c, ok := columnNamed(name); c {
 	case noColumn:

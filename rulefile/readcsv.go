@@ -105,8 +105,8 @@ func NewRows(r io.Reader, source string) *Rows {
 	return c
 }
 
-// Next returns the fields of the next row that is not blank; they are valid until the next call. The
-// error is io.EOF behind the last row, an [*Error] for one that ends the reading, or the reader's own.
+// Next returns the fields of the next row that is not blank; they are valid until the next call.
+// The error is io.EOF behind the last row, an [*Error] that ends the reading, or the reader's own.
 func (c *Rows) Next() ([]string, error) {
 	for {
 		if c.end != nil {

@@ -126,7 +126,8 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	done, err := c.write(cmd, to, func(w io.Writer) (migrate.Conversion, error) {
 		defer progress.end()
 		return migrate.Convert(w, to, migrate.Input{
-			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path), Reading: how,
+			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
+			Reading: how,
 		}, from)
 	})
 	if _, is := errors.AsType[found](err); err != nil && !is {
@@ -191,7 +192,8 @@ func (c *converting) checkFlags(from migrate.Format) error {
 		redirects.Hosts = nil
 	}
 	if flag := redirectsFlag(&redirects); flag == "--line-host" {
-		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out", from.Name)
+		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out",
+			from.Name)
 	} else if flag != "" && from.Name != rulefile.Redirects {
 		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from.Name)
 	}

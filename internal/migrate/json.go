@@ -57,8 +57,8 @@ func (v JSON) Member(name string) JSON {
 	return JSON{}
 }
 
-// DecodeJSON returns the values of a text, one or several behind each other. At a mistake it returns
-// what is in front of it, too.
+// DecodeJSON returns the values of a text, one or several behind each other. At a mistake it
+// returns what is in front of it, too.
 func DecodeJSON(text []byte, source string) (values []JSON, err error) {
 	d := jsonDecoder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)),
 		at: resolver.Position{Source: source, Line: 1, Column: 1}}
@@ -177,6 +177,7 @@ func (d *jsonDecoder) skip() error {
 // HasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
 // put U+FFFD into text, where raw says nothing of that character.
 func HasHalfCharacter(text string, raw []byte) bool {
-	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
-	return strings.Count(text, "\uFFFD") > meant
+	n := strings.Count(text, "\uFFFD")
+	return n > 0 && n > bytes.Count(raw, []byte("\uFFFD"))+bytes.Count(bytes.ToLower(raw),
+		[]byte(`\ufffd`))
 }

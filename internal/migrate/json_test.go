@@ -28,29 +28,34 @@ func outline(values []migrate.JSON) string {
 }
 
 func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
-	for text, want := range map[string]string{
-		"[1,\n true, {\"a\" :\t\"é\\/\", \"a\":null}]": `1:1 an array (1:2 1; 2:2 true; ` +
-			`2:8 an object (2:15 a "é/"; 2:27 a null))`,
-		"{\"a\": 1}\n{\"b\": 1e400}":          "1:1 an object (1:7 a 1); 2:1 an object (2:7 b 1e400)",
-		`["\ud800", "\ufffd", "a` + "\xff\"]": `1:1 an array (1:2 broken "�"; 1:12 "�"; 1:22 broken "a�")`,
-		"":                                    " links:1:1: it ends too early",
-		`[1, {"a": [`:                         "1:1 an array (1:2 1; 1:5 an object (1:11 a an array)) links:1:12: it ends too early",
-		`[1, 2 3]`:                            "1:1 an array (1:2 1; 1:5 2) links:1:7: invalid character '3' after array element",
-		`["a", // no`:                         "1:1 an array (1:2 \"a\") links:1:7: invalid character '/' looking for beginning of value",
-		"[1,]":                                "1:1 an array (1:2 1) links:1:4: invalid character ']' looking for beginning of value",
-		"{'a': 1}":                            "1:1 an object links:1:2: invalid character '\\''",
-		"\n/** x */":                          " links:2:1: invalid character '/' looking for beginning of value",
-		"[[[[[[[[[[1, {\"a\": []}]]]]]]]]]]": "1:1 an array (1:2 an array (1:3 an array (1:4 an array (" +
-			"1:5 an array (1:6 an array (1:7 an array (1:8 an array (1:9 an array))))))))",
+	for _, tt := range []struct{ text, want, wrong string }{
+		{"[1,\n true, {\"a\" :\t\"é\\/\", \"a\":null}]",
+			`1:1 an array (1:2 1; 2:2 true; 2:8 an object (2:15 a "é/"; 2:27 a null))`, ""},
+		{"{\"a\": 1}\n{\"b\": 1e400}", "1:1 an object (1:7 a 1); 2:1 an object (2:7 b 1e400)", ""},
+		{`["\ud800", "\ufffd", "a` + "\xff\"]",
+			`1:1 an array (1:2 broken "�"; 1:12 "�"; 1:22 broken "a�")`, ""},
+		{"", "", "links:1:1: it ends too early"},
+		{`[1, {"a": [`, "1:1 an array (1:2 1; 1:5 an object (1:11 a an array))",
+			"links:1:12: it ends too early"},
+		{`[1, 2 3]`, "1:1 an array (1:2 1; 1:5 2)",
+			"links:1:7: invalid character '3' after array element"},
+		{`["a", // no`, `1:1 an array (1:2 "a")`,
+			"links:1:7: invalid character '/' looking for beginning of value"},
+		{"[1,]", "1:1 an array (1:2 1)",
+			"links:1:4: invalid character ']' looking for beginning of value"},
+		{"{'a': 1}", "1:1 an object", "links:1:2: invalid character '\\''"},
+		{"\n/** x */", "", "links:2:1: invalid character '/' looking for beginning of value"},
+		{"[[[[[[[[[[1, {\"a\": []}]]]]]]]]]]", "1:1 an array (1:2 an array (1:3 an array (1:4 an array " +
+			"(1:5 an array (1:6 an array (1:7 an array (1:8 an array (1:9 an array))))))))", ""},
 	} {
-		values, err := migrate.DecodeJSON([]byte(text), "links")
-		got := outline(values)
+		values, err := migrate.DecodeJSON([]byte(tt.text), "links")
+		got, wrong := outline(values), ""
 		if err != nil {
 			message, _, _ := strings.Cut(err.Error(), ";")
-			got += " " + strings.Replace(message, "this is no JSON: ", "", 1)
+			wrong = strings.Replace(message, "this is no JSON: ", "", 1)
 		}
-		if got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
+		if got != tt.want || wrong != tt.wrong {
+			t.Errorf("%s\ngot  %s %s\nwant %s %s", tt.text, got, wrong, tt.want, tt.wrong)
 		}
 	}
 }

@@ -116,36 +116,29 @@ func checkPathInMap(key string) (err error) {
 
 // approximationInMap says in which ways a rule differs in a map, or "".
 func approximationInMap(rule resolver.Rule) string {
+	isIgnored, isDefault := rule.Query == resolver.QueryIgnore, rule.Query == resolver.QueryDefault
 	var ways []string
-	if rule.Status != 0 {
-		ways = append(ways, "a map has no status, so that "+strconv.Itoa(rule.Status)+" is for the "+
-			"configuration of what looks it up")
-	}
-	if path := "/" + rule.Key; !isPlainASCII(path) {
-		ways = append(ways,
-			"nginx and Apache look up decoded paths and HAProxy those of the request, so "+
-				"that a key with \"%\" or beyond ASCII is found by one of them at most")
-	}
-	if strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\") {
-		ways = append(ways, "nginx takes quotation marks, braces, \";\", \"$\" and \"\\\" for something "+
-			"else; write them percent-encoded for nginx")
-	}
-	if !rule.Exact {
-		ways = append(ways, "a map has the path alone, and nothing below it")
-	}
-	if rule.Query != resolver.QueryIgnore &&
-		(HasQuery(rule.Value) || rule.Query != resolver.QueryDefault) {
-		ways = append(ways, "a map has no query modes, and requests add nothing to a query")
-	}
-	if rule.Query == resolver.QueryIgnore && !HasQuery(rule.Value) {
-		ways = append(ways, "a map has no query modes, so that ignore is for the configuration of what "+
-			"looks it up")
-	}
-	if rule.Unlisted {
-		ways = append(ways, "a map has no unlisted rules")
-	}
-	if rule.Note != "" {
-		ways = append(ways, "a map has no notes")
+	for _, way := range []struct {
+		is  bool
+		how string
+	}{
+		{rule.Status != 0, "a map has no status, so that " + strconv.Itoa(rule.Status) + " is for the " +
+			"configuration of what looks it up"},
+		{!isPlainASCII(rule.Key), "nginx and Apache look up decoded paths and HAProxy those of the " +
+			"request, so that a key with \"%\" or beyond ASCII is found by one of them at most"},
+		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "nginx takes quotation marks, braces, " +
+			"\";\", \"$\" and \"\\\" for something else; write them percent-encoded for nginx"},
+		{!rule.Exact, "a map has the path alone, and nothing below it"},
+		{!isIgnored && (HasQuery(rule.Value) || !isDefault), "a map has no query modes, and requests " +
+			"add nothing to a query"},
+		{isIgnored && !HasQuery(rule.Value), "a map has no query modes, so that ignore is for the " +
+			"configuration of what looks it up"},
+		{rule.Unlisted, "a map has no unlisted rules"},
+		{rule.Note != "", "a map has no notes"},
+	} {
+		if way.is {
+			ways = append(ways, way.how)
+		}
 	}
 	return strings.Join(ways, "; ")
 }

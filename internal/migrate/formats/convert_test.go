@@ -107,7 +107,8 @@ func TestAnObjectForEachLinkIsNoObjectOfRules(t *testing.T) {
 	} {
 		out, done := convert(t, rulefile.JSON, rulefile.JSON, text)
 		if out != "{\n}\n" || done.Exact != 0 || done.Refused.Count != 1 ||
-			!strings.HasPrefix(migratetest.ReportsOf(done.Refused), "file:1:1: this is an object for each link, as") {
+			!strings.HasPrefix(migratetest.ReportsOf(done.Refused), "file:1:1: this is an object for each "+
+				"link, as") {
 			t.Errorf("%s: %s%+v", name, out, done)
 		}
 	}
@@ -194,7 +195,8 @@ func TestDefaultsOfAFileCountWhereItSaysNothing(t *testing.T) {
 		{rulefile.Reading{Status: 301, Query: resolver.QueryIgnore, Exact: new(true)}, rulefile.JSON,
 			`{"a": "/b", "c": {"to": "/d", "exact": false, "status": 308}, "e": "pass"}`,
 			"a,/b,301,exact,,ignore\nc,/d,308,,,ignore\ne,pass,,exact,,\n"},
-		{rulefile.Reading{Exact: new(false)}, rulefile.CSV, "a,/b,,exact\nc,/d\n", "a,/b,,exact,\nc,/d,,,\n"},
+		{rulefile.Reading{Exact: new(false)}, rulefile.CSV, "a,/b,,exact\nc,/d\n",
+			"a,/b,,exact,\nc,/d,,,\n"},
 		{rulefile.Reading{Query: resolver.QueryPreserve}, rulefile.Redirects, "/a /b\n/c /d?e\n",
 			"a,/b,301,exact,,preserve\nc,/d?e,301,exact,,ignore\n"},
 	} {

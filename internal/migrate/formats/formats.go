@@ -1,4 +1,4 @@
-// Package formats has all formats that rules can be converted from: a row for each, with its reader.
+// Package formats has all formats that rules can be converted from: a row for each with its reader.
 package formats
 
 import (

@@ -73,8 +73,8 @@ func (d *destination) write(path *pathexpr.Path) ([]redirects.Piece, error) {
 	return to, err
 }
 
-// find finds :name and $1, with the slash in front where that is nothing of the path, and characters
-// with a backslash.
+// find finds :name and $1, with the slash in front where that is nothing of the path, and
+// characters with a backslash.
 func (d *destination) find(text string) (r pathexpr.Reference, err error) {
 	if text[0] == '\\' && len(text) > 1 && strings.IndexByte(`:*+?(){}\$`, text[1]) >= 0 {
 		return pathexpr.Reference{Text: text[1:2], Length: 2}, nil

@@ -87,7 +87,7 @@ func (n *netlifyTOML) readText(text string) error {
 	return nil
 }
 
-// deepest is how many arrays and tables stand in each other at most, in which the library reads in a
+// deepest is how many arrays and tables stand in each other at most, which the library reads in a
 // reasonable time.
 const deepest = 100
 

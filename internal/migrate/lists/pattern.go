@@ -76,8 +76,9 @@ func (p *pattern) next() error {
 			return p.addGroup(name)
 		}
 	}
-	p.addText(p.rest[:1])
-	p.rest = p.rest[1:]
+	end := 1 + strings.IndexAny(p.rest[1:]+":", `\{}*+(:`)
+	p.addText(p.rest[:end])
+	p.rest = p.rest[end:]
 	return nil
 }
 
@@ -220,8 +221,8 @@ func parseGlob(source string) (*pattern, error) {
 			"too; write \"*\" for any segment")
 	}
 	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
-		return p, errors.New("a rule has no " + migrate.Quote(literal[at:at+1]) + ", which is a part of " +
-			"a glob; " + migrate.InsteadOfExpression)
+		return p, errors.New("a rule has no " + migrate.Quote(literal[at:at+1]) + ", which is a part " +
+			"of a glob; " + migrate.InsteadOfExpression)
 	}
 	for i, segment := range strings.Split(front, "/") {
 		if i > 0 {

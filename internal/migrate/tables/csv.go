@@ -41,12 +41,9 @@ type table struct {
 	rows    *rulefile.Rows
 	program *program
 	held    []heldLine
-	// host is the first one that is not the site's, and isSeveral tells that there are others.
-	host      string
-	isSeveral bool
 }
 
-// heldLine is a line of a host, "" for none or the site's.
+// heldLine is a line of a host, "" for none.
 type heldLine struct {
 	line redirects.Line
 	host string
@@ -106,33 +103,29 @@ func (p *table) take(fields []string) {
 	case r.refused != nil:
 		p.t.Refuse(at, nil, r.refused)
 	default:
-		p.hold(line, r.host)
+		p.held = append(p.held, heldLine{line, r.host})
 	}
-}
-
-// hold keeps a line until all hosts are known.
-func (p *table) hold(line redirects.Line, host string) {
-	switch {
-	case slices.Contains(p.t.Reading.Hosts, host):
-		host = ""
-	case p.host == "":
-		p.host = host
-	}
-	p.isSeveral = p.isSeveral || host != "" && host != p.host
-	p.held = append(p.held, heldLine{line, host})
 }
 
 // release adds the lines that have been held.
 func (p *table) release() {
-	isOne := p.host != "" && !p.isSeveral && len(p.t.Reading.Hosts) == 0
-	if isOne {
-		p.t.Remark("all keys with a host have %s, which is left out", migrate.Quote(p.host))
-	}
+	others := map[string]bool{}
 	for _, held := range p.held {
-		if held.host != "" && !isOne {
+		if held.host != "" && !slices.Contains(p.t.Reading.Hosts, held.host) {
+			others[held.host] = true
+		}
+	}
+	isOne := len(others) == 1 && len(p.t.Reading.Hosts) == 0
+	for i, held := range p.held {
+		p.held[i] = heldLine{} // as the table takes memory, too
+		if others[held.host] && !isOne {
 			held.line.Refused = migrate.OtherHost(held.host)
 		}
 		p.t.Add(held.line)
 	}
-	p.held = nil
+	for host := range others {
+		if isOne {
+			p.t.Remark("all keys with a host have %s, which is left out", migrate.Quote(host))
+		}
+	}
 }

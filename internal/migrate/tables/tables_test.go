@@ -121,7 +121,8 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		"source,destination,status code", "source,destination,type", "from,to,redirect",
 		"from,to,redirect type", "Path,Destination,Status", "old,new,status", "Old URL,New_URL,code",
 		"Alias,Target,Redirect type", "Redirect from,Redirect to,HTTP-Status"} {
-		migratetest.CheckAll(t, csv, []migratetest.Case{{header, header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
+		migratetest.CheckAll(t, csv, []migratetest.Case{{header,
+			header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
 			rulefile.Reading{}, "a,/b,301\nc,gone\nd,gone\n", cut}})
 	}
 	migratetest.CheckAll(t, csv, []migratetest.Case{

@@ -11,8 +11,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// usual is a table of redirects that nobody has made for us, or our own: it may have other names for
-// its columns, and other words for a status.
+// usual is a table of redirects that nobody has made for us, or our own: it may have other names
+// for its columns, and other words for a status.
 type usual struct {
 	t       migrate.Table
 	rows    *rulefile.Rows
