@@ -2,8 +2,8 @@
 // of them answers there.
 //
 // A [Pattern] is a key taken apart into segments. An [Index] finds, among many, those that stand in
-// a [Relation] to a given one. Keys come in their canonical form: what a key may be, and which form
-// is canonical, package resolver says, which finds with this one the rules that nothing tells apart.
-// Package rulefile makes rules with it of tables in which the first line that matches answers. This
+// a [Relation] to a given one. Keys come in their canonical form. What a key may be, and which form
+// is canonical, is for package resolver to say, which finds rules that nothing tells apart with this
+// one. Tables in which the first line that matches answers are turned into rules with it, too. This
 // package imports none of the module.
 package pattern
