@@ -18,8 +18,8 @@ type templateKey struct {
 	spans, inSegment bool
 }
 
-// parseTemplateKey takes the key of a template apart, or returns what is wrong with it. In its
-// canonical form the variables are numbered from 1 on, as their names mean nothing outside the rule.
+// parseTemplateKey takes the key of a template apart, or returns what is wrong with it. The
+// variables of its canonical form are numbered from 1 on, as their names mean nothing elsewhere.
 func (o *options) parseTemplateKey(key string) (k templateKey, err error) {
 	if len(key) > maxKey {
 		return k, checkKey(key)

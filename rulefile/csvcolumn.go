@@ -95,8 +95,8 @@ func ColumnName(name string) (own string, ok bool) {
 	}
 }
 
-// UsualColumnName returns the name of the column that a table of redirects often calls so, "" for none.
-// isType tells that it is a status only where it holds one.
+// UsualColumnName returns the name of the column that a table of redirects often calls so, "" for
+// none. isType tells that it is a status only where it holds one.
 func UsualColumnName(name string) (own string, isType bool) {
 	switch strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name)) {
 	case "path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath", "sourceurl", "frompath",

@@ -77,7 +77,7 @@
 // line means is not written: rules that are unlisted, hold spaces, or would be read as something
 // else.
 //
-// What makes rules of lines is package redirects; see there for what lines have in common. A line is
-// handed over with its path as a regular expression, and most lines, which have no placeholder, as
-// they are.
+// What makes rules of lines is package redirects; see there for what lines have in common. A line
+// is handed over with its path as a regular expression, and most lines, which have no placeholder,
+// as they are.
 package rulefile

@@ -25,8 +25,9 @@ func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 	return b, dropped
 }
 
-// CheckBeginning says why a text that begins so is none of a format: it is a file of another kind, of
-// which each line would be an error. instead is what to write for JSON, "" where that can be right.
+// CheckBeginning says why a text that begins so is none of a format: it is a file of another kind,
+// of which each line would be an error. instead is what to write for JSON, "" where that can be
+// right.
 func CheckBeginning(begin []byte, format Format, instead string) error {
 	begins := func(with string) bool { return bytes.HasPrefix(begin, []byte(with)) }
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// foreignLine is a line as readers of other programs' tables give it, in texts with marks around what
-// is captured.
+// foreignLine is a line as readers of other programs' tables give it, in texts with marks around
+// what is captured.
 type foreignLine struct {
 	Path, To, Itself string
 	IsGone           bool

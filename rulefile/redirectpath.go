@@ -115,8 +115,8 @@ var (
 
 const insteadOfLine = "write a line for each path, or use Caddy's redir with a path_regexp matcher"
 
-// expression returns the path of a line as a regular expression, taken apart, or says why no rule can
-// have it.
+// expression returns the path of a line as a regular expression, taken apart, or says why no rule
+// can have it.
 //
 //	/blog/:x     ^/blog/([^/]+)$
 //	/blog/*      ^/blog/(.*)$
@@ -234,8 +234,8 @@ func (w *pathWriter) addStar(before, after string, isLast bool) error {
 	case before != "" && !isLast:
 		return errors.New("a \"*\" behind text stands at the end of a path; " + insteadOfLine)
 	case isCloudflare && placeholder.MatchString(before):
-		return errors.New("a segment has a placeholder or a \"*\", as nothing would settle which of two " +
-			"takes what; " + insteadOfLine)
+		return errors.New("a segment has a placeholder or a \"*\", as nothing would settle which of " +
+			"two takes what; " + insteadOfLine)
 	}
 	w.WriteString(regexp.QuoteMeta(before))
 	group := "(.*)"

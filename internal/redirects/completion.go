@@ -59,8 +59,8 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 	return nil
 }
 
-// takesSlashedOf reports whether a rule that spans segments wins where another line takes a path with
-// a slash at its end, which the rule takes and its line does not.
+// takesSlashedOf reports whether a rule that spans segments wins where another line takes a path
+// with a slash at its end, which the rule takes and its line does not.
 func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
 	if !r.set.hasSpan() || r.set.below || r.set.isSlashed() ||
 		other.set.below && len(other.set.segments) <= r.set.front() ||
@@ -172,8 +172,8 @@ func (m *maker) errOverlap(first int, t *translation, path string) error {
 	default:
 		instead = "one from " + path + " to " + t.destinationAt(path)
 	}
-	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and a " +
-		"rule of this line would win there; write a rule for each such path instead of this line, " +
+	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and " +
+		"a rule of this line would win there; write a rule for each such path instead of this line, " +
 		"beginning with " + instead + ", or put this line in front of that one")
 }
 

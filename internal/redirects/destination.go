@@ -33,8 +33,8 @@ const (
 var (
 	errInHost = errors.New("a placeholder stands in the host of the destination, which no " +
 		"request may choose; write a line for each host")
-	errSlashBehindSpan = errors.New("a path with \"*\" in its middle has no slash at its end; write a " +
-		"line for each path")
+	errSlashBehindSpan = errors.New("a path with \"*\" in its middle has no slash at its end; write " +
+		"a line for each path")
 	errNotCaptured = errors.New("the destination has a part of the path that is not captured there")
 )
 
@@ -124,7 +124,8 @@ func (d *destination) endsInSplat() bool {
 // appendsSplat is endsInSplat for whole segments, which are not in the query either.
 func (d *destination) appendsSplat() bool {
 	path := d.pathPieces()
-	return d.endsInSplat() && d.splatsBehind == 0 && len(path) > 1 && strings.HasSuffix(path[len(path)-2].Text, "/")
+	return d.endsInSplat() && d.splatsBehind == 0 && len(path) > 1 &&
+		strings.HasSuffix(path[len(path)-2].Text, "/")
 }
 
 func (d *destination) pathPieces() []destinationPiece {

@@ -8,10 +8,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// A client follows one line after the other, where a ruleset answers with the end of the chain. So a
-// rule has to leave to the next one what the line leaves to the next line, and two things differ: of
-// a chain of lines the last query and the last fragment win, and of rules the first one's query mode
-// counts for all, and the first fragment wins.
+// A client follows one line after the other, where a ruleset answers with the end of the chain. So
+// a rule has to leave to the next one what the line leaves to the next line, and two things differ:
+// of a chain of lines the last query and the last fragment win, and of rules the first one's query
+// mode counts for all, and the first fragment wins.
 
 // chainEnd is what the lines have that a destination leads through.
 type chainEnd struct{ hasQuery, hasFragment bool }
@@ -107,8 +107,8 @@ func (m *maker) nextOf(key string) (to string, line int, ok bool) {
 	return "", none, false
 }
 
-// findFollowing finds out which lines for all below a path lead to where other lines are. Their rules
-// leave all of a path to those. Only lines are compared whose paths can begin alike.
+// findFollowing finds out which lines for all below a path lead to where other lines are. Their
+// rules leave all of a path to those. Only lines are compared whose paths can begin alike.
 func (m *maker) findFollowing() {
 	const mostCompared = 1 << 22
 	targets := make(map[string][]target) // by the text of the first segment, "" for any

@@ -197,8 +197,8 @@ type Kind uint8
 
 // The kinds of report.
 const (
-	Wrong        Kind = iota // the line is nothing to its program either, or has no equivalent: an error
-	NeverReached             // no request gets to the line, as earlier ones have all that it would take
+	Wrong        Kind = iota // an error: nothing to the program either, or without an equivalent
+	NeverReached             // no request gets to the line, as earlier ones take all
 	LeftOut                  // the line has no equivalent, and makes no rule
 	Approximated             // the line's rule means nearly the same
 	WholeTable               // something that the table means elsewhere, and its rules do not

@@ -143,12 +143,12 @@ func (m *maker) placeOf(i int) resolver.Position {
 	return resolver.Position{Source: m.source, Line: int(stored.line), Column: int(stored.column)}
 }
 
-// makePlain passes on the rule of a line that leads a path without variables somewhere, where no line
-// in front with any takes it: of most lines, by the shortest way. It reports whether it has.
+// makePlain passes on the rule of a line that leads a path without variables somewhere, where no
+// line in front with any takes it: of most lines, by the shortest way. It reports whether it has.
 func (m *maker) makePlain(i int) bool {
 	stored := &m.lines[i]
-	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none || len(m.left) > 0 ||
-		m.isPair(i) {
+	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||
+		len(m.left) > 0 || m.isPair(i) {
 		return false
 	}
 	if owner, has := m.owners.of(i, stored.key, false); has != nothing {
@@ -168,8 +168,8 @@ func (m *maker) makePlain(i int) bool {
 	return true
 }
 
-// emit passes on a rule, with what is below its path if its line goes on there. What is below goes by
-// the order of rules: the longest key wins.
+// emit passes on a rule, with what is below its path if its line goes on there. What is below goes
+// by the order of rules: the longest key wins.
 func (m *maker) emit(made *madeRule) {
 	rule := made.rule
 	if rule.Value == resolver.PassValue {

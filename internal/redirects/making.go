@@ -43,8 +43,8 @@ func (m *maker) makeLine(i int, t *translation) error {
 	return nil
 }
 
-// rulesOf returns the rules of a line, and those that lines in front need beside them. Where there is
-// none, it returns the line that takes all.
+// rulesOf returns the rules of a line, and those that lines in front need beside them. Where there
+// is none, it returns the line that takes all.
 func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err error) {
 	owner, m.extraOfLine = none, 0
 	sets := slices.Clone(t.sets)
@@ -204,8 +204,8 @@ func (m *maker) reportOwned(i, owner int) {
 	if m.LaterRemedy != "" && owner < m.firstLater && i >= m.firstLater {
 		remedy = m.LaterRemedy
 	}
-	m.Report(Report{NeverReached, m.placeOf(i), fmt.Sprintf("no request gets to this line, as that at "+
-		"%s comes first and takes all that it would take; %s, or remove one of the two",
+	m.Report(Report{NeverReached, m.placeOf(i), fmt.Sprintf("no request gets to this line, as that "+
+		"at %s comes first and takes all that it would take; %s, or remove one of the two",
 		m.placeOf(owner), remedy)})
 }
 

@@ -142,7 +142,9 @@ func (s *paths) common(other *paths) (sets []paths, ok bool) {
 		both, ok := s.and(other)
 		return []paths{both}, ok && !s.hasSpan() && !other.hasSpan()
 	}
-	isOpen := func(set *paths, isSlashed bool) bool { return isSlashed || set.below || set.isSlashed() }
+	isOpen := func(set *paths, isSlashed bool) bool {
+		return isSlashed || set.below || set.isSlashed()
+	}
 	if a.hasSpan() || b.hasSpan() || !isOpen(s, isSlashedA) || !isOpen(other, isSlashedB) {
 		return nil, false
 	}
@@ -227,7 +229,8 @@ func (s *paths) addCommon(a, b *segment) bool {
 	return true
 }
 
-// and returns what two segments have in common. Where both have a variable, one is within the other.
+// and returns what two segments have in common. Where both have a variable, one is within the
+// other.
 func (s *segment) and(other *segment) (both segment, ok bool) {
 	switch {
 	case s.isText() || s.isWithin(other):

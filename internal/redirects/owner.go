@@ -9,8 +9,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// The first of two questions on which everything rests: which line owns a path? It is the first that
-// takes it. For a path without variables two maps tell it, and for others the rules made so far.
+// The first of two questions on which everything rests: which line owns a path? It is the first
+// that takes it. For a path without variables two maps tell it, and for others the rules made so
+// far.
 
 // owners knows which line is the first to take a path without variables.
 type owners struct {
@@ -47,8 +48,8 @@ func (o *owners) register(key string, isBelow bool, line int) {
 	}
 }
 
-// forget takes back that a line takes a path, and perhaps all below it, as it is refused. takesBelow
-// tells of a line whether it takes all below.
+// forget takes back that a line takes a path, and perhaps all below it, as it is refused.
+// takesBelow tells of a line whether it takes all below.
 func (o *owners) forget(key string, line int, takesBelow func(line int) bool) {
 	hash := o.hash(key)
 	later := o.later[hash]
@@ -191,8 +192,8 @@ func (m *maker) forgetLine(i int) {
 	}
 }
 
-// ownerOf returns the line in front of the i-th one that takes a set without variables, and how much
-// of it.
+// ownerOf returns the line in front of the i-th one that takes a set without variables, and how
+// much of it.
 func (m *maker) ownerOf(i int, set *paths) (line int, has share) {
 	if !set.isLiteral() {
 		return none, nothing

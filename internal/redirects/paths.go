@@ -45,7 +45,9 @@ type segment struct {
 func (s *segment) isText() bool { return s.name == "" }
 
 // isWhole reports whether a segment is text, or a variable without text around it.
-func (s *segment) isWhole() bool { return s.isText() || s.before == "" && s.after == "" && !s.spans }
+func (s *segment) isWhole() bool {
+	return s.isText() || s.before == "" && s.after == "" && !s.spans
+}
 
 // maxSegments is how many segments a template has at most.
 const maxSegments = pattern.MaxSegments
@@ -195,7 +197,8 @@ func (b *pathBuilder) addSome(before string) {
 	b.close(paths{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
 }
 
-// addLoose adds what is left of a path behind text of a segment, with or without a slash in between.
+// addLoose adds what is left of a path behind text of a segment, with or without a slash in
+// between.
 func (b *pathBuilder) addLoose(before string) {
 	above := slices.Clip(b.segments)
 	itself := append(above, segment{before: before})

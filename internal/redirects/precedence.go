@@ -89,8 +89,8 @@ func patternOf(rule resolver.Rule) *pattern.Pattern {
 	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }
 
-// taken returns what a rule takes, with a slash at the end if the other one is for such paths and the
-// line of this one takes them, too.
+// taken returns what a rule takes, with a slash at the end if the other one is for such paths and
+// the line of this one takes them, too.
 func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 	isTolerant := r.isOfAll || slashes != SlashesKept
 	if isTolerant && !r.set.below && by.set.isSlashed() && !r.set.isSlashed() {
@@ -105,8 +105,8 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 	if rule.set.hasSpan() {
 		for n := range m.rules {
 			other := &m.rules[n]
-			if ownSegments(other.rule.Key) > ownSegments(rule.rule.Key) ||
-				other.set.hasSpan() && !other.isOvertaken(key, rule) {
+			isLonger := m.slashes == SlashesKept && ownSegments(other.rule.Key) > ownSegments(rule.rule.Key)
+			if isLonger || other.set.hasSpan() && !other.isOvertaken(key, rule) {
 				continue
 			}
 			if taken := other.taken(rule, m.slashes); taken.overlaps(&rule.set) && !do(n) {

@@ -162,7 +162,8 @@ func (l *Line) refusedAt() resolver.Position {
 	return l.RefusedAt
 }
 
-// plainKey returns the path of a line as a key, if it captures nothing, and requests have it as it is.
+// plainKey returns the path of a line as a key, if it captures nothing, and requests have it as it
+// is.
 func (t *Table) plainKey(line *Line) (key string, ok bool) {
 	if line.captures() || line.Itself != nil || line.Notes != nil || line.endsInSlash() &&
 		t.Slashes == SlashesKept {
@@ -178,8 +179,8 @@ func IsPlain(path string) bool {
 		!strings.Contains(path, "//") && !strings.Contains(path, "/.")
 }
 
-// AddPlain is Add for a line that leads from a path, which [IsPlain], to a destination, where a slash
-// at the end of a path makes no difference.
+// AddPlain is Add for a line that leads from a path, which [IsPlain], to a destination, where a
+// slash at the end of a path makes no difference.
 func (t *Table) AddPlain(at resolver.Position, path, to string, status int) {
 	t.Count(at)
 	t.source = at.Source

@@ -2,8 +2,7 @@
 // of them answers there.
 //
 // A [Pattern] is a key taken apart into segments. An [Index] finds, among many, those that stand in
-// a [Relation] to a given one. Keys come in their canonical form: what a key may be, and which form
-// is canonical, package resolver says, which finds with this one the rules that nothing tells apart.
-// Package rulefile makes rules with it of tables in which the first line that matches answers. This
-// package imports none of the module.
+// a [Relation] to a given one. Keys come in their canonical form, which package resolver defines.
+// It finds rules that nothing tells apart with an index. Tables in which the first line that matches
+// answers are turned into rules with one, too. This package imports none of the module.
 package pattern

@@ -66,8 +66,8 @@ type table struct {
 	before []int          // for each key the one in front that has the same, 0 for none
 }
 
-// place is what two keys have to have in common in a segment. That is all of it, or so many bytes at
-// its start and at its end.
+// place is what two keys have to have in common in a segment: all of it, or so many bytes at its
+// start and at its end.
 type place struct {
 	whole      bool
 	start, end int
@@ -100,8 +100,8 @@ func (x *Index) Add(p *Pattern, number int) {
 }
 
 // Each calls do with the numbers of the keys in the relation to the given one, and with a path that
-// matches both, until do reports false. The same key is not among them. A key may be missed if it has
-// segments behind an expression that spans several.
+// matches both, until do reports false. The same key is not among them. A key may be missed if it
+// has segments behind an expression that spans several.
 func (x *Index) Each(p *Pattern, do func(number int, path string) bool) {
 	x.keys++
 	for _, related := range x.formOf(p).related {

@@ -219,6 +219,22 @@ func TestAConversionOfA410LineTellsThatItsPageIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestAFileOfAnotherKindIsOneErrorOfAConversion(t *testing.T) {
+	const json = "file:1:1: this is JSON, and not csv; write --from json for rules, or --from array " +
+		"for a list of redirects"
+	for text, want := range map[string]string{
+		"\uFEFF\n{\n  \"a\": \"/b\"\n}\n": json,
+		"[{\"source\": \"/a\"}]":          json,
+		"PK\x03\x04\x14\x00\n":            "file:1:1: this is a spreadsheet, or another file",
+	} {
+		_, done := convert(t, rulefile.CSV, rulefile.JSON, text)
+		if len(done.Refused.Reports) != 1 ||
+			!strings.HasPrefix(done.Refused.Reports[0].String(), want) {
+			t.Errorf("%q: %+v", text, done.Refused.Reports)
+		}
+	}
+}
+
 func TestTheNameOfAFileTellsItsFormat(t *testing.T) {
 	for path, want := range map[string]rulefile.Format{
 		"x/links.json": rulefile.JSON, "a.tsv": rulefile.CSV, "_redirects": rulefile.Redirects,

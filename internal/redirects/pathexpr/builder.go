@@ -346,8 +346,8 @@ func (b *builder) addRest(s *state, isSome bool) error {
 	return nil
 }
 
-// finish takes in a path that ends here. One that differs from an earlier one in a slash at its end,
-// or in names, is left out, and so is what no request has.
+// finish takes in a path that ends here. One that differs from an earlier one in a slash at its
+// end, or in names, is left out, and so is what no request has.
 func (b *builder) finish(s *state) error {
 	if !s.isBegun {
 		return errNoBegin

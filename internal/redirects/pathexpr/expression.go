@@ -1,5 +1,6 @@
 // Package pathexpr turns regular expressions into lines of a table. Those that a few paths with
-// variables say are taken over: texts, segments, alternatives of these, and at the end what is left.
+// variables say are taken over: texts, segments, alternatives of these, and at the end what is
+// left.
 //
 //	^/a(?:/index\.html)?$     /a/index.html, and /a
 //	^/blog/([^/]+)/?$         /blog/{p1}
@@ -57,8 +58,8 @@ type Path struct {
 	Groups [][]redirects.Piece
 }
 
-// The longest regular expression that is taken apart, in bytes, the most groups of one, and the most
-// paths that it stands for. Each path has its own groups.
+// The longest regular expression that is taken apart, in bytes, the most groups of one, and the
+// most paths that it stands for. Each path has its own groups.
 const (
 	longestExpression = 1 << 13
 	maxGroups         = 64
@@ -122,7 +123,8 @@ func (e *Expression) join() {
 	}
 	with, without := e.Paths[0].Segments, e.Paths[1].Segments
 	n := len(without) - 1
-	at := slices.IndexFunc(with, func(s redirects.Segment) bool { return s.Spans == redirects.Several })
+	isSpan := func(s redirects.Segment) bool { return s.Spans == redirects.Several }
+	at := slices.IndexFunc(with, isSpan)
 	switch {
 	case at >= 0 && slices.Equal(slices.Delete(slices.Clone(with), at, at+1), without):
 		with[at].Spans = redirects.Any

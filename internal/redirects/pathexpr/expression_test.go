@@ -245,16 +245,16 @@ func TestAGroupIsWrittenInSeveralWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, text := range []string{"$1x", "$2x", "$3", "$0", "$9", "$year/x", "${year}x", "${3}", "${9}",
-		"$other", "$", "${"} {
+	for _, text := range []string{"$1x", "$2x", "$3", "$0", "$9", "$year/x", "${year}x", "${3}",
+		"${9}", "$other", "$", "${"} {
 		to, err := e.Paths[0].Substitute(text, e.Dollar)
 		if err != nil {
 			to = []redirects.Piece{{Text: "-"}}
 		}
 		got = append(got, notationOfPieces(to))
 	}
-	want := []string{"{p1}x", "ax", "{splat}", "/{p1}/a/{splat}", "", "{p1}/x", "{p1}x", "{splat}", "-",
-		"-", "-", "-"}
+	want := []string{"{p1}x", "ax", "{splat}", "/{p1}/a/{splat}", "", "{p1}/x", "{p1}x", "{splat}",
+		"-", "-", "-", "-"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -276,7 +276,9 @@ func TestSegmentsInTheMiddleOfAPathAreOnePath(t *testing.T) {
 			continue
 		}
 		path := e.Paths[0].Segments
-		spans := slices.ContainsFunc(path, func(s redirects.Segment) bool { return s.Spans == want.spans })
+		spans := slices.ContainsFunc(path, func(s redirects.Segment) bool {
+			return s.Spans == want.spans
+		})
 		if notationOf(path) != want.path || !spans {
 			t.Errorf("%s: %+v", expression, path)
 		}
