@@ -51,6 +51,7 @@ func (w Way) Through(patterns []string) Way { return w.through(gate{patterns: pa
 // WithoutPrefix returns the way that goes on where a prefix is cut off paths.
 func (w Way) WithoutPrefix(prefix string) Way {
 	prefix = "/" + strings.TrimPrefix(prefix, "/")
+	// one that follows another would double the paths that may lead to a key
 	isFirst := len(w.gates) == 0 || w.gates[len(w.gates)-1].patterns != nil
 	if !isFirst || strings.ContainsFunc(prefix, isSpecial) {
 		return w.Rewritten()
