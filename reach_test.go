@@ -206,6 +206,7 @@ func TestAKeyThatOthersLeadToIsNotForRequestsAlone(t *testing.T) {
 	write(t, config, `http://localhost {
 	handle /go/* {
 		shortlink {
+			go/home /
 			go/a /b
 			b /c/d
 			c https://c.example

@@ -97,11 +97,15 @@ func neverReached(ruleset *resolver.Ruleset, ways []Way) (never []resolver.Rule)
 	})
 }
 
-// firstSegment returns the first segment of a path as keys are compared, "" for any.
+// firstSegment returns the first segment of a path as keys are compared: "" for any, and "/" for the
+// root, which is no key's.
 func firstSegment(path string) string {
 	u, err := weburl.Parse("http://localhost" + path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return ""
+	case u.Path == "/":
+		return "/"
 	}
 	segment, _, _ := strings.Cut(u.Path[1:], "/")
 	if strings.Contains(segment, "%7B") { // the brace of a variable
