@@ -208,6 +208,6 @@ func (m *maker) decideSlashes() {
 		m.lines[i].translation.keepsSlashes = keepsSlashes
 	}
 	isKept := m.Slashes == SlashesKept
-	m.isCompared = m.isDynamic || keepsSlashes || isKept && len(m.owners.below) > 0
+	m.isCompared = m.isDynamic || keepsSlashes || isKept && len(m.owners.below.first) > 0
 	m.isSlashed = keepsSlashes || isKept
 }

@@ -31,10 +31,11 @@ type maker struct {
 // Rules passes the rules of all lines to add, in the order of the lines.
 func (t *Table) Rules(add func(resolver.Rule)) {
 	m := &maker{
-		Table: t, owners: newOwners(), madeRules: newMadeRules(), pass: add, whole: none,
+		Table: t, madeRules: newMadeRules(), pass: add, whole: none,
 		firstLater: len(t.lines), chainEnds: make(map[uint64]chainEnd), isPlain: !t.TakesBelow,
 	}
 	m.slashes = t.Slashes
+	m.owners = newOwners(func(line int) bool { return t.lines[line].refused != nil })
 	for _, line := range t.laterLines() {
 		t.store(&line)
 	}
