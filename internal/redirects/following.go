@@ -44,41 +44,23 @@ func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 // what they capture double it with each step.
 const longestWalked = 1 << 13
 
-// chainEndOf returns what the lines have that a path leads through. What it finds out it keeps, so
-// that long chains are walked once.
+// chainEndOf returns what the lines have that a path leads through.
 func (m *maker) chainEndOf(path string) (end chainEnd) {
-	var walked []uint64
-	var seen []chainEnd
 	for range resolver.MaxRedirects {
-		if len(path) > longestWalked {
-			break
-		}
-		key := m.keyOf(path)
-		hash := m.owners.hash(key)
-		if known, ok := m.chainEnds[hash]; ok {
-			end = known
-			break
-		}
-		to, next, ok := m.nextOf(key)
+		to, next, ok := m.nextOf(m.keyOf(path))
 		if !ok {
 			break
 		}
-		m.chainEnds[hash] = chainEnd{} // for circles
 		var rest string
 		path, rest = cutPath(to)
 		query, _, hasFragment := strings.Cut(rest, "#")
 		mode := m.lines[next].query
 		addsQuery := mode == resolver.QueryPreserve || mode == resolver.QueryMerge
-		walked = append(walked, hash)
-		seen = append(seen, chainEnd{query != "" && !addsQuery, hasFragment})
-		if isURL(to) {
+		end.hasQuery = end.hasQuery || query != "" && !addsQuery
+		end.hasFragment = end.hasFragment || hasFragment
+		if isURL(to) || len(path) > longestWalked {
 			break
 		}
-	}
-	for i := len(walked) - 1; i >= 0; i-- {
-		end.hasQuery = end.hasQuery || seen[i].hasQuery
-		end.hasFragment = end.hasFragment || seen[i].hasFragment
-		m.chainEnds[walked[i]] = end
 	}
 	return end
 }

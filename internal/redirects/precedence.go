@@ -1,7 +1,6 @@
 package redirects
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -157,18 +156,6 @@ func ownSegments(key string) int {
 	return strings.Count(key, "/") + 1 - strings.Count(key, "{+")
 }
 
-// concerns reports whether what has been made may say something of a rule without variables.
-func (m *madeRules) concerns(rule *madeRule) (is bool) {
-	if _, is = m.lineOfKey(rule.rule.Key); is {
-		return true
-	}
-	m.beats(rule, func(int) bool {
-		is = true
-		return false
-	})
-	return is
-}
-
 // inFront returns the first line in front that takes all that a rule would take; or those of the
 // rules made so far that it would win against, and that lines in front have.
 func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) {
@@ -206,24 +193,10 @@ func (m *madeRules) checkForm(rule *madeRule) error {
 	case !resolver.IsTemplate(rule.rule.Key):
 		return nil
 	}
-	form := rule.set.form()
+	form := patternOf(rule.rule).Form()
 	if len(m.forms) >= mostForms && !m.forms[form] {
 		return errManyForms
 	}
 	m.forms[form] = true
 	return nil
-}
-
-// form returns a text that is the same for sets with variables in the same places.
-func (s *paths) form() string {
-	form := fmt.Appendf(nil, "%t", s.below)
-	for i := range s.segments {
-		segment := &s.segments[i]
-		if segment.isText() {
-			form = append(form, '/')
-			continue
-		}
-		form = fmt.Appendf(form, "/%d-%d", len(segment.before), len(segment.after))
-	}
-	return string(form)
 }
