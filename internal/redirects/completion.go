@@ -163,14 +163,11 @@ func (m *madeRules) errDear(rule, other *madeRule) error {
 // errOverlap is why a line is refused that takes paths which a line in front takes, too, where no
 // rule is for what both have.
 func (m *maker) errOverlap(first int, t *translation, path string) error {
-	instead := "one for " + path
-	switch {
-	case t.Answer == Gone:
-		instead += " that is gone"
-	case t.passes():
-		instead += " that passes"
-	default:
-		instead = "one from " + path + " to " + t.destinationAt(path)
+	instead := "one from " + path + " to " + t.destinationAt(path)
+	if t.Answer == Gone {
+		instead = "one for " + path + " that is gone"
+	} else if t.passes() {
+		instead = "one for " + path + " that passes"
 	}
 	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and " +
 		"a rule of this line would win there; write a rule for each such path instead of this line, " +

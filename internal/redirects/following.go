@@ -67,8 +67,8 @@ func (m *maker) chainEndOf(path string) (end chainEnd) {
 
 // nextOf returns where the first line without variables leads that takes a path, and the line.
 func (m *maker) nextOf(key string) (to string, line int, ok bool) {
-	first, ok := m.owners.first(key)
-	if !ok {
+	first, _ := m.owners.of(len(m.lines), key, false)
+	if first == none {
 		return "", none, false
 	}
 	t := m.translationOf(first)

@@ -158,12 +158,17 @@ func Encoded(decoded string) string { return encoder.Replace(decoded) }
 var encoder = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 
 // Visible writes a path down for a message: /a/:x.
-func Visible(path []Segment) string {
+func Visible(path []Segment) string { return textOf(path, ":", "") }
+
+// pathText writes a path down as piecesText does a destination: /a/{x}.
+func pathText(path []Segment) string { return textOf(path, "{", "}") }
+
+func textOf(path []Segment, before, after string) string {
 	var b strings.Builder
 	for _, s := range path {
 		b.WriteString("/" + s.Before)
 		if !s.IsText() {
-			b.WriteString(":" + s.Variable)
+			b.WriteString(before + s.Variable + after)
 		}
 		b.WriteString(s.After)
 	}

@@ -67,19 +67,17 @@ func (o *owners) firstOf(lines *linesByHash, hash uint64) (line int, ok bool) {
 
 func (o *owners) hash(key string) uint64 { return maphash.String(o.seed, canonical(key)) }
 
-// above gives the hashes of a path and of those above it: a, a/b, a/b/c. No line takes all below a
-// path of more segments than a template has.
+// above gives the hashes of a path and of all above it: "", a, a/b, a/b/c. No line takes all below
+// a path of more segments than a template has.
 func (o *owners) above(key string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		var h maphash.Hash
 		h.SetSeed(o.seed)
-		left := canonical(key)
-		for range maxSegments {
-			end := indexAny(left[min(1, len(left)):], "/") + min(1, len(left))
+		goesOn := yield(h.Sum64())
+		for left, n := canonical(key), 0; goesOn && left != "" && n < maxSegments; n++ {
+			end := 1 + indexAny(left[1:], "/")
 			h.WriteString(left[:end]) //nolint:errcheck // it never fails
-			if left = left[end:]; !yield(h.Sum64()) || left == "" {
-				return
-			}
+			left, goesOn = left[end:], yield(h.Sum64())
 		}
 	}
 }
@@ -93,41 +91,25 @@ const (
 	all
 )
 
-// of returns the line in front of the i-th one that takes a path, and perhaps all below it.
+// of returns the first line in front of the i-th one that takes a path, and perhaps all below it.
 func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
 	line = none
 	if first, there := o.firstOf(&o.exact, o.hash(key)); there && first < i {
-		if !isBelow {
-			return first, all
-		}
 		line, has = first, itself
+		if !isBelow {
+			has = all
+		}
 	}
 	if len(o.below.first) == 0 {
 		return line, has
 	}
 	for hash := range o.above(key) {
-		if first, there := o.firstOf(&o.below, hash); there && first < i {
-			return first, all
+		first, there := o.firstOf(&o.below, hash)
+		if there && first < i && (has != all || first < line) {
+			line, has = first, all
 		}
 	}
 	return line, has
-}
-
-// first returns the first line of all that takes a path.
-func (o *owners) first(key string) (line int, ok bool) {
-	line, ok = o.firstOf(&o.exact, o.hash(key))
-	consider := func(hash uint64) {
-		if i, there := o.firstOf(&o.below, hash); there && (!ok || i < line) {
-			line, ok = i, true
-		}
-	}
-	if len(o.below.first) > 0 {
-		consider(o.hash(""))
-		for hash := range o.above(key) {
-			consider(hash)
-		}
-	}
-	return line, ok
 }
 
 // registerLine takes down what a line takes. It reports whether that has variables, and whether it
