@@ -93,7 +93,7 @@ func (m *maker) nextOf(key string) (to string, line int, ok bool) {
 // rules leave all of a path to those. Only lines are compared whose paths can begin alike.
 func (m *maker) findFollowing() {
 	const mostCompared = 1 << 22
-	targets := make(map[string][]target) // by the text of the first segment, "" for any
+	targets := make(byFirstText[target])
 	for _, i := range m.leading {
 		t := m.lines[i].translation
 		set, ok := t.target.paths(false)
@@ -109,19 +109,13 @@ func (m *maker) findFollowing() {
 		if len(targets) == 0 || m.lines[j].refused != nil {
 			continue
 		}
-		same := [][]target{targets[""]}
-		if own := m.firstText(j); own != "" {
-			same = append(same, targets[own])
-		} else {
-			same = slices.Collect(maps.Values(targets))
-		}
-		for k := range same {
-			if compared += len(same[k]); compared > mostCompared {
+		for _, same := range targets.alike(m.firstText(j)) {
+			if compared += len(same); compared > mostCompared {
 				m.followAll()
 				return
 			}
-			for l := range same[k] {
-				m.compareTarget(&same[k][l], j)
+			for k := range same {
+				m.compareTarget(&same[k], j)
 			}
 		}
 	}
@@ -139,6 +133,17 @@ func (m *maker) followAll() {
 	for _, i := range m.leading {
 		m.lines[i].translation.follows = followsOthers
 	}
+}
+
+// byFirstText is something by the text of the first segment of its path, "" for a variable.
+type byFirstText[T any] map[string][]T
+
+// alike returns what can have a path in common with one that begins with a text, "" for any.
+func (b byFirstText[T]) alike(first string) [][]T {
+	if first == "" {
+		return slices.Collect(maps.Values(b))
+	}
+	return [][]T{b[""], b[first]}
 }
 
 // firstText returns the text of the first segment of a line's path, "" for a variable.

@@ -22,9 +22,8 @@ import (
 type madeRules struct {
 	index *pattern.Index
 	rules []madeRule
-	// spans are those that span segments in their middle, by the text of their first segment. The
-	// index does not find them.
-	spans map[string][]int
+	// spans are those that span segments in their middle, which the index does not find.
+	spans byFirstText[int]
 	nSpan int
 	forms map[string]bool
 	keys  map[string]int // the lines of rules that are for no line's own path, by key
@@ -46,7 +45,7 @@ const (
 )
 
 func newMadeRules() madeRules {
-	return madeRules{index: pattern.NewIndex(pattern.Preceded), spans: make(map[string][]int),
+	return madeRules{index: pattern.NewIndex(pattern.Preceded), spans: make(byFirstText[int]),
 		forms: make(map[string]bool), keys: make(map[string]int)}
 }
 
@@ -119,23 +118,15 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 		goesOn = do(n)
 		return goesOn
 	})
-	try := func(spans []int) {
+	if m.nSpan == 0 {
+		return
+	}
+	for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
 		for _, n := range spans {
 			if goesOn && m.rules[n].isOvertaken(key, rule) {
 				goesOn = do(n)
 			}
 		}
-	}
-	if m.nSpan == 0 {
-		return
-	}
-	if first := firstTextOf(rule.rule.Key); first != "" {
-		try(m.spans[first])
-		try(m.spans[""])
-		return
-	}
-	for _, spans := range m.spans {
-		try(spans)
 	}
 }
 
