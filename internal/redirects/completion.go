@@ -48,8 +48,7 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 			continue
 		}
 		for _, pair := range [2][2]*madeRule{{first, rule}, {rule, first}} {
-			path, isSame := pair[0].takesSlashedOf(pair[1])
-			if isSame {
+			if path, isSame := pair[0].takesSlashedOf(pair[1]); isSame {
 				return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
 					" both take " + path + ", as a slash at the end makes no difference to the first; write " +
 					"a line for each path")
@@ -62,8 +61,9 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 // takesSlashedOf reports whether a rule that spans segments wins where another line takes a path
 // with a slash at its end, which the rule takes and its line does not.
 func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
-	if !r.set.hasSpan() || r.set.below || r.set.isSlashed() ||
-		other.set.below && len(other.set.segments) <= r.set.front() ||
+	own, hasSpan := r.set.split()
+	if !hasSpan || r.set.below || r.set.isSlashed() ||
+		other.set.below && len(other.set.segments) <= len(own[0]) ||
 		ownSegments(other.rule.Key) > ownSegments(r.rule.Key)+1 {
 		return "", false
 	}

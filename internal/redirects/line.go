@@ -2,6 +2,7 @@ package redirects
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -177,12 +178,7 @@ func textOf(path []Segment, before, after string) string {
 
 // captures reports whether anything of a path is captured.
 func (l *Line) captures() bool {
-	for i := range l.Path {
-		if !l.Path[i].IsText() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Path, func(s Segment) bool { return !s.IsText() })
 }
 
 // endsInRest reports whether a path ends in what takes all that is left.

@@ -170,12 +170,6 @@ func (s *paths) withoutSlash() (set paths, isSlashed bool) {
 	return set, true
 }
 
-// front is how many segments a set has in front of that which spans several, if one does.
-func (s *paths) front() int {
-	segments, _ := s.split()
-	return len(segments[0])
-}
-
 // own is how many segments a set has, without that which [paths.withoutSlash] has added.
 func (s *paths) own(isSlashed bool) int {
 	if isSlashed {

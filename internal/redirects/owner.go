@@ -3,6 +3,7 @@ package redirects
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -173,12 +174,7 @@ func (m *maker) isHidden(line int, t *translation, i int) bool {
 
 // isWithinAny reports whether all paths of a set are those of one of several.
 func (s *paths) isWithinAny(others []paths) bool {
-	for i := range others {
-		if s.isWithin(&others[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(other paths) bool { return s.isWithin(&other) })
 }
 
 // keyOf returns the key of a path.

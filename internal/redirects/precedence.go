@@ -7,16 +7,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// The second question: which rule would win? Of the lines that match a path the first does, and of
-// the rules that with the longest key. Where a later line's rule would win against an earlier
-// line's, the earlier line gets one rule more, for what the two have in common:
-//
-//	/about/*         https://a.example/:splat   about              https://a.example/
-//	                                            about/learn        https://a.example/learn
-//	/:locale/learn   /learn                     {_locale}/learn    /learn
-//
-// Here the second line's rule would win at /about/learn. That rule can win against others in turn,
-// so it is compared as well.
+// The second question: which rule would win? That of a later line may win against an earlier
+// line's, which gets one rule more then, for what the two have in common. That one can win against
+// others in turn, so it is compared as well.
 
 // madeRules are the rules made so far, by the paths that they match.
 type madeRules struct {
