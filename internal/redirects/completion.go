@@ -145,12 +145,8 @@ func (m *maker) rulesAt(line int, set *paths) (rules []madeRule, err error) {
 	return rules, nil
 }
 
-var (
-	errManySpans = fmt.Errorf("more than %d lines have a \"*\" in the middle of their paths, which "+
-		"takes too long to compare; write a line for each path", mostSpans)
-	errManyForms = fmt.Errorf("the lines in front of this one have placeholders in more than %d "+
-		"different places, which takes too long to compare; write a line for each path", mostForms)
-)
+var errManyForms = errors.New("the lines in front of this one have \"*\" or placeholders " +
+	"in so many different places that comparing takes too long; write a line for each path")
 
 // errDear is why a line is refused that would need too many rules more.
 func (m *madeRules) errDear(rule, other *madeRule) error {

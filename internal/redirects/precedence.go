@@ -171,14 +171,11 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 
 // checkForm refuses a rule whose key is of one form too many, or spans too much.
 func (m *madeRules) checkForm(rule *madeRule) error {
-	switch {
-	case rule.set.hasSpan() && m.nSpan >= mostSpans:
-		return errManySpans
-	case !resolver.IsTemplate(rule.rule.Key):
+	if !resolver.IsTemplate(rule.rule.Key) {
 		return nil
 	}
 	form := patternOf(rule.rule).Form()
-	if len(m.forms) >= mostForms && !m.forms[form] {
+	if len(m.forms) >= mostForms && !m.forms[form] || rule.set.hasSpan() && m.nSpan >= mostSpans {
 		return errManyForms
 	}
 	m.forms[form] = true
