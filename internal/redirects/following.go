@@ -46,7 +46,7 @@ const longestWalked = 1 << 13
 
 // chainEndOf returns what the lines have that a path leads through.
 func (m *maker) chainEndOf(path string) (end chainEnd) {
-	for range resolver.MaxRedirects {
+	for n := 0; n < resolver.MaxRedirects && len(path) <= longestWalked; n++ {
 		to, next, ok := m.nextOf(m.keyOf(path))
 		if !ok {
 			break
@@ -58,7 +58,7 @@ func (m *maker) chainEndOf(path string) (end chainEnd) {
 		addsQuery := mode == resolver.QueryPreserve || mode == resolver.QueryMerge
 		end.hasQuery = end.hasQuery || query != "" && !addsQuery
 		end.hasFragment = end.hasFragment || hasFragment
-		if isURL(to) || len(path) > longestWalked {
+		if isURL(to) {
 			break
 		}
 	}

@@ -144,7 +144,7 @@ func (m *maker) placeOf(i int) resolver.Position {
 }
 
 // makePlain passes on the rule of a line that leads a path without variables somewhere, in a table
-// that has no others: of most lines, by the shortest way. It reports whether it has.
+// of which no line has any: of most lines, by the shortest way. It reports whether it has.
 func (m *maker) makePlain(i int) bool {
 	stored := &m.lines[i]
 	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||

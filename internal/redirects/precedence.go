@@ -169,7 +169,7 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 	return owner, loses, nil
 }
 
-// checkForm refuses a rule whose key is of one form too many, or spans too much.
+// checkForm refuses a rule whose key is of one form too many, or one too many that span segments.
 func (m *madeRules) checkForm(rule *madeRule) error {
 	if !resolver.IsTemplate(rule.rule.Key) {
 		return nil
