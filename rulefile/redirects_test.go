@@ -716,6 +716,8 @@ func FuzzRedirects(f *testing.F) {
 	f.Add("//a/ //b\n/c/* /:splat?d\n/e:f /g")
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n/:x/:y-a/c /d\n/x\u202e /\u009b\n/p1-x-s /b")
 	f.Add("/a/:b/c-:d /:d?e=:b\n/a/:b/* /f/:splat\n/:g/h /i\n/j-* /k/:splat\n/o/* /p")
+	f.Add("/:0/* /0:splat")
+	f.Add("/:0  /*")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, _, err := readLines(rulefile.Reading{SkipUnsupported: true}, text)
 		checkPositions(t, text, nil, err)

@@ -48,8 +48,7 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 			continue
 		}
 		for _, pair := range [2][2]*madeRule{{first, rule}, {rule, first}} {
-			path, isSame := pair[0].takesSlashedOf(pair[1])
-			if isSame {
+			if path, isSame := pair[0].takesSlashedOf(pair[1]); isSame {
 				return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
 					" both take " + path + ", as a slash at the end makes no difference to the first; write " +
 					"a line for each path")
@@ -62,8 +61,9 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 // takesSlashedOf reports whether a rule that spans segments wins where another line takes a path
 // with a slash at its end, which the rule takes and its line does not.
 func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
-	if !r.set.hasSpan() || r.set.below || r.set.isSlashed() ||
-		other.set.below && len(other.set.segments) <= r.set.front() ||
+	own, hasSpan := r.set.split()
+	if !hasSpan || r.set.below || r.set.isSlashed() ||
+		other.set.below && len(other.set.segments) <= len(own[0]) ||
 		ownSegments(other.rule.Key) > ownSegments(r.rule.Key)+1 {
 		return "", false
 	}
@@ -145,12 +145,8 @@ func (m *maker) rulesAt(line int, set *paths) (rules []madeRule, err error) {
 	return rules, nil
 }
 
-var (
-	errManySpans = fmt.Errorf("more than %d lines have a \"*\" in the middle of their paths, which "+
-		"takes too long to compare; write a line for each path", mostSpans)
-	errManyForms = fmt.Errorf("the lines in front of this one have placeholders in more than %d "+
-		"different places, which takes too long to compare; write a line for each path", mostForms)
-)
+var errManyForms = errors.New("the lines in front of this one have \"*\" or placeholders " +
+	"in so many different places that comparing takes too long; write a line for each path")
 
 // errDear is why a line is refused that would need too many rules more.
 func (m *madeRules) errDear(rule, other *madeRule) error {
@@ -163,14 +159,11 @@ func (m *madeRules) errDear(rule, other *madeRule) error {
 // errOverlap is why a line is refused that takes paths which a line in front takes, too, where no
 // rule is for what both have.
 func (m *maker) errOverlap(first int, t *translation, path string) error {
-	instead := "one for " + path
-	switch {
-	case t.Answer == Gone:
-		instead += " that is gone"
-	case t.passes():
-		instead += " that passes"
-	default:
-		instead = "one from " + path + " to " + t.destinationAt(path)
+	instead := "one from " + path + " to " + t.destinationAt(path)
+	if t.Answer == Gone {
+		instead = "one for " + path + " that is gone"
+	} else if t.passes() {
+		instead = "one for " + path + " that passes"
 	}
 	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and " +
 		"a rule of this line would win there; write a rule for each such path instead of this line, " +

@@ -44,49 +44,31 @@ func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 // what they capture double it with each step.
 const longestWalked = 1 << 13
 
-// chainEndOf returns what the lines have that a path leads through. What it finds out it keeps, so
-// that long chains are walked once.
+// chainEndOf returns what the lines have that a path leads through.
 func (m *maker) chainEndOf(path string) (end chainEnd) {
-	var walked []uint64
-	var seen []chainEnd
-	for range resolver.MaxRedirects {
-		if len(path) > longestWalked {
-			break
-		}
-		key := m.keyOf(path)
-		hash := m.owners.hash(key)
-		if known, ok := m.chainEnds[hash]; ok {
-			end = known
-			break
-		}
-		to, next, ok := m.nextOf(key)
+	for n := 0; n < resolver.MaxRedirects && len(path) <= longestWalked; n++ {
+		to, next, ok := m.nextOf(m.keyOf(path))
 		if !ok {
 			break
 		}
-		m.chainEnds[hash] = chainEnd{} // for circles
 		var rest string
 		path, rest = cutPath(to)
 		query, _, hasFragment := strings.Cut(rest, "#")
 		mode := m.lines[next].query
 		addsQuery := mode == resolver.QueryPreserve || mode == resolver.QueryMerge
-		walked = append(walked, hash)
-		seen = append(seen, chainEnd{query != "" && !addsQuery, hasFragment})
+		end.hasQuery = end.hasQuery || query != "" && !addsQuery
+		end.hasFragment = end.hasFragment || hasFragment
 		if isURL(to) {
 			break
 		}
-	}
-	for i := len(walked) - 1; i >= 0; i-- {
-		end.hasQuery = end.hasQuery || seen[i].hasQuery
-		end.hasFragment = end.hasFragment || seen[i].hasFragment
-		m.chainEnds[walked[i]] = end
 	}
 	return end
 }
 
 // nextOf returns where the first line without variables leads that takes a path, and the line.
 func (m *maker) nextOf(key string) (to string, line int, ok bool) {
-	first, ok := m.owners.first(key)
-	if !ok {
+	first, _ := m.owners.of(len(m.lines), key, false)
+	if first == none {
 		return "", none, false
 	}
 	t := m.translationOf(first)
@@ -111,7 +93,7 @@ func (m *maker) nextOf(key string) (to string, line int, ok bool) {
 // rules leave all of a path to those. Only lines are compared whose paths can begin alike.
 func (m *maker) findFollowing() {
 	const mostCompared = 1 << 22
-	targets := make(map[string][]target) // by the text of the first segment, "" for any
+	targets := make(byFirstText[target])
 	for _, i := range m.leading {
 		t := m.lines[i].translation
 		set, ok := t.target.paths(false)
@@ -127,19 +109,13 @@ func (m *maker) findFollowing() {
 		if len(targets) == 0 || m.lines[j].refused != nil {
 			continue
 		}
-		same := [][]target{targets[""]}
-		if own := m.firstText(j); own != "" {
-			same = append(same, targets[own])
-		} else {
-			same = slices.Collect(maps.Values(targets))
-		}
-		for k := range same {
-			if compared += len(same[k]); compared > mostCompared {
+		for _, same := range targets.alike(m.firstText(j)) {
+			if compared += len(same); compared > mostCompared {
 				m.followAll()
 				return
 			}
-			for l := range same[k] {
-				m.compareTarget(&same[k][l], j)
+			for k := range same {
+				m.compareTarget(&same[k], j)
 			}
 		}
 	}
@@ -157,6 +133,17 @@ func (m *maker) followAll() {
 	for _, i := range m.leading {
 		m.lines[i].translation.follows = followsOthers
 	}
+}
+
+// byFirstText is something by the text of the first segment of its path, "" for a variable.
+type byFirstText[T any] map[string][]T
+
+// alike returns what can have a path in common with one that begins with a text, "" for any.
+func (b byFirstText[T]) alike(first string) [][]T {
+	if first == "" {
+		return slices.Collect(maps.Values(b))
+	}
+	return [][]T{b[""], b[first]}
 }
 
 // firstText returns the text of the first segment of a line's path, "" for a variable.
@@ -208,6 +195,6 @@ func (m *maker) decideSlashes() {
 		m.lines[i].translation.keepsSlashes = keepsSlashes
 	}
 	isKept := m.Slashes == SlashesKept
-	m.isCompared = m.isDynamic || keepsSlashes || isKept && len(m.owners.below) > 0
+	m.isCompared = m.isDynamic || keepsSlashes || isKept && len(m.owners.below.first) > 0
 	m.isSlashed = keepsSlashes || isKept
 }

@@ -2,6 +2,7 @@ package redirects
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -158,12 +159,17 @@ func Encoded(decoded string) string { return encoder.Replace(decoded) }
 var encoder = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 
 // Visible writes a path down for a message: /a/:x.
-func Visible(path []Segment) string {
+func Visible(path []Segment) string { return textOf(path, ":", "") }
+
+// pathText writes a path down as piecesText does a destination: /a/{x}.
+func pathText(path []Segment) string { return textOf(path, "{", "}") }
+
+func textOf(path []Segment, before, after string) string {
 	var b strings.Builder
 	for _, s := range path {
 		b.WriteString("/" + s.Before)
 		if !s.IsText() {
-			b.WriteString(":" + s.Variable)
+			b.WriteString(before + s.Variable + after)
 		}
 		b.WriteString(s.After)
 	}
@@ -172,12 +178,7 @@ func Visible(path []Segment) string {
 
 // captures reports whether anything of a path is captured.
 func (l *Line) captures() bool {
-	for i := range l.Path {
-		if !l.Path[i].IsText() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Path, func(s Segment) bool { return !s.IsText() })
 }
 
 // endsInRest reports whether a path ends in what takes all that is left.

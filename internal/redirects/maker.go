@@ -18,8 +18,7 @@ type maker struct {
 	leading    []int // lines that lead all below a path to another one of the site
 	isDynamic  bool  // a line has variables in its path
 	firstLater int
-	whole      int // the line that takes every path, none for none
-	chainEnds  map[uint64]chainEnd
+	whole      int  // the line that takes every path, none for none
 	hasTails   bool // a destination has a query or a fragment
 	// unslashed are the rules for paths without a slash at their end, where that counts.
 	unslashed []madeRule
@@ -31,10 +30,11 @@ type maker struct {
 // Rules passes the rules of all lines to add, in the order of the lines.
 func (t *Table) Rules(add func(resolver.Rule)) {
 	m := &maker{
-		Table: t, owners: newOwners(), madeRules: newMadeRules(), pass: add, whole: none,
-		firstLater: len(t.lines), chainEnds: make(map[uint64]chainEnd), isPlain: !t.TakesBelow,
+		Table: t, madeRules: newMadeRules(), pass: add, whole: none,
+		firstLater: len(t.lines), isPlain: !t.TakesBelow,
 	}
 	m.slashes = t.Slashes
+	m.owners = newOwners(func(line int) bool { return t.lines[line].refused != nil })
 	for _, line := range t.laterLines() {
 		t.store(&line)
 	}
@@ -143,12 +143,12 @@ func (m *maker) placeOf(i int) resolver.Position {
 	return resolver.Position{Source: m.source, Line: int(stored.line), Column: int(stored.column)}
 }
 
-// makePlain passes on the rule of a line that leads a path without variables somewhere, where no
-// line in front with any takes it: of most lines, by the shortest way. It reports whether it has.
+// makePlain passes on the rule of a line that leads a path without variables somewhere, in a table
+// of which no line has any: of most lines, by the shortest way. It reports whether it has.
 func (m *maker) makePlain(i int) bool {
 	stored := &m.lines[i]
 	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||
-		len(m.left) > 0 || m.isPair(i) {
+		len(m.left) > 0 || m.isCompared || m.isPair(i) {
 		return false
 	}
 	if owner, has := m.owners.of(i, stored.key, false); has != nothing {
@@ -159,7 +159,7 @@ func (m *maker) makePlain(i int) bool {
 		Position: m.placeOf(i), Key: stored.key, Value: stored.to, Status: int(stored.status),
 		Exact: true,
 	}}
-	if leadsToItself(rule.rule) || m.isCompared && m.concerns(&rule) {
+	if leadsToItself(rule.rule) {
 		return false
 	}
 	rule.rule.Query = queryOf(stored.query, stored.to)

@@ -177,14 +177,13 @@ func (m *maker) togetherWithNext(i int, t *translation) (destination string) {
 
 // refuse says that a line is no rule: in an error, or when all have been made.
 func (m *maker) refuse(i int, r *refusal) {
-	m.forgetLine(i)
+	m.lines[i].refused = r
 	if m.RefusedIsWrong {
 		m.wrong++
 		m.Report(Report{Wrong, r.at, r.why.Error() + "; or leave such lines out: unsupported skip in " +
 			"the source's block, or --unsupported skip"})
 		return
 	}
-	m.lines[i].refused = r
 	m.left = append(m.left, i)
 }
 

@@ -18,23 +18,11 @@ func (s *paths) pattern() *pattern.Pattern {
 
 // overlaps reports whether two sets have a path in common.
 func (s *paths) overlaps(other *paths) bool {
-	n := min(len(s.segments), len(other.segments))
-	if n == 0 {
+	if len(s.segments) == 0 || len(other.segments) == 0 {
 		return s.below || other.below
 	}
-	for i := range n {
-		a, b := &s.segments[i], &other.segments[i]
-		if !a.isText() || !b.isText() {
-			_, both := s.pattern().Overlap(other.pattern())
-			return both
-		}
-		if a.before != b.before && canonical(a.before) != canonical(b.before) {
-			return false
-		}
-	}
-	return len(s.segments) <= len(other.segments) && s.below ||
-		len(other.segments) <= len(s.segments) && other.below ||
-		len(s.segments) == len(other.segments)
+	_, both := s.pattern().Overlap(other.pattern())
+	return both
 }
 
 // overlapsAny reports whether a set has a path in common with one of several.
@@ -180,12 +168,6 @@ func (s *paths) withoutSlash() (set paths, isSlashed bool) {
 	set.segments = append(slices.Clone(s.segments[:n-2]), segment{name: s.segments[n-2].name})
 	set.below = true
 	return set, true
-}
-
-// front is how many segments a set has in front of that which spans several, if one does.
-func (s *paths) front() int {
-	segments, _ := s.split()
-	return len(segments[0])
 }
 
 // own is how many segments a set has, without that which [paths.withoutSlash] has added.

@@ -16,79 +16,70 @@ import (
 // owners knows which line is the first to take a path without variables.
 type owners struct {
 	seed maphash.Seed
-	// exact and below are the first lines by the hash of a path: those that take the path itself, and
-	// those that take all below it.
-	exact, below map[uint64]int
-	// later are the other lines of a path, for when the first one is refused.
+	// exact and below are the lines that take a path itself, and all below it.
+	exact, below linesByHash
+	isRefused    func(line int) bool
+}
+
+// linesByHash are lines, in their order, by the hash of a path.
+type linesByHash struct {
+	first map[uint64]int
 	later map[uint64][]int
-	// deepest is how many slashes a path has at most of which a line takes all below.
-	deepest int
 }
 
 const none = -1
 
-func newOwners() *owners {
-	return &owners{
-		seed: maphash.MakeSeed(), exact: make(map[uint64]int), below: make(map[uint64]int),
-		later: make(map[uint64][]int),
+func newOwners(isRefused func(line int) bool) *owners {
+	newLines := func() linesByHash {
+		return linesByHash{first: make(map[uint64]int), later: make(map[uint64][]int)}
 	}
+	return &owners{maphash.MakeSeed(), newLines(), newLines(), isRefused}
 }
 
 // register takes down that a line takes a path, and perhaps all below it.
 func (o *owners) register(key string, isBelow bool, line int) {
 	hash := o.hash(key)
-	if _, there := o.exact[hash]; !there {
-		o.exact[hash] = line
-	} else {
-		o.later[hash] = append(o.later[hash], line)
-	}
-	if _, there := o.below[hash]; isBelow && !there {
-		o.below[hash] = line
-		o.deepest = max(o.deepest, strings.Count(key, "/"))
+	o.exact.add(hash, line)
+	if isBelow {
+		o.below.add(hash, line)
 	}
 }
 
-// forget takes back that a line takes a path, and perhaps all below it, as it is refused.
-// takesBelow tells of a line whether it takes all below.
-func (o *owners) forget(key string, line int, takesBelow func(line int) bool) {
-	hash := o.hash(key)
-	later := o.later[hash]
-	replace := func(first map[uint64]int, can func(int) bool) {
-		if owner, there := first[hash]; !there || owner != line {
-			return
-		}
-		delete(first, hash)
-		if n := slices.IndexFunc(later, can); n >= 0 {
-			first[hash] = later[n]
-		}
+func (l *linesByHash) add(hash uint64, line int) {
+	if _, there := l.first[hash]; there {
+		l.later[hash] = append(l.later[hash], line)
+	} else {
+		l.first[hash] = line
 	}
-	isOther := func(n int) bool { return n != line }
-	replace(o.exact, isOther)
-	replace(o.below, func(n int) bool { return n != line && takesBelow(n) })
-	o.later[hash] = slices.DeleteFunc(later, func(n int) bool { return n == line })
+}
+
+// firstOf returns the first line by a hash that is not refused.
+func (o *owners) firstOf(lines *linesByHash, hash uint64) (line int, ok bool) {
+	for line, ok = lines.first[hash]; ok && o.isRefused(line); line, ok = lines.first[hash] {
+		later := lines.later[hash]
+		if len(later) == 0 {
+			delete(lines.first, hash)
+			continue
+		}
+		lines.first[hash], lines.later[hash] = later[0], later[1:]
+	}
+	return line, ok
 }
 
 func (o *owners) hash(key string) uint64 { return maphash.String(o.seed, canonical(key)) }
 
-// above gives the hashes of a path and of those above it: a, a/b, a/b/c. It takes as long as one
-// reading of the path.
+// above gives the hashes of a path and of all above it: "", a, a/b, a/b/c. No line takes all below
+// a path of more segments than a template has.
 func (o *owners) above(key string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		key, hashed := canonical(key), 0
 		var h maphash.Hash
 		h.SetSeed(o.seed)
-		for i := range len(key) {
-			if key[i] != '/' {
-				continue
-			}
-			h.WriteString(key[hashed:i]) //nolint:errcheck // it never fails
-			hashed = i
-			if !yield(h.Sum64()) {
-				return
-			}
+		goesOn := yield(h.Sum64())
+		for left, n := canonical(key), 0; goesOn && left != "" && n < maxSegments; n++ {
+			end := 1 + indexAny(left[1:], "/")
+			h.WriteString(left[:end]) //nolint:errcheck // it never fails
+			left, goesOn = left[end:], yield(h.Sum64())
 		}
-		h.WriteString(key[hashed:]) //nolint:errcheck // it never fails
-		yield(h.Sum64())
 	}
 }
 
@@ -101,54 +92,25 @@ const (
 	all
 )
 
-// of returns the line in front of the i-th one that takes a path, and perhaps all below it.
+// of returns the first line in front of the i-th one that takes a path, and perhaps all below it.
 func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
 	line = none
-	if first, there := o.exact[o.hash(key)]; there && first < i {
+	if first, there := o.firstOf(&o.exact, o.hash(key)); there && first < i {
 		line, has = first, itself
 		if !isBelow {
 			has = all
 		}
 	}
-	if len(o.below) == 0 || has == all {
+	if len(o.below.first) == 0 {
 		return line, has
 	}
-	for hash := range o.aboveTaken(key) {
-		if first, there := o.below[hash]; there && first < i {
-			return first, all
+	for hash := range o.above(key) {
+		first, there := o.firstOf(&o.below, hash)
+		if there && first < i && (has != all || first < line) {
+			line, has = first, all
 		}
 	}
 	return line, has
-}
-
-// aboveTaken is above for those of which a line may take all below.
-func (o *owners) aboveTaken(key string) iter.Seq[uint64] {
-	end := 0
-	for range o.deepest + 1 {
-		next := strings.IndexByte(key[end:], '/')
-		if next < 0 {
-			return o.above(key)
-		}
-		end += next + 1
-	}
-	return o.above(key[:end-1])
-}
-
-// first returns the first line of all that takes a path.
-func (o *owners) first(key string) (line int, ok bool) {
-	line, ok = o.exact[o.hash(key)]
-	consider := func(hash uint64) {
-		if i, there := o.below[hash]; there && (!ok || i < line) {
-			line, ok = i, true
-		}
-	}
-	if len(o.below) > 0 {
-		for hash := range o.aboveTaken(key) {
-			consider(hash)
-		}
-		consider(o.hash(""))
-	}
-	return line, ok
 }
 
 // registerLine takes down what a line takes. It reports whether that has variables, and whether it
@@ -170,26 +132,6 @@ func (m *maker) registerLine(i int) (isDynamic, isBelow bool) {
 		}
 	}
 	return isDynamic, isBelow
-}
-
-// forgetLine takes back what a line takes.
-func (m *maker) forgetLine(i int) {
-	if m.lines[i].translation == nil {
-		return
-	}
-	for j := range m.lines[i].translation.sets {
-		set := &m.lines[i].translation.sets[j]
-		if !set.isLiteral() {
-			continue
-		}
-		key := set.key()
-		m.owners.forget(key, i, func(line int) bool {
-			t := m.lines[line].translation
-			return t != nil && slices.ContainsFunc(t.sets, func(s paths) bool {
-				return s.below && s.isLiteral() && canonical(s.key()) == canonical(key)
-			})
-		})
-	}
 }
 
 // ownerOf returns the line in front of the i-th one that takes a set without variables, and how
@@ -232,12 +174,7 @@ func (m *maker) isHidden(line int, t *translation, i int) bool {
 
 // isWithinAny reports whether all paths of a set are those of one of several.
 func (s *paths) isWithinAny(others []paths) bool {
-	for i := range others {
-		if s.isWithin(&others[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(others, func(other paths) bool { return s.isWithin(&other) })
 }
 
 // keyOf returns the key of a path.

@@ -82,15 +82,8 @@ func pathsOf(path []Segment, slashes Slashes) []paths {
 		path = path[:n-1]
 	}
 	for _, s := range path {
-		switch s.Spans {
-		case Rest:
-			b.addRest(canonical(s.Before))
-			return b.sets
-		case Some:
-			b.addSome(canonical(s.Before))
-			return b.sets
-		case Loose:
-			b.addLoose(canonical(s.Before))
+		if s.Spans >= Rest {
+			b.addRest(canonical(s.Before), s.Spans)
 			return b.sets
 		}
 		b.add(s)
@@ -147,59 +140,38 @@ func (b *pathBuilder) nameOf(variable string) string {
 func (b *pathBuilder) close(set paths) { b.sets = append(b.sets, set) }
 
 // addRest adds what is left of a path, behind text of a segment or none.
-func (b *pathBuilder) addRest(before string) {
-	above := slices.Clip(b.segments)
-	switch {
-	case before != "":
-		itself := slices.Clip(append(above, segment{before: before}))
-		b.close(paths{segments: itself, splatAt: noSplat})
-		if b.slashes == SlashesKept {
-			b.addSlashed(itself, true)
-		} else {
-			below := append(itself, segment{name: b.nameOf(Splat)})
-			b.close(paths{segments: below, below: true, splatAt: len(itself), bareSlash: true})
+func (b *pathBuilder) addRest(before string, spans Span) {
+	above, name := slices.Clip(b.segments), b.nameOf(Splat)
+	within := paths{segments: append(above, segment{before: before, name: name}), below: true,
+		splatAt: len(above), splatCut: len(before)}
+	keepsSlash := b.slashes == SlashesKept && spans == Rest
+	if before == "" {
+		switch {
+		case keepsSlash && len(above) > 0:
+			b.close(paths{segments: append(above, segment{}), splatAt: noSplat})
+			b.close(within)
+		case spans == Some:
+			b.close(within)
+		default:
+			b.close(paths{segments: above, below: true, splatAt: len(above)})
 		}
-		within := append(above, segment{before: before, name: b.nameOf(Splat)})
-		b.close(paths{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
-	case b.slashes == SlashesKept && len(above) > 0:
-		b.addSlashed(above, false)
-	default:
-		b.close(paths{segments: above, below: true, splatAt: len(above)})
+		return
 	}
-}
-
-// addSlashed adds what is below a path, and the path with a slash, but not the path itself.
-func (b *pathBuilder) addSlashed(path []segment, bareSlash bool) {
-	slash := paths{segments: append(path, segment{}), splatAt: noSplat}
-	below := paths{segments: append(path, segment{name: b.nameOf(Splat)}), below: true,
-		splatAt: len(path), bareSlash: bareSlash}
-	if bareSlash {
-		slash.splatAt, slash.bareSlash = len(path), true
+	itself := slices.Clip(append(above, segment{before: before}))
+	if spans == Rest {
+		b.close(paths{segments: itself, splatAt: noSplat})
 	}
-	b.close(slash)
-	b.close(below)
-}
-
-// addSome adds what is left of a path and not nothing, behind text of a segment or none.
-func (b *pathBuilder) addSome(before string) {
-	name := b.nameOf(Splat)
-	above := slices.Clip(b.segments)
-	if before != "" {
-		below := append(above, segment{before: before}, segment{name: name})
-		b.close(paths{segments: below, below: true, splatAt: len(above) + 1, bareSlash: true})
+	if keepsSlash {
+		slashed := append(itself, segment{})
+		b.close(paths{segments: slashed, splatAt: len(itself), bareSlash: true})
 	}
-	within := append(above, segment{before: before, name: name})
-	b.close(paths{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
-}
-
-// addLoose adds what is left of a path behind text of a segment, with or without a slash in
-// between.
-func (b *pathBuilder) addLoose(before string) {
-	above := slices.Clip(b.segments)
-	itself := append(above, segment{before: before})
-	within := append(above, segment{before: before, name: b.nameOf(Splat)})
-	b.close(paths{segments: itself, below: true, splatAt: len(itself)})
-	b.close(paths{segments: within, below: true, splatAt: len(above), splatCut: len(before)})
+	if spans == Loose {
+		b.close(paths{segments: itself, below: true, splatAt: len(itself)})
+	} else {
+		below := append(itself, segment{name: name})
+		b.close(paths{segments: below, below: true, splatAt: len(itself), bareSlash: true})
+	}
+	b.close(within)
 }
 
 // key returns the key of a rule for the paths of a set, without those below.

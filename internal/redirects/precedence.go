@@ -1,31 +1,22 @@
 package redirects
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// The second question: which rule would win? Of the lines that match a path the first does, and of
-// the rules that with the longest key. Where a later line's rule would win against an earlier
-// line's, the earlier line gets one rule more, for what the two have in common:
-//
-//	/about/*         https://a.example/:splat   about              https://a.example/
-//	                                            about/learn        https://a.example/learn
-//	/:locale/learn   /learn                     {_locale}/learn    /learn
-//
-// Here the second line's rule would win at /about/learn. That rule can win against others in turn,
-// so it is compared as well.
+// The second question: which rule would win? That of a later line may win against an earlier
+// line's, which gets one rule more then, for what the two have in common. That one can win against
+// others in turn, so it is compared as well.
 
 // madeRules are the rules made so far, by the paths that they match.
 type madeRules struct {
 	index *pattern.Index
 	rules []madeRule
-	// spans are those that span segments in their middle, by the text of their first segment. The
-	// index does not find them.
-	spans map[string][]int
+	// spans are those that span segments in their middle, which the index does not find.
+	spans byFirstText[int]
 	nSpan int
 	forms map[string]bool
 	keys  map[string]int // the lines of rules that are for no line's own path, by key
@@ -47,7 +38,7 @@ const (
 )
 
 func newMadeRules() madeRules {
-	return madeRules{index: pattern.NewIndex(pattern.Preceded), spans: make(map[string][]int),
+	return madeRules{index: pattern.NewIndex(pattern.Preceded), spans: make(byFirstText[int]),
 		forms: make(map[string]bool), keys: make(map[string]int)}
 }
 
@@ -120,23 +111,15 @@ func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
 		goesOn = do(n)
 		return goesOn
 	})
-	try := func(spans []int) {
+	if m.nSpan == 0 {
+		return
+	}
+	for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
 		for _, n := range spans {
 			if goesOn && m.rules[n].isOvertaken(key, rule) {
 				goesOn = do(n)
 			}
 		}
-	}
-	if m.nSpan == 0 {
-		return
-	}
-	if first := firstTextOf(rule.rule.Key); first != "" {
-		try(m.spans[first])
-		try(m.spans[""])
-		return
-	}
-	for _, spans := range m.spans {
-		try(spans)
 	}
 }
 
@@ -155,18 +138,6 @@ func (r *madeRule) isOvertaken(key *pattern.Pattern, by *madeRule) bool {
 // ownSegments is how many segments a key has, without that which spans several.
 func ownSegments(key string) int {
 	return strings.Count(key, "/") + 1 - strings.Count(key, "{+")
-}
-
-// concerns reports whether what has been made may say something of a rule without variables.
-func (m *madeRules) concerns(rule *madeRule) (is bool) {
-	if _, is = m.lineOfKey(rule.rule.Key); is {
-		return true
-	}
-	m.beats(rule, func(int) bool {
-		is = true
-		return false
-	})
-	return is
 }
 
 // inFront returns the first line in front that takes all that a rule would take; or those of the
@@ -198,32 +169,15 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 	return owner, loses, nil
 }
 
-// checkForm refuses a rule whose key is of one form too many, or spans too much.
+// checkForm refuses a rule whose key is of one form too many, or one too many that span segments.
 func (m *madeRules) checkForm(rule *madeRule) error {
-	switch {
-	case rule.set.hasSpan() && m.nSpan >= mostSpans:
-		return errManySpans
-	case !resolver.IsTemplate(rule.rule.Key):
+	if !resolver.IsTemplate(rule.rule.Key) {
 		return nil
 	}
-	form := rule.set.form()
-	if len(m.forms) >= mostForms && !m.forms[form] {
+	form := patternOf(rule.rule).Form()
+	if len(m.forms) >= mostForms && !m.forms[form] || rule.set.hasSpan() && m.nSpan >= mostSpans {
 		return errManyForms
 	}
 	m.forms[form] = true
 	return nil
-}
-
-// form returns a text that is the same for sets with variables in the same places.
-func (s *paths) form() string {
-	form := fmt.Appendf(nil, "%t", s.below)
-	for i := range s.segments {
-		segment := &s.segments[i]
-		if segment.isText() {
-			form = append(form, '/')
-			continue
-		}
-		form = fmt.Appendf(form, "/%d-%d", len(segment.before), len(segment.after))
-	}
-	return string(form)
 }

@@ -12,12 +12,9 @@ import (
 
 // isNear reports whether a line could lead to what it takes itself.
 func (t *translation) isNear() bool {
-	if !t.target.isInternal {
-		return false
-	}
 	first := &t.sets[0]
-	return !first.isLiteral() ||
-		strings.HasPrefix(canonical(piecesText(t.To)), "/"+canonical(first.key()))
+	return t.target.isInternal && (!first.isLiteral() ||
+		strings.HasPrefix(canonical(piecesText(t.To)), "/"+canonical(first.key())))
 }
 
 // passes reports whether a line leaves its requests to the next handler.
@@ -37,19 +34,6 @@ func (t *translation) isIdentity() bool {
 		return true
 	}
 	return strings.Trim(pathText(t.Path), "/") == strings.Trim(to, "/")
-}
-
-// pathText writes a path down as [destination.text] does.
-func pathText(path []Segment) string {
-	var b strings.Builder
-	for _, s := range path {
-		b.WriteString("/" + s.Before)
-		if !s.IsText() {
-			b.WriteString("{" + s.Variable + "}")
-		}
-		b.WriteString(s.After)
-	}
-	return b.String()
 }
 
 // leadsWithin reports whether a line that takes all below never leads out of what it takes.

@@ -4,5 +4,3 @@ package pattern
 func (x *Index) Steps() int { return x.work }
 
 func (x *Index) Keys() int { return x.keys }
-
-func (p *Pattern) FormName() string { return p.formName() }

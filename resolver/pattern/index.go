@@ -177,7 +177,7 @@ func (at place) textsOf(s *Segment) (start, end string, ok bool) {
 
 // formOf returns the form of a key, which it makes if there is none.
 func (x *Index) formOf(p *Pattern) *form {
-	name := p.formName()
+	name := p.Form()
 	if there := x.byName[name]; there != nil {
 		return there
 	}
@@ -280,8 +280,8 @@ func placeIn(a, b *Segment) place {
 // isDeep reports whether the key has more segments than any that has variables.
 func (p *Pattern) isDeep() bool { return len(p.segments) > MaxSegments }
 
-// formName returns a text that all keys of one form have. Deep keys are of one form.
-func (p *Pattern) formName() string {
+// Form returns a text that all keys of one form have. Deep keys are of one form.
+func (p *Pattern) Form() string {
 	name := strconv.AppendBool(nil, p.exact)
 	for i := range min(len(p.segments), MaxSegments+1) {
 		switch s := &p.segments[i]; {

@@ -135,7 +135,7 @@ func TestTheIndexFindsTheKeyThatComparingAllWouldFind(t *testing.T) {
 			for i := range earlier {
 				_, both := p.Overlap(earlier[i])
 				if both && (p.IsTemplate() || earlier[i].IsTemplate()) && p.Compare(earlier[i]) <= 0 &&
-					p.FormName() != earlier[i].FormName() {
+					p.Form() != earlier[i].Form() {
 					want = append(want, i)
 				}
 			}

@@ -75,16 +75,21 @@ func (b *builder) add(states []state, e *syntax.Regexp) (more []state, err error
 		b.variables++
 		name = "p" + strconv.Itoa(b.variables)
 	}
-	for _, s := range states {
-		next, err := b.addTo(s, e, name)
+	return together(states, func(s state) ([]state, error) { return b.addTo(s, e, name) })
+}
+
+// together returns the paths that each of several ways on has.
+func together[T any](ways []T, add func(T) ([]state, error)) (all []state, err error) {
+	for _, way := range ways {
+		more, err := add(way)
 		if err != nil {
 			return nil, err
 		}
-		if more = append(more, next...); len(more) > maxPaths {
+		if all = append(all, more...); len(all) > maxPaths {
 			return nil, errTooManyPaths
 		}
 	}
-	return more, nil
+	return all, nil
 }
 
 // takesMany reports whether an expression is something repeated.
@@ -122,7 +127,9 @@ func (b *builder) addTo(s state, e *syntax.Regexp, name string) ([]state, error)
 	case syntax.OpCapture:
 		return b.addGroup(s, e)
 	case syntax.OpAlternate:
-		return b.addAny(s, e.Sub)
+		return together(e.Sub, func(sub *syntax.Regexp) ([]state, error) {
+			return b.add([]state{s}, sub)
+		})
 	case syntax.OpQuest:
 		return b.addOptional(s, e)
 	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
@@ -178,24 +185,18 @@ func (b *builder) encoded(text string) string {
 }
 
 // addClass adds one of a few characters.
-func (b *builder) addClass(s state, e *syntax.Regexp) (more []state, err error) {
+func (b *builder) addClass(s state, e *syntax.Regexp) ([]state, error) {
 	const few = 16
-	n := 0
+	var characters []rune
 	for i := 0; i < len(e.Rune); i += 2 {
-		if n += int(e.Rune[i+1]-e.Rune[i]) + 1; n > few {
+		if len(characters)+int(e.Rune[i+1]-e.Rune[i]) >= few {
 			return nil, b.refuse(e)
 		}
-	}
-	for i := 0; i < len(e.Rune); i += 2 {
 		for c := e.Rune[i]; c <= e.Rune[i+1]; c++ {
-			next, err := b.addText(s, string(c))
-			if err != nil {
-				return nil, err
-			}
-			more = append(more, next...)
+			characters = append(characters, c)
 		}
 	}
-	return more, nil
+	return together(characters, func(c rune) ([]state, error) { return b.addText(s, string(c)) })
 }
 
 // addGroup adds what a group captures.
@@ -209,23 +210,9 @@ func (b *builder) addGroup(s state, e *syntax.Regexp) ([]state, error) {
 	return more, err
 }
 
-// addAny adds one of several expressions.
-func (b *builder) addAny(s state, of []*syntax.Regexp) (more []state, err error) {
-	for _, e := range of {
-		next, err := b.add([]state{s}, e)
-		if err != nil {
-			return nil, err
-		}
-		if more = append(more, next...); len(more) > maxPaths {
-			return nil, errTooManyPaths
-		}
-	}
-	return more, nil
-}
-
 // addOptional adds an expression, and leaves it out.
 func (b *builder) addOptional(s state, e *syntax.Regexp) ([]state, error) {
-	if s.hasRest && isSlash(e.Sub[0]) {
+	if s.hasRest && e.Sub[0].Op == syntax.OpLiteral && string(e.Sub[0].Rune) == "/" {
 		return []state{s}, nil
 	}
 	with, err := b.add([]state{s}, e.Sub[0])
@@ -236,10 +223,6 @@ func (b *builder) addOptional(s state, e *syntax.Regexp) ([]state, error) {
 		return append([]state{s}, with...), nil
 	}
 	return append(with, s), nil
-}
-
-func isSlash(e *syntax.Regexp) bool {
-	return e.Op == syntax.OpLiteral && string(e.Rune) == "/"
 }
 
 // addRepeated adds a variable for what is repeated.
@@ -419,16 +402,15 @@ func pieces(parts []redirects.Part) (all []redirects.Piece) {
 // nameless writes a path down without the names of variables for segments, and without a slash at
 // its end, unless that counts.
 func (b *builder) nameless(segments []redirects.Segment) string {
-	var name strings.Builder
-	for _, s := range segments {
-		name.WriteString("/" + s.Before)
-		if !s.IsText() {
-			name.WriteString("\x00" + strconv.Itoa(int(s.Spans)))
+	segments = slices.Clone(segments)
+	for i := range segments {
+		if s := &segments[i]; !s.IsText() {
+			s.Variable = "\x00" + strconv.Itoa(int(s.Spans))
 		}
-		name.WriteString(s.After)
 	}
+	name := redirects.Visible(segments)
 	if b.Slashes == redirects.SlashesKept {
-		return name.String()
+		return name
 	}
-	return strings.TrimSuffix(name.String(), "/")
+	return strings.TrimSuffix(name, "/")
 }

@@ -257,16 +257,21 @@ func (p *Path) Substitute(
 
 // joined returns pieces of which no two in a row are text, and none is empty.
 func joined(pieces []redirects.Piece) (all []redirects.Piece) {
-	for _, p := range pieces {
-		n := len(all)
-		switch {
-		case p == redirects.Piece{}:
-		case n > 0 && p.Variable == "" && all[n-1].Variable == "":
-			all[n-1].Text += p.Text
-		default:
-			all = append(all, p)
+	var text strings.Builder
+	endText := func() {
+		if text.Len() > 0 {
+			all = append(all, redirects.Piece{Text: text.String()})
+			text.Reset()
 		}
 	}
+	for _, p := range pieces {
+		text.WriteString(p.Text)
+		if p.Variable != "" {
+			endText()
+			all = append(all, redirects.Piece{Variable: p.Variable})
+		}
+	}
+	endText()
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
@@ -257,6 +258,23 @@ func TestAGroupIsWrittenInSeveralWays(t *testing.T) {
 		"-", "-", "-", "-"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// It took as long as the square of the length.
+func TestALongDestinationOfManyPiecesIsWrittenSoon(t *testing.T) {
+	e, err := Parse(`^/(a)/b$`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pieces = 1 << 15
+	begun := time.Now()
+	to, err := e.Paths[0].Substitute(strings.Repeat("$1-", pieces), e.Dollar)
+	if err != nil || len(to) != 1 || len(to[0].Text) != 2*pieces {
+		t.Errorf("%d pieces, %v", len(to), err)
+	}
+	if took := time.Since(begun); took > 300*time.Millisecond {
+		t.Errorf("it took %s", took)
 	}
 }
 
