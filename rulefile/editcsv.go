@@ -12,7 +12,7 @@ import (
 
 // csvTable is what an edit has to know of a table.
 type csvTable struct {
-	columns   []csvColumn
+	columns   []*property
 	separator rune
 	hasHeader bool
 	hasSlash  bool // in front of the key that is found, or of the last one
@@ -31,7 +31,8 @@ func (e *Edit) planCSV(content io.Reader, source string, others *ruleSum) (spot,
 	c := NewRows(content, source)
 	c.lends = true
 	table := new(csvTable)
-	err := c.readRules(func(rule resolver.Rule) {
+	first, err := c.Next()
+	_, err = e.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
 		is := e.isOf(rule.Key)
 		if !is {
 			others.add(rule)
@@ -72,14 +73,14 @@ func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	var fields []string
 	for _, column := range t.columns {
 		field := column.fieldOf(rule)
-		if column == keyColumn && t.hasSlash {
+		if column == keyProperty && t.hasSlash {
 			field = "/" + field
 		}
 		fields = append(fields, field)
 	}
-	for _, column := range csvColumns {
+	for _, column := range properties {
 		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {
-			return "", errors.New("the table has no column " + column.name() + t.addTo())
+			return "", errors.New("the table has no column " + column.name + t.addTo())
 		}
 	}
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
@@ -96,7 +97,7 @@ func (t *csvTable) addTo() string {
 	if t.hasHeader {
 		return "; add it to the header"
 	}
-	return "; write a header in front of its first row, such as " + namesOf(csvColumns[:])
+	return "; write a header in front of its first row, such as " + namesOf(properties)
 }
 
 // quoted returns a field in quotation marks if it needs them under any separator. Which one it is,

@@ -107,7 +107,7 @@ func (o Reading) readText(
 	case JSON:
 		return nil, o.readJSON(r, source, o.withDefaults(add))
 	case CSV:
-		return o.readCSV(r, source, o.withDefaults(add))
+		return o.readCSV(r, source, add)
 	case Redirects:
 		if _, err := ParseDialect(cmp.Or(string(o.Dialect), string(Netlify))); err != nil {
 			return nil, err

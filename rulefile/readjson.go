@@ -251,10 +251,7 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	if len(j.errs) == errsBefore {
 		j.add(rule)
 	}
-	if err := j.errs.tooMany(j.tokens.position()); err != nil {
-		return err
-	}
-	return nil
+	return j.errs.tooMany(j.tokens.position())
 }
 
 // readValue reads the value of rule's key into it, and returns where in the input it begins.
@@ -343,7 +340,7 @@ func memberMeant(name string) string {
 	if !ok {
 		own, _ = UsualColumnName(name)
 	}
-	if own == destinationColumn.name() {
+	if own == destinationProperty.name {
 		return "to"
 	}
 	if slices.Contains(jsonMembers[:], own) {

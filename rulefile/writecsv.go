@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -18,7 +17,7 @@ import (
 // large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
-	t := tableWriter{w: w, columns: csvColumns[:fewColumns]}
+	t := tableWriter{w: w, columns: properties[:fewColumns]}
 	t.rows = csv.NewWriter(&t.held)
 	for rule := range rules {
 		if err := checkInCSV(rule); err != nil {
@@ -42,7 +41,7 @@ const mostHeld = 16 << 20
 // tableWriter writes rows, and holds them until it is known which columns the header has to name.
 type tableWriter struct {
 	w       io.Writer
-	columns []csvColumn
+	columns []*property
 	rows    *csv.Writer
 	held    bytes.Buffer
 	isBegun bool
@@ -55,22 +54,22 @@ func (t *tableWriter) makeRoom(rule resolver.Rule) error {
 	needed := fewColumns
 	switch {
 	case rule.Note != "" || t.held.Len() > mostHeld:
-		needed = len(csvColumns)
+		needed = len(properties)
 	case rule.Query != resolver.QueryDefault:
-		needed = len(csvColumns) - 1
+		needed = len(properties) - 1
 	}
 	if t.isBegun || needed <= len(t.columns) {
 		return nil
 	}
-	t.widen(csvColumns[:needed])
-	if needed < len(csvColumns) {
+	t.widen(properties[:needed])
+	if needed < len(properties) {
 		return nil
 	}
 	return t.begin()
 }
 
 // widen adds columns. Each row that is held gets an empty field for one more.
-func (t *tableWriter) widen(columns []csvColumn) {
+func (t *tableWriter) widen(columns []*property) {
 	t.rows.Flush()
 	more := strings.Repeat(",", len(columns)-len(t.columns)) + "\n"
 	// no field has a line end
@@ -84,7 +83,7 @@ func (t *tableWriter) begin() error {
 	t.isBegun, t.rows = true, csv.NewWriter(t.w)
 	t.fields = t.fields[:0]
 	for _, column := range t.columns {
-		t.fields = append(t.fields, column.name())
+		t.fields = append(t.fields, column.name)
 	}
 	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
 	t.rows.Flush()
@@ -111,12 +110,12 @@ func (t *tableWriter) end() error {
 func (t *tableWriter) write(rule resolver.Rule) {
 	t.fields = t.fields[:0]
 	for _, column := range t.columns {
-		t.fields = append(t.fields, column.fieldOf(rule))
+		t.fields = append(t.fields, column.get(rule))
 	}
 	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
 }
 
-// notInCSV says why no row can hold a rule; it returns "" where one can.
+// checkInCSV refuses a rule that no row can hold.
 func checkInCSV(rule resolver.Rule) error {
 	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
 		return err
@@ -131,23 +130,4 @@ func checkInCSV(rule resolver.Rule) error {
 		return errors.New("a row holds no line end; write a space in the note")
 	}
 	return nil
-}
-
-// fieldOf returns what the column holds of a rule.
-func (c csvColumn) fieldOf(rule resolver.Rule) string {
-	switch {
-	case c == keyColumn:
-		return rule.Key
-	case c == destinationColumn:
-		return rule.Value
-	case c == statusColumn && rule.Status != 0:
-		return strconv.Itoa(rule.Status)
-	case c == exactColumn && rule.Exact, c == unlistedColumn && rule.Unlisted:
-		return c.name()
-	case c == queryColumn:
-		return rule.Query.String()
-	case c == noteColumn:
-		return rule.Note
-	}
-	return ""
 }
