@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -180,6 +181,44 @@ func (p *property) setField(rule *resolver.Rule, field string) error {
 		return errors.New(message + ", not " + quote(field))
 	}
 	return errors.New(message + ", or nothing, not " + quote(field))
+}
+
+// member returns what the property is called in an object of JSON.
+func (p *property) member() string {
+	if p == destinationProperty {
+		return "to"
+	}
+	return p.name
+}
+
+// memberNamed returns the property that a member of an object is, or nil.
+func memberNamed(name string) *property {
+	for _, p := range properties[1:] {
+		if p.member() == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// setMember puts the value of a member into a rule. It tells what the member takes.
+func (p *property) setMember(rule *resolver.Rule, value jsonToken) (want string, ok bool) {
+	kind, text := jsonString, value.text
+	switch p {
+	case statusProperty:
+		kind = jsonWord
+	case exactProperty, unlistedProperty:
+		switch {
+		case value.kind != jsonWord:
+		case text == "true":
+			return "", p.set(rule, p.name)
+		case text == "false":
+			return "", p.set(rule, "")
+		}
+		return "true or false", false
+	}
+	ok = p.set(rule, text) && value.kind == kind
+	return cmp.Or(p.words, "a string"), ok
 }
 
 // fieldOf returns what the property's column holds of a rule.

@@ -295,7 +295,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 		}
 		if slices.Contains(o.seen, name.text) {
 			j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(rule.Key))
-		} else if slices.Contains(jsonMembers[:], name.text) {
+		} else if memberNamed(name.text) != nil {
 			o.seen = append(o.seen, name.text)
 		}
 		return j.readProperty(&o, name)
@@ -332,19 +332,16 @@ type jsonObject struct {
 	nested []jsonToken
 }
 
-var jsonMembers = [...]string{"to", "status", "exact", "unlisted", "query", "note"}
-
 // memberMeant returns the member that many call so, as columns of tables are called, or "".
 func memberMeant(name string) string {
 	own, ok := ColumnName(name)
 	if !ok {
 		own, _ = UsualColumnName(name)
 	}
-	if own == destinationProperty.name {
-		return "to"
-	}
-	if slices.Contains(jsonMembers[:], own) {
-		return own
+	for _, p := range properties[1:] {
+		if p.name == own {
+			return p.member()
+		}
 	}
 	return ""
 }
@@ -377,44 +374,22 @@ func (j *jsonReader) readProperty(o *jsonObject, name jsonToken) error {
 	if err != nil {
 		return err
 	}
-	rule, ok := o.rule, false
-	var want, instead string
-	switch name.text {
-	case "to":
-		rule.Value, ok = value.text, value.kind == jsonString
-		want = "a string"
-		j.checkText(value)
-	case "status":
-		rule.Status, ok = statusCode(value.text)
-		ok = ok && value.kind == jsonWord
-		want, instead = statusCodes, behind(j.insteadOfStatus(rule.Key, value))
-	case "exact":
-		rule.Exact, ok = truth(value)
-		want = "true or false"
-	case "unlisted":
-		rule.Unlisted, ok = truth(value)
-		want = "true or false"
-	case "query":
-		rule.Query, ok = ParseQueryMode(value.text)
-		ok = ok && value.kind == jsonString
-		want = QueryModes
-	case "note":
-		rule.Note, ok = value.text, value.kind == jsonString
-		want = "a string"
-		j.checkText(value)
-	default:
+	p := memberNamed(name.text)
+	if p == nil {
 		return j.readUnknown(o, name, value)
 	}
-	if !ok {
+	if p.words == "" {
+		j.checkText(value)
+	}
+	if want, ok := p.setMember(o.rule, value); !ok {
+		instead := ""
+		if p == statusProperty {
+			instead = behind(j.insteadOfStatus(o.rule.Key, value))
+		}
 		j.errs.add(value.at, "%q in the value of %s takes %s, not %s%s",
-			name.text, quote(rule.Key), want, kindOf(value), instead)
+			name.text, quote(o.rule.Key), want, kindOf(value), instead)
 	}
 	return j.skip(value)
-}
-
-func truth(value jsonToken) (is, ok bool) {
-	is = value.kind == jsonWord && value.text == "true"
-	return is, is || value.kind == jsonWord && value.text == "false"
 }
 
 // checkText reports a string that is no Unicode text.
