@@ -120,23 +120,6 @@ func setName(h *Handler, args []string) bool {
 	return validName(args[0])
 }
 
-// UnmarshalJSON sets up the handler from its JSON.
-func (h *Handler) UnmarshalJSON(b []byte) error {
-	type plain Handler // without this method
-	err := caddy.StrictUnmarshalJSON(b, (*plain)(h))
-	if err == nil {
-		return nil
-	}
-	for _, name := range [...]struct{ written, inJSON string }{
-		{"status", "status_code"}, {optionFrom, "sources"}, {"rule", "rules"},
-	} {
-		if err.Error() == fmt.Sprintf("json: unknown field %q", name.written) {
-			return fmt.Errorf("%w; it is called %q in JSON", err, name.inJSON)
-		}
-	}
-	return err
-}
-
 func optionNamed(name string) (option, bool) {
 	opts := directiveOptions()
 	i := slices.IndexFunc(opts, func(o option) bool { return o.name == name })

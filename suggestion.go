@@ -6,11 +6,27 @@ import (
 	"path"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
+
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// An error of a line in the directive's block says which line to write instead.
+// An error of a handler's configuration says what to write instead.
+
+// UnmarshalJSON sets up the handler from its JSON.
+func (h *Handler) UnmarshalJSON(b []byte) error {
+	type plain Handler // without this method
+	err := caddy.StrictUnmarshalJSON(b, (*plain)(h))
+	for name, inJSON := range map[string]string{
+		"status": "status_code", optionFrom: "sources", "rule": "rules",
+	} {
+		if err != nil && err.Error() == fmt.Sprintf("json: unknown field %q", name) {
+			return fmt.Errorf("%w; it is called %q in JSON", err, inJSON)
+		}
+	}
+	return err
+}
 
 // meantBy returns the line of a rule that seems to be meant by the words of another, and why that
 // is none; "" where nothing is known.

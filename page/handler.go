@@ -61,27 +61,12 @@ func (p *Page) checkHandler() error {
 	if i < 0 {
 		return nil // nobody knows what else there will be
 	}
-	public := live.NamesIn(p.ctx)
-	for _, route := range routesOf(lineage[i].(*caddyhttp.App)) {
-		for _, raw := range route.HandlersRaw { // none of what has been provisioned
-			public = append(public, namesInJSON(raw)...)
-		}
+	// what has been provisioned is not in its JSON any more
+	others, err := json.Marshal(lineage[i])
+	if err != nil {
+		return err
 	}
-	return live.CheckPage(p.HandlerName, public)
-}
-
-// routesOf returns all routes of the servers, but for those within others.
-func routesOf(app *caddyhttp.App) (routes caddyhttp.RouteList) {
-	for _, server := range app.Servers {
-		routes = append(routes, server.Routes...)
-		if server.Errors != nil {
-			routes = append(routes, server.Errors.Routes...)
-		}
-		for _, route := range server.NamedRoutes {
-			routes = append(routes, *route)
-		}
-	}
-	return routes
+	return live.CheckPage(p.HandlerName, append(live.NamesIn(p.ctx), namesInJSON(others)...))
 }
 
 // namesInJSON returns the public names of the handlers in a JSON value.

@@ -347,8 +347,8 @@ func checkReading(line string, rule resolver.Rule) error {
 	if err != nil {
 		return errors.New(cannot + err.Error())
 	}
-	if alone.Own == nil {
-		return nil // all pass
+	if alone.PassesAll {
+		return nil
 	}
 	for _, read := range slices.Concat(alone.Own, alone.Instead) {
 		if isRead(read, rule) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // kindNeverReached: no request for a key comes to the handler, by what stands in front of it.
@@ -55,20 +56,62 @@ func (r *checkReport) addNeverReached(
 	if len(ways) == 0 || slices.ContainsFunc(ways, isOpen) {
 		return
 	}
-	var unreached []resolver.Rule
-	led := ledTo{ruleset: ruleset, keys: map[string]bool{}, segments: map[string]bool{}}
-	for rule := range ruleset.Rules() {
-		if isReached(rule, ways) {
-			led.addFrom(rule)
-		} else {
-			unreached = append(unreached, rule)
-		}
-	}
-	for _, rule := range led.withoutThem(unreached) {
+	for _, rule := range neverReached(ruleset, ways) {
 		if !told[rule.Key] {
 			r.warn(kindNeverReached, rule, neverReachedMessage(rule, ways))
 		}
 	}
+}
+
+// neverReached returns the rules that no request comes to. A rule with an internal destination may
+// lead to any key with the same first segment.
+func neverReached(ruleset *resolver.Ruleset, ways []Way) (never []resolver.Rule) {
+	var reached []resolver.Rule
+	others := map[string][]resolver.Rule{} // by the first segment
+	for rule := range ruleset.Rules() {
+		if isReached(rule, ways) {
+			reached = append(reached, rule)
+		} else {
+			never = append(never, rule)
+			segment := firstSegment("/" + rule.Key)
+			others[segment] = append(others[segment], rule)
+		}
+	}
+	for len(reached) > 0 && len(others) > 0 {
+		value := reached[0].Value
+		reached = reached[1:]
+		if !strings.HasPrefix(value, "/") {
+			continue
+		}
+		segment := firstSegment(value)
+		if segment == "" {
+			return nil
+		}
+		for _, led := range []string{segment, ""} {
+			reached = append(reached, others[led]...)
+			delete(others, led)
+		}
+	}
+	return slices.DeleteFunc(never, func(rule resolver.Rule) bool {
+		return others[firstSegment("/"+rule.Key)] == nil
+	})
+}
+
+// firstSegment returns the first segment of a path as keys are compared: "" for any, and "/" for the
+// root, which is no key's.
+func firstSegment(path string) string {
+	u, err := weburl.Parse("http://localhost" + path)
+	switch {
+	case err != nil:
+		return ""
+	case u.Path == "/":
+		return "/"
+	}
+	segment, _, _ := strings.Cut(u.Path[1:], "/")
+	if strings.Contains(segment, "%7B") { // the brace of a variable
+		return ""
+	}
+	return resolver.CanonicalKey(segment, true)
 }
 
 func isReached(rule resolver.Rule, ways []Way) bool {
@@ -103,57 +146,4 @@ func keyThatIsReached(rule resolver.Rule, ways []Way) (key, above string) {
 		}
 	}
 	return rule.Key, ""
-}
-
-// ledTo are the keys that internal destinations lead to.
-type ledTo struct {
-	ruleset  *resolver.Ruleset
-	keys     map[string]bool
-	segments map[string]bool // the first ones of what templates lead to
-}
-
-// addFrom adds the keys that a rule leads to.
-func (l *ledTo) addFrom(rule resolver.Rule) {
-	if !strings.HasPrefix(rule.Value, "/") {
-		return
-	}
-	for _, next := range l.ruleset.Chain(rule.Key) {
-		l.keys[next.Key] = true
-	}
-	if resolver.IsTemplate(rule.Key) {
-		l.segments[firstSegment(rule.Value[1:])] = true
-	}
-}
-
-// withoutThem returns the rules to which none of the others leads. It adds the keys that the rest
-// lead to in turn.
-func (l *ledTo) withoutThem(rules []resolver.Rule) []resolver.Rule {
-	before := -1
-	for before != len(rules) {
-		before = len(rules)
-		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool {
-			isLedTo := l.has(rule.Key)
-			if isLedTo {
-				l.addFrom(rule)
-			}
-			return isLedTo
-		})
-	}
-	return rules
-}
-
-// has reports whether one of the rules may lead to a key.
-func (l *ledTo) has(key string) bool {
-	segment := firstSegment(key)
-	return l.keys[key] || l.segments[""] || l.segments[segment] || segment == "" && len(l.segments) > 0
-}
-
-// firstSegment returns the first segment of a key or a path as they are compared, "" for any.
-func firstSegment(key string) string {
-	segment, _, _ := strings.Cut(key, "/")
-	segment, _, _ = strings.Cut(segment, "?")
-	if strings.Contains(segment, "{") {
-		return ""
-	}
-	return resolver.CanonicalKey(segment, true)
 }

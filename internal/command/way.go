@@ -1,11 +1,15 @@
 package command
 
 import (
+	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/rewrite"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -47,6 +51,7 @@ func (w Way) Through(patterns []string) Way { return w.through(gate{patterns: pa
 // WithoutPrefix returns the way that goes on where a prefix is cut off paths.
 func (w Way) WithoutPrefix(prefix string) Way {
 	prefix = "/" + strings.TrimPrefix(prefix, "/")
+	// one that follows another would double the paths that may lead to a key
 	isFirst := len(w.gates) == 0 || w.gates[len(w.gates)-1].patterns != nil
 	if !isFirst || strings.ContainsFunc(prefix, isSpecial) {
 		return w.Rewritten()
@@ -84,31 +89,30 @@ func matchesHost(pattern, host string) bool {
 }
 
 // arrive returns the path with which a request for a path comes to the handler, or the matcher that
-// keeps it away.
+// keeps it away. Both are what Caddy's own matchers and rewrites say.
 func (w Way) arrive(path string) (arriving string, keptBy *gate) {
-	if w.isHidden {
+	u, err := url.ParseRequestURI(path)
+	if err != nil || w.isHidden {
 		return path, nil
 	}
+	replacer := caddy.NewEmptyReplacer()
+	r := &http.Request{URL: u, RequestURI: path}
+	r = r.WithContext(context.WithValue(context.Background(), caddy.ReplacerCtxKey, replacer))
 	for i, g := range w.gates {
-		switch {
-		case g.patterns == nil:
-			path = cutPrefix(path, g.prefix)
-		case requestPaths(path).matching(g.patterns).isEmpty():
+		if g.patterns == nil {
+			rewrite.Rewrite{StripPathPrefix: g.prefix}.Rewrite(r, replacer)
+		} else if !g.takes(r) {
 			return "", &w.gates[i]
 		}
 	}
-	return path, nil
+	return r.RequestURI, nil
 }
 
-// cutPrefix cuts a prefix off a path that has it, as Caddy does.
-func cutPrefix(path, prefix string) string {
-	if len(path) < len(prefix) || !strings.EqualFold(path[:len(prefix)], prefix) {
-		return path
-	}
-	if path = path[len(prefix):]; !strings.HasPrefix(path, "/") {
-		return "/" + path
-	}
-	return path
+// takes reports whether a path matcher takes a request. What is in placeholders is not known.
+func (g *gate) takes(r *http.Request) bool {
+	matcher := caddyhttp.MatchPath(slices.Clone(g.patterns))
+	_ = matcher.Provision(caddy.Context{}) // never fails
+	return strings.Contains(strings.Join(matcher, ""), "{") || matcher.Match(r)
 }
 
 // matcherAgainst returns the matcher that keeps away all requests which would come to the handler

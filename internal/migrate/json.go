@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -77,7 +78,7 @@ func DecodeJSON(text []byte, source string) (values []JSON, err error) {
 
 // explainJSON says what is no JSON.
 func explainJSON(err error) string {
-	if err == io.EOF {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "this is no JSON: it ends too early"
 	}
 	return fmt.Sprintf("this is no JSON: %s; it has no comments, texts stand in double quotation "+

@@ -37,6 +37,7 @@ func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
 		{"", "", "links:1:1: it ends too early"},
 		{`[1, {"a": [`, "1:1 an array (1:2 1; 1:5 an object (1:11 a an array))",
 			"links:1:12: it ends too early"},
+		{`["a`, "1:1 an array", "links:1:2: it ends too early"},
 		{`[1, 2 3]`, "1:1 an array (1:2 1; 1:5 2)",
 			"links:1:7: invalid character '3' after array element"},
 		{`["a", // no`, `1:1 an array (1:2 "a")`,

@@ -192,8 +192,9 @@ func (d *destination) withoutSplat() string {
 func (d *destination) paths(isFront bool) (set paths, ok bool) {
 	pieces := d.pathPieces()
 	parts := make([]Part, 0, len(pieces))
+	isCut := false // the last segment is not all in front of it
 	for i, p := range pieces {
-		if p.Variable == Splat && isFront {
+		if isCut = p.Variable == Splat && isFront; isCut {
 			break
 		}
 		part := Part{Text: p.Text}
@@ -212,8 +213,8 @@ func (d *destination) paths(isFront bool) (set paths, ok bool) {
 		parts = append(parts, part)
 	}
 	segments, err := SegmentsOf(parts)
-	if n := len(segments); n > 0 && segments[n-1] == (Segment{}) {
-		segments = segments[:n-1] // a slash at the end
+	if n := len(segments); n > 0 && (isCut || segments[n-1] == Segment{}) {
+		segments = segments[:n-1] // or a slash at the end
 	}
 	isWrong := func(s Segment) bool { return s == Segment{} || s.Spans == Several && !isAlone(s) }
 	if err != nil || len(segments) >= maxSegments || slices.ContainsFunc(segments, isWrong) {

@@ -16,8 +16,8 @@
 //   - Which line owns a path? The first that takes it. A rule all of whose paths an earlier line
 //     takes is not made (owner.go).
 //   - Which rule would win? That of more segments, and so on, as package resolver has it. Where a
-//     later line's rule would win against an earlier line's, the earlier line gets one rule more, for
-//     what both take (precedence.go, completion.go). That rule is compared in turn.
+//     later line's rule would win against an earlier line's, the earlier line gets one rule more,
+//     for what both take (precedence.go, completion.go). That rule is compared in turn.
 //
 // What two lines take in part is one rule where their segments are text or whole variables. Else no
 // rule is for it, and the later line is refused. So nothing leads elsewhere silently, and a line

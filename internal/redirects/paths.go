@@ -44,11 +44,6 @@ type segment struct {
 
 func (s *segment) isText() bool { return s.name == "" }
 
-// isWhole reports whether a segment is text, or a variable without text around it.
-func (s *segment) isWhole() bool {
-	return s.isText() || s.before == "" && s.after == "" && !s.spans
-}
-
 // maxSegments is how many segments a template has at most.
 const maxSegments = pattern.MaxSegments
 
@@ -244,11 +239,6 @@ func (s *paths) isLiteral() bool {
 // hasSpan reports whether a segment takes several of a path's.
 func (s *paths) hasSpan() bool {
 	return slices.ContainsFunc(s.segments, func(s segment) bool { return s.spans })
-}
-
-// isWhole reports whether a set is made of whole segments, and perhaps what is below.
-func (s *paths) isWhole() bool {
-	return !slices.ContainsFunc(s.segments, func(s segment) bool { return !s.isWhole() })
 }
 
 // belowName returns a name for the variable of what is below the paths of a set.

@@ -215,17 +215,20 @@ type Alone struct {
 	// Own are those that it makes, Instead those that it may make in their place where lines in front
 	// take paths, or it leads to other lines. Ends are those that end its way to itself.
 	Own, Instead, Ends []resolver.Rule
+	// PassesAll tells that in a table the line makes no rule, as it lets pass what is left.
+	PassesAll bool
 }
 
-// RulesAlone returns the rules of a line by itself. A line that takes all and passes makes none.
+// RulesAlone returns the rules of a line by itself.
 func RulesAlone(line Line, slashes Slashes) (alone Alone, err error) {
 	if _, err := Check(line.Path, slashes); err != nil {
 		return alone, err
 	}
 	t, err := translate(&line, slashes)
-	if err != nil || t.takesAll() && t.passes() {
+	if err != nil {
 		return alone, err
 	}
+	alone.PassesAll = t.takesAll() && t.passes()
 	add := func(to *[]resolver.Rule, made []madeRule) {
 		for i := range made {
 			*to = append(*to, made[i].rule)

@@ -2,7 +2,7 @@ package lists
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,8 +17,8 @@ func (a *array) addLines(e *entry) {
 		e.refuse(err)
 	}
 	if a.program == vercel && e.status != 0 && e.permanent != 0 {
-		e.refuse(errors.New("Vercel takes no entry with both \"permanent\" and \"statusCode\"; remove " +
-			"one of the two"))
+		e.refuse(fmt.Errorf("%s takes no entry with both \"permanent\" and \"statusCode\"; remove one "+
+			"of the two", programs[vercel].name))
 	}
 	if len(e.sources) == 0 {
 		a.t.Refuse(e.at, nil, e.refused)

@@ -97,8 +97,11 @@ func cutEntry(text string, line int) (before, after string) {
 		}
 		end += length
 	}
-	if begins := beginsEntry.FindAllStringIndex(text[:end], -1); begins != nil {
-		before = text[:begins[len(begins)-1][0]]
+	for begin := end; begin > 0 && before == ""; {
+		begin = strings.LastIndexByte(text[:begin-1], '\n') + 1
+		if beginsEntry.MatchString(text[begin : begin+1]) {
+			before = text[:begin]
+		}
 	}
 	if begin := beginsEntry.FindStringIndex(text[end:]); begin != nil {
 		after = text[end+begin[0]:]
