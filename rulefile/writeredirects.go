@@ -14,17 +14,41 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// writeRedirects writes rules as a _redirects file. A rule without a status gets the one that it
-// has by default, as a line without one means something else.
+// Of the lines of a _redirects file that match a path, the first wins; of the rules of a ruleset,
+// that with the longest key.
+
+// writeRedirects writes rules as a _redirects file, in an order in which the first line that matches
+// is the right one. A rule without a status gets the one that it has by default, as a line without
+// one means something else.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+	type placed struct {
+		place, own int // where it goes, and where its rule stands
+		lines      string
+	}
 	var errs Errors
+	var order []placed
+	t := newRedirectsTable(slices.Collect(rules))
+	for i, rule := range t.rules {
+		rule = withStatus(rule, resolver.DefaultStatus)
+		if t.isPartOfAnother(rule) {
+			continue
+		}
+		lines, place, err := t.linesOf(i, rule)
+		if err != nil {
+			errs.leaveOut(rule, err)
+			continue
+		}
+		order = append(order, placed{place, i, lines})
+	}
+	slices.SortStableFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(b.own, a.own))
+	})
 	b := bufio.NewWriter(w)
-	all := longestFirst(slices.Collect(rules))
-	t := newRedirectsTable(all)
-	for lines := range t.inOrder(&errs) {
-		b.WriteString(lines)
+	for i := range order {
+		b.WriteString(order[i].lines)
 	}
 	if err := b.Flush(); err != nil { // the first error of all that was written
 		return err
@@ -37,76 +61,112 @@ type redirectsTable struct {
 	rules []resolver.Rule
 	// hasTemplates tells that there are templates; else each rule has lines of its own.
 	hasTemplates bool
-	// places are where the rules stand, by canonical key; nil if nobody has asked yet.
-	places map[string]int
+	places       map[string]int // where the rules stand, by canonical key
 }
 
 func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
-	t := &redirectsTable{rules: rules}
 	isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
-	if t.hasTemplates = slices.ContainsFunc(rules, isTemplate); t.hasTemplates {
-		t.findPlaces()
+	t := &redirectsTable{
+		hasTemplates: slices.ContainsFunc(rules, isTemplate),
+		places:       make(map[string]int, len(rules)),
+	}
+	if t.hasTemplates {
+		t.rules = mostSpecificFirst(rules)
+	} else {
+		t.rules = belowFirst(rules)
+	}
+	for i, rule := range t.rules {
+		t.places[resolver.CanonicalKey(rule.Key, false)] = i
 	}
 	return t
 }
 
-func (t *redirectsTable) findPlaces() {
-	t.places = make(map[string]int, len(t.rules))
-	for i, rule := range t.rules {
-		t.places[resolver.CanonicalKey(rule.Key, false)] = i
+// mostSpecificFirst returns rules in the order in which those win that match the same path.
+func mostSpecificFirst(rules []resolver.Rule) []resolver.Rule {
+	patterns := make([]*pattern.Pattern, len(rules))
+	for i, rule := range rules {
+		patterns[i] = patternOf(rule)
 	}
+	return sorted(rules, inOrderOf(rules, func(a, b int) int {
+		return patterns[a].Compare(patterns[b])
+	}))
 }
 
-// inOrder returns the lines of all rules in an order in which the first that matches is the right
-// one. What has none is added to errs.
-func (t *redirectsTable) inOrder(errs *Errors) iter.Seq[string] {
+// belowFirst returns rules without templates in an order in which one that takes all below its path
+// stands behind the last one below. The others stay.
+func belowFirst(rules []resolver.Rule) []resolver.Rule {
+	byKey := inOrderOf(rules, func(a, b int) int { return strings.Compare(rules[a].Key, rules[b].Key) })
+	lastBelow := make(map[string]int) // the last rule below a key
+	places := make([]int, len(rules))
+	for i, rule := range rules {
+		places[i] = i
+		if rule.Exact {
+			continue
+		}
+		last, isKnown := lastBelow[rule.Key]
+		if !isKnown {
+			last = lastWith(rule.Key+"/", rules, byKey)
+			lastBelow[rule.Key] = last
+		}
+		places[i] = max(i, last)
+	}
+	return sorted(rules, inOrderOf(rules, func(a, b int) int {
+		return cmp.Or(cmp.Compare(places[a], places[b]),
+			cmp.Compare(len(rules[b].Key), len(rules[a].Key)))
+	}))
+}
+
+// lastWith returns the index of the last rule whose key begins with a prefix, 0 for none. byKey are
+// the indices of rules in the order of their keys.
+func lastWith(prefix string, rules []resolver.Rule, byKey []int) (last int) {
+	first, _ := slices.BinarySearchFunc(byKey, prefix, func(i int, prefix string) int {
+		return strings.Compare(rules[i].Key, prefix)
+	})
+	for _, i := range byKey[first:] {
+		if !strings.HasPrefix(rules[i].Key, prefix) {
+			break
+		}
+		last = max(last, i)
+	}
+	return last
+}
+
+// inOrderOf returns the indices of rules in an order.
+func inOrderOf(rules []resolver.Rule, compare func(a, b int) int) []int {
+	order := make([]int, len(rules))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, compare)
+	return order
+}
+
+// sorted returns rules in the order of their indices.
+func sorted(rules []resolver.Rule, order []int) (all []resolver.Rule) {
+	for _, i := range order {
+		all = append(all, rules[i])
+	}
+	return all
+}
+
+// patternOf takes the key of a rule apart.
+func patternOf(rule resolver.Rule) *pattern.Pattern {
+	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
+}
+
+// linesOf returns the lines of the i-th rule, and where they go, or says why there are none.
+func (t *redirectsTable) linesOf(i int, rule resolver.Rule) (lines string, place int, err error) {
+	if lines, err = redirectsOf(rule); err != nil {
+		return "", 0, err
+	}
+	if err := t.checkEnds(rule, lines); err != nil {
+		return "", 0, err
+	}
 	if !t.hasTemplates {
-		return func(yield func(string) bool) {
-			t.eachLines(errs, func(_ int, lines string) { yield(lines) })
-		}
+		return lines, i, nil
 	}
-	type placed struct {
-		place, own int // where it goes, and where its rule stands
-		lines      string
-	}
-	var order []placed
-	t.eachLines(errs, func(i int, lines string) {
-		place, err := t.placeOf(i, t.rules[i], lines)
-		if err != nil {
-			errs.leaveOut(t.rules[i], err)
-			return
-		}
-		order = append(order, placed{place, i, lines})
-	})
-	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.place-a.own, b.place-b.own))
-	})
-	return func(yield func(string) bool) {
-		for i := range order {
-			if !yield(order[i].lines) {
-				return
-			}
-		}
-	}
-}
-
-// eachLines calls do with the lines of each rule that has some, and its index.
-func (t *redirectsTable) eachLines(errs *Errors, do func(i int, lines string)) {
-	for i, rule := range t.rules {
-		rule = withStatus(rule, resolver.DefaultStatus)
-		if t.isPartOfAnother(rule) {
-			continue
-		}
-		lines, err := redirectsOf(rule)
-		if err == nil {
-			err = t.checkEnds(rule, lines)
-		}
-		if err != nil {
-			errs.leaveOut(rule, err)
-			continue
-		}
-		do(i, lines)
-	}
+	place, err = t.placeOf(i, lines)
+	return lines, place, err
 }
 
 // checkEnds refuses a rule whose line would let requests pass for paths that it takes and leads to,
@@ -131,9 +191,6 @@ func (t *redirectsTable) checkEnds(rule resolver.Rule, lines string) error {
 // hasItselfAlone reports whether there is a rule for a path, and none for what is below it. Without
 // one for the path, what leads there never ends.
 func (t *redirectsTable) hasItselfAlone(key string) bool {
-	if t.places == nil {
-		t.findPlaces()
-	}
 	at, ok := t.places[resolver.CanonicalKey(key, false)]
 	_, hasBelow := t.places[resolver.CanonicalKey(key+"/{+rest}", false)]
 	return ok && t.rules[at].Exact && !hasBelow
@@ -182,7 +239,7 @@ func (t *redirectsTable) isSlashedForm(key string, rule resolver.Rule) bool {
 
 // placeOf returns where the lines of the i-th rule go: behind those for the other paths that they
 // would take.
-func (t *redirectsTable) placeOf(i int, rule resolver.Rule, lines string) (place int, err error) {
+func (t *redirectsTable) placeOf(i int, lines string) (place int, err error) {
 	place = i
 	alone, _ := rulesOfLine(lastLine(lines))
 	for _, made := range alone.Own {
