@@ -19,10 +19,7 @@ type jsonPlace struct {
 
 // planJSON reads the whole object.
 func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot, error) {
-	j, err := newJSONReader(content, source)
-	if err != nil {
-		return nil, err
-	}
+	j := newJSONReader(content, source, &ruleWords)
 	j.tokens.lends = true
 	p := new(jsonPlace)
 	j.add = func(rule resolver.Rule) {
@@ -32,7 +29,7 @@ func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot
 		}
 		p.pass(j.span.behind(j.dropped), is)
 	}
-	err = j.readAll()
+	err := j.result(j.read())
 	p.open, p.close = j.open, j.close
 	return p, err
 }

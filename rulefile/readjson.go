@@ -1,10 +1,10 @@
 package rulefile
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -32,22 +32,35 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 
 // readJSON is [ReadJSON] that may lend the texts of rules.
 func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) error {
-	j, err := newJSONReader(r, source)
-	if err != nil {
-		return err
-	}
+	j := newJSONReader(r, source, &ruleWords)
 	j.add, j.tokens.lends, j.isExact = add, o.Lends, o.isExact()
-	return j.readAll()
+	return j.result(j.read())
 }
 
-// newJSONReader returns a reader of rules without an add.
-func newJSONReader(r io.Reader, source string) (*jsonReader, error) {
+// newJSONReader returns a reader without an add.
+func newJSONReader(r io.Reader, source string, words *jsonWords) *jsonReader {
 	text, mark := withoutByteOrderMark(r)
-	if begin, _ := text.Peek(text.Size()); isObjectPerLink(begin) {
-		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, objectPerLink}}
-	}
-	return &jsonReader{tokens: newJSONScanner(text, source), dropped: mark}, nil
+	return &jsonReader{text: text, tokens: newJSONScanner(text, source), words: words, dropped: mark}
 }
+
+// jsonWords is what errors call that which is read.
+type jsonWords struct {
+	all    string // all members
+	object string // what they are
+	value  string // what to write for the value of one
+}
+
+var (
+	ruleWords = jsonWords{
+		"rules", "rules are an object from key to destination",
+		`write the destination as a string, or as an object {"to": "…"}`,
+	}
+	expectationWords = jsonWords{
+		"expectations",
+		"expectations are an object from request path to destination, pass, gone or error",
+		`write a destination, "pass" or "error" as a string`,
+	}
+)
 
 // objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
@@ -78,49 +91,38 @@ func isObjectPerLink(begin []byte) bool {
 // ReadExpectations reads what is expected of requests, an object from request path to destination,
 // "pass" or "error". It is [ReadJSON] with errors that say so.
 func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
-	text, mark := withoutByteOrderMark(r)
-	j := &jsonReader{tokens: newJSONScanner(text, source), add: add, dropped: mark}
-	j.expectations = true
-	return j.readAll()
-}
-
-// readAll reads the whole input, and returns everything that is wrong with it.
-func (j *jsonReader) readAll() error {
-	return j.allErrors(j.read())
-}
-
-// allErrors returns everything that is wrong, err among it.
-func (j *jsonReader) allErrors(err error) error {
-	if syntax, ok := errors.AsType[*Error](err); ok {
-		j.errs = append(j.errs, syntax)
-	} else if err != nil {
-		return err
-	}
-	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
-	return j.errs.orNil()
+	j := newJSONReader(r, source, &expectationWords)
+	j.add = add
+	return j.result(j.read())
 }
 
 // ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
 // error is of type [Errors] or the reader's own.
 func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
-	text, _ := withoutByteOrderMark(r)
-	j := &jsonReader{tokens: newJSONScanner(text, source), isValue: true}
+	j := newJSONReader(r, source, &ruleWords)
+	j.isValue = true
 	rule := resolver.Rule{Key: key}
 	_, err := j.readValue(&rule)
 	if err == nil {
 		err = j.end("the value")
 	}
-	return rule, j.allErrors(err)
+	return rule, j.result(err)
+}
+
+// result returns everything that is wrong. end is what ended the reading, nil at the end.
+func (j *jsonReader) result(end error) error {
+	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
+	return j.errs.withEnd(cmp.Or(end, io.EOF))
 }
 
 // jsonReader reads one object of rules. Its methods return an error only for what
 // ends the reading; whatever can be got over is put into errs.
 type jsonReader struct {
+	text   *bufio.Reader
 	tokens *jsonScanner
 	add    func(resolver.Rule)
 	errs   Errors
-	// expectations is set where errors are not about rules.
-	expectations bool
+	words  *jsonWords
 	// isValue is set where a value is read without the object around it.
 	isValue bool
 	// isExact is what rules are that do not say it.
@@ -142,34 +144,30 @@ func (j *jsonReader) offset() int { return j.dropped + j.tokens.passed + j.token
 
 // read reads the whole input.
 func (j *jsonReader) read() error {
+	begin, _ := j.text.Peek(j.text.Size())
+	if j.isOfRules() && isObjectPerLink(begin) {
+		return &Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink}
+	}
 	start, err := j.next()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if start.kind == '[' && !j.expectations {
-		return &Error{start.at, "rules are an object from key to destination, not an array; a list of " +
-			"redirects, such as Vercel's, is converted with --from array"}
-	}
-	if start.kind != '{' {
-		return &Error{start.at, j.what("rules are an object from key to destination",
-			"expectations are an object from request path to destination, pass, gone or error") +
-			", not " + kindOf(start)}
+	case start.kind == '[' && j.isOfRules():
+		return &Error{start.at, j.words.object + ", not an array; a list of redirects, such as " +
+			"Vercel's, is converted with --from array"}
+	case start.kind != '{':
+		return &Error{start.at, j.words.object + ", not " + kindOf(start)}
 	}
 	j.open = j.offset() - 1
 	if err := j.readMembers(j.readRule, j.readPlainRules); err != nil {
 		return err
 	}
 	j.close = j.offset() - 1
-	return j.end("the object of " + j.what("rules", "expectations"))
+	return j.end("the object of " + j.words.all)
 }
 
-// what returns the words that fit to what is read.
-func (j *jsonReader) what(ofRules, ofExpectations string) string {
-	if j.expectations {
-		return ofExpectations
-	}
-	return ofRules
-}
+// isOfRules tells that it is rules that are read.
+func (j *jsonReader) isOfRules() bool { return j.words == &ruleWords }
 
 // end reads to the end of the input, where nothing may be any more.
 func (j *jsonReader) end(of string) error {
@@ -270,15 +268,13 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 		return start, j.readObject(rule, value.at)
 	}
 	j.errs.add(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
-		cmp.Or(j.insteadOfStatus(rule.Key, value), j.what(
-			`write the destination as a string, or as an object {"to": "…"}`,
-			`write a destination, "pass" or "error" as a string`)))
+		cmp.Or(j.insteadOfStatus(rule.Key, value), j.words.value))
 	return start, j.skip(value)
 }
 
 // insteadOfStatus says which member to write for a status of an error, if a rule has that.
 func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
-	if j.expectations || status.kind != jsonWord {
+	if !j.isOfRules() || status.kind != jsonWord {
 		return ""
 	}
 	return resolver.InsteadOfStatus(status.text, func(outcome string) string {
@@ -309,7 +305,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 // checkObject reports what is wrong with an object, which begins at start, as a whole.
 func (j *jsonReader) checkObject(o *jsonObject, start resolver.Position) {
 	key := quote(o.rule.Key)
-	if o.seen == nil && o.nested != nil && !j.isValue && !j.expectations {
+	if o.seen == nil && o.nested != nil && !j.isValue && j.isOfRules() {
 		first := o.nested[0].text
 		j.errs.add(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
 			"braces away, if it only wraps the rules", quote(o.rule.Key+"/"+first), quote(first), key, key)
