@@ -57,12 +57,13 @@ func (o Reading) addLines(
 		if t.IsGivenUp(lines.position(1)) {
 			return io.EOF
 		}
-		line, refused := p.parse(store.keep(text))
-		p.addTo(t, &line, refused, lines.position)
-		if seen != nil && refused == nil {
-			if line, err := p.translate(&line, lines.position); err == nil {
-				seen(line)
-			}
+		p.parse(store.keep(text))
+		p.addTo(t, lines.position)
+		if seen == nil || p.refused != nil {
+			continue
+		}
+		if line := p.translate(lines.position); p.refused == nil {
+			seen(line)
 		}
 	}
 }
@@ -71,11 +72,11 @@ func (o Reading) addLines(
 // of it is at one place. why is a reason for which it has no equivalent, or nil.
 func (o Reading) AddLine(t *redirects.Table, at resolver.Position, text string, why error) {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
-	line, refused := p.parse(text)
-	if why != nil && refused == nil {
-		refused = &refusal{line.from, why, unsupported}
+	p.parse(text)
+	if why != nil {
+		p.refuse(unsupported, p.line.from, "%s", why)
 	}
-	p.addTo(t, &line, refused, func(int) resolver.Position { return at })
+	p.addTo(t, func(int) resolver.Position { return at })
 }
 
 // lineStore keeps texts in large pieces.

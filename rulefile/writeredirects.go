@@ -418,16 +418,16 @@ func checkReading(line string, rule resolver.Rule) error {
 
 // rulesOfLine returns the rules of a line by itself.
 func rulesOfLine(text string) (alone redirects.Alone, err error) {
-	var parser lineParser
-	line, refused := parser.parse(strings.TrimSuffix(text, "\n"))
-	if refused != nil {
-		return alone, refused.why
+	var p lineParser
+	p.parse(strings.TrimSuffix(text, "\n"))
+	if p.refused != nil {
+		return alone, p.refused.why
 	}
-	made, err := parser.translate(&line, func(int) resolver.Position { return resolver.Position{} })
-	if err != nil {
-		return alone, err
+	line := p.translate(func(int) resolver.Position { return resolver.Position{} })
+	if p.refused != nil {
+		return alone, p.refused.why
 	}
-	return redirects.RulesAlone(made, redirects.SlashesIgnored)
+	return redirects.RulesAlone(line, redirects.SlashesIgnored)
 }
 
 // isRead reports whether a rule that has been read is one that was written.
