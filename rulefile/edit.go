@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bufio"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -85,8 +86,12 @@ func (p *Plan) Read(
 	copied io.Reader, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	now := p.others.like()
-	counted := &countingReader{r: copied}
-	warnings, err = p.edit.Reading.Read(counted, p.format, p.source, func(rule resolver.Rule) {
+	text := bufio.NewReader(copied)
+	if _, err := text.Peek(1); err == io.EOF {
+		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
+			"rule first, or remove the source"}}
+	}
+	warnings, err = p.edit.Reading.Read(text, p.format, p.source, func(rule resolver.Rule) {
 		now.add(rule)
 		add(rule)
 	})
@@ -94,17 +99,11 @@ func (p *Plan) Read(
 		return nil, Errors{{Message: "the file would not be read as before, and is left alone; edit it " +
 			"by hand: " + err.Error()}}
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case counted.n == 0:
-		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
-			"rule first, or remove the source"}}
-	case now.sum != p.wanted():
+	if err == nil && now.sum != p.wanted() {
 		return nil, Errors{{Message: "other rules would change, too, and the file is left alone; edit " +
 			"it by hand"}}
 	}
-	return warnings, nil
+	return warnings, err
 }
 
 // wanted returns the sum of the rules that the copy has to hold.
@@ -118,19 +117,6 @@ func (p *Plan) wanted() uint64 {
 		wanted.add(rule)
 	}
 	return wanted.sum
-}
-
-// countingReader counts what is read.
-type countingReader struct {
-	r io.Reader
-	n int64
-}
-
-// Read reads from r.
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 func (e *Edit) isOf(key string) bool {

@@ -27,16 +27,11 @@ func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot
 		if !is {
 			others.add(rule)
 		}
-		p.pass(j.span.behind(j.dropped), is)
+		p.pass(j.span, is)
 	}
 	err := j.result(j.read())
 	p.open, p.close = j.open, j.close
 	return p, err
-}
-
-// behind returns where a member stands that has so many bytes more in front.
-func (s memberSpan) behind(n int) memberSpan {
-	return memberSpan{s.key + n, s.keyEnd + n, s.value + n, s.end + n}
 }
 
 // pass takes in the next member.

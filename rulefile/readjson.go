@@ -40,7 +40,7 @@ func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) e
 // newJSONReader returns a reader without an add.
 func newJSONReader(r io.Reader, source string, words *jsonWords) *jsonReader {
 	text, mark := withoutByteOrderMark(r)
-	return &jsonReader{text: text, tokens: newJSONScanner(text, source), words: words, dropped: mark}
+	return &jsonReader{text: text, tokens: newJSONScanner(text, source, mark), words: words}
 }
 
 // jsonWords is what errors call that which is read.
@@ -128,7 +128,6 @@ type jsonReader struct {
 	// isExact is what rules are that do not say it.
 	isExact bool
 
-	dropped int // bytes of the file in front of what the scanner gets
 	// span is where the member of the rule that is passed to add stands in the input.
 	span memberSpan
 	// open and close are where the object begins and ends in the file.
@@ -138,9 +137,6 @@ type jsonReader struct {
 // memberSpan is where a member of the object stands. Its name goes from key to keyEnd, its value
 // from value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
-
-// offset returns where in the file the next byte stands.
-func (j *jsonReader) offset() int { return j.dropped + j.tokens.passed + j.tokens.next }
 
 // read reads the whole input.
 func (j *jsonReader) read() error {
@@ -158,11 +154,11 @@ func (j *jsonReader) read() error {
 	case start.kind != '{':
 		return &Error{start.at, j.words.object + ", not " + kindOf(start)}
 	}
-	j.open = j.offset() - 1
+	j.open = j.tokens.offset() - 1
 	if err := j.readMembers(j.readRule, j.readPlainRules); err != nil {
 		return err
 	}
-	j.close = j.offset() - 1
+	j.close = j.tokens.offset() - 1
 	return j.end("the object of " + j.words.all)
 }
 
@@ -245,7 +241,7 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	if err != nil {
 		return err
 	}
-	j.span = memberSpan{key.start, key.end, value, j.tokens.passed + j.tokens.next}
+	j.span = memberSpan{key.start, key.end, value, j.tokens.offset()}
 	if len(j.errs) == errsBefore {
 		j.add(rule)
 	}

@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"io"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -48,7 +47,6 @@ func (o Reading) addLines(
 	t *redirects.Table, lines *lineReader, seen func(redirects.Line),
 ) error {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
-	var store lineStore
 	for {
 		text, err := lines.next()
 		if err != nil {
@@ -57,7 +55,7 @@ func (o Reading) addLines(
 		if t.IsGivenUp(lines.position(1)) {
 			return io.EOF
 		}
-		p.parse(store.keep(text))
+		p.parse(string(text))
 		p.addTo(t, lines.position)
 		if seen == nil || p.refused != nil {
 			continue
@@ -77,19 +75,4 @@ func (o Reading) AddLine(t *redirects.Table, at resolver.Position, text string, 
 		p.refuse(unsupported, p.line.from, "%s", why)
 	}
 	p.addTo(t, func(int) resolver.Position { return at })
-}
-
-// lineStore keeps texts in large pieces.
-type lineStore struct{ piece strings.Builder }
-
-// keep returns a text as a string.
-func (s *lineStore) keep(text []byte) string {
-	const size = 1 << 18
-	if s.piece.Cap()-s.piece.Len() < len(text) {
-		s.piece = strings.Builder{}
-		s.piece.Grow(max(size, len(text)))
-	}
-	start := s.piece.Len()
-	s.piece.Write(text)
-	return s.piece.String()[start:]
 }
