@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"bytes"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -58,7 +57,9 @@ func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
 	if err := checkWritable(*e.Rule); err != nil {
 		return nil, e.refuse(err)
 	}
-	name, value := memberOf(*e.Rule)
+	encoder := newJSONEncoder()
+	name := string(encoder.key(*e.Rule))
+	value := string(encoder.value(*e.Rule))
 	switch {
 	case p.found:
 		this := p.this
@@ -95,24 +96,4 @@ func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splic
 		return nil, err
 	}
 	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, nil
-}
-
-// JSONValue returns the value of a rule's member in an object of rules. It is a string, or an
-// object where there is more to say than the destination.
-func JSONValue(rule resolver.Rule) string {
-	_, value := memberOf(rule)
-	return value
-}
-
-// memberOf returns name and value of a rule's member.
-func memberOf(rule resolver.Rule) (name, value string) {
-	var b bytes.Buffer
-	j := newJSONWriter(&b)
-	j.encodeKey(rule)
-	j.w.Flush() //nolint:errcheck // a buffer takes everything
-	name = b.String()
-	b.Reset()
-	j.encodeValue(rule)
-	j.w.Flush() //nolint:errcheck // as above
-	return name, b.String()
 }

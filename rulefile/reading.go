@@ -5,11 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // Dialect is whose rules a _redirects file follows. The zero value means [Netlify].
@@ -28,33 +25,6 @@ func ParseDialect(name string) (Dialect, error) {
 		return d, nil
 	}
 	return "", fmt.Errorf("the dialects are netlify and cloudflare, not %q", name)
-}
-
-// ParseUnsupported returns what a word says of lines without an equivalent: error or skip.
-func ParseUnsupported(word string) (skip bool, err error) {
-	switch word {
-	case "error", "skip":
-		return word == "skip", nil
-	}
-	return false, fmt.Errorf("unsupported lines are an error, or skip leaves them out; write one of "+
-		"the two words, not %q", word)
-}
-
-// ParseHosts returns names of hosts as [Reading] has them. The error names all that are none.
-func ParseHosts(names []string) (hosts []string, err error) {
-	var wrong []string
-	for _, name := range names {
-		host, err := weburl.ParseHost(name)
-		if err != nil {
-			wrong = append(wrong, strconv.Quote(name))
-		}
-		hosts = append(hosts, host)
-	}
-	if wrong != nil {
-		return nil, fmt.Errorf("%s: the name of a host has no scheme, port or path; write it like "+
-			"www.example.com", strings.Join(wrong, ", "))
-	}
-	return hosts, nil
 }
 
 // Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
