@@ -65,11 +65,11 @@ func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) ([]splice, error
 		return splices, nil
 	}
 	rule := withStatus(*e.Rule, e.DefaultStatus)
-	text, err := redirectsOf(rule)
+	lines, err := redirectsOf(rule)
 	if err != nil {
 		return nil, e.refuse(err)
 	}
-	return l.insert(content, splices, old, rule, text)
+	return l.insert(content, splices, old, rule, lines.text)
 }
 
 // insert adds the lines of a rule to splices. These remove the old ones, the last of them at old.
