@@ -86,10 +86,7 @@ func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1]
 	}
-	for i, field := range fields {
-		fields[i] = quoted(field)
-	}
-	return strings.Join(fields, string(t.separator)), nil
+	return rowText(fields, t.separator), nil
 }
 
 // addTo says how a column is added to the table.
@@ -100,13 +97,16 @@ func (t *csvTable) addTo() string {
 	return "; write a header in front of its first row, such as " + namesOf(properties)
 }
 
-// quoted returns a field in quotation marks if it needs them under any separator. Which one it is,
-// readers find out from the first row.
-func quoted(field string) string {
-	if field != strings.TrimSpace(field) || strings.ContainsAny(field, ",;\t\"") {
-		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+// rowText returns the line of a row. A field is in quotation marks if it needs them under any
+// separator, as readers find out from the first row which one it is.
+func rowText(row []string, separator rune) string {
+	fields := slices.Clone(row)
+	for i, field := range row {
+		if field != strings.TrimSpace(field) || strings.ContainsAny(field, ",;\t\"") {
+			fields[i] = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+		}
 	}
-	return field
+	return strings.Join(fields, string(separator))
 }
 
 // lineSplice puts a line in the place of the one that was found, or at the end.

@@ -233,28 +233,21 @@ func (c *Rows) isExchanged(row []string) bool {
 	if !is {
 		return false
 	}
-	instead := c.exchanged(row, key, destination)
+	swapped := func(row []string) string {
+		row = slices.Clone(row)
+		row[key], row[destination] = row[destination], row[key]
+		return rowText(row, c.quoted.Comma)
+	}
+	instead := swapped(row)
 	if !c.hasHeader {
 		var names []string
 		for _, column := range c.columns[:min(len(row), len(c.columns))] {
 			names = append(names, column.name)
 		}
-		instead += "; or put a header in front: " + c.exchanged(names, key, destination)
+		instead += "; or put a header in front: " + swapped(names)
 	}
 	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
-}
-
-// exchanged returns the line of a row in which two fields have exchanged their places.
-func (c *Rows) exchanged(row []string, i, j int) string {
-	row = slices.Clone(row)
-	row[i], row[j] = row[j], row[i]
-	var line strings.Builder
-	w := csv.NewWriter(&line)
-	w.Comma = c.quoted.Comma
-	w.Write(row) //nolint:errcheck // a text takes everything
-	w.Flush()
-	return strings.TrimSuffix(line.String(), "\n")
 }
 
 // readField puts the i-th field of the row into the rule, or says what is wrong with it.

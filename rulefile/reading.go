@@ -66,23 +66,16 @@ func (o Reading) Read(
 	if err := CheckBeginning(begin, format, instead); err != nil {
 		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, err.Error()}}
 	}
-	return o.readText(text, format, source, add)
-}
-
-// readText is Read for a text that may be of the format.
-func (o Reading) readText(
-	r *bufio.Reader, format Format, source string, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
 	switch format {
 	case JSON:
-		return nil, o.readJSON(r, source, o.withDefaults(add))
+		return nil, o.readJSON(text, source, o.withDefaults(add))
 	case CSV:
-		return o.readCSV(r, source, add)
+		return o.readCSV(text, source, add)
 	case Redirects:
 		if _, err := ParseDialect(cmp.Or(string(o.Dialect), string(Netlify))); err != nil {
 			return nil, err
 		}
-		return o.readRedirects(r, source, o.withDefaults(add))
+		return o.readRedirects(text, source, o.withDefaults(add))
 	}
 	_, err = ParseFormat(string(format))
 	return nil, err

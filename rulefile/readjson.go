@@ -185,7 +185,17 @@ func (j *jsonReader) readMembers(readValue func(name jsonToken) error, readOn fu
 		return err
 	}
 	for {
-		if err := j.readMember(name, readValue); err != nil {
+		if name.kind != jsonString {
+			return notJSON(name.at, "a name in quotation marks belongs here, not "+kindOf(name))
+		}
+		colon, err := j.next()
+		if err != nil {
+			return err
+		}
+		if colon.kind != ':' {
+			return notJSON(colon.at, `in front of this a ":" is missing`)
+		}
+		if err := readValue(name); err != nil {
 			return err
 		}
 		behind, err := j.next()
@@ -203,21 +213,6 @@ func (j *jsonReader) readMembers(readValue func(name jsonToken) error, readOn fu
 			return notJSON(name.at, `there is a "," too much in front of this "}"`)
 		}
 	}
-}
-
-// readMember reads the rest of a member whose name has been read.
-func (j *jsonReader) readMember(name jsonToken, readValue func(name jsonToken) error) error {
-	if name.kind != jsonString {
-		return notJSON(name.at, "a name in quotation marks belongs here, not "+kindOf(name))
-	}
-	colon, err := j.next()
-	if err != nil {
-		return err
-	}
-	if colon.kind != ':' {
-		return notJSON(colon.at, `in front of this a ":" is missing`)
-	}
-	return readValue(name)
 }
 
 // readPlainRules reads rules for as long as they are simple, which takes a third of the time.
