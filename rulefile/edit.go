@@ -58,11 +58,11 @@ func (e Edit) Plan(content io.Reader, format Format, source string) (*Plan, erro
 	var err error
 	switch format {
 	case JSON:
-		p.spot, err = e.planJSON(content, source, p.others)
+		p.spot, err = p.planJSON(content)
 	case CSV:
-		p.spot, err = e.planCSV(content, source, p.others)
+		p.spot, err = p.planCSV(content)
 	case Redirects:
-		p.spot, err = e.planRedirects(content, source, p.others)
+		p.spot, err = p.planRedirects(content)
 	default:
 		_, err = ParseFormat(string(format))
 	}
@@ -117,6 +117,14 @@ func (p *Plan) wanted() uint64 {
 		wanted.add(rule)
 	}
 	return wanted.sum
+}
+
+// take takes in a rule of the file, and reports whether it is the edit's.
+func (p *Plan) take(rule resolver.Rule) (is bool) {
+	if is = p.edit.isOf(rule.Key); !is {
+		p.others.add(rule)
+	}
+	return is
 }
 
 func (e *Edit) isOf(key string) bool {

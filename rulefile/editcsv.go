@@ -27,16 +27,13 @@ type lineSpot struct {
 }
 
 // planCSV reads the whole table.
-func (e *Edit) planCSV(content io.Reader, source string, others *ruleSum) (spot, error) {
-	c := NewRows(content, source)
+func (p *Plan) planCSV(content io.Reader) (spot, error) {
+	c := NewRows(content, p.source)
 	c.lends = true
 	table := new(csvTable)
 	first, err := c.Next()
-	_, err = e.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
-		is := e.isOf(rule.Key)
-		if !is {
-			others.add(rule)
-		}
+	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
+		is := p.take(rule)
 		if table.found {
 			return
 		}

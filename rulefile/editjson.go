@@ -17,20 +17,14 @@ type jsonPlace struct {
 }
 
 // planJSON reads the whole object.
-func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot, error) {
-	j := newJSONReader(content, source, &ruleWords)
+func (p *Plan) planJSON(content io.Reader) (spot, error) {
+	j := newJSONReader(content, p.source, &ruleWords)
 	j.tokens.lends = true
-	p := new(jsonPlace)
-	j.add = func(rule resolver.Rule) {
-		is := e.isOf(rule.Key)
-		if !is {
-			others.add(rule)
-		}
-		p.pass(j.span, is)
-	}
+	place := new(jsonPlace)
+	j.add = func(rule resolver.Rule) { place.pass(j.span, p.take(rule)) }
 	err := j.result(j.read())
-	p.open, p.close = j.open, j.close
-	return p, err
+	place.open, place.close = j.open, j.close
+	return place, err
 }
 
 // pass takes in the next member.

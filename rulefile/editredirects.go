@@ -23,27 +23,18 @@ type redirectSpan struct {
 }
 
 // planRedirects reads the whole file.
-func (e *Edit) planRedirects(content io.Reader, source string, others *ruleSum) (spot, error) {
-	reports := NewReports(false)
-	options := e.Reading.RedirectsOptions()
-	options.Report = reports.Add
-	t := redirects.NewTable(options)
-	lines := newLineReader(content, source)
-	p := new(redirectLines)
-	end := e.Reading.addLines(t, lines, func(line redirects.Line) {
-		alone, _ := redirects.RulesAlone(line, options.Slashes)
+func (p *Plan) planRedirects(content io.Reader) (spot, error) {
+	lines := newLineReader(content, p.source)
+	l := new(redirectLines)
+	seen := func(line redirects.Line) {
+		alone, _ := redirects.RulesAlone(line, p.edit.Reading.Dialect.slashes())
 		for _, rule := range alone.Own {
-			p.all = append(p.all, redirectSpan{rule, lines.start, lines.end})
+			l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
 		}
-	})
-	t.Rules(func(rule resolver.Rule) {
-		if !e.isOf(rule.Key) {
-			others.add(rule)
-		}
-	})
-	p.last = lines.end
-	_, err := reports.Result(end)
-	return p, err
+	}
+	_, err := p.edit.Reading.readRedirects(lines, seen, func(rule resolver.Rule) { p.take(rule) })
+	l.last = lines.end
+	return l, err
 }
 
 // splices returns what an edit changes in the file. Of the lines that match a path the first wins

@@ -7,16 +7,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// readRedirects reads rules from a _redirects file. They are passed to add when all lines have been
-// read, as what a line makes depends on those behind it, too.
+// readRedirects reads rules from the lines of a _redirects file, each of which is passed to seen, if
+// that is not nil. They are passed to add when all lines have been read, as what a line makes
+// depends on those behind it, too.
 func (o Reading) readRedirects(
-	r io.Reader, source string, add func(resolver.Rule),
+	lines *lineReader, seen func(redirects.Line), add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
 	reports := NewReports(false)
 	options := o.RedirectsOptions()
 	options.Report = reports.Add
 	t := redirects.NewTable(options)
-	end := o.ReadLines(t, r, source)
+	end := o.addLines(t, lines, seen)
 	t.Rules(add)
 	return reports.Result(end)
 }
