@@ -201,6 +201,17 @@ func memberNamed(name string) *property {
 	return nil
 }
 
+// memberMeant returns the property that many call so, as columns of tables are called, or nil.
+func memberMeant(name string) *property {
+	if own, _ := UsualColumnName(name); own != "" {
+		name = own
+	}
+	if p := propertyNamed(name); slices.Contains(properties[1:], p) {
+		return p
+	}
+	return nil
+}
+
 // setMember puts the value of a member into a rule. It tells what the member takes.
 func (p *property) setMember(rule *resolver.Rule, value jsonToken) (want string, ok bool) {
 	kind, text := jsonString, value.text

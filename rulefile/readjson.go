@@ -280,12 +280,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) er
 		if err := j.errs.tooMany(name.at); err != nil {
 			return err
 		}
-		if slices.Contains(o.seen, name.text) {
-			j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(rule.Key))
-		} else if memberNamed(name.text) != nil {
-			o.seen = append(o.seen, name.text)
-		}
-		return j.readProperty(&o, name)
+		return j.readMember(&o, name)
 	}, func() {})
 	if err == nil {
 		j.checkObject(&o, start)
@@ -305,7 +300,7 @@ func (j *jsonReader) checkObject(o *jsonObject, start resolver.Position) {
 	for _, name := range o.nested {
 		j.reportMember(o.rule, name)
 	}
-	if !slices.Contains(o.seen, "to") {
+	if !slices.Contains(o.seen, destinationProperty) {
 		j.errs.add(start, `the value of %s has no "to", which is the destination`, key)
 	}
 }
@@ -314,23 +309,9 @@ func (j *jsonReader) checkObject(o *jsonObject, start resolver.Position) {
 type jsonObject struct {
 	rule *resolver.Rule
 	// seen are the members that there are, also those under another name.
-	seen []string
+	seen []*property
 	// nested are the names of others whose values could be those of keys: as many as are reported.
 	nested []jsonToken
-}
-
-// memberMeant returns the member that many call so, as columns of tables are called, or "".
-func memberMeant(name string) string {
-	own, ok := ColumnName(name)
-	if !ok {
-		own, _ = UsualColumnName(name)
-	}
-	for _, p := range properties[1:] {
-		if p.name == own {
-			return p.member()
-		}
-	}
-	return ""
 }
 
 // reportMember reports a member that means nothing here.
@@ -339,14 +320,25 @@ func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
 		`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
 }
 
-// readUnknown reads a member that is not called as one of a rule.
-func (j *jsonReader) readUnknown(o *jsonObject, name, value jsonToken) error {
-	meant := memberMeant(name.text)
-	switch {
-	case meant != "":
-		o.seen = append(o.seen, meant)
+// readMember reads what an object says of its rule under a name.
+func (j *jsonReader) readMember(o *jsonObject, name jsonToken) error {
+	p := memberNamed(name.text)
+	if p != nil && slices.Contains(o.seen, p) {
+		j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(o.rule.Key))
+	}
+	value, err := j.nextValue()
+	if err != nil {
+		return err
+	}
+	if p != nil {
+		j.setMember(o.rule, p, value)
+	} else if p = memberMeant(name.text); p != nil {
 		j.errs.add(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
-			quote(name.text), meant)
+			quote(name.text), p.member())
+	}
+	switch {
+	case p != nil:
+		o.seen = append(o.seen, p)
 	case value.kind != '{' && !resolver.IsValue(value.text):
 		j.reportMember(o.rule, name)
 	case len(o.nested) < maxErrors:
@@ -355,28 +347,21 @@ func (j *jsonReader) readUnknown(o *jsonObject, name, value jsonToken) error {
 	return j.skip(value)
 }
 
-// readProperty reads what the object says of its rule under a name.
-func (j *jsonReader) readProperty(o *jsonObject, name jsonToken) error {
-	value, err := j.nextValue()
-	if err != nil {
-		return err
-	}
-	p := memberNamed(name.text)
-	if p == nil {
-		return j.readUnknown(o, name, value)
-	}
+// setMember puts the value of a member into a rule, or reports what it takes.
+func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken) {
 	if p.words == "" {
 		j.checkText(value)
 	}
-	if want, ok := p.setMember(o.rule, value); !ok {
-		instead := ""
-		if p == statusProperty {
-			instead = behind(j.insteadOfStatus(o.rule.Key, value))
-		}
-		j.errs.add(value.at, "%q in the value of %s takes %s, not %s%s",
-			name.text, quote(o.rule.Key), want, kindOf(value), instead)
+	want, ok := p.setMember(rule, value)
+	if ok {
+		return
 	}
-	return j.skip(value)
+	instead := ""
+	if p == statusProperty {
+		instead = behind(j.insteadOfStatus(rule.Key, value))
+	}
+	j.errs.add(value.at, "%q in the value of %s takes %s, not %s%s",
+		p.member(), quote(rule.Key), want, kindOf(value), instead)
 }
 
 // checkText reports a string that is no Unicode text.
