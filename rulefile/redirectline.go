@@ -116,9 +116,12 @@ func (p *lineParser) parseSource() {
 		p.refuse(neverReached, p.line.from, never+"a path begins with \"/\"; write /%s", from)
 		return
 	}
-	path, _ := cutPath("/" + strings.TrimPrefix(from, "/"))
-	p.line.path = path
-	switch behind := from[min(len(path), len(from)):]; {
+	if from[0] != '/' {
+		from = "/" + from
+	}
+	var behind string
+	p.line.path, behind = cutPath(from)
+	switch {
 	case behind == "" || isCloudflare:
 	case behind[0] == '#':
 		p.refuse(neverReached, p.line.from, never+noFragment)
