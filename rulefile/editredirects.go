@@ -23,27 +23,18 @@ type redirectSpan struct {
 }
 
 // planRedirects reads the whole file.
-func (e *Edit) planRedirects(content io.Reader, source string, others *ruleSum) (spot, error) {
-	reports := NewReports(false)
-	options := e.Reading.RedirectsOptions()
-	options.Report = reports.Add
-	t := redirects.NewTable(options)
-	lines := newLineReader(content, source)
-	p := new(redirectLines)
-	end := e.Reading.addLines(t, lines, func(line redirects.Line) {
-		alone, _ := redirects.RulesAlone(line, options.Slashes)
+func (p *Plan) planRedirects(content io.Reader) (spot, error) {
+	lines := newLineReader(content, p.source)
+	l := new(redirectLines)
+	seen := func(line redirects.Line) {
+		alone, _ := redirects.RulesAlone(line, p.edit.Reading.Dialect.slashes())
 		for _, rule := range alone.Own {
-			p.all = append(p.all, redirectSpan{rule, lines.start, lines.end})
+			l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
 		}
-	})
-	t.Rules(func(rule resolver.Rule) {
-		if !e.isOf(rule.Key) {
-			others.add(rule)
-		}
-	})
-	p.last = lines.end
-	_, err := reports.Result(end)
-	return p, err
+	}
+	_, err := p.edit.Reading.readRedirects(lines, seen, func(rule resolver.Rule) { p.take(rule) })
+	l.last = lines.end
+	return l, err
 }
 
 // splices returns what an edit changes in the file. Of the lines that match a path the first wins
@@ -65,11 +56,11 @@ func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) ([]splice, error
 		return splices, nil
 	}
 	rule := withStatus(*e.Rule, e.DefaultStatus)
-	text, err := redirectsOf(rule)
+	lines, err := redirectsOf(rule)
 	if err != nil {
 		return nil, e.refuse(err)
 	}
-	return l.insert(content, splices, old, rule, text)
+	return l.insert(content, splices, old, rule, lines.text)
 }
 
 // insert adds the lines of a rule to splices. These remove the old ones, the last of them at old.

@@ -1,11 +1,14 @@
 package rulefile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -35,17 +38,29 @@ func ParseFormat(name string) (Format, error) {
 
 // FormatOf returns the format that the name of a file tells. The names are *.json, *.csv and *.tsv,
 // and _redirects, *._redirects and *.redirects.
-func FormatOf(path string) (Format, bool) {
-	name := strings.ToLower(filepath.Base(path))
-	switch extension := filepath.Ext(name); {
-	case extension == ".json":
-		return JSON, true
-	case extension == ".csv" || extension == ".tsv":
-		return CSV, true
-	case name == "_redirects" || extension == "._redirects" || extension == ".redirects":
+func FormatOf(path string) (format Format, ok bool) {
+	if strings.ToLower(filepath.Base(path)) == "_redirects" {
 		return Redirects, true
 	}
-	return "", false
+	format, ok = map[string]Format{
+		".json": JSON, ".csv": CSV, ".tsv": CSV, "._redirects": Redirects, ".redirects": Redirects,
+	}[strings.ToLower(filepath.Ext(path))]
+	return format, ok
+}
+
+// OtherFormatOf returns the format of another program that the name of a file tells, as convert
+// calls it: with its name a file is converted, where somebody takes it for one of rules.
+func OtherFormatOf(path string) (name Format, ok bool) {
+	switch strings.ToLower(filepath.Base(path)) {
+	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
+		return "array", true
+	case "netlify.toml":
+		return "netlify-toml", true
+	}
+	name, ok = map[string]Format{
+		".htaccess": "htaccess", ".yaml": "yaml", ".yml": "yaml", ".map": "map",
+	}[strings.ToLower(filepath.Ext(path))]
+	return name, ok
 }
 
 // Read reads rules in a format, like [Reading.Read] with the zero Reading and without its warnings.
@@ -69,22 +84,20 @@ func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	return err
 }
 
-// OtherFormatOf returns the format of another program that the name of a file tells, as convert
-// calls it: with its name a file is converted, where somebody takes it for one of rules.
-func OtherFormatOf(path string) (name Format, ok bool) {
-	switch strings.ToLower(filepath.Base(path)) {
-	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
-		return "array", true
-	case "netlify.toml":
-		return "netlify-toml", true
+// checkWritable refuses a rule that no format can hold.
+func checkWritable(rule resolver.Rule) error {
+	switch {
+	case !utf8.ValidString(rule.Key) || !utf8.ValidString(rule.Value):
+		return errors.New("files hold Unicode text only; write bytes that are none percent-encoded")
+	case !utf8.ValidString(rule.Note):
+		return errors.New("files hold Unicode text only; write the note as UTF-8")
+	case rule.Status != 0 && !resolver.ValidStatus(rule.Status):
+		return errors.New("the status is " + statusCodes + ", not " + strconv.Itoa(rule.Status))
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".htaccess":
-		return "htaccess", true
-	case ".yaml", ".yml":
-		return "yaml", true
-	case ".map":
-		return "map", true
-	}
-	return "", false
+	return nil
+}
+
+// leaveOut takes down that a rule was not written, and why.
+func (e *Errors) leaveOut(rule resolver.Rule, why error) {
+	e.add(rule.Position, "key %q: %s", rule.Key, why)
 }

@@ -52,7 +52,7 @@ func (e Errors) Unwrap() []error {
 const maxErrors = 10_000
 
 // tooMany returns an error that ends the reading at a place if there are too many errors.
-func (e Errors) tooMany(at resolver.Position) *Error {
+func (e Errors) tooMany(at resolver.Position) error {
 	if len(e) < maxErrors {
 		return nil
 	}

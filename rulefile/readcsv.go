@@ -14,11 +14,11 @@ import (
 // readCSV reads rules from a table.
 func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
+) ([]resolver.Warning, error) {
 	rows := NewRows(r, source)
 	rows.lends = o.Lends
-	row, err := rows.Next()
-	return o.readRows(rows, row, err, add)
+	first, err := rows.Next()
+	return o.ReadRows(rows, first, err, add)
 }
 
 // Renaming lets a table be read that has other names for its columns than ours, or other words in
@@ -37,36 +37,27 @@ type Renaming struct {
 func (o Reading) ReadRows(
 	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
-	return o.readRows(rows, first, inFirst, o.withDefaults(add))
-}
-
-// readRows is ReadRows without defaults of status and query.
-func (o Reading) readRows(
-	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
-) ([]resolver.Warning, error) {
 	rows.isExact = o.isExact()
-	err := rows.readRulesFrom(first, inFirst, add)
+	err := rows.readRules(first, inFirst, o.withDefaults(add))
 	return rows.warnings.all(), err
 }
 
-// readRules reads the whole table.
-func (c *Rows) readRules(add func(resolver.Rule)) error {
-	row, err := c.Next()
-	return c.readRulesFrom(row, err, add)
-}
-
-// readRulesFrom reads a table whose first row has been read, or an error instead.
-func (c *Rows) readRulesFrom(row []string, err error, add func(resolver.Rule)) error {
+// readRules reads a table whose first row has been read, or an error instead.
+func (c *Rows) readRules(row []string, err error, add func(resolver.Rule)) error {
 	if err == nil && c.IsHeader(row) {
-		if !c.readHeader(row) {
-			return c.errs
+		if err = c.readHeader(row); err == nil {
+			row, err = c.Next()
+		}
+	}
+	for err == nil {
+		errsBefore := len(c.errs)
+		if err = c.readRule(row); err != nil {
+			break
+		}
+		if len(c.errs) == errsBefore {
+			add(c.rule)
 		}
 		row, err = c.Next()
-	}
-	for ; err == nil; row, err = c.Next() {
-		if rule, ok := c.rule(row); ok {
-			add(rule)
-		}
 	}
 	return c.errs.withEnd(err)
 }
@@ -83,22 +74,21 @@ type Rows struct {
 	row     []string
 	starts  []int
 	lends   bool // fields are good only until the next row
-	columns []csvColumn
+	columns []*property
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
-	hasSlash  bool // the key of the last row has a slash in front
-	isWarned  bool // that one has
-	isExact   bool // what rules are that do not say it
+	hasSlash  bool          // the key of the last row has a slash in front
+	isExact   bool          // what rules are that do not say it
+	rule      resolver.Rule // the last one, here so that a row allocates nothing
 	// Renaming is for a table that may be none of ours.
 	Renaming Renaming
 	warnings warnings
 	errs     Errors
-	end      error // what ends the reading behind this row, or nil
 }
 
 // NewRows returns a reader of the rows of a table.
 func NewRows(r io.Reader, source string) *Rows {
-	c := &Rows{lines: newLineReader(r, source), columns: csvColumns[:fewColumns]}
+	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns]}
 	c.quoted = csv.NewReader(&c.line)
 	c.quoted.FieldsPerRecord = -1
 	c.quoted.ReuseRecord = true
@@ -109,12 +99,6 @@ func NewRows(r io.Reader, source string) *Rows {
 // The error is io.EOF behind the last row, an [*Error] that ends the reading, or the reader's own.
 func (c *Rows) Next() ([]string, error) {
 	for {
-		if c.end != nil {
-			return nil, c.end
-		}
-		if err := c.checkEncoding(); err != nil {
-			return nil, err
-		}
 		line, err := c.lines.next()
 		if err != nil {
 			return nil, err
@@ -132,18 +116,6 @@ func (c *Rows) Next() ([]string, error) {
 			return c.row, nil
 		}
 	}
-}
-
-// checkEncoding refuses a text that has only begun if it is UTF-16.
-func (c *Rows) checkEncoding() error {
-	if c.lines.number > 0 {
-		return nil
-	}
-	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
-		at := resolver.Position{Source: c.lines.source, Line: 1, Column: 1}
-		return &Error{at, "the text is UTF-16; save the file as UTF-8"}
-	}
-	return nil
 }
 
 // HasHeader reports whether the first row has named the columns.
@@ -222,44 +194,38 @@ func isBlank(row []string) bool {
 	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
 }
 
-// rule makes a rule of a row, or reports what is wrong with it.
-func (c *Rows) rule(row []string) (rule resolver.Rule, ok bool) {
+// readRule makes a rule of a row, or reports what is wrong with it. The error ends the reading.
+func (c *Rows) readRule(row []string) error {
 	if c.isExchanged(row) {
-		return rule, false
+		return nil
 	}
-	errsBefore := len(c.errs)
-	rule.Exact = c.isExact
+	c.rule = resolver.Rule{Exact: c.isExact}
 	for i, field := range row[:min(len(row), len(c.columns))] {
-		if end := c.errs.tooMany(c.At(i)); end != nil {
-			c.end = end
-			return rule, false
+		if err := c.errs.tooMany(c.At(i)); err != nil {
+			return err
 		}
-		err := c.set(i, &rule, field)
-		switch {
-		case err != nil:
+		if err := c.readField(i, field); err != nil {
 			c.errs.add(c.At(i), "%s", err)
-		case c.columns[i] == keyColumn:
-			rule.Position = c.At(i)
 		}
 	}
 	c.checkRest(row)
-	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
+	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
 			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
-				needed.name(), namesOf(c.columns), separatorName(c.quoted.Comma))
+				needed.name, namesOf(c.columns), separatorName(c.quoted.Comma))
 		}
 	}
-	return rule, len(c.errs) == errsBefore
+	return nil
 }
 
 // isExchanged reports whether key and destination of a row have exchanged their places, and if so
 // adds the error that says it. A key that is a URL may be meant where the destination is a path.
 func (c *Rows) isExchanged(row []string) bool {
-	key := slices.Index(c.columns, keyColumn)
+	key := slices.Index(c.columns, keyProperty)
 	if key >= len(row) || !isURL(row[key]) {
 		return false
 	}
-	destination := slices.Index(c.columns, destinationColumn)
+	destination := slices.Index(c.columns, destinationProperty)
 	if destination >= len(row) || strings.HasPrefix(row[destination], "/") {
 		return false
 	}
@@ -267,49 +233,42 @@ func (c *Rows) isExchanged(row []string) bool {
 	if !is {
 		return false
 	}
-	instead := c.exchanged(row, key, destination)
+	swapped := func(row []string) string {
+		row = slices.Clone(row)
+		row[key], row[destination] = row[destination], row[key]
+		return rowText(row, c.quoted.Comma)
+	}
+	instead := swapped(row)
 	if !c.hasHeader {
 		var names []string
 		for _, column := range c.columns[:min(len(row), len(c.columns))] {
-			names = append(names, column.name())
+			names = append(names, column.name)
 		}
-		instead += "; or put a header in front: " + c.exchanged(names, key, destination)
+		instead += "; or put a header in front: " + swapped(names)
 	}
 	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
-// exchanged returns the line of a row in which two fields have exchanged their places.
-func (c *Rows) exchanged(row []string, i, j int) string {
-	row = slices.Clone(row)
-	row[i], row[j] = row[j], row[i]
-	var line strings.Builder
-	w := csv.NewWriter(&line)
-	w.Comma = c.quoted.Comma
-	w.Write(row) //nolint:errcheck // a text takes everything
-	w.Flush()
-	return strings.TrimSuffix(line.String(), "\n")
-}
-
-// set puts the i-th field of the row into a rule, or says what is wrong with it.
-func (c *Rows) set(i int, rule *resolver.Rule, field string) (err error) {
+// readField puts the i-th field of the row into the rule, or says what is wrong with it.
+func (c *Rows) readField(i int, field string) (err error) {
 	column := c.columns[i]
 	if c.Renaming.Field != nil {
-		if field, err = c.Renaming.Field(i, column.name(), field); err != nil {
+		if field, err = c.Renaming.Field(i, column.name, field); err != nil {
 			return err
 		}
 	}
-	if column == keyColumn {
+	if column == keyProperty {
+		c.rule.Position = c.At(i)
 		field = c.withoutSlash(i, field)
 	}
-	return column.set(rule, field)
+	return column.setField(&c.rule, field)
 }
 
 // withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
 func (c *Rows) withoutSlash(i int, field string) (key string) {
 	key, c.hasSlash = cutSlash(field)
-	if c.hasSlash && !c.isWarned {
-		c.isWarned = true
+	if c.hasSlash && c.warnings.n == 0 {
 		c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(key),
 			"the table has keys that begin with "+
 				"\"/\", which is cut off, here and in each other row: a key is a path without it")

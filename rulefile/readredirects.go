@@ -2,22 +2,22 @@ package rulefile
 
 import (
 	"io"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// readRedirects reads rules from a _redirects file. They are passed to add when all lines have been
-// read, as what a line makes depends on those behind it, too.
+// readRedirects reads rules from the lines of a _redirects file, each of which is passed to seen, if
+// that is not nil. They are passed to add when all lines have been read, as what a line makes
+// depends on those behind it, too.
 func (o Reading) readRedirects(
-	r io.Reader, source string, add func(resolver.Rule),
+	lines *lineReader, seen func(redirects.Line), add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
 	reports := NewReports(false)
 	options := o.RedirectsOptions()
 	options.Report = reports.Add
 	t := redirects.NewTable(options)
-	end := o.ReadLines(t, r, source)
+	end := o.addLines(t, lines, seen)
 	t.Rules(add)
 	return reports.Result(end)
 }
@@ -48,7 +48,6 @@ func (o Reading) addLines(
 	t *redirects.Table, lines *lineReader, seen func(redirects.Line),
 ) error {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
-	var store lineStore
 	for {
 		text, err := lines.next()
 		if err != nil {
@@ -57,12 +56,13 @@ func (o Reading) addLines(
 		if t.IsGivenUp(lines.position(1)) {
 			return io.EOF
 		}
-		line, refused := p.parse(store.keep(text))
-		p.addTo(t, &line, refused, lines.position)
-		if seen != nil && refused == nil {
-			if line, err := p.translate(&line, lines.position); err == nil {
-				seen(line)
-			}
+		p.parse(string(text))
+		p.addTo(t, lines.position)
+		if seen == nil || p.refused != nil {
+			continue
+		}
+		if line := p.translate(lines.position); p.refused == nil {
+			seen(line)
 		}
 	}
 }
@@ -71,24 +71,9 @@ func (o Reading) addLines(
 // of it is at one place. why is a reason for which it has no equivalent, or nil.
 func (o Reading) AddLine(t *redirects.Table, at resolver.Position, text string, why error) {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
-	line, refused := p.parse(text)
-	if why != nil && refused == nil {
-		refused = &refusal{line.from, why, unsupported}
+	p.parse(text)
+	if why != nil {
+		p.refuse(unsupported, p.line.from, "%s", why)
 	}
-	p.addTo(t, &line, refused, func(int) resolver.Position { return at })
-}
-
-// lineStore keeps texts in large pieces.
-type lineStore struct{ piece strings.Builder }
-
-// keep returns a text as a string.
-func (s *lineStore) keep(text []byte) string {
-	const size = 1 << 18
-	if s.piece.Cap()-s.piece.Len() < len(text) {
-		s.piece = strings.Builder{}
-		s.piece.Grow(max(size, len(text)))
-	}
-	start := s.piece.Len()
-	s.piece.Write(text)
-	return s.piece.String()[start:]
+	p.addTo(t, func(int) resolver.Position { return at })
 }

@@ -2,8 +2,8 @@ package rulefile
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
@@ -11,101 +11,70 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// What stands in a path for any segments, and in a destination for those that it matched.
-const (
-	star  = "/*"
-	splat = ":splat"
-)
-
-// addTo adds a line that has been taken apart to a table, or what is wrong with it. at tells the
+// addTo adds the line that has been taken apart to a table, or what is wrong with it. at tells the
 // place of a column.
-func (p *lineParser) addTo(
-	t *redirects.Table, line *redirectLine, refused *refusal, at func(column int) resolver.Position,
-) {
-	if refused == nil && p.isPlain(line) {
+func (p *lineParser) addTo(t *redirects.Table, at func(column int) resolver.Position) {
+	line := &p.line
+	if p.refused == nil && p.isPlain() {
 		t.AddPlain(at(line.from.column), strings.TrimSuffix(line.path, "/"), line.to.text, line.status)
 		return
 	}
-	made, err := p.translate(line, at)
-	switch {
-	case refused != nil:
-	case err != nil:
-		refused = &refusal{line.from, err, unsupported}
-		if _, isNever := errors.AsType[neverReachedError](err); isNever {
-			refused.kind = neverReached
-		}
-	default:
+	made := p.translate(at)
+	if p.refused == nil {
 		t.Add(made)
 		return
 	}
-	switch place := at(refused.word.column); refused.kind {
+	switch place := at(p.refused.word.column); p.refused.kind {
 	case malformed:
-		t.Wrong(place, "%s", refused.why)
+		t.Wrong(place, "%s", p.refused.why)
 	case neverReached:
-		t.Drop(place, refused.why.Error())
+		t.Drop(place, p.refused.why.Error())
 	default:
-		made.Refused, made.RefusedAt = refused.why, place
+		made.Refused, made.RefusedAt = p.refused.why, place
 		t.Add(made)
 	}
 }
 
-// isPlain reports whether nothing in a line stands for anything else. Of such lines a file can have
-// a million.
-func (p *lineParser) isPlain(line *redirectLine) bool {
-	path := line.path
+// isPlain reports whether nothing in the line stands for anything else. Of such lines a file can
+// have a million.
+func (p *lineParser) isPlain() bool {
+	path := p.line.path
 	if p.dialect != Cloudflare {
 		path = strings.TrimSuffix(path, "/")
 	}
-	return line.answer == leads && !strings.Contains(line.to.text, "/:") &&
+	return p.line.answer == redirects.Leads && !strings.Contains(p.line.to.text, "/:") &&
 		!strings.ContainsAny(path, ":*") && redirects.IsPlain(path)
 }
 
-// translate makes a line of a table of one that has been taken apart. The error is why its path has
-// no equivalent.
-func (p *lineParser) translate(
-	line *redirectLine, at func(column int) resolver.Position,
-) (made redirects.Line, err error) {
-	made = redirects.Line{At: at(line.from.column), ToAt: at(line.to.column)}
+// translate makes a line of a table of the one that has been taken apart, and refuses it if its path
+// has no equivalent.
+func (p *lineParser) translate(at func(column int) resolver.Position) redirects.Line {
+	line := &p.line
+	made := redirects.Line{At: at(line.from.column), ToAt: at(line.to.column), Answer: line.answer}
 	if line.path == "" {
-		return made, nil
+		return made
 	}
-	e, err := p.expression(line.path)
-	if err != nil {
-		return made, err
+	e := p.expression(line.path)
+	if e == nil {
+		return made
 	}
+	var err error
 	made.Path = e.Paths[0].Segments
-	made.To, err = e.Paths[0].Substitute(line.to.text, e.Colon)
-	if err != nil {
-		return made, err
+	if made.To, err = e.Paths[0].Substitute(line.to.text, e.Colon); err != nil {
+		p.refuse(unsupported, line.from, "%s", err)
 	}
-	switch line.answer {
-	case leads:
+	if line.answer == redirects.Leads {
 		made.Status = line.status
-	case gone:
-		made.Answer = redirects.Gone
-	case rewrites:
-		made.Answer, made.Notes = redirects.Passes, []string{rewritesNote}
-	case notFound:
-		made.Answer, made.Notes = redirects.Passes, []string{notFoundNote}
+	}
+	if line.note != "" {
+		made.Notes = append(made.Notes, line.note)
 	}
 	if unknown := unknownPlaceholder(line.to.text, e); unknown != "" {
 		made.Notes = append(made.Notes, unknown+" stands for nothing, as the path does not have it, and "+
 			"stays as it is in the destination")
 	}
-	return made, nil
+	return made
 }
-
-const (
-	rewritesNote = "200 is a rewrite, and no redirect: the next handler answers what this " +
-		"line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"
-	notFoundNote = "404 is an error page, and no redirect: the next handler answers what " +
-		"this line takes; use Caddy's handle_errors for the page"
-)
-
-// neverReachedError is why no request gets to a line.
-type neverReachedError struct{ error }
-
-func never(why string) error { return neverReachedError{errors.New(why)} }
 
 // placeholder is what Cloudflare takes for one; Netlify's are whole segments.
 var (
@@ -115,47 +84,51 @@ var (
 
 const insteadOfLine = "write a line for each path, or use Caddy's redir with a path_regexp matcher"
 
-// expression returns the path of a line as a regular expression, taken apart, or says why no rule
-// can have it.
+// expression returns a path as a regular expression, taken apart. It refuses the line, and returns
+// nil, if no rule can have that.
 //
 //	/blog/:x     ^/blog/([^/]+)$
 //	/blog/*      ^/blog/(.*)$
 //	/blog-*      ^/blog-/?(.*)$       at Cloudflare ^/blog-(.*)$
 //	/*/blog      ^/(?:(.+)/)?blog$    at Cloudflare ^/(.+)/blog$
-func (p *lineParser) expression(path string) (*pathexpr.Expression, error) {
-	w := pathWriter{dialect: p.dialect}
+func (p *lineParser) expression(path string) *pathexpr.Expression {
+	slashes := p.dialect.slashes()
 	text := strings.TrimPrefix(path, "/")
 	if p.dialect != Cloudflare || strings.HasSuffix(text, "*/") {
 		text = strings.TrimSuffix(text, "/")
 	}
-	if isReached, err := redirects.Check(redirects.Text("/"+text), w.dialect.slashes()); err != nil {
+	if isReached, err := redirects.Check(redirects.Text("/"+text), slashes); err != nil {
+		kind := neverReached
 		if isReached {
-			return nil, err
+			kind = unsupported
 		}
-		return nil, neverReachedError{err}
+		p.refuse(kind, p.line.from, "%s", err)
+		return nil
 	}
+	w := pathWriter{dialect: p.dialect}
 	w.WriteString("^/")
-	for rest, more := text, true; more; {
+	for rest, more := text, true; more && w.why == ""; {
 		var segment string
-		if segment, rest, more = strings.Cut(rest, "/"); w.count >= 64 && len(w.names) > 0 {
-			return nil, errManySegments
-		}
-		if err := w.add(segment, !more); err != nil {
-			return nil, err
-		}
+		segment, rest, more = strings.Cut(rest, "/")
+		w.add(segment, !more)
 	}
 	w.WriteString("$")
+	if w.why != "" {
+		p.refuse(w.kind, p.line.from, "%s; %s", w.why, w.instead)
+		return nil
+	}
 	e, err := pathexpr.Parse(w.String(), pathexpr.Options{
-		IsEncoded: true, IsMade: true, Spans: true, Slashes: w.dialect.slashes(), Names: w.names,
+		IsEncoded: true, IsMade: true, Spans: true, Slashes: slashes, Names: w.names,
 	})
 	if err == nil && len(e.Paths) > 1 {
-		err = fmt.Errorf("the path stands for several; %s", insteadOfLine)
+		err = errors.New("the path stands for several; " + insteadOfLine)
 	}
-	return e, err
+	if err != nil {
+		p.refuse(unsupported, p.line.from, "%s", err)
+		return nil
+	}
+	return e
 }
-
-var errManySegments = errors.New("a path with placeholders or \"*\" has less than 64 segments; " +
-	insteadOfLine)
 
 // pathWriter writes the path of a line as a regular expression.
 type pathWriter struct {
@@ -165,30 +138,42 @@ type pathWriter struct {
 	count    int      // of segments
 	hasStar  bool
 	hasSlash bool // one in front of the next segment is there
+	// Why there is none, "" if there is one, and what to write instead.
+	kind         refusalKind
+	why, instead string
+}
+
+// refuse takes down why the path is none of a rule.
+func (w *pathWriter) refuse(kind refusalKind, why string) {
+	w.kind, w.why, w.instead = kind, why, insteadOfLine
 }
 
 // add adds a segment, perhaps the last one.
-func (w *pathWriter) add(segment string, isLast bool) error {
+func (w *pathWriter) add(segment string, isLast bool) {
+	if w.count >= 64 && len(w.names) > 0 {
+		w.refuse(unsupported, "a path with placeholders or \"*\" has less than 64 segments")
+		return
+	}
 	if w.count++; w.count > 1 && !w.hasSlash {
 		w.WriteString("/")
 	}
 	w.hasSlash = false
-	at := strings.IndexByte(segment, '*')
+	before, after, isStar := strings.Cut(segment, "*")
 	switch isPlaceholder := w.dialect != Cloudflare && len(segment) > 1 && segment[0] == ':'; {
 	case isPlaceholder:
 		w.addGroup(segment[1:], "([^/]+)")
-		return nil
-	case at >= 0 && w.hasStar:
-		return errors.New("a path has one \"*\", as nothing would settle which of two takes what; " +
-			insteadOfLine)
-	case at >= 0:
-		return w.addStar(segment[:at], segment[at+1:], isLast)
+	case isStar && w.hasStar:
+		w.refuse(unsupported, "a path has one \"*\", as nothing would settle which of two takes what")
+	case isStar:
+		w.addStar(before, after, isLast)
 	case w.dialect == Cloudflare:
-		return w.addPlaceholder(segment)
+		w.addPlaceholder(segment)
+	default:
+		w.addText(segment)
 	}
-	w.WriteString(regexp.QuoteMeta(segment))
-	return nil
 }
+
+func (w *pathWriter) addText(text string) { w.WriteString(regexp.QuoteMeta(text)) }
 
 // addGroup adds what captures something.
 func (w *pathWriter) addGroup(name, group string) {
@@ -197,47 +182,45 @@ func (w *pathWriter) addGroup(name, group string) {
 }
 
 // addPlaceholder adds a segment of Cloudflare's, which has a placeholder anywhere.
-func (w *pathWriter) addPlaceholder(segment string) error {
+func (w *pathWriter) addPlaceholder(segment string) {
 	found := placeholder.FindAllStringIndex(segment, 2)
-	switch {
-	case len(found) > 1:
-		return errors.New("a segment has one placeholder, as nothing would settle which of two takes " +
-			"what; " + insteadOfLine)
-	case found == nil:
-		w.WriteString(regexp.QuoteMeta(segment))
-		return nil
+	switch len(found) {
+	case 0:
+		w.addText(segment)
+		return
+	case 2:
+		w.refuse(unsupported, "a segment has one placeholder, as nothing would settle which of two "+
+			"takes what")
+		return
 	}
 	from, to := found[0][0], found[0][1]
 	name := segment[from+1 : to]
-	for _, other := range w.names {
-		if strings.HasPrefix(name, other) {
-			return never("no request gets to this line, as the name of a placeholder begins with that of " +
-				"one in front of it; give it another name")
-		}
+	if slices.ContainsFunc(w.names, func(other string) bool { return strings.HasPrefix(name, other) }) {
+		w.refuse(neverReached, "no request gets to this line, as the name of a placeholder begins with "+
+			"that of one in front of it")
+		w.instead = "give it another name"
 	}
-	w.WriteString(regexp.QuoteMeta(segment[:from]))
+	w.addText(segment[:from])
 	w.addGroup(name, "([^/]+)")
-	w.WriteString(regexp.QuoteMeta(segment[to:]))
-	return nil
+	w.addText(segment[to:])
 }
 
 // addStar adds the segment that has the "*", with what stands in front of it and behind.
-func (w *pathWriter) addStar(before, after string, isLast bool) error {
+func (w *pathWriter) addStar(before, after string, isLast bool) {
 	w.hasStar = true
 	isCloudflare := w.dialect == Cloudflare
 	switch {
 	case after != "" && !isCloudflare:
-		return never("no request gets to this line, as a \"*\" stands at the end of a segment; " +
-			insteadOfLine)
+		w.refuse(neverReached, "no request gets to this line, as a \"*\" stands at the end of a segment")
 	case after != "":
-		return errors.New("a \"*\" stands at the end of a segment; " + insteadOfLine)
+		w.refuse(unsupported, "a \"*\" stands at the end of a segment")
 	case before != "" && !isLast:
-		return errors.New("a \"*\" behind text stands at the end of a path; " + insteadOfLine)
+		w.refuse(unsupported, "a \"*\" behind text stands at the end of a path")
 	case isCloudflare && placeholder.MatchString(before):
-		return errors.New("a segment has a placeholder or a \"*\", as nothing would settle which of " +
-			"two takes what; " + insteadOfLine)
+		w.refuse(unsupported, "a segment has a placeholder or a \"*\", as nothing would settle which of "+
+			"two takes what")
 	}
-	w.WriteString(regexp.QuoteMeta(before))
+	w.addText(before)
 	group := "(.*)"
 	switch {
 	case before != "" && !isCloudflare:
@@ -248,7 +231,6 @@ func (w *pathWriter) addStar(before, after string, isLast bool) error {
 		group, w.hasSlash = "(?:(.+)/)?", true
 	}
 	w.addGroup(splat[1:], group)
-	return nil
 }
 
 // unknownPlaceholder returns what looks like a placeholder in the path of a destination, at the
