@@ -46,7 +46,7 @@ type LineReport struct {
 func (l LineReport) String() string {
 	message := l.Message
 	if l.Key != "" {
-		message = "key " + Quote(l.Key) + ": " + message
+		message = "key " + printable.Quote(l.Key) + ": " + message
 	}
 	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
 }

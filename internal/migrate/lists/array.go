@@ -57,7 +57,7 @@ func (a *array) readText(text []byte) error {
 		default:
 			return migrate.ErrorAt(v.At, "nothing may follow the list of redirects")
 		}
-		if i == 0 && !a.isFound && !v.IsCut {
+		if i == 0 && !a.isFound {
 			a.t.Wrong(v.At, "there are no redirects here; they are a list of objects, or that is the "+
 				"member \"redirects\" of an object, or of \"hosting\" in it; write --from json if these "+
 				"are rules of shortlink")
@@ -68,13 +68,13 @@ func (a *array) readText(text []byte) error {
 
 // readObject reads an object that is not in a list: a redirect, or what holds a list of them.
 func (a *array) readObject(v migrate.JSON) {
-	isEntry := func(m migrate.JSON) bool {
-		return slices.Contains([]string{"source", "from", "glob", "destination", "to"}, m.Name)
-	}
-	if slices.ContainsFunc(v.Inside, isEntry) {
-		a.isFound = true
-		a.readEntry(v)
-		return
+	for m := range v.Inside() {
+		switch m.Name {
+		case "source", "from", "glob", "destination", "to":
+			a.isFound = true
+			a.readEntry(v)
+			return
+		}
 	}
 	switch hosting := v.Member("hosting"); hosting.Kind {
 	case '{':
@@ -91,7 +91,7 @@ func (a *array) readObject(v migrate.JSON) {
 func (a *array) readHolder(v migrate.JSON) {
 	var elsewhere []string
 	isOfPages := false
-	for _, m := range v.Inside {
+	for m := range v.Inside() {
 		isFalse := m.Kind == 'w' && m.Text == "false"
 		switch m.Name {
 		case "redirects":
@@ -121,7 +121,7 @@ func (a *array) readHolder(v migrate.JSON) {
 // readList reads a list of redirects.
 func (a *array) readList(list migrate.JSON) {
 	a.isFound = true
-	for _, v := range list.Inside {
+	for v := range list.Inside() {
 		switch {
 		case a.t.IsGivenUp(v.At):
 			return
@@ -135,7 +135,7 @@ func (a *array) readList(list migrate.JSON) {
 
 // readSites reads the sites of Firebase, of which one can have redirects.
 func (a *array) readSites(sites migrate.JSON) {
-	for _, site := range sites.Inside {
+	for site := range sites.Inside() {
 		n := len(a.entries)
 		if a.readHolder(site); len(a.entries) > n {
 			name := site.Member("target")
@@ -154,9 +154,6 @@ func (a *array) readSites(sites migrate.JSON) {
 
 // readEntry reads an object that is a redirect.
 func (a *array) readEntry(v migrate.JSON) {
-	if v.IsCut {
-		return
-	}
 	e := newEntry(a.t, v)
 	a.tellsProgram(e.program())
 	for _, name := range e.unknown {

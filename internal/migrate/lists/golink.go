@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -89,7 +90,7 @@ func (g *golink) add(at resolver.Position, link golinkLink) {
 	target, err := parseGolinkTarget(link.Long)
 	if err == nil && strings.Contains(link.Short, "/") {
 		err = errors.New("golink takes the first segment of a path for the key, so no request gets to " +
-			migrate.Quote(link.Short))
+			printable.Quote(link.Short))
 	}
 	if err != nil {
 		g.t.Refuse(at, redirects.Below(path), err)

@@ -56,7 +56,10 @@ func (e *tomlRedirect) line() (text string, why error) {
 	}
 	has := func(name string) bool {
 		m := e.Member(name)
-		return len(m.Inside) > 0 || m.Text != "" && m.Text != "false"
+		for range m.Inside() {
+			return true
+		}
+		return m.Text != "" && m.Text != "false"
 	}
 	switch {
 	case has("headers"):
@@ -132,7 +135,7 @@ func (e *tomlRedirect) namesIn(names ...string) (inside []string) {
 		if m.Kind != 0 && m.Kind != '{' {
 			e.refuse("%q takes a table, not %s", name, m)
 		}
-		for _, member := range m.Inside {
+		for member := range m.Inside() {
 			inside = append(inside, member.Name)
 		}
 	}

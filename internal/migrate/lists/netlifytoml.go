@@ -111,7 +111,7 @@ func (n *netlifyTOML) noTOML(err error) error {
 func (n *netlifyTOML) add(table map[string]any, at resolver.Position) {
 	e := newTOMLRedirect(table)
 	text, why := e.line()
-	for _, m := range e.Inside {
+	for m := range e.Inside() {
 		if !slices.Contains(netlifyMembers(), m.Name) && !slices.Contains(n.unknown, m.Name) {
 			n.unknown = append(n.unknown, m.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
 
@@ -102,14 +103,14 @@ func (p *pattern) addGroup(name string) error {
 	}
 	isSame := func(g group) bool { return g.name == name }
 	if name != "" && slices.ContainsFunc(p.groups, isSame) {
-		return errors.New(migrate.Quote(":"+name) + " stands twice; give one of them another name")
+		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
 	}
 	modifier := ""
 	if p.rest != "" && strings.IndexByte("*+?", p.rest[0]) >= 0 {
 		modifier, p.rest = p.rest[:1], p.rest[1:]
 	}
 	if modifier == "?" {
-		return errors.New("a rule has no optional segment " + migrate.Quote(":"+name+"?") +
+		return errors.New("a rule has no optional segment " + printable.Quote(":"+name+"?") +
 			"; write a rule for the path with it, and one for that without it")
 	}
 	if name == "" {
@@ -140,7 +141,7 @@ func (p *pattern) addGroup(name string) error {
 // noExpression is why an expression in parentheses has no equivalent.
 func noExpression(inside string) error {
 	return errors.New("a variable takes any segment, and no regular expression such as " +
-		migrate.Quote("("+inside+")") + "; " + migrate.InsteadOfExpression)
+		printable.Quote("("+inside+")") + "; " + migrate.InsteadOfExpression)
 }
 
 func (p *pattern) write(expression string, g group) {
@@ -221,7 +222,7 @@ func parseGlob(source string) (*pattern, error) {
 			"too; write \"*\" for any segment")
 	}
 	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
-		return p, errors.New("a rule has no " + migrate.Quote(literal[at:at+1]) + ", which is a part " +
+		return p, errors.New("a rule has no " + printable.Quote(literal[at:at+1]) + ", which is a part " +
 			"of a glob; " + migrate.InsteadOfExpression)
 	}
 	for i, segment := range strings.Split(front, "/") {

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -115,7 +116,7 @@ func kindOfYAML(node *yaml.Node) string {
 	case node.Tag == "!!null":
 		return "nothing"
 	}
-	return "the text " + migrate.Quote(node.Value)
+	return "the text " + printable.Quote(node.Value)
 }
 
 // readEntry reads an entry of the map.
@@ -129,7 +130,7 @@ func (m *yamlMap) readEntry(at resolver.Position, key, value *yaml.Node) {
 	case !isText(key):
 		m.t.Wrong(at, "a path is a text, not %s", kindOfYAML(key))
 	case !isText(value):
-		m.t.Wrong(at, "the destination of %s is a text, not %s", migrate.Quote(key.Value),
+		m.t.Wrong(at, "the destination of %s is a text, not %s", printable.Quote(key.Value),
 			kindOfYAML(value))
 	default:
 		m.addEntry(at, key.Value, value.Value)
