@@ -14,7 +14,7 @@ import (
 type array struct {
 	t       *migrate.Table
 	program program // of those that entries tell, the last one
-	entries []entry
+	entries []*entry
 	isFound bool // there is a list, or an entry
 	// internal counts entries that Next.js has made itself.
 	internal int
@@ -171,7 +171,7 @@ func (a *array) readEntry(v migrate.JSON) {
 		a.t.Count(e.at)
 		a.internal++
 	default:
-		e.names = nil
+		e.names, e.unknown = nil, nil
 		a.entries = append(a.entries, e)
 	}
 }
@@ -185,8 +185,8 @@ func (a *array) finish() {
 	a.t.Program, a.t.Slashes, a.t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	isUnsaid, hasQuery := false, false
 	for i, e := range a.entries {
-		a.entries[i] = entry{} // as lines take memory, too
-		a.addLines(&e)
+		a.entries[i] = nil // as lines take memory, too
+		a.addLines(e)
 		isUnsaid = isUnsaid || e.status == 0 && e.permanent == 0
 		hasQuery = hasQuery || a.keepsQuery() && migrate.HasQuery(e.destination)
 	}

@@ -31,8 +31,8 @@ type entry struct {
 }
 
 // newEntry takes an object apart.
-func newEntry(t *migrate.Table, v migrate.JSON) entry {
-	e := entry{t: t, at: v.At}
+func newEntry(t *migrate.Table, v migrate.JSON) *entry {
+	e := &entry{t: t, at: v.At}
 	for m := range v.Inside() {
 		if e.has(m.Name) {
 			e.wrong = append(e.wrong, printable.Quote(m.Name)+" stands twice")
