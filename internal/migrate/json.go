@@ -135,7 +135,7 @@ func (d *jsonDecoder) next() (v JSON, err error) {
 		v.raw = raw
 	case '"':
 		err = json.Unmarshal(raw, &v.Text)
-		v.IsBroken = !utf8.Valid(raw) || HasHalfCharacter(v.Text, raw)
+		v.IsBroken = !utf8.Valid(raw) || hasHalfCharacter(v.Text, raw)
 	default:
 		v.Kind, v.Text = 'w', string(raw)
 	}
@@ -154,9 +154,9 @@ func (d *jsonDecoder) goTo(begin int) {
 	d.begin = begin
 }
 
-// HasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
+// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
 // put U+FFFD into text, where raw says nothing of that character.
-func HasHalfCharacter(text string, raw []byte) bool {
+func hasHalfCharacter(text string, raw []byte) bool {
 	n := strings.Count(text, "\uFFFD")
 	return n > 0 && n > bytes.Count(raw, []byte("\uFFFD"))+bytes.Count(bytes.ToLower(raw),
 		[]byte(`\ufffd`))

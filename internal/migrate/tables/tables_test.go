@@ -152,8 +152,7 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		{"a proper name beside a usual one", "slug,url,path,new,statuscode,code\na,/b,/x,yes,404,301\n",
 			rulefile.Reading{}, "a,/b,301\n", "passed over: \"path\", \"new\", \"statuscode\""},
 		{"statuses in a column of another name", "from,to,Art,hits\na,/b,410,3\nc,/d,301,301\n",
-			rulefile.Reading{}, "a,/b\nc,/d\n", "file:1:9: the column \"Art\", which is passed over, " +
-				"holds nothing but statuses; call it status\npassed over: \"Art\", \"hits\""},
+			rulefile.Reading{}, "a,/b\nc,/d\n", "passed over: \"Art\", \"hits\""},
 		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
 			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y\n",
 			"file:3:1: a rule has no host; if \"b.example\" is this site's"},
@@ -189,8 +188,8 @@ func FuzzProgramCSV(f *testing.F) {
 			reading.Exact, reading.Status, reading.Query = new(false), 303, resolver.QueryPreserve
 		}
 		out, done := migratetest.Convert(t, reading, csv, rulefile.JSON, text)
-		isWrittenAllTheSame := strings.Contains(migratetest.ReportsOf(done.Refused), "all the same")
-		if err := migratetest.Loads(rulefile.JSON, out); err != nil && !isWrittenAllTheSame {
+		mayFail := strings.Contains(strings.Join(done.Remarks, ""), "the chains of what is written")
+		if err := migratetest.Loads(rulefile.JSON, out); err != nil && !mayFail {
 			t.Errorf("it does not load: %v\n%s", err, out)
 		}
 		if done.Exact < 0 {

@@ -24,12 +24,10 @@ type usual struct {
 // usualColumn is a column of a header.
 type usualColumn struct {
 	name string
-	at   resolver.Position
 	own  string // its name here, "" for none
 	// isOurs tells that it is called so here, and isType that it is one of statuses where it has one.
 	isOurs, isType bool
-	// hasStatus and hasOther tell that fields that are passed over hold a status, or something else.
-	hasStatus, hasOther bool
+	isPassedOver   bool // a field of it at least
 }
 
 func newUsual(in migrate.Input) *usual {
@@ -48,7 +46,8 @@ func (u *usual) readRules(
 		}
 		add(rule)
 	})
-	return u.tellOfOthers(found, err)
+	u.remarkOthers(&found)
+	return found, err
 }
 
 // rename returns the names that columns have here. Where one has the proper name, no other is taken
@@ -56,8 +55,8 @@ func (u *usual) readRules(
 func (u *usual) rename(header []string) (names []string) {
 	u.columns = nil
 	proper := map[string]bool{}
-	for i, name := range header {
-		c := usualColumn{name: strings.Clone(name), at: u.rows.At(i)}
+	for _, name := range header {
+		c := usualColumn{name: strings.Clone(name)}
 		c.own, c.isOurs = rulefile.ColumnName(name)
 		proper[c.own] = proper[c.own] || c.isOurs
 		u.columns = append(u.columns, c)
@@ -105,13 +104,12 @@ func isOfStatus(field string) bool {
 		text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
-// passesOver reports whether a field of a column says nothing, and takes down what it holds.
+// passesOver reports whether a field of a column says nothing.
 func (c *usualColumn) passesOver(field string) bool {
 	if c.isOurs || field == "" || c.own != "" && !(c.isType && !isOfStatus(field)) {
 		return false
 	}
-	_, isStatus := usualStatus(field)
-	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
+	c.isPassedOver = true
 	return true
 }
 
@@ -149,20 +147,12 @@ func (u *usual) withoutHost(key string) (string, error) {
 	return path, nil
 }
 
-// tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
-func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, error) {
+// remarkOthers says which columns say nothing.
+func (u *usual) remarkOthers(found *migrate.Found) {
 	var names []string
-	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
 	for _, c := range u.columns {
-		if !u.rows.HasHeader() || c.isOurs || c.own != "" && !c.hasOther {
-			continue
-		}
-		names = append(names, c.name)
-		if c.hasStatus && !c.hasOther && !hasStatus {
-			listed, _ := errors.AsType[rulefile.Errors](err)
-			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
-				printable.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
-				"status, or remove it"})
+		if u.rows.HasHeader() && !c.isOurs && (c.own == "" || c.isPassedOver) {
+			names = append(names, c.name)
 		}
 	}
 	if names != nil {
@@ -170,7 +160,6 @@ func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, err
 			Kind:    rulefile.WarnWholeTable,
 			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
 	}
-	return found, err
 }
 
 // isOtherHeader reports whether a first row seems to be a header that names no key: it names a URL
