@@ -15,11 +15,9 @@ type array struct {
 	t       *migrate.Table
 	program program // of those that entries tell, the last one
 	entries []*entry
-	isFound bool // there is a list, or an entry
-	// internal counts entries that Next.js has made itself.
-	internal int
-	unknown  []string // members of entries that say nothing
-	sites    []string // of Firebase that have redirects
+	isFound bool     // there is a list, or an entry
+	unknown []string // members of entries that say nothing
+	sites   []string // of Firebase that have redirects
 }
 
 // ReadArray reads a list of redirects, a file that holds one, or an object on each line.
@@ -168,8 +166,7 @@ func (a *array) readEntry(v migrate.JSON) {
 	switch {
 	case len(e.wrong) > 0:
 	case e.isInternal:
-		a.t.Count(e.at)
-		a.internal++
+		a.t.Count(e.at) // which Next.js has made itself
 	default:
 		e.names, e.unknown = nil, nil
 		a.entries = append(a.entries, e)
@@ -197,9 +194,6 @@ func (a *array) finish() {
 		a.t.Remark("of a parameter that both the request and a destination have, Vercel and Next.js " +
 			"take the destination's, Firebase has both, and rules take the request's; the option " +
 			"protect q keeps the destination's of a parameter q")
-	}
-	if a.internal > 0 {
-		a.t.Remark("Next.js has made some entries itself, which are marked internal; they are left out")
 	}
 	if len(a.unknown) > 0 {
 		a.t.Remark("members that say nothing here are passed over: %s", migrate.QuoteAll(a.unknown))

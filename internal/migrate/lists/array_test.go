@@ -72,7 +72,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"what Next.js made", `{"version":3,"redirects":[{"source":"/:p+/","destination":"/:p+",` +
 			`"internal":true,"statusCode":308,"regex":"^x"},{"source":"/x","destination":"https://e.example",` +
 			`"basePath":false,"permanent":false,"regex":"^x"}]}`, rulefile.Reading{},
-			"x,https://e.example,307,exact\n", "either letter case\nNext.js has made some entries"},
+			"x,https://e.example,307,exact\n", "either letter case"},
 		{"a member that is none", `[{"source":"/x","destination":"/y","permanent":true,"note":"z"}]`,
 			rulefile.Reading{}, "x,/y,308,exact\n", `passed over: "note"`},
 		{"a name that is none", `[{"source":"/x/:a","destination":"/y/:b","permanent":true}]`,

@@ -87,8 +87,6 @@ func (e *tomlRedirect) path(name, oldName string) string {
 		err = fmt.Errorf("%q takes a string, not %s", name, m)
 	case err == nil && name == "to":
 		err = migrate.CheckDestination(text)
-	case strings.HasPrefix(text, "/.netlify"):
-		err = errors.New("no redirect is for paths that begin with /.netlify; remove it")
 	}
 	if err != nil {
 		e.refuse("%s", err)

@@ -167,29 +167,24 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	return nil
 }
 
+// inParentheses is what stands in parentheses, in which others may stand.
+var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)`)
+
 // cutParentheses cuts off what stands in parentheses, if that is next.
 func (p *pattern) cutParentheses() (inside string, err error) {
-	if p.rest == "" || p.rest[0] != '(' {
+	if !strings.HasPrefix(p.rest, "(") {
 		return "", nil
 	}
-	depth := 0
-	for i := 0; i < len(p.rest); i++ {
-		switch p.rest[i] {
-		case '\\':
-			i++
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				inside, p.rest = p.rest[1:i], p.rest[i+1:]
-				if inside == "" {
-					return "", errors.New("there is nothing in the parentheses; remove them")
-				}
-				return inside, nil
-			}
-		}
+	switch found := inParentheses.FindStringSubmatch(p.rest); {
+	case found == nil:
+		return "", errors.New("a parenthesis does not close, or too many stand in it; write \\( for the " +
+			"character")
+	case found[1] == "":
+		return "", errors.New("there is nothing in the parentheses; remove them")
+	default:
+		p.rest = p.rest[len(found[0]):]
+		return found[1], nil
 	}
-	return "", errors.New("a parenthesis does not close; write \\( for the character")
 }
 
 // parsePlain takes a path as it is.

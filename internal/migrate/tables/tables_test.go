@@ -152,7 +152,8 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		{"a proper name beside a usual one", "slug,url,path,new,statuscode,code\na,/b,/x,yes,404,301\n",
 			rulefile.Reading{}, "a,/b,301\n", "passed over: \"path\", \"new\", \"statuscode\""},
 		{"statuses in a column of another name", "from,to,Art,hits\na,/b,410,3\nc,/d,301,301\n",
-			rulefile.Reading{}, "a,/b\nc,/d\n", "passed over: \"Art\", \"hits\""},
+			rulefile.Reading{}, "a,/b\nc,/d\n", "file:1:9: the column \"Art\", which is passed over, " +
+				"holds nothing but statuses; call it status\npassed over: \"Art\", \"hits\""},
 		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
 			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y\n",
 			"file:3:1: a rule has no host; if \"b.example\" is this site's"},

@@ -24,10 +24,12 @@ type usual struct {
 // usualColumn is a column of a header.
 type usualColumn struct {
 	name string
+	at   resolver.Position
 	own  string // its name here, "" for none
 	// isOurs tells that it is called so here, and isType that it is one of statuses where it has one.
 	isOurs, isType bool
-	isPassedOver   bool // a field of it at least
+	// hasStatus and hasOther tell that fields that are passed over hold a status, or something else.
+	hasStatus, hasOther bool
 }
 
 func newUsual(in migrate.Input) *usual {
@@ -46,8 +48,7 @@ func (u *usual) readRules(
 		}
 		add(rule)
 	})
-	u.remarkOthers(&found)
-	return found, err
+	return u.tellOfOthers(found, err)
 }
 
 // rename returns the names that columns have here. Where one has the proper name, no other is taken
@@ -55,8 +56,8 @@ func (u *usual) readRules(
 func (u *usual) rename(header []string) (names []string) {
 	u.columns = nil
 	proper := map[string]bool{}
-	for _, name := range header {
-		c := usualColumn{name: strings.Clone(name)}
+	for i, name := range header {
+		c := usualColumn{name: strings.Clone(name), at: u.rows.At(i)}
 		c.own, c.isOurs = rulefile.ColumnName(name)
 		proper[c.own] = proper[c.own] || c.isOurs
 		u.columns = append(u.columns, c)
@@ -104,12 +105,13 @@ func isOfStatus(field string) bool {
 		text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
-// passesOver reports whether a field of a column says nothing.
+// passesOver reports whether a field of a column says nothing, and takes down what it holds.
 func (c *usualColumn) passesOver(field string) bool {
 	if c.isOurs || field == "" || c.own != "" && !(c.isType && !isOfStatus(field)) {
 		return false
 	}
-	c.isPassedOver = true
+	_, isStatus := usualStatus(field)
+	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
 	return true
 }
 
@@ -147,12 +149,20 @@ func (u *usual) withoutHost(key string) (string, error) {
 	return path, nil
 }
 
-// remarkOthers says which columns say nothing.
-func (u *usual) remarkOthers(found *migrate.Found) {
+// tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
+func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, error) {
 	var names []string
+	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
 	for _, c := range u.columns {
-		if u.rows.HasHeader() && !c.isOurs && (c.own == "" || c.isPassedOver) {
-			names = append(names, c.name)
+		if !u.rows.HasHeader() || c.isOurs || c.own != "" && !c.hasOther {
+			continue
+		}
+		names = append(names, c.name)
+		if c.hasStatus && !c.hasOther && !hasStatus {
+			listed, _ := errors.AsType[rulefile.Errors](err)
+			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
+				printable.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
+				"status, or remove it"})
 		}
 	}
 	if names != nil {
@@ -160,6 +170,7 @@ func (u *usual) remarkOthers(found *migrate.Found) {
 			Kind:    rulefile.WarnWholeTable,
 			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
 	}
+	return found, err
 }
 
 // isOtherHeader reports whether a first row seems to be a header that names no key: it names a URL
