@@ -325,6 +325,10 @@ func (p *directive) addRule(l line) {
 			p.reportRule(rule, "%s is not the status of a redirect; %s", word,
 				insteadOfStatus(rule.Key, word))
 			return
+		case word == resolver.GoneValue || word == resolver.PassValue:
+			p.reportRule(rule, "%s stands in the place of a destination; write %s", word,
+				ruleLine(resolver.Rule{Key: rule.Key, Value: word}))
+			return
 		default:
 			p.reportRule(rule, "%q cannot stand here: what can follow a destination is one "+
 				"redirect code (%s), exact, unlisted, and one query mode (%s)", word,

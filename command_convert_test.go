@@ -1,6 +1,7 @@
 package shortlink_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -166,4 +167,32 @@ func TestLinksServeOnWhenTheirTableIsConvertedInVain(t *testing.T) {
 		t.Errorf("got %d", status)
 	}
 	s.eventually(t, "/docs", "308 https://docs.example/")
+}
+
+// A file in the place of /dev/stdout would be read by nobody, and all programs would write into it.
+func TestALinkToWhatIsNoFileStaysWhenATableIsWrittenToIt(t *testing.T) {
+	dir := t.TempDir()
+	_, pipe, err := os.Pipe()
+	mustDo(t, err)
+	defer pipe.Close()
+	descriptor := fmt.Sprintf("/proc/self/fd/%d", pipe.Fd())
+	for target, want := range map[string]string{
+		"nowhere.json": "it is a symbolic link to what is not there; make that, or remove the link",
+		descriptor:     "it is no file, but a device or pipe",
+	} {
+		if _, err := os.Stat("/proc/self/fd"); err != nil && target == descriptor {
+			continue // only Linux has it
+		}
+		link := filepath.Join(dir, "links.json")
+		mustDo(t, os.Symlink(target, link))
+		got, status := convert(oneRedirect, "-o", link)
+		if status != 2 || !strings.Contains(got, link+": "+want) {
+			t.Errorf("%s: got %s, %d", target, got, status)
+		}
+		if leads, err := os.Readlink(link); leads != target || err != nil {
+			t.Errorf("%s: the link leads to %q, %v", target, leads, err)
+		}
+		mustDo(t, os.Remove(link))
+	}
+	wantFiles(t, dir)
 }

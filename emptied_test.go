@@ -109,6 +109,19 @@ func TestOneOfTwoSourcesThatBecomesEmptyIsRefused(t *testing.T) {
 	s.leads(t, "/b", "299")
 }
 
+// A shell's > leaves such a file.
+func TestAnEditOfAFileWithoutContentSaysThatItHasNone(t *testing.T) {
+	s, path, _ := editable(t, "links.json", `{"docs": "https://docs.example"}`)
+	write(t, path, "")
+	for _, args := range [][]string{{"add", "new", "https://new.example"}, {"remove", "docs"}} {
+		got, exit := s.command(args...)
+		if !strings.HasPrefix(got, "Error: source "+path+": it is empty; ") || exit != 1 {
+			t.Errorf("%q says %s, %d", args, got, exit)
+		}
+	}
+	s.leads(t, "/docs/a", "302 https://docs.example/a")
+}
+
 // The table that a program has emptied by mistake is not to become one of a single rule.
 func TestNoRuleIsAddedToASourceThatHasBecomeEmpty(t *testing.T) {
 	for name, notice := range map[string]bool{"before that is seen": false, "after that": true} {

@@ -70,6 +70,9 @@ var fronts = map[string]front{
 	"escapes in the matcher": {
 		block: "handle /g%6f/* {\n shortlink LINKS(docs go/a)\n}",
 	},
+	"two slashes in the matcher": {
+		block: "handle /go//* {\n shortlink LINKS(docs go/a go//b)\n}", isVague: true,
+	},
 	"a rewrite in front": {
 		block: "route {\n rewrite /p/* /go/a\n shortlink /go/* LINKS(docs go/a)\n}",
 		never: "docs", isVague: true,

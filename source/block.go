@@ -15,6 +15,7 @@ type Block struct {
 	// Argument is what the argument is, such as "one path", and Value where it goes.
 	Argument string
 	Value    *string
+	Check    func(value string) error // nil for any
 	Options  []BlockOption
 }
 
@@ -55,6 +56,9 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 	place := func() string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 	if args := d.RemainingArgs(); len(args) == 1 {
 		*b.Value = args[0]
+		if b.Check != nil {
+			report(place(), b.Check(args[0]))
+		}
 	} else {
 		report(place(), fmt.Errorf("it takes %s; put options into its block", b.Argument))
 	}

@@ -259,7 +259,7 @@ func sameMetadata(before, now *fileState) bool {
 //		host <name>...
 //	}
 func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := Block{Argument: "one path", Value: &s.Path, Options: s.options()}
+	block := Block{Argument: "one path", Value: &s.Path, Check: checkPath, Options: s.options()}
 	if err := block.Unmarshal(d); err != nil {
 		return err
 	}
@@ -276,6 +276,15 @@ func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (s *File) options() []BlockOption {
 	return contentOptions(&s.Path, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
 		&s.AllowEmpty, &s.RedirectsOptions)
+}
+
+// checkPath returns an error for the URL of a file that is somewhere else.
+func checkPath(path string) error {
+	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
+		return fmt.Errorf("it takes a path, and no URL: fetch %s into a file, and write the path "+
+			"of that", path)
+	}
+	return nil
 }
 
 // isRelative reports whether a path is relative as it is written: that of a placeholder hardly is.

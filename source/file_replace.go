@@ -13,12 +13,15 @@ import (
 
 // ReplaceFile puts a file in the place of the one at a path, or of the one that a symbolic link
 // leads to, as an edit does: as a whole, on the disk, with the permissions of the old one, and
-// while nobody edits that. Where there is none, it makes one. After an error, which may be one of
-// write, everything is as it was.
+// while nobody edits that. Where there is none, it makes one, but not for a link that leads nowhere.
+// After an error, which may be one of write, everything is as it was.
 func ReplaceFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := checkAbsent(path); err != nil {
+			return err
+		}
 		return putFile(path, nil, write)
 	case err != nil:
 		return plainly(err)
@@ -36,6 +39,18 @@ func ReplaceFile(ctx context.Context, path string, write func(io.Writer) error) 
 		return err
 	}
 	return putFile(target, old, write)
+}
+
+// checkAbsent returns an error if what a path names leads to no file, but is there all the same: a
+// link to nothing, or one to a pipe without a path, as /dev/stdout can be.
+func checkAbsent(path string) error {
+	if info, err := os.Stat(path); err == nil {
+		return checkRegular(info)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return errors.New("it is a symbolic link to what is not there; make that, or remove the link")
+	}
+	return nil
 }
 
 // putFile writes a file beside the one at a path, nil for none, and puts it in the place of that.

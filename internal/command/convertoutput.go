@@ -101,7 +101,7 @@ type heldTable struct {
 
 func newHeldTable(to io.Writer, format rulefile.Format) (*heldTable, error) {
 	var empty bytes.Buffer
-	err := rulefile.Write(&empty, format, func(func(resolver.Rule) bool) {})
+	err := migrate.Write(&empty, format, func(func(resolver.Rule) bool) {})
 	return &heldTable{to: to, empty: empty.Len()}, err
 }
 

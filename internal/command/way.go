@@ -224,8 +224,9 @@ func mayMatchBelow(pattern, beginning string) bool {
 }
 
 // readPattern reads a pattern of a path matcher. isPlain tells that it is a text, or the beginning
-// of paths.
+// of paths. Two slashes are neither: a path keeps its own for them.
 func readPattern(pattern string) (text string, isPrefix, isPlain bool) {
 	text, isPrefix = strings.CutSuffix(strings.ToLower(pattern), "*")
-	return text, isPrefix, !strings.ContainsAny(text, `*?[\{%`)
+	isPlain = !strings.ContainsAny(text, `*?[\{%`) && !strings.Contains(text, "//")
+	return text, isPrefix, isPlain
 }

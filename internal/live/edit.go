@@ -344,9 +344,7 @@ func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
 	}
-	// so where keys stand is not known
-	_, isUnread := errors.AsType[rulefile.Errors](wrong)
-	if isUnread || errors.Is(wrong, errEmptied) {
+	if _, isUnread := errors.AsType[unreadError](wrong); isUnread {
 		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := cmp.Or(e.checkRule(), e.checkFrom(), rs.placeProblem(e)); inPlace != nil {

@@ -189,7 +189,7 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 			}
 		})
 		if err != nil {
-			errs = append(errs, inSource(from, err))
+			errs = append(errs, unreadError{from, err})
 		}
 		if rule, ok := e.added(from, i); ok {
 			f.add(rule)
@@ -241,8 +241,17 @@ func (f *feed) add(rule resolver.Rule) {
 	}
 }
 
-// inSource says of which source an error is.
-func inSource(from source.Source, err error) error { return fmt.Errorf("source %s: %w", from, err) }
+// unreadError is why a source cannot be read to its end, so that where keys stand is not known.
+type unreadError struct {
+	from source.Source
+	err  error
+}
+
+// Error also names the source.
+func (e unreadError) Error() string { return fmt.Sprintf("source %s: %v", e.from, e.err) }
+
+// Unwrap returns the error without the source.
+func (e unreadError) Unwrap() error { return e.err }
 
 // Reload reads all sources again beside the rules that serve, swaps in what they hold if all is
 // well, and reports. It does nothing where ctx has ended before its turn comes, nor when the

@@ -57,7 +57,7 @@ func (l LineReport) String() string {
 func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion, error) {
 	c := converter{from: from, to: to, checker: resolver.NewRuleChecker()}
 	var inReading error
-	inWriting := write(w, to, func(yield func(resolver.Rule) bool) {
+	inWriting := Write(w, to, func(yield func(resolver.Rule) bool) {
 		inReading = c.read(in, func(rule resolver.Rule) { yield(rule) })
 	})
 	for _, err := range []error{inReading, inWriting} {

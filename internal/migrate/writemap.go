@@ -44,8 +44,8 @@ func ListOf(formats []rulefile.Format) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// write writes rules in one of them.
-func write(w io.Writer, to rulefile.Format, rules iter.Seq[resolver.Rule]) error {
+// Write writes rules in one of [ToFormats]. The error is that of [rulefile.Write].
+func Write(w io.Writer, to rulefile.Format, rules iter.Seq[resolver.Rule]) error {
 	if to == Map {
 		return writeMap(w, rules)
 	}
