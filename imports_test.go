@@ -25,10 +25,11 @@ var mayImport = map[string][]string{
 	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
 	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
 
-	"internal/redirects/pathexpr": {"internal/redirects"},
+	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
 
 	"rulefile": {
 		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/pattern", "weburl",
+		"internal/printable",
 	},
 	"source":            {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
 	"redis":             {"source", "rulefile", "resolver"},

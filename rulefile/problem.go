@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -64,15 +64,7 @@ func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
 }
 
-// quote returns a text in quotation marks, and of a long one its beginning. An error is not to be
-// longer than the line that it is about, however often it names a key.
-func quote(text string) string {
-	const most = 200
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
-	}
-	return strconv.Quote(text)
-}
+func quote(text string) string { return printable.Quote(text) }
 
 // behind returns an advice to stand behind a message, or "" for none.
 func behind(advice string) string {

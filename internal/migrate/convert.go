@@ -46,7 +46,7 @@ type LineReport struct {
 func (l LineReport) String() string {
 	message := l.Message
 	if l.Key != "" {
-		message = "key " + Quote(l.Key) + ": " + message
+		message = "key " + printable.Quote(l.Key) + ": " + message
 	}
 	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
 }
@@ -69,8 +69,9 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 			c.done.Refused.report(e.Position, "", e.Message)
 		}
 	}
-	if err := c.checkChains(in); err != nil {
-		return c.done, err
+	if c.chainsMayFail {
+		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
+			"together; check it")
 	}
 	c.count()
 	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
@@ -89,7 +90,7 @@ type converter struct {
 	from    Format
 	to      rulefile.Format
 	checker *resolver.RuleChecker // nil when all is read
-	// chainsMayFail tells that the rules together have to be compiled.
+	// chainsMayFail tells that the rules may be too much together.
 	chainsMayFail bool
 	done          Conversion
 	entries       int     // of the file, as far as its reader counts them
@@ -195,44 +196,4 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 		ways = append(ways, "requests add nothing to the query there, as the destination has one")
 	}
 	return strings.Join(ways, "; ")
-}
-
-// checkChains compiles the rules that have been written, where they can be too much together. For
-// that they are read again.
-func (c *converter) checkChains(in Input) error {
-	if !c.chainsMayFail {
-		return nil
-	}
-	again, ok := in.Reader.(io.Seeker)
-	if ok {
-		_, err := again.Seek(0, io.SeekStart)
-		ok = err == nil
-	}
-	if !ok {
-		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
-			"together, which only a file tells; check it")
-		return nil
-	}
-	compiler, err := resolver.NewCompiler(resolver.Options{})
-	if err != nil {
-		return err
-	}
-	refused := c.placesOf(c.done.Refused)
-	_, inReading := c.from.Read(in, func(rule resolver.Rule) {
-		if !contains(refused, c.placeOf(rule.Position)) {
-			compiler.Add(rule)
-		}
-	})
-	if _, listed := errors.AsType[rulefile.Errors](inReading); inReading != nil && !listed {
-		return inReading
-	}
-	_, err = compiler.Compile()
-	wrong, listed := errors.AsType[resolver.RuleErrors](err)
-	for _, e := range wrong {
-		c.done.Refused.report(e.Position, e.Key, e.Message+"; the rule is written all the same")
-	}
-	if listed {
-		return nil
-	}
-	return err
 }

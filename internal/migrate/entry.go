@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -37,7 +38,7 @@ func (t *Table) HasHost(host string) bool {
 
 // OtherHost is why an entry of a host that is not the site's is refused.
 func OtherHost(host string) error {
-	return errors.New("a rule has no host; if " + Quote(host) + " is this site's, name it with " +
+	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it with " +
 		"--line-host, else write the entry into the file of that host's site")
 }
 
@@ -46,7 +47,7 @@ func CheckDestination(to string) error {
 	if IsURL(to) || strings.HasPrefix(to, "/") {
 		return nil
 	}
-	return errors.New(Quote(to) + " is no destination; it begins with \"/\", \"http://\" or " +
+	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" or " +
 		"\"https://\"")
 }
 
@@ -55,7 +56,7 @@ func CheckPath(path string) error {
 	end := strings.IndexAny(path, "?#")
 	switch {
 	case !strings.HasPrefix(path, "/"):
-		return errors.New("a path begins with \"/\", not as in " + Quote(path))
+		return errors.New("a path begins with \"/\", not as in " + printable.Quote(path))
 	case end < 0:
 		return nil
 	case path[end] == '#':

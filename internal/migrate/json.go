@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// JSON is a value of a JSON text, with the place where it begins.
+// JSON is a value of a JSON text, with the place where it begins. What is inside it is decoded when
+// it is asked for, so that of a long list one element at a time takes memory.
 type JSON struct {
 	At   resolver.Position
 	Name string // that it has in an object
@@ -22,11 +25,8 @@ type JSON struct {
 	Text string
 	// IsBroken is set on a string that is no Unicode text.
 	IsBroken bool
-	// Inside are the members of an object, or the elements of a list, in their order. What stands
-	// deeper than any list of redirects is left out.
-	Inside []JSON
-	// IsCut is set on an object or a list in which there is a mistake, behind what is inside.
-	IsCut bool
+
+	raw []byte // of an object or a list
 }
 
 // String says in words what a value is.
@@ -37,7 +37,7 @@ func (v JSON) String() string {
 	case '[':
 		return "an array"
 	case '"':
-		return Quote(v.Text)
+		return printable.Quote(v.Text)
 	}
 	return v.Text
 }
@@ -48,9 +48,30 @@ func (v JSON) Truth() (is, ok bool) {
 	return is, is || v.Kind == 'w' && v.Text == "false"
 }
 
+// Inside returns the members of an object, or the elements of a list, in their order.
+func (v JSON) Inside() iter.Seq[JSON] {
+	return func(yield func(JSON) bool) {
+		if v.raw == nil {
+			return
+		}
+		d := newJSONDecoder(v.raw, v.At)
+		for _, err := d.Token(); err == nil && d.More(); {
+			name := ""
+			if v.Kind == '{' {
+				token, _ := d.Token()
+				name, _ = token.(string)
+			}
+			inside, err := d.next()
+			if inside.Name = name; err != nil || !yield(inside) {
+				return
+			}
+		}
+	}
+}
+
 // Member returns the member of an object with a name, the zero value if there is none.
 func (v JSON) Member(name string) JSON {
-	for _, member := range v.Inside {
+	for member := range v.Inside() {
 		if member.Name == name {
 			return member
 		}
@@ -59,21 +80,18 @@ func (v JSON) Member(name string) JSON {
 }
 
 // DecodeJSON returns the values of a text, one or several behind each other. At a mistake it
-// returns what is in front of it, too.
+// returns those in front of it, too.
 func DecodeJSON(text []byte, source string) (values []JSON, err error) {
-	d := jsonDecoder{text: text, decoder: json.NewDecoder(bytes.NewReader(text)),
-		at: resolver.Position{Source: source, Line: 1, Column: 1}}
-	d.decoder.UseNumber() // of any size
-	for err == nil {
-		var v JSON
-		if v, err = d.value(0); v.Kind != 0 {
-			values = append(values, v)
-		}
-		if rest := d.text[d.decoder.InputOffset():]; err == nil && len(bytes.TrimSpace(rest)) == 0 {
+	d := newJSONDecoder(text, resolver.Position{Source: source, Line: 1, Column: 1})
+	for {
+		v, err := d.next()
+		if err == io.EOF && values != nil {
 			return values, nil
+		} else if err != nil {
+			return values, ErrorAt(d.at, explainJSON(err))
 		}
+		values = append(values, v)
 	}
-	return values, ErrorAt(d.at, explainJSON(err))
 }
 
 // explainJSON says what is no JSON.
@@ -85,18 +103,47 @@ func explainJSON(err error) string {
 		"marks, and there is a comma between two values", err)
 }
 
-// jsonDecoder decodes values of a text.
+// jsonDecoder decodes values of a text one behind the other, and counts lines.
 type jsonDecoder struct {
-	text    []byte
-	decoder *json.Decoder
-	begin   int // of the last token
-	at      resolver.Position
+	*json.Decoder
+	text  []byte
+	begin int // of the last value, or where the mistake is
+	at    resolver.Position
 }
 
-// token reads the next token.
-func (d *jsonDecoder) token() (json.Token, error) {
-	rest := d.text[d.decoder.InputOffset():]
-	begin := len(d.text) - len(bytes.TrimLeft(rest, " \t\r\n,:"))
+func newJSONDecoder(text []byte, at resolver.Position) *jsonDecoder {
+	return &jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(text)), text: text, at: at}
+}
+
+// next returns the next value.
+func (d *jsonDecoder) next() (v JSON, err error) {
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		begin := len(d.text)
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			begin = int(wrong.Offset) - 1
+		}
+		d.goTo(begin)
+		return v, err
+	}
+	end := int(d.InputOffset())
+	d.goTo(end - len(raw))
+	raw = d.text[d.begin:end]
+	v.At, v.Kind = d.at, raw[0]
+	switch v.Kind {
+	case '{', '[':
+		v.raw = raw
+	case '"':
+		err = json.Unmarshal(raw, &v.Text)
+		v.IsBroken = !utf8.Valid(raw) || hasHalfCharacter(v.Text, raw)
+	default:
+		v.Kind, v.Text = 'w', string(raw)
+	}
+	return v, err
+}
+
+// goTo counts lines up to a byte of the text.
+func (d *jsonDecoder) goTo(begin int) {
 	passed := d.text[d.begin:begin]
 	if last := bytes.LastIndexByte(passed, '\n'); last >= 0 {
 		d.at.Line += bytes.Count(passed, []byte("\n"))
@@ -105,79 +152,11 @@ func (d *jsonDecoder) token() (json.Token, error) {
 		d.at.Column += len(passed)
 	}
 	d.begin = begin
-	return d.decoder.Token()
 }
 
-// value reads a value that stands so deep in others.
-func (d *jsonDecoder) value(depth int) (v JSON, err error) {
-	token, err := d.token()
-	if err != nil {
-		return v, err
-	}
-	v.At = d.at
-	switch token := token.(type) {
-	case json.Delim:
-		v.Kind = byte(token)
-		err = d.readInside(&v, depth)
-		v.IsCut = err != nil
-		return v, err
-	case string:
-		raw := d.text[d.begin:d.decoder.InputOffset()]
-		v.Kind, v.Text = '"', token
-		v.IsBroken = !utf8.Valid(raw) || HasHalfCharacter(token, raw)
-	default:
-		v.Kind, v.Text = 'w', string(d.text[d.begin:d.decoder.InputOffset()])
-	}
-	return v, nil
-}
-
-// readInside reads what is inside an object or a list, up to its end.
-func (d *jsonDecoder) readInside(v *JSON, depth int) error {
-	const deepest = 8
-	if depth == deepest {
-		return d.skip()
-	}
-	for d.decoder.More() {
-		var name json.Token
-		var err error
-		if v.Kind == '{' {
-			if name, err = d.token(); err != nil {
-				return err
-			}
-		}
-		value, err := d.value(depth + 1)
-		value.Name, _ = name.(string)
-		if value.Kind != 0 {
-			v.Inside = append(v.Inside, value)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	_, err := d.token()
-	return err
-}
-
-// skip passes over what is inside an object or a list, and its end.
-func (d *jsonDecoder) skip() error {
-	for depth := 1; depth > 0; {
-		token, err := d.token()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-	}
-	return nil
-}
-
-// HasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
+// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
 // put U+FFFD into text, where raw says nothing of that character.
-func HasHalfCharacter(text string, raw []byte) bool {
+func hasHalfCharacter(text string, raw []byte) bool {
 	n := strings.Count(text, "\uFFFD")
 	return n > 0 && n > bytes.Count(raw, []byte("\uFFFD"))+bytes.Count(bytes.ToLower(raw),
 		[]byte(`\ufffd`))

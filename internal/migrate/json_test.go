@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,9 @@ func outline(values []migrate.JSON) string {
 		if v.IsBroken {
 			b.WriteString(" broken")
 		}
-		if fmt.Fprintf(&b, " %s", v); v.Inside != nil {
-			fmt.Fprintf(&b, " (%s)", outline(v.Inside))
+		fmt.Fprintf(&b, " %s", v)
+		if inside := slices.Collect(v.Inside()); inside != nil {
+			fmt.Fprintf(&b, " (%s)", outline(inside))
 		}
 		b.WriteString("; ")
 	}
@@ -35,19 +37,14 @@ func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
 		{`["\ud800", "\ufffd", "a` + "\xff\"]",
 			`1:1 an array (1:2 broken "�"; 1:12 "�"; 1:22 broken "a�")`, ""},
 		{"", "", "links:1:1: it ends too early"},
-		{`[1, {"a": [`, "1:1 an array (1:2 1; 1:5 an object (1:11 a an array))",
-			"links:1:12: it ends too early"},
-		{`["a`, "1:1 an array", "links:1:2: it ends too early"},
-		{`[1, 2 3]`, "1:1 an array (1:2 1; 1:5 2)",
-			"links:1:7: invalid character '3' after array element"},
-		{`["a", // no`, `1:1 an array (1:2 "a")`,
-			"links:1:7: invalid character '/' looking for beginning of value"},
-		{"[1,]", "1:1 an array (1:2 1)",
-			"links:1:4: invalid character ']' looking for beginning of value"},
-		{"{'a': 1}", "1:1 an object", "links:1:2: invalid character '\\''"},
+		{"{}\n[1, {\"a\": [", "1:1 an object", "links:2:12: it ends too early"},
+		{`["a`, "", "links:1:4: it ends too early"},
+		{`[1, 2 3]`, "", "links:1:7: invalid character '3' after array element"},
+		{`["a", // no`, "", "links:1:7: invalid character '/' looking for beginning of value"},
+		{"[1,]", "", "links:1:4: invalid character ']' looking for beginning of value"},
+		{"{'a': 1}", "", "links:1:2: invalid character '\\'' looking for beginning of object key " +
+			"string"},
 		{"\n/** x */", "", "links:2:1: invalid character '/' looking for beginning of value"},
-		{"[[[[[[[[[[1, {\"a\": []}]]]]]]]]]]", "1:1 an array (1:2 an array (1:3 an array (1:4 an array " +
-			"(1:5 an array (1:6 an array (1:7 an array (1:8 an array (1:9 an array))))))))", ""},
 	} {
 		values, err := migrate.DecodeJSON([]byte(tt.text), "links")
 		got, wrong := outline(values), ""
@@ -64,7 +61,7 @@ func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
 func TestJSONOfAnyDepthIsDecoded(t *testing.T) {
 	for _, open := range []string{"[", `{"a":`} {
 		values, err := migrate.DecodeJSON([]byte(strings.Repeat(open, 100_000)), "links")
-		if len(values) != 1 || err == nil {
+		if len(values) != 0 || err == nil {
 			t.Errorf("%d values, %v", len(values), err)
 		}
 	}

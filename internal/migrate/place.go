@@ -19,45 +19,31 @@ func (c *converter) placeOf(at resolver.Position) place {
 	return p
 }
 
-// placesOf returns the places of lines, each once and in their order.
-func (c *converter) placesOf(lines Lines) []place {
-	places := make([]place, len(lines.Reports))
-	for i, l := range lines.Reports {
-		places[i] = c.placeOf(l.Position)
-	}
-	return sorted(places)
-}
-
-// sorted puts places in order, each once.
-func sorted(places []place) []place {
-	slices.Sort(places)
-	return slices.Compact(places)
-}
-
-func contains(places []place, p place) bool {
-	_, is := slices.BinarySearch(places, p)
-	return is
-}
-
-// without returns the places that are none of others.
-func without(places, others []place) []place {
-	return slices.DeleteFunc(places, func(p place) bool { return contains(others, p) })
-}
-
 // count counts lines. Each counts once, as the worst that became of one of its rules.
 func (c *converter) count() {
+	const approximated, dropped, refused = 1, 2, 3
 	done := &c.done
-	refused := c.placesOf(done.Refused)
+	worst := make(map[place]int, len(c.places))
+	for _, p := range c.places {
+		worst[p] = 0
+	}
+	kinds := []*Lines{approximated: &done.Approximated, dropped: &done.Dropped, refused: &done.Refused}
+	for kind, lines := range kinds[1:] {
+		for _, l := range lines.Reports {
+			p := c.placeOf(l.Position)
+			worst[p] = max(worst[p], kind+1)
+		}
+	}
+	done.Exact = max(len(worst), c.entries)
+	for _, kind := range worst {
+		if kind > 0 {
+			kinds[kind].Count++
+			done.Exact--
+		}
+	}
 	done.Approximated.Reports = slices.DeleteFunc(done.Approximated.Reports,
-		func(l LineReport) bool { return contains(refused, c.placeOf(l.Position)) })
-	dropped := without(c.placesOf(done.Dropped), refused)
-	approximated := without(c.placesOf(done.Approximated), dropped)
-	done.Refused.Count, done.Dropped.Count, done.Approximated.Count =
-		len(refused), len(dropped), len(approximated)
-	// a line can be part of the next one's rule, so that no rule has its place
-	all := sorted(slices.Concat(c.places, refused, dropped, approximated))
-	done.Exact = max(len(all), c.entries) - len(refused) - len(dropped) - len(approximated)
-	for _, lines := range []*Lines{&done.Approximated, &done.Refused, &done.Dropped} {
+		func(l LineReport) bool { return worst[c.placeOf(l.Position)] == refused })
+	for _, lines := range kinds[1:] {
 		slices.SortStableFunc(lines.Reports, func(a, b LineReport) int {
 			return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line),
 				cmp.Compare(a.Position.Column, b.Position.Column))

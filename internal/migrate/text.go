@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -42,21 +42,12 @@ func CheckText(what, text string) error {
 	return nil
 }
 
-// Quote returns a text in quotation marks, and of a long one its beginning.
-func Quote(text string) string {
-	const most = 200
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
-	}
-	return strconv.Quote(text)
-}
-
 // QuoteAll lists texts, as many as a person reads.
 func QuoteAll(texts []string) string {
 	const most = 20
 	var quoted []string
 	for _, text := range texts[:min(len(texts), most)] {
-		quoted = append(quoted, Quote(text))
+		quoted = append(quoted, printable.Quote(text))
 	}
 	if len(texts) > most {
 		quoted = append(quoted, "…")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -59,7 +60,7 @@ func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	for rule := range rules {
 		if err := checkInMap(rule); err != nil {
 			errs = append(errs, &rulefile.Error{Position: rule.Position,
-				Message: "key " + Quote(rule.Key) + ": " + err.Error()})
+				Message: "key " + printable.Quote(rule.Key) + ": " + err.Error()})
 			continue
 		}
 		b.WriteString("/" + rule.Key + " " + rule.Value + "\n")

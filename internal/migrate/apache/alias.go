@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -87,7 +88,7 @@ func parseAlias(name string, words []migrate.Word) (a aliasLine, err error) {
 			if isStatus {
 				a.status, words = status, words[1:]
 			} else if len(words) > 2 {
-				return a, errors.New(migrate.Quote(words[0].Text) + " is no status; write permanent, " +
+				return a, errors.New(printable.Quote(words[0].Text) + " is no status; write permanent, " +
 					"temp, seeother, gone or a number")
 			}
 		}
@@ -101,7 +102,7 @@ func parseAlias(name string, words []migrate.Word) (a aliasLine, err error) {
 	switch {
 	case a.checkStatus() != nil:
 	case isGone && len(words) == 2:
-		return a, errors.New("what is gone has no destination; remove " + migrate.Quote(words[1].Text))
+		return a, errors.New("what is gone has no destination; remove " + printable.Quote(words[1].Text))
 	case isGone:
 		a.answer, a.status = redirects.Gone, 0
 	case len(words) == 1:
@@ -143,7 +144,7 @@ func (h *reader) addRedirect(at resolver.Position, a *aliasLine) {
 	from, to := a.from.Text, a.to
 	isGone := a.answer == redirects.Gone
 	if !strings.HasPrefix(from, "/") {
-		h.Wrong(at, "%s is no path; it begins with \"/\"", migrate.Quote(from))
+		h.Wrong(at, "%s is no path; it begins with \"/\"", printable.Quote(from))
 		return
 	}
 	if err := migrate.CheckDestination(to); err != nil && !isGone {

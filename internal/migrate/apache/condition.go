@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -77,7 +77,7 @@ func hasHost(conditions []condition) bool {
 
 func (c *condition) refuse(why string) error {
 	return fmt.Errorf("the line has a condition at line %d, on %s, and a rule looks at the path "+
-		"alone: %s", c.at.Line, migrate.Quote(c.test), why)
+		"alone: %s", c.at.Line, printable.Quote(c.test), why)
 }
 
 // remedy says what does what a condition does.

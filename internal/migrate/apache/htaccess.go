@@ -78,7 +78,7 @@ func (h *reader) next() (d directive, err error) {
 		return d, err
 	}
 	at := h.lines.At(1)
-	if d.line, err = h.join(d.line, at); err != nil {
+	if d.line, err = h.join(d.line); err != nil {
 		return d, err
 	}
 	text := strings.TrimLeft(d.line, migrate.Space)
@@ -95,8 +95,7 @@ func (h *reader) next() (d directive, err error) {
 }
 
 // join appends the lines to one over which it goes on.
-func (h *reader) join(line string, at resolver.Position) (string, error) {
-	const longest = 1 << 20
+func (h *reader) join(line string) (string, error) {
 	var whole strings.Builder
 	for {
 		before, goesOn := strings.CutSuffix(line, `\`)
@@ -106,10 +105,6 @@ func (h *reader) join(line string, at resolver.Position) (string, error) {
 		var err error
 		if line, err = h.lines.Next(); err != nil && err != io.EOF {
 			return "", err
-		}
-		if whole.Len()+len(line) > longest {
-			return "", migrate.ErrorAt(at, "the line is longer than a mebibyte with those that it goes "+
-				"on over, and holds no rule")
 		}
 	}
 }

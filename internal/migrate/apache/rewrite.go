@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -57,7 +58,7 @@ func (h *reader) takeRewriting(d *directive) {
 		state.base = redirects.Encoded(strings.TrimSuffix(first, "/") + "/")
 		state.hasBase = true
 	case d.name == "rewritebase":
-		h.Wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", migrate.Quote(first))
+		h.Wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", printable.Quote(first))
 	default: // RewriteOptions, RewriteMap, RewriteLock, RewriteLog
 		h.said.passOver(d)
 	}

@@ -85,14 +85,6 @@ func TestWhatRewriteRulesLetPassIsStillRedirectedByApache(t *testing.T) {
 	})
 }
 
-func TestALineThatGoesOnForAMebibyteIsAnError(t *testing.T) {
-	text := "Redirect /a \\\n" + strings.Repeat("Redirect /a \\\n", 200_000)
-	_, _, errs := migratetest.Read(apache.Read, rulefile.Reading{}, text)
-	if len(errs) != 1 || !strings.HasPrefix(errs[0], "file:1:1: the line is longer than a mebibyte") {
-		t.Errorf("%.200q", errs)
-	}
-}
-
 func TestARedirectBehindARewriteRuleIsToBecomeOne(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect /a/b /c\nRewriteRule ^a/ /b [R,L]",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -61,7 +62,7 @@ func splitFlags(text string) (flags []string, err error) {
 	inside, isClosed := strings.CutSuffix(inside, "]")
 	if !isOpen || !isClosed {
 		return nil, errors.New("the flags stand in brackets, without white space, and are not " +
-			migrate.Quote(text) + "; write them like [R=301,L]")
+			printable.Quote(text) + "; write them like [R=301,L]")
 	}
 	for flag := range strings.SplitSeq(inside, ",") {
 		flags = append(flags, strings.TrimSpace(flag))
@@ -107,7 +108,7 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 		decides = false
 		fallthrough
 	default:
-		err = errors.New("the flag " + migrate.Quote(flag) + " has no equivalent; leave it out, or use " +
+		err = errors.New("the flag " + printable.Quote(flag) + " has no equivalent; leave it out, or use " +
 			"Caddy's redir with a path_regexp matcher")
 	}
 	r.decides = r.decides || decides
@@ -124,7 +125,7 @@ func (r *rewriteRule) setStatus(value string) error {
 	case ok && resolver.ValidStatus(status):
 		r.status = status
 	default:
-		return errors.New("a rule has no status " + migrate.Quote(value) + "; use Caddy's respond, or " +
+		return errors.New("a rule has no status " + printable.Quote(value) + "; use Caddy's respond, or " +
 			"error and handle_errors")
 	}
 	return nil

@@ -14,12 +14,10 @@ import (
 type array struct {
 	t       *migrate.Table
 	program program // of those that entries tell, the last one
-	entries []entry
-	isFound bool // there is a list, or an entry
-	// internal counts entries that Next.js has made itself.
-	internal int
-	unknown  []string // members of entries that say nothing
-	sites    []string // of Firebase that have redirects
+	entries []*entry
+	isFound bool     // there is a list, or an entry
+	unknown []string // members of entries that say nothing
+	sites   []string // of Firebase that have redirects
 }
 
 // ReadArray reads a list of redirects, a file that holds one, or an object on each line.
@@ -57,7 +55,7 @@ func (a *array) readText(text []byte) error {
 		default:
 			return migrate.ErrorAt(v.At, "nothing may follow the list of redirects")
 		}
-		if i == 0 && !a.isFound && !v.IsCut {
+		if i == 0 && !a.isFound {
 			a.t.Wrong(v.At, "there are no redirects here; they are a list of objects, or that is the "+
 				"member \"redirects\" of an object, or of \"hosting\" in it; write --from json if these "+
 				"are rules of shortlink")
@@ -68,13 +66,13 @@ func (a *array) readText(text []byte) error {
 
 // readObject reads an object that is not in a list: a redirect, or what holds a list of them.
 func (a *array) readObject(v migrate.JSON) {
-	isEntry := func(m migrate.JSON) bool {
-		return slices.Contains([]string{"source", "from", "glob", "destination", "to"}, m.Name)
-	}
-	if slices.ContainsFunc(v.Inside, isEntry) {
-		a.isFound = true
-		a.readEntry(v)
-		return
+	for m := range v.Inside() {
+		switch m.Name {
+		case "source", "from", "glob", "destination", "to":
+			a.isFound = true
+			a.readEntry(v)
+			return
+		}
 	}
 	switch hosting := v.Member("hosting"); hosting.Kind {
 	case '{':
@@ -91,7 +89,7 @@ func (a *array) readObject(v migrate.JSON) {
 func (a *array) readHolder(v migrate.JSON) {
 	var elsewhere []string
 	isOfPages := false
-	for _, m := range v.Inside {
+	for m := range v.Inside() {
 		isFalse := m.Kind == 'w' && m.Text == "false"
 		switch m.Name {
 		case "redirects":
@@ -121,7 +119,7 @@ func (a *array) readHolder(v migrate.JSON) {
 // readList reads a list of redirects.
 func (a *array) readList(list migrate.JSON) {
 	a.isFound = true
-	for _, v := range list.Inside {
+	for v := range list.Inside() {
 		switch {
 		case a.t.IsGivenUp(v.At):
 			return
@@ -135,7 +133,7 @@ func (a *array) readList(list migrate.JSON) {
 
 // readSites reads the sites of Firebase, of which one can have redirects.
 func (a *array) readSites(sites migrate.JSON) {
-	for _, site := range sites.Inside {
+	for site := range sites.Inside() {
 		n := len(a.entries)
 		if a.readHolder(site); len(a.entries) > n {
 			name := site.Member("target")
@@ -154,9 +152,6 @@ func (a *array) readSites(sites migrate.JSON) {
 
 // readEntry reads an object that is a redirect.
 func (a *array) readEntry(v migrate.JSON) {
-	if v.IsCut {
-		return
-	}
 	e := newEntry(a.t, v)
 	a.tellsProgram(e.program())
 	for _, name := range e.unknown {
@@ -171,10 +166,9 @@ func (a *array) readEntry(v migrate.JSON) {
 	switch {
 	case len(e.wrong) > 0:
 	case e.isInternal:
-		a.t.Count(e.at)
-		a.internal++
+		a.t.Count(e.at) // which Next.js has made itself
 	default:
-		e.names = nil
+		e.names, e.unknown = nil, nil
 		a.entries = append(a.entries, e)
 	}
 }
@@ -188,8 +182,8 @@ func (a *array) finish() {
 	a.t.Program, a.t.Slashes, a.t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	isUnsaid, hasQuery := false, false
 	for i, e := range a.entries {
-		a.entries[i] = entry{} // as lines take memory, too
-		a.addLines(&e)
+		a.entries[i] = nil // as lines take memory, too
+		a.addLines(e)
 		isUnsaid = isUnsaid || e.status == 0 && e.permanent == 0
 		hasQuery = hasQuery || a.keepsQuery() && migrate.HasQuery(e.destination)
 	}
@@ -200,9 +194,6 @@ func (a *array) finish() {
 		a.t.Remark("of a parameter that both the request and a destination have, Vercel and Next.js " +
 			"take the destination's, Firebase has both, and rules take the request's; the option " +
 			"protect q keeps the destination's of a parameter q")
-	}
-	if a.internal > 0 {
-		a.t.Remark("Next.js has made some entries itself, which are marked internal; they are left out")
 	}
 	if len(a.unknown) > 0 {
 		a.t.Remark("members that say nothing here are passed over: %s", migrate.QuoteAll(a.unknown))

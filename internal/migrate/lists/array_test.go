@@ -72,7 +72,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"what Next.js made", `{"version":3,"redirects":[{"source":"/:p+/","destination":"/:p+",` +
 			`"internal":true,"statusCode":308,"regex":"^x"},{"source":"/x","destination":"https://e.example",` +
 			`"basePath":false,"permanent":false,"regex":"^x"}]}`, rulefile.Reading{},
-			"x,https://e.example,307,exact\n", "either letter case\nNext.js has made some entries"},
+			"x,https://e.example,307,exact\n", "either letter case"},
 		{"a member that is none", `[{"source":"/x","destination":"/y","permanent":true,"note":"z"}]`,
 			rulefile.Reading{}, "x,/y,308,exact\n", `passed over: "note"`},
 		{"a name that is none", `[{"source":"/x/:a","destination":"/y/:b","permanent":true}]`,
@@ -240,7 +240,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 				"file:4:1: a path begins with \"/\"\n" +
 				"file:4:35: redirect of \"/a\": \"permanent\" takes true or false, not 1"},
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
-			rulefile.Reading{}, "a,/b,308,exact\n", "this is no JSON: it ends too early"},
+			rulefile.Reading{}, "", "this is no JSON: it ends too early"},
 		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
 			"file:1:1: there are no redirects here\nwrite --from json if these are rules of shortlink"},
 		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},
@@ -249,7 +249,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 			rulefile.Reading{}, "",
 			"file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
-			strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) + `}]`,
+			strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000) + `}]`,
 			rulefile.Reading{}, "a,/b,308,exact\n", `passed over: "x"`},
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -30,11 +31,11 @@ type entry struct {
 }
 
 // newEntry takes an object apart.
-func newEntry(t *migrate.Table, v migrate.JSON) entry {
-	e := entry{t: t, at: v.At}
-	for _, m := range v.Inside {
+func newEntry(t *migrate.Table, v migrate.JSON) *entry {
+	e := &entry{t: t, at: v.At}
+	for m := range v.Inside() {
 		if e.has(m.Name) {
-			e.wrong = append(e.wrong, migrate.Quote(m.Name)+" stands twice")
+			e.wrong = append(e.wrong, printable.Quote(m.Name)+" stands twice")
 			continue
 		}
 		want, isKnown := e.set(m)
@@ -115,7 +116,7 @@ func (e *entry) checkText(v migrate.JSON, want string) string {
 func (e *entry) setSources(m migrate.JSON) (want string) {
 	paths := []migrate.JSON{m}
 	if m.Kind == '[' && m.Name == "from" {
-		paths = m.Inside
+		paths = slices.Collect(m.Inside())
 	}
 	for _, path := range paths {
 		if want = e.checkText(path, "a path"); want != "" {
@@ -145,20 +146,21 @@ func (e *entry) setConditions(m migrate.JSON) (want string) {
 	if m.Kind != '[' {
 		return "a list"
 	}
-	if len(m.Inside) == 0 {
+	conditions := slices.Collect(m.Inside())
+	if len(conditions) == 0 {
 		return ""
 	}
-	first := m.Inside[0]
+	first := conditions[0]
 	kind, host := first.Member("type").Text, first.Member("value").Text
-	isHost := kind == "host" && m.Name == "has" && len(m.Inside) == 1
+	isHost := kind == "host" && m.Name == "has" && len(conditions) == 1
 	switch {
 	case isHost && e.t.HasHost(strings.ReplaceAll(host, `\.`, ".")):
-		e.notes = append(e.notes, "the redirect is for the host "+migrate.Quote(host)+" alone, and "+
+		e.notes = append(e.notes, "the redirect is for the host "+printable.Quote(host)+" alone, and "+
 			"the rule for every host of the site")
 	case isHost:
 		e.refuse(migrate.OtherHost(host))
 	default:
-		e.refuse(errors.New("a rule has no condition " + migrate.Quote(m.Name) + " (" +
+		e.refuse(errors.New("a rule has no condition " + printable.Quote(m.Name) + " (" +
 			cmp.Or(kind, "?") + "); use Caddy's redir with a matcher"))
 	}
 	return ""
@@ -177,6 +179,6 @@ func (e *entry) check() {
 		e.wrong = append(e.wrong, `it has no "destination"`)
 	}
 	for i, wrong := range e.wrong {
-		e.wrong[i] = "redirect of " + migrate.Quote(strings.Join(e.sources, " ")) + ": " + wrong
+		e.wrong[i] = "redirect of " + printable.Quote(strings.Join(e.sources, " ")) + ": " + wrong
 	}
 }

@@ -2,13 +2,12 @@ package lists
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -25,21 +24,25 @@ type golinkLink struct{ Short, Long string }
 
 // ReadGolink reads what golink exports: an object on each line, whose Long can be a template.
 func ReadGolink(t *migrate.Table, r io.Reader) error {
+	text, err := migrate.ReadText(r, t.Source)
+	if err != nil {
+		return err
+	}
 	t.Program, t.Status = "golink", cmp.Or(t.Status, 302)
 	g := golink{t: t}
-	defer g.remark()
-	for lines := t.NewLineReader(r); ; {
-		line, err := lines.NextEntry()
-		if err != nil || t.IsGivenUp(lines.At(1)) {
-			return err
+	links, err := migrate.DecodeJSON(text, t.Source)
+	for _, v := range links {
+		if t.IsGivenUp(v.At) {
+			break
 		}
-		link, err := parseGolink(line)
-		if err != nil {
-			t.Wrong(lines.At(1), "%s", err)
-			continue
+		if link, err := parseGolink(v); err != nil {
+			t.Wrong(v.At, "%s", err)
+		} else {
+			g.add(v.At, link)
 		}
-		g.add(lines.At(1), link)
 	}
+	g.remark()
+	return err
 }
 
 // remark says what is true of all links.
@@ -56,31 +59,17 @@ func (g *golink) remark() {
 	}
 }
 
-// parseGolink reads a line.
-func parseGolink(line string) (link golinkLink, err error) {
-	if err := migrate.CheckText("the line", line); err != nil {
-		return link, err
-	}
-	err = json.Unmarshal([]byte(line), &link)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return link, fmt.Errorf("%q takes a string, not a JSON %s", wrong.Field, wrong.Value)
-	}
-	both := link.Short + link.Long
+// parseGolink takes a link apart.
+func parseGolink(v migrate.JSON) (link golinkLink, err error) {
+	short, long := v.Member("Short"), v.Member("Long")
 	switch {
-	case err != nil:
-		message := "the line is no object such as {\"Short\": \"docs\", \"Long\": " +
-			"\"https://docs.example\"}"
-		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
-			message += ": " + wrong.Error()
-		}
-		return link, errors.New(message)
-	case link.Short == "" || link.Long == "":
-		return link, errors.New("the link has no \"Short\", which is the key, or no \"Long\", " +
-			"which is the destination")
-	case migrate.HasHalfCharacter(both, []byte(line)):
+	case short.Kind != '"' || short.Text == "" || long.Kind != '"' || long.Text == "":
+		return link, errors.New("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
+			"\"https://docs.example\"}, and this one has no key or no destination")
+	case short.IsBroken || long.IsBroken:
 		return link, errors.New("a string of the link " + migrate.NotUnicode)
 	}
-	return link, migrate.CheckText("the link", both)
+	return golinkLink{short.Text, long.Text}, migrate.CheckText("the link", short.Text+long.Text)
 }
 
 // add adds the line of a link: for its path and all below, which goes on at the destination.
@@ -89,7 +78,7 @@ func (g *golink) add(at resolver.Position, link golinkLink) {
 	target, err := parseGolinkTarget(link.Long)
 	if err == nil && strings.Contains(link.Short, "/") {
 		err = errors.New("golink takes the first segment of a path for the key, so no request gets to " +
-			migrate.Quote(link.Short))
+			printable.Quote(link.Short))
 	}
 	if err != nil {
 		g.t.Refuse(at, redirects.Below(path), err)

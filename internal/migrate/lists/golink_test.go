@@ -52,13 +52,15 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 		{"no template", `{"Short":"me","Long":"/who/{{.User"}`, rulefile.Reading{}, "",
 			"file:1:1: the template is none that a rule can stand for: link:1: unclosed action"},
 		{"several errors", "{\"Short\":1}\n\n[]\n{}\n{\"Short\":\"a\",\"Long\":\"b\"}\n" +
-			"{\"Short\":\"a/b\",\"Long\":\"/b\"}\n{\"Short\":\"\\u0001\",\"Long\":\"/b\"}\n\xff\n" +
-			"{\"Short\":\"\\ud800\",\"Long\":\"/b\"}\n", rulefile.Reading{}, "",
-			"file:1:1: \"Short\" takes a string, not a JSON number\nfile:3:1: the line is no object such as " +
-				"{\"Short\": \"docs\", \"Long\": \"https://docs.example\"}\n" +
-				"file:4:1: the link has no \"Short\"\nfile:5:1: \"b\" is no destination\n" +
+			"{\"Short\":\"a/b\",\"Long\":\"/b\"}\n{\"Short\":\"\\u0001\",\"Long\":\"/b\"}\n" +
+			"{\"Short\":\"\xff\",\"Long\":\"/b\"}\n{\"Short\":\"\\ud800\",\"Long\":\"/b\"}\nno\n",
+			rulefile.Reading{}, "",
+			"file:1:1: a link is an object such as {\"Short\": \"docs\", \"Long\": " +
+				"\"https://docs.example\"}\nfile:3:1: a link is\n" +
+				"file:4:1: a link is\nfile:5:1: \"b\" is no destination\n" +
 				"file:6:1: golink takes the first segment\nfile:7:1: the link holds control characters\n" +
-				"file:8:1: the line is no Unicode text\nfile:9:1: a string of the link is no Unicode"},
+				"file:8:1: a string of the link is no Unicode\nfile:9:1: a string of the link is no Unicode\n" +
+				"file:10:2: this is no JSON"},
 	})
 }
 

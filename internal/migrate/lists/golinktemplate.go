@@ -7,6 +7,7 @@ import (
 	"text/template/parse"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
 
@@ -90,7 +91,7 @@ func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
 
 // refuse says that a part of the template has no equivalent.
 func (w *golinkTemplate) refuse(node parse.Node) {
-	w.err = errors.New(noGolinkTemplate + "; this one has " + migrate.Quote(node.String()))
+	w.err = errors.New(noGolinkTemplate + "; this one has " + printable.Quote(node.String()))
 }
 
 // choose writes one of two branches that depend on whether there is a rest of the path.

@@ -56,7 +56,10 @@ func (e *tomlRedirect) line() (text string, why error) {
 	}
 	has := func(name string) bool {
 		m := e.Member(name)
-		return len(m.Inside) > 0 || m.Text != "" && m.Text != "false"
+		for range m.Inside() {
+			return true
+		}
+		return m.Text != "" && m.Text != "false"
 	}
 	switch {
 	case has("headers"):
@@ -84,8 +87,6 @@ func (e *tomlRedirect) path(name, oldName string) string {
 		err = fmt.Errorf("%q takes a string, not %s", name, m)
 	case err == nil && name == "to":
 		err = migrate.CheckDestination(text)
-	case strings.HasPrefix(text, "/.netlify"):
-		err = errors.New("no redirect is for paths that begin with /.netlify; remove it")
 	}
 	if err != nil {
 		e.refuse("%s", err)
@@ -132,7 +133,7 @@ func (e *tomlRedirect) namesIn(names ...string) (inside []string) {
 		if m.Kind != 0 && m.Kind != '{' {
 			e.refuse("%q takes a table, not %s", name, m)
 		}
-		for _, member := range m.Inside {
+		for member := range m.Inside() {
 			inside = append(inside, member.Name)
 		}
 	}

@@ -78,9 +78,6 @@ from = "/a"
 from = 3
 to = "b"
 [[redirects]]
-from = "/c
-to = "/d"
-[[redirects]]
 from = "/e"
 to = "/f"
 status = "301"
@@ -98,22 +95,14 @@ from = ""
 to = "/\u0001"
 `, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\n" +
 			"file:3:1: \"from\" takes a string, not 3\nfile:3:1: \"b\" is no destination\n" +
-			"file:7:11: this is no TOML: strings cannot contain newlines\n" +
-			"file:9:1: \"status\" takes a number, not \"301\"\nfile:14:1: \"force\" takes true or false\n" +
-			"file:14:1: the status is 301, 302\nfile:22:1: the redirect has no \"from\"\n" +
-			"file:22:1: \"to\" holds control characters\npassed over: \"comment\""},
+			"file:6:1: \"status\" takes a number, not \"301\"\nfile:11:1: \"force\" takes true or false\n" +
+			"file:11:1: the status is 301, 302\nfile:19:1: the redirect has no \"from\"\n" +
+			"file:19:1: \"to\" holds control characters\npassed over: \"comment\""},
+		{"what is no TOML", "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\n" +
+			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is no TOML: strings cannot contain newlines"},
 		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", "there are no [[redirects]]"},
 		{"something else", "redirects = 3\n", rulefile.Reading{}, "",
 			"redirects are written as [[redirects]]"},
-		{"depth", "redirects = " + strings.Repeat("[", 1_000_000), rulefile.Reading{}, "",
-			"file:1:1: arrays and tables stand in each other too deep"},
-		{"depth over lines", "redirects = " + strings.Repeat("[\n", 1_000_000), rulefile.Reading{}, "",
-			"file:101:1: arrays and tables stand in each other too deep"},
-		{"depth within a line", "[[redirects]]\nquery = " + strings.Repeat("{a=", 5000) + "1" +
-			strings.Repeat("}", 5000) + "\n", rulefile.Reading{}, "",
-			"file:2:1: arrays and tables stand in each other too deep"},
-		{"a key of many parts", "[[redirects]]\n" + strings.Repeat("a.", 15_000) + "a = 1\n",
-			rulefile.Reading{}, "", "file:2:1: arrays and tables stand in each other too deep"},
 		{"a text of several lines",
 			"[[redirects]]\nfrom=\"/a\"\nto=\"/b\"\nnote=\"\"\"\n[[redirects]]\n\"\"\"\n",
 			rulefile.Reading{}, "a,/b,301,exact\n", "passed over: \"note\""},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
 
@@ -102,14 +103,14 @@ func (p *pattern) addGroup(name string) error {
 	}
 	isSame := func(g group) bool { return g.name == name }
 	if name != "" && slices.ContainsFunc(p.groups, isSame) {
-		return errors.New(migrate.Quote(":"+name) + " stands twice; give one of them another name")
+		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
 	}
 	modifier := ""
 	if p.rest != "" && strings.IndexByte("*+?", p.rest[0]) >= 0 {
 		modifier, p.rest = p.rest[:1], p.rest[1:]
 	}
 	if modifier == "?" {
-		return errors.New("a rule has no optional segment " + migrate.Quote(":"+name+"?") +
+		return errors.New("a rule has no optional segment " + printable.Quote(":"+name+"?") +
 			"; write a rule for the path with it, and one for that without it")
 	}
 	if name == "" {
@@ -140,7 +141,7 @@ func (p *pattern) addGroup(name string) error {
 // noExpression is why an expression in parentheses has no equivalent.
 func noExpression(inside string) error {
 	return errors.New("a variable takes any segment, and no regular expression such as " +
-		migrate.Quote("("+inside+")") + "; " + migrate.InsteadOfExpression)
+		printable.Quote("("+inside+")") + "; " + migrate.InsteadOfExpression)
 }
 
 func (p *pattern) write(expression string, g group) {
@@ -166,29 +167,24 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	return nil
 }
 
+// inParentheses is what stands in parentheses, in which others may stand.
+var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)`)
+
 // cutParentheses cuts off what stands in parentheses, if that is next.
 func (p *pattern) cutParentheses() (inside string, err error) {
-	if p.rest == "" || p.rest[0] != '(' {
+	if !strings.HasPrefix(p.rest, "(") {
 		return "", nil
 	}
-	depth := 0
-	for i := 0; i < len(p.rest); i++ {
-		switch p.rest[i] {
-		case '\\':
-			i++
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				inside, p.rest = p.rest[1:i], p.rest[i+1:]
-				if inside == "" {
-					return "", errors.New("there is nothing in the parentheses; remove them")
-				}
-				return inside, nil
-			}
-		}
+	switch found := inParentheses.FindStringSubmatch(p.rest); {
+	case found == nil:
+		return "", errors.New("a parenthesis does not close, or too many stand in it; write \\( for the " +
+			"character")
+	case found[1] == "":
+		return "", errors.New("there is nothing in the parentheses; remove them")
+	default:
+		p.rest = p.rest[len(found[0]):]
+		return found[1], nil
 	}
-	return "", errors.New("a parenthesis does not close; write \\( for the character")
 }
 
 // parsePlain takes a path as it is.
@@ -221,7 +217,7 @@ func parseGlob(source string) (*pattern, error) {
 			"too; write \"*\" for any segment")
 	}
 	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
-		return p, errors.New("a rule has no " + migrate.Quote(literal[at:at+1]) + ", which is a part " +
+		return p, errors.New("a rule has no " + printable.Quote(literal[at:at+1]) + ", which is a part " +
 			"of a glob; " + migrate.InsteadOfExpression)
 	}
 	for i, segment := range strings.Split(front, "/") {

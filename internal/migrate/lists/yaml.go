@@ -10,18 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // yamlMap is a map of paths and destinations.
-type yamlMap struct {
-	t *migrate.Table
-	// passedOver are members beside "redirects", or nil.
-	passedOver []string
-	unreadable int // entries that are no YAML
-}
+type yamlMap struct{ t *migrate.Table }
 
 // ReadYAML reads a map of paths and destinations, or one that stands under "redirects".
 func ReadYAML(t *migrate.Table, r io.Reader) error {
@@ -29,110 +25,57 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	m := yamlMap{t: t}
-	m.readText(string(text), 0)
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return noYAML(t, err)
+	}
+	if len(document.Content) > 0 {
+		m := yamlMap{t}
+		m.readTable(document.Content[0])
+	}
 	if t.Status == 0 && t.Entries() > 0 {
 		t.Remark("a map in YAML tells neither the status of redirects nor what becomes of queries, so " +
 			"the site's own hold; say it with --status and --query")
 	}
-	if m.passedOver != nil {
-		t.Remark("members beside \"redirects\" are passed over: %s", migrate.QuoteAll(m.passedOver))
-	}
 	return nil
 }
 
-// readText reads lines behind some others. Of what is no YAML the entry is left out that has the
-// mistake, and the rest is read, before and after it.
-func (m *yamlMap) readText(text string, behind int) {
-	const most = 100 // as each takes another look at the text
-	for text != "" && m.unreadable < most {
-		document := new(yaml.Node)
-		err := yaml.Unmarshal([]byte(text), document)
-		if err == nil {
-			m.readDocument(document, behind)
-			return
-		}
-		line, what := yamlMistake(err, text)
-		at := m.t.Position(behind+line, 1)
-		m.t.Wrong(at, "this is no YAML: %s; an entry is a path, \": \" and its destination, and either "+
-			"may stand in quotation marks", what)
-		if m.unreadable++; m.unreadable == most {
-			m.t.Wrong(at, "this is entry number %d that is no YAML, and reading ends here", most)
-			return
-		}
-		before, after := cutEntry(text, line)
-		m.readText(before, behind)
-		behind += strings.Count(text[:len(text)-len(after)], "\n")
-		text = after
+// yamlMistake is what the library says: it does not tell a first line.
+var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// noYAML is the error of a file that is no YAML.
+func noYAML(t *migrate.Table, err error) error {
+	where := yamlMistake.FindStringSubmatch(err.Error())
+	line := 1
+	if where != nil && where[1] != "" {
+		line, _ = strconv.Atoi(where[1])
 	}
+	what := yamlMistake.ReplaceAllString(err.Error(), "")
+	return migrate.ErrorAt(t.Position(max(line, 1), 1), "this is no YAML: "+what+"; an entry is a "+
+		"path, \": \" and its destination, and either may stand in quotation marks")
 }
 
-// yamlMistake returns the line of a text that an error is about, from 1, and what is wrong there.
-// The library does not tell a first line, nor that of an alias.
-func yamlMistake(err error, text string) (line int, what string) {
-	what = strings.TrimPrefix(err.Error(), "yaml: ")
-	rest, isLine := strings.CutPrefix(what, "line ")
-	number, rest, isPlace := strings.Cut(rest, ": ")
-	if line, err := strconv.Atoi(number); isLine && isPlace && err == nil {
-		return max(line, 1), rest
-	}
-	if name, isAlias := strings.CutPrefix(what, "unknown anchor '"); isAlias {
-		name, _, _ = strings.Cut(name, "'")
-		before, _, _ := strings.Cut(text, "*"+name)
-		return strings.Count(before, "\n") + 1, what
-	}
-	return 1, what
-}
-
-// beginsEntry is what a line begins with that certainly begins an entry of the outermost map.
-var beginsEntry = regexp.MustCompile(`(?m)^[/^0-9A-Za-z]`)
-
-// cutEntry returns what stands before the entry that has a line of a text, and behind it.
-func cutEntry(text string, line int) (before, after string) {
-	end := 0 // of the line
-	for ; line > 0 && end < len(text); line-- {
-		length := strings.IndexByte(text[end:], '\n') + 1
-		if length == 0 {
-			length = len(text) - end
-		}
-		end += length
-	}
-	for begin := end; begin > 0 && before == ""; {
-		begin = strings.LastIndexByte(text[:begin-1], '\n') + 1
-		if beginsEntry.MatchString(text[begin : begin+1]) {
-			before = text[:begin]
-		}
-	}
-	if begin := beginsEntry.FindStringIndex(text[end:]); begin != nil {
-		after = text[end+begin[0]:]
-	}
-	return before, after
-}
-
-// readDocument reads the entries of a text behind some lines.
-func (m *yamlMap) readDocument(document *yaml.Node, behind int) {
-	if len(document.Content) == 0 {
-		return
-	}
-	table := document.Content[0]
+// readTable reads the entries of a map.
+func (m *yamlMap) readTable(table *yaml.Node) {
 	if redirects := m.memberRedirects(table); redirects != nil {
 		table = redirects
 	}
-	place := func(node *yaml.Node) resolver.Position {
-		return m.t.Position(behind+max(node.Line, 1), max(node.Column, 1))
-	}
 	if table.Kind != yaml.MappingNode {
-		m.t.Wrong(place(table), "redirects in YAML are a map of paths and destinations, not %s; write a "+
-			"line such as /old: /new for each", kindOfYAML(table))
+		m.t.Wrong(m.place(table), "redirects in YAML are a map of paths and destinations, not %s; write "+
+			"a line such as /old: /new for each", kindOfYAML(table))
 		return
 	}
 	for i := 0; i+1 < len(table.Content); i += 2 {
-		at := place(table.Content[i])
+		at := m.place(table.Content[i])
 		if m.t.IsGivenUp(at) {
 			return
 		}
 		m.readEntry(at, meant(table.Content[i]), meant(table.Content[i+1]))
 	}
+}
+
+func (m *yamlMap) place(node *yaml.Node) resolver.Position {
+	return m.t.Position(max(node.Line, 1), max(node.Column, 1))
 }
 
 // memberRedirects returns the map or list that stands under "redirects", or nil.
@@ -149,8 +92,8 @@ func (m *yamlMap) memberRedirects(table *yaml.Node) (redirects *yaml.Node) {
 			others = append(others, name.Value)
 		}
 	}
-	if redirects != nil {
-		m.passedOver = others
+	if redirects != nil && others != nil {
+		m.t.Remark("members beside \"redirects\" are passed over: %s", migrate.QuoteAll(others))
 	}
 	return redirects
 }
@@ -173,7 +116,7 @@ func kindOfYAML(node *yaml.Node) string {
 	case node.Tag == "!!null":
 		return "nothing"
 	}
-	return "the text " + migrate.Quote(node.Value)
+	return "the text " + printable.Quote(node.Value)
 }
 
 // readEntry reads an entry of the map.
@@ -187,7 +130,7 @@ func (m *yamlMap) readEntry(at resolver.Position, key, value *yaml.Node) {
 	case !isText(key):
 		m.t.Wrong(at, "a path is a text, not %s", kindOfYAML(key))
 	case !isText(value):
-		m.t.Wrong(at, "the destination of %s is a text, not %s", migrate.Quote(key.Value),
+		m.t.Wrong(at, "the destination of %s is a text, not %s", printable.Quote(key.Value),
 			kindOfYAML(value))
 	default:
 		m.addEntry(at, key.Value, value.Value)

@@ -95,7 +95,7 @@ func (n *blockReader) takeStatement(mark string) {
 	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
 		n.block.hasMasks = n.block.hasMasks || key == "hostnames"
 	case len(words) == 2 && key == "include":
-		n.Refuse(at, nil, errors.New("the file "+migrate.Quote(words[1].text)+
+		n.Refuse(at, nil, errors.New("the file "+printable.Quote(words[1].text)+
 			" stands on its own; convert it, too"))
 	case len(words) != 2:
 		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
@@ -124,7 +124,7 @@ func (n *blockReader) openBlock() {
 	default:
 		n.block.isOther = true
 		n.Wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
-			"and $request_uri", migrate.Quote(words[1].text))
+			"and $request_uri", printable.Quote(words[1].text))
 		return
 	}
 	n.maps = append(n.maps, words[2].text)

@@ -13,9 +13,8 @@ import (
 // mapReader reads a map that is none of nginx.
 type mapReader struct {
 	*migrate.Table
-	// hasTabs tells that a line can have a tab between key and destination, and blanks within them;
-	// isIndented that one began with a blank.
-	hasTabs, isIndented bool
+	// hasTabs tells that a line can have a tab between key and destination, and blanks within them.
+	hasTabs bool
 }
 
 // Read reads a map. It is a [migrate.Reader].
@@ -67,10 +66,6 @@ func (m *mapReader) take(line string, lines *migrate.LineReader) {
 	if err != nil {
 		m.Wrong(lines.At(1), "%s", err)
 		return
-	}
-	if at.Column > 1 && !m.isIndented {
-		m.isIndented = true
-		m.Remark("lines begin with a blank, which HAProxy takes all the same and Apache passes over")
 	}
 	if addPair(m.Table, at, key, to) && strings.Contains(to, "|") {
 		m.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -40,7 +41,7 @@ func lineTo(at resolver.Position, to string) redirects.Line {
 func pathOf(t *migrate.Table, key string) (path string, err error) {
 	if host, path, ok := cutHost(key); ok {
 		if !t.HasHost(host) {
-			return "", errors.New("a rule has no host; if " + migrate.Quote(host) +
+			return "", errors.New("a rule has no host; if " + printable.Quote(host) +
 				" is this site's, name it with --line-host")
 		}
 		key = path

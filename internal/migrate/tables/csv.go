@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -125,7 +126,7 @@ func (p *table) release() {
 	}
 	for host := range others {
 		if isOne {
-			p.t.Remark("all keys with a host have %s, which is left out", migrate.Quote(host))
+			p.t.Remark("all keys with a host have %s, which is left out", printable.Quote(host))
 		}
 	}
 }

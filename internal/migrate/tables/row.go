@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -31,7 +32,7 @@ func newRow(p *program, fields []string) *row {
 	for i, field := range fields {
 		err := migrate.CheckText("the row", field)
 		if i >= len(p.columns) && field != "" {
-			err = errors.New(migrate.Quote(field) + " stands behind the last column; put a field with " +
+			err = errors.New(printable.Quote(field) + " stands behind the last column; put a field with " +
 				"what separates columns into quotation marks")
 		}
 		r.wrong = cmp.Or(err, r.wrong)
@@ -87,7 +88,7 @@ func (r *row) isTrue(field string) bool {
 	case "false", "f", "":
 		return false
 	}
-	r.wrong = errors.New("this column holds true or false, not " + migrate.Quote(field))
+	r.wrong = errors.New("this column holds true or false, not " + printable.Quote(field))
 	return false
 }
 
@@ -151,7 +152,7 @@ func (r *row) path() string {
 func (r *row) setHost(host string) {
 	name, err := weburl.ParseHost(host)
 	if err != nil {
-		r.refused = errors.New(migrate.Quote(host) + " is the name of no host; write the key as a path")
+		r.refused = errors.New(printable.Quote(host) + " is the name of no host; write the key as a path")
 		return
 	}
 	r.host = name
@@ -172,7 +173,7 @@ func (r *row) answer(line *redirects.Line) {
 	switch {
 	case r.kind != "" && r.kind != "url" && r.kind != "error":
 		r.refused = errors.New("a rule leads somewhere by a redirect, and not by " +
-			migrate.Quote(r.kind) + "; use Caddy's rewrite or respond")
+			printable.Quote(r.kind) + "; use Caddy's rewrite or respond")
 	case code == 410:
 		line.Answer = redirects.Gone
 	case err == nil && resolver.ValidStatus(code):
@@ -183,6 +184,6 @@ func (r *row) answer(line *redirects.Line) {
 	case code >= 200 && code < 600:
 		r.refused = migrate.NoStatus(code)
 	default:
-		r.wrong = errors.New("the status is " + migrate.StatusCodes + ", not " + migrate.Quote(r.status))
+		r.wrong = errors.New("the status is " + migrate.StatusCodes + ", not " + printable.Quote(r.status))
 	}
 }

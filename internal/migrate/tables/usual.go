@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -128,7 +129,7 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 	code, ok := usualStatus(field)
 	if !ok {
 		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
-			migrate.Quote(field) + rulefile.InsteadOfStatus(field))
+			printable.Quote(field) + rulefile.InsteadOfStatus(field))
 	}
 	if u.isGone = code == statusGone; u.isGone {
 		return "", nil
@@ -160,7 +161,7 @@ func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, err
 		if c.hasStatus && !c.hasOther && !hasStatus {
 			listed, _ := errors.AsType[rulefile.Errors](err)
 			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
-				migrate.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
+				printable.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
 				"status, or remove it"})
 		}
 	}

@@ -3,8 +3,9 @@ package pathexpr
 import (
 	"errors"
 	"regexp/syntax"
-	"strconv"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
 // Remedy is what the messages advise for what has no equivalent.
@@ -70,10 +71,5 @@ var asWritten = strings.NewReplacer("[0-9]", `\d`, "[^0-9]", `\D`, "[0-9A-Z_a-z]
 
 // quote quotes an expression with its backslashes as they are, and of a long one its beginning.
 func quote(text string) string {
-	const most = 200
-	more := ""
-	if len(text) > most {
-		text, more = text[:most], "…"
-	}
-	return strings.ReplaceAll(strconv.Quote(text), `\\`, `\`) + more
+	return strings.ReplaceAll(printable.Quote(text), `\\`, `\`)
 }
