@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -46,10 +48,11 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 func (m *yamlMap) readText(text string, behind int) {
 	const most = 100 // as each takes another look at the text
 	for text != "" && m.unreadable < most {
-		document := new(yaml.Node)
-		err := yaml.Unmarshal([]byte(text), document)
+		documents, err := decodeYAML(text)
 		if err == nil {
-			m.readDocument(document, behind)
+			for i := range documents {
+				m.readDocument(&documents[i], behind)
+			}
 			return
 		}
 		line, what := yamlMistake(err, text)
@@ -67,8 +70,24 @@ func (m *yamlMap) readText(text string, behind int) {
 	}
 }
 
+// decodeYAML returns the documents of a text, without those that say nothing behind the first one.
+func decodeYAML(text string) (documents []yaml.Node, err error) {
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		switch {
+		case err == io.EOF:
+			return documents, nil
+		case err != nil:
+			return nil, err
+		case len(documents) == 0 || document.Content[0].Tag != "!!null":
+			documents = append(documents, document)
+		}
+	}
+}
+
 // yamlMistake returns the line of a text that an error is about, from 1, and what is wrong there.
-// The library does not tell a first line, nor that of an alias.
+// The library does not tell a first line, nor that of an alias or of a character.
 func yamlMistake(err error, text string) (line int, what string) {
 	what = strings.TrimPrefix(err.Error(), "yaml: ")
 	rest, isLine := strings.CutPrefix(what, "line ")
@@ -81,7 +100,22 @@ func yamlMistake(err error, text string) (line int, what string) {
 		before, _, _ := strings.Cut(text, "*"+name)
 		return strings.Count(before, "\n") + 1, what
 	}
+	if at := notInYAML(text); at >= 0 {
+		return strings.Count(text[:at], "\n") + 1, what
+	}
 	return 1, what
+}
+
+// notInYAML returns where the first character of a text stands that YAML does not have, such as
+// one that is no UTF-8, or -1.
+func notInYAML(text string) int {
+	for i, c := range text {
+		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||
+			unicode.IsControl(c) && !strings.ContainsRune("\t\n\r\u0085", c) {
+			return i
+		}
+	}
+	return -1
 }
 
 // beginsEntry is what a line begins with that certainly begins an entry of the outermost map.
