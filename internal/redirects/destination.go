@@ -43,7 +43,7 @@ func newDestination(to []Piece, captured []string) (d destination, err error) {
 	d.isInternal = len(to) == 0 || to[0].Variable != "" || !isURL(to[0].Text)
 	hostAhead := !d.isInternal
 	part := inPath
-	for _, p := range to {
+	for i, p := range to {
 		if p.Variable != "" {
 			switch {
 			case !slices.Contains(captured, p.Variable):
@@ -59,10 +59,11 @@ func newDestination(to []Piece, captured []string) (d destination, err error) {
 			}
 			continue
 		}
-		_, behindScheme, hasScheme := strings.Cut(p.Text, "://")
-		if hostAhead && hasScheme {
-			hostAhead = !strings.ContainsAny(behindScheme, "/?#")
+		behindScheme := p.Text
+		if i == 0 {
+			_, behindScheme, _ = strings.Cut(p.Text, "://")
 		}
+		hostAhead = hostAhead && !strings.ContainsAny(behindScheme, "/?#")
 		part = d.addText(p.Text, part)
 	}
 	return d, nil

@@ -38,6 +38,10 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 			rulefile.Reading{},
 			"a,https://e.example/y,302,exact\na/{+splat},https://e.example/x/{+splat},302\n",
 			anyCase},
+		{"the rest behind a host alone",
+			`{"Short":"a","Long":"https://e.example{{if .Path}}/x/{{.Path}}{{end}}"}`,
+			rulefile.Reading{}, "a,https://e.example,302,exact\n" +
+				"a/{+splat},https://e.example/x/{+splat},302\n", anyCase},
 		{"the rest in a query", `{"Short":"s","Long":"https://e.example/?q={{QueryEscape .Path}}"}`,
 			rulefile.Reading{}, "s,https://e.example/?q=,302,exact,,preserve\n" +
 				"s/{+splat},https://e.example/?q={splat},302,exact,,preserve\n", anyCase},

@@ -1,11 +1,14 @@
 package lists
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -25,12 +28,12 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return noYAML(t, err)
+	documents, err := decodeYAML(text)
+	if err != nil {
+		return noYAML(t, err, string(text))
 	}
-	if len(document.Content) > 0 {
-		m := yamlMap{t}
+	m := yamlMap{t}
+	for _, document := range documents {
 		m.readTable(document.Content[0])
 	}
 	if t.Status == 0 && t.Entries() > 0 {
@@ -40,19 +43,57 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 	return nil
 }
 
-// yamlMistake is what the library says: it does not tell a first line.
-var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// noYAML is the error of a file that is no YAML.
-func noYAML(t *migrate.Table, err error) error {
-	where := yamlMistake.FindStringSubmatch(err.Error())
-	line := 1
-	if where != nil && where[1] != "" {
-		line, _ = strconv.Atoi(where[1])
+// decodeYAML returns the documents of a text, without those that say nothing behind the first one.
+func decodeYAML(text []byte) (documents []yaml.Node, err error) {
+	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		switch {
+		case err == io.EOF:
+			return documents, nil
+		case err != nil:
+			return nil, err
+		case len(documents) == 0 || document.Content[0].Tag != "!!null":
+			documents = append(documents, document)
+		}
 	}
-	what := yamlMistake.ReplaceAllString(err.Error(), "")
+}
+
+// yamlMistake is what the library says. It does not tell a first line, nor that of an alias or of a
+// character.
+var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '([^']*)))?`)
+
+// noYAML is the error of a text that is no YAML.
+func noYAML(t *migrate.Table, err error, text string) error {
+	line := 1
+	where := yamlMistake.FindStringSubmatch(err.Error())
+	switch at := notInYAML(text); {
+	case where != nil && where[1] != "":
+		line, _ = strconv.Atoi(where[1])
+	case where != nil && where[2] != "":
+		before, _, _ := strings.Cut(text, "*"+where[2])
+		line = strings.Count(before, "\n") + 1
+	case at >= 0:
+		line = strings.Count(text[:at], "\n") + 1
+	}
+	what := strings.TrimPrefix(err.Error(), "yaml: ")
+	if where != nil && where[1] != "" {
+		what = strings.TrimPrefix(err.Error(), where[0])
+	}
 	return migrate.ErrorAt(t.Position(max(line, 1), 1), "this is no YAML: "+what+"; an entry is a "+
 		"path, \": \" and its destination, and either may stand in quotation marks")
+}
+
+// notInYAML returns where the first character of a text stands that YAML does not have, such as
+// one that is no UTF-8, or -1.
+func notInYAML(text string) int {
+	for i, c := range text {
+		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||
+			unicode.IsControl(c) && !strings.ContainsRune("\t\n\r\u0085", c) {
+			return i
+		}
+	}
+	return -1
 }
 
 // readTable reads the entries of a map.

@@ -23,6 +23,8 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "tells neither the status"},
 		{"the first entry counts", "/a/b: /c\n^/a/(.*)$: /d/$1\n/a/e: /f\n", none,
 			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request gets to this line, as that at file:2:1"},
+		{"several documents", "---\n/a: /b\n---\n/c: /d\n...\n---\n", none, "a,/b,,exact\nc,/d,,exact\n",
+			"tells neither the status"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
 			`members beside "redirects" are passed over: "version"`},
 		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n",
@@ -55,7 +57,11 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "",
 			"file:1:1: a path or a destination holds"},
 		{"an anchor that is none", "/c: /d\n/a: *b\n", none, "",
-			"file:1:1: this is no YAML: unknown anchor 'b'"},
+			"file:2:1: this is no YAML: unknown anchor 'b'"},
+		{"a character that is none", "/a: /b\n/caf\xe9: /c\n/d: /e\n", none, "",
+			"file:2:1: this is no YAML: "},
+		{"a mistake in a document behind another", "/a: /b\n---\n/c: /d: e\n/f: /g\n", none, "",
+			"file:3:1: this is no YAML: mapping values"},
 		{"depth", strings.Repeat("[", 100_000), none, "", "file:1:1: this is no YAML: "},
 	})
 }
