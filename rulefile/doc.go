@@ -43,14 +43,14 @@
 //	/:year/:post   /blog/:post?y=:year           {year}/{post}   /blog/{+post}?y={year}   301 exact
 //	/app/*         /index.html 200               app             pass
 //
-// Package redirects, to which a line is handed over with its path as a regular expression, makes the
-// rules; see there. A line that no request reaches makes no rule, and a warning of the kind
+// Package redirects, to which a line is handed over with its path as a regular expression, makes
+// the rules; see there. A line that no request reaches makes no rule, and a warning of the kind
 // [WarnNeverReached]. What means nearly the same is a [WarnApproximated]: rewrites (200) and error
 // pages (404) let their requests pass. What has no equivalent is an error, or left out with a
 // [WarnLeftOut], as [Reading] says: other hosts, queries, conditions, 404!, and two "*" in a path.
 //
-// A rule for all below a path is written as a line for the path and one for all below it, unless its
-// destination's path ends in a slash. Rules are written in an order in which the first that matches
-// is the right one. What no line means is not written: rules that are unlisted, hold spaces, or
-// would be read as something else.
+// A rule for all below a path is written as a line for the path and one for all below it, unless
+// its destination's path ends in a slash. Rules are written in an order in which the first that
+// matches is the right one. What no line means is not written: rules that are unlisted, hold
+// spaces, or would be read as something else.
 package rulefile

@@ -219,18 +219,3 @@ func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error)
 		last = e.Position
 	}
 }
-
-// loads compiles what stands in a file, and returns what is wrong.
-func loads(format rulefile.Format, text string) error {
-	compiler, err := resolver.NewCompiler(resolver.Options{})
-	if err != nil {
-		return err
-	}
-	if err := rulefile.Read(strings.NewReader(text), format, "out", compiler.Add); err != nil {
-		return err
-	}
-	_, err = compiler.Compile()
-	return err
-}
-
-var formats = []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}

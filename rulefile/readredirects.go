@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// readRedirects reads rules from the lines of a _redirects file, each of which is passed to seen, if
-// that is not nil. They are passed to add when all lines have been read, as what a line makes
+// readRedirects reads rules from the lines of a _redirects file, each of which is passed to seen,
+// if that is not nil. They are passed to add when all lines have been read, as what a line makes
 // depends on those behind it, too.
 func (o Reading) readRedirects(
 	lines *lineReader, seen func(redirects.Line), add func(resolver.Rule),

@@ -132,8 +132,8 @@ func (p *lineParser) parseSource() {
 }
 
 // noFragment is why no path has a "#".
-const noFragment = "clients send no \"#\" and what is behind it; write %%23 for the character, or " +
-	"remove it"
+const noFragment = "clients send no \"#\" and what is behind it; write %%23 for the character, " +
+	"or remove it"
 
 // cutHost cuts a URL into its host and its path.
 func cutHost(from string) (host, path string, ok bool) {

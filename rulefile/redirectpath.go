@@ -46,8 +46,8 @@ func (p *lineParser) isPlain() bool {
 		!strings.ContainsAny(path, ":*") && redirects.IsPlain(path)
 }
 
-// translate makes a line of a table of the one that has been taken apart, and refuses it if its path
-// has no equivalent.
+// translate makes a line of a table of the one that has been taken apart, and refuses it if its
+// path has no equivalent.
 func (p *lineParser) translate(at func(column int) resolver.Position) redirects.Line {
 	line := &p.line
 	made := redirects.Line{At: at(line.from.column), ToAt: at(line.to.column), Answer: line.answer}
@@ -195,7 +195,8 @@ func (w *pathWriter) addPlaceholder(segment string) {
 	}
 	from, to := found[0][0], found[0][1]
 	name := segment[from+1 : to]
-	if slices.ContainsFunc(w.names, func(other string) bool { return strings.HasPrefix(name, other) }) {
+	isPrefix := func(other string) bool { return strings.HasPrefix(name, other) }
+	if slices.ContainsFunc(w.names, isPrefix) {
 		w.refuse(neverReached, "no request gets to this line, as the name of a placeholder begins with "+
 			"that of one in front of it")
 		w.instead = "give it another name"

@@ -20,9 +20,9 @@ import (
 // Of the lines of a _redirects file that match a path, the first wins; of the rules of a ruleset,
 // that with the longest key.
 
-// writeRedirects writes rules as a _redirects file, in an order in which the first line that matches
-// is the right one. A rule without a status gets the one that it has by default, as a line without
-// one means something else.
+// writeRedirects writes rules as a _redirects file, in an order in which the first line that
+// matches is the right one. A rule without a status gets the one that it has by default, as a line
+// without one means something else.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	type placed struct {
 		place, own int // where it goes, and where its rule stands
@@ -115,7 +115,9 @@ func mostSpecificFirst(rules []resolver.Rule) []resolver.Rule {
 // belowFirst returns rules without templates in an order in which one that takes all below its path
 // stands behind the last one below. The others stay.
 func belowFirst(rules []resolver.Rule) []resolver.Rule {
-	byKey := inOrderOf(rules, func(a, b int) int { return strings.Compare(rules[a].Key, rules[b].Key) })
+	byKey := inOrderOf(rules, func(a, b int) int {
+		return strings.Compare(rules[a].Key, rules[b].Key)
+	})
 	lastBelow := make(map[string]int) // the last rule below a key
 	places := make([]int, len(rules))
 	for i, rule := range rules {

@@ -13,7 +13,8 @@ import (
 
 // ReplaceFile puts a file in the place of the one at a path, or of the one that a symbolic link
 // leads to, as an edit does: as a whole, on the disk, with the permissions of the old one, and
-// while nobody edits that. Where there is none, it makes one, but not for a link that leads nowhere.
+// while nobody edits that. Where there is none, it makes one, but not for a link that leads
+// nowhere.
 // After an error, which may be one of write, everything is as it was.
 func ReplaceFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	target, err := filepath.EvalSymlinks(path)

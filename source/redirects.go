@@ -112,7 +112,8 @@ func parseUnsupported(word string) (skip bool, err error) {
 		"the two words, not %q", word)
 }
 
-// parseHosts returns names of hosts as [rulefile.Reading] has them. The error names all that are none.
+// parseHosts returns names of hosts as [rulefile.Reading] has them. The error names all that are
+// none.
 func parseHosts(names []string) (hosts []string, err error) {
 	var wrong []string
 	for _, name := range names {

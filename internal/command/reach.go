@@ -97,8 +97,8 @@ func neverReached(ruleset *resolver.Ruleset, ways []Way) (never []resolver.Rule)
 	})
 }
 
-// firstSegment returns the first segment of a path as keys are compared: "" for any, and "/" for the
-// root, which is no key's.
+// firstSegment returns the first segment of a path as keys are compared: "" for any, and "/" for
+// the root, which is no key's.
 func firstSegment(path string) string {
 	u, err := weburl.Parse("http://localhost" + path)
 	switch {

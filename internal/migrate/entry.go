@@ -38,8 +38,8 @@ func (t *Table) HasHost(host string) bool {
 
 // OtherHost is why an entry of a host that is not the site's is refused.
 func OtherHost(host string) error {
-	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it with " +
-		"--line-host, else write the entry into the file of that host's site")
+	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it " +
+		"with --line-host, else write the entry into the file of that host's site")
 }
 
 // CheckDestination refuses what is neither a URL nor a path.

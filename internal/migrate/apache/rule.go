@@ -108,8 +108,8 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 		decides = false
 		fallthrough
 	default:
-		err = errors.New("the flag " + printable.Quote(flag) + " has no equivalent; leave it out, or use " +
-			"Caddy's redir with a path_regexp matcher")
+		err = errors.New("the flag " + printable.Quote(flag) + " has no equivalent; leave it out, or " +
+			"use Caddy's redir with a path_regexp matcher")
 	}
 	r.decides = r.decides || decides
 	return err
@@ -125,8 +125,8 @@ func (r *rewriteRule) setStatus(value string) error {
 	case ok && resolver.ValidStatus(status):
 		r.status = status
 	default:
-		return errors.New("a rule has no status " + printable.Quote(value) + "; use Caddy's respond, or " +
-			"error and handle_errors")
+		return errors.New("a rule has no status " + printable.Quote(value) + "; use Caddy's respond, " +
+			"or error and handle_errors")
 	}
 	return nil
 }

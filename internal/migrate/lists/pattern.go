@@ -177,8 +177,8 @@ func (p *pattern) cutParentheses() (inside string, err error) {
 	}
 	switch found := inParentheses.FindStringSubmatch(p.rest); {
 	case found == nil:
-		return "", errors.New("a parenthesis does not close, or too many stand in it; write \\( for the " +
-			"character")
+		return "", errors.New("a parenthesis does not close, or too many stand in it; write \\( for " +
+			"the character")
 	case found[1] == "":
 		return "", errors.New("there is nothing in the parentheses; remove them")
 	default:

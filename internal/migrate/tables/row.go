@@ -184,6 +184,7 @@ func (r *row) answer(line *redirects.Line) {
 	case code >= 200 && code < 600:
 		r.refused = migrate.NoStatus(code)
 	default:
-		r.wrong = errors.New("the status is " + migrate.StatusCodes + ", not " + printable.Quote(r.status))
+		r.wrong = errors.New("the status is " + migrate.StatusCodes + ", not " +
+			printable.Quote(r.status))
 	}
 }
