@@ -311,6 +311,8 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 			"this takes GET, PUT and DELETE, not POST"},
 		"a status that is none": {"PUT", "x", `{"to": "/y", "status": 200}`, nil, 400,
 			`takes 301, 302, 303, 307 or 308`},
+		"a status of what is gone": {"PUT", "x", `{"to": "/y", "status": 410}`, nil, 400,
+			`write "x": "gone"`},
 		"a removal that breaks": {"DELETE", "x/y", ``, nil, 422, "would be answered with an error"},
 		"a page that is sent there": {"PUT", "x", `"/y"`,
 			[]string{"Content-Type", "application/json", "Origin", "https://evil.example"}, 403,

@@ -153,9 +153,8 @@ func (p *directive) add(l line) {
 			l.words[1], name, name, l.words[1])
 		return
 	}
-	if rule, is := ruleOfAnotherFormat(l.words); is {
-		p.report(l.at, "%q is written as in another format; write: %s",
-			strings.Join(l.words, " "), ruleLine(rule))
+	if why, instead := meantBy(l.words); instead != "" {
+		p.report(l.at, "%s; write: %s", why, instead)
 		return
 	}
 	if len(l.words) < 2 ||
@@ -244,8 +243,8 @@ func (p *directive) reportNoSource(at resolver.Position, words []string) {
 	for _, module := range caddy.GetModules(sourceNamespace) {
 		names = append(names, module.ID.Name())
 	}
-	p.report(at, "from takes the name of a source and what it reads, such as: from file links.json; "+
-		"the sources in this build are %s%s", strings.Join(names, ", "), hint)
+	p.report(at, "from takes the name of a source and what it reads%s; the sources in this build are "+
+		"%s%s", insteadOfFrom(words), strings.Join(names, ", "), hint)
 }
 
 // addExpectation takes in a line that is an expectation.
@@ -289,28 +288,18 @@ func (p *directive) reportNoRule(name string, l line) {
 	const aRule = "a key and a destination, which begins with https://, http:// or /, " +
 		"or the word gone or pass"
 	written := strings.Join(l.words, " ")
+	if len(l.words) > 1 {
+		if instead := insteadOfStatus(l.words[0], l.words[1]); instead != "" {
+			p.report(l.at, "%q has a status in the place of a destination; %s", written, instead)
+			return
+		}
+	}
 	if name == "rule" {
 		p.report(l.at, "rule takes %s, not %q", aRule, written)
 		return
 	}
 	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule,
 		strings.Join(optionNames(), ", "))
-}
-
-// ruleOfAnotherFormat returns the rule that a line would be but for the punctuation of JSON, or of
-// other formats, which stands between key and destination and behind it.
-func ruleOfAnotherFormat(words []string) (rule resolver.Rule, is bool) {
-	separators := []string{":", "=", "->", "=>"}
-	switch {
-	case len(words) > 2 && slices.Contains(separators, words[1]):
-		rule = resolver.Rule{Key: words[0], Value: strings.TrimRight(words[2], ",;")}
-	case len(words) > 1 && strings.HasPrefix(words[1], `:"`):
-		rule = resolver.Rule{Key: words[0], Value: strings.Trim(words[1], `:",;`)}
-	default:
-		return rule, false
-	}
-	_, err := resolver.Compile([]resolver.Rule{rule}, resolver.Options{})
-	return rule, err == nil
 }
 
 // addRule takes in a line that begins with a key and a destination.
@@ -332,6 +321,14 @@ func (p *directive) addRule(l line) {
 			rule.Status = code
 		case isMode && rule.Query == resolver.QueryDefault:
 			rule.Query = mode
+		case insteadOfStatus(rule.Key, word) != "":
+			p.reportRule(rule, "%s is not the status of a redirect; %s", word,
+				insteadOfStatus(rule.Key, word))
+			return
+		case word == resolver.GoneValue || word == resolver.PassValue:
+			p.reportRule(rule, "%s stands in the place of a destination; write %s", word,
+				ruleLine(resolver.Rule{Key: rule.Key, Value: word}))
+			return
 		default:
 			p.reportRule(rule, "%q cannot stand here: what can follow a destination is one "+
 				"redirect code (%s), exact, unlisted, and one query mode (%s)", word,

@@ -247,6 +247,12 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 				"percent-encoded, such as %9B"},
 		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
 			`permanent or temporary, not "200"`},
+		{"add docs https://docs.example --status 410", "--status takes 301, 302, 303, 307, 308, " +
+			`permanent or temporary, not "410"; write gone as the destination`},
+		{"add https://docs.example docs",
+			"key and destination are exchanged; write: caddy shortlink add docs https://docs.example"},
+		{"add https://docs.example/v2 /docs --exact", "key and destination are exchanged; write: " +
+			"caddy shortlink add docs https://docs.example/v2"},
 		{"hits --unused 3x", "--unused takes a duration of at least a minute, such as 90d, " +
 			`not "3x"`},
 		{"hits --days --unused 3d",
@@ -267,6 +273,20 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 		if want := "Error: " + tt.want + "\n"; got != want || exit != 2 {
 			t.Errorf("%s: got %q, %d; want %q", tt.line, got, exit, want)
 		}
+	}
+}
+
+func TestNobodyIsToldOfAKeyThatWasMadeOfABadURL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "links.json")
+	write(t, path, "{}")
+	s := administer(t, "", "shortlink {\n allow_hosts a.example\n from file "+path+"\n }")
+	for _, tt := range []struct{ url, want string }{
+		{"docs.example", `the destination "docs.example" is neither a URL that begins with http:// or ` +
+			"https:// nor a path that begins with /; write https://docs.example or /docs.example"},
+		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or lead the ` +
+			"rule elsewhere"},
+	} {
+		s.says(t, "Error: "+path+": "+tt.want+"\n", 1, "add", tt.url)
 	}
 }
 
@@ -353,14 +373,14 @@ func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 
 func TestAHandlerWithoutANameHasOneNameRunningOrNot(t *testing.T) {
 	const block = `
-	handle /one/* {
+	handle_path /one/* {
 		shortlink {
 			docs https://one.example/?a=1&b=2
 			b https://b.example
 			expect /docs/x https://one.example/x?a=1&b=2
 		}
 	}
-	handle /two/* {
+	handle_path /two/* {
 		shortlink {
 			docs https://two.example/
 			cache 1h

@@ -104,6 +104,20 @@ func TestWhatBeginsAsJSONIsNotToldOfOtherFormats(t *testing.T) {
 	}
 }
 
+func TestASpreadsheetIsOneErrorThatSaysHowToSaveIt(t *testing.T) {
+	const want = "error: unreadable (1)\n" +
+		"  -:1:1: this is a spreadsheet, or another file that is no text; save it as CSV, in UTF-8, " +
+		"with the columns key and destination\n" +
+		"shortlink: 0 rules, 1 error, 0 warnings, 0 notes\n"
+	spreadsheet := "PK\x03\x04\x14\x00\x06\x00" + strings.Repeat("\x00\"\xff\"x\n", 1000)
+	for _, format := range []string{"", "csv", "redirects"} {
+		args := []string{"shortlink", "check", "--rules", "-", "--rules-format", format}
+		if got, status := Run(args, spreadsheet); got != want || status != 1 {
+			t.Errorf("%q: got status %d\n%.1000s", format, status, got)
+		}
+	}
+}
+
 func TestErrorsThatKeepRulesFromServingAreGroupedByKind(t *testing.T) {
 	var rules strings.Builder
 	for i := range 50 {

@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
 	"github.com/caddy-shortlink/shortlink/internal/command"
+	"github.com/caddy-shortlink/shortlink/internal/directives"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -43,11 +42,14 @@ type configuredHandlers []*configured
 func (configurations) Find(
 	ctx caddy.Context, config []byte, path, name string,
 ) (command.Handlers, error) {
-	handlers, err := findHandlers(config)
+	handlers, pages, err := findHandlers(config)
 	if err != nil {
 		return nil, err
 	}
 	handlers, wrong := handlers.decode()
+	if wrong == nil {
+		wrong = pages.check(handlers)
+	}
 	handlers.giveNames()
 	handlers.placeIn(path) // which puts inline rules into another order
 	var all command.Handlers
@@ -77,15 +79,14 @@ func (configurations) InDirectives(err error, path string) error { return inDire
 func (configurations) RuleLine(rule resolver.Rule) string { return ruleLine(rule) }
 
 // findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of
-// them once.
-func findHandlers(config []byte) (configuredHandlers, error) {
+// them once; and the links pages.
+func findHandlers(config []byte) (handlers configuredHandlers, pages configuredPages, err error) {
 	whole, err := decodeJSON(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var handlers configuredHandlers
 	known := map[string]*configured{}
-	pages := pagesOf(whole)
+	pages = pagesOf(whole)
 	eachHandler(whole, configuredSite{}, "shortlink", func(object map[string]any, at configuredSite) {
 		object = maps.Clone(object)
 		delete(object, "handler")
@@ -102,15 +103,17 @@ func findHandlers(config []byte) (configuredHandlers, error) {
 		c.Addresses = append(c.Addresses, live.AddressesOf(at.hosts, at.ports)...)
 		c.Origins = append(c.Origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
+		c.Ways = append(c.Ways, at.way.At(at.hosts))
 		c.Pages = append(c.Pages, pages.in(at)...)
 	})
-	return handlers, nil
+	return handlers, pages, nil
 }
 
-// configuredPage is a links page of a configuration: its path, and where it stands.
+// configuredPage is a links page of a configuration: its path, the handler that it names, and where
+// it stands.
 type configuredPage struct {
-	path string
-	at   configuredSite
+	path, handler string
+	at            configuredSite
 }
 
 type configuredPages []configuredPage
@@ -120,7 +123,8 @@ func pagesOf(whole any) (pages configuredPages) {
 	add := func(object map[string]any, at configuredSite) {
 		path, _ := object["path"].(string)
 		path = strings.TrimSuffix(cmp.Or(path, "/.links"), "/")
-		pages = append(pages, configuredPage{path, at})
+		handler, _ := object["handler_name"].(string)
+		pages = append(pages, configuredPage{path, handler, at})
 	}
 	eachHandler(whole, configuredSite{}, "shortlink_page", add)
 	return pages
@@ -137,6 +141,15 @@ func (p configuredPages) in(at configuredSite) (paths []string) {
 	return paths
 }
 
+// check returns the error that some of the pages have none of the handlers.
+func (p configuredPages) check(handlers configuredHandlers) error {
+	var errs []error
+	for _, page := range p {
+		errs = append(errs, live.CheckPage(page.handler, handlers.publicNames()))
+	}
+	return errors.Join(errs...)
+}
+
 // decodeJSON decodes a value without loss.
 func decodeJSON(b []byte) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
@@ -151,6 +164,8 @@ type configuredSite struct {
 	ports []string // such as ":8080"
 	// invoked is set in a named route, which other routes invoke.
 	invoked bool
+	// way is what stands in front and looks at paths.
+	way command.Way
 	// partial is set where some requests may not arrive, or not as clients send them: behind a
 	// matcher of more than hosts, or a rewrite.
 	partial bool
@@ -169,9 +184,13 @@ func eachHandler(
 ) {
 	switch value := value.(type) {
 	case []any:
+		var front rewriting
 		for _, element := range value {
-			eachHandler(element, at, name, found)
+			within := at
+			within.way = front.wayTo(element, at.way)
+			eachHandler(element, within, name, found)
 			at.partial = at.partial || takesRequests(element)
+			front.add(element)
 		}
 	case map[string]any:
 		if value["handler"] == name {
@@ -184,11 +203,17 @@ func eachHandler(
 		if hosts := hostsOf(value["match"]); hosts != nil {
 			at.hosts = hosts
 		}
+		if paths := matchedBy(value["match"], "path"); paths != nil {
+			at.way = at.way.Through(paths)
+		}
 		at.partial = at.partial || matchesMoreThanHosts(value["match"])
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
 			within.partial = at.partial || member == "named_routes" || member == "errors"
 			within.invoked = at.invoked || member == "named_routes"
+			if member == "named_routes" || member == "errors" {
+				within.way = at.way.Rewritten() // by what comes there
+			}
 			eachHandler(value[member], within, name, found)
 		}
 	}
@@ -215,7 +240,8 @@ func (s configuredSite) origins() (origins []string) {
 // rewrite them.
 func takesRequests(element any) bool {
 	route, _ := element.(map[string]any)
-	return matchesMoreThanHosts(route["match"]) || hostsOf(route["match"]) == nil && rewrites(element)
+	return matchesMoreThanHosts(route["match"]) ||
+		hostsOf(route["match"]) == nil && has(element, "rewrite")
 }
 
 // matchesMoreThanHosts reports whether one of a route's matchers is not for hosts.
@@ -228,19 +254,16 @@ func matchesMoreThanHosts(matchers any) bool {
 	})
 }
 
-// rewrites reports whether there is a handler in a JSON value that rewrites requests.
-func rewrites(value any) bool {
+// has reports whether there is one of some handlers in a JSON value.
+func has(value any, handlers ...string) bool {
+	hasAny := func(value any) bool { return has(value, handlers...) }
 	switch value := value.(type) {
 	case []any:
-		return slices.ContainsFunc(value, rewrites)
+		return slices.ContainsFunc(value, hasAny)
 	case map[string]any:
-		switch value["handler"] {
-		case "rewrite":
-			return true
-		case "shortlink":
-			return false
-		}
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), rewrites)
+		name, _ := value["handler"].(string)
+		return slices.Contains(handlers, name) ||
+			name != "shortlink" && slices.ContainsFunc(slices.Collect(maps.Values(value)), hasAny)
 	}
 	return false
 }
@@ -254,17 +277,20 @@ func textsOf(elements []any) (texts []string) {
 }
 
 // hostsOf returns the hosts that matchers of a route take, or nil for any.
-func hostsOf(matchers any) (hosts []string) {
+func hostsOf(matchers any) []string { return matchedBy(matchers, "host") }
+
+// matchedBy returns what matchers of a kind take in the sets of a route's matchers, or nil for all.
+func matchedBy(matchers any, kind string) (texts []string) {
 	sets, _ := matchers.([]any)
 	for _, set := range sets {
 		members, _ := set.(map[string]any)
-		named, _ := members["host"].([]any)
+		named, _ := members[kind].([]any)
 		if named == nil {
 			return nil
 		}
-		hosts = append(hosts, textsOf(named)...)
+		texts = append(texts, textsOf(named)...)
 	}
-	return hosts
+	return texts
 }
 
 // decode decodes the handlers. It returns those that are good, and what is wrong with the others.
@@ -291,6 +317,15 @@ func (c *configured) prepare(ctx caddy.Context) error {
 
 // publicName is the name by which people and programs call the handler.
 func (c *configured) publicName() string { return cmp.Or(c.Handler.Name, "shortlink") }
+
+// publicNames returns the handlers' public names.
+func (all configuredHandlers) publicNames() []string {
+	public := make([]string, len(all))
+	for i, c := range all {
+		public[i] = c.publicName()
+	}
+	return public
+}
 
 // placeIn tells where the handlers stand in a Caddyfile, and gives their inline rules the lines
 // that they have lost in Caddy's JSON.
@@ -333,10 +368,7 @@ func (all configuredHandlers) giveNames() {
 		byName := cmp.Compare(a.publicName(), b.publicName())
 		return cmp.Or(byName, cmp.Compare(digests[a], digests[b]))
 	})
-	public := make([]string, len(all))
-	for i, c := range all {
-		public[i] = c.publicName()
-	}
+	public := all.publicNames()
 	names, count := live.UniqueNames(public)
 	for i, c := range all {
 		c.Found.Name, c.Shares = names[i], count[public[i]] > 1
@@ -369,62 +401,17 @@ type writtenDirective struct {
 
 // directivesIn returns the shortlink directives of a Caddyfile, wherever they stand in it; none, if
 // the file cannot be read or is no Caddyfile.
-func directivesIn(path string) []writtenDirective {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil
+func directivesIn(path string) (all []writtenDirective) {
+	for _, tokens := range directives.InFile(path, "shortlink") {
+		all = append(all, readDirective(tokens))
 	}
-	blocks, err := caddyfile.Parse(path, text)
-	if err != nil {
-		return nil
-	}
-	var directives []writtenDirective
-	shorthands := httpcaddyfile.NewShorthandReplacer()
-	for _, block := range blocks {
-		for _, segment := range block.Segments {
-			shorthands.ApplyToSegment(&segment)
-			directives = append(directives, directivesOf(segment)...)
-		}
-	}
-	return directives
+	return all
 }
 
-// directivesOf returns the shortlink directives of a segment.
-func directivesOf(segment []caddyfile.Token) (directives []writtenDirective) {
-	for i := 0; i < len(segment); i++ {
-		if !beginsDirective(segment, i) {
-			continue
-		}
-		whole := segment[i : i+lengthOfDirective(segment[i:])]
-		h, at := new(Handler), resolver.Position{Source: segment[i].File, Line: segment[i].Line}
-		err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(whole)))
-		directives = append(directives, writtenDirective{h, err, at})
-		i += len(whole) - 1 // a key can be called like the directive
-	}
-	return directives
-}
-
-func beginsDirective(tokens []caddyfile.Token, i int) bool {
-	return tokens[i].Text == "shortlink" && (i == 0 || !onOneLine(tokens[i-1], tokens[i]))
-}
-
-func onOneLine(a, b caddyfile.Token) bool { return a.Line == b.Line && a.File == b.File }
-
-// lengthOfDirective returns how many of the tokens are the directive's that they begin with.
-func lengthOfDirective(tokens []caddyfile.Token) int {
-	depth := 0
-	for i, token := range tokens {
-		switch {
-		case token.Text == "{":
-			depth++
-		case token.Text == "}":
-			depth--
-		}
-		if depth == 0 && (i+1 == len(tokens) || !onOneLine(token, tokens[i+1])) {
-			return i + 1
-		}
-	}
-	return len(tokens)
+func readDirective(tokens []caddyfile.Token) writtenDirective {
+	h, at := new(Handler), resolver.Position{Source: tokens[0].File, Line: tokens[0].Line}
+	err := h.UnmarshalCaddyfile(caddyfile.NewDispenser(withoutMatcher(tokens)))
+	return writtenDirective{h, err, at}
 }
 
 // withoutMatcher drops what stands between the directive's name and its block.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/command"
+	"github.com/caddy-shortlink/shortlink/internal/directives"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
@@ -22,7 +23,8 @@ func FuzzDirectivesOfACaddyfileAreFoundWithTheirPlaces(f *testing.F) {
 			}
 		}
 		last := 0
-		for _, written := range directivesOf(segment) {
+		for _, tokens := range directives.In(segment, "shortlink") {
+			written := readDirective(tokens)
 			if written.err == nil && sortedJSON(written.Handler) == "" {
 				t.Errorf("%v has no form", written.Handler)
 			}

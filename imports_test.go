@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,13 +21,21 @@ var mayImport = map[string][]string{
 	"internal/pace":      nil,
 	"internal/printable": nil,
 	"internal/webroot":   {"weburl"},
-	"resolver":           {"weburl", "uritemplate"},
-	"rulefile":           {"resolver", "weburl", "internal/printable"},
-	"source":             {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
-	"redis":              {"source", "rulefile", "resolver"},
-	"internal/find":      {"resolver"},
-	"internal/hits":      {"resolver"},
-	"internal/coverage":  {"resolver", "weburl", "internal/find", "internal/webroot"},
+	"resolver/pattern":   nil,
+	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
+	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
+
+	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
+
+	"rulefile": {
+		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/pattern", "weburl",
+		"internal/printable",
+	},
+	"source":            {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
+	"redis":             {"source", "rulefile", "resolver"},
+	"internal/find":     {"resolver"},
+	"internal/hits":     {"resolver"},
+	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/webroot"},
 	"internal/live": {
 		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
@@ -34,17 +43,32 @@ var mayImport = map[string][]string{
 	"internal/admin": {
 		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
 	},
+	"internal/migrate": {
+		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
+		"internal/printable",
+	},
+	"internal/migrate/apache": readers,
+	"internal/migrate/nginx":  readers,
+	"internal/migrate/lists":  readers,
+	"internal/migrate/tables": readers,
+	"internal/migrate/formats": {
+		"internal/migrate/apache", "internal/migrate/nginx", "internal/migrate/lists",
+		"internal/migrate/tables", "internal/migrate", "rulefile", "resolver",
+	},
+	"internal/migrate/migratetest": {"internal/migrate", "internal/vectors", "rulefile", "resolver"},
 	"internal/command": {
-		"internal/admin", "internal/coverage", "internal/live", "internal/webroot", "source", "rulefile",
-		"resolver", "weburl", "internal/printable",
+		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
+		"internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
+		"internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
-		"internal/printable",
+		"internal/directives", "internal/printable",
 	},
+	"internal/directives": nil,
 	"page": {
 		"internal/live", "internal/hits", "rulefile", "resolver", "weburl", "internal/printable",
-		"source",
+		"internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 
@@ -52,6 +76,12 @@ var mayImport = map[string][]string{
 	"internal/scale":            {"internal/freeport"},
 	"internal/vectors":          nil,
 	"internal/vectors/generate": {"internal/vectors"},
+}
+
+// readers is what a reader of other programs' tables may import.
+var readers = []string{
+	"internal/migrate", "rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver",
+	"weburl", "internal/printable",
 }
 
 func TestImportsRunOneWay(t *testing.T) {
@@ -91,6 +121,30 @@ func TestImportsRunOneWay(t *testing.T) {
 	for dir := range mayImport {
 		if !seen[dir] {
 			t.Errorf("there is no package %s", dir)
+		}
+	}
+}
+
+// A server reads rules in our own formats. What converts those of others is for the command alone.
+func TestServersLinkNothingThatReadsOtherPrograms(t *testing.T) {
+	packages := []string{"./source", "./redis", "./internal/live", "./rulefile", "./page"}
+	args := []string{"list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`}
+	args = append(args, packages...)
+	out, err := exec.Command("go", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		if strings.HasPrefix(words[0], modulePath+"/internal/migrate") {
+			t.Errorf("%s is linked by one of %q", words[0], packages)
+		}
+		isParser := func(path string) bool {
+			return strings.Contains(path, "/toml") || strings.Contains(path, "yaml")
+		}
+		isOurs := words[0] == modulePath || strings.HasPrefix(words[0], modulePath+"/")
+		if isOurs && slices.ContainsFunc(words[1:], isParser) {
+			t.Errorf("%s reads TOML or YAML: %q", words[0], words[1:])
 		}
 	}
 }

@@ -391,15 +391,10 @@ func TestWithSeveralHandlersEachPageShowsItsOwn(t *testing.T) {
 		path /.which
 		read everyone
 	}
-	shortlink_page {
-		path /.none
-		handler third
-		read everyone
-	}`)
+`)
 	s.get(t, "/.links/?q=").wants(t, 200, "a https://a.example")
 	s.get(t, "/.second/?q=").wants(t, 200, "b https://b.example")
 	s.get(t, "/.which/").wants(t, 503, "there are: first, second")
-	s.get(t, "/.none/").wants(t, 503, "no shortlink handler named third")
 }
 
 func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
@@ -434,14 +429,12 @@ func TestTheLogWarnsOfRulesThatHideThePage(t *testing.T) {
 	s.logged(t, 2, "hides the links page")
 }
 
-func TestTheLogSaysWhereAPageIsInTheWayOrHasNoLinks(t *testing.T) {
+func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
 	for name, tt := range map[string]struct{ block, want string }{
 		"behind it stands another": {"shortlink\nshortlink_page {\nmisses\n}\nrespond x",
 			"the handlers behind it are never asked"},
 		"another is in its route": {"route {\nshortlink\nshortlink_page {\nmisses\n}\nrespond x\n}",
 			"the handlers behind it are never asked"},
-		"there is no such handler": {"shortlink {\nname a\n}\nshortlink_page {\nhandler b\n}",
-			"there is no shortlink handler named b; there are: a"},
 		"it is last":           {"route {\nrespond /x x\nshortlink\nshortlink_page {\nmisses\n}\n}", ""},
 		"it has a matcher":     {"shortlink\nshortlink_page /a/* {\nmisses\n}\nrespond x", ""},
 		"it leaves others be":  {"shortlink\nshortlink_page\nrespond x", ""},

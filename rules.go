@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -85,13 +86,12 @@ func placeholderMessage(placeholder string) string {
 // place gives the rules the handler of a name for their position, where they have none: the lines
 // of a configuration that has been adapted and parsed by Caddy mean nothing to its author.
 func (rules Rules) place(handler string) {
-	at := "shortlink"
-	if handler != "" && validName(handler) {
-		at += " " + handler
+	if !validName(handler) {
+		handler = ""
 	}
 	for i := range rules {
 		if rule := &rules[i]; rule.Position == (resolver.Position{}) {
-			rule.Position.Source = at
+			rule.Position.Source = live.InlineSource(handler)
 		}
 	}
 }

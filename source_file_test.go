@@ -197,8 +197,8 @@ func TestTheJSONOfSourcesIsReadAsItWasWritten(t *testing.T) {
 		config string
 		source any
 	}{
-		"file":    {`{"path":"links.csv","format":"csv","poll":"10s","expect":"expect.json","minisign":"RWQ"}`, new(source.File)},
-		"storage": {`{"key":"links","storage":{"module":"file_system"},"format":"json","poll":"off","expect":"expect","minisign":"RWQ"}`, new(source.Storage)},
+		"file":    {`{"path":"links.csv","format":"csv","poll":"10s","expect":"expect.json","minisign":"RWQ","allow_empty":true}`, new(source.File)},
+		"storage": {`{"key":"links","storage":{"module":"file_system"},"format":"json","poll":"off","expect":"expect","minisign":"RWQ","allow_empty":true}`, new(source.Storage)},
 		"handler": {`{"sources":[{"source":"file","path":"links.json"},{"source":"storage","key":"links"}],"expect":{"/a":"pass"}}`, new(shortlink.Handler)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 	if err := p.UnmarshalCaddyfile(helper.Dispenser); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p, p.checkHandlerIn(helper)
 }
 
 // UnmarshalCaddyfile sets up the page from the directive:

@@ -118,7 +118,7 @@ func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 	if status := form.Get("status"); status != "" && status != "0" {
 		code, ok := rulefile.ParseStatus(status)
 		if !ok {
-			errs = append(errs, fmt.Errorf("status takes %s, not %q", rulefile.StatusWords, status))
+			errs = append(errs, errors.New("status "+rulefile.StatusMisuse(status)))
 		}
 		out.Status = code
 	}

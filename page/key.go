@@ -72,7 +72,7 @@ func (r *request) keyPage(key string) view {
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome, explanation := live.OutcomeOf(serving.Ruleset, v.ShortURL, r.origin(), true)
+		outcome, explanation := live.OutcomeOf(serving.Ruleset, live.Ask(v.ShortURL, r.origin()), true)
 		v.Outcome, v.explanation = &outcome, explanation
 		v.addLeads(r)
 	}

@@ -101,7 +101,7 @@ func (p *Page) Provision(ctx caddy.Context) error {
 	p.leads = make(chan struct{}, 1)
 	p.Path, p.User = cmp.Or(p.Path, defaultPath), cmp.Or(p.User, defaultUser)
 	p.Read, p.Write = cmp.Or(p.Read, readUsers), cmp.Or(p.Write, writeUsers)
-	if err := p.check(); err != nil {
+	if err := errors.Join(p.check(), p.checkHandler()); err != nil {
 		return err
 	}
 	p.Path = strings.TrimSuffix(p.Path, "/")
@@ -160,15 +160,11 @@ func (p *Page) ruleset(host string) (*live.RunningRuleset, error) {
 	if named := all.Named(p.HandlerName); named != nil {
 		return named, nil
 	}
-	if len(all) == 0 {
-		return nil, errors.New("no shortlink handler runs in this configuration")
+	if err := live.CheckPage(p.HandlerName, all.Names()); err != nil {
+		return nil, err
 	}
-	there := "there are: " + strings.Join(all.Names(), ", ")
-	if p.HandlerName == "" {
-		return nil, fmt.Errorf("shortlink_page takes the name of a shortlink handler, as there is not "+
-			"just one; write handler <name> into its block; %s", there)
-	}
-	return nil, fmt.Errorf("there is no shortlink handler named %s; %s", p.HandlerName, there)
+	return nil, fmt.Errorf("shortlink_page takes the name of a shortlink handler, as there is not "+
+		"just one; write handler <name> into its block; there are: %s", strings.Join(all.Names(), ", "))
 }
 
 // ServeHTTP answers a request for the page, and passes others on.

@@ -24,7 +24,8 @@ func (r *request) try() view {
 	v := try{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
 	v.Title = "Try a URL"
 	if v.URL != "" {
-		outcome, explanation := live.OutcomeOf(r.links.Serving().Ruleset, v.URL, r.origin(), true)
+		outcome, explanation := live.OutcomeOf(r.links.Serving().Ruleset,
+			live.Ask(v.URL, r.origin()), true)
 		v.Outcome, v.explanation = &outcome, explanation
 	}
 	return v

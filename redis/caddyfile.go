@@ -38,6 +38,10 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				Words: []*string{&s.TLSCert, &s.TLSKey},
 			},
 			source.PollOption(&s.Poll),
+			{
+				Name: "allow_empty", Refused: "is for files and storage entries; a hash, or a prefix of " +
+					"keys, without any rule is always refused; leave it out",
+			},
 		}}
 	return block.Unmarshal(d)
 }

@@ -73,10 +73,13 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n tls_cert a\n}": "tls_cert takes two PEM files",
 		"redis links {\n poll\n}": "poll takes a duration of at least 1ms, such as 2s, " +
 			"or off",
-		"redis links {\n poll soon\n}":         `poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`,
-		"redis links {\n poll 0\n}":            `not "0"`,
-		"redis links {\n poll -1s\n}":          `not "-1s"`,
-		"redis links {\n address a\n}":         `"address" is no option; the options are url, cluster, tls_ca, tls_cert, poll`,
+		"redis links {\n poll soon\n}": `poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`,
+		"redis links {\n poll 0\n}":    `not "0"`,
+		"redis links {\n poll -1s\n}":  `not "-1s"`,
+		"redis links {\n address a\n}": `"address" is no option; the options are url, cluster, tls_ca, tls_cert, poll`,
+		"redis links {\n allow_empty\n}": "Testfile:2: from redis: allow_empty is for files and " +
+			"storage entries; a hash, or a prefix of keys, without any rule is always refused; " +
+			"leave it out",
 		"redis links {\n poll 1s\n poll 2s\n}": "Testfile:3: from redis: poll is given twice",
 		"redis links {\n cluster\n cluster\n}": "cluster is given twice",
 		"redis a b {\n poll 0\n c\n}": "Testfile:1: from redis: it takes the name of a hash, or a prefix " +

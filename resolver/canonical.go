@@ -16,8 +16,8 @@ func CanonicalKey(key string, fold bool) string {
 
 func (o *options) canonicalKey(key string) string {
 	if IsTemplate(key) {
-		if p, err := o.parsePattern(key); err == nil {
-			return p.key
+		if k, err := o.parseTemplateKey(key); err == nil {
+			return k.text
 		}
 	}
 	return string(o.appendKey(nil, key))

@@ -173,13 +173,18 @@ func TestAChainBeyondTheLimitTakesMemoryInProportionToItsRules(t *testing.T) {
 		for i := range rules {
 			rules[i] = Rule{Key: fmt.Sprint("k", i), Value: fmt.Sprintf("/k%d/appended", i+1)}
 		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		mustCompile(t, rules, Options{})
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
+		return allocated(func() { mustCompile(t, rules, Options{}) })
 	}
 	if few, many := bytesFor(2000), bytesFor(8000); many > 6*few {
 		t.Errorf("%d bytes for 2000 rules, %d for 8000", few, many)
 	}
+}
+
+// allocated returns how many bytes a function allocates.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -55,7 +55,7 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this.remaining = found.literal.remaining
 	switch {
 	case found.template.rule != nil:
-		if t := found.template.rule; t.exact && t.value.outcome == "" {
+		if t := found.template.rule; t.rule.Exact && t.value.outcome == "" {
 			this.exact = t.rule.Key
 		}
 		c.setEnd(this, c.endBehindTemplate(this))

@@ -154,7 +154,7 @@ func eachTemplate(
 	do func(kind ChangeKind, old, now *templateRule),
 ) {
 	for _, now := range after.templates.all() {
-		old := before.templates.byCanonicalKey(now.key)
+		old := before.templates.byCanonicalKey(now.Key())
 		switch {
 		case old == nil:
 			do(ChangeAdded, nil, now)
@@ -165,7 +165,7 @@ func eachTemplate(
 		}
 	}
 	for _, old := range before.templates.all() {
-		if after.templates.byCanonicalKey(old.key) == nil {
+		if after.templates.byCanonicalKey(old.Key()) == nil {
 			do(ChangeRemoved, old, nil)
 		}
 	}

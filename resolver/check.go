@@ -61,7 +61,8 @@ type Finding struct {
 // ports where these are not the default ones, and with a scheme (as in "http://go.example") where
 // the site has that one alone; a redirect to one of them comes back to these rules.
 func (rs *Ruleset) Check(hosts []string, report func(Finding)) {
-	c := checker{ruleset: rs, report: report, site: rs.Site(hosts), circles: map[string]bool{}}
+	c := checker{ruleset: rs, report: report, site: rs.Site(hosts), circles: map[string]bool{},
+		later: map[ref]*laterParts{}}
 	c.escapes = escapes{ruleset: rs, site: &c.site}
 	rs.eachEntry(c.checkRule)
 	c.escapes.report(func(rule Rule, message string) {
@@ -88,6 +89,8 @@ type checker struct {
 	report  func(Finding)
 	circles map[string]bool // keys of rules that lead into one
 	escapes escapes
+	visits  visits
+	later   map[ref]*laterParts // by the entry of the rule whose value comes first
 
 	query, destination []byte // to build them in
 }
@@ -107,8 +110,6 @@ func (c *checker) checkRule(at ref) {
 	}
 	if r.hops > 1 {
 		c.foundChain(rule, c.ruleset.resultOf(r, "", ""))
-	}
-	if r.hops > 0 {
 		c.checkLost(rule)
 	}
 	c.checkClients(rule, sample{path: "/" + r.key}, r.base, r.flags.has(requestOrigin))
@@ -191,29 +192,6 @@ func (c *checker) checkQuery(rule Rule, value parsedValue) {
 func (c *checker) foundQuery(rule Rule, written, becomes string) {
 	c.find(SeverityWarning, FindQuery, rule, "the query ?"+written+" becomes ?"+becomes+"; write "+
 		"it so, or choose query preserve")
-}
-
-// checkLost reports the queries and fragments in a chain that lose to earlier ones.
-func (c *checker) checkLost(rule Rule) {
-	path, _ := parseInternal(rule.Value)
-	var query, fragment bool
-	for _, step := range c.ruleset.walk(path.path) {
-		query, fragment = query || path.query != "", fragment || path.fragment != ""
-		if !isInternal(step.Rule.Value) {
-			return
-		}
-		path = step.next()
-		if query && path.query != "" && rule.Query != QueryIgnore {
-			c.find(SeverityWarning, FindLost, rule, "the query "+path.query+" of the "+
-				"key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value "+
-				"has a query; write all of it there")
-		}
-		if fragment && path.fragment != "" {
-			c.find(SeverityWarning, FindLost, rule, "the fragment "+path.fragment+" of the "+
-				"key "+quote(step.Rule.Key)+" along the chain is not used, as an earlier value "+
-				"has a fragment")
-		}
-	}
 }
 
 // Site knows which URLs some rules answer.

@@ -19,7 +19,7 @@ func (c *checker) checkClients(rule Rule, s sample, destination string, onSite b
 	if rule.Exact {
 		below = below[:2]
 	}
-	var met meeting
+	var met visit // what comes after the rule's own redirect
 	for _, behind := range below {
 		circle, second := c.follow(c.site.origin + s.path + behind)
 		if behind == "" {
@@ -46,15 +46,9 @@ func (c *checker) reportCircle(rule Rule, s sample, urls []string) {
 	})
 }
 
-// meeting is the second request of a client, to a URL of the site that a rule leads to.
-type meeting struct {
-	url, destination string
-	result           Result
-}
-
 // reportMeeting reports what clients meet at the URL of the site that a rule leads to. Of paths
 // that chains end at, the warnings tell.
-func (c *checker) reportMeeting(rule Rule, s sample, met meeting) {
+func (c *checker) reportMeeting(rule Rule, s sample, met visit) {
 	where := "clients are redirected to " + s.named(met.url) + ", where the key " +
 		quote(met.result.Key)
 	switch met.result.Outcome {
@@ -100,23 +94,65 @@ const clientRedirects = 20
 // follow does what a client does with a URL of the site. It returns the URLs from the one that
 // comes again on, or all where the client gives up before, and nil where it arrives. It also
 // returns the second request, if it is to the site.
-func (c *checker) follow(url string) (circle []string, second meeting) {
+func (c *checker) follow(url string) (circle []string, second visit) {
 	seen := []string{url}
 	for n := range clientRedirects + 1 {
-		next, result := c.answer(url)
+		this := c.visit(url)
 		if n == 1 {
-			second = meeting{url, next, result}
+			second = this
 		}
-		if result.Outcome != Redirect || !c.site.has(next) {
+		if this.result.Outcome != Redirect || !c.site.has(this.destination) {
 			return nil, second
 		}
-		url, _, _ = strings.Cut(next, "#")
+		url, _, _ = strings.Cut(this.destination, "#")
 		first := slices.Index(seen, url)
 		if seen = append(seen, url); first >= 0 {
 			return seen[first:], second
 		}
 	}
 	return seen, second
+}
+
+// visit is a client's request for a URL, and what the site says to it.
+type visit struct {
+	url, destination string
+	result           Result
+}
+
+// visit asks the site for a URL.
+func (c *checker) visit(url string) visit {
+	made, known := c.visits.byURL[url]
+	if !known {
+		made.url = url
+		made.destination, made.result = c.answer(url)
+		c.visits.keep(made)
+	}
+	return made
+}
+
+// visits are requests for long URLs, or redirects to such, by the URL. To make one takes time in
+// proportion to its length, and many rules may lead to it.
+type visits struct {
+	byURL map[string]visit
+	size  int
+}
+
+// In bytes of URLs: the shortest visit that is kept, and how many are.
+const (
+	longVisit  = 1 << 10
+	mostVisits = 64 << 20
+)
+
+// keep keeps a visit if it is long.
+func (v *visits) keep(made visit) {
+	size := len(made.url) + len(made.destination)
+	if size < longVisit {
+		return
+	}
+	if v.size += size; v.byURL == nil || v.size > mostVisits {
+		v.byURL, v.size = map[string]visit{}, size
+	}
+	v.byURL[made.url] = made
 }
 
 // answer returns what the site says to a client's request for a URL.

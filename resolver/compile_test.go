@@ -113,6 +113,9 @@ func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 			`the destination "docs\\v2"` + neither + `write /docs/v2`},
 		{"a name that begins with a dot", ".well-known/x",
 			`the destination ".well-known/x"` + neither + `write /.well-known/x`},
+		{"the status of what is gone", "410", `the destination "410"` + neither + `write gone`},
+		{"the status of what is not there", "404", `the destination "404"` + neither +
+			`write pass, which lets the next handler answer, or gone for 410`},
 		{"a query alone", "?a=b", `the destination "?a=b"` + neither + `write /?a=b`},
 		{"a host with a port", "localhost:8080/a",
 			`the destination "localhost:8080/a"` + neither +
@@ -156,6 +159,29 @@ func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 			refused(t, Rule{Key: "k", Value: test.value, Position: at}, ErrInvalidValue,
 				test.message)
 		})
+	}
+}
+
+func TestKeyAndDestinationInExchangedPlacesAreToldTogether(t *testing.T) {
+	for _, test := range []struct{ name, key, value, meantKey string }{
+		{"a word", "https://docs.example", "docs", "docs"},
+		{"a path", "https://docs.example/v2?a=b#c", "team/docs", "team/docs"},
+		{"a name with a dot", "http://docs.example", "docs.txt", "docs.txt"},
+		{"a template", "https://docs.example/{x}", "docs/{x}", "docs/{x}"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			refused(t, Rule{Key: test.key, Value: test.value, Position: at}, ErrInvalidValue,
+				"key and destination are exchanged: write the key "+test.meantKey+
+					" and the destination "+test.key)
+		})
+	}
+	for key, value := range map[string]string{
+		"https://a.example": "a?b", "docs.example": "docs", "https://": "docs",
+	} {
+		_, err := Compile([]Rule{{Key: key, Value: value}}, Options{})
+		if err == nil || strings.Contains(err.Error(), "exchanged") {
+			t.Errorf("%s %s: %v", key, value, err)
+		}
 	}
 }
 

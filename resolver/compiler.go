@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -17,7 +18,7 @@ type Compiler struct {
 	opts      options
 	table     table
 	templates *templateIndex // nil for none
-	patterns  *PatternIndex  // of the templates, to find those that nothing tells apart
+	patterns  *pattern.Index // of the templates, to find those that nothing tells apart
 	// addedTemplates are the templates in the order in which they came.
 	addedTemplates []addedTemplate
 	// added are the rules with literal keys in their order.
@@ -166,18 +167,30 @@ func (c *Compiler) uncount(rule Rule) {
 // inValue is what is wrong with its value, if anything is.
 func (c *Compiler) check(rule Rule, value parsedValue, inValue error) (goodKey bool) {
 	inKey := checkKey(rule.Key)
-	if inKey != nil {
-		c.fail(rule, ErrInvalidKey, inKey.Error())
-	}
-	if inValue != nil {
-		c.fail(rule, ErrInvalidValue, inValue.Error())
-	} else if value.outcome == "" && !value.internal && !c.opts.hostAllowed(value.url.Host) {
+	c.failParts(rule, inKey, inValue)
+	hasHost := inValue == nil && value.outcome == "" && !value.internal
+	if hasHost && !c.opts.hostAllowed(value.url.Host) {
 		c.fail(rule, ErrHostNotAllowed, hostMessage(value.url.Host))
 	}
 	c.checkStatus(rule)
 	c.checkQueryMode(rule)
 	c.checkNote(rule)
 	return inKey == nil
+}
+
+// failParts reports what is wrong with the key and with the value of a rule, as far as anything is.
+func (c *Compiler) failParts(rule Rule, inKey, inValue error) {
+	if inValue != nil && c.wrong < maxErrors {
+		if exchanged := exchangedError(rule); exchanged != nil {
+			inKey, inValue = nil, exchanged
+		}
+	}
+	if inKey != nil {
+		c.fail(rule, ErrInvalidKey, inKey.Error())
+	}
+	if inValue != nil {
+		c.fail(rule, ErrInvalidValue, inValue.Error())
+	}
 }
 
 // checkStatus reports a status that is none of a redirect, or of a rule that does not redirect.

@@ -8,7 +8,7 @@ func (d *derivation) changeTemplates() {
 	for _, t := range d.before.templates.all() {
 		c.uncount(t.rule)
 		c.stored -= templateSize(t.rule)
-		d.keepTemplate(t.rule, d.before.sources[t.source].rank, t.key)
+		d.keepTemplate(t.rule, d.before.sources[t.source].rank, t.Key())
 	}
 	for key, rule := range d.before.shadowed {
 		if IsTemplate(key.key) {

@@ -11,7 +11,7 @@ import (
 // warnOfHabits warns of what another system's syntax leaves in a rule, where it is plain text. The
 // rule loads, and does nothing. Each message says what to write here.
 func (c *Compiler) warnOfHabits(rule Rule, value parsedValue) {
-	if kind, message := keyHabit(rule.Key); message != "" {
+	if kind, message := keyHabit(rule); message != "" {
 		c.warn(kind, rule, message)
 	}
 	if kind, message := valueHabit(rule, value); message != "" {
@@ -38,15 +38,16 @@ var (
 	valueVariable = regexp.MustCompile(`[/=]:[A-Za-z_]\w*[*+]?|\$[1-9]\b`)
 )
 
-// keyHabit returns what is foreign in a key, or no message.
-func keyHabit(key string) (kind WarningKind, message string) {
+// keyHabit returns what is foreign in the key of a rule, or no message.
+func keyHabit(rule Rule) (kind WarningKind, message string) {
+	key := rule.Key
 	if !strings.ContainsAny(key, "*:,;$^~([.") {
 		return "", "" // as most keys have nothing of all that
 	}
 	bare, star := strings.CutSuffix(key, "*")
 	switch {
 	case isAbsolute(key):
-		return WarnURLKey, urlKeyMessage(key)
+		return WarnURLKey, urlKeyMessage(rule)
 	case regexpSign.MatchString(key):
 		return WarnRegexp, "a key is no regular expression: it matches its own characters alone; " +
 			insteadOfRegexp(key)
@@ -67,18 +68,23 @@ func isGoodKey(key string) bool {
 	if !IsTemplate(key) {
 		return checkKey(key) == nil
 	}
-	_, err := new(options).parsePattern(key)
+	_, err := new(options).parseTemplateKey(key)
 	return err == nil
 }
 
-func urlKeyMessage(key string) string {
-	_, rest, _ := strings.Cut(key, "://")
+func urlKeyMessage(rule Rule) string {
+	_, rest, _ := strings.Cut(rule.Key, "://")
 	host, path, _ := strings.Cut(rest, "/")
-	const why = "a key is a path without scheme and host, which are those of the site; "
+	message := "a key is a path without scheme and host, which are those of the site; "
 	if path = strings.Trim(path, "/"); path != "" && isGoodKey(path) {
-		return why + "write " + path
+		message += "write " + path
+	} else {
+		message += "write a key such as docs, in the site of " + host
 	}
-	return why + "write a key such as docs, in the site of " + host
+	if meant, is := Exchanged(rule); is {
+		message += ", or, if key and destination are exchanged, " + inWords(meant)
+	}
+	return message
 }
 
 // insteadOfRegexp says which key does what a regular expression is meant to do.

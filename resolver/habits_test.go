@@ -90,6 +90,11 @@ func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 			WarnURLKey, "http://go.example", page,
 			path + "write a key such as docs, in the site of go.example", []string{"docs", page},
 		},
+		{
+			WarnURLKey, "https://docs.example/v2", "/docs",
+			path + "write v2, or, if key and destination are exchanged, the key docs and the " +
+				"destination https://docs.example/v2", []string{"docs", "https://docs.example/v2"},
+		},
 		{WarnPunctuation, "docs:", page, `the ":"` + inKey + "write docs", []string{"docs", page}},
 		{
 			WarnPunctuation, "a/{x},", "/{x}",

@@ -224,7 +224,7 @@ func (l *leads) isMeant(destination string) bool {
 func (t *templateRule) asKey(path string) string {
 	for slot, name := range t.names {
 		expression := "{" + name + "}"
-		if t.span >= 0 && t.segments[t.span].slot == slot {
+		if t.span >= 0 && t.segments[t.span].Slot == slot {
 			expression = "{+" + name + "}"
 		}
 		path = strings.ReplaceAll(path, sampleValue(slot), expression)

@@ -111,7 +111,7 @@ func missingReason(missing string) string { return "the path lacks " + missing }
 // compareTo compares the segments of a path with a template that does not match it. What an
 // expression that spans segments takes is what the segments behind it leave.
 func (x *templateIndex) compareTo(t *templateRule, path []string) candidate {
-	c := candidate{key: t.key}
+	c := candidate{key: t.Key()}
 	alike := false // whether path and key have some text in common
 	for i := range t.segments {
 		at := i
@@ -154,18 +154,18 @@ type comparedSegment struct {
 
 func (x *templateIndex) compareSegment(t *templateRule, i int, segment string) comparedSegment {
 	p := &t.segments[i]
-	if p.isLiteral() {
+	if p.IsLiteral() {
 		canonical := CanonicalKey(segment, x.foldCase)
-		if canonical == p.prefix {
+		if canonical == p.Prefix {
 			return comparedSegment{alike: true}
 		}
-		return comparedSegment{caseReason, missCase, strings.EqualFold(canonical, p.prefix)}
+		return comparedSegment{caseReason, missCase, strings.EqualFold(canonical, p.Prefix)}
 	}
 	if _, matches := x.matchSegment(p, segment); matches || i == t.span {
-		return comparedSegment{alike: p.literalLength() > 0}
+		return comparedSegment{alike: p.LiteralLength() > 0}
 	}
 	miss := segment + " has not the form " + strings.TrimPrefix(t.textOf(i), "/")
-	alike := sharesText(segment, p.prefix) || sharesText(segment, p.suffix)
+	alike := sharesText(segment, p.Prefix) || sharesText(segment, p.Suffix)
 	return comparedSegment{miss, missText, alike}
 }
 
@@ -187,10 +187,10 @@ func (t *templateRule) textFrom(i int) string {
 func (t *templateRule) textOf(i int) string {
 	p := &t.segments[i]
 	switch {
-	case p.isLiteral():
-		return "/" + p.prefix
+	case p.IsLiteral():
+		return "/" + p.Prefix
 	case i == t.span:
-		return "/{+" + t.names[p.slot] + "}"
+		return "/{+" + t.names[p.Slot] + "}"
 	}
-	return "/" + p.prefix + "{" + t.names[p.slot] + "}" + p.suffix
+	return "/" + p.Prefix + "{" + t.names[p.Slot] + "}" + p.Suffix
 }

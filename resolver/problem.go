@@ -136,6 +136,8 @@ const (
 	WarnBareDelimiter WarningKind = "bare ? or #"
 	// WarnBarePercent: a "%" of a destination is not followed by two hex digits.
 	WarnBarePercent WarningKind = "bare %"
+	// WarnSpace: a destination has a space, which is written percent-encoded.
+	WarnSpace WarningKind = "space in a destination"
 	// WarnThroughExact: what is below a key that is not exact is appended to the destination of an
 	// exact one.
 	WarnThroughExact WarningKind = "through an exact key"

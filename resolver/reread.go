@@ -152,7 +152,7 @@ func (r *Rereading) end() {
 		}
 	}
 	for _, t := range rs.templates.all() {
-		r.endOther(keyOfSource{rs.sources[t.source].rank, t.key}, t.rule)
+		r.endOther(keyOfSource{rs.sources[t.source].rank, t.Key()}, t.rule)
 	}
 	for key, rule := range rs.shadowed {
 		r.endOther(key, rule)

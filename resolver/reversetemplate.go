@@ -1,8 +1,10 @@
 package resolver
 
 import (
+	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -24,7 +26,7 @@ type reversePiece struct {
 }
 
 // captured are the values of a key's variables.
-type captured [maxSegments]string
+type captured [pattern.MaxSegments]string
 
 // addTemplate adds a template, if a page can be its destination.
 func (x *reverseIndex) addTemplate(t *templateRule) {
@@ -66,29 +68,46 @@ func (t *templateRule) reversed(sampled string) *reverseTemplate {
 // piecesOf cuts a text at sample values.
 func (t *templateRule) piecesOf(sampled string) (pieces []reversePiece) {
 	for {
-		piece, end := reversePiece{slot: -1}, len(sampled)
-		at := len(sampled)
-		for slot := range t.names {
-			for i, sample := range sampleSpellings(slot) {
-				if found := strings.Index(sampled, sample); found >= 0 && found < at {
-					at, end = found, found+len(sample)
-					piece.slot, piece.encoded = slot, i > 0
-				}
-			}
-		}
-		piece.literal = sampled[:at]
-		piece.spans = piece.slot >= 0 && !piece.encoded && t.span >= 0 &&
-			t.segments[t.span].slot == piece.slot
+		piece, rest := t.cutPiece(sampled)
 		if pieces = append(pieces, piece); piece.slot < 0 {
 			return pieces
 		}
-		sampled = sampled[end:]
+		sampled = rest
 	}
+}
+
+// cutPiece cuts a text behind its first sample value.
+func (t *templateRule) cutPiece(sampled string) (piece reversePiece, rest string) {
+	for at := 0; ; at += len(anySegment) {
+		found := strings.Index(sampled[at:], anySegment)
+		if found < 0 {
+			return reversePiece{literal: sampled, slot: -1}, ""
+		}
+		at += found
+		slot, ok := leadingNumber(sampled[at+len(anySegment):])
+		if !ok || slot >= len(t.names) {
+			continue
+		}
+		for i, sample := range sampleSpellings(slot) {
+			if rest, ok := strings.CutPrefix(sampled[at:], sample); ok {
+				piece = reversePiece{literal: sampled[:at], slot: slot, encoded: i > 0}
+				piece.spans = i == 0 && t.span >= 0 && t.segments[t.span].Slot == slot
+				return piece, rest
+			}
+		}
+	}
+}
+
+// leadingNumber returns the number that a text begins with.
+func leadingNumber(text string) (n int, ok bool) {
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	n, err := strconv.Atoi(text[:digits])
+	return n, err == nil
 }
 
 // hasAll reports whether all variables of the key are there.
 func (r *reverseTemplate) hasAll(names int) bool {
-	var has [maxSegments]bool
+	var has [pattern.MaxSegments]bool
 	for _, pieces := range [][]reversePiece{r.path, r.search} {
 		for _, piece := range pieces {
 			if piece.slot >= 0 && !has[piece.slot] {
@@ -181,9 +200,9 @@ func (p *reversePiece) endOf(text string, next *reversePiece, separator byte) in
 // place of its variables, and the rest of the page's path.
 func (t *templateRule) appendCandidate(dst []byte, values *captured, rest string) []byte {
 	for _, p := range t.segments {
-		dst = append(append(dst, '/'), p.prefix...)
-		if !p.isLiteral() {
-			dst = append(append(dst, values[p.slot]...), p.suffix...)
+		dst = append(append(dst, '/'), p.Prefix...)
+		if !p.IsLiteral() {
+			dst = append(append(dst, values[p.Slot]...), p.Suffix...)
 		}
 	}
 	return append(dst, rest...)

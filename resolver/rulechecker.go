@@ -60,7 +60,7 @@ func (c *RuleChecker) checkAlone(rule Rule) (key string) {
 	if IsTemplate(rule.Key) {
 		t, _, _ := c.compiler.checkTemplate(rule)
 		if t != nil {
-			key = t.key
+			key = t.Key()
 		}
 		return key
 	}

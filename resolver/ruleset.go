@@ -152,7 +152,7 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 		templates := rs.templates.below(above)
 		for n, at := range found {
 			rs.opts.pauseAfter(n)
-			for len(templates) > 0 && templates[0].key < rs.table.key(at) {
+			for len(templates) > 0 && templates[0].Key() < rs.table.key(at) {
 				if !yield(templates[0].rule) {
 					return
 				}
@@ -197,7 +197,7 @@ func (rs *Ruleset) numberTemplates(before *Ruleset) {
 	}
 	numbers := numberedOf(rs.templateKeys)
 	for _, t := range rs.templates.all() {
-		t.number = numbers.number(t.key)
+		t.number = numbers.number(t.Key())
 	}
 	rs.templateKeys = numbers.all
 	if len(rs.templateKeys) > rs.templateRoom {

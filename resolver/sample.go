@@ -33,9 +33,9 @@ func sampleOf(key string) sample {
 func (t *templateRule) sample() sample {
 	var b strings.Builder
 	for _, p := range t.segments {
-		b.WriteString("/" + p.prefix)
-		if !p.isLiteral() {
-			b.WriteString(sampleValue(p.slot) + p.suffix)
+		b.WriteString("/" + p.Prefix)
+		if !p.IsLiteral() {
+			b.WriteString(sampleValue(p.Slot) + p.Suffix)
 		}
 	}
 	return sample{b.String(), t}
@@ -51,17 +51,24 @@ func sampleSpellings(slot int) [2]string {
 	return [2]string{reserved, strings.Replace(reserved, ":", "%3A", 1)}
 }
 
-// named puts the names of variables in the place of sample values in a URL. Below takes the place
-// of a segment below the key.
+// named puts the names of variables in the place of sample values in a URL. A segment below the key
+// becomes "…", as in [Below].
 func (s *sample) named(url string) string {
 	if s.template != nil {
-		for slot, name := range s.template.names {
-			spellings := sampleSpellings(slot)
-			url = strings.ReplaceAll(url, spellings[0], "{+"+name+"}")
-			url = strings.ReplaceAll(url, spellings[1], "{"+name+"}")
+		var named strings.Builder
+		for _, piece := range s.template.piecesOf(url) {
+			named.WriteString(piece.literal)
+			switch {
+			case piece.slot < 0:
+			case piece.encoded:
+				named.WriteString("{" + s.template.names[piece.slot] + "}")
+			default:
+				named.WriteString("{+" + s.template.names[piece.slot] + "}")
+			}
 		}
+		url = named.String()
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(url, "/"+anySegment, Below), anySegment, "…")
+	return strings.ReplaceAll(url, anySegment, "…")
 }
 
 // paths returns the paths of the three requests that stand for all of a key's.

@@ -13,7 +13,11 @@ import (
 // insteadOf says what the author of a value that is neither URL nor path may write.
 func insteadOf(value string) string {
 	bare := withoutMarks(value)
-	switch outcome := strings.ToLower(bare); {
+	outcome := strings.ToLower(bare)
+	ofStatus := InsteadOfStatus(bare, func(outcome string) string { return outcome })
+	switch {
+	case ofStatus != "":
+		return ofStatus
 	case isOutcome(bare):
 		return "write " + bare
 	case isOutcome(outcome):
@@ -29,6 +33,54 @@ func insteadOf(value string) string {
 		return "other schemes are not redirected to"
 	}
 	return "write a URL like https://example.com/docs or a path like /docs"
+}
+
+// InsteadOfStatus says what to write for a status that is none of a redirect, where a rule has an
+// outcome for it: line returns what makes the rule one of that outcome. It is "" for any other.
+func InsteadOfStatus(status string, line func(outcome string) string) string {
+	switch status {
+	case "410":
+		return "write " + line(GoneValue)
+	case "404":
+		return "write " + line(PassValue) + ", which lets the next handler answer, or " +
+			line(GoneValue) + " for 410"
+	}
+	return ""
+}
+
+// Exchanged returns the rule that is meant by one whose key and destination are exchanged: the key
+// is a URL, and the destination a key, perhaps with a "/" in front.
+func Exchanged(rule Rule) (meant Rule, is bool) {
+	if !isAbsolute(rule.Key) || isAbsolute(rule.Value) || isOutcome(rule.Value) {
+		return rule, false
+	}
+	meant = rule
+	meant.Key, meant.Value = strings.TrimPrefix(rule.Value, "/"), rule.Key
+	return meant, isGood(meant.Key, meant.Value)
+}
+
+// isGood reports whether a key and a value are good, and fit each other.
+func isGood(key, value string) bool {
+	if IsTemplate(key) {
+		_, err := Compile([]Rule{{Key: key, Value: value}}, Options{})
+		return err == nil
+	}
+	_, err := parseValue(value)
+	return err == nil && checkKey(key) == nil
+}
+
+// exchangedError says that key and destination of a rule are exchanged; nil if they are not.
+func exchangedError(rule Rule) error {
+	meant, is := Exchanged(rule)
+	if !is {
+		return nil
+	}
+	return errors.New("key and destination are exchanged: write " + inWords(meant))
+}
+
+// inWords names key and destination of a rule, for messages about rules of any format.
+func inWords(rule Rule) string {
+	return "the key " + rule.Key + " and the destination " + rule.Value
 }
 
 // goodValues returns those of values that are good.

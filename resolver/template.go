@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
@@ -13,7 +14,12 @@ import (
 
 // templateRule is a rule whose key is a template.
 type templateRule struct {
-	Pattern
+	*pattern.Pattern
+	// segments and span are those of the pattern, for the index.
+	segments []segmentPattern
+	span     int
+	names    []string // of the variables, by slot
+
 	rule   Rule
 	source int
 	value  templateValue
@@ -24,9 +30,19 @@ type templateRule struct {
 	order int
 }
 
+// newTemplateRule returns a template without its rule and its value.
+func newTemplateRule(key templateKey, exact bool) *templateRule {
+	p := pattern.Parse(key.text, exact)
+	segments := make([]segmentPattern, len(p.Segments()))
+	for i, segment := range p.Segments() {
+		segments[i].Segment = segment
+	}
+	return &templateRule{Pattern: p, segments: segments, span: p.Span(), names: key.names}
+}
+
 // compareTemplates puts the better one of two templates first, as far as their segments decide.
 func compareTemplates(a, b *templateRule) int {
-	return cmp.Or(a.compareSegments(&b.Pattern), strings.Compare(a.key, b.key))
+	return cmp.Or(a.CompareSegments(b.Pattern), strings.Compare(a.Key(), b.Key()))
 }
 
 // IsTemplate reports whether a key is a template: it has a brace, which no other key may have.

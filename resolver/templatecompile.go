@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
@@ -47,11 +48,11 @@ func (c *Compiler) enterTemplates() {
 		return compareRules(a.rule, c.rankOf(a.templateRule), b.rule, c.rankOf(b.templateRule))
 	})
 	c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
-	c.patterns = newPatternIndex(areTied)
+	c.patterns = pattern.NewIndex(pattern.Tied)
 	c.warningGroup = ofTemplates
 	inSource := map[keyOfSource]Rule{}
 	for _, t := range c.addedTemplates {
-		key := keyOfSource{c.rankOf(t.templateRule), t.key}
+		key := keyOfSource{c.rankOf(t.templateRule), t.Key()}
 		if twin, twice := inSource[key]; twice {
 			c.failDuplicate(t.place, twin, t.rule)
 			continue
@@ -66,14 +67,14 @@ func (c *Compiler) enterTemplates() {
 
 // enterTemplate lets a template serve, unless one of an earlier source has its key.
 func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
-	if there := c.templates.byKey[t.key]; there != nil {
-		c.keepShadowed(keyOfSource{rank, t.key}, t.rule)
+	if there := c.templates.byKey[t.Key()]; there != nil {
+		c.keepShadowed(keyOfSource{rank, t.Key()}, t.rule)
 		c.warnShadowed(t.rule, rank, there.rule, c.rankOf(there))
 		return
 	}
 	t.index = len(c.templates.rules)
 	c.templates.rules = append(c.templates.rules, t.templateRule)
-	c.templates.byKey[t.key] = t.templateRule
+	c.templates.byKey[t.Key()] = t.templateRule
 	c.rank = rank
 	c.warnOfRule(t.rule, t.parsed)
 	c.warnOfTemplate(t.templateRule)
@@ -87,20 +88,17 @@ func templateSize(rule Rule) int {
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
 func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
-	key, err := c.opts.parsePattern(rule.Key)
-	key.exact = rule.Exact
+	key, err := c.opts.parseTemplateKey(rule.Key)
 	if err != nil {
-		c.fail(rule, ErrInvalidKey, err.Error())
-		if _, err = parseValue(rule.Value); err != nil {
-			c.fail(rule, ErrInvalidValue, err.Error())
-		}
+		_, inValue := parseValue(rule.Value)
+		c.failParts(rule, err, inValue)
 		return nil, value
 	}
-	t = &templateRule{Pattern: key}
+	t = newTemplateRule(key, rule.Exact)
 	t.value, value, err = parseTemplateValue(rule.Value, t.names)
 	switch {
 	case err != nil:
-		c.fail(rule, ErrInvalidValue, err.Error())
+		c.failParts(rule, nil, err)
 	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(t.value.host):
 		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
 	}
@@ -126,7 +124,7 @@ func (c *Compiler) warnOfTemplate(t *templateRule) {
 // splat at the key's end, which in a _redirects file is what "*" matches.
 func (t *templateRule) mayDrop(slot int) bool {
 	last := t.segments[len(t.segments)-1]
-	isRest := t.names[slot] == "splat" && last.slot == slot && last.suffix == ""
+	isRest := t.names[slot] == "splat" && last.Slot == slot && last.Suffix == ""
 	return isRest || strings.HasPrefix(t.names[slot], "_")
 }
 
@@ -135,14 +133,14 @@ func (c *Compiler) warnOfTie(t *templateRule) {
 	if c.patterns.IsSpent() {
 		return
 	}
-	if n, path, tied := c.patterns.First(&t.Pattern); tied {
+	if n, path, tied := c.patterns.First(t.Pattern); tied {
 		other := c.templates.rules[n]
 		c.warn(WarnAmbiguous, t.rule, "the path "+path+" matches the key "+
 			quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with "+
 			"nothing "+
 			"to choose by; the rule answers whose key comes first in alphabetical order")
 	}
-	c.patterns.Add(&t.Pattern, t.index)
+	c.patterns.Add(t.Pattern, t.index)
 }
 
 // rankOf returns the precedence of a template's source.

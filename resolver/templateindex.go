@@ -89,14 +89,14 @@ func (x *templateIndex) build() {
 func (x *templateIndex) numberPatterns(patterns []segmentPattern, numbers map[string]uint32) {
 	for i := range patterns {
 		p := &patterns[i]
-		if !p.isLiteral() {
+		if !p.IsLiteral() {
 			continue
 		}
-		if numbers[p.prefix] == 0 {
-			numbers[p.prefix] = uint32(len(numbers) + 1)
-			x.longest = max(x.longest, len("%XX")*len(p.prefix))
+		if numbers[p.Prefix] == 0 {
+			numbers[p.Prefix] = uint32(len(numbers) + 1)
+			x.longest = max(x.longest, len("%XX")*len(p.Prefix))
 		}
-		p.literal = numbers[p.prefix]
+		p.literal = numbers[p.Prefix]
 	}
 }
 
@@ -107,7 +107,7 @@ func (x *templateIndex) node(rules []*templateRule, from int) *templateNode {
 	n.run = rules[0].segments[from:end]
 	groups := templateGroups{}
 	for _, t := range rules {
-		n.deepest = max(n.deepest, t.ownSegments())
+		n.deepest = max(n.deepest, t.OwnSegments())
 		n.spans = n.spans || t.span >= 0
 		if end == len(t.segments) {
 			n.rule = t
@@ -151,13 +151,13 @@ func (g *templateGroups) add(t *templateRule, at int) {
 	switch p := &t.segments[at]; {
 	case at == t.span:
 		g.spans = append(g.spans, t)
-	case p.isLiteral():
+	case p.IsLiteral():
 		if g.literals == nil {
 			g.literals = map[uint32][]*templateRule{}
 		}
 		g.literals[p.literal] = append(g.literals[p.literal], t)
 	default:
-		text := patternText{p.prefix, p.suffix}
+		text := patternText{p.Prefix, p.Suffix}
 		if g.patterns[text] == nil {
 			g.texts = append(g.texts, text)
 		}
@@ -218,11 +218,11 @@ func (x *templateIndex) byCanonicalKey(key string) *templateRule {
 func (x *templateIndex) below(above string) []*templateRule {
 	var found []*templateRule
 	for _, t := range x.all() {
-		if above == "" || t.key == above || strings.HasPrefix(t.key, above+"/") {
+		if above == "" || t.Key() == above || strings.HasPrefix(t.Key(), above+"/") {
 			found = append(found, t)
 		}
 	}
-	slices.SortFunc(found, func(a, b *templateRule) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(found, func(a, b *templateRule) int { return strings.Compare(a.Key(), b.Key()) })
 	return found
 }
 
@@ -301,14 +301,14 @@ func (s *templateSearch) matches(p *segmentPattern, at int) bool {
 	if !s.work.do(compareWork) || !s.path.has(at) {
 		return false
 	}
-	if p.isLiteral() {
+	if p.IsLiteral() {
 		return s.literal(at) == p.literal
 	}
 	segment := s.path.segment(at)
-	if p.literalLength() == 0 {
+	if p.LiteralLength() == 0 {
 		return segment != ""
 	}
-	s.work.do(s.index.textWork(segment, p.literalLength()))
+	s.work.do(s.index.textWork(segment, p.LiteralLength()))
 	_, ok := s.index.matchSegment(p, segment)
 	return ok
 }
@@ -448,11 +448,11 @@ func (s *templateSearch) offer(rule *templateRule, segments, to, end int) bool {
 // matchSegment reports whether a segment of a path has the text around an expression. It returns
 // what that captures, as the path spells it.
 func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (captured string, ok bool) {
-	start, ok := x.cutPrefix(segment, p.prefix)
+	start, ok := x.cutPrefix(segment, p.Prefix)
 	if !ok {
 		return "", false
 	}
-	end, ok := x.cutSuffix(segment, p.suffix)
+	end, ok := x.cutSuffix(segment, p.Suffix)
 	return segment[start:max(start, end)], ok && end > start
 }
 
@@ -569,7 +569,7 @@ func (x *templateIndex) match(found templateFound, text string, p *splitPath) te
 		end = p.start(span.to) - 1
 	}
 	span.text = text[start:end]
-	m.captures[t.segments[t.span].slot] = span
+	m.captures[t.segments[t.span].Slot] = span
 	return m
 }
 
@@ -579,14 +579,14 @@ func (x *templateIndex) capture(
 	patterns []segmentPattern, at int, text string, p *splitPath, captures []capture,
 ) {
 	for i := range patterns {
-		pattern := &patterns[i]
-		if pattern.isLiteral() {
+		own := &patterns[i]
+		if own.IsLiteral() {
 			continue
 		}
 		start := p.start(at + i)
 		segment := text[start : start+int(p.segments[at+i].length)]
-		taken, _ := x.matchSegment(pattern, segment)
-		captures[pattern.slot] = capture{
+		taken, _ := x.matchSegment(own, segment)
+		captures[own.Slot] = capture{
 			text: taken, from: at + i, to: at + i + 1, isPart: len(taken) < len(segment),
 		}
 	}

@@ -1,6 +1,22 @@
 package resolver
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
+)
+
+// segmentPattern is a segment of a template's key.
+type segmentPattern struct {
+	pattern.Segment
+	literal uint32 // the number of literal text among that of all keys, 0 for none
+}
+
+// isLike reports whether two segments match the same.
+func (s *segmentPattern) isLike(other *segmentPattern) bool {
+	return s.IsLiteral() == other.IsLiteral() &&
+		s.Prefix == other.Prefix && s.Suffix == other.Suffix
+}
 
 // patternEdge leads over a segment with an expression to what keys have behind it.
 type patternEdge struct {
@@ -35,8 +51,8 @@ func (e *patternEdges) add(edge *patternEdge) {
 		e.byText = map[patternText]*patternEdge{}
 	}
 	e.all = append(e.all, edge)
-	e.byText[patternText{p.prefix, p.suffix}] = edge
-	length := patternLength{len(p.prefix), len(p.suffix)}
+	e.byText[patternText{p.Prefix, p.Suffix}] = edge
+	length := patternLength{len(p.Prefix), len(p.Suffix)}
 	if !slices.Contains(e.lengths, length) {
 		e.lengths = append(e.lengths, length)
 		e.longest.prefix = max(e.longest.prefix, length.prefix)

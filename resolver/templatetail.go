@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // templateSpan is an expression that spans segments, and what keys have behind it.
@@ -60,14 +62,14 @@ func newTemplateSpan(rules []*templateRule, at int) *templateSpan {
 	byEnd := func(a, b *templateRule) int { return cmp.Compare(ends(a), ends(b)) }
 	slices.SortStableFunc(rules, byEnd)
 	ending := map[uint32]uint64{} // the first and the one behind the last
-	used := maxSegments
+	used := pattern.MaxSegments
 	for _, t := range rules {
 		tail := t.segments[at+1:]
 		if len(tail) == 0 {
 			span.rule = t
 			continue
 		}
-		if used+len(tail) > maxSegments {
+		if used+len(tail) > pattern.MaxSegments {
 			span.tails = append(span.tails, templateTails{})
 			used = 0
 		}
@@ -95,12 +97,12 @@ func (x *templateTails) add(t *templateRule, tail []segmentPattern, at int) {
 	x.last |= 1 << at
 	x.first |= 1 << first
 	x.tails = append(x.tails, templateTail{rule: t, length: len(tail)})
-	x.longest = max(x.longest, t.ownSegments())
+	x.longest = max(x.longest, t.OwnSegments())
 	for i := range tail {
 		p, bit := &tail[i], first-i
 		switch {
-		case p.isLiteral():
-		case p.literalLength() == 0:
+		case p.IsLiteral():
+		case p.LiteralLength() == 0:
 			x.any |= 1 << bit
 		default:
 			x.texts |= 1 << bit
@@ -121,7 +123,7 @@ func (x *templateTails) settle() {
 		segments := tail.rule.segments[len(tail.rule.segments)-tail.length:]
 		end += tail.length
 		for j := range segments {
-			if literal := segments[j].literal; segments[j].isLiteral() {
+			if literal := segments[j].literal; segments[j].IsLiteral() {
 				accept[literal] |= 1 << (end - 1 - j)
 			}
 		}

@@ -55,6 +55,10 @@ func (c *Compiler) warnOfRule(rule Rule, value parsedValue) {
 			"as a destination has none; remove them")
 	}
 	c.warnOfPercent(rule)
+	if strings.IndexByte(rule.Value, ' ') >= 0 {
+		c.warn(WarnSpace, rule, "the destination has a space, which becomes %20, or + in a query; "+
+			"write that if it is meant, or leave out the space and what is behind it")
+	}
 	if value.path.query == "?" {
 		c.warn(WarnBareDelimiter, rule, "the bare \"?\" of the destination counts as its query "+
 			"and shuts later ones out; remove it")

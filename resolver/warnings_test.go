@@ -126,6 +126,24 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
 		},
 		{
+			"a space in a path", WarnSpace,
+			[]Rule{{Key: "a", Value: "https://x.example/ 301", Position: at}}, Options{},
+			where + `"a": the destination has a space, which becomes %20, or + in a query; ` +
+				`write that if it is meant, or leave out the space and what is behind it`,
+		},
+		{
+			"a space in a path of the site", WarnSpace,
+			[]Rule{{Key: "a", Value: "/b c", Position: at}}, Options{},
+			where + `"a": the destination has a space, which becomes %20, or + in a query; ` +
+				`write that if it is meant, or leave out the space and what is behind it`,
+		},
+		{
+			"a space in a template's query", WarnSpace,
+			[]Rule{{Key: "a/{x}", Value: "https://x.example/?q={x} b", Position: at}}, Options{},
+			where + `"a/{x}": the destination has a space, which becomes %20, or + in a query; ` +
+				`write that if it is meant, or leave out the space and what is behind it`,
+		},
+		{
 			"a key that leads through an exact one", WarnThroughExact,
 			[]Rule{{Key: "docs/azure", Value: "/docs/distributions/azure/?x#y", Position: at},
 				{Key: "docs/distributions/azure", Value: "https://a.example/main/", Exact: true}},

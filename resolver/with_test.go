@@ -126,7 +126,8 @@ func (s *ruleStore) changes() (changes []RuleChange) {
 	for range 1 + s.r.IntN(s.most) {
 		change := RuleChange{Source: s.r.IntN(len(s.sources))}
 		rule := s.rule()
-		if known := slices.Sorted(maps.Keys(s.sources[change.Source])); len(known) > 0 && s.r.IntN(2) == 0 {
+		known := slices.Sorted(maps.Keys(s.sources[change.Source]))
+		if len(known) > 0 && s.r.IntN(2) == 0 {
 			rule.Key = s.sources[change.Source][known[s.r.IntN(len(known))]].Key
 			if s.r.IntN(2) == 0 && !IsTemplate(rule.Key) {
 				rule.Key = strings.ReplaceAll(rule.Key, "a", "%61")
@@ -323,7 +324,8 @@ func checkDerivations(t *testing.T, seed uint64, most, derivations, every int) (
 // compareWithCompiled compares what was derived of a ruleset, or the error, with what comes of
 // compiling the rules.
 func (s *ruleStore) compareWithCompiled(
-	t *testing.T, when string, served, derived *Ruleset, next *ruleStore, difference Difference, err error,
+	t *testing.T, when string, served, derived *Ruleset, next *ruleStore, difference Difference,
+	err error,
 ) {
 	t.Helper()
 	compiled, wanted := next.compile()

@@ -127,9 +127,12 @@ func TestReadCSVReadsLinesOfAnyLengthHoweverSlowlyTheyArrive(t *testing.T) {
 
 func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 	const (
+		columns = "; the columns are key, destination, status, exact, unlisted, query, note; what a " +
+			"table has beside them is left out by caddy shortlink convert --from csv --to csv"
 		inSix    = `csv:1:25: a row has 5 columns (key, destination, status, exact, unlisted), and "x"`
 		inFour   = `csv:2:7: the header has 3 columns (key, destination, status), and "x"`
 		inTwo    = `csv:2:7: the header has 2 columns (key, destination), and "x"`
+		orHeader = "; or put a header in front: destination,key"
 		removeIt = "; remove it, or put a field that holds a comma into quotation marks"
 	)
 	tests := map[string]struct{ text, want string }{
@@ -148,6 +151,16 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 		"exact in unlisted's place": {"a,/b,,,exact", `csv:1:8: this column holds the word unlisted, or nothing, not "exact"`},
 		"a status of what is gone": {"a,,410", "csv:1:4: this column holds 301, 302, 303, 307 or 308, " +
 			`not "410"; write gone as the destination`},
+		"a status of what is not there": {"a,/b,404", "csv:1:6: this column holds 301, 302, 303, 307 or 308, " +
+			`not "404"; write pass as the destination, which lets the next handler answer, or gone as the ` +
+			"destination for 410"},
+		"exchanged columns": {"https://a.example,a\n/b,/c",
+			"csv:1:1: key and destination are exchanged; write a,https://a.example" + orHeader},
+		"exchanged columns with a status": {"https://a.example;a;301;exact\n",
+			"csv:1:1: key and destination are exchanged; write a;https://a.example;301;exact; or put a " +
+				"header in front: destination;key;status;exact"},
+		"exchanged columns of a header": {"to,note,key\n\"docs\",\"a, b\",\"https://a.example/\"\"\"",
+			`csv:2:1: key and destination are exchanged; write "https://a.example/""","a, b",docs`},
 		"a query mode that is none": {"key,to,query\na,/b,drop\nc,/d,Merge",
 			`csv:2:6: this column holds merge, preserve or ignore, or nothing, not "drop"
 csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
@@ -157,14 +170,13 @@ csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
 		"a field without a name":     {"key,,to\na,note,/b", `csv:2:3: this column holds nothing, not "note"`},
 		"a note in Latin-1": {"key,to,note\na,/b,caf\xe9",
 			"csv:2:6: this is no Unicode text: save the file as UTF-8"},
-		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"; the columns are key, destination, status, exact, unlisted, query, note\ncsv:1:23: there is no column \"notes\"; the columns are key, destination, status, exact, unlisted, query, note"},
+		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"" + columns + "\ncsv:1:23: there is no column \"notes\"" + columns},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
 		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query, note"},
 		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
 		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
 		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
 		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is no Unicode text: save the file as UTF-8\ncsv:1:6: this is no Unicode text: save the file as UTF-8"},
-		"JSON":                        {`{"a": "/b"}`, `csv:1:2: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

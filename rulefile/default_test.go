@@ -1,6 +1,7 @@
 package rulefile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,12 @@ func TestDefaultsOfAFileCountWhereItSaysNothing(t *testing.T) {
 			"a,/b,301,exact,,preserve\nc,/d?e,301,exact,,ignore\n"},
 	} {
 		var out strings.Builder
-		_, err := tt.reading.Convert(&out, rulefile.CSV, strings.NewReader(tt.text), tt.from, "file")
+		var rules []resolver.Rule
+		_, err := tt.reading.Read(strings.NewReader(tt.text), tt.from, "file",
+			func(rule resolver.Rule) { rules = append(rules, rule) })
+		if err == nil {
+			err = rulefile.Write(&out, rulefile.CSV, slices.Values(rules))
+		}
 		if _, got, _ := strings.Cut(out.String(), "\n"); err != nil || got != tt.want {
 			t.Errorf("%q: got\n%s (%v), want\n%s", tt.text, got, err, tt.want)
 		}

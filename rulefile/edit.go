@@ -1,7 +1,9 @@
 package rulefile
 
 import (
+	"bufio"
 	"errors"
+	"hash/maphash"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -56,11 +58,11 @@ func (e Edit) Plan(content io.Reader, format Format, source string) (*Plan, erro
 	var err error
 	switch format {
 	case JSON:
-		p.spot, err = e.planJSON(content, source, p.others)
+		p.spot, err = p.planJSON(content)
 	case CSV:
-		p.spot, err = e.planCSV(content, source, p.others)
+		p.spot, err = p.planCSV(content)
 	case Redirects:
-		p.spot, err = e.planRedirects(content, source, p.others)
+		p.spot, err = p.planRedirects(content)
 	default:
 		_, err = ParseFormat(string(format))
 	}
@@ -84,8 +86,12 @@ func (p *Plan) Read(
 	copied io.Reader, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
 	now := p.others.like()
-	counted := &countingReader{r: copied}
-	warnings, err = p.edit.Reading.Read(counted, p.format, p.source, func(rule resolver.Rule) {
+	text := bufio.NewReader(copied)
+	if _, err := text.Peek(1); err == io.EOF {
+		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
+			"rule first, or remove the source"}}
+	}
+	warnings, err = p.edit.Reading.Read(text, p.format, p.source, func(rule resolver.Rule) {
 		now.add(rule)
 		add(rule)
 	})
@@ -93,17 +99,11 @@ func (p *Plan) Read(
 		return nil, Errors{{Message: "the file would not be read as before, and is left alone; edit it " +
 			"by hand: " + err.Error()}}
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case counted.n == 0:
-		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
-			"rule first, or remove the source"}}
-	case now.sum != p.wanted():
+	if err == nil && now.sum != p.wanted() {
 		return nil, Errors{{Message: "other rules would change, too, and the file is left alone; edit " +
 			"it by hand"}}
 	}
-	return warnings, nil
+	return warnings, err
 }
 
 // wanted returns the sum of the rules that the copy has to hold.
@@ -119,17 +119,12 @@ func (p *Plan) wanted() uint64 {
 	return wanted.sum
 }
 
-// countingReader counts what is read.
-type countingReader struct {
-	r io.Reader
-	n int64
-}
-
-// Read reads from r.
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
+// take takes in a rule of the file, and reports whether it is the edit's.
+func (p *Plan) take(rule resolver.Rule) (is bool) {
+	if is = p.edit.isOf(rule.Key); !is {
+		p.others.add(rule)
+	}
+	return is
 }
 
 func (e *Edit) isOf(key string) bool {
@@ -182,4 +177,26 @@ func textBetween(content io.ReadSeeker, from, to int) (string, error) {
 	text := make([]byte, to-from)
 	_, err := io.ReadFull(content, text)
 	return string(text), err
+}
+
+// ruleSum is a sum over rules, whatever their order and places.
+type ruleSum struct {
+	format Format
+	seed   maphash.Seed
+	sum    uint64
+}
+
+func newRuleSum(format Format) *ruleSum {
+	return &ruleSum{format: format, seed: maphash.MakeSeed()}
+}
+
+// like returns a sum over no rules, which can be compared with s.
+func (s *ruleSum) like() *ruleSum { return &ruleSum{format: s.format, seed: s.seed} }
+
+func (s *ruleSum) add(rule resolver.Rule) {
+	rule.Position = resolver.Position{}
+	if s.format == Redirects {
+		rule = asRead(rule)
+	}
+	s.sum += maphash.Comparable(s.seed, rule)
 }

@@ -12,7 +12,7 @@ import (
 
 // csvTable is what an edit has to know of a table.
 type csvTable struct {
-	columns   []csvColumn
+	columns   []*property
 	separator rune
 	hasHeader bool
 	hasSlash  bool // in front of the key that is found, or of the last one
@@ -27,15 +27,13 @@ type lineSpot struct {
 }
 
 // planCSV reads the whole table.
-func (e *Edit) planCSV(content io.Reader, source string, others *ruleSum) (spot, error) {
-	c := newCSVReader(content, source)
+func (p *Plan) planCSV(content io.Reader) (spot, error) {
+	c := NewRows(content, p.source)
 	c.lends = true
 	table := new(csvTable)
-	err := c.readRules(func(rule resolver.Rule) {
-		is := e.isOf(rule.Key)
-		if !is {
-			others.add(rule)
-		}
+	first, err := c.Next()
+	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
+		is := p.take(rule)
 		if table.found {
 			return
 		}
@@ -72,23 +70,20 @@ func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	var fields []string
 	for _, column := range t.columns {
 		field := column.fieldOf(rule)
-		if column == keyColumn && t.hasSlash {
+		if column == keyProperty && t.hasSlash {
 			field = "/" + field
 		}
 		fields = append(fields, field)
 	}
-	for _, column := range csvColumns {
+	for _, column := range properties {
 		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {
-			return "", errors.New("the table has no column " + column.name() + t.addTo())
+			return "", errors.New("the table has no column " + column.name + t.addTo())
 		}
 	}
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1]
 	}
-	for i, field := range fields {
-		fields[i] = quoted(field)
-	}
-	return strings.Join(fields, string(t.separator)), nil
+	return rowText(fields, t.separator), nil
 }
 
 // addTo says how a column is added to the table.
@@ -96,16 +91,19 @@ func (t *csvTable) addTo() string {
 	if t.hasHeader {
 		return "; add it to the header"
 	}
-	return "; write a header in front of its first row, such as " + namesOf(csvColumns[:])
+	return "; write a header in front of its first row, such as " + namesOf(properties)
 }
 
-// quoted returns a field in quotation marks if it needs them under any separator. Which one it is,
-// readers find out from the first row.
-func quoted(field string) string {
-	if field != strings.TrimSpace(field) || strings.ContainsAny(field, ",;\t\"") {
-		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+// rowText returns the line of a row. A field is in quotation marks if it needs them under any
+// separator, as readers find out from the first row which one it is.
+func rowText(row []string, separator rune) string {
+	fields := slices.Clone(row)
+	for i, field := range row {
+		if field != strings.TrimSpace(field) || strings.ContainsAny(field, ",;\t\"") {
+			fields[i] = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+		}
 	}
-	return field
+	return strings.Join(fields, string(separator))
 }
 
 // lineSplice puts a line in the place of the one that was found, or at the end.

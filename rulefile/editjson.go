@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"bytes"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -18,28 +17,14 @@ type jsonPlace struct {
 }
 
 // planJSON reads the whole object.
-func (e *Edit) planJSON(content io.Reader, source string, others *ruleSum) (spot, error) {
-	j, err := newJSONReader(content, source)
-	if err != nil {
-		return nil, err
-	}
+func (p *Plan) planJSON(content io.Reader) (spot, error) {
+	j := newJSONReader(content, p.source, &ruleWords)
 	j.tokens.lends = true
-	p := new(jsonPlace)
-	j.add = func(rule resolver.Rule) {
-		is := e.isOf(rule.Key)
-		if !is {
-			others.add(rule)
-		}
-		p.pass(j.span.behind(j.dropped), is)
-	}
-	err = j.readAll()
-	p.open, p.close = j.open, j.close
-	return p, err
-}
-
-// behind returns where a member stands that has so many bytes more in front.
-func (s memberSpan) behind(n int) memberSpan {
-	return memberSpan{s.key + n, s.keyEnd + n, s.value + n, s.end + n}
+	place := new(jsonPlace)
+	j.add = func(rule resolver.Rule) { place.pass(j.span, p.take(rule)) }
+	err := j.result(j.read())
+	place.open, place.close = j.open, j.close
+	return place, err
 }
 
 // pass takes in the next member.
@@ -66,7 +51,9 @@ func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
 	if err := checkWritable(*e.Rule); err != nil {
 		return nil, e.refuse(err)
 	}
-	name, value := memberOf(*e.Rule)
+	encoder := newJSONEncoder()
+	name := string(encoder.key(*e.Rule))
+	value := string(encoder.value(*e.Rule))
 	switch {
 	case p.found:
 		this := p.this
@@ -103,24 +90,4 @@ func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splic
 		return nil, err
 	}
 	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, nil
-}
-
-// JSONValue returns the value of a rule's member in an object of rules. It is a string, or an
-// object where there is more to say than the destination.
-func JSONValue(rule resolver.Rule) string {
-	_, value := memberOf(rule)
-	return value
-}
-
-// memberOf returns name and value of a rule's member.
-func memberOf(rule resolver.Rule) (name, value string) {
-	var b bytes.Buffer
-	j := newJSONWriter(&b)
-	j.encodeKey(rule)
-	j.w.Flush() //nolint:errcheck // a buffer takes everything
-	name = b.String()
-	b.Reset()
-	j.encodeValue(rule)
-	j.w.Flush() //nolint:errcheck // as above
-	return name, b.String()
 }

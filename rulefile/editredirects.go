@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -22,29 +23,18 @@ type redirectSpan struct {
 }
 
 // planRedirects reads the whole file.
-func (e *Edit) planRedirects(content io.Reader, source string, others *ruleSum) (spot, error) {
-	f := newRedirectsFile(e.Reading)
-	lines := newLineReader(content, source)
-	p := new(redirectLines)
-	f.seen = func(line redirectLine) { p.pass(line, f.parser.dialect, lines) }
-	_, err := f.read(lines, func(rule resolver.Rule) {
-		if !e.isOf(rule.Key) {
-			others.add(rule)
+func (p *Plan) planRedirects(content io.Reader) (spot, error) {
+	lines := newLineReader(content, p.source)
+	l := new(redirectLines)
+	seen := func(line redirects.Line) {
+		alone, _ := redirects.RulesAlone(line, p.edit.Reading.Dialect.slashes())
+		for _, rule := range alone.Own {
+			l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
 		}
-	})
-	p.last = lines.end
-	return p, err
-}
-
-// pass takes in the line that has just been read.
-func (l *redirectLines) pass(line redirectLine, dialect Dialect, lines *lineReader) {
-	t, refused := translate(line, dialect, lines.position(line.from.column))
-	if refused != nil {
-		return
 	}
-	for rule := range t.ownRules(false) {
-		l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
-	}
+	_, err := p.edit.Reading.readRedirects(lines, seen, func(rule resolver.Rule) { p.take(rule) })
+	l.last = lines.end
+	return l, err
 }
 
 // splices returns what an edit changes in the file. Of the lines that match a path the first wins
@@ -66,11 +56,11 @@ func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) ([]splice, error
 		return splices, nil
 	}
 	rule := withStatus(*e.Rule, e.DefaultStatus)
-	text, err := redirectsOf(rule)
+	lines, err := redirectsOf(rule)
 	if err != nil {
 		return nil, e.refuse(err)
 	}
-	return l.insert(content, splices, old, rule, text)
+	return l.insert(content, splices, old, rule, lines.text)
 }
 
 // insert adds the lines of a rule to splices. These remove the old ones, the last of them at old.
@@ -78,13 +68,13 @@ func (l *redirectLines) insert(
 	content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string,
 ) ([]splice, error) {
 	earliest, latest := 0, l.last
-	pattern := resolver.PatternOf(rule)
+	key := patternOf(rule)
 	for _, line := range l.all {
-		other := resolver.PatternOf(line.rule)
-		if _, both := pattern.Overlap(&other); !both {
+		other := patternOf(line.rule)
+		if _, both := key.Overlap(other); !both {
 			continue
 		}
-		switch order := pattern.Compare(&other); {
+		switch order := key.Compare(other); {
 		case order > 0:
 			earliest = line.end
 		case order < 0:

@@ -11,10 +11,10 @@ import (
 )
 
 // marked returns lines in which {rest} and other words in braces are captured.
-func marked(lines ...rulefile.ForeignLine) []rulefile.ForeignLine {
+func marked(lines ...foreignLine) []foreignLine {
 	lines = slices.Clone(lines)
-	mark := strings.NewReplacer("{rest}", rulefile.CapturedRest, "{x}", rulefile.Captured("x"),
-		"{y}", rulefile.Captured("y"))
+	mark := strings.NewReplacer("{rest}", capturedRest, "{x}", captured("x"),
+		"{y}", captured("y"))
 	for i := range lines {
 		l := &lines[i]
 		l.Path, l.To, l.Itself = mark.Replace(l.Path), mark.Replace(l.To), mark.Replace(l.Itself)
@@ -24,10 +24,10 @@ func marked(lines ...rulefile.ForeignLine) []rulefile.ForeignLine {
 
 // rulesOfLines returns the rules of lines in short, and the warnings.
 func rulesOfLines(
-	t *testing.T, slashesCount bool, lines ...rulefile.ForeignLine,
+	t *testing.T, slashesCount bool, lines ...foreignLine,
 ) (rules, warnings []string) {
 	t.Helper()
-	warned, err := rulefile.Reading{}.ReadForeignLines(marked(lines...), slashesCount,
+	warned, err := readForeignLines(rulefile.Reading{}, marked(lines...), slashesCount,
 		func(rule resolver.Rule) { rules = append(rules, inShort(rule)) })
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func inShort(rule resolver.Rule) string {
 }
 
 func TestLinesOfOtherProgramsBecomeRules(t *testing.T) {
-	type line = rulefile.ForeignLine
+	type line = foreignLine
 	for name, test := range map[string]struct {
 		lines []line
 		want  []string
@@ -119,8 +119,8 @@ func TestAPathWithAndWithoutASlashIsOneRuleOrRefused(t *testing.T) {
 			"line at table:1:1 has this one already, and leads elsewhere; use Caddy's redir for one of " +
 			"the two; the line is left out", 1},
 	} {
-		rules, warnings := rulesOfLines(t, true, rulefile.ForeignLine{Path: "/a", To: "/b"},
-			rulefile.ForeignLine{Path: "/a/", To: tt.second})
+		rules, warnings := rulesOfLines(t, true, foreignLine{Path: "/a", To: "/b"},
+			foreignLine{Path: "/a/", To: tt.second})
 		if len(rules) != tt.rules || !slices.Contains(warnings, tt.want) {
 			t.Errorf("%q, %q", rules, warnings)
 		}
@@ -130,7 +130,7 @@ func TestAPathWithAndWithoutASlashIsOneRuleOrRefused(t *testing.T) {
 func TestALinesOwnStatusAndQueryWinAgainstThoseOfTheTable(t *testing.T) {
 	var rules []string
 	reading := rulefile.Reading{Status: 308, Query: resolver.QueryPreserve}
-	_, err := reading.ReadForeignLines([]rulefile.ForeignLine{
+	_, err := readForeignLines(reading, []foreignLine{
 		{Path: "/a", To: "/b"}, {Path: "/c", To: "/d", Status: 303, Query: resolver.QueryIgnore},
 		{Path: "/e", To: "https://f.example/?g"}, {Path: "/h", IsGone: true},
 	}, false, func(rule resolver.Rule) { rules = append(rules, inShort(rule)) })
@@ -142,7 +142,7 @@ func TestALinesOwnStatusAndQueryWinAgainstThoseOfTheTable(t *testing.T) {
 }
 
 func TestAChainThatASlashEndsElsewhereIsToldOf(t *testing.T) {
-	lines := []rulefile.ForeignLine{{Path: "/a", To: "/b/"}, {Path: "/b", To: "https://c.example"}}
+	lines := []foreignLine{{Path: "/a", To: "/b/"}, {Path: "/b", To: "https://c.example"}}
 	const want = "approximated line: the line at table:2:1 leads on from the destination here, as a " +
 		"slash at the end of a path makes no difference; there clients stay at /b/"
 	if _, warnings := rulesOfLines(t, true, lines...); !slices.Contains(warnings, want) {

@@ -18,14 +18,14 @@ import (
 type foreignService []plainForeignLine
 
 type plainForeignLine struct {
-	rulefile.ForeignLine
+	foreignLine
 	matches *regexp.Regexp
 }
 
 // captureMark is a capture in a line.
 var captureMark = regexp.MustCompile("\x01(\\w+)\x02")
 
-func newForeignService(lines []rulefile.ForeignLine) (s foreignService) {
+func newForeignService(lines []foreignLine) (s foreignService) {
 	for _, l := range lines {
 		s = append(s, plainForeignLine{l, foreignPath(l.Path)})
 	}
@@ -34,8 +34,8 @@ func newForeignService(lines []rulefile.ForeignLine) (s foreignService) {
 
 // foreignPath returns the expression of a path.
 func foreignPath(path string) *regexp.Regexp {
-	path, hasSome := strings.CutSuffix(path, rulefile.CapturedSome)
-	path, hasRest := strings.CutSuffix(path, rulefile.CapturedRest)
+	path, hasSome := strings.CutSuffix(path, capturedSome)
+	path, hasRest := strings.CutSuffix(path, capturedRest)
 	path, isBelow := strings.CutSuffix(path, "/")
 	expression := captureMark.ReplaceAllString(regexp.QuoteMeta(path), "(?P<$1>[^/]+)")
 	switch {
@@ -74,7 +74,7 @@ func (s foreignService) answer(r request) answer {
 		}
 		for i, name := range l.matches.SubexpNames() {
 			if name != "" {
-				to = strings.ReplaceAll(to, rulefile.Captured(name), values[i])
+				to = strings.ReplaceAll(to, captured(name), values[i])
 			}
 		}
 		if strings.Trim(to, "/") == strings.Trim(r.path, "/") {
@@ -87,15 +87,15 @@ func (s foreignService) answer(r request) answer {
 
 // goesOn reports whether what is captured follows the destination of the path itself.
 func (l plainForeignLine) goesOn() bool {
-	return strings.Replace(l.To, "/"+rulefile.CapturedRest, "", 1) == l.Itself
+	return strings.Replace(l.To, "/"+capturedRest, "", 1) == l.Itself
 }
 
 // foreignTables makes random lines of few words.
 type foreignTables struct{ randomTable }
 
-func (r foreignTables) lines() (lines []rulefile.ForeignLine) {
+func (r foreignTables) lines() (lines []foreignLine) {
 	for range 1 + r.IntN(6) {
-		line := rulefile.ForeignLine{Path: r.path(), Status: 301 + r.IntN(2)}
+		line := foreignLine{Path: r.path(), Status: 301 + r.IntN(2)}
 		if len(lines) > 0 && r.IntN(6) == 0 {
 			line.Path = lines[r.IntN(len(lines))].Path
 		}
@@ -110,7 +110,7 @@ func (r foreignTables) lines() (lines []rulefile.ForeignLine) {
 
 // path returns a path with captures.
 func (r foreignTables) path() string {
-	x, y := rulefile.Captured("x"), rulefile.Captured("y")
+	x, y := captured("x"), captured("y")
 	path := r.words(3, "a", "b", "c")
 	switch r.IntN(6) {
 	case 0:
@@ -120,21 +120,21 @@ func (r foreignTables) path() string {
 			r.one("", "/"+y, "/c")
 	case 2:
 		return r.words(2, "a", "b", x) + r.one("", "-", "/") +
-			r.one(rulefile.CapturedRest, rulefile.CapturedSome)
+			r.one(capturedRest, capturedSome)
 	}
-	return path + r.one("", "", "", "/", "/"+rulefile.CapturedRest, "/"+rulefile.CapturedRest)
+	return path + r.one("", "", "", "/", "/"+capturedRest, "/"+capturedRest)
 }
 
 // destination returns where a line leads, most often with what its path captures.
 func (r foreignTables) destination(path string) string {
-	path = strings.Replace(path, rulefile.CapturedSome, rulefile.CapturedRest, 1)
-	captured := captureMark.FindAllString(strings.TrimSuffix(path, rulefile.CapturedRest), -1)
-	to := r.words(3, append([]string{"a", "b", "c", "z"}, captured...)...)
-	if len(captured) > 0 && r.IntN(4) == 0 {
-		to += r.one("-", "/d", "") + captured[0] + r.one("", ".htm")
+	path = strings.Replace(path, capturedSome, capturedRest, 1)
+	names := captureMark.FindAllString(strings.TrimSuffix(path, capturedRest), -1)
+	to := r.words(3, append([]string{"a", "b", "c", "z"}, names...)...)
+	if len(names) > 0 && r.IntN(4) == 0 {
+		to += r.one("-", "/d", "") + names[0] + r.one("", ".htm")
 	}
-	if strings.HasSuffix(path, rulefile.CapturedRest) && r.IntN(4) > 0 {
-		to += r.one("/", "/", "/", "/p", "-", "") + rulefile.CapturedRest + r.one("", "", "", "/z", "/")
+	if strings.HasSuffix(path, capturedRest) && r.IntN(4) > 0 {
+		to += r.one("/", "/", "/", "/p", "-", "") + capturedRest + r.one("", "", "", "/z", "/")
 	}
 	switch r.IntN(3) {
 	case 0:
@@ -143,8 +143,8 @@ func (r foreignTables) destination(path string) string {
 		to = "https://" + siteHost + to
 		to = strings.TrimPrefix(to, "https://"+siteHost)
 	}
-	if len(captured) > 0 {
-		to += r.rarely(8, "?v="+captured[0])
+	if len(names) > 0 {
+		to += r.rarely(8, "?v="+names[0])
 	}
 	if !strings.Contains(to, "?") {
 		to += r.one("", "", "", "", "?q=1", "#f")
@@ -153,25 +153,25 @@ func (r foreignTables) destination(path string) string {
 }
 
 // itself returns the destination of a path without what is captured of its end.
-func (r foreignTables) itself(line rulefile.ForeignLine) string {
-	if !strings.HasSuffix(line.Path, "/"+rulefile.CapturedRest) || r.IntN(3) > 0 {
+func (r foreignTables) itself(line foreignLine) string {
+	if !strings.HasSuffix(line.Path, "/"+capturedRest) || r.IntN(3) > 0 {
 		return ""
 	}
 	if r.IntN(4) == 0 {
 		return r.one("/z", "https://itself.example/")
 	}
-	return strings.Replace(line.To, "/"+rulefile.CapturedRest, "", 1)
+	return strings.Replace(line.To, "/"+capturedRest, "", 1)
 }
 
 // request returns one at, beside or below what a line takes.
-func (r foreignTables) request(lines []rulefile.ForeignLine) string {
+func (r foreignTables) request(lines []foreignLine) string {
 	if r.IntN(2) == 0 {
 		path := lines[r.IntN(len(lines))].Path
 		for _, name := range []string{"x", "y"} {
-			path = strings.ReplaceAll(path, rulefile.Captured(name), r.one("a", "b", "z", "b-a", "a.html"))
+			path = strings.ReplaceAll(path, captured(name), r.one("a", "b", "z", "b-a", "a.html"))
 		}
-		path = strings.ReplaceAll(path, rulefile.CapturedSome, rulefile.CapturedRest)
-		path = strings.ReplaceAll(path, rulefile.CapturedRest, r.one("", "a", "b/c", "b/c/"))
+		path = strings.ReplaceAll(path, capturedSome, capturedRest)
+		path = strings.ReplaceAll(path, capturedRest, r.one("", "a", "b/c", "b/c/"))
 		return path + r.one("", "", "/", "/b", "x", "?q=2")
 	}
 	return r.one("/", r.words(4, "a", "b", "c", "ab", "z")) + r.rarely(4, "/") + r.rarely(6, "?q=2")
@@ -194,12 +194,12 @@ func (e end) isSameButForSlash(here end) bool {
 
 // foreignRules are lines, and the ruleset that they make.
 type foreignRules struct {
-	lines, kept []rulefile.ForeignLine
+	lines, kept []foreignLine
 	rules       []resolver.Rule
 	ruleset     *resolver.Ruleset
 }
 
-func newForeignRules(lines []rulefile.ForeignLine) (*foreignRules, error) {
+func newForeignRules(lines []foreignLine) (*foreignRules, error) {
 	rules, kept, err := readForeign(lines)
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (f *foreignRules) ask(path string) string {
 }
 
 // meetsItself reports whether a client got to a line that leads to a path that it takes.
-func meetsItself(lines []rulefile.ForeignLine, ends ...end) bool {
+func meetsItself(lines []foreignLine, ends ...end) bool {
 	for _, line := range lines {
 		matches := foreignPath(line.Path)
 		isTaken := func(path string) bool { return matches.MatchString(path) }
@@ -238,10 +238,10 @@ func meetsItself(lines []rulefile.ForeignLine, ends ...end) bool {
 }
 
 // readForeign returns the rules of lines, and the lines that are not left out.
-func readForeign(lines []rulefile.ForeignLine) (
-	rules []resolver.Rule, kept []rulefile.ForeignLine, err error,
+func readForeign(lines []foreignLine) (
+	rules []resolver.Rule, kept []foreignLine, err error,
 ) {
-	warned, err := rulefile.Reading{}.ReadForeignLines(lines, false, func(rule resolver.Rule) {
+	warned, err := readForeignLines(rulefile.Reading{}, lines, false, func(rule resolver.Rule) {
 		rules = append(rules, rule)
 	})
 	for i, line := range lines {
@@ -289,7 +289,7 @@ func (f *foreignRules) smallest(path string) *foreignRules {
 }
 
 // listForeign writes lines down for people.
-func listForeign(lines []rulefile.ForeignLine) string {
+func listForeign(lines []foreignLine) string {
 	unmark := strings.NewReplacer("\x01", "{", "\x02", "}")
 	var b strings.Builder
 	for _, l := range lines {

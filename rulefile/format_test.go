@@ -69,8 +69,7 @@ func TestParseFormatSaysWhichFormatsThereAre(t *testing.T) {
 	if _, err := read("xml", ""); !strings.Contains(errorText(err), `, not "xml"`) {
 		t.Errorf("reading, got %v", err)
 	}
-	const inWriting = `the formats are json, csv, redirects and map, not "xml"`
-	if _, err := write("xml"); errorText(err) != inWriting {
+	if _, err := write("xml"); errorText(err) != want {
 		t.Errorf("writing, got %v", err)
 	}
 }
@@ -102,6 +101,41 @@ func TestFormatOfTellsTheFormatByTheNameOfAFile(t *testing.T) {
 	for path, want := range tests {
 		if got, ok := rulefile.FormatOf(path); got != want || ok != (want != "") {
 			t.Errorf("%q is said to be %q, %v", path, got, ok)
+		}
+	}
+}
+
+func TestAFileOfAnotherKindIsOneError(t *testing.T) {
+	const (
+		rows        = "\x00\xff\n\"\"x\n"
+		spreadsheet = "this is a spreadsheet, or another file that is no text; save it as CSV, in UTF-8, " +
+			"with the columns key and destination"
+		object = "\uFEFF\n{\n  \"a\": \"/b\"\n}\n"
+	)
+	formats := []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}
+	for _, tt := range []struct {
+		name, text, want string
+		formats          []rulefile.Format
+	}{
+		{"a spreadsheet", "PK\x03\x04\x14\x00" + rows, spreadsheet, formats},
+		{"an old spreadsheet", "\xd0\xcf\x11\xe0" + rows, spreadsheet, formats},
+		{"UTF-16", "\xfe\xff\x00{\x00}", "the text is UTF-16; save the file as UTF-8", formats},
+		{"JSON", object, "this is JSON, and not FORMAT; write the format json, or give the file a name " +
+			"that ends in .json", formats[1:]},
+		{"a list", `[{"source": "/a"}]`, "this is JSON, and not FORMAT; write the format json, or give " +
+			"the file a name that ends in .json", formats[1:]},
+	} {
+		for _, format := range tt.formats {
+			_, err := read(format, tt.text)
+			want := string(format) + ":1:1: " + strings.ReplaceAll(tt.want, "FORMAT", string(format))
+			if got := errorText(err); got != want {
+				t.Errorf("%s as %s: got\n%s\nwant\n%s", tt.name, format, got, want)
+			}
+		}
+	}
+	for _, text := range []string{"{x}/a,https://x.example/{x}", "[a],/b"} {
+		if rules, err := read(rulefile.CSV, text); err != nil || len(rules) != 1 {
+			t.Errorf("%s: %v, %v", text, rules, err)
 		}
 	}
 }
@@ -183,49 +217,5 @@ func checkPositions(t *testing.T, text string, rules []resolver.Rule, err error)
 	for _, e := range errs {
 		check(e.Message, e.Position, last)
 		last = e.Position
-	}
-}
-
-func convert(t *testing.T, from, to rulefile.Format, text string) (string, rulefile.Conversion) {
-	t.Helper()
-	var out strings.Builder
-	done, err := rulefile.Reading{}.Convert(&out, to, strings.NewReader(text), from, "file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), done
-}
-
-func TestARuleWithHiddenCharactersIsNotConverted(t *testing.T) {
-	text := "a\u202eb,/a\nb,/\u009b\nc,/c\u2069\nd\x1b,/d\n\u200ee,/e\n"
-	got, done := convert(t, rulefile.CSV, rulefile.JSON, text)
-	if got != "{\n\t\"\u200ee\": \"/e\"\n}\n" || done.Exact != 1 || done.Refused.Count != 4 {
-		t.Errorf("got %s%+v", got, done)
-	}
-	for i, refused := range done.Refused.Reports {
-		isRefused := strings.HasSuffix(refused.Message, "remove it, or write it percent-encoded")
-		if refused.Position.Line != i+1 || !isRefused {
-			t.Error(refused)
-		}
-	}
-}
-
-func TestTheQueryOfRequestsIsRemarkedWhereOthersKeepIt(t *testing.T) {
-	for _, tt := range []struct {
-		from, to rulefile.Format
-		text     string
-		remarks  int
-	}{
-		{rulefile.Redirects, rulefile.JSON, "/a /b", 1},
-		{rulefile.Redirects, rulefile.CSV, "/a /b", 1},
-		{rulefile.Redirects, rulefile.Redirects, "/a /b", 0},
-		{rulefile.Redirects, rulefile.JSON, "/a b", 0},
-		{rulefile.CSV, rulefile.JSON, "a,/b", 0},
-	} {
-		_, done := convert(t, tt.from, tt.to, tt.text)
-		remarks := strings.Join(done.Remarks, "\n")
-		if len(done.Remarks) != tt.remarks || strings.Count(remarks, "query preserve") != tt.remarks {
-			t.Errorf("%s to %s: %q", tt.from, tt.to, done.Remarks)
-		}
 	}
 }

@@ -106,8 +106,20 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
 		"an array for a value":        {`{"a": [["/b"], {}]}`, `links.json:1:7: the value of "a" is an array: write the destination as a string, or as an object {"to": "…"}`},
 		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
-		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
-		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
+		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; it is called "status" here`},
+		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; it is called "exact" here`},
+		"another name for to": {`{"a": {"status_code": 301, "destination": "/b"}}`,
+			`links.json:1:8: the value of "a" has a member "status_code"; it is called "status" here
+links.json:1:28: the value of "a" has a member "destination"; it is called "to" here`},
+		"a status of what is gone":      {`{"a": {"to": "/b", "status": 410}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 410; write "a": "gone"`},
+		"a status of what is not there": {`{"a": {"to": "/b", "status": 404}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 404; write "a": "pass", which lets the next handler answer, or "a": "gone" for 410`},
+		"a status for a value":          {`{"a": 410}`, `links.json:1:7: the value of "a" is 410: write "a": "gone"`},
+		"rules in a rule":               {`{"team": {"a\"": "/b", "c": {"to": "/d"}}, "e": {"f": {}}}`, nested("1:10", "team", `a\"`) + "\n" + nested("1:49", "e", "f")},
+		"an unknown URL in a rule": {`{"a": {"owner": "/me", "to": "/b"}}`,
+			`links.json:1:8: the value of "a" has a member "owner"` + members},
+		"an unknown word in a rule": {`{"a": {"owner": "me"}}`,
+			`links.json:1:7: the value of "a" has no "to", which is the destination` + "\n" +
+				`links.json:1:8: the value of "a" has a member "owner"` + members},
 		"an unknown member twice": {`{"a": {"x": 1, "x": 2, "to": "/b"}}`,
 			"links.json:1:8: the value of \"a\" has a member \"x\"" + members + "\n" +
 				"links.json:1:16: the value of \"a\" has a member \"x\"" + members},
@@ -144,6 +156,23 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// nested is the error of a value at a place that has rules of its own, the first with a key.
+func nested(place, of, key string) string {
+	return fmt.Sprintf(`links.json:%s: rules are not nested: write "%s/%s" for the key "%s" in "%s", `+
+		`or take "%s" and its braces away, if it only wraps the rules`, place, of, key, key, of, of)
+}
+
+func TestRulesInAWrapperAreToldOnce(t *testing.T) {
+	var rules strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&rules, `,"k%d": "/k"`, i)
+	}
+	_, err := readJSON(`{"links": {` + rules.String()[1:] + `}}`)
+	if want := nested("1:11", "links", "k0"); err == nil || err.Error() != want {
+		t.Errorf("got %.300v\nwant %s", err, want)
 	}
 }
 
@@ -344,6 +373,7 @@ func TestAValueIsReadAsThatOfAMember(t *testing.T) {
 		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false   } body:1:5: nothing may follow the value`},
 		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false   } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
 		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is no Unicode text: save the file as UTF-8"},
+		"a member":         {`{"key": "/a"}`, `{key  0 false false   } body:1:1: the value of "key" has no "to", which is the destination` + "\n" + `body:1:2: the value of "key" has a member "key"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
 		"nothing but null": {`null`, `{key  0 false false   } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,10 +57,14 @@ const (
 	jsonWindow      = 16 << 10
 )
 
-func newJSONScanner(r *bufio.Reader, source string) *jsonScanner {
+// newJSONScanner returns a scanner of r, which begins at a byte of the input.
+func newJSONScanner(r *bufio.Reader, source string, at int) *jsonScanner {
 	window := make([]byte, 0, min(r.Size(), jsonWindow))
-	return &jsonScanner{r: r, source: source, window: window, line: 1}
+	return &jsonScanner{r: r, source: source, window: window, passed: at, line: 1, lineStart: at}
 }
+
+// offset returns where in the input the next byte stands.
+func (s *jsonScanner) offset() int { return s.passed + s.next }
 
 // token reads a token. The error is io.EOF where there is none, an [*Error] for what is no
 // token, or the reader's own.
@@ -68,9 +72,9 @@ func (s *jsonScanner) token() (jsonToken, error) {
 	if err := s.skipSpace(); err != nil {
 		return jsonToken{}, err
 	}
-	start := s.passed + s.next
+	start := s.offset()
 	token, err := s.tokenHere()
-	token.start, token.end = start, s.passed+s.next
+	token.start, token.end = start, s.offset()
 	return token, err
 }
 
@@ -179,7 +183,7 @@ func (s *jsonScanner) readOn() error {
 
 // position returns where the next byte stands.
 func (s *jsonScanner) position() resolver.Position {
-	column := s.passed + s.next - s.lineStart + 1
+	column := s.offset() - s.lineStart + 1
 	return resolver.Position{Source: s.source, Line: s.line, Column: column}
 }
 

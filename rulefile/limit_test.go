@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -78,24 +77,6 @@ func TestAnErrorNamesALongKeyByItsBeginning(t *testing.T) {
 	err := Read(strings.NewReader(text), JSON, "links", func(resolver.Rule) {})
 	if err == nil || len(err.Error()) > 100*1000 || !strings.Contains(err.Error(), `kk"…`) {
 		t.Errorf("an error of %d bytes", len(err.Error()))
-	}
-}
-
-func TestWhatLinesThatCrossShareIsLimited(t *testing.T) {
-	const n, pairs = 100, 1000
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "/:a/k%d /z\n/j%d/:b /c\n", i, i)
-	}
-	f := newRedirectsFile(Reading{})
-	f.order.work = mostWork - pairs*workOfSharing
-	end := f.readLines(newLineReader(strings.NewReader(b.String()), "links"))
-	f.findMeetings()
-	rules := 0
-	f.makeRules(func(resolver.Rule) { rules++ })
-	err := f.errs.withEnd(end)
-	if err == nil || !strings.Contains(err.Error(), "takes too long") || rules > pairs+2*n {
-		t.Errorf("got %d rules, %.200v", rules, err)
 	}
 }
 

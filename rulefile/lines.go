@@ -35,25 +35,19 @@ func (l *lineReader) position(column int) resolver.Position {
 // reader's own.
 func (l *lineReader) next() ([]byte, error) {
 	for {
-		if line, err := l.nextOfAll(); err != nil || saysSomething(line) {
-			return line, err
+		line, err := l.read()
+		l.start, l.end = l.end, l.end+len(line)
+		if len(line) == 0 && err != nil || err != nil && err != io.EOF {
+			return nil, err
+		}
+		l.number++
+		if len(line) > maxText {
+			return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
+		}
+		if saysSomething(line) {
+			return withoutLineEnd(line), nil
 		}
 	}
-}
-
-// nextOfAll is next for all lines, also blank ones and comments.
-func (l *lineReader) nextOfAll() ([]byte, error) {
-	line, err := l.read()
-	l.start, l.end = l.end, l.end+len(line)
-	if len(line) > maxText {
-		l.number++
-		return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
-	}
-	if err != nil && (err != io.EOF || len(line) == 0) {
-		return nil, err
-	}
-	l.number++
-	return withoutLineEnd(line), nil
 }
 
 // saysSomething reports whether a line is neither blank nor a comment.
@@ -81,7 +75,10 @@ func (l *lineReader) read() ([]byte, error) {
 		return line, err
 	}
 	l.long = append(l.long[:0], line...)
-	for err == bufio.ErrBufferFull && len(l.long) <= maxText {
+	for err == bufio.ErrBufferFull {
+		if len(l.long) > maxText {
+			return l.long, nil
+		}
 		line, err = l.r.ReadSlice('\n')
 		l.long = append(l.long, line...)
 	}

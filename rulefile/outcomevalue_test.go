@@ -2,7 +2,6 @@ package rulefile_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -40,19 +39,5 @@ func TestLinesWithStatus410AreGone(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(withoutPositions(got), want) {
 		t.Errorf("%v, %v", got, err)
-	}
-}
-
-func TestAConversionOfA410LineTellsThatItsPageIsLeftOut(t *testing.T) {
-	var b strings.Builder
-	c, err := rulefile.Reading{}.Convert(&b, rulefile.JSON, strings.NewReader("/a /410.html 410\n/b /c\n"),
-		rulefile.Redirects, "_redirects")
-	if err != nil || c.Exact != 1 || c.Approximated.Count != 1 || c.Refused.Count != 0 ||
-		!strings.Contains(c.Approximated.Reports[0].Message, "handle_errors answers") {
-		t.Errorf("%+v, %v", c, err)
-	}
-	const want = "{\n\t\"a\": {\"to\":\"gone\",\"exact\":true},\n\t\"b\": "
-	if !strings.HasPrefix(b.String(), want) {
-		t.Error(b.String())
 	}
 }

@@ -20,15 +20,12 @@ type member struct {
 
 // membersOf reads rules; wrap, if not nil, wraps what the scanner reads.
 func membersOf(text string, wrap func(io.Reader) io.Reader) (members []member, err error) {
-	j, err := newJSONReader(strings.NewReader(text), "links")
-	if err != nil {
-		return nil, err
-	}
+	j := newJSONReader(strings.NewReader(text), "links", &ruleWords)
 	if wrap != nil {
 		j.tokens.r = wrap(j.tokens.r)
 	}
 	j.add = func(rule resolver.Rule) { members = append(members, member{rule, j.span}) }
-	return members, j.readAll()
+	return members, j.result(j.read())
 }
 
 // Where the scanner gets one byte at a time, it never has a whole member in its window.
@@ -55,7 +52,7 @@ func FuzzPlainRows(f *testing.F) {
 		if strings.ContainsAny(line, "\n\"") || !saysSomething([]byte(line)) {
 			return
 		}
-		c := newCSVReader(strings.NewReader(""), "links")
+		c := NewRows(strings.NewReader(""), "links")
 		c.quoted.Comma = rune(",;\t"[n%3])
 		if err := c.split([]byte(line)); err != nil {
 			t.Fatal(err)

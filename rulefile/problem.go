@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -52,7 +52,7 @@ func (e Errors) Unwrap() []error {
 const maxErrors = 10_000
 
 // tooMany returns an error that ends the reading at a place if there are too many errors.
-func (e Errors) tooMany(at resolver.Position) *Error {
+func (e Errors) tooMany(at resolver.Position) error {
 	if len(e) < maxErrors {
 		return nil
 	}
@@ -64,14 +64,14 @@ func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
 }
 
-// quote returns a text in quotation marks, and of a long one its beginning. An error is not to be
-// longer than the line that it is about, however often it names a key.
-func quote(text string) string {
-	const most = 200
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
+func quote(text string) string { return printable.Quote(text) }
+
+// behind returns an advice to stand behind a message, or "" for none.
+func behind(advice string) string {
+	if advice == "" {
+		return ""
 	}
-	return strconv.Quote(text)
+	return "; " + advice
 }
 
 // inOrder compares where two errors of one file stand.

@@ -14,55 +14,58 @@ import (
 // readCSV reads rules from a table.
 func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
-	c := newCSVReader(r, source)
-	c.lends, c.isExact, c.isLenient, c.hosts = o.Lends, o.isExact(), o.observer != nil, o.Hosts
-	if start, _ := c.lines.r.Peek(2); string(start) == "\xff\xfe" || string(start) == "\xfe\xff" {
-		at := resolver.Position{Source: source, Line: 1, Column: 1}
-		return nil, Errors{{at, "the text is UTF-16; save the file as UTF-8"}}
-	}
-	row, err := c.next()
-	if err == nil && o.observer != nil {
-		if program, columns, hasHeader := programOf(row, o.Hosts); program != nil {
-			return o.readProgramCSV(c, program, columns, row, hasHeader, source, add)
-		}
-		if isOtherHeader(row) {
-			c.errs.add(c.lines.position(1), "the header has no column for the key, or none for the "+
-				"destination: %s; name the columns key and destination", quotedList(row))
-			return nil, c.errs
-		}
-	}
-	err = c.readRulesFrom(row, err, add)
-	return c.warnings.all(), err
+) ([]resolver.Warning, error) {
+	rows := NewRows(r, source)
+	rows.lends = o.Lends
+	first, err := rows.Next()
+	return o.ReadRows(rows, first, err, add)
 }
 
-// readRules reads the whole table.
-func (c *csvReader) readRules(add func(resolver.Rule)) error {
-	row, err := c.next()
-	return c.readRulesFrom(row, err, add)
+// Renaming lets a table be read that has other names for its columns than ours, or other words in
+// them. The zero value is for tables that have ours.
+type Renaming struct {
+	// Header returns, for the columns of a first row, the names that [ColumnName] knows; "" for one to
+	// pass over.
+	Header func(row []string) []string
+	// Field returns what the i-th field of a row says here, which is of a column with such a name. It
+	// is called for one field of a row after the other.
+	Field func(i int, column, field string) (own string, err error)
 }
 
-// readRulesFrom reads a table whose first row has been read, or an error instead.
-func (c *csvReader) readRulesFrom(row []string, err error, add func(resolver.Rule)) error {
-	if err == nil && isHeader(row, c.isLenient) {
-		if !c.readHeader(row) {
-			return c.errs
+// ReadRows reads the rules of a table whose first row has been read, or the error instead that
+// [Rows.Next] has returned. Warnings and error are those of [Reading.Read].
+func (o Reading) ReadRows(
+	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
+) ([]resolver.Warning, error) {
+	rows.isExact = o.isExact()
+	err := rows.readRules(first, inFirst, o.withDefaults(add))
+	return rows.warnings.all(), err
+}
+
+// readRules reads a table whose first row has been read, or an error instead.
+func (c *Rows) readRules(row []string, err error, add func(resolver.Rule)) error {
+	if err == nil && c.IsHeader(row) {
+		if err = c.readHeader(row); err == nil {
+			row, err = c.Next()
 		}
-		row, err = c.next()
 	}
-	for ; err == nil; row, err = c.next() {
-		if rule, ok := c.rule(row); ok {
-			add(rule)
+	for err == nil {
+		errsBefore := len(c.errs)
+		if err = c.readRule(row); err != nil {
+			break
 		}
+		if len(c.errs) == errsBefore {
+			add(c.rule)
+		}
+		row, err = c.Next()
 	}
-	c.tellOfPassedOver()
 	return c.errs.withEnd(err)
 }
 
-// csvReader reads the rows of a table. The library gets one line at a time, so that a
+// Rows reads the rows of a table. The library gets one line at a time, so that a
 // quotation mark without its partner spoils its own row alone, and only lines with such marks, for
 // which it takes its time.
-type csvReader struct {
+type Rows struct {
 	lines   *lineReader
 	line    bytes.Reader
 	quoted  *csv.Reader
@@ -71,36 +74,31 @@ type csvReader struct {
 	row     []string
 	starts  []int
 	lends   bool // fields are good only until the next row
-	columns []csvColumn
+	columns []*property
 	// hasHeader is set when the first row has named the columns.
 	hasHeader bool
-	hasSlash  bool // the key of the last row has a slash in front
-	isWarned  bool // that one has
-	isExact   bool // what rules are that do not say it
-	// isLenient tells that the table is converted: it may be one of redirects that is not of ours.
-	isLenient bool
-	hosts     []string // of the site, for keys that are URLs
-	passed    map[int]*passedOver
-	warnings  warnings
-	errs      Errors
-	end       error // what ends the reading behind this row, or nil
+	hasSlash  bool          // the key of the last row has a slash in front
+	isExact   bool          // what rules are that do not say it
+	rule      resolver.Rule // the last one, here so that a row allocates nothing
+	// Renaming is for a table that may be none of ours.
+	Renaming Renaming
+	warnings warnings
+	errs     Errors
 }
 
-func newCSVReader(r io.Reader, source string) *csvReader {
-	c := &csvReader{lines: newLineReader(r, source), columns: csvColumns[:fewColumns]}
+// NewRows returns a reader of the rows of a table.
+func NewRows(r io.Reader, source string) *Rows {
+	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns]}
 	c.quoted = csv.NewReader(&c.line)
 	c.quoted.FieldsPerRecord = -1
 	c.quoted.ReuseRecord = true
 	return c
 }
 
-// next returns the fields of the next row; they are valid until the next call. The error is
-// io.EOF behind the last row, or the reader's own.
-func (c *csvReader) next() ([]string, error) {
+// Next returns the fields of the next row that is not blank; they are valid until the next call.
+// The error is io.EOF behind the last row, an [*Error] that ends the reading, or the reader's own.
+func (c *Rows) Next() ([]string, error) {
 	for {
-		if c.end != nil {
-			return nil, c.end
-		}
 		line, err := c.lines.next()
 		if err != nil {
 			return nil, err
@@ -120,8 +118,14 @@ func (c *csvReader) next() ([]string, error) {
 	}
 }
 
+// HasHeader reports whether the first row has named the columns.
+func (c *Rows) HasHeader() bool { return c.hasHeader }
+
+// Errors returns what is wrong with rows that could not be split into fields.
+func (c *Rows) Errors() Errors { return c.errs }
+
 // split splits a line into the fields of its row.
-func (c *csvReader) split(line []byte) (err error) {
+func (c *Rows) split(line []byte) (err error) {
 	c.starts = c.starts[:0]
 	if bytes.IndexByte(line, '"') < 0 && bytes.IndexByte(line, '\r') < 0 {
 		c.splitPlain(textOf(line, c.lends)) // one piece of memory for all fields
@@ -137,7 +141,7 @@ func (c *csvReader) split(line []byte) (err error) {
 }
 
 // splitPlain splits a line that has no quotation marks.
-func (c *csvReader) splitPlain(line string) {
+func (c *Rows) splitPlain(line string) {
 	c.row = c.row[:0]
 	separator := byte(c.quoted.Comma)
 	for start := 0; ; {
@@ -171,7 +175,7 @@ func separatorOf(line []byte) rune {
 }
 
 // reportSyntax reports what the library says of a line.
-func (c *csvReader) reportSyntax(err error) {
+func (c *Rows) reportSyntax(err error) {
 	column := 1
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		column, err = syntax.Column, syntax.Err
@@ -190,57 +194,82 @@ func isBlank(row []string) bool {
 	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
 }
 
-// rule makes a rule of a row, or reports what is wrong with it.
-func (c *csvReader) rule(row []string) (rule resolver.Rule, ok bool) {
-	errsBefore := len(c.errs)
-	rule.Exact = c.isExact
-	for i, field := range row[:min(len(row), len(c.columns))] {
-		if end := c.errs.tooMany(c.fieldPosition(i)); end != nil {
-			c.end = end
-			return rule, false
-		}
-		err := c.set(i, &rule, field)
-		switch {
-		case err != nil:
-			c.errs.add(c.fieldPosition(i), "%s", err)
-		case c.columns[i] == keyColumn:
-			rule.Position = c.fieldPosition(i)
-		}
+// readRule makes a rule of a row, or reports what is wrong with it. The error ends the reading.
+func (c *Rows) readRule(row []string) error {
+	if c.isExchanged(row) {
+		return nil
 	}
-	if rule.Status == statusGone {
-		rule.Status, rule.Value = 0, resolver.GoneValue
+	c.rule = resolver.Rule{Exact: c.isExact}
+	for i, field := range row[:min(len(row), len(c.columns))] {
+		if err := c.errs.tooMany(c.At(i)); err != nil {
+			return err
+		}
+		if err := c.readField(i, field); err != nil {
+			c.errs.add(c.At(i), "%s", err)
+		}
 	}
 	c.checkRest(row)
-	for _, needed := range []csvColumn{keyColumn, destinationColumn} {
+	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
 			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
-				needed.name(), namesOf(c.columns), separatorName(c.quoted.Comma))
+				needed.name, namesOf(c.columns), separatorName(c.quoted.Comma))
 		}
 	}
-	return rule, len(c.errs) == errsBefore
+	return nil
 }
 
-// set puts the i-th field of the row into a rule, or says what is wrong with it.
-func (c *csvReader) set(i int, rule *resolver.Rule, field string) (err error) {
+// isExchanged reports whether key and destination of a row have exchanged their places, and if so
+// adds the error that says it. A key that is a URL may be meant where the destination is a path.
+func (c *Rows) isExchanged(row []string) bool {
+	key := slices.Index(c.columns, keyProperty)
+	if key >= len(row) || !isURL(row[key]) {
+		return false
+	}
+	destination := slices.Index(c.columns, destinationProperty)
+	if destination >= len(row) || strings.HasPrefix(row[destination], "/") {
+		return false
+	}
+	_, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[destination]})
+	if !is {
+		return false
+	}
+	swapped := func(row []string) string {
+		row = slices.Clone(row)
+		row[key], row[destination] = row[destination], row[key]
+		return rowText(row, c.quoted.Comma)
+	}
+	instead := swapped(row)
+	if !c.hasHeader {
+		var names []string
+		for _, column := range c.columns[:min(len(row), len(c.columns))] {
+			names = append(names, column.name)
+		}
+		instead += "; or put a header in front: " + swapped(names)
+	}
+	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	return true
+}
+
+// readField puts the i-th field of the row into the rule, or says what is wrong with it.
+func (c *Rows) readField(i int, field string) (err error) {
 	column := c.columns[i]
-	if c.isLenient {
-		column, field, err = c.usualField(i, rule, field)
+	if c.Renaming.Field != nil {
+		if field, err = c.Renaming.Field(i, column.name, field); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	if column == keyColumn {
+	if column == keyProperty {
+		c.rule.Position = c.At(i)
 		field = c.withoutSlash(i, field)
 	}
-	return column.set(rule, field)
+	return column.setField(&c.rule, field)
 }
 
 // withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
-func (c *csvReader) withoutSlash(i int, field string) (key string) {
+func (c *Rows) withoutSlash(i int, field string) (key string) {
 	key, c.hasSlash = cutSlash(field)
-	if c.hasSlash && !c.isWarned {
-		c.isWarned = true
-		c.warnings.add(WarnLeadingSlash, c.fieldPosition(i), strings.Clone(key),
+	if c.hasSlash && c.warnings.n == 0 {
+		c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(key),
 			"the table has keys that begin with "+
 				"\"/\", which is cut off, here and in each other row: a key is a path without it")
 	}
@@ -256,7 +285,7 @@ func cutSlash(field string) (key string, cut bool) {
 }
 
 // checkRest reports the first field of a row behind its columns that is not empty.
-func (c *csvReader) checkRest(row []string) {
+func (c *Rows) checkRest(row []string) {
 	for i := len(c.columns); i < len(row); i++ {
 		if row[i] == "" {
 			continue
@@ -265,7 +294,7 @@ func (c *csvReader) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.errs.add(c.fieldPosition(i), "%s has %d columns (%s), and %s stands in column %d; "+
+		c.errs.add(c.At(i), "%s has %d columns (%s), and %s stands in column %d; "+
 			"remove it, or put a field that holds %s into quotation marks",
 			of, len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorName(c.quoted.Comma))
@@ -283,7 +312,7 @@ func separatorName(separator rune) string {
 	return "a comma"
 }
 
-// fieldPosition returns where the i-th field of the row begins.
-func (c *csvReader) fieldPosition(i int) resolver.Position {
+// At returns where the i-th field of the row begins.
+func (c *Rows) At(i int) resolver.Position {
 	return c.lines.position(c.starts[i] + 1)
 }

@@ -1,14 +1,12 @@
 package rulefile
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // Dialect is whose rules a _redirects file follows. The zero value means [Netlify].
@@ -27,33 +25,6 @@ func ParseDialect(name string) (Dialect, error) {
 		return d, nil
 	}
 	return "", fmt.Errorf("the dialects are netlify and cloudflare, not %q", name)
-}
-
-// ParseUnsupported returns what a word says of lines without an equivalent: error or skip.
-func ParseUnsupported(word string) (skip bool, err error) {
-	switch word {
-	case "error", "skip":
-		return word == "skip", nil
-	}
-	return false, fmt.Errorf("unsupported lines are an error, or skip leaves them out; write one of "+
-		"the two words, not %q", word)
-}
-
-// ParseHosts returns names of hosts as [Reading] has them. The error names all that are none.
-func ParseHosts(names []string) (hosts []string, err error) {
-	var wrong []string
-	for _, name := range names {
-		host, err := weburl.ParseHost(name)
-		if err != nil {
-			wrong = append(wrong, strconv.Quote(name))
-		}
-		hosts = append(hosts, host)
-	}
-	if wrong != nil {
-		return nil, fmt.Errorf("%s: the name of a host has no scheme, port or path; write it like "+
-			"www.example.com", strings.Join(wrong, ", "))
-	}
-	return hosts, nil
 }
 
 // Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
@@ -76,13 +47,6 @@ type Reading struct {
 	Status int
 	Query  resolver.QueryMode
 	Exact  *bool
-
-	observer *observer // nil for none
-}
-
-// observer is told what a conversion has to know of a file beside its rules.
-type observer struct {
-	lines int // that say something
 }
 
 // Read reads rules in a format. Each is passed to add; its position is source, and the line and
@@ -92,23 +56,28 @@ type observer struct {
 func (o Reading) Read(
 	r io.Reader, format Format, source string, add func(resolver.Rule),
 ) (warnings []resolver.Warning, err error) {
+	const enough = 512
+	text := bufio.NewReaderSize(r, roomFor(r, 16<<10))
+	begin, _ := text.Peek(enough)
+	instead := "write the format json, or give the file a name that ends in .json"
+	if format == JSON {
+		instead = ""
+	}
+	if err := CheckBeginning(begin, format, instead); err != nil {
+		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, err.Error()}}
+	}
 	switch format {
 	case JSON:
-		return nil, o.readJSON(r, source, o.withDefaults(add))
+		return nil, o.readJSON(text, source, o.withDefaults(add))
 	case CSV:
-		return o.readCSV(r, source, o.withDefaults(add))
+		return o.readCSV(text, source, add)
 	case Redirects:
 		if _, err := ParseDialect(cmp.Or(string(o.Dialect), string(Netlify))); err != nil {
 			return nil, err
 		}
-		return o.readRedirects(r, source, o.withDefaults(add))
-	case NetlifyTOML:
-		return o.readNetlifyTOML(r, source, o.withDefaults(add))
+		return o.readRedirects(newLineReader(text, source), nil, o.withDefaults(add))
 	}
-	if read := foreignReaderOf(format); read != nil {
-		return o.readForeign(r, read, source, add)
-	}
-	_, err = ParseFrom(string(format))
+	_, err = ParseFormat(string(format))
 	return nil, err
 }
 

@@ -1,9 +1,10 @@
 package rulefile
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -31,22 +32,35 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 
 // readJSON is [ReadJSON] that may lend the texts of rules.
 func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) error {
-	j, err := newJSONReader(r, source)
-	if err != nil {
-		return err
-	}
+	j := newJSONReader(r, source, &ruleWords)
 	j.add, j.tokens.lends, j.isExact = add, o.Lends, o.isExact()
-	return j.readAll()
+	return j.result(j.read())
 }
 
-// newJSONReader returns a reader of rules without an add.
-func newJSONReader(r io.Reader, source string) (*jsonReader, error) {
+// newJSONReader returns a reader without an add.
+func newJSONReader(r io.Reader, source string, words *jsonWords) *jsonReader {
 	text, mark := withoutByteOrderMark(r)
-	if begin, _ := text.Peek(text.Size()); isObjectPerLink(begin) {
-		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, objectPerLink}}
-	}
-	return &jsonReader{tokens: newJSONScanner(text, source), dropped: mark}, nil
+	return &jsonReader{text: text, tokens: newJSONScanner(text, source, mark), words: words}
 }
+
+// jsonWords is what errors call that which is read.
+type jsonWords struct {
+	all    string // all members
+	object string // what they are
+	value  string // what to write for the value of one
+}
+
+var (
+	ruleWords = jsonWords{
+		"rules", "rules are an object from key to destination",
+		`write the destination as a string, or as an object {"to": "…"}`,
+	}
+	expectationWords = jsonWords{
+		"expectations",
+		"expectations are an object from request path to destination, pass, gone or error",
+		`write a destination, "pass" or "error" as a string`,
+	}
+)
 
 // objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
@@ -77,53 +91,43 @@ func isObjectPerLink(begin []byte) bool {
 // ReadExpectations reads what is expected of requests, an object from request path to destination,
 // "pass" or "error". It is [ReadJSON] with errors that say so.
 func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
-	text, mark := withoutByteOrderMark(r)
-	j := &jsonReader{tokens: newJSONScanner(text, source), add: add, dropped: mark}
-	j.expectations = true
-	return j.readAll()
-}
-
-// readAll reads the whole input, and returns everything that is wrong with it.
-func (j *jsonReader) readAll() error {
-	return j.allErrors(j.read())
-}
-
-// allErrors returns everything that is wrong, err among it.
-func (j *jsonReader) allErrors(err error) error {
-	if syntax, ok := errors.AsType[*Error](err); ok {
-		j.errs = append(j.errs, syntax)
-	} else if err != nil {
-		return err
-	}
-	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
-	return j.errs.orNil()
+	j := newJSONReader(r, source, &expectationWords)
+	j.add = add
+	return j.result(j.read())
 }
 
 // ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
 // error is of type [Errors] or the reader's own.
 func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
-	text, _ := withoutByteOrderMark(r)
-	j := &jsonReader{tokens: newJSONScanner(text, source)}
+	j := newJSONReader(r, source, &ruleWords)
+	j.isValue = true
 	rule := resolver.Rule{Key: key}
 	_, err := j.readValue(&rule)
 	if err == nil {
 		err = j.end("the value")
 	}
-	return rule, j.allErrors(err)
+	return rule, j.result(err)
+}
+
+// result returns everything that is wrong. end is what ended the reading, nil at the end.
+func (j *jsonReader) result(end error) error {
+	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
+	return j.errs.withEnd(cmp.Or(end, io.EOF))
 }
 
 // jsonReader reads one object of rules. Its methods return an error only for what
 // ends the reading; whatever can be got over is put into errs.
 type jsonReader struct {
+	text   *bufio.Reader
 	tokens *jsonScanner
 	add    func(resolver.Rule)
 	errs   Errors
-	// expectations is set where errors are not about rules.
-	expectations bool
+	words  *jsonWords
+	// isValue is set where a value is read without the object around it.
+	isValue bool
 	// isExact is what rules are that do not say it.
 	isExact bool
 
-	dropped int // bytes of the file in front of what the scanner gets
 	// span is where the member of the rule that is passed to add stands in the input.
 	span memberSpan
 	// open and close are where the object begins and ends in the file.
@@ -134,39 +138,32 @@ type jsonReader struct {
 // from value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
 
-// offset returns where in the file the next byte stands.
-func (j *jsonReader) offset() int { return j.dropped + j.tokens.passed + j.tokens.next }
-
 // read reads the whole input.
 func (j *jsonReader) read() error {
+	begin, _ := j.text.Peek(j.text.Size())
+	if j.isOfRules() && isObjectPerLink(begin) {
+		return &Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink}
+	}
 	start, err := j.next()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case start.kind == '[' && j.isOfRules():
+		return &Error{start.at, j.words.object + ", not an array; a list of redirects, such as " +
+			"Vercel's, is converted with --from array"}
+	case start.kind != '{':
+		return &Error{start.at, j.words.object + ", not " + kindOf(start)}
 	}
-	if start.kind == '[' && !j.expectations {
-		return &Error{start.at, "rules are an object from key to destination, not an array; a list of " +
-			"redirects, such as Vercel's, is converted with --from array"}
-	}
-	if start.kind != '{' {
-		return &Error{start.at, j.what("rules are an object from key to destination",
-			"expectations are an object from request path to destination, pass, gone or error") +
-			", not " + kindOf(start)}
-	}
-	j.open = j.offset() - 1
+	j.open = j.tokens.offset() - 1
 	if err := j.readMembers(j.readRule, j.readPlainRules); err != nil {
 		return err
 	}
-	j.close = j.offset() - 1
-	return j.end("the object of " + j.what("rules", "expectations"))
+	j.close = j.tokens.offset() - 1
+	return j.end("the object of " + j.words.all)
 }
 
-// what returns the words that fit to what is read.
-func (j *jsonReader) what(ofRules, ofExpectations string) string {
-	if j.expectations {
-		return ofExpectations
-	}
-	return ofRules
-}
+// isOfRules tells that it is rules that are read.
+func (j *jsonReader) isOfRules() bool { return j.words == &ruleWords }
 
 // end reads to the end of the input, where nothing may be any more.
 func (j *jsonReader) end(of string) error {
@@ -188,7 +185,17 @@ func (j *jsonReader) readMembers(readValue func(name jsonToken) error, readOn fu
 		return err
 	}
 	for {
-		if err := j.readMember(name, readValue); err != nil {
+		if name.kind != jsonString {
+			return notJSON(name.at, "a name in quotation marks belongs here, not "+kindOf(name))
+		}
+		colon, err := j.next()
+		if err != nil {
+			return err
+		}
+		if colon.kind != ':' {
+			return notJSON(colon.at, `in front of this a ":" is missing`)
+		}
+		if err := readValue(name); err != nil {
 			return err
 		}
 		behind, err := j.next()
@@ -206,21 +213,6 @@ func (j *jsonReader) readMembers(readValue func(name jsonToken) error, readOn fu
 			return notJSON(name.at, `there is a "," too much in front of this "}"`)
 		}
 	}
-}
-
-// readMember reads the rest of a member whose name has been read.
-func (j *jsonReader) readMember(name jsonToken, readValue func(name jsonToken) error) error {
-	if name.kind != jsonString {
-		return notJSON(name.at, "a name in quotation marks belongs here, not "+kindOf(name))
-	}
-	colon, err := j.next()
-	if err != nil {
-		return err
-	}
-	if colon.kind != ':' {
-		return notJSON(colon.at, `in front of this a ":" is missing`)
-	}
-	return readValue(name)
 }
 
 // readPlainRules reads rules for as long as they are simple, which takes a third of the time.
@@ -244,14 +236,11 @@ func (j *jsonReader) readRule(key jsonToken) error {
 	if err != nil {
 		return err
 	}
-	j.span = memberSpan{key.start, key.end, value, j.tokens.passed + j.tokens.next}
+	j.span = memberSpan{key.start, key.end, value, j.tokens.offset()}
 	if len(j.errs) == errsBefore {
 		j.add(rule)
 	}
-	if err := j.errs.tooMany(j.tokens.position()); err != nil {
-		return err
-	}
-	return nil
+	return j.errs.tooMany(j.tokens.position())
 }
 
 // readValue reads the value of rule's key into it, and returns where in the input it begins.
@@ -269,80 +258,110 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int, err error) {
 	case '{':
 		return start, j.readObject(rule, value.at)
 	}
-	j.errs.add(value.at, "the value of %s is %s: write %s", quote(rule.Key), kindOf(value),
-		j.what(`the destination as a string, or as an object {"to": "…"}`,
-			`a destination, "pass" or "error" as a string`))
+	j.errs.add(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
+		cmp.Or(j.insteadOfStatus(rule.Key, value), j.words.value))
 	return start, j.skip(value)
+}
+
+// insteadOfStatus says which member to write for a status of an error, if a rule has that.
+func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
+	if !j.isOfRules() || status.kind != jsonWord {
+		return ""
+	}
+	return resolver.InsteadOfStatus(status.text, func(outcome string) string {
+		return quote(key) + ": " + quote(outcome)
+	})
 }
 
 // readObject reads a value that is an object, whose "{" stands at start.
 func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) error {
-	var seen []string // members that there are, of which each object has few
+	o := jsonObject{rule: rule}
 	err := j.readMembers(func(name jsonToken) error {
 		if err := j.errs.tooMany(name.at); err != nil {
 			return err
 		}
-		if slices.Contains(seen, name.text) {
-			j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(rule.Key))
-		} else if slices.Contains(jsonMembers[:], name.text) {
-			seen = append(seen, name.text)
-		}
-		return j.readProperty(rule, name)
+		return j.readMember(&o, name)
 	}, func() {})
-	if err == nil && !slices.Contains(seen, "to") {
-		j.errs.add(start, `the value of %s has no "to", which is the destination`, quote(rule.Key))
+	if err == nil {
+		j.checkObject(&o, start)
 	}
 	return err
 }
 
-var jsonMembers = [...]string{"to", "status", "exact", "unlisted", "query", "note"}
+// checkObject reports what is wrong with an object, which begins at start, as a whole.
+func (j *jsonReader) checkObject(o *jsonObject, start resolver.Position) {
+	key := quote(o.rule.Key)
+	if o.seen == nil && o.nested != nil && !j.isValue && j.isOfRules() {
+		first := o.nested[0].text
+		j.errs.add(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
+			"braces away, if it only wraps the rules", quote(o.rule.Key+"/"+first), quote(first), key, key)
+		return
+	}
+	for _, name := range o.nested {
+		j.reportMember(o.rule, name)
+	}
+	if !slices.Contains(o.seen, destinationProperty) {
+		j.errs.add(start, `the value of %s has no "to", which is the destination`, key)
+	}
+}
 
-// readProperty reads what the object says of rule under a name.
-func (j *jsonReader) readProperty(rule *resolver.Rule, name jsonToken) error {
+// jsonObject is a value that is an object, while it is read.
+type jsonObject struct {
+	rule *resolver.Rule
+	// seen are the members that there are, also those under another name.
+	seen []*property
+	// nested are the names of others whose values could be those of keys: as many as are reported.
+	nested []jsonToken
+}
+
+// reportMember reports a member that means nothing here.
+func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
+	j.errs.add(name.at, "the value of %s has a member %s; the members are "+
+		`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
+}
+
+// readMember reads what an object says of its rule under a name.
+func (j *jsonReader) readMember(o *jsonObject, name jsonToken) error {
+	p := memberNamed(name.text)
+	if p != nil && slices.Contains(o.seen, p) {
+		j.errs.add(name.at, "%q stands twice in the value of %s", name.text, quote(o.rule.Key))
+	}
 	value, err := j.nextValue()
 	if err != nil {
 		return err
 	}
-	var ok bool
-	var want string
-	switch name.text {
-	case "to":
-		rule.Value, ok = value.text, value.kind == jsonString
-		want = "a string"
-		j.checkText(value)
-	case "status":
-		rule.Status, ok = statusCode(value.text)
-		ok = ok && value.kind == jsonWord
-		want = statusCodes
-	case "exact":
-		rule.Exact, ok = truth(value)
-		want = "true or false"
-	case "unlisted":
-		rule.Unlisted, ok = truth(value)
-		want = "true or false"
-	case "query":
-		rule.Query, ok = ParseQueryMode(value.text)
-		ok = ok && value.kind == jsonString
-		want = QueryModes
-	case "note":
-		rule.Note, ok = value.text, value.kind == jsonString
-		want = "a string"
-		j.checkText(value)
-	default:
-		j.errs.add(name.at, "the value of %s has a member %s; the members are "+
-			`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
-		return j.skip(value)
+	if p != nil {
+		j.setMember(o.rule, p, value)
+	} else if p = memberMeant(name.text); p != nil {
+		j.errs.add(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
+			quote(name.text), p.member())
 	}
-	if !ok {
-		j.errs.add(value.at, "%q in the value of %s takes %s, not %s",
-			name.text, quote(rule.Key), want, kindOf(value))
+	switch {
+	case p != nil:
+		o.seen = append(o.seen, p)
+	case value.kind != '{' && !resolver.IsValue(value.text):
+		j.reportMember(o.rule, name)
+	case len(o.nested) < maxErrors:
+		o.nested = append(o.nested, name)
 	}
 	return j.skip(value)
 }
 
-func truth(value jsonToken) (is, ok bool) {
-	is = value.kind == jsonWord && value.text == "true"
-	return is, is || value.kind == jsonWord && value.text == "false"
+// setMember puts the value of a member into a rule, or reports what it takes.
+func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken) {
+	if p.words == "" {
+		j.checkText(value)
+	}
+	want, ok := p.setMember(rule, value)
+	if ok {
+		return
+	}
+	instead := ""
+	if p == statusProperty {
+		instead = behind(j.insteadOfStatus(rule.Key, value))
+	}
+	j.errs.add(value.at, "%q in the value of %s takes %s, not %s%s",
+		p.member(), quote(rule.Key), want, kindOf(value), instead)
 }
 
 // checkText reports a string that is no Unicode text.

@@ -1,37 +1,31 @@
 package rulefile
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// What stands in a path for any segments, and in a destination for those that it matched.
+const (
+	star  = "/*"
+	splat = ":splat"
 )
 
 // redirectLine is a line of a _redirects file taken apart.
 type redirectLine struct {
 	from, to word
 	path     string // that of from, without a host
-	answer   redirectAnswer
-	status   int  // of a redirect
-	isForced bool // "!": also where there is a file
-	// itself and query are those of a [foreignLine].
-	itself string
-	query  resolver.QueryMode
+	answer   redirects.Answer
+	note     string // how the answer differs, "" for not at all
+	status   int    // of a redirect
 }
-
-// redirectAnswer is what a line says of the requests that it takes.
-type redirectAnswer uint8
-
-const (
-	leads    redirectAnswer = iota // a redirect
-	gone                           // 410
-	rewrites                       // 200: another page or server answers
-	notFound                       // 404: an error page, where there is no file
-)
 
 // word is a word of a line.
 type word struct {
@@ -58,9 +52,9 @@ func wordsOf(words []word, line string) []word {
 
 // refusal says why a line is no rule, and which of its words is to blame.
 type refusal struct {
+	kind refusalKind
 	word word
 	why  error
-	kind refusalKind
 }
 
 // refusalKind is what follows from a refusal.
@@ -72,99 +66,81 @@ const (
 	neverReached                    // it is a line that no request gets to
 )
 
-// lineParser takes lines apart.
+// lineParser takes lines apart, one after the other.
 type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
-	// hasReasons tells that behind a line can stand why it has no equivalent.
-	hasReasons bool
-	words      []word // of the last line
+	// Of the last line:
+	words   []word
+	line    redirectLine
+	refused *refusal // nil if it is good
+}
+
+// refuse takes down why the line is no rule: the first reason, but for one that makes it malformed.
+func (p *lineParser) refuse(kind refusalKind, word word, format string, args ...any) {
+	if p.refused == nil || kind == malformed && p.refused.kind != malformed {
+		p.refused = &refusal{kind, word, fmt.Errorf(format, args...)}
+	}
 }
 
 // parse takes a line apart, which has a word.
-func (p *lineParser) parse(text string) (line redirectLine, refused *refusal) {
-	if p.dialect == foreign {
-		return decodeForeign(text)
-	}
-	why := ""
-	if p.hasReasons {
-		text, why, _ = strings.Cut(text, "\x00")
-	}
+func (p *lineParser) parse(text string) {
 	p.words = wordsOf(p.words[:0], text)
-	line.from = p.words[0]
+	p.line, p.refused = redirectLine{from: p.words[0]}, nil
 	if !utf8.ValidString(text) {
-		return line, &refusal{word: line.from, why: errors.New("this line " + notUnicode)}
+		p.refuse(malformed, p.line.from, "this line %s", notUnicode)
+		return
 	}
-	if refused = p.parseSource(&line); refused != nil && refused.kind == malformed {
-		return line, refused
+	p.parseSource()
+	if rest, ok := p.parseDestination(); ok {
+		p.parseStatus(rest)
 	}
-	rest, inDestination := p.parseDestination(&line)
-	if inDestination != nil && inDestination.kind == malformed {
-		return line, inDestination
-	}
-	behind := p.parseStatus(&line, rest)
-	for _, other := range []*refusal{inDestination, behind} {
-		if refused == nil || other != nil && other.kind == malformed {
-			refused = other
-		}
-	}
-	if why != "" && refused == nil {
-		refused = &refusal{line.from, errors.New(why), unsupported}
-	}
-	return line, refused
 }
 
 // parseSource takes in the first word of a line.
-func (p *lineParser) parseSource(line *redirectLine) *refusal {
-	from := line.from.text
-	refuse := func(kind refusalKind, why string) *refusal {
-		return &refusal{line.from, errors.New(why), kind}
-	}
+func (p *lineParser) parseSource() {
+	const never = "no request gets to this line, as "
+	from := p.line.from.text
 	if host, path, ok := cutHost(from); ok {
-		line.path = path
 		if name, err := weburl.ParseHost(host); err != nil || !slices.Contains(p.hosts, name) {
-			return refuse(unsupported, "a rule has no host; if "+quote(host)+" is this site's, name "+
-				"it: with host in the source's block, or with --line-host; else write the line into "+
-				"the file of that host's site")
+			p.line.path = path
+			p.refuse(unsupported, p.line.from, "a rule has no host; if %s is this site's, name it: with "+
+				"host in the source's block, or with --line-host; else write the line into the file of "+
+				"that host's site", quote(host))
+			return
 		}
 		from = path
 	}
-	switch {
-	case from[0] != '/' && p.dialect == Cloudflare:
+	isCloudflare := p.dialect == Cloudflare
+	if from[0] != '/' && !isCloudflare {
+		p.refuse(neverReached, p.line.from, never+"a path begins with \"/\"; write /%s", from)
+		return
+	}
+	if from[0] != '/' {
 		from = "/" + from
-	case from[0] != '/':
-		return refuse(neverReached, "no request gets to this line, as a path begins with \"/\"; write /"+
-			from)
 	}
-	line.path = from
-	end := strings.IndexAny(from, "?#")
-	if end < 0 {
-		return nil
-	}
-	line.path = from[:end]
+	var behind string
+	p.line.path, behind = cutPath(from)
 	switch {
-	case p.dialect == Cloudflare:
-		return nil
-	case from[end] == '#':
-		return refuse(neverReached, "no request gets to this line, as "+noFragment)
+	case behind == "" || isCloudflare:
+	case behind[0] == '#':
+		p.refuse(neverReached, p.line.from, never+noFragment)
+	default:
+		p.refuse(neverReached, p.line.from, never+"a path has no \"?\"; use Caddy's redir with a query "+
+			"matcher")
 	}
-	return refuse(neverReached, "no request gets to this line, as a path has no \"?\"; use Caddy's "+
-		"redir with a query matcher")
 }
 
 // noFragment is why no path has a "#".
-const noFragment = "clients send no \"#\" and what is behind it; write %23 for the character, or " +
-	"remove it"
+const noFragment = "clients send no \"#\" and what is behind it; write %%23 for the character, " +
+	"or remove it"
 
 // cutHost cuts a URL into its host and its path.
-func cutHost(from string) (host, path string, isURL bool) {
-	rest, isURL := strings.CutPrefix(from, "https://")
-	if !isURL {
-		rest, isURL = strings.CutPrefix(from, "http://")
-	}
-	if !isURL {
+func cutHost(from string) (host, path string, ok bool) {
+	if !isURL(from) {
 		return "", "", false
 	}
+	_, rest, _ := strings.Cut(from, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		return rest[:end], rest[end:], true
 	}
@@ -176,83 +152,123 @@ func isURL(s string) bool {
 }
 
 // parseDestination takes in the destination of a line, and returns the words behind it.
-func (p *lineParser) parseDestination(line *redirectLine) (rest []word, refused *refusal) {
+func (p *lineParser) parseDestination() (rest []word, ok bool) {
 	const whatItIs = "it begins with \"/\", \"http://\" or \"https://\""
 	words := p.words
 	if len(words) == 1 {
-		return nil, &refusal{word: words[0], why: errors.New("the line has no destination; " + whatItIs)}
+		p.refuse(malformed, words[0], "the line has no destination; %s", whatItIs)
+		return nil, false
 	}
 	second := words[1]
 	isDestination := func(w word) bool { return isURL(w.text) || w.text[0] == '/' }
 	at := 1 + slices.IndexFunc(words[1:], isDestination)
 	switch {
-	case at == 0 && p.isRewriteInPlace(words):
-		line.to = word{"/" + splat, second.column}
-		return words[1:], nil
+	case at == 0 && p.isRewriteInPlace():
+		p.line.to = word{"/" + splat, second.column}
+		return words[1:], true
 	case at == 0:
-		err := errors.New(quote(second.text) + " is no destination; " + whatItIs)
-		return nil, &refusal{word: second, why: err}
+		if instead := insteadOfWords(words); instead != "" {
+			p.refuse(malformed, second, "%s", instead)
+		}
+		p.refuse(malformed, second, "%s is no destination; %s", quote(second.text), whatItIs)
+		return nil, false
+	case at == 2 && IsArrow(second.text):
+		p.refuse(unsupported, second, "leave out %s; write %s", quote(second.text),
+			joined(slices.Delete(slices.Clone(words), 1, 2)))
 	case at > 1 && !strings.Contains(second.text, "="):
-		refused = &refusal{second, errors.New("a path has no space; write %20 for it"), unsupported}
+		p.refuse(unsupported, second, "a path has no space; write %%20 for it")
 	case at > 1:
-		refused = &refusal{second, errors.New("a rule has no query, as it is found by " +
-			"the path alone; use Caddy's redir with a query matcher"), unsupported}
+		p.refuse(unsupported, second, "a rule has no query, as it is found by the path alone; use "+
+			"Caddy's redir with a query matcher")
 	}
-	line.to = words[at]
-	return words[at+1:], refused
+	p.line.to = words[at]
+	return words[at+1:], true
+}
+
+// IsArrow reports whether a word is what stands between a key and its destination elsewhere.
+func IsArrow(word string) bool {
+	return slices.Contains([]string{":", "=", "->", "=>"}, word)
+}
+
+// insteadOfWords says what to write for a line without a destination behind its path, if that can
+// be told: its words are in another order, or the destination of an error's page is missing.
+func insteadOfWords(words []word) string {
+	second := words[1].text
+	status := strings.TrimSuffix(second, "!")
+	if status == "404" || status == "410" {
+		page := word{text: "/" + status + ".html"}
+		return "a status has a destination in front, also if it is an error; write " +
+			joined(slices.Insert(slices.Clone(words), 1, page))
+	}
+	meant, is := resolver.Exchanged(resolver.Rule{Key: words[0].text, Value: second})
+	if !is {
+		return ""
+	}
+	exchanged := slices.Clone(words)
+	exchanged[0].text, exchanged[1].text = "/"+meant.Key, meant.Value
+	return "path and destination are exchanged; write " + joined(exchanged)
+}
+
+// joined returns a line with these words.
+func joined(words []word) string {
+	var line []string
+	for _, w := range words {
+		line = append(line, w.text)
+	}
+	return strings.Join(line, " ")
 }
 
 // isRewriteInPlace reports whether a line without a destination lets what it takes be what it is:
 // "/app/* 200".
-func (p *lineParser) isRewriteInPlace(words []word) bool {
-	return p.dialect != Cloudflare && strings.TrimSuffix(words[1].text, "!") == "200" &&
-		strings.HasSuffix(words[0].text, star)
+func (p *lineParser) isRewriteInPlace() bool {
+	return p.dialect != Cloudflare && strings.TrimSuffix(p.words[1].text, "!") == "200" &&
+		strings.HasSuffix(p.words[0].text, star)
 }
 
+const (
+	rewritesNote = "200 is a rewrite, and no redirect: the next handler answers what this " +
+		"line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"
+	notFoundNote = "404 is an error page, and no redirect: the next handler answers what " +
+		"this line takes; use Caddy's handle_errors for the page"
+)
+
 // parseStatus takes in the words behind a destination.
-func (p *lineParser) parseStatus(line *redirectLine, rest []word) *refusal {
+func (p *lineParser) parseStatus(rest []word) {
+	line := &p.line
 	line.status = 301
 	if p.dialect == Cloudflare {
 		line.status = 302
 	}
-	if len(rest) == 0 {
-		return nil
+	if len(rest) == 0 || p.refuseCondition(rest[0]) {
+		return
 	}
 	first := rest[0]
-	if isCondition(first.text) {
-		return conditionRefusal(first)
-	}
 	number, isForced := strings.CutSuffix(first.text, "!")
-	line.isForced = isForced
-	code, ok := statusCode(number)
-	switch {
-	case ok:
+	switch code, isRedirect := statusCode(number); {
+	case isRedirect:
 		line.status = code
 	case number == "200":
-		line.answer = rewrites
+		line.answer, line.note = redirects.Passes, rewritesNote
 	case number == "404":
-		line.answer = notFound
+		line.answer, line.note = redirects.Passes, notFoundNote
 	case number == "410":
-		line.answer = gone
+		line.answer = redirects.Gone
 	case isErrorStatus(number):
-		return &refusal{first,
-			errors.New("a rule has no status " + number + "; use Caddy's respond, or " +
-				"error and handle_errors"), unsupported}
+		p.refuse(unsupported, first, "a rule has no status %s; use Caddy's respond, or error and "+
+			"handle_errors", number)
+		return
 	default:
-		return &refusal{word: first, why: errors.New("the status is " + statusCodes + ", not " +
-			quote(first.text))}
+		p.refuse(malformed, first, "the status is %s, not %s", statusCodes, quote(first.text))
+		return
 	}
 	switch {
-	case len(rest) > 1 && isCondition(rest[1].text):
-		return conditionRefusal(rest[1])
-	case len(rest) > 1:
-		return &refusal{word: rest[1], why: errors.New("nothing follows the status but conditions; " +
-			"remove " + quote(rest[1].text))}
-	case line.answer == notFound && isForced:
-		return &refusal{first, errors.New("404! hides files that are there, which no rule does; use " +
-			"Caddy's error with a matcher in front"), unsupported}
+	case len(rest) > 1 && !p.refuseCondition(rest[1]):
+		p.refuse(malformed, rest[1], "nothing follows the status but conditions; remove %s",
+			quote(rest[1].text))
+	case number == "404" && isForced:
+		p.refuse(unsupported, first, "404! hides files that are there, which no rule does; use Caddy's "+
+			"error with a matcher in front")
 	}
-	return nil
 }
 
 // isErrorStatus reports whether a word is the status of an error.
@@ -261,20 +277,16 @@ func isErrorStatus(word string) bool {
 	return err == nil && code >= 400 && code <= 599 && len(word) == 3
 }
 
-// isCondition reports whether a word is a condition, such as Country=us,ca.
-func isCondition(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	return ok && name != ""
-}
-
-// conditionRefusal says why a line with a condition is no rule. What only some were let to see is
-// open to everybody without it.
-func conditionRefusal(condition word) *refusal {
-	name, _, _ := strings.Cut(condition.text, "=")
-	why := "a rule has no condition " + name + "; use Caddy's redir with a matcher"
-	if strings.EqualFold(name, "role") {
-		why = "a rule has no condition " + name + ", and what the line protects is open to everybody " +
-			"without it; guard it with Caddy's basic_auth or forward_auth"
+// refuseCondition refuses a line with a word that is a condition, such as Country=us,ca. What only
+// some were let to see is open to everybody without it.
+func (p *lineParser) refuseCondition(word word) (is bool) {
+	name, _, isPair := strings.Cut(word.text, "=")
+	switch is = isPair && name != ""; {
+	case is && strings.EqualFold(name, "role"):
+		p.refuse(unsupported, word, "a rule has no condition %s, and what the line protects is open to "+
+			"everybody without it; guard it with Caddy's basic_auth or forward_auth", name)
+	case is:
+		p.refuse(unsupported, word, "a rule has no condition %s; use Caddy's redir with a matcher", name)
 	}
-	return &refusal{condition, errors.New(why), unsupported}
+	return is
 }

@@ -246,6 +246,14 @@ func TestReadRedirectsRefusesMalformedLinesAndSaysWhy(t *testing.T) {
 			`1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
 		"another scheme": {"/a mailto:me@example.com",
 			`1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
+		"a URL in front": {"https://a.example a 302",
+			"1:19: path and destination are exchanged; write /a https://a.example 302"},
+		"a URL in front of what is no path": {"https://a.example a?b",
+			`1:19: "a?b" is no destination; it begins with "/", "http://" or "https://"`},
+		"a status for a destination": {"/a 410", "1:4: a status has a destination in front, also if it " +
+			"is an error; write /a /410.html 410"},
+		"a forced status for a destination": {"/a 404!", "1:4: a status has a destination in front, " +
+			"also if it is an error; write /a /404.html 404!"},
 		"a status in words": {"/a /b permanent",
 			`1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
 		"something behind the status": {"/a /b 302 301",
@@ -275,6 +283,10 @@ func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
 		"a host": {"https://a.example/* /b/:splat",
 			`1:1: a rule has no host; if "a.example" is this site's, name it: with host in the source's block, or with --line-host; else write the line into the file of that host's site`},
 		"a space in a path": {"/with space /b", "1:7: a path has no space; write %20 for it"},
+		"an arrow":          {"/a -> /b 302", `1:4: leave out "->"; write /a /b 302`},
+		"a double arrow":    {"/a\t=> /b", `1:4: leave out "=>"; write /a /b`},
+		"an equals sign":    {"/a = /b", `1:4: leave out "="; write /a /b`},
+		"a colon":           {"/a : /b # ours", `1:4: leave out ":"; write /a /b`},
 		"a query": {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found " +
 			"by the path alone; use Caddy's redir with a query matcher"},
 		"another status": {"/a /b 418",
@@ -533,6 +545,21 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 	}
 }
 
+func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
+	all := resolver.Rule{Key: "{+all}", Value: "/0", Exact: true}
+	const want = `key "{+all}": the line of a _redirects file would let pass what is below 0, as it ` +
+		"leads there itself; add a rule for that"
+	for _, exact := range []bool{true, false} {
+		got, err := write(rulefile.Redirects, resolver.Rule{Key: "0", Value: "pass", Exact: exact}, all)
+		if exact && (errorText(err) != want || got != "/0 /0 200\n") {
+			t.Errorf("got %v\n%s", err, got)
+		}
+		if !exact && (err != nil || got != "/0/* /0/:splat 200\n/* /0 302\n") {
+			t.Errorf("got %v\n%s", err, got)
+		}
+	}
+}
+
 func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 	got, err := write(rulefile.Redirects,
 		resolver.Rule{Key: "a", Value: "/1"},
@@ -689,6 +716,8 @@ func FuzzRedirects(f *testing.F) {
 	f.Add("//a/ //b\n/c/* /:splat?d\n/e:f /g")
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n/:x/:y-a/c /d\n/x\u202e /\u009b\n/p1-x-s /b")
 	f.Add("/a/:b/c-:d /:d?e=:b\n/a/:b/* /f/:splat\n/:g/h /i\n/j-* /k/:splat\n/o/* /p")
+	f.Add("/:0/* /0:splat")
+	f.Add("/:0  /*")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, _, err := readLines(rulefile.Reading{SkipUnsupported: true}, text)
 		checkPositions(t, text, nil, err)
@@ -747,8 +776,8 @@ func TestLongLinesAreReadSoon(t *testing.T) {
 func TestLinesThatDoubleAPathWithEachStepAreReadSoon(t *testing.T) {
 	// Without a limit this does not end.
 	lines := "/x /a/b\n/a/* /b/:splat/:splat\n/b/* /a/:splat/:splat\n"
-	rules, _, errs := readTexts(rulefile.Redirects, rulefile.Reading{}, lines)
-	if len(rules) != 5 || errs != nil {
-		t.Errorf("%q %q", rules, errs)
+	rules, _, err := readLines(rulefile.Reading{}, lines)
+	if len(rules) != 5 || err != nil {
+		t.Errorf("%v %v", rules, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -18,17 +17,14 @@ import (
 // large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
-	t := tableWriter{w: w, columns: csvColumns[:fewColumns]}
+	t := tableWriter{w: w, isHeld: true, needed: fewColumns}
 	t.rows = csv.NewWriter(&t.held)
 	for rule := range rules {
 		if err := checkInCSV(rule); err != nil {
 			errs.leaveOut(rule, err)
-			continue
-		}
-		if err := t.makeRoom(rule); err != nil {
+		} else if err := t.write(rule); err != nil {
 			return err
 		}
-		t.write(rule)
 	}
 	if err := t.end(); err != nil {
 		return err
@@ -39,67 +35,55 @@ func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 // mostHeld is how many bytes of rows are held until the columns are known.
 const mostHeld = 16 << 20
 
-// tableWriter writes rows, and holds them until it is known which columns the header has to name.
+// tableWriter writes rows. It holds them, with all columns, until it is known which are needed.
 type tableWriter struct {
-	w       io.Writer
-	columns []csvColumn
-	rows    *csv.Writer
-	held    bytes.Buffer
-	isBegun bool
-	fields  []string // here, so that a row allocates nothing
+	w      io.Writer
+	rows   *csv.Writer
+	isHeld bool
+	held   bytes.Buffer
+	needed int      // how many of the columns are
+	fields []string // here, so that a row allocates nothing
 }
 
-// makeRoom makes the columns that a rule needs. Rows are held until there are all, or the table is
-// large.
-func (t *tableWriter) makeRoom(rule resolver.Rule) error {
-	needed := fewColumns
+// write writes the row of a rule.
+func (t *tableWriter) write(rule resolver.Rule) error {
 	switch {
+	case !t.isHeld:
 	case rule.Note != "" || t.held.Len() > mostHeld:
-		needed = len(csvColumns)
+		t.needed = len(properties)
+		if err := t.release(); err != nil {
+			return err
+		}
 	case rule.Query != resolver.QueryDefault:
-		needed = len(csvColumns) - 1
+		t.needed = len(properties) - 1
 	}
-	if t.isBegun || needed <= len(t.columns) {
-		return nil
-	}
-	t.widen(csvColumns[:needed])
-	if needed < len(csvColumns) {
-		return nil
-	}
-	return t.begin()
-}
-
-// widen adds columns. Each row that is held gets an empty field for one more.
-func (t *tableWriter) widen(columns []csvColumn) {
-	t.rows.Flush()
-	more := strings.Repeat(",", len(columns)-len(t.columns)) + "\n"
-	// no field has a line end
-	held := bytes.ReplaceAll(t.held.Bytes(), []byte("\n"), []byte(more))
-	t.held, t.columns = *bytes.NewBuffer(held), columns
-}
-
-// begin writes the header and the rows that are held.
-func (t *tableWriter) begin() error {
-	t.rows.Flush()
-	t.isBegun, t.rows = true, csv.NewWriter(t.w)
 	t.fields = t.fields[:0]
-	for _, column := range t.columns {
-		t.fields = append(t.fields, column.name())
+	for _, column := range properties {
+		t.fields = append(t.fields, column.get(rule))
 	}
 	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
+	return nil
+}
+
+// release writes the header and the rows that are held, with the columns that are needed.
+func (t *tableWriter) release() error {
 	t.rows.Flush()
-	if err := t.rows.Error(); err != nil {
+	header := strings.ReplaceAll(namesOf(properties[:t.needed]), " ", "") + "\n"
+	if _, err := io.WriteString(t.w, header); err != nil {
 		return err
 	}
-	_, err := t.held.WriteTo(t.w)
-	t.held = bytes.Buffer{}
+	// no field has a line end, and those that are not needed are empty
+	spare := strings.Repeat(",", len(properties)-t.needed) + "\n"
+	held := bytes.ReplaceAll(t.held.Bytes(), []byte(spare), []byte("\n"))
+	t.rows, t.isHeld, t.held = csv.NewWriter(t.w), false, bytes.Buffer{}
+	_, err := t.w.Write(held)
 	return err
 }
 
 // end writes all that has not been written yet.
 func (t *tableWriter) end() error {
-	if !t.isBegun {
-		if err := t.begin(); err != nil {
+	if t.isHeld {
+		if err := t.release(); err != nil {
 			return err
 		}
 	}
@@ -107,16 +91,7 @@ func (t *tableWriter) end() error {
 	return t.rows.Error()
 }
 
-// write writes the row of a rule.
-func (t *tableWriter) write(rule resolver.Rule) {
-	t.fields = t.fields[:0]
-	for _, column := range t.columns {
-		t.fields = append(t.fields, column.fieldOf(rule))
-	}
-	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
-}
-
-// notInCSV says why no row can hold a rule; it returns "" where one can.
+// checkInCSV refuses a rule that no row can hold.
 func checkInCSV(rule resolver.Rule) error {
 	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
 		return err
@@ -131,23 +106,4 @@ func checkInCSV(rule resolver.Rule) error {
 		return errors.New("a row holds no line end; write a space in the note")
 	}
 	return nil
-}
-
-// fieldOf returns what the column holds of a rule.
-func (c csvColumn) fieldOf(rule resolver.Rule) string {
-	switch {
-	case c == keyColumn:
-		return rule.Key
-	case c == destinationColumn:
-		return rule.Value
-	case c == statusColumn && rule.Status != 0:
-		return strconv.Itoa(rule.Status)
-	case c == exactColumn && rule.Exact, c == unlistedColumn && rule.Unlisted:
-		return c.name()
-	case c == queryColumn:
-		return rule.Query.String()
-	case c == noteColumn:
-		return rule.Note
-	}
-	return ""
 }

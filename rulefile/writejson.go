@@ -14,32 +14,39 @@ import (
 // it. The error is w's own, or of type [Errors] and lists the rules that are left out, as no file
 // of rules can hold them.
 func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
-	j := newJSONWriter(w)
+	var errs Errors
+	b, encoder := bufio.NewWriter(w), newJSONEncoder()
+	separator := "\n\t"
+	b.WriteByte('{')
 	for rule := range rules {
 		if err := checkWritable(rule); err != nil {
-			j.errs.leaveOut(rule, err)
+			errs.leaveOut(rule, err)
 			continue
 		}
-		j.write(rule)
+		b.WriteString(separator)
+		b.Write(encoder.key(rule))
+		b.WriteString(": ")
+		b.Write(encoder.value(rule))
+		separator = ",\n\t"
 	}
-	return j.close()
+	b.WriteString("\n}\n")
+	if err := b.Flush(); err != nil { // the first error of all that was written
+		return err
+	}
+	return errs.orNil()
 }
 
-// jsonWriter writes one object of rules.
-type jsonWriter struct {
-	w       *bufio.Writer
-	rules   int
-	errs    Errors
+// JSONValue returns the value of a rule's member in an object of rules. It is a string, or an
+// object where there is more to say than the destination.
+func JSONValue(rule resolver.Rule) string { return string(newJSONEncoder().value(rule)) }
+
+// jsonEncoder encodes one rule after the other. What it returns is good until it encodes again.
+type jsonEncoder struct {
 	encoder *json.Encoder
 	encoded bytes.Buffer // what encoder has written
-	rule    jsonRule     // here, so that encoding it allocates nothing
-}
-
-// jsonRule is a rule as the encoder takes it: its key, and a value of either form.
-type jsonRule struct {
-	key   string
-	value string
-	more  struct {
+	// What is encoded, here so that it allocates nothing: a string, or a value that says more.
+	text string
+	more struct {
 		To       string `json:"to"`
 		Status   int    `json:"status,omitempty"`
 		Exact    bool   `json:"exact,omitempty"`
@@ -49,64 +56,37 @@ type jsonRule struct {
 	}
 }
 
-func newJSONWriter(w io.Writer) *jsonWriter {
-	j := &jsonWriter{w: bufio.NewWriter(w)}
-	j.encoder = json.NewEncoder(&j.encoded)
+func newJSONEncoder() *jsonEncoder {
+	e := new(jsonEncoder)
+	e.encoder = json.NewEncoder(&e.encoded)
 	// "&", "<" and ">" stay what they are: they are common in URLs, and nobody embeds
 	// rules in HTML.
-	j.encoder.SetEscapeHTML(false)
-	return j
+	e.encoder.SetEscapeHTML(false)
+	return e
 }
 
-// write writes a rule.
-func (j *jsonWriter) write(rule resolver.Rule) {
-	separator := ",\n\t"
-	if j.rules == 0 {
-		separator = "{\n\t"
-	}
-	j.rules++
-	j.w.WriteString(separator)
-	j.encodeKey(rule)
-	j.w.WriteString(": ")
-	j.encodeValue(rule)
+// key returns the name of a rule's member.
+func (e *jsonEncoder) key(rule resolver.Rule) []byte {
+	e.text = rule.Key
+	return e.encode(&e.text)
 }
 
-func (j *jsonWriter) encodeKey(rule resolver.Rule) {
-	j.rule.key = rule.Key
-	j.encode(&j.rule.key)
-}
-
-// encodeValue writes a rule's value, as a plain string where there is nothing to say but the
-// destination.
-func (j *jsonWriter) encodeValue(rule resolver.Rule) {
+// value returns the value of a rule's member.
+func (e *jsonEncoder) value(rule resolver.Rule) []byte {
 	if rule.IsPlain() {
-		j.rule.value = rule.Value
-		j.encode(&j.rule.value)
-		return
+		e.text = rule.Value
+		return e.encode(&e.text)
 	}
-	more := &j.rule.more
-	more.To, more.Status, more.Note = rule.Value, rule.Status, rule.Note
-	more.Exact, more.Unlisted, more.Query = rule.Exact, rule.Unlisted, rule.Query.String()
-	j.encode(more)
+	e.more.To, e.more.Status, e.more.Note = rule.Value, rule.Status, rule.Note
+	e.more.Exact, e.more.Unlisted, e.more.Query = rule.Exact, rule.Unlisted, rule.Query.String()
+	return e.encode(&e.more)
 }
 
-// encode writes what v points to as JSON.
-func (j *jsonWriter) encode(v any) {
-	j.encoded.Reset()
-	if err := j.encoder.Encode(v); err != nil {
+// encode returns what v points to as JSON.
+func (e *jsonEncoder) encode(v any) []byte {
+	e.encoded.Reset()
+	if err := e.encoder.Encode(v); err != nil {
 		panic(err) // strings, numbers and truth values always have a JSON form
 	}
-	j.w.Write(bytes.TrimSuffix(j.encoded.Bytes(), []byte("\n")))
-}
-
-// close ends the object.
-func (j *jsonWriter) close() error {
-	if j.rules == 0 {
-		j.w.WriteByte('{')
-	}
-	j.w.WriteString("\n}\n")
-	if err := j.w.Flush(); err != nil { // the first error of all that was written
-		return err
-	}
-	return j.errs.orNil()
+	return bytes.TrimSuffix(e.encoded.Bytes(), []byte("\n"))
 }

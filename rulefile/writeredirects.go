@@ -12,18 +12,47 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// writeRedirects writes rules as a _redirects file. A rule without a status gets the one that it
-// has by default, as a line without one means something else.
+// Of the lines of a _redirects file that match a path, the first wins; of the rules of a ruleset,
+// that with the longest key.
+
+// writeRedirects writes rules as a _redirects file, in an order in which the first line that
+// matches is the right one. A rule without a status gets the one that it has by default, as a line
+// without one means something else.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+	type placed struct {
+		place, own int // where it goes, and where its rule stands
+		text       string
+	}
 	var errs Errors
+	var order []placed
+	t := newRedirectsTable(slices.Collect(rules))
+	for i, rule := range t.rules {
+		rule = withStatus(rule, resolver.DefaultStatus)
+		if t.isPartOfAnother(rule) {
+			continue
+		}
+		lines, err := redirectsOf(rule)
+		place := i
+		if err == nil {
+			place, err = t.placeOf(i, lines.last)
+		}
+		if err != nil {
+			errs.leaveOut(rule, err)
+			continue
+		}
+		order = append(order, placed{place, i, lines.text})
+	}
+	slices.SortStableFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(b.own, a.own))
+	})
 	b := bufio.NewWriter(w)
-	all := longestFirst(slices.Collect(rules))
-	t := newRedirectsTable(all)
-	for lines := range t.inOrder(&errs) {
-		b.WriteString(lines)
+	for i := range order {
+		b.WriteString(order[i].text)
 	}
 	if err := b.Flush(); err != nil { // the first error of all that was written
 		return err
@@ -33,72 +62,126 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 
 // redirectsTable is what becomes of rules in a _redirects file.
 type redirectsTable struct {
-	rules []resolver.Rule
-	// places are where the rules stand, by canonical key. It is nil where none is a template: then
-	// each has a line of its own.
-	places map[string]int
+	rules  []resolver.Rule
+	places map[string]int // where the rules stand, by canonical key
 }
 
 func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
-	t := &redirectsTable{rules: rules}
+	inOrder := belowFirst
 	isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
-	if !slices.ContainsFunc(rules, isTemplate) {
-		return t
+	if slices.ContainsFunc(rules, isTemplate) {
+		inOrder = mostSpecificFirst
 	}
-	t.places = make(map[string]int, len(rules))
-	for i, rule := range rules {
+	t := &redirectsTable{inOrder(rules), make(map[string]int, len(rules))}
+	for i, rule := range t.rules {
 		t.places[resolver.CanonicalKey(rule.Key, false)] = i
 	}
 	return t
 }
 
-// inOrder returns the lines of all rules in an order in which the first that matches is the right
-// one. What has none is added to errs.
-func (t *redirectsTable) inOrder(errs *Errors) iter.Seq[string] {
-	if t.places == nil {
-		return func(yield func(string) bool) {
-			t.eachLines(errs, func(_ int, lines string) { yield(lines) })
+// placeOf returns where the lines of the i-th rule go, of which last are the rules of the last one:
+// behind those for the other paths that they would take. It refuses lines that would let requests
+// pass for paths that they lead to, where another rule says what becomes of those paths alone.
+func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err error) {
+	for _, end := range last.Ends {
+		if !end.Exact && t.hasItselfAlone(end.Key) {
+			return 0, fmt.Errorf("the line of a _redirects file would let pass what is below %s, as it "+
+				"leads there itself; add a rule for that", end.Key)
 		}
 	}
-	type placed struct {
-		place, own int // where it goes, and where its rule stands
-		lines      string
-	}
-	var order []placed
-	t.eachLines(errs, func(i int, lines string) {
-		place, err := t.placeOf(i, t.rules[i], lines)
-		if err != nil {
-			errs.leaveOut(t.rules[i], err)
-			return
+	place = i
+	for _, made := range last.Own {
+		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
+		if !ok {
+			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
+				"that key", made.Key)
 		}
-		order = append(order, placed{place, i, lines})
-	})
-	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.place-a.own, b.place-b.own))
-	})
-	return func(yield func(string) bool) {
-		for i := range order {
-			if !yield(order[i].lines) {
-				return
-			}
-		}
+		place = max(place, other)
 	}
+	return place, nil
 }
 
-// eachLines calls do with the lines of each rule that has some, and its index.
-func (t *redirectsTable) eachLines(errs *Errors, do func(i int, lines string)) {
-	for i, rule := range t.rules {
-		rule = withStatus(rule, resolver.DefaultStatus)
-		if t.isPartOfAnother(rule) {
-			continue
-		}
-		lines, err := redirectsOf(rule)
-		if err != nil {
-			errs.leaveOut(rule, err)
-			continue
-		}
-		do(i, lines)
+// mostSpecificFirst returns rules in the order in which those win that match the same path.
+func mostSpecificFirst(rules []resolver.Rule) []resolver.Rule {
+	patterns := make([]*pattern.Pattern, len(rules))
+	for i, rule := range rules {
+		patterns[i] = patternOf(rule)
 	}
+	return sorted(rules, inOrderOf(rules, func(a, b int) int {
+		return patterns[a].Compare(patterns[b])
+	}))
+}
+
+// belowFirst returns rules without templates in an order in which one that takes all below its path
+// stands behind the last one below. The others stay.
+func belowFirst(rules []resolver.Rule) []resolver.Rule {
+	byKey := inOrderOf(rules, func(a, b int) int {
+		return strings.Compare(rules[a].Key, rules[b].Key)
+	})
+	lastBelow := make(map[string]int) // the last rule below a key
+	places := make([]int, len(rules))
+	for i, rule := range rules {
+		places[i] = i
+		if rule.Exact {
+			continue
+		}
+		last, isKnown := lastBelow[rule.Key]
+		if !isKnown {
+			last = lastWith(rule.Key+"/", rules, byKey)
+			lastBelow[rule.Key] = last
+		}
+		places[i] = max(i, last)
+	}
+	return sorted(rules, inOrderOf(rules, func(a, b int) int {
+		return cmp.Or(cmp.Compare(places[a], places[b]),
+			cmp.Compare(len(rules[b].Key), len(rules[a].Key)))
+	}))
+}
+
+// lastWith returns the index of the last rule whose key begins with a prefix, 0 for none. byKey are
+// the indices of rules in the order of their keys.
+func lastWith(prefix string, rules []resolver.Rule, byKey []int) (last int) {
+	first, _ := slices.BinarySearchFunc(byKey, prefix, func(i int, prefix string) int {
+		return strings.Compare(rules[i].Key, prefix)
+	})
+	for _, i := range byKey[first:] {
+		if !strings.HasPrefix(rules[i].Key, prefix) {
+			break
+		}
+		last = max(last, i)
+	}
+	return last
+}
+
+// inOrderOf returns the indices of rules in an order.
+func inOrderOf(rules []resolver.Rule, compare func(a, b int) int) []int {
+	order := make([]int, len(rules))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, compare)
+	return order
+}
+
+// sorted returns rules in the order of their indices.
+func sorted(rules []resolver.Rule, order []int) (all []resolver.Rule) {
+	for _, i := range order {
+		all = append(all, rules[i])
+	}
+	return all
+}
+
+// patternOf takes the key of a rule apart.
+func patternOf(rule resolver.Rule) *pattern.Pattern {
+	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
+}
+
+// hasItselfAlone reports whether there is a rule for a path, and none for what is below it. Without
+// one for the path, what leads there never ends.
+func (t *redirectsTable) hasItselfAlone(key string) bool {
+	at, ok := t.places[resolver.CanonicalKey(key, false)]
+	_, hasBelow := t.places[resolver.CanonicalKey(key+"/{+rest}", false)]
+	return ok && t.rules[at].Exact && !hasBelow
 }
 
 // isPartOfAnother reports whether a rule is one of those that the line of another one makes: that
@@ -115,11 +198,9 @@ func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	if !ok {
 		return false
 	}
-	segment := withStatus(t.rules[i], resolver.DefaultStatus)
-	lines, err := redirectsOf(segment)
-	return err == nil && slices.ContainsFunc(rulesOfLine(lines), func(made resolver.Rule) bool {
-		return isRead(made, rule)
-	})
+	lines, err := redirectsOf(withStatus(t.rules[i], resolver.DefaultStatus))
+	isMade := func(made resolver.Rule) bool { return isRead(made, rule) }
+	return err == nil && slices.ContainsFunc(lines.last.Own, isMade)
 }
 
 // isSlashedForm reports whether a rule, whose key is one with a slash at its end, leads where that
@@ -135,22 +216,6 @@ func (t *redirectsTable) isSlashedForm(key string, rule resolver.Rule) bool {
 	return of == rule
 }
 
-// placeOf returns where the lines of the i-th rule go: behind those for the other paths that they
-// would take.
-func (t *redirectsTable) placeOf(i int, rule resolver.Rule, lines string) (place int, err error) {
-	place = i
-	last := lines[strings.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
-	for _, made := range rulesOfLine(last) {
-		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
-		if !ok {
-			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
-				"that key", made.Key)
-		}
-		place = max(place, other)
-	}
-	return place, nil
-}
-
 // withStatus returns a rule with the status that its line has. One that leads nowhere has none.
 func withStatus(rule resolver.Rule, byDefault int) resolver.Rule {
 	if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
@@ -159,15 +224,37 @@ func withStatus(rule resolver.Rule, byDefault int) resolver.Rule {
 	return rule
 }
 
+// linesOfRule are the lines that a rule makes.
+type linesOfRule struct {
+	text string
+	last redirects.Alone // the rules that the last one makes
+}
+
+// add adds a line that is read as a rule, or says what else it is read as.
+func (l *linesOfRule) add(line string, rule resolver.Rule) error {
+	const cannot = "a _redirects file cannot have it: "
+	alone, err := rulesOfLine(line)
+	if err != nil {
+		return errors.New(cannot + err.Error())
+	}
+	isRule := func(read resolver.Rule) bool { return isRead(read, rule) }
+	if alone.Own != nil && !slices.ContainsFunc(slices.Concat(alone.Own, alone.Instead), isRule) {
+		likely := alone.Own[len(alone.Own)-1]
+		return fmt.Errorf(cannot+"its line would be the rule from %q to %q", likely.Key, likely.Value)
+	}
+	l.text, l.last = l.text+line+"\n", alone
+	return nil
+}
+
 // redirectsOf returns the lines that a rule makes, or says why there are none.
-func redirectsOf(rule resolver.Rule) (lines string, err error) {
+func redirectsOf(rule resolver.Rule) (lines linesOfRule, err error) {
 	if err := checkInRedirects(rule); err != nil {
-		return "", err
+		return lines, err
 	}
 	from, value, isBelow := "/"+rule.Key, rule.Value, !rule.Exact
 	if resolver.IsTemplate(rule.Key) {
 		if from, value, err = withPlaceholders(from, value); err != nil {
-			return "", err
+			return lines, err
 		}
 		isBelow = isBelow && !strings.HasSuffix(from, "*")
 	}
@@ -182,33 +269,33 @@ func redirectsOf(rule resolver.Rule) (lines string, err error) {
 		}
 	}
 	if isBelow {
-		return belowLines(rule, from, value, status)
+		err = lines.addBelow(rule, from, value, status)
+	} else {
+		err = lines.add(from+" "+value+" "+status, rule)
 	}
-	lines = from + " " + value + " " + status + "\n"
-	return lines, checkReading(lines, rule)
+	return lines, err
 }
 
-// belowLines returns the lines of a rule for a path and all below it.
-func belowLines(rule resolver.Rule, from, value, status string) (lines string, err error) {
+// addBelow adds the lines of a rule for a path and all below it.
+func (l *linesOfRule) addBelow(rule resolver.Rule, from, value, status string) error {
 	path, rest := cutPath(value)
-	isOutcome := rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue
-	below := value
-	if !isOutcome || rule.Value == resolver.PassValue {
-		below = strings.TrimSuffix(path, "/") + "/" + splat + rest
+	below := strings.TrimSuffix(path, "/") + "/" + splat + rest
+	switch rule.Value {
+	case resolver.GoneValue:
+		return l.add(from+star+" "+value+" "+status, rule)
+	case resolver.PassValue:
+		return l.add(from+star+" "+below+" "+status, rule)
 	}
-	read := rule
-	if !isOutcome {
-		read.Value = withSlash(rule.Value)
+	slashed := rule
+	slashed.Value = withSlash(rule.Value)
+	if slashed.Value != rule.Value && !isHostAlone(path) {
+		itself := rule
+		itself.Exact = true
+		if err := l.add(from+" "+value+" "+status, itself); err != nil {
+			return err
+		}
 	}
-	lines = from + star + " " + below + " " + status + "\n"
-	if err := checkReading(lines, read); err != nil || isOutcome || read.Value == rule.Value ||
-		isHostAlone(path) {
-		return lines, err
-	}
-	itself := from + " " + value + " " + status + "\n"
-	read = rule
-	read.Exact = true
-	return itself + lines, checkReading(itself, read)
+	return l.add(from+star+" "+below+" "+status, slashed)
 }
 
 // withSlash puts a slash at the end of a destination's path, if there is none.
@@ -237,7 +324,7 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 		isEnd := i == len(segments)-1 && found[1] == len(segment)
 		switch isSpan := found[2] != found[3]; {
 		case isSpan && isWhole, isEnd && !isSpan && !isWhole:
-			names[name] = splatName
+			names[name] = redirects.Splat
 			segments[i] = segment[:found[0]] + "*"
 		case isWhole:
 			names[name] = name
@@ -295,63 +382,18 @@ func replacesQuery(rule resolver.Rule) bool {
 		(hasQuery(rule.Value) || strings.HasPrefix(rule.Value, "/"))
 }
 
-// checkReading refuses a line that is read as something else than the rule.
-func checkReading(line string, rule resolver.Rule) error {
-	const cannot = "a _redirects file cannot have it: "
-	var parser lineParser
-	parsed, refused := parser.parse(strings.TrimSuffix(line, "\n"))
-	var t translation
-	if refused == nil {
-		t, refused = translate(parsed, "", rule.Position)
+// rulesOfLine returns the rules of a line by itself.
+func rulesOfLine(text string) (alone redirects.Alone, err error) {
+	var p lineParser
+	p.parse(text)
+	if p.refused != nil {
+		return alone, p.refused.why
 	}
-	if refused != nil {
-		return errors.New(cannot + refused.why.Error())
+	line := p.translate(func(int) resolver.Position { return resolver.Position{} })
+	if p.refused != nil {
+		return alone, p.refused.why
 	}
-	if t.takesAll() && t.passes() {
-		return nil
-	}
-	var likely resolver.Rule
-	for read, isOwn := range rulesOf(&t) {
-		if isRead(read, rule) {
-			return nil
-		}
-		if isOwn {
-			likely = read
-		}
-	}
-	return fmt.Errorf(cannot+"its line would be the rule from %q to %q", likely.Key, likely.Value)
-}
-
-// rulesOf returns the rules of a line by itself, which are its own, and behind them those that it
-// makes where it leads to other lines.
-func rulesOf(t *translation) iter.Seq2[resolver.Rule, bool] {
-	return func(yield func(rule resolver.Rule, isOwn bool) bool) {
-		for _, isOwn := range []bool{true, false} {
-			for rule := range t.ownRules(!isOwn) {
-				if !yield(rule, isOwn) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// rulesOfLine returns the rules that a line makes, if other lines are there for them: those for the
-// path alone where what is below it leads elsewhere.
-func rulesOfLine(line string) (rules []resolver.Rule) {
-	var parser lineParser
-	parsed, refused := parser.parse(strings.TrimSuffix(line, "\n"))
-	if refused != nil {
-		return nil
-	}
-	t, refused := translate(parsed, "", resolver.Position{})
-	if refused != nil {
-		return nil
-	}
-	for rule := range t.ownRules(false) {
-		rules = append(rules, rule)
-	}
-	return rules
+	return redirects.RulesAlone(line, redirects.SlashesIgnored)
 }
 
 // isRead reports whether a rule that has been read is one that was written.
@@ -386,4 +428,18 @@ func withNumbers(key, value string) string {
 		value = strings.ReplaceAll(value, "{+"+found[2]+"}", number)
 	}
 	return value
+}
+
+// cutPath cuts a destination behind its path.
+func cutPath(destination string) (path, rest string) {
+	if i := strings.IndexAny(destination, "?#"); i >= 0 {
+		return destination[:i], destination[i:]
+	}
+	return destination, ""
+}
+
+// hasQuery reports whether a destination has a query.
+func hasQuery(destination string) bool {
+	before, _, _ := strings.Cut(destination, "#")
+	return strings.Contains(before, "?")
 }

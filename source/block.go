@@ -15,6 +15,7 @@ type Block struct {
 	// Argument is what the argument is, such as "one path", and Value where it goes.
 	Argument string
 	Value    *string
+	Check    func(value string) error // nil for any
 	Options  []BlockOption
 }
 
@@ -35,6 +36,8 @@ type BlockOption struct {
 	// CheckLast, if not nil, is Check for what depends on other options. It is called once the
 	// whole block is read.
 	CheckLast func() error
+	// Refused, if not empty, says why the source does not take this option, which others have.
+	Refused string
 	// Unmarshal, if not nil, reads the whole option in the place of all the above.
 	Unmarshal func(*caddyfile.Dispenser) error
 }
@@ -53,6 +56,9 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 	place := func() string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 	if args := d.RemainingArgs(); len(args) == 1 {
 		*b.Value = args[0]
+		if b.Check != nil {
+			report(place(), b.Check(args[0]))
+		}
 	} else {
 		report(place(), fmt.Errorf("it takes %s; put options into its block", b.Argument))
 	}
@@ -86,7 +92,9 @@ func (b *Block) setOption(d *caddyfile.Dispenser, name string) error {
 		if b.Options[i].Name == name {
 			return b.Options[i].set(d)
 		}
-		names = append(names, b.Options[i].Name)
+		if b.Options[i].Refused == "" {
+			names = append(names, b.Options[i].Name)
+		}
 	}
 	d.RemainingArgs()
 	SkipBlock(d)
@@ -101,6 +109,8 @@ func (o *BlockOption) set(d *caddyfile.Dispenser) error {
 	switch {
 	case SkipBlock(d):
 		return fmt.Errorf("%s has no block", o.Name)
+	case o.Refused != "":
+		return fmt.Errorf("%s %s", o.Name, o.Refused)
 	case !o.takes(args):
 		return o.misuse()
 	}

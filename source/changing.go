@@ -16,7 +16,8 @@ type Changing interface {
 	// ReadChanges passes what may be otherwise than the rules that serve: a rule that is there goes
 	// to set, and the key of one that is not to remove. It returns the version of all rules then.
 	// After an error nothing of it counts, and the next call passes the same again with what has
-	// changed since. The error is as that of Read, or [ErrUnknownChanges].
+	// changed since. The error is as that of Read, or [ErrUnknownChanges], which it also is where no
+	// rule is left: whether there may be none is decided when all is read.
 	ReadChanges(
 		ctx context.Context, set func(resolver.Rule), remove func(key string),
 	) (version string, err error)

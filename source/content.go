@@ -24,6 +24,8 @@ type content struct {
 	format    rulefile.Format
 	reading   rulefile.Reading
 	publicKey *minisign.PublicKey // nil where no signature is wanted
+	// allowsEmpty tells that no rules are nothing unusual.
+	allowsEmpty bool
 	// read passes the content to a function.
 	read func(context.Context, func(io.Reader) error) error
 	// signature and expectations return what lies beside the content; nil where that is not wanted.
@@ -58,7 +60,7 @@ type refusal struct {
 // contentOptions are the options in the Caddyfile of a source of such content, by where they go.
 // The content's name may tell its format.
 func contentOptions(
-	name, format, poll, expect, publicKey *string, redirects *RedirectsOptions,
+	name, format, poll, expect, publicKey *string, allowEmpty *bool, redirects *RedirectsOptions,
 ) []BlockOption {
 	return append([]BlockOption{
 		{Name: "format", Words: []*string{format}, Check: func() error {
@@ -71,6 +73,7 @@ func contentOptions(
 			_, err := parsePublicKey(*publicKey)
 			return err
 		}},
+		{Name: "allow_empty", Takes: "stands alone", Flag: allowEmpty},
 	}, redirects.block(format, name)...)
 }
 
@@ -231,7 +234,7 @@ func (c *content) signatureProblem(text []byte) error {
 func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
 	var err error
 	c.warnings, err = readAs(signed, c.format, c.reading, c.name, "format", add)
-	if r.n == 0 {
+	if r.n == 0 && (c.format == rulefile.JSON || !c.allowsEmpty) {
 		return errEmpty
 	}
 	if err == nil {

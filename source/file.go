@@ -49,6 +49,10 @@ type File struct {
 	// same name with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
+	// Whether the file may come to have no rules. One that had rules, and has none any more, is
+	// refused otherwise, as that is hardly ever meant. Default: it may not.
+	AllowEmpty bool `json:"allow_empty,omitempty"`
+
 	RedirectsOptions
 
 	content content
@@ -75,7 +79,7 @@ func (s *File) Provision(caddy.Context) error {
 	replacer := caddy.NewReplacer()
 	s.name = replacer.ReplaceKnown(s.Path, "")
 	expect := replacer.ReplaceKnown(s.Expect, "")
-	s.content.name = printable.Text(s.name)
+	s.content.name, s.content.allowsEmpty = printable.Text(s.name), s.AllowEmpty
 	s.content.read = s.open
 	s.calls = newBoundedCalls(answerLimit)
 	var inPath, inFormat, inReading, inPoll, inKey error
@@ -165,6 +169,9 @@ func (s *File) Done() int64 { return s.content.done() }
 // Warnings returns what the last reading has to warn of; see [Warner].
 func (s *File) Warnings() []resolver.Warning { return s.content.warnings }
 
+// AllowsEmpty reports whether the file may lose all its rules; see [Emptiable].
+func (s *File) AllowsEmpty() bool { return s.AllowEmpty }
+
 // Expectations returns what the file of expectations held when the rules were read.
 func (s *File) Expectations() map[string]string { return s.expected.Expectations }
 
@@ -246,12 +253,13 @@ func sameMetadata(before, now *fileState) bool {
 //		poll <interval|off>
 //		expect <path>
 //		minisign <public_key>
+//		allow_empty
 //		dialect <netlify|cloudflare>
 //		unsupported <error|skip>
 //		host <name>...
 //	}
 func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := Block{Argument: "one path", Value: &s.Path, Options: s.options()}
+	block := Block{Argument: "one path", Value: &s.Path, Check: checkPath, Options: s.options()}
 	if err := block.Unmarshal(d); err != nil {
 		return err
 	}
@@ -267,7 +275,16 @@ func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // options are the options of the source's block.
 func (s *File) options() []BlockOption {
 	return contentOptions(&s.Path, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.RedirectsOptions)
+		&s.AllowEmpty, &s.RedirectsOptions)
+}
+
+// checkPath returns an error for the URL of a file that is somewhere else.
+func checkPath(path string) error {
+	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
+		return fmt.Errorf("it takes a path, and no URL: fetch %s into a file, and write the path "+
+			"of that", path)
+	}
+	return nil
 }
 
 // isRelative reports whether a path is relative as it is written: that of a placeholder hardly is.
@@ -284,5 +301,6 @@ var (
 	_ Placing               = (*File)(nil)
 	_ Warner                = (*File)(nil)
 	_ Measured              = (*File)(nil)
+	_ Emptiable             = (*File)(nil)
 	_ Continuing            = (*File)(nil)
 )

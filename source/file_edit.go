@@ -172,10 +172,11 @@ func lockForEdit(ctx context.Context, path string) (unlock func(), err error) {
 	return func() { unlockFile(); <-held }, nil
 }
 
-// editedMark stands in the names of edited copies, between the file's own and a number.
+// editedMark stands in the names of files that are made beside another to take its place, between
+// its own and a number.
 const editedMark = ".edit-"
 
-// removeLeftovers removes the edited copies that processes have left which were killed. Where it
+// removeLeftovers removes the files beside it that processes have left which were killed. Where it
 // cannot, they do no harm.
 func (s *File) removeLeftovers(ctx context.Context) {
 	path, err := filepath.EvalSymlinks(s.path)
@@ -206,16 +207,11 @@ func editedCopy(
 		return "", err
 	}
 	defer content.Close()
-	edited, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+editedMark)
+	edited, err := createBeside(path, old)
 	if err != nil {
-		return "", fmt.Errorf("%w: no file can be made beside it: %w", ErrNotWritable, plainly(err))
+		return "", fmt.Errorf("%w: %w", ErrNotWritable, err)
 	}
-	chown(edited.Name(), old)
-	err = errors.Join(
-		edited.Chmod(old.Mode().Perm()),
-		writeAndCheck(w, edited, content, add),
-		edited.Close(),
-	)
+	err = errors.Join(writeAndCheck(w, edited, content, add), edited.Close())
 	if err != nil {
 		return "", errors.Join(err, os.Remove(edited.Name()))
 	}

@@ -43,14 +43,13 @@ func readAs(
 // otherFormat says what to write if a text is in another format than JSON, as far as its name and
 // its beginning tell, or nothing.
 func otherFormat(name, option string, first []byte) string {
-	format, told := rulefile.FromFormatOf(name)
-	_, err := rulefile.ParseFormat(string(format))
-	isForeign := told && err != nil
+	other, isOther := rulefile.OtherFormatOf(name)
+	_, isOurs := rulefile.FormatOf(name)
 	switch isObject := beginsObject(first); {
-	case isForeign && (!isObject || isListed(first)):
+	case isOther && (!isObject || isListed(first)):
 		return "; a file of another program is converted: caddy shortlink convert --to json --from " +
-			string(format) + " " + name
-	case isObject || told && !isForeign:
+			string(other) + " " + name
+	case isObject || isOurs && !isOther || bytes.IndexByte(first, 0) >= 0: // which is no text
 		return ""
 	}
 	return "; for the other formats write " + option + " csv or " + option + " redirects"

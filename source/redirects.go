@@ -3,9 +3,11 @@ package source
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // RedirectsOptions are the options of a source of the format redirects.
@@ -63,14 +65,14 @@ func (o *RedirectsOptions) all() []redirectsOption {
 	}, {
 		BlockOption{Name: "unsupported", Words: []*string{&o.Unsupported}}, o.Unsupported != "",
 		func(r *rulefile.Reading) (err error) {
-			r.SkipUnsupported, err = rulefile.ParseUnsupported(o.Unsupported)
+			r.SkipUnsupported, err = parseUnsupported(o.Unsupported)
 			return err
 		},
 	}, {
 		BlockOption{Name: "host", Takes: "takes names of hosts of the site", List: &o.Hosts},
 		len(o.Hosts) > 0,
 		func(r *rulefile.Reading) (err error) {
-			r.Hosts, err = rulefile.ParseHosts(o.Hosts)
+			r.Hosts, err = parseHosts(o.Hosts)
 			return err
 		},
 	}}
@@ -98,4 +100,32 @@ func (o *RedirectsOptions) block(format, name *string) []BlockOption {
 		options = append(options, option.BlockOption)
 	}
 	return options
+}
+
+// parseUnsupported returns what a word says of lines without an equivalent: error or skip.
+func parseUnsupported(word string) (skip bool, err error) {
+	switch word {
+	case "error", "skip":
+		return word == "skip", nil
+	}
+	return false, fmt.Errorf("unsupported lines are an error, or skip leaves them out; write one of "+
+		"the two words, not %q", word)
+}
+
+// parseHosts returns names of hosts as [rulefile.Reading] has them. The error names all that are
+// none.
+func parseHosts(names []string) (hosts []string, err error) {
+	var wrong []string
+	for _, name := range names {
+		host, err := weburl.ParseHost(name)
+		if err != nil {
+			wrong = append(wrong, strconv.Quote(name))
+		}
+		hosts = append(hosts, host)
+	}
+	if wrong != nil {
+		return nil, fmt.Errorf("%s: the name of a host has no scheme, port or path; write it like "+
+			"www.example.com", strings.Join(wrong, ", "))
+	}
+	return hosts, nil
 }

@@ -94,6 +94,13 @@ var (
 // may go well.
 var ErrBeingWritten = errors.New("the source is being written")
 
+// Emptiable is a [Source] of which the configuration says whether it may lose all its rules. One
+// that had rules, and is read with none, is refused otherwise, as are all that say nothing of it.
+type Emptiable interface {
+	// AllowsEmpty reports whether the source may be without rules where it had some.
+	AllowsEmpty() bool
+}
+
 // Judged is a [Source] that is told what becomes of its rules. So it can keep the last good ones
 // for a time when it cannot be read.
 type Judged interface {

@@ -48,6 +48,10 @@ type Storage struct {
 	// the same key with `.minisig` behind it. Default: no signature is asked for.
 	Minisign string `json:"minisign,omitempty"`
 
+	// Whether the entry may come to have no rules. One that had rules, and has none any more, is
+	// refused otherwise, as that is hardly ever meant. Default: it may not.
+	AllowEmpty bool `json:"allow_empty,omitempty"`
+
 	RedirectsOptions
 
 	content  content
@@ -76,7 +80,7 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 	s.content.reading, inReading = s.readingAs(s.content.format)
 	s.every, inPoll = ParsePoll(s.Poll, 5*time.Second)
 	s.content.publicKey, inPublicKey = parsePublicKey(s.Minisign)
-	s.content.name = s.String()
+	s.content.name, s.content.allowsEmpty = s.String(), s.AllowEmpty
 	s.calls = newBoundedCalls(storageLimit)
 	s.content.read = s.open
 	if s.content.publicKey != nil {
@@ -148,6 +152,9 @@ func (s *Storage) read(
 
 // Warnings returns what the last reading has to warn of; see [Warner].
 func (s *Storage) Warnings() []resolver.Warning { return s.content.warnings }
+
+// AllowsEmpty reports whether the entry may lose all its rules; see [Emptiable].
+func (s *Storage) AllowsEmpty() bool { return s.AllowEmpty }
 
 // Expectations returns what the entry of expectations held when the rules were read.
 func (s *Storage) Expectations() map[string]string { return s.expected.Expectations }
@@ -254,13 +261,14 @@ func (s *Storage) lock(ctx context.Context) (func(), error) {
 //		poll <interval|off>
 //		expect <key>
 //		minisign <public_key>
+//		allow_empty
 //		dialect <netlify|cloudflare>
 //		unsupported <error|skip>
 //		host <name>...
 //	}
 func (s *Storage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	options := contentOptions(&s.Key, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.RedirectsOptions)
+		&s.AllowEmpty, &s.RedirectsOptions)
 	options = append(options, BlockOption{Name: "storage", Unmarshal: s.unmarshalStorage})
 	block := Block{Argument: "one key", Value: &s.Key, Options: options}
 	return block.Unmarshal(d)
@@ -290,6 +298,7 @@ var (
 	_ Expecting             = (*Storage)(nil)
 	_ Placing               = (*Storage)(nil)
 	_ Warner                = (*Storage)(nil)
+	_ Emptiable             = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
 	_ Rewriting             = (*Storage)(nil)
 )

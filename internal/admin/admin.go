@@ -210,7 +210,7 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	if target == "" {
 		return live.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := live.OutcomeOf(h.Serving().Ruleset, target, h.SiteOrigin(), true)
+	outcome, _ := live.OutcomeOf(h.Serving().Ruleset, live.Ask(target, h.SiteOrigin()), true)
 	return writeJSON(w, outcome)
 }
 

@@ -155,7 +155,12 @@ func (c *checking) checkHandler(
 		progress.startPhase("comparing with files")
 		report.checkRoot(ruleset, h.Rules.Options, root, c.root, hosts)
 	}
-	for _, w := range h.Rules.ClientHostWarnings(ruleset) {
+	told := report.addHostKeys(ruleset, h, c.hosts)
+	report.addNeverReached(ruleset, h.Ways, told)
+	for _, w := range h.Rules.ConfigurationWarnings(ruleset) {
+		if w.Key == "" && len(h.Lines) > 0 {
+			w.Position = h.Lines[0] // it is about the handler
+		}
 		report.add(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
 	}
 	for _, path := range h.Pages {
@@ -210,6 +215,13 @@ func (r *checkReport) add(f resolver.Finding) {
 		Severity: f.Severity, Kind: f.Kind, Position: f.Position.String(), Key: f.Key, Message: f.Message,
 		Cycle: f.Cycle, Destination: f.Destination, URLs: f.URLs, at: f.Position,
 	})
+}
+
+// warn adds a warning about a rule.
+func (r *checkReport) warn(kind resolver.WarningKind, rule resolver.Rule, message string) {
+	f := resolver.Finding{Severity: resolver.SeverityWarning}
+	f.Kind, f.Position, f.Key, f.Message = kind, rule.Position, rule.Key, message
+	r.add(f)
 }
 
 // addErrors adds the errors that an error consists of; kind is for those that do not tell it

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -21,6 +23,7 @@ import (
 // converting is what "caddy shortlink convert" is asked to do.
 type converting struct {
 	from, to  string
+	output    string // the path of a file, or [standardOutput]
 	redirects source.RedirectsOptions
 	// Defaults for what the file leaves open.
 	status, query string
@@ -35,7 +38,7 @@ const skipped = "skip"
 func convertCommand() *cobra.Command {
 	var c converting
 	cmd := &cobra.Command{
-		Use:   "convert [--from FORMAT] --to FORMAT [FILE]",
+		Use:   "convert [--from FORMAT] --to FORMAT [-o FILE] [FILE]",
 		Short: "Writes rules in another format, and says what cannot be said in it",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
@@ -43,6 +46,9 @@ Pages, or map for a path and its destination on each line. What the file's name 
 need not be said with --from. --status, --exact and --query are for rules of which the
 file does not say it; rules of other programs are exact unless the program goes on
 below a path, or --exact=false.
+
+Nothing is written where no line could be converted. Write a file that is followed
+with -o: it is replaced as a whole, and never by a table without rules.
 
 A report on standard error says of each line that is not the same any more in which
 way it differs (approximated), why it is left out (refused), or that no request gets
@@ -53,15 +59,18 @@ without a status means 301, or with --dialect cloudflare 302.
 Exit status: 0 if all lines mean the same, 1 if some do not or are refused, 2 for
 wrong usage and for files that cannot be opened.`,
 		Example: `  caddy shortlink convert --to json _redirects > links.json
+  caddy shortlink convert --to json -o links.json _redirects
   caddy shortlink convert --dialect cloudflare --line-host www.example.com --to csv _redirects
   caddy shortlink convert --from csv --to json < links.txt > links.json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: "+
-		listOf(rulefile.FromFormats())+" (default: what the file's name tells)")
-	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(rulefile.ToFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(rulefile.FromFormats()))
-	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(rulefile.ToFormats()))
+		listOf(formats.Names())+" (default: what the file's name tells)")
+	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(migrate.ToFormats()))
+	cmd.Flags().StringVarP(&c.output, "output", "o", standardOutput,
+		"File to write, at once and as a whole; - for standard output")
+	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(formats.Names()))
+	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(migrate.ToFormats()))
 	c.addDefaultFlags(cmd)
 	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
@@ -90,11 +99,15 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		path = args[0]
 	}
 	from, inFrom := c.formatOf(path)
-	to, inTo := rulefile.ParseTo(c.to)
+	to, inTo := migrate.ParseTo(c.to)
 	if c.to == "" {
-		inTo = fmt.Errorf("write --to with a format: %s", listOf(rulefile.ToFormats()))
+		inTo = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
 	}
-	if err := errors.Join(inFrom, inTo); err != nil {
+	var inOutput error
+	if c.output == "" {
+		inOutput = errors.New("--output takes the path of a file; it is empty")
+	}
+	if err := errors.Join(inFrom, inTo, inOutput); err != nil {
 		return err
 	}
 	c.isExactGiven = cmd.Flags().Changed("exact")
@@ -110,20 +123,20 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	progress.setTotal(sizeOf(r))
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	done, err := how.Convert(out, to, &steppingReader{Reader: r, progress: progress}, from,
-		printable.Text(path))
-	progress.end()
-	if err := errors.Join(err, out.Flush()); err != nil {
+	done, err := c.write(cmd, to, func(w io.Writer) (migrate.Conversion, error) {
+		defer progress.end()
+		return migrate.Convert(w, to, migrate.Input{
+			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
+			Reading: how,
+		}, from)
+	})
+	if _, is := errors.AsType[found](err); err != nil && !is {
 		return err
 	}
-	if err := writeConversion(cmd.ErrOrStderr(), done); err != nil {
-		return err
+	if err == nil && differs(done) {
+		err = errFound
 	}
-	if done.Approximated.Count+done.Refused.Count > 0 {
-		return errFound
-	}
-	return nil
+	return errors.Join(writeConversion(cmd.ErrOrStderr(), done), err)
 }
 
 // openInput opens a file, or standard input, which closing leaves open.
@@ -147,7 +160,7 @@ func openInput(stdin io.Reader, path string) (r io.Reader, closeInput func(), er
 }
 
 // reading returns how a file of a format is read.
-func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err error) {
+func (c *converting) reading(from migrate.Format) (how rulefile.Reading, err error) {
 	if err := c.checkFlags(from); err != nil {
 		return how, err
 	}
@@ -173,24 +186,24 @@ func (c *converting) reading(from rulefile.Format) (how rulefile.Reading, err er
 }
 
 // checkFlags refuses flags that have nothing to say of a format.
-func (c *converting) checkFlags(from rulefile.Format) error {
+func (c *converting) checkFlags(from migrate.Format) error {
 	redirects := c.redirects
-	if rulefile.HasHosts(from) {
+	if from.HasHosts {
 		redirects.Hosts = nil
 	}
 	if flag := redirectsFlag(&redirects); flag == "--line-host" {
-		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out", from)
-	} else if flag != "" && from != rulefile.Redirects {
-		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from)
+		return fmt.Errorf("--line-host is for formats with hosts, and %s has none; leave it out",
+			from.Name)
+	} else if flag != "" && from.Name != rulefile.Redirects {
+		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from.Name)
 	}
-	isRedirects := from == rulefile.Redirects || from == rulefile.NetlifyTOML
 	switch {
-	case isRedirects && c.status != "":
+	case from.SaysStatus && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
-			"leave it out", from)
-	case (isRedirects || from == rulefile.Htaccess) && c.isExactGiven:
+			"leave it out", from.Name)
+	case from.SaysExact && c.isExactGiven:
 		return fmt.Errorf("--exact is for rules that do not say what they take, and each line of %s "+
-			"does; leave it out", from)
+			"does; leave it out", from.Name)
 	}
 	return nil
 }
@@ -200,15 +213,16 @@ func (c *converting) checkFlags(from rulefile.Format) error {
 const enoughMemory = 320 << 20
 
 // formatOf returns the format of what is read.
-func (c *converting) formatOf(path string) (rulefile.Format, error) {
+func (c *converting) formatOf(path string) (migrate.Format, error) {
 	if c.from != "" {
-		return rulefile.ParseFrom(c.from)
+		return formats.Parse(c.from)
 	}
-	if format, ok := rulefile.FromFormatOf(path); ok {
-		return format, nil
+	format, ok := formats.OfFile(path)
+	if !ok {
+		return format, fmt.Errorf("the file's name does not tell its format; write --from with one "+
+			"of: %s", listOf(formats.Names()))
 	}
-	return "", fmt.Errorf("the file's name does not tell its format; write --from with one of: %s",
-		listOf(rulefile.FromFormats()))
+	return format, nil
 }
 
 // listOf lists formats, with commas between them.
@@ -263,11 +277,11 @@ func sizeOf(r io.Reader) int64 {
 }
 
 // writeConversion writes the report for people.
-func writeConversion(to io.Writer, c rulefile.Conversion) error {
+func writeConversion(to io.Writer, c migrate.Conversion) error {
 	w := bufio.NewWriter(to)
 	for _, group := range []struct {
 		title string
-		lines rulefile.Lines
+		lines migrate.Lines
 	}{{"approximated", c.Approximated}, {"refused", c.Refused}, {"dropped", c.Dropped}} {
 		for _, line := range group.lines.Reports {
 			fmt.Fprintf(w, "%s: %s\n", group.title, line)

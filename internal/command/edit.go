@@ -87,7 +87,7 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	if a.status != "" {
 		var ok bool
 		if a.rule.Status, ok = rulefile.ParseStatus(a.status); !ok {
-			return fmt.Errorf("--status takes %s, not %q", rulefile.StatusWords, a.status)
+			return fmt.Errorf("--status %s", rulefile.StatusMisuse(a.status))
 		}
 	}
 	if a.query != "" {
@@ -111,12 +111,18 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && resolver.IsValue(args[0]) && !resolver.IsDestination(args[0]) {
 		return fmt.Errorf("add takes a key in front of %s, as one is made of URLs alone", args[0])
 	}
+	if len(args) == 2 {
+		a.rule.Key = args[0]
+	}
+	if meant, is := resolver.Exchanged(a.rule); is {
+		return fmt.Errorf("key and destination are exchanged; write: caddy shortlink add %s %s",
+			meant.Key, meant.Value)
+	}
 	r, err := a.online.find()
 	if err != nil {
 		return err
 	}
 	if len(args) == 2 {
-		a.rule.Key = args[0]
 		if err := a.takeOverNote(r); err != nil {
 			return err
 		}
@@ -220,12 +226,21 @@ func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 		if a.digest != "" {
 			digest = a.digest
 		}
-		err = a.put(cmd, r, digest)
+		err = withoutKey(a.put(cmd, r, digest), a.rule.Key)
 		if a.digest != "" || try == tries || !hasStatus(err, http.StatusPreconditionFailed) {
 			return err
 		}
 		// Somebody else was faster, perhaps with the same key.
 	}
+}
+
+// withoutKey returns what the endpoint says is wrong with a rule, without its key, which nobody has
+// written.
+func withoutKey(err error, key string) error {
+	if answered, is := answerOf(err); is {
+		answered.reason = strings.ReplaceAll(answered.reason, fmt.Sprintf("key %q: ", key), "")
+	}
+	return err
 }
 
 // chooseKey sets the rule's key: the one that the URL has already, whose rule it returns, or else

@@ -38,6 +38,8 @@ type Found struct {
 	// Origins are those of its sites whose requests all reach it as clients send them, as
 	// [resolver.Ruleset.Check] takes them.
 	Origins []string
+	// Ways are those on which requests come to it.
+	Ways []Way
 	// Pages are the paths of the links pages in its sites, which its rules must leave alone.
 	Pages []string
 	// Lines are where its directive stands in a Caddyfile.
@@ -130,10 +132,5 @@ func (c *Found) isAt(address string) bool {
 		anyHost := func(own string) bool { return own[0] == ':' }
 		return len(c.Addresses) == 0 || slices.ContainsFunc(c.Addresses, anyHost)
 	}
-	labels := strings.Split(address, ".")
-	return slices.ContainsFunc(c.Addresses, func(own string) bool {
-		return slices.EqualFunc(strings.Split(own, "."), labels, func(own, label string) bool {
-			return own == "*" || strings.EqualFold(own, label)
-		})
-	})
+	return slices.ContainsFunc(c.Addresses, func(own string) bool { return matchesHost(own, address) })
 }

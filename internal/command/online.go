@@ -182,9 +182,15 @@ func (e *answeredError) Error() string { return e.reason }
 
 // hasStatus reports whether an error is the endpoint's, with a status.
 func hasStatus(err error, status int) bool {
-	something, _ := errors.AsType[found](err)
-	answered, is := something.error.(*answeredError)
+	answered, is := answerOf(err)
 	return is && answered.status == fmt.Sprint(status)
+}
+
+// answerOf returns what the endpoint says is wrong, if an error is the endpoint's.
+func answerOf(err error) (answered *answeredError, is bool) {
+	something, _ := errors.AsType[found](err)
+	answered, is = something.error.(*answeredError)
+	return answered, is
 }
 
 // get reads a JSON answer into value.

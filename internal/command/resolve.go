@@ -31,9 +31,12 @@ func resolveCommand(configurations Configurations) *cobra.Command {
 running Caddy. A URL can be a path, which is one of the configured origin, or
 else of http://localhost. "-" reads URLs from standard input, one a line.
 
+With --config it also says if a request does not reach the handler, as no site
+has its host or a path matcher keeps it away.
+
 With --format json each URL is answered with an object on a line of its own, in
 order: request, outcome (redirect, pass, gone or error), destination, key, hops,
-status, error, and with --explain explanation; absent members are left out.
+status, error, note, and with --explain explanation; absent members are left out.
 
 Exit status 1 says that an outcome is an error.`,
 		Example: `  caddy shortlink resolve --config Caddyfile.example /source/issues?q=caddy
@@ -63,14 +66,15 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, ruleset: ruleset, origin: h.Rules.SiteOrigin(),
-		out: bufio.NewWriter(cmd.OutOrStdout())}
+	answers := &answers{resolving: r, handler: h.Found, ruleset: ruleset,
+		origin: h.Rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 
 // answers writes what becomes of URLs.
 type answers struct {
 	*resolving
+	handler *Found
 	ruleset *resolver.Ruleset
 	origin  string
 	out     *bufio.Writer
@@ -129,12 +133,18 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 
 // one answers a URL.
 func (a *answers) one(url string) error {
-	outcome, explanation := live.OutcomeOf(a.ruleset, url, a.origin, a.explain)
+	question := live.Ask(url, a.origin)
+	note := a.handler.arrive(&question)
+	outcome, explanation := live.OutcomeOf(a.ruleset, question, a.explain)
+	outcome.Note = note
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {
 		return printable.NewJSONEncoder(a.out).Encode(outcome)
 	}
 	_, err := fmt.Fprintln(a.out, outcome)
+	if err == nil && note != "" {
+		_, err = fmt.Fprintln(a.out, "  "+note)
+	}
 	if err == nil && a.explain {
 		err = live.WriteExplanation(a.out, outcome, explanation)
 	}

@@ -79,3 +79,20 @@ func TestTheFirstAndTheLastTimeOutsideOfThePeriodAreKnown(t *testing.T) {
 		t.Errorf("got %s, %+v", got, c.LeftOut)
 	}
 }
+
+func TestADateThatNoCalendarHasIsNone(t *testing.T) {
+	for _, text := range []string{
+		"99/Xyz/2026:00:00:00 +0000", "31/Nov/2026:00:00:00 +0000", "29/Feb/2026:00:00:00 +0000",
+		"00/Nov/2026:00:00:00 +0000", "22/anF/2026:00:00:00 +0000", "22/Nov/2026:24:00:00 +0000",
+		"22/Nov/2026:16:60:00 +0000", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
+		"2026/00/10 00:00:00", "2026-11-22T16:31:99Z",
+	} {
+		if got := parseTime([]byte(text)); got != 0 {
+			t.Errorf("%s: got %v", text, time.Unix(int64(got), 0).UTC())
+		}
+	}
+	// as clocks have a leap second
+	if parseTime([]byte("31/Dec/2016:23:59:60 +0000")) == 0 {
+		t.Error("a leap second is no time")
+	}
+}

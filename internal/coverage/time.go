@@ -7,7 +7,7 @@ import (
 )
 
 // parseTime returns when an entry of a log was written, in seconds since 1970, or 0 where the text
-// is not one of these:
+// is not one of these, or no calendar has the date:
 //
 //	22/Nov/2026:16:31:45 +0000             the common format
 //	2026-11-22T16:31:45.123Z               RFC 3339, also with another zone
@@ -16,8 +16,7 @@ import (
 func parseTime(text []byte) uint32 {
 	switch {
 	case isTime(text):
-		month := 1 + strings.Index("JanFebMarAprMayJunJulAugSepOctNovDec", string(text[3:6]))/3
-		return secondsOf(text[7:11], month, text[0:2], text[12:20], text[20:])
+		return secondsOf(text[7:11], monthOf(text[3:6]), text[0:2], text[12:20], text[20:])
 	case len(text) >= 19 && text[4] == text[7] && (text[4] == '-' || text[4] == '/'):
 		zone := bytes.TrimLeft(text[19:], ".,0123456789")
 		return secondsOf(text[0:4], numberIn(text[5:7]), text[8:10], text[11:19], zone)
@@ -25,11 +24,25 @@ func parseTime(text []byte) uint32 {
 	return secondsOfNumber(text)
 }
 
+// monthOf returns the number of a month by its name, such as Nov, or 0.
+func monthOf(name []byte) int {
+	i := strings.Index("JanFebMarAprMayJunJulAugSepOctNovDec", string(name))
+	if i < 0 || i%3 != 0 {
+		return 0
+	}
+	return 1 + i/3
+}
+
 // secondsOf returns the seconds until a day and a time of day, such as 16:31:45, in a zone, such as
-// +01:00. What is no zone is UTC.
+// +01:00. What is no zone is UTC. Where there is no such day or time, it returns 0.
 func secondsOf(year []byte, month int, day, clock, zone []byte) uint32 {
-	at := time.Date(numberIn(year), time.Month(month), numberIn(day), numberIn(clock[0:2]),
-		numberIn(clock[3:5]), numberIn(clock[6:8]), 0, time.UTC).Unix()
+	date := time.Date(numberIn(year), time.Month(month), numberIn(day), 0, 0, 0, 0, time.UTC)
+	hour, minute, second := numberIn(clock[0:2]), numberIn(clock[3:5]), numberIn(clock[6:8])
+	const lastSecond = 60 // as a leap second
+	if date.Month() != time.Month(month) || hour > 23 || minute > 59 || second > lastSecond {
+		return 0
+	}
+	at := date.Unix() + int64(hour*3600+minute*60+second)
 	zone = bytes.TrimSpace(zone)
 	if len(zone) >= 5 && (zone[0] == '+' || zone[0] == '-') {
 		east := int64(numberIn(zone[1:3])*3600 + numberIn(zone[len(zone)-2:])*60)

@@ -126,7 +126,7 @@ func (rs *Ruleset) readChanges(
 			whole = append(whole, i)
 			continue
 		case err != nil:
-			errs = append(errs, inSource(from, err))
+			errs = append(errs, unreadError{from, err})
 		}
 		next.changes = append(next.changes, what.passed...)
 		next.versions[i] = version

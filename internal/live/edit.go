@@ -236,6 +236,9 @@ func (rs *Ruleset) write(
 		err = source.ErrChanged
 	case err == nil && !isRead:
 		rs.shared.backlog.add(e.into, unread{isStale: true, isWhole: true})
+		if !hasRulesOf(next.Ruleset, e.into) {
+			rs.shared.emptied = e.into + 1
+		}
 	}
 	return isRead, err
 }
@@ -341,8 +344,7 @@ func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
 	}
-	// so where keys stand is not known
-	if _, isUnread := errors.AsType[rulefile.Errors](wrong); isUnread {
+	if _, isUnread := errors.AsType[unreadError](wrong); isUnread {
 		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := cmp.Or(e.checkRule(), e.checkFrom(), rs.placeProblem(e)); inPlace != nil {

@@ -183,13 +183,13 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 			to.Add(rule)
 		}
 		e.beginSource(i)
-		version, err := to.Read(ctx, from, func(rule resolver.Rule) {
+		version, err := rs.readSource(ctx, to, i, func(rule resolver.Rule) {
 			if rule, keep := e.replace(i, rule); keep {
 				f.add(rule)
 			}
 		})
 		if err != nil {
-			errs, version = append(errs, inSource(from, err)), ""
+			errs = append(errs, unreadError{from, err})
 		}
 		if rule, ok := e.added(from, i); ok {
 			f.add(rule)
@@ -201,6 +201,24 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// readSource passes the rules of the i-th source on, which may have become empty only if it may.
+func (rs *Ruleset) readSource(
+	ctx context.Context, to intake, i int, add func(resolver.Rule),
+) (version string, err error) {
+	isEmpty := true
+	version, err = to.Read(ctx, rs.Sources[i], func(rule resolver.Rule) {
+		isEmpty = false
+		add(rule)
+	})
+	if err == nil && isEmpty {
+		err = rs.checkEmptied(i)
+	}
+	if err != nil {
+		return "", err
+	}
+	return version, nil
 }
 
 // feed passes rules on, while requests are to run.
@@ -223,8 +241,17 @@ func (f *feed) add(rule resolver.Rule) {
 	}
 }
 
-// inSource says of which source an error is.
-func inSource(from source.Source, err error) error { return fmt.Errorf("source %s: %w", from, err) }
+// unreadError is why a source cannot be read to its end, so that where keys stand is not known.
+type unreadError struct {
+	from source.Source
+	err  error
+}
+
+// Error also names the source.
+func (e unreadError) Error() string { return fmt.Sprintf("source %s: %v", e.from, e.err) }
+
+// Unwrap returns the error without the source.
+func (e unreadError) Unwrap() error { return e.err }
 
 // Reload reads all sources again beside the rules that serve, swaps in what they hold if all is
 // well, and reports. It does nothing where ctx has ended before its turn comes, nor when the
@@ -282,6 +309,7 @@ func (rs *Ruleset) swap(next *candidate) {
 	next.complete()
 	// also where it answers the same: positions and warnings may be others
 	rs.shared.replace(old, next.Loaded)
+	rs.shared.emptied = 0
 	rs.shared.last.Store(&lastLoad{time: now})
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, nil, now)
@@ -303,7 +331,7 @@ func (rs *Ruleset) newWarnings(
 ) []resolver.Warning {
 	warnings := slices.Clip(next.difference.Warnings)
 	if rules, _ := before.AtSite(); rules == 0 {
-		warnings = append(warnings, rs.ClientHostWarnings(next.Ruleset)...)
+		warnings = append(warnings, rs.clientHostWarnings(next.Ruleset)...)
 	}
 	return append(warnings, rs.shared.pages.warnings(before, next.Ruleset)...)
 }

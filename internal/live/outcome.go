@@ -17,6 +17,7 @@ type Outcome struct {
 	Hops        *int         `json:"hops,omitempty"` // of redirects, and of what is gone
 	Status      int          `json:"status,omitempty"`
 	Error       string       `json:"error,omitempty"`
+	Note        string       `json:"note,omitempty"` // why no such request comes to the handler
 	Explanation *Explanation `json:"explanation,omitempty"`
 }
 
@@ -74,13 +75,31 @@ type Parameter struct {
 	Text string `json:"-"` // the parameter as it stands
 }
 
-// OutcomeOf resolves a URL, and explains it if that is asked for. A path is one of origin.
-func OutcomeOf(ruleset *resolver.Ruleset, written, origin string, explain bool) (Outcome,
-	resolver.Explanation) {
-	out := Outcome{Request: written}
+// Question is a URL that somebody asks about.
+type Question struct {
+	Written string
+	// Request is that for it, unless Err says why there is none.
+	Request resolver.Request
+	Err     error
+}
+
+// Ask returns the question about a URL. A path is one of origin.
+func Ask(written, origin string) Question {
 	req, err := resolver.ParseRequest(absolute(written, origin))
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, insteadOfURL(written))
+	}
+	return Question{written, req, err}
+}
+
+// IsPath reports whether a path was written, of which nobody says whose host it has.
+func (q Question) IsPath() bool { return strings.HasPrefix(q.Written, "/") }
+
+// OutcomeOf resolves a URL, and explains it if that is asked for.
+func OutcomeOf(ruleset *resolver.Ruleset, q Question, explain bool) (Outcome,
+	resolver.Explanation) {
+	out, req := Outcome{Request: q.Written}, q.Request
+	if err := q.Err; err != nil {
 		out.Outcome, out.Error = resolver.Failed.String(), err.Error()
 		return out, resolver.Explanation{Result: resolver.Result{Outcome: resolver.Failed, Err: err}}
 	}

@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -29,6 +31,39 @@ func RunningIn(ctx caddy.Context) Running {
 		return true
 	})
 	return withUniqueNames(found)
+}
+
+// NamesIn returns the public names of the handlers that have been loaded with a configuration so
+// far, whether Caddy has started with it or not.
+func NamesIn(ctx caddy.Context) (public []string) {
+	events, err := eventsApp(ctx)
+	if err != nil {
+		return nil
+	}
+	configured.Range(func(key, _ any) bool {
+		if rs := key.(*Ruleset); rs.events == events {
+			public = append(public, rs.PublicName())
+		}
+		return true
+	})
+	return public
+}
+
+// CheckPage returns an error if none of the handlers with some public names is the one that a links
+// page names. A page that names none shows the links of any.
+func CheckPage(handler string, public []string) error {
+	names, _ := UniqueNames(public)
+	switch {
+	case len(names) == 0:
+		return errors.New("shortlink_page has no links to show, as there is no shortlink handler in " +
+			"this configuration; write a shortlink directive in front of it")
+	case handler == "" || slices.Contains(names, handler):
+		return nil
+	}
+	there := slices.Compact(slices.Sorted(slices.Values(public)))
+	return fmt.Errorf("there is no shortlink handler named %s; there are: %s; write handler %s, or "+
+		"name %[1]s into the block of the one that is meant", handler, strings.Join(there, ", "),
+		there[0])
 }
 
 // OnceStarted calls a function, which returns at once, when Caddy has started with a configuration.

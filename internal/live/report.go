@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
@@ -96,11 +97,11 @@ func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
 // reportBroken tells of each rule that is answered with an error, and why.
 func (rs *Ruleset) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
-		rs.logger.Error(err.Message,
+		rs.logger.Error(err.Message, append([]zap.Field{
 			zap.String("name", rs.Name),
 			zap.String("kind", string(kindOfBroken(err))),
 			zap.String("key", err.Key),
-			zap.String("position", err.Position.String()))
+		}, rs.place(err.Position)...)...)
 	}
 	if more := broken.more(); more > 0 {
 		rs.logger.Error("more rules are answered with an error; "+CheckNamesAll,
@@ -221,11 +222,25 @@ func (rs *Ruleset) warn(warnings []resolver.Warning) {
 			rs.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
 			return
 		}
-		rs.logger.Warn(w.Message,
+		rs.logger.Warn(w.Message, append([]zap.Field{
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
-			zap.String("position", w.Position.String()))
+		}, rs.place(w.Position)...)...)
 	}
+}
+
+// InlineSource is what positions have for the source of the rules that stand in a handler's own
+// configuration; name is the handler's.
+func InlineSource(name string) string { return strings.TrimSpace("shortlink " + name) }
+
+// place says in the log where a rule stands. Of inline rules Caddy's JSON has lost the lines.
+func (rs *Ruleset) place(at resolver.Position) []zap.Field {
+	fields := []zap.Field{zap.String("position", at.String())}
+	if at == (resolver.Position{Source: InlineSource(rs.Name)}) {
+		fields = append(fields, zap.String("handler", rs.PublicName()),
+			zap.String("hint", "caddy shortlink check --config says the line"))
+	}
+	return fields
 }
 
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
@@ -258,12 +273,29 @@ func (s *startedHandler) Handle(context.Context, caddy.Event) error {
 	return nil
 }
 
-// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
-// whatever a client writes.
-const warnClientHost resolver.WarningKind = "host of the client"
+const (
+	// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
+	// whatever a client writes.
+	warnClientHost resolver.WarningKind = "host of the client"
+	// warnNoRules: a handler has nothing to answer with.
+	warnNoRules resolver.WarningKind = "no rules"
+)
 
-// ClientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
-func (rs *Ruleset) ClientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+// ConfigurationWarnings returns what the handler's configuration gives reason to warn of, beside
+// its rules.
+func (rs *Ruleset) ConfigurationWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+	if ruleset.Len() == 0 && len(rs.Sources) == 0 {
+		return []resolver.Warning{{
+			Kind: warnNoRules, Position: resolver.Position{Source: InlineSource(rs.Name)},
+			Message: "the handler has no rules and no source of any, so all requests pass; write a rule " +
+				"into its block, such as: docs https://docs.example, or: from file links.json",
+		}}
+	}
+	return rs.clientHostWarnings(ruleset)
+}
+
+// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
+func (rs *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
 	rules, first := ruleset.AtSite()
 	if rules == 0 || !rs.AnyHost {
 		return nil

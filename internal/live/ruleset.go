@@ -49,8 +49,9 @@ type Ruleset struct {
 	Config
 	logger *zap.Logger
 	events *caddyevents.App
-	shared *shared // nil before it has started
-	meter  *meter  // of a load that tells how far it is, nil for none
+	shared *shared      // nil before it has started
+	meter  *meter       // of a load that tells how far it is, nil for none
+	before predecessors // whose place it takes, while it loads its first rules
 }
 
 // New returns a ruleset that is not loaded yet.
@@ -98,10 +99,11 @@ func (rs *Ruleset) Start() (err error) {
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.ClientHostWarnings(rs.Serving().Ruleset))
+	rs.warn(rs.ConfigurationWarnings(rs.Serving().Ruleset))
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
+	configured.Store(rs, nil)
 	onceStarted(rs.events, func() {
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
@@ -209,6 +211,7 @@ func (rs *Ruleset) Stop() error {
 	if rs == nil || rs.shared == nil {
 		return nil
 	}
+	configured.Delete(rs)
 	running.Delete(rs)
 	_, err := rulesets.Delete(rs.Identity)
 	return err

@@ -23,6 +23,10 @@ var rulesets = caddy.NewUsagePool()
 // ruleset that is just being read.
 var running sync.Map
 
+// configured are the handlers of configurations that Caddy has loaded, whether they have started or
+// not, as keys.
+var configured sync.Map
+
 // tallies are what is counted, by the public names of handlers.
 var tallies = caddy.NewUsagePool()
 
@@ -46,6 +50,9 @@ type shared struct {
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	notices []notice   // of the load that is under way
+	// emptied is the source that an edit has left without rules, until those serve: its place in the
+	// order of sources, from 1; 0 for none.
+	emptied int
 	last    atomic.Pointer[lastLoad]
 	renewal *renewal // nil while none is under way
 }

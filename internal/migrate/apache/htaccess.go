@@ -1,0 +1,177 @@
+package apache
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// reader reads directives.
+type reader struct {
+	*migrate.Table
+	lines   *migrate.LineReader
+	blocks  []block // that are open, such as <IfModule>
+	rewrite rewriting
+	aliases []directive // those of mod_alias
+	said    remarks
+}
+
+// directive is a line, or several that one goes on over.
+type directive struct {
+	name, written string // in small letters, and as it stands there
+	line          string
+	end           int // of the name in the line
+	at            resolver.Position
+}
+
+// block is a block of directives.
+type block struct {
+	kind, opening string // "VirtualHost", "<VirtualHost *:80"
+	at            resolver.Position
+}
+
+// Read reads a .htaccess file. It is a [migrate.Reader].
+func Read(t *migrate.Table, r io.Reader) error {
+	t.Program, t.Slashes = "Apache", redirects.SlashesMerged
+	t.LaterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
+	h := reader{Table: t, lines: t.NewLineReader(r)}
+	h.rewrite.base = "/"
+	end := h.readAll()
+	h.takeRules()
+	for i := range h.aliases {
+		h.takeAlias(&h.aliases[i])
+	}
+	for _, b := range h.blocks {
+		h.Wrong(b.at, "the block %s> is not closed; write </%s>", b.opening, b.kind)
+	}
+	h.remarkAll()
+	return end
+}
+
+// readAll reads all directives. The error is io.EOF, or what ended the reading before.
+func (h *reader) readAll() error {
+	for {
+		d, err := h.next()
+		if err != nil {
+			return err
+		}
+		if err := migrate.CheckText("this line", d.line); err != nil {
+			h.Wrong(d.at, "%s", err)
+		} else if d.name != "" {
+			h.take(&d)
+		}
+		if h.IsGivenUp(d.at) {
+			return nil
+		}
+	}
+}
+
+// next returns the next directive, without a name for a comment or nothing.
+func (h *reader) next() (d directive, err error) {
+	if d.line, err = h.lines.Next(); err != nil {
+		return d, err
+	}
+	at := h.lines.At(1)
+	if d.line, err = h.join(d.line); err != nil {
+		return d, err
+	}
+	text := strings.TrimLeft(d.line, migrate.Space)
+	if text == "" || text[0] == '#' {
+		return directive{at: at}, nil
+	}
+	start := len(d.line) - len(text)
+	length := strings.IndexAny(text+" ", migrate.Space)
+	d.written, d.end = text[:length], start+length
+	d.name = strings.ToLower(d.written)
+	at.Column = start + 1
+	d.at = at
+	return d, nil
+}
+
+// join appends the lines to one over which it goes on.
+func (h *reader) join(line string) (string, error) {
+	var whole strings.Builder
+	for {
+		before, goesOn := strings.CutSuffix(line, `\`)
+		if whole.WriteString(before); !goesOn {
+			return whole.String(), nil
+		}
+		var err error
+		if line, err = h.lines.Next(); err != nil && err != io.EOF {
+			return "", err
+		}
+	}
+}
+
+// take takes in a directive.
+func (h *reader) take(d *directive) {
+	isAlias := slices.Contains([]string{"redirect", "redirectmatch", "redirectpermanent",
+		"redirecttemp"}, d.name)
+	isRule := d.name == "rewriterule"
+	isRewriting := strings.HasPrefix(d.name, "rewrite")
+	switch {
+	case d.name[0] == '<':
+		h.takeBlock(d)
+		return
+	case !isAlias && !isRewriting:
+		h.said.passOver(d)
+		return
+	}
+	switch why := h.errBlock(); {
+	case why != nil && (isAlias || isRule):
+		h.Refuse(d.at, nil, why)
+	case why != nil:
+	case isAlias:
+		h.aliases = append(h.aliases, *d)
+	case isRule:
+		h.rewrite.rules = append(h.rewrite.rules, pendingRule{*d, h.rewrite.conditions})
+		h.rewrite.conditions = nil
+	default:
+		h.takeRewriting(d)
+	}
+}
+
+// takeBlock takes in the beginning or the end of a block.
+func (h *reader) takeBlock(d *directive) {
+	kind, isEnd := strings.CutPrefix(strings.TrimSuffix(d.written, ">"), "</")
+	last := len(h.blocks) - 1
+	switch {
+	case !isEnd:
+		text := strings.TrimRight(d.line[d.at.Column-1:], migrate.Space)
+		kind = kind[1:]
+		h.blocks = append(h.blocks, block{kind, strings.TrimSuffix(text, ">"), d.at})
+		h.said.protects(kind)
+	case last < 0 || !strings.EqualFold(h.blocks[last].kind, kind):
+		h.Wrong(d.at, "%s closes no block; remove it", d.written)
+	default:
+		h.blocks = h.blocks[:last]
+	}
+}
+
+// errBlock says why nothing of a block is taken: it holds in some cases alone. What depends on a
+// module being there is taken.
+func (h *reader) errBlock() error {
+	for _, b := range h.blocks {
+		switch kind := strings.ToLower(b.kind); {
+		case kind == "ifmodule" && !strings.Contains(b.opening, "!"):
+		case kind == "virtualhost":
+			return errors.New("a rule has no host, and this stands in the block " + b.opening + ">; " +
+				"write what is in it into a file of its own, and use the rules in that site's block")
+		default:
+			return errors.New("this stands in the block " + b.opening + ">, which tells in what case " +
+				"it holds; write what is in it into a file of its own, or use Caddy's redir with a matcher")
+		}
+	}
+	return nil
+}
+
+// statusOr returns a status, or what a redirect has without one.
+func (h *reader) statusOr(status int) int {
+	return cmp.Or(status, h.Reading.Status, resolver.DefaultStatus)
+}

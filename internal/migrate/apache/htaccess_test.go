@@ -1,0 +1,208 @@
+package apache_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"Redirect permanent /one http://e.example/two", "one http://e.example/two 301", ""},
+		{"redirect /one http://e.example/two", "one http://e.example/two 302", ""},
+		{"REDIRECT temp /one /two", "one /two 302", ""},
+		{"Redirect seeother /one /two", "one /two 303", ""},
+		{"Redirect 308 /one /two", "one /two 308", ""},
+		{"RedirectPermanent /one /two", "one /two 301", ""},
+		{"RedirectTemp /one /two", "one /two 302", ""},
+		{"Redirect gone /old", "old gone", ""},
+		{"Redirect 410 /old", "old gone", ""},
+		{"Redirect /a/ https://e.example/", "a https://e.example/ 302", ""},
+		{"Redirect /a https://e.example/b/", "a https://e.example/b/ 302", "gets a second one there"},
+		{"Redirect / https://e.example/", "{+splat} https://e.example/{+splat} 302",
+			`no rule is for "/"`},
+		{"Redirect / https://e.example", "",
+			`follows the destination without a "/" there; write https://e.example/`},
+		{"Redirect /one/ http://e.example/two", "one http://e.example/two 302 exact",
+			`follows the destination without a "/" there`},
+		{"Redirect /one /two?x=1", "one /two?x=1 302 exact ignore", "behind the destination's query"},
+		{"Redirect /one /two#x", "one /two#x 302 exact", "behind the destination's query"},
+		{`Redirect 301 "/with space" "/b c"`, "with space /b c 301", ""},
+		{`Redirect 301 /a%20b /c`, "a%2520b /c 301", ""},
+		{`Redirect 301 '/it\'s' /c`, "it's /c 301", ""},
+		{"Redirect 301 /a \\\n  /b", "a /b 301", ""},
+		{"  # Redirect /a /b\n#\n\nRedirect /c /d", "c /d 302", ""},
+		{"# goes on \\\nRedirect /a /b\nRedirect /c /d", "c /d 302", ""},
+		{"Redirect /a /b\nRedirect /a/b /c", "a /b 302", "file:2:10: no request gets to this line"},
+		{"Redirect /a/b /c\nRedirect /a /b", "a/b /c 302|a /b 302", ""},
+		{"Redirect /café /b", "café /b 302", ""},
+		{"Redirect /a//b /c", "a/b /c 302", ""},
+		{"Redirect /a HTTPS://E.example/b", "a https://E.example/b 302", ""},
+	})
+}
+
+func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"Redirect 404 /a", "", "file:1:14: a rule has no status 404"},
+		{"Redirect 304 /a /b", "", "a rule has no status 304"},
+		{"Redirect 301 /a", "", "file:1:14: the directive has no destination"},
+		{"Redirect gone /a /b", "", `what is gone has no destination; remove "/b"`},
+		{"Redirect moved /a /b", "", `file:1:1: "moved" is no status; write permanent`},
+		{"Redirect /a b", "", `file:1:10: "b" is no destination`},
+		{"Redirect a /b", "", `"a" is no path`},
+		{"Redirect", "", "a redirect has a path and a destination"},
+		{"Redirect /a /b /c /d", "", `"/a" is no status`},
+		{`Redirect "/a /b`, "", "a quotation mark is not closed"},
+		{"Redirect /a /b\x01", "", "this line holds control characters"},
+		{"Redirect /a /b\xff", "", "is no Unicode text"},
+		{"Redirect x\nRedirect /a b\nRedirectMatch ( /c", "",
+			"file:3:15: in the regular expression|file:1:10:|file:2:10:"},
+	})
+}
+
+func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"RedirectMatch 301 ^/b/(.*)$ https://e.example/$1", "b https://e.example/ 301", ""},
+		{"RedirectMatch ^/b/(.*)$ https://e.example/c/$1?d=$1",
+			"b https://e.example/c/?d= 302 exact ignore|b/{+splat} https://e.example/c/{+splat}?d={splat} " +
+				"302 ignore", ""},
+		{"RedirectMatch gone ^/x/([^/]+)$", "x/{p1} gone exact", ""},
+		{"RedirectMatch 301 ^/(.*)/feed$ /$1", "", "may only stand at the end"},
+		{`RedirectMatch 301 ^/a\.php$ /a\$1`, "a.php /a$1 301 exact", ""},
+		{`RedirectMatch 301 "^/a b$" /c`, "a b /c 301 exact", ""},
+		{`RedirectMatch 301 /a$ /c`, "a /c 301 exact", "matches anywhere within a path there"},
+		{`RedirectMatch 301 ^/([0-9]+)$ /c/$1`, "", "takes some characters alone"},
+		{`RedirectMatch 301 ^/a$ c`, "", `"c" is no destination`},
+		{`RedirectMatch ^/a$ /b%20c?d=%20#e%20`, "a /b%2520c?d=%20#e%20 302 exact ignore", ""},
+		{`RedirectMatch ^/a(/.*)$ /b/$1`, "a /b// 302 exact|a/{+splat} /b//{+splat} 302 exact|" +
+			"a/{+splat}/ /b//{+splat}/ 302 exact", "gets a second one there"},
+	})
+}
+
+func TestRewriteRulesThatRedirectAreRules(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"RewriteRule ^a/b/?$ /c [R=301,L]", "a/b /c 301 exact", ""},
+		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L,QSA]",
+			"d https://e.example/?x=1 302 preserve", "Apache adds the parameters of a request"},
+		{"RewriteRule ^d/(.*)$ https://e.example/$1?x=1 [R,L]", "d https://e.example/?x=1 302 ignore",
+			""},
+		{"RewriteRule ^a$ /b? [R,L]", "a /b 302 exact ignore", ""},
+		{"RewriteRule ^a$ /b [R,L,QSD]", "a /b 302 exact ignore", ""},
+		{"RewriteRule ^gone$ - [G]", "gone gone exact", ""},
+		{"RewriteRule ^gone$ - [R=410,L]", "gone gone exact", ""},
+		{"RewriteRule ^a$ /b [R,L,QSA,QSD]", "a /b 302 exact ignore", ""},
+		{"RewriteRule ^a$ /b?c [R,L,QSA,QSD]", "a /b?c 302 exact ignore", ""},
+		{"RewriteRule ^a$ HTTPS://e.example/b [R,L]", "a https://e.example/b 302 exact", ""},
+		{"RewriteRule ^a$ b [R,L]", "a /b 302 exact", "is a path of the file system there"},
+		{"RewriteRule ^/?([^/]+)$ /x/b?c=$1 [R,L]", "{p1} /x/b?c={p1} 302 exact ignore", ""},
+		{"RewriteRule ^a(/.*)$ $1 [R,L]", "a / 302 exact|a/{+splat} /{+splat} 302", ""},
+		{"RewriteRule ^a$ https://e.example/b [L]", "a https://e.example/b 302 exact", ""},
+		{"RewriteRule ^/a$ /b [R=permanent,END]", "a /b 301 exact", ""},
+		{"RewriteRule ^a$ /b [R]", "a /b 302 exact", "the line has no L"},
+		{"RewriteRule ^pre /x [R,L]", "pre /x 302 exact|pre/{splat} /x 302 exact|pre/{_splat}/{+_rest} " +
+			"/x 302 exact|pre{splat} /x 302 exact|pre{_splat}/{+_rest} /x 302 exact", ""},
+		{"RewriteRule ^About$ /b [R,L,NC]", "About /b 302 exact", "letters of either case match there"},
+		{"RewriteRule ^a$ /b#c [R,L]", "a /b%23c 302 exact", ""},
+		{"RewriteRule ^a$ /b#c [R,L,NE]", "a /b#c 302 exact", ""},
+		{`RewriteRule ^a$ /b\%20c [R,L]`, "a /b%2520c 302 exact", ""},
+		{`RewriteRule ^a$ /b\%20c [R,L,NE]`, "a /b%20c 302 exact", ""},
+		{"RewriteRule ^a\\ b$ \"/c d\" [R,L]", "a b /c d 302 exact", ""},
+		{"RewriteRule ^a$ https://%{HTTP_HOST}/b [R,L]", "a /b 302 exact", ""},
+		{"RewriteRule ^a/ https://e.example%{REQUEST_URI} [R,L]", "a https://e.example/a/ 302", ""},
+		{"RewriteBase /blog/\nRewriteRule ^a$ b [R,L]", "blog/a /blog/b 302 exact",
+			"taken for that of /blog/"},
+		{"RewriteBase /\nRewriteRule ^a$ b [R,L]", "a /b 302 exact", ""},
+		{"RewriteEngine off\nRewriteRule ^a$ b [R,L]", "", "RewriteEngine is off"},
+		{"RewriteEngine on\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact", ""},
+		{"RewriteRule ^admin - [L]", "admin pass exact|admin/{splat} pass|admin{splat} pass",
+			"redirects nothing that it takes"},
+		{"RewriteRule ^index\\.php$ - [L]\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . " +
+			"/index.php [L]", "",
+			"use Caddy's php_fastcgi"},
+		{"Redirect /a /b\nRewriteRule ^a$ /c [R,L]", "a /c 302 exact|a/{+splat} /b/{+splat} 302",
+			"Apache asks the lines of mod_rewrite first"},
+	})
+}
+
+func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"RewriteRule ^a$ /b [L]", "", "file:1:13: this is a rewrite, and no redirect"},
+		{"RewriteRule ^a$ - [F]", "", "use Caddy's respond with status 403"},
+		{"RewriteRule ^a$ /b [R=404,L]", "", `a rule has no status "404"`},
+		{"RewriteRule ^a$ /b [P]", "", `the flag "P" has no equivalent`},
+		{"RewriteRule ^a$ mailto:b@e.example [R,L]", "", "is a path, or a URL of http or https"},
+		{"RewriteRule !^a$ /b [R,L]", "", "a rule takes no paths but certain ones"},
+		{"RewriteRule ^a$ /%1 [R,L]", "", "no parts of a condition"},
+		{"RewriteRule ^a$ /${m:$1} [R,L]", "", "no variables but those of its path"},
+		{"RewriteRule ^a$ /%{QUERY_STRING} [R,L]", "", "no variables but those of its path"},
+		{"RewriteRule ^a$ https://$0.example/ [R,L]", "a https://a.example/ 302 exact", ""},
+		{"RewriteRule ^([^/]+)$ https://$1.example/ [R,L]", "", "in the host of the destination"},
+		{"RewriteRule ^a$ /b [R=301, L]",
+			"", "a RewriteRule has a pattern, a destination and perhaps flags"},
+		{"RewriteRule ^a$ /b R=301", "", "the flags stand in brackets"},
+		{"RewriteRule ^a$", "", "a RewriteRule has a pattern"},
+		{"RewriteCond %{HTTP_USER_AGENT} x\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^c$ /d [R,L]",
+			"c /d 302 exact",
+			`file:2:13: the line has a condition at line 1, on "%{HTTP_USER_AGENT}"`},
+		{"RewriteCond %{HTTPS} off\nRewriteRule ^ https://%{HTTP_HOST}%{REQUEST_URI} [R=301,L]", "",
+			"Caddy redirects to HTTPS by itself"},
+		{"RewriteCond x", "", "a RewriteCond has what is looked at and a pattern"},
+		{"<VirtualHost *:80>\nRedirect /a /b\n</VirtualHost>\nRedirect /c /d", "c /d 302",
+			"stands in the block <VirtualHost *:80>"},
+		{"<IfModule mod_alias.c>\nRedirect /a /b\n</IfModule>", "a /b 302", ""},
+		{"<IfModule !mod_alias.c>\nRedirect /a /b\n</ifmodule>", "", "which tells in what case"},
+		{"<If \"true\">\nRedirect /a /b",
+			"", "which tells in what case|file:1:1: the block <If \"true\"> is not closed; write </If>"},
+		{"</IfModule>", "", "</IfModule> closes no block"},
+		{"Header set A b\noptions -Indexes\nOptions x", "",
+			"what redirects nothing is left out: 3 directives (Header, options)"},
+	})
+}
+
+func TestConditionsOnHostsAndFilesAreJudged(t *testing.T) {
+	reading := rulefile.Reading{Hosts: []string{"www.example.com", "example.com"}}
+	migratetest.Check(t, apache.Read, reading, []migratetest.Text{
+		{"RewriteCond %{HTTP_HOST} ^(www\\.)?example\\.com$ [NC]\nRewriteRule ^a$ /b [R,L]",
+			"a /b 302 exact", ""},
+		{"RewriteCond %{HTTP_HOST} ^www\\.example\\.com$\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact",
+			"for some of the site's hosts there"},
+		{"RewriteCond %{HTTP_HOST} =other.example\nRewriteRule ^a$ /b [R,L]", "",
+			"name the host with --line-host"},
+		{"RewriteCond %{HTTP_HOST} !^other\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact", ""},
+		{"RewriteCond %{REQUEST_FILENAME} !-f\nRewriteCond %{REQUEST_FILENAME} !-d\nRewriteRule ^a$ /b " +
+			"[R,L]",
+			"a /b 302 exact", "files that exist win there"},
+	})
+}
+
+func FuzzHtaccess(f *testing.F) {
+	migratetest.Fuzz(f, apache.Read, "Redirect 301 /a/ /b/\nRedirectMatch ^/b(.*) /c$1\n",
+		"RewriteCond %{HTTP_HOST} ^a\nRewriteRule ^a(/.*)?$ https://e.example$1 [R,L]\nRewriteRule "+
+			"^(.*)/$ /$1 [R]\n",
+		"<IfModule x>\nRewriteBase /b\nRewriteRule ^([^/]*)/x$ $1 [R,QSA]\nRedirect gone \"/x "+
+			"y\"\n</IfModule>\n")
+}
+
+// htaccess is the format for conversions.
+var htaccess = migrate.Format{Name: "htaccess", Read: migrate.LinesOf(apache.Read)}
+
+// Without a limit this takes gigabytes.
+func TestADestinationThatRepeatsALongGroupIsRefusedSoon(t *testing.T) {
+	text := "RedirectMatch ^/(" + strings.Repeat("a", 8000) + ")$ /" + strings.Repeat("$1", 500_000)
+	rules, done := migratetest.RulesOf(t, rulefile.Reading{}, htaccess, text)
+	if rules != "" ||
+		!strings.Contains(migratetest.ReportsOf(done.Refused), "longer than 65535 bytes") {
+		t.Errorf("%d bytes of rules, %+v", len(rules), done.Refused.Count)
+	}
+}
+
+func TestALineForSeveralPathsIsReportedOnce(t *testing.T) {
+	_, done := migratetest.RulesOf(t, rulefile.Reading{}, htaccess, "RedirectMatch ^/(a|b)$ /$1/")
+	if n := len(done.Approximated.Reports); n != 1 {
+		t.Errorf("%d reports of a line for two paths", n)
+	}
+}

@@ -1,0 +1,215 @@
+package apache
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// What mod_rewrite has, as far as it redirects.
+
+// rewriting is what lines of mod_rewrite say. RewriteEngine and RewriteBase hold for the whole
+// file, and the last one counts, so rules are judged when all has been read.
+type rewriting struct {
+	isOff      bool
+	base       string // the path of the directory, with a slash at its end
+	hasBase    bool
+	conditions []condition // in front of the next rule
+	rules      []pendingRule
+	// tied is how many of the next rules depend on one in front of them, and why they do.
+	tied    int
+	whyTied error
+}
+
+// pendingRule is a RewriteRule with the conditions in front of it.
+type pendingRule struct {
+	directive
+	conditions []condition
+}
+
+// takeRewriting takes in a line of mod_rewrite other than a rule.
+func (h *reader) takeRewriting(d *directive) {
+	words, _ := rewriteWords.Split(d.line, d.end)
+	first := ""
+	if len(words) > 0 {
+		first = words[0].Text
+	}
+	state := &h.rewrite
+	switch {
+	case d.name == "rewriteengine":
+		state.isOff = strings.EqualFold(first, "off")
+	case d.name == "rewritecond" && len(words) >= 2:
+		c := condition{test: first, pattern: words[1].Text, at: d.at}
+		if len(words) > 2 {
+			c.flags, _ = splitFlags(words[2].Text)
+		}
+		state.conditions = append(state.conditions, c)
+	case d.name == "rewritecond":
+		h.Wrong(d.at, "a RewriteCond has what is looked at and a pattern; write: RewriteCond "+
+			"%%{REQUEST_FILENAME} !-f")
+	case d.name == "rewritebase" && strings.HasPrefix(first, "/"):
+		state.base = redirects.Encoded(strings.TrimSuffix(first, "/") + "/")
+		state.hasBase = true
+	case d.name == "rewritebase":
+		h.Wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", printable.Quote(first))
+	default: // RewriteOptions, RewriteMap, RewriteLock, RewriteLog
+		h.said.passOver(d)
+	}
+}
+
+// rewriteWords splits words as mod_rewrite does: a backslash in front of white space keeps a word
+// together, and stays.
+var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) (string, bool) {
+	return `\` + string(c), strings.IndexByte(migrate.Space, c) >= 0
+}}
+
+// takeRules takes in all RewriteRules.
+func (h *reader) takeRules() {
+	for i := range h.rewrite.rules {
+		p := &h.rewrite.rules[i]
+		if h.IsGivenUp(p.at) {
+			return
+		}
+		h.takeRule(p)
+	}
+}
+
+// takeRule takes in a RewriteRule with its conditions.
+func (h *reader) takeRule(p *pendingRule) {
+	rule, err := parseRule(&p.directive)
+	tied := h.rewrite.tie(&rule)
+	switch {
+	case err != nil:
+		h.Wrong(rule.at, "%s", err)
+		return
+	case h.rewrite.isOff:
+		h.Drop(rule.at, "no request gets to this line, as RewriteEngine is off for the whole file, of "+
+			"which the last one counts; remove it")
+		return
+	}
+	rule.settle(h)
+	switch {
+	case rule.passes() && !rule.decides:
+		h.said.passOver(&p.directive)
+		return
+	case rule.isFront():
+		h.said.hasFront = true
+		if !rule.passes() {
+			h.said.deciding = append(h.said.deciding, rule.at)
+		}
+		return
+	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(p.conditions):
+		h.said.letsFilesPass = true
+		return
+	}
+	e, inPattern := rule.expression(h.rewrite.base)
+	ways, inConditions := judge(p.conditions, h.Reading.Hosts)
+	leadsHost := h.leadsHost(&rule, e, p.conditions, inConditions)
+	why := cmp.Or(inConditions, tied, rule.noEquivalent(), inPattern)
+	switch {
+	case leadsHost != nil:
+		h.Refuse(rule.at, nil, leadsHost)
+	case why != nil:
+		h.refuseRule(&rule, e, why)
+	case wantsQuery(e):
+		h.Drop(rule.at, noQuery)
+	default:
+		h.addRule(&rule, e, ways)
+	}
+}
+
+// refuseRule refuses a rule. One that is no redirect decides what those behind it get.
+func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error) {
+	if rule.answer == redirects.Passes || rule.ties > 0 {
+		h.said.deciding = append(h.said.deciding, rule.at)
+	}
+	path := pathexpr.Front(rule.pattern, h.rewrite.base)
+	if e != nil {
+		path = e.Paths[0].Segments
+	}
+	h.Refuse(rule.at, path, why)
+}
+
+// tie says why a rule depends on one in front of it, and takes down what depends on this one.
+func (r *rewriting) tie(rule *rewriteRule) (why error) {
+	if r.tied > 0 {
+		why = r.whyTied
+		r.tied--
+	}
+	if rule.ties > r.tied {
+		how := "skips this one ([S]) where that holds"
+		if rule.isChained {
+			how = "is chained with this one ([C]), which holds only where that does"
+		}
+		r.tied, r.whyTied = rule.ties, fmt.Errorf("the line at %s %s; use Caddy's redir with a "+
+			"path_regexp matcher", rule.at, how)
+	}
+	return why
+}
+
+// addRule takes in the lines of a rule.
+func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []string) {
+	line := redirects.Line{At: rule.at, Answer: rule.answer}
+	if rule.answer == redirects.Leads {
+		line.Status, line.Query = h.statusOr(rule.status), rule.query()
+	}
+	isRelative := false
+	isAdded := h.AddPaths(line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
+		to, err := h.substitute(e, p, rule.written(h.rewrite.base))
+		if err == nil && migrate.CheckPieces(to) != nil {
+			isRelative = true
+			to, err = h.substitute(e, p, literal.Replace(h.rewrite.base)+rule.written(h.rewrite.base))
+		}
+		return to, err
+	})
+	if !isAdded {
+		return
+	}
+	if rule.answer == redirects.Leads && !rule.isLast {
+		ways = append(ways,
+			"the line has no L: there, RewriteRules behind it see the path that it leads to")
+	}
+	if isRelative && !h.rewrite.hasBase {
+		ways = append(ways, "a destination without a \"/\" in front is a path of the file "+
+			"system there, as there is no RewriteBase, and of the site here")
+	}
+	for _, how := range ways {
+		h.Approximate(rule.at, how)
+	}
+	s := &h.said
+	s.hasRewrite, s.isBehind = true, s.deciding != nil
+	s.hasQSA = s.hasQSA || line.Query == resolver.QueryPreserve
+	if rule.passes() {
+		s.passing = append(s.passing, rule.at)
+	}
+}
+
+// leadsHost says why a rule is refused that leads one host to another: where a site has both, it
+// would lead the other one to itself.
+func (h *reader) leadsHost(
+	rule *rewriteRule, e *pathexpr.Expression, conditions []condition, inConditions error,
+) error {
+	if e == nil || !migrate.IsURL(rule.to) {
+		return nil
+	}
+	p := &e.Paths[0]
+	to, _ := h.substitute(e, p, rule.written(h.rewrite.base))
+	itself, _ := h.substitute(e, p, literal.Replace(h.rewrite.base)+"$0")
+	front, isSame := strings.CutSuffix(to[0].Text, itself[0].Text)
+	host, _, _ := migrate.CutURL(front)
+	isOwn := h.HasHost(host) && inConditions == nil
+	if !isSame || !slices.Equal(to[1:], itself[1:]) || !isOwn && !hasHost(conditions) ||
+		strings.Contains(host, "%") {
+		return nil
+	}
+	return fmt.Errorf("this leads paths of one host to the same ones of another, and a rule has no "+
+		"host; write a site block for the host, with: redir %s{uri} %d", front,
+		h.statusOr(rule.status))
+}

@@ -1,0 +1,236 @@
+package apache
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// rewriteRule is a RewriteRule taken apart.
+type rewriteRule struct {
+	at          resolver.Position
+	pattern, to string
+	answer      redirects.Answer // Passes also where it rewrites to another path
+	status      int              // 0 for none
+	// What the flags say.
+	isRedirect, isLast, folds, appendsQuery, dropsQuery, isLiteral bool
+	// decides tells that it has a say in how a request goes on that keeps its path.
+	decides bool
+	// ties is how many lines behind it depend on it, as it is chained with the next or skips some.
+	ties      int
+	isChained bool
+	// unknown is why a flag has no equivalent.
+	unknown error
+}
+
+// parseRule takes a rule apart. The error is about what is nothing to Apache either.
+func parseRule(d *directive) (rule rewriteRule, err error) {
+	words, _ := rewriteWords.Split(d.line, d.end)
+	rule.at = d.at
+	if len(words) < 2 || len(words) > 3 {
+		return rule, errors.New("a RewriteRule has a pattern, a destination and perhaps flags; write: " +
+			"RewriteRule ^old$ /new [R=301,L]")
+	}
+	rule.at.Column = words[0].Column
+	rule.pattern, rule.to = words[0].Text, withLowerScheme(words[1].Text)
+	if len(words) == 2 {
+		return rule, nil
+	}
+	flags, err := splitFlags(words[2].Text)
+	if err != nil {
+		return rule, err
+	}
+	for _, flag := range flags {
+		if err := rule.setFlag(flag); err != nil && rule.unknown == nil {
+			rule.unknown = err
+		}
+	}
+	return rule, nil
+}
+
+// splitFlags returns the flags in brackets.
+func splitFlags(text string) (flags []string, err error) {
+	inside, isOpen := strings.CutPrefix(text, "[")
+	inside, isClosed := strings.CutSuffix(inside, "]")
+	if !isOpen || !isClosed {
+		return nil, errors.New("the flags stand in brackets, without white space, and are not " +
+			printable.Quote(text) + "; write them like [R=301,L]")
+	}
+	for flag := range strings.SplitSeq(inside, ",") {
+		flags = append(flags, strings.TrimSpace(flag))
+	}
+	return flags, nil
+}
+
+// setFlag takes in a flag, or says why it has no equivalent.
+func (r *rewriteRule) setFlag(flag string) (err error) {
+	name, value, _ := strings.Cut(flag, "=")
+	decides := true
+	switch strings.ToLower(name) {
+	case "r", "redirect":
+		r.isRedirect = true
+		err = r.setStatus(value)
+	case "l", "last", "end", "pt", "passthrough":
+		r.isLast = true
+	case "nc", "nocase":
+		r.folds, decides = true, false
+	case "qsa", "qsappend":
+		r.appendsQuery = true
+	case "qsd", "qsdiscard":
+		r.dropsQuery = true
+	case "ne", "noescape":
+		r.isLiteral = true
+	case "g", "gone":
+		r.answer, r.isLast = redirects.Gone, true
+	case "c", "chain":
+		r.isChained, r.ties = true, max(r.ties, 1)
+		err = errors.New("a rule is not chained with the next one ([C]); use Caddy's redir with a " +
+			"path_regexp matcher")
+	case "s", "skip":
+		n, _ := strconv.Atoi(value)
+		r.ties = max(r.ties, n)
+		err = errors.New("a rule skips none of those behind it ([S]); use Caddy's redir with a " +
+			"path_regexp matcher")
+	case "f", "forbidden":
+		err = errors.New("a rule does not forbid; use Caddy's respond with status 403 and a matcher")
+	case "", "ns", "nosubreq":
+		decides = false
+	case "dpi", "discardpath", "bnp", "qsl", "qslast":
+	case "e", "env", "co", "cookie", "t", "type", "h", "handler":
+		decides = false
+		fallthrough
+	default:
+		err = errors.New("the flag " + printable.Quote(flag) + " has no equivalent; leave it out, or " +
+			"use Caddy's redir with a path_regexp matcher")
+	}
+	r.decides = r.decides || decides
+	return err
+}
+
+// setStatus takes in the status of a redirect.
+func (r *rewriteRule) setStatus(value string) error {
+	status, ok := statusOf(value)
+	switch {
+	case value == "":
+	case ok && status == 410:
+		r.answer = redirects.Gone
+	case ok && resolver.ValidStatus(status):
+		r.status = status
+	default:
+		return errors.New("a rule has no status " + printable.Quote(value) + "; use Caddy's respond, " +
+			"or error and handle_errors")
+	}
+	return nil
+}
+
+// settle finds out what a rule does that has no flag for it: a URL of another host is a redirect.
+func (r *rewriteRule) settle(h *reader) {
+	for _, own := range []string{"http://%{HTTP_HOST}", "http://%{SERVER_NAME}",
+		"https://%{HTTP_HOST}", "https://%{SERVER_NAME}"} {
+		path, is := strings.CutPrefix(r.to, own)
+		if is && strings.HasPrefix(path, requestPath) {
+			r.to = path
+		} else if is && strings.HasPrefix(path+"/", "/") {
+			r.to = "/" + strings.TrimPrefix(path, "/")
+		}
+	}
+	if host, _, is := migrate.CutURL(r.to); is && !h.HasHost(host) {
+		r.isRedirect = true
+	}
+	if r.answer == redirects.Leads && !r.isRedirect {
+		r.answer = redirects.Passes
+	}
+}
+
+// requestPath stands for the path of a request in a destination.
+const requestPath = "%{REQUEST_URI}"
+
+// isFront reports whether a rule leads all that are left to one program, or leaves that one alone.
+func (r *rewriteRule) isFront() bool {
+	all := []string{".", "^", "", ".*", ".+", "^.", "^.*$", "^.+$", "^(.*)$", "^(.+)$", "(.*)",
+		"(.+)", "^.*", "^(.*)", "^/?(.*)$", "^/(.*)$", "^/(.*)"}
+	return r.answer == redirects.Passes && (r.to != "-" && slices.Contains(all, r.pattern) ||
+		r.to == "-" && r.pattern == `^index\.php$`)
+}
+
+// passes reports whether a rule leaves a request as it is.
+func (r *rewriteRule) passes() bool { return r.answer == redirects.Passes && r.to == "-" }
+
+// noEquivalent says why no rule does what this one does.
+func (r *rewriteRule) noEquivalent() error {
+	why := ""
+	switch {
+	case r.unknown != nil:
+		return r.unknown
+	case schemePrefix.MatchString(r.to) && !migrate.IsURL(r.to):
+		why = "a destination is a path, or a URL of http or https; use Caddy's redir"
+	case r.passes() && r.isLast, r.answer == redirects.Gone:
+		return nil
+	case r.answer == redirects.Passes:
+		why = "this is a rewrite, and no redirect; use Caddy's rewrite or try_files"
+	case r.to == "-":
+		why = "this redirects to where a request is already; write a destination"
+	case strings.Contains(strings.ReplaceAll(r.to, requestPath, ""), "%{"),
+		strings.Contains(r.to, "${"):
+		why = "a destination has no variables but those of its path; use Caddy's redir with placeholders"
+	case conditionGroup.MatchString(r.to):
+		why = "a destination has no parts of a condition (%1); use Caddy's redir with placeholders, " +
+			"and write \\% for a percent sign"
+	default:
+		return nil
+	}
+	return errors.New(why)
+}
+
+// schemePrefix is the scheme in front of a URL, with its colon; conditionGroup what stands for a
+// part of a condition.
+var (
+	schemePrefix   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
+	conditionGroup = regexp.MustCompile(`(^|[^\\])%[0-9]`)
+)
+
+// expression returns the pattern of a rule.
+func (r *rewriteRule) expression(base string) (*pathexpr.Expression, error) {
+	if strings.HasPrefix(r.pattern, "!") {
+		return nil, errors.New("a rule takes no paths but certain ones; use Caddy's redir with not and " +
+			"a path_regexp matcher")
+	}
+	return pathexpr.Parse(r.pattern, pathexpr.Options{Base: base, Folds: r.folds})
+}
+
+// query returns what becomes of a request's query.
+func (r *rewriteRule) query() resolver.QueryMode {
+	hasOwn := strings.Contains(strings.TrimSuffix(r.to, "?"), "?")
+	appends := r.appendsQuery && !r.dropsQuery
+	switch {
+	case hasOwn && appends:
+		return resolver.QueryPreserve
+	case !hasOwn && !appends && (r.dropsQuery || strings.HasSuffix(r.to, "?")):
+		return resolver.QueryIgnore
+	}
+	return resolver.QueryDefault
+}
+
+// written returns the destination as it is written, with $0 behind the base for the request's path.
+func (r *rewriteRule) written(base string) string {
+	to := strings.TrimSuffix(r.to, "?")
+	if !r.isLiteral {
+		to = escapedByApache.Replace(to)
+	}
+	return strings.ReplaceAll(to, requestPath, literal.Replace(base)+"$0")
+}
+
+// escapedByApache encodes what a destination does not mean as it is, but for what stands for
+// something else; literal writes a text so that it stands for itself.
+var (
+	escapedByApache = strings.NewReplacer("%{", "%{", "#", "%23", `\%`, "%25", "%", "%25")
+	literal         = strings.NewReplacer(`\`, `\\`, "$", `\$`)
+)

@@ -1,0 +1,199 @@
+package migrate
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// Conversion says what became of the lines of a file in another format. A rule of a JSON or CSV
+// file is a line here.
+type Conversion struct {
+	// Exact is how many lines mean the same.
+	Exact int
+	// Approximated mean nearly the same; the reports say in which way they differ.
+	Approximated Lines
+	// Refused could not be converted, as they are no rules, or the other format cannot have them, or
+	// they could not be loaded. They are left out.
+	Refused Lines
+	// Dropped are never reached by a request. They make no rules.
+	Dropped Lines
+	// Remarks say what the file as a whole means elsewhere and its rules cannot say.
+	Remarks []string
+}
+
+// Lines are lines that do not mean the same in another format.
+type Lines struct {
+	Count int
+	// Reports are in the order of the lines, of which one can have several.
+	Reports []LineReport
+}
+
+// LineReport says what became of a line.
+type LineReport struct {
+	Position resolver.Position
+	Key      string // of the rule that it is about, if it is about one
+	Message  string
+}
+
+// String returns position, key and message.
+func (l LineReport) String() string {
+	message := l.Message
+	if l.Key != "" {
+		message = "key " + printable.Quote(l.Key) + ": " + message
+	}
+	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
+}
+
+// Convert reads rules in one format and writes those in another that it can have and that can be
+// loaded. What becomes of each line is told in the conversion; comments are not carried over. The
+// error is the reader's or the writer's own.
+func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion, error) {
+	c := converter{from: from, to: to, checker: resolver.NewRuleChecker()}
+	var inReading error
+	inWriting := Write(w, to, func(yield func(resolver.Rule) bool) {
+		inReading = c.read(in, func(rule resolver.Rule) { yield(rule) })
+	})
+	for _, err := range []error{inReading, inWriting} {
+		listed, is := errors.AsType[rulefile.Errors](err)
+		if err != nil && !is {
+			return c.done, err
+		}
+		for _, e := range listed {
+			c.done.Refused.report(e.Position, "", e.Message)
+		}
+	}
+	if c.chainsMayFail {
+		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
+			"together; check it")
+	}
+	c.count()
+	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
+		c.done.Remarks = append(c.done.Remarks, queriesPass)
+	}
+	return c.done, nil
+}
+
+// queriesPass is what _redirects files leave to their servers.
+const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a " +
+	"destination without a query; query merge keeps the last of each name, and query preserve " +
+	"all of them"
+
+// converter is a conversion under way.
+type converter struct {
+	from    Format
+	to      rulefile.Format
+	checker *resolver.RuleChecker // nil when all is read
+	// chainsMayFail tells that the rules may be too much together.
+	chainsMayFail bool
+	done          Conversion
+	entries       int     // of the file, as far as its reader counts them
+	places        []place // of all rules that were read
+}
+
+// read passes the rules to write that are good.
+func (c *converter) read(in Input, write func(resolver.Rule)) error {
+	in, err := c.checked(in)
+	if err != nil {
+		return err
+	}
+	found, err := c.from.Read(in, func(rule resolver.Rule) {
+		c.places = append(c.places, c.placeOf(rule.Position))
+		if c.take(rule) {
+			write(rule)
+		}
+	})
+	c.chainsMayFail = c.checker.MayFailInChains()
+	c.checker = nil // as writing takes memory, too
+	c.entries = found.Entries
+	for _, w := range found.Warnings {
+		switch w.Kind {
+		case rulefile.WarnNeverReached:
+			c.done.Dropped.report(w.Position, w.Key, w.Message)
+		case rulefile.WarnLeftOut:
+			c.done.Refused.report(w.Position, w.Key, w.Message)
+		case rulefile.WarnApproximated:
+			c.done.Approximated.report(w.Position, w.Key, w.Message)
+		case rulefile.WarnWholeTable:
+			c.done.Remarks = append(c.done.Remarks, w.Message)
+		default:
+			c.done.Remarks = append(c.done.Remarks, w.String())
+		}
+	}
+	return err
+}
+
+// checked returns what is read, if it is no file of another kind.
+func (c *converter) checked(in Input) (Input, error) {
+	const enough = 512
+	text, instead := bufio.NewReader(in.Reader), ""
+	if c.from.HasLines {
+		instead = "write --from json for rules, or --from array for a list of redirects"
+	}
+	begin, _ := text.Peek(enough)
+	in.Reader = text
+	err := rulefile.CheckBeginning(begin, c.from.Name, instead)
+	if err == nil {
+		return in, nil
+	}
+	at := resolver.Position{Source: in.Source, Line: 1, Column: 1}
+	return in, rulefile.Errors{{Position: at, Message: err.Error()}}
+}
+
+// take reports whether a rule is good, and takes down what becomes of it.
+func (c *converter) take(rule resolver.Rule) bool {
+	if err := checkVisible(rule); err != nil {
+		c.done.Refused.report(rule.Position, rule.Key, err.Error())
+		return false
+	}
+	if wrong := c.checker.Check(rule); wrong != nil {
+		for _, err := range wrong {
+			c.done.Refused.report(rule.Position, rule.Key, err.Message)
+		}
+		return false
+	}
+	if how := approximation(rule, c.from, c.to); how != "" {
+		c.done.Approximated.report(rule.Position, rule.Key, how)
+	}
+	return true
+}
+
+// checkVisible refuses a rule that a terminal would obey instead of showing it.
+func checkVisible(rule resolver.Rule) error {
+	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
+		return nil
+	}
+	return errors.New("the key or the destination holds a control character, or one that turns " +
+		"the direction of text; remove it, or write it percent-encoded")
+}
+
+// approximation says in which ways a rule differs in another format, or "".
+func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
+	isGone := rule.Value == resolver.GoneValue
+	switch {
+	case to == Map:
+		return approximationInMap(rule)
+	case from.IsOfNetlify == (to == rulefile.Redirects):
+		return ""
+	case from.IsOfNetlify && isGone:
+		return "the page of the line is left out; requests are an error with status 410, which " +
+			"handle_errors answers"
+	case from.IsOfNetlify || isGone || rule.Value == resolver.PassValue:
+		return ""
+	}
+	var ways []string
+	if rule.Status == 0 {
+		ways = append(ways, "the status is written down as 302, which it is by default; one that is "+
+			"set for the whole site would not count any more")
+	}
+	if HasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
+		ways = append(ways, "requests add nothing to the query there, as the destination has one")
+	}
+	return strings.Join(ways, "; ")
+}

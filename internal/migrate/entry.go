@@ -1,0 +1,106 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// CutURL cuts a URL into its host and its path.
+func CutURL(text string) (host, path string, isURL bool) {
+	rest, isURL := strings.CutPrefix(text, "https://")
+	if !isURL {
+		rest, isURL = strings.CutPrefix(text, "http://")
+	}
+	if !isURL {
+		return "", "", false
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		return rest[:end], rest[end:], true
+	}
+	return rest, "/", true
+}
+
+// IsURL reports whether a text begins as a URL does.
+func IsURL(text string) bool {
+	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
+}
+
+// HasHost reports whether a host is one of the site's.
+func (t *Table) HasHost(host string) bool {
+	name, err := weburl.ParseHost(host)
+	return err == nil && slices.Contains(t.Reading.Hosts, name)
+}
+
+// OtherHost is why an entry of a host that is not the site's is refused.
+func OtherHost(host string) error {
+	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it " +
+		"with --line-host, else write the entry into the file of that host's site")
+}
+
+// CheckDestination refuses what is neither a URL nor a path.
+func CheckDestination(to string) error {
+	if IsURL(to) || strings.HasPrefix(to, "/") {
+		return nil
+	}
+	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" or " +
+		"\"https://\"")
+}
+
+// CheckPath refuses the path of an entry that no rule has.
+func CheckPath(path string) error {
+	end := strings.IndexAny(path, "?#")
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return errors.New("a path begins with \"/\", not as in " + printable.Quote(path))
+	case end < 0:
+		return nil
+	case path[end] == '#':
+		return errors.New("clients send no \"#\" and what is behind it; write %23 for the character, " +
+			"or remove it")
+	}
+	return errors.New("a rule has no \"?\" in its path, as it is found by the path alone; use " +
+		"Caddy's redir with a query matcher")
+}
+
+// HasQuery reports whether a destination has a query.
+func HasQuery(destination string) bool {
+	before, _, _ := strings.Cut(destination, "#")
+	return strings.Contains(before, "?")
+}
+
+// StatusCodes are the statuses that a rule can have, for messages.
+const StatusCodes = "301, 302, 303, 307 or 308"
+
+// NoStatus is why an entry with a status is refused that rules do not have.
+func NoStatus(code int) error {
+	instead := "write " + StatusCodes
+	switch {
+	case code == 410:
+		instead = "write a rule to gone"
+	case code >= 400:
+		instead = "use Caddy's error"
+	case code >= 200 && code < 300:
+		instead = "use Caddy's rewrite or reverse_proxy"
+	}
+	return fmt.Errorf("a rule has no status %d; %s", code, instead)
+}
+
+// EncodePercents encodes each "%" that encodes nothing.
+func EncodePercents(path string) string {
+	if strings.IndexByte(path, '%') < 0 {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		b.WriteByte(path[i])
+		if _, ok := weburl.Triplet(path, i); path[i] == '%' && !ok {
+			b.WriteString("25")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package formats_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// benchLines has for formats of other programs a line, with numbers in key and destination, and
+// what stands in front of all lines and behind them.
+var benchLines = map[string]struct{ before, line, after string }{
+	"array": {"[\n",
+		`{"source":"/k%012d","destination":"https://www.example.com/articles/%027d","permanent":true}` +
+			",\n", `{"source":"/z","destination":"/y"}]`},
+	"netlify-toml": {"", "[[redirects]]\nfrom = \"/k%012d\"\n" +
+		"to = \"https://www.example.com/articles/%027d\"\nstatus = 302\n\n", ""},
+	"htaccess": {"", "Redirect 301 /k%012d https://www.example.com/articles/%027d\n", ""},
+	"map":      {"", "/k%012d https://www.example.com/articles/%027d\n", ""},
+	"yaml":     {"", "/k%012d: https://www.example.com/articles/%027d\n", ""},
+	"golink":   {"", `{"Short":"k%012d","Long":"https://www.example.com/articles/%027d"}` + "\n", ""},
+	"csv":      {"keyword,url\n", "k%012d,https://www.example.com/articles/%027d\n", ""},
+}
+
+// BenchmarkConvert converts a hundred thousand lines of each format.
+func BenchmarkConvert(b *testing.B) {
+	const n = 100_000
+	for name, form := range benchLines {
+		format, err := formats.Parse(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			var file bytes.Buffer
+			file.WriteString(form.before)
+			for i := range n {
+				fmt.Fprintf(&file, form.line, i, i)
+			}
+			file.WriteString(form.after)
+			b.SetBytes(int64(file.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				in := migrate.Input{Reader: bytes.NewReader(file.Bytes()), Source: "file"}
+				done, err := migrate.Convert(io.Discard, rulefile.JSON, in, format)
+				if err != nil || done.Exact < n {
+					b.Fatalf("%d exact, %v", done.Exact, err)
+				}
+			}
+		})
+	}
+}

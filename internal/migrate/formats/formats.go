@@ -1,0 +1,81 @@
+// Package formats has all formats that rules can be converted from: a row for each with its reader.
+package formats
+
+import (
+	"fmt"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/nginx"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// All returns the formats: those that a source can have, and those of other programs.
+func All() []migrate.Format {
+	return []migrate.Format{{
+		Name: rulefile.JSON, Read: readJSON, HasSeveral: true,
+	}, {
+		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
+	}, {
+		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects), HasHosts: true,
+		HasLines:   true,
+		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
+	}, {
+		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML), HasHosts: true,
+		HasLines:   true,
+		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
+	}, {
+		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasSeveral: true,
+	}, {
+		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
+		HasHosts: true, HasLines: true, SaysExact: true,
+	}, {
+		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read), HasHosts: true,
+		HasLines: true, HasSeveral: true,
+	}, {
+		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML),
+		HasSeveral: true,
+	}, {
+		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink),
+	}}
+}
+
+// readJSON reads rules of ours.
+func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.Found, err error) {
+	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, add)
+	return found, err
+}
+
+// Names returns the names of all formats.
+func Names() (names []rulefile.Format) {
+	for _, f := range All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Parse returns the format that a name stands for.
+func Parse(name string) (migrate.Format, error) {
+	for _, f := range All() {
+		if string(f.Name) == name {
+			return f, nil
+		}
+	}
+	return migrate.Format{}, fmt.Errorf("the formats are %s, not %q", migrate.ListOf(Names()), name)
+}
+
+// OfFile returns the format that the name of a file tells.
+func OfFile(path string) (format migrate.Format, ok bool) {
+	name, ok := rulefile.OtherFormatOf(path)
+	if !ok {
+		name, ok = rulefile.FormatOf(path)
+	}
+	if !ok {
+		return format, false
+	}
+	format, err := Parse(string(name))
+	return format, err == nil
+}

@@ -1,0 +1,82 @@
+package formats_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+func TestWhatIsWrittenAsAMapIsReadAsTheSame(t *testing.T) {
+	rules := []resolver.Rule{
+		{Key: "a", Value: "https://a.example/b?c#d", Exact: true, Query: resolver.QueryIgnore},
+		{Key: "~old/x:y*", Value: "/new", Exact: true}, {Key: "a%20b", Value: "/c", Exact: true},
+		{Key: "map", Value: "https://a.example/$x", Exact: true},
+		{Key: "b%7Bc", Value: "/d", Exact: true},
+	}
+	var text strings.Builder
+	if err := rulefile.WriteJSON(&text, slices.Values(rules)); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := convert(t, rulefile.JSON, migrate.Map, text.String())
+	var got []resolver.Rule
+	in := migrate.Input{Reader: strings.NewReader(out)}
+	_, err := formatOf(t, migrate.Map).Read(in, func(rule resolver.Rule) {
+		rule.Position = resolver.Position{}
+		got = append(got, rule)
+	})
+	if err != nil || !slices.Equal(got, rules) {
+		t.Errorf("%s\n%+v, %v", out, got, err)
+	}
+}
+
+func TestWhatAMapDoesNotSayIsToldOf(t *testing.T) {
+	for _, tt := range []struct{ rule, out, says string }{
+		{`"a": {"to": "/b", "exact": true}`, "/a /b\n", ""},
+		{`"a": "/b"`, "/a /b\n", "a map has the path alone, and nothing below it"},
+		{`"a": {"to": "/b", "exact": true, "status": 301}`, "/a /b\n",
+			"a map has no status, so that 301"},
+		{`"a": {"to": "/b", "exact": true, "query": "ignore"}`, "/a /b\n", "so that ignore is for"},
+		{`"a": {"to": "/b", "exact": true, "query": "merge"}`, "/a /b\n", "a map has no query modes"},
+		{`"a": {"to": "/b?c", "exact": true}`, "/a /b?c\n", "requests add nothing to a query"},
+		{`"a": {"to": "/b?c", "exact": true, "query": "ignore"}`, "/a /b?c\n", ""},
+		{`"a": {"to": "/b", "exact": true, "unlisted": true, "note": "x"}`, "/a /b\n",
+			"a map has no unlisted rules; a map has no notes"},
+		{`"semi;": {"to": "/x;y$z", "exact": true}`, "/semi; /x;y$z\n",
+			"write them percent-encoded for nginx"},
+		{`"%C3%A9": {"to": "/b", "exact": true}`, "/%C3%A9 /b\n", "is found by one of them at most"},
+		{`"é": {"to": "/b", "exact": true}`, "/é /b\n", "is found by one of them at most"},
+		{`"a/{x}": "/b"`, "", "a map has no templates"},
+		{`"a": "gone"`, "", "a map has destinations alone"},
+		{`"a b": "/c"`, "", "a map has no spaces"},
+		{`"a/": "/c"`, "", "a map would have it as a; write the key so"},
+		{`"100%": "/c"`, "", "a map would have it as 100%25"},
+		{`"a": {"to": "/c;", "exact": true}`, "", "write it percent-encoded"},
+		{`"a": {"to": "/c{", "exact": true}`, "", "write it percent-encoded"},
+		{`"a//b": {"to": "/c", "exact": true}`, "", "no request gets to a line with"},
+	} {
+		out, done := convert(t, rulefile.JSON, migrate.Map, "{"+tt.rule+"}")
+		says := migratetest.ReportsOf(done.Approximated) + migratetest.ReportsOf(done.Refused)
+		if out != tt.out || !strings.Contains(says, tt.says) || tt.says == "" && says != "" {
+			t.Errorf("%s makes %q, and says %s", tt.rule, out, says)
+		}
+	}
+}
+
+func FuzzMap(f *testing.F) {
+	for _, seed := range []string{"/a /b\n/c https://d.example\n", "/a\t/b\nc\t/d\n",
+		"map $uri $x {\ndefault /a;\n~^/b(.*)$ /c$1;\n'/d e' /f;\n}\n", "/a%2 /b;\n/c#d /e?f;"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		out, _ := convert(t, migrate.Map, migrate.Map, text)
+		again, done := convert(t, migrate.Map, migrate.Map, out)
+		if again != out || done.Refused.Count > 0 {
+			t.Errorf("%q is read as %q, %s", out, again, migratetest.ReportsOf(done.Refused))
+		}
+	})
+}

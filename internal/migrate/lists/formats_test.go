@@ -1,0 +1,14 @@
+package lists_test
+
+import (
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
+)
+
+// The formats of the lists, as package formats has them.
+var (
+	array       = migrate.Format{Read: migrate.LinesOf(lists.ReadArray), HasSeveral: true}
+	yaml        = migrate.Format{Read: migrate.LinesOf(lists.ReadYAML), HasSeveral: true}
+	golink      = migrate.Format{Read: migrate.LinesOf(lists.ReadGolink)}
+	netlifyTOML = migrate.Format{Read: migrate.LinesOf(lists.ReadNetlifyTOML), IsOfNetlify: true}
+)

@@ -1,0 +1,99 @@
+// Package migratetest checks readers of other programs' tables: what rules a text makes, and what
+// is said of it. Tests alone import it.
+package migratetest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// Text is a text, the rules that it makes, and a part of each message about it. Rules and messages
+// have a "|" between them.
+type Text = struct{ Text, Rules, Says string }
+
+// Check reads texts. The remark on slashes, which each table of a program has, is left out.
+func Check(t *testing.T, read migrate.Reader, reading rulefile.Reading, texts []Text) {
+	t.Helper()
+	for _, tt := range texts {
+		rules, warnings, errs := Read(read, reading, tt.Text)
+		ofTable := func(warning string) bool { return strings.Contains(warning, "rules take both") }
+		said := append(slices.DeleteFunc(warnings, ofTable), errs...)
+		var want []string
+		if tt.Says != "" {
+			want = strings.Split(tt.Says, "|")
+		}
+		isSaid := len(said) == len(want)
+		for i := 0; isSaid && i < len(want); i++ {
+			isSaid = strings.Contains(said[i], want[i])
+		}
+		if got := strings.Join(rules, "|"); got != tt.Rules || !isSaid {
+			t.Errorf("%s\nmakes %s\nsays %s", tt.Text, got, strings.Join(said, "\n     "))
+		}
+	}
+}
+
+// Read reads a text as the file "file". It returns its rules in short, warnings and errors.
+func Read(read migrate.Reader, reading rulefile.Reading, text string) (
+	rules, warnings, errs []string,
+) {
+	in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading}
+	found, err := migrate.LinesOf(read)(in, func(rule resolver.Rule) {
+		rules = append(rules, InShort(rule))
+	})
+	for _, w := range found.Warnings {
+		warnings = append(warnings, w.Position.String()+": "+w.Message)
+	}
+	if err != nil {
+		errs = strings.Split(err.Error(), "\n")
+	}
+	return rules, warnings, errs
+}
+
+// Fuzz reads any texts, and compiles the rules that they make.
+func Fuzz(f *testing.F, read migrate.Reader, texts ...string) {
+	for _, text := range texts {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, hasDefaults bool) {
+		isExact, reading := false, rulefile.Reading{Hosts: []string{"a.example"}}
+		if hasDefaults {
+			reading.Exact, reading.Status, reading.Query = &isExact, 303, resolver.QueryPreserve
+		}
+		compiler, err := resolver.NewCompiler(resolver.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checker := resolver.NewRuleChecker()
+		in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading}
+		_, _ = migrate.LinesOf(read)(in, func(rule resolver.Rule) {
+			if checker.Check(rule) == nil {
+				compiler.Add(rule)
+			}
+		})
+		if _, err := compiler.Compile(); err != nil && !checker.MayFailInChains() {
+			t.Errorf("it does not load: %v", err)
+		}
+	})
+}
+
+// InShort returns a rule as a line of words.
+func InShort(rule resolver.Rule) string {
+	words := []string{rule.Key, rule.Value}
+	if rule.Status != 0 {
+		words = append(words, strconv.Itoa(rule.Status))
+	}
+	if rule.Exact {
+		words = append(words, "exact")
+	}
+	if mode := rule.Query.String(); mode != "" {
+		words = append(words, mode)
+	}
+	return strings.Join(words, " ")
+}

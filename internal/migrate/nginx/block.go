@@ -1,0 +1,149 @@
+package nginx
+
+import (
+	"errors"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// blockReader reads what stands in nginx's map block, or the block itself.
+type blockReader struct {
+	*migrate.Table
+	words    []word          // of the statement that is read
+	fallback *redirects.Line // of the default, if it leads somewhere
+	block    block
+	maps     []string // the variables that blocks set
+	hasPlain bool     // keys that are no regular expressions
+}
+
+// word is a word of a statement, which may go over several lines.
+type word struct {
+	text string
+	at   resolver.Position
+}
+
+// block is the block in which a statement stands.
+type block struct {
+	// isOpen tells that there is one, isOther that it is none of paths.
+	isOpen, isOther bool
+	// lookedUp is what the block looks up: "$uri" or "$request_uri"; "" where that is not known.
+	lookedUp string
+	hasMasks bool // keys can be masks of hosts
+}
+
+func newBlockReader(t *migrate.Table) *blockReader {
+	t.Program, t.PassesThere = "nginx", true
+	return &blockReader{Table: t}
+}
+
+// words splits a line as nginx does.
+var words = migrate.Splitter{
+	Marks: ";{}", Ends: ";{", HasComments: true,
+	Unescape: func(c, _ byte) (string, bool) {
+		switch c {
+		case '"', '\'', '\\':
+			return string(c), true
+		case 't':
+			return "\t", true
+		case 'r':
+			return "\r", true
+		case 'n':
+			return "\n", true
+		}
+		return `\` + string(c), true
+	},
+}
+
+// take takes in the words of a line.
+func (n *blockReader) take(line string, lines *migrate.LineReader) {
+	split, err := words.Split(line, 0)
+	for _, w := range split {
+		if w.IsMark {
+			n.takeStatement(w.Text)
+			n.words = n.words[:0]
+			continue
+		}
+		n.words = append(n.words, word{w.Text, lines.At(w.Column)})
+	}
+	if err != nil {
+		n.Wrong(n.words[len(n.words)-1].at, "%s", err)
+		n.words = nil
+	}
+}
+
+// takeStatement takes in a statement, which ends with a mark.
+func (n *blockReader) takeStatement(mark string) {
+	words := n.words
+	switch {
+	case mark == "}":
+		n.block = block{}
+		if len(words) > 0 {
+			n.Wrong(words[0].at, "the statement does not end; write \";\" behind it")
+		}
+		return
+	case len(words) == 0 || n.block.isOther && mark == ";":
+		return
+	case mark == "{":
+		n.openBlock()
+		return
+	}
+	at := words[0].at
+	switch key := words[0].text; {
+	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
+		n.block.hasMasks = n.block.hasMasks || key == "hostnames"
+	case len(words) == 2 && key == "include":
+		n.Refuse(at, nil, errors.New("the file "+printable.Quote(words[1].text)+
+			" stands on its own; convert it, too"))
+	case len(words) != 2:
+		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
+			"those with blanks", printable.Count(len(words), "word"))
+	default:
+		n.addKey(at, key, words[1].text)
+	}
+}
+
+// openBlock takes in the beginning of a block.
+func (n *blockReader) openBlock() {
+	words := n.words
+	if n.block.isOpen || len(words) != 3 || words[0].text != "map" {
+		n.Wrong(words[0].at, "a map begins with: map $uri $destination {")
+		n.block.isOther = true
+		return
+	}
+	n.block.isOpen = true
+	switch words[1].text {
+	case "$uri", "$document_uri":
+		n.block.lookedUp = "$uri"
+	case "$request_uri":
+		n.block.lookedUp = "$request_uri"
+		n.Remark("nginx looks up the path with its query there, as the request spells them, and rules " +
+			"go by the path alone, however it is spelled")
+	default:
+		n.block.isOther = true
+		n.Wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
+			"and $request_uri", printable.Quote(words[1].text))
+		return
+	}
+	n.maps = append(n.maps, words[2].text)
+}
+
+// finish says what is true of all blocks, and adds the default.
+func (n *blockReader) finish() {
+	if len(n.words) > 0 {
+		n.Wrong(n.words[0].at, "the statement does not end; write \";\" behind it")
+	}
+	if len(n.maps) > 1 {
+		n.Remark("the maps of %s are read as one, in which the first line for a path counts; convert "+
+			"them one by one if they are for different things", migrate.QuoteAll(n.maps))
+	}
+	if n.fallback != nil {
+		n.Add(*n.fallback)
+	}
+	if n.hasPlain {
+		n.Remark("nginx looks up keys without regard to case, and here case counts; fold case in the " +
+			"shortlink block if that is meant")
+	}
+}

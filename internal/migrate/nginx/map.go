@@ -1,0 +1,93 @@
+package nginx
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// mapReader reads a map that is none of nginx.
+type mapReader struct {
+	*migrate.Table
+	// hasTabs tells that a line can have a tab between key and destination, and blanks within them.
+	hasTabs bool
+}
+
+// Read reads a map. It is a [migrate.Reader].
+func Read(t *migrate.Table, r io.Reader) error {
+	t.Program, t.Slashes = "what looks up a map", redirects.SlashesMerged
+	lines := t.NewLineReader(r)
+	line, err := lines.NextEntry()
+	if err != nil {
+		return err
+	}
+	if t.Reading.Status == 0 && t.Reading.Query == resolver.QueryDefault {
+		t.Remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
+			"site's own hold; say it with --status and --query")
+	}
+	m := mapReader{Table: t, hasTabs: strings.Contains(line, "\t")}
+	take, finish := m.take, func() {}
+	if isOfNginx(line) {
+		n := newBlockReader(t)
+		take, finish = n.take, n.finish
+	}
+	for ; err == nil; line, err = lines.NextEntry() {
+		if wrong := migrate.CheckText("this line", line); wrong != nil {
+			t.Wrong(lines.At(1), "%s", wrong)
+		} else {
+			take(line, lines)
+		}
+		if t.IsGivenUp(lines.At(1)) {
+			return nil
+		}
+	}
+	finish()
+	return err
+}
+
+// isOfNginx reports whether a line is one of nginx.
+func isOfNginx(line string) bool {
+	text := strings.TrimSpace(line)
+	before, _, hasComment := strings.Cut(text, " #")
+	isMap := strings.HasPrefix(text, "map ") && strings.Contains(text, "$")
+	return isMap || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "{") ||
+		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
+}
+
+// take takes in a line.
+func (m *mapReader) take(line string, lines *migrate.LineReader) {
+	text := strings.TrimLeft(line, migrate.Space)
+	at := lines.At(len(line) - len(text) + 1)
+	key, to, err := cut(text, m.hasTabs && strings.Contains(line, "\t"))
+	if err != nil {
+		m.Wrong(lines.At(1), "%s", err)
+		return
+	}
+	if addPair(m.Table, at, key, to) && strings.Contains(to, "|") {
+		m.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
+			"random, and here it is part of the destination")
+	}
+}
+
+// cut cuts a line at a tab, or at a blank, into its key and its destination.
+func cut(text string, isTab bool) (key, to string, err error) {
+	between, errMore := migrate.Space, errors.New("the destination holds a blank, which ends it for "+
+		"Apache and not for HAProxy; write %20, or remove what is behind it")
+	if isTab {
+		between, errMore = "\t", errors.New("a line has a key and a destination, and this one has more "+
+			"than two columns; write --from csv for a table with more")
+	}
+	end := max(0, strings.IndexAny(text, between))
+	to = strings.Trim(text[end:], migrate.Space)
+	switch {
+	case end == 0 || to == "":
+		return "", "", errors.New("the line has no destination; write a key, a blank and a destination")
+	case strings.ContainsAny(to, between):
+		return "", "", errMore
+	}
+	return strings.TrimRight(text[:end], migrate.Space), to, nil
+}

@@ -1,0 +1,132 @@
+package tables
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// ReadCSV reads a table of any program, or of ours.
+func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.Found, error) {
+	u := newUsual(in)
+	rows := u.rows
+	first, err := rows.Next()
+	if err == nil {
+		if p := programOf(first, in.Reading.Hosts); p != nil {
+			read := func(t *migrate.Table, _ io.Reader) error {
+				table := table{t: t, rows: rows, program: p}
+				return table.read(first)
+			}
+			return migrate.LinesOf(read)(in, add)
+		}
+		if !rows.IsHeader(first) && isOtherHeader(first) {
+			return migrate.Found{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has no " +
+				"column for the key, or none for the destination: " + migrate.QuoteAll(first) +
+				"; name the columns key and destination"}}
+		}
+	}
+	return u.readRules(first, err, add)
+}
+
+// table reads a table that another program has written. As a host counts only if all lines have the
+// same, they are held until all have been read.
+type table struct {
+	t       *migrate.Table
+	rows    *rulefile.Rows
+	program *program
+	held    []heldLine
+}
+
+// heldLine is a line of a host, "" for none.
+type heldLine struct {
+	line redirects.Line
+	host string
+}
+
+// read reads all rows, of which the first has been read.
+func (p *table) read(row []string) (err error) {
+	facts := p.program
+	p.t.Program, p.t.LastCounts = facts.name, facts.lastCounts
+	if facts.slashesCount {
+		p.t.Slashes = redirects.SlashesMerged
+	}
+	p.t.Remark("this is read as a table of %s", facts.name)
+	for _, remark := range facts.remarks {
+		p.t.Remark("%s", remark)
+	}
+	if facts.isBulk {
+		p.take(row)
+	} else {
+		p.remarkOthers(row)
+	}
+	for row, err = p.rows.Next(); err == nil; row, err = p.rows.Next() {
+		p.take(row)
+	}
+	for _, e := range p.rows.Errors() {
+		p.t.Wrong(e.Position, "%s", e.Message)
+	}
+	p.release()
+	p.t.Status = cmp.Or(p.t.Status, facts.status)
+	return err
+}
+
+// remarkOthers says which columns say nothing here.
+func (p *table) remarkOthers(header []string) {
+	var others []string
+	for i, set := range p.program.columns {
+		if set == nil && header[i] != "" {
+			others = append(others, strings.Clone(header[i]))
+		}
+	}
+	if len(others) > 0 {
+		p.t.Remark("columns that say nothing here are passed over: %s", migrate.QuoteAll(others))
+	}
+}
+
+// take takes in a row.
+func (p *table) take(fields []string) {
+	at := p.rows.At(0)
+	r := newRow(p.program, fields)
+	line := r.line(p.t)
+	line.At = at
+	switch {
+	case r.wrong != nil:
+		p.t.Wrong(at, "%s", r.wrong)
+	case r.isDisabled:
+		p.t.Drop(at, "the redirect is disabled in "+p.program.name)
+	case r.refused != nil:
+		p.t.Refuse(at, nil, r.refused)
+	default:
+		p.held = append(p.held, heldLine{line, r.host})
+	}
+}
+
+// release adds the lines that have been held.
+func (p *table) release() {
+	others := map[string]bool{}
+	for _, held := range p.held {
+		if held.host != "" && !slices.Contains(p.t.Reading.Hosts, held.host) {
+			others[held.host] = true
+		}
+	}
+	isOne := len(others) == 1 && len(p.t.Reading.Hosts) == 0
+	for i, held := range p.held {
+		p.held[i] = heldLine{} // as the table takes memory, too
+		if others[held.host] && !isOne {
+			held.line.Refused = migrate.OtherHost(held.host)
+		}
+		p.t.Add(held.line)
+	}
+	for host := range others {
+		if isOne {
+			p.t.Remark("all keys with a host have %s, which is left out", printable.Quote(host))
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package tables
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// program is a program whose tables can be told from ours by their columns.
+type program struct {
+	name string
+	// header has what takes in the field of a column, by its name in small letters and without
+	// blanks, which count if isSpelled is set.
+	header    map[string]column
+	isSpelled bool
+	// has are columns that its tables have, and any is one of several of which they have one.
+	has, any []string
+	status   int
+	query    resolver.QueryMode // of rules, also where a destination has a query
+	// isBulk tells that tables have no header, and that keys are URLs, perhaps without a scheme.
+	isBulk, slashesCount bool
+	lastCounts           bool // of rows with the same path
+	remarks              []string
+	columns              []column // of the table; nil for one that says nothing
+}
+
+// column takes in a field.
+type column func(r *row, field string)
+
+// programs returns the programs, of which the first counts whose columns a table has.
+func programs() []program {
+	return []program{{
+		name: "WordPress Redirection", has: []string{"source", "target", "regex"},
+		header: map[string]column{"source": (*row).setKey, "target": (*row).setDestination,
+			"regex": (*row).setRegex, "code": (*row).setStatus, "type": (*row).setType,
+			"status": (*row).setState},
+		status: 301, slashesCount: true,
+		remarks: []string{"WordPress Redirection answers a path with a query only where it is set to, " +
+			"and rules answer both"},
+	}, {
+		name: "Yoast", has: []string{"origin", "target", "type", "format"},
+		header: map[string]column{"origin": (*row).setKey, "target": (*row).setDestination,
+			"type": (*row).setStatus, "format": (*row).setRegex},
+		status: 301,
+	}, {
+		name: "Shlink", has: []string{"longurl"}, any: []string{"shortcode", "shorturl"},
+		header: map[string]column{"longurl": (*row).setDestination, "shortcode": (*row).setKey,
+			"shorturl": (*row).setLink, "domain": (*row).setDomain},
+		status: 302, query: resolver.QueryMerge,
+		remarks: []string{"rules of Shlink for devices, languages and dates are not in its tables"},
+	}, {
+		name: "Dub", has: []string{"shortlink", "destinationurl"},
+		header: map[string]column{"shortlink": (*row).setLink,
+			"destinationurl": (*row).setDestination},
+		status: 302, query: resolver.QueryMerge,
+	}, {
+		name: "Bitly", has: []string{"long_url"}, any: []string{"link", "bitlink", "custom_bitlinks"},
+		header: map[string]column{"long_url": (*row).setDestination, "link": (*row).setLink,
+			"bitlink": (*row).setLink, "custom_bitlinks": (*row).setLink},
+		status: 301,
+	}, {
+		name: "Kutt", has: []string{"address", "target"},
+		header: map[string]column{"address": (*row).setKey, "target": (*row).setDestination,
+			"domain": (*row).setDomain},
+		status: 302,
+	}, {
+		name: "YOURLS", has: []string{"keyword", "url"},
+		header: map[string]column{"keyword": (*row).setKey, "url": (*row).setDestination},
+		status: 301, query: resolver.QueryIgnore,
+		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
+			"--query sets another mode"},
+	}, {
+		name: "Vercel", has: []string{"source", "destination"}, isSpelled: true,
+		any: []string{"permanent", "statuscode", "casesensitive", "sensitive", "preservequeryparams"},
+		header: map[string]column{"source": (*row).setKey, "destination": (*row).setDestination,
+			"permanent": (*row).setPermanent, "statuscode": (*row).setStatus, "query": (*row).setQuery,
+			"preservequeryparams": (*row).setQuery},
+		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
+		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
+			"says caseSensitive; the option fold case does so for a whole site",
+			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
+				"another mode"},
+	}}
+}
+
+// cloudflare are Cloudflare's bulk redirects.
+func cloudflare() *program {
+	return &program{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, isBulk: true,
+		slashesCount: true, columns: []column{(*row).setLink, (*row).setDestination, (*row).setStatus,
+			(*row).setQuery, (*row).setSubdomains, (*row).setSubpath, (*row).setSuffix}}
+}
+
+// programOf returns the program whose table has a first row; nil for none, or our own.
+func programOf(first, hosts []string) *program {
+	for _, p := range programs() {
+		names := p.namesOf(first)
+		lacks := func(name string) bool { return !slices.Contains(names, name) }
+		has := func(name string) bool { return !lacks(name) }
+		if slices.ContainsFunc(p.has, lacks) || p.any != nil && !slices.ContainsFunc(p.any, has) {
+			continue
+		}
+		for _, name := range names {
+			p.columns = append(p.columns, p.header[name])
+		}
+		return &p
+	}
+	if isOfCloudflare(first, hosts) {
+		return cloudflare()
+	}
+	return nil
+}
+
+// namesOf returns the names of columns as the program's header has them.
+func (p *program) namesOf(first []string) []string {
+	names := make([]string, len(first))
+	for i, field := range first {
+		names[i] = strings.ToLower(strings.TrimSpace(field))
+		if !p.isSpelled {
+			names[i] = strings.Join(strings.Fields(names[i]), "")
+		}
+	}
+	return names
+}
+
+// isOfCloudflare reports whether a first row is one of Cloudflare's bulk redirects: its key is a
+// URL or begins with one of the site's hosts, or it holds what is true or false, or more than ours.
+func isOfCloudflare(first, hosts []string) bool {
+	const columnsWithoutHeader = 5 // of ours
+	if len(first) < 2 || len(first) > len(cloudflare().columns) ||
+		!resolver.IsDestination(strings.TrimSpace(first[1])) {
+		return false
+	}
+	name, _, isBelow := strings.Cut(first[0], "/")
+	host, err := weburl.ParseHost(name)
+	isOwn := isBelow && err == nil && slices.Contains(hosts, host)
+	isTruth := func(field string) bool {
+		return strings.EqualFold(field, "true") || strings.EqualFold(field, "false")
+	}
+	return migrate.IsURL(first[0]) || len(first) > columnsWithoutHeader || isOwn ||
+		slices.ContainsFunc(first[2:], isTruth)
+}

@@ -1,0 +1,200 @@
+package tables_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// csv is the format of the tables, as package formats has it.
+var csv = migrate.Format{Read: tables.ReadCSV}
+
+func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
+	var manyHosts strings.Builder
+	manyHosts.WriteString("Short link,Destination URL\n")
+	for i := range 102 {
+		fmt.Fprintf(&manyHosts, "https://h%d.example/a,/x\n", i)
+	}
+	migratetest.CheckAll(t, csv, []migratetest.Case{
+		{"WordPress Redirection", `source,target,regex,code,type,hits,title,status
+"/old","/new",0,301,"url",3,"","active"
+"/dead","",0,410,"error",0,"","active"
+"^/b/(.*)","/n/$1",1,301,"url",0,"","active"
+/off,/new,0,301,url,0,,disabled
+/pass,/new,0,301,pass,0,,active
+/lost,,0,404,error,0,,active
+/u,/unknown,0,302,url,0,,active
+/bad,/new,0,x,url,0,,active
+`, rulefile.Reading{}, "old,/new,301,exact\ndead,gone,,exact\nu,/unknown,302,exact\n",
+			"file:4:1: a rule's path is no regular expression; write path and destination into a map in " +
+				"YAML\nfile:6:1: a rule leads somewhere by a redirect, " +
+				"and not by \"pass\"\nfile:7:1: a rule has no status 404\nfile:9:1: the status is\n" +
+				"file:5:1: the redirect is disabled in WordPress Redirection\n" +
+				"this is read as a table of WordPress Redirection\n" +
+				"answers a path with a query only where\npassed over: \"hits\", \"title\"\ntells a path from " +
+				"that"},
+		{"Yoast", "Origin,Target,Type,Format\n\"old\",\"/new\",301,plain\n\"x\",\"\",410,plain\n" +
+			"\"^b/(.*)\",\"/n/$1\",301,regex\n", rulefile.Reading{}, "old,/new,301,exact\nx,gone,,exact\n",
+			"file:4:1: a rule's path is no regular expression\na table of Yoast"},
+		{"Shlink", "createdAt,domain,shortCode,shortUrl,longUrl,title,tags,visits\n" +
+			"2024,,abc,https://s.example/abc,https://e.example/?x=1,t,a|b,3\n" +
+			"2024,,d,https://s.example/d,https://e.example,,,3\n", rulefile.Reading{},
+			"abc,https://e.example/?x=1,302,exact,,merge\nd,https://e.example,302,exact\n",
+			"a table of Shlink\nfor devices\npassed over: \"createdAt\", \"title\"\n" +
+				"all keys with a host have \"s.example\""},
+		{"Dub", "Short link,Destination URL,Clicks,Created " +
+			"at\nhttps://dub.sh/a,https://e.example,3,2024\n" +
+			"d.example/b,https://e.example,3,2024\nhttps://dub.sh/c,'=x,3,2024\n",
+			rulefile.Reading{Hosts: []string{"dub.sh"}}, "a,https://e.example,302,exact\n",
+			"file:3:1: a rule has no host; if \"d.example\" is this site's\n\"=x\" is no destination\na " +
+				"table of Dub"},
+		{"several hosts", "Short link,Destination URL\nhttps://a.example/a,/x\nhttps://b.example/b,/x\n",
+			rulefile.Reading{}, "",
+			"file:2:1: a rule has no host; if \"a.example\"\nfile:3:1: a rule has no host"},
+		{"many hosts", manyHosts.String(), rulefile.Reading{}, "",
+			"file:102:1: a rule has no host; if \"h100.example\"\nfile:103:1: a rule has no host; if " +
+				"\"h101.example\""},
+		{"Bitly", "long_url;title;link;tags\nhttps://e.example;t;bit.ly/x;\n", rulefile.Reading{},
+			"x,https://e.example,301,exact\n", "a table of Bitly\nall keys with a host have \"bit.ly\""},
+		{"Kutt", "address,target,domain\na,https://e.example,k.example\n", rulefile.Reading{Status: 307},
+			"a,https://e.example,307,exact\n", "a table of Kutt\nall keys with a host have \"k.example\""},
+		{"YOURLS", "keyword\turl\ttitle\na\thttps://e.example\tt\n", rulefile.Reading{},
+			"a,https://e.example,301,exact,,ignore\n", "a table of YOURLS\ndoes not pass on the query"},
+		{"Vercel", "source,destination,permanent,query\n/old,/blog,true,t\n/c,https://e.example/c,,\n" +
+			"/d/*,/e,,maybe\n/f/*,/e,,\n", rulefile.Reading{},
+			"old,/blog,308,exact,,preserve\nc,https://e.example/c,307,exact,,ignore\n",
+			"file:4:1: this column holds true or false\nfile:5:1: a row of Vercel has no \"*\"\n" +
+				"fold case\nVercel does not pass on the query of a request"},
+		{"a path of Vercel twice", "source,destination,permanent\n/a,/b,\n/c,/d,\n/A,/e,true\n",
+			rulefile.Reading{}, "c,/d,307,exact,,ignore\nA,/e,308,exact,,ignore\n",
+			"file:2:1: Vercel takes the last of several redirects of a path, which is that at file:4:1"},
+		{"Cloudflare", "e.example/c,https://n.example/c,301,,,,\n" +
+			"e.example/d,https://n.example/d,302,TRUE,,TRUE,TRUE\n" +
+			"e.example/d/x,https://n.example/y,302,FALSE,,,\n" +
+			"e.example/e,https://n.example/e,,,,true,\n" +
+			"e.example/f,https://n.example/f,,,TRUE,,\n", rulefile.Reading{},
+			"c,https://n.example/c,301,exact,,ignore\nd,https://n.example/d,302,,,preserve\n" +
+				"d/x,https://n.example/y,302,exact,,ignore\ne,https://n.example/e,301,exact,,ignore\n" +
+				"e/{+_rest},https://n.example/e,301,exact,,ignore\n",
+			"file:5:1: a rule has no host, and none of its subdomains\na table of Cloudflare\n" +
+				"all keys with a host have \"e.example\""},
+		{"Cloudflare's query", "e.example/c,https://n.example/c,301,TRUE,,,\n" +
+			"e.example/d,https://n.example/d,301,FALSE,,,\ne.example/e,https://n.example/e?x,301,,,,\n" +
+			"e.example/f,https://n.example/f,301,yes,,,\n", rulefile.Reading{Query: resolver.QueryMerge},
+			"c,https://n.example/c,301,exact,,preserve\nd,https://n.example/d,301,exact,,ignore\n" +
+				"e,https://n.example/e?x,301,exact,,merge\n",
+			"file:4:1: this column holds true or false, not \"yes\""},
+		{"Cloudflare's host", "E.example/c,https://n.example/c\n",
+			rulefile.Reading{Hosts: []string{"e.example"}}, "c,https://n.example/c,301,exact,,ignore\n",
+			"a table of Cloudflare"},
+		{"a header that names nothing", "Short link,Long link,Title\na,https://e.example,t\n",
+			rulefile.Reading{},
+			"", "file:1:1: the header has no column for the key, or none for the destination: " +
+				"\"Short link\", \"Long link\", \"Title\"; name the columns key and destination"},
+		{"one in another language", "Quelle;Ziel;Art\n/a;/b;301\n", rulefile.Reading{}, "",
+			"file:1:1: the header has no column for the key"},
+		{"UTF-16", "\xff\xfea\x00,\x00/\x00b\x00\n\x00c\x00,\x00/\x00b\x00", rulefile.Reading{}, "",
+			"file:1:1: the text is UTF-16; save the file as UTF-8"},
+		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
+			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,,,ignore,n\n",
+			"columns that say nothing here are passed over: \"Hits\"\nkeys that begin with"},
+		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
+			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
+			"file:2:1: the row has no key\nfile:3:1: a rule has no \"?\" in its path\n" +
+				"file:4:1: the row holds control characters\nfile:5:1: the row is no Unicode text\n" +
+				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
+				"file:8:1: \"g\" is no destination"},
+		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
+			"file:3:1: no request gets to this line"},
+	})
+}
+
+func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
+	const cut = "keys that begin with \"/\""
+	for _, header := range []string{"from,to,http status", "from,to,Type", "key,url,status code",
+		"source,destination,status code", "source,destination,type", "from,to,redirect",
+		"from,to,redirect type", "Path,Destination,Status", "old,new,status", "Old URL,New_URL,code",
+		"Alias,Target,Redirect type", "Redirect from,Redirect to,HTTP-Status"} {
+		migratetest.CheckAll(t, csv, []migratetest.Case{{header,
+			header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
+			rulefile.Reading{}, "a,/b,301\nc,gone\nd,gone\n", cut}})
+	}
+	migratetest.CheckAll(t, csv, []migratetest.Case{
+		{"no header", "/a;/b;permanent\n/c;;410\n/d;/e;temporary\n", rulefile.Reading{},
+			"a,/b,301\nc,gone\nd,/e,302\n", cut},
+		{"statuses with their names", "from,to,status\na,/b,308 Permanent Redirect\nc,,Gone\n",
+			rulefile.Reading{}, "a,/b,308\nc,gone\n", ""},
+		{"no statuses", "from,to,http status\na,/b,404\nc,/d,moved\n", rulefile.Reading{}, "",
+			"file:2:6: this column holds 301, 302, 303, 307, 308, permanent or temporary, or 410, not " +
+				"\"404\"; write pass as the destination, which lets the next handler answer, or gone as the " +
+				"destination for 410\nfile:3:6: this column holds 301"},
+		{"exchanged columns", "https://e.example/a,a\n/b,/c\n", rulefile.Reading{}, "b,/c\n",
+			"file:1:1: key and destination are exchanged; write a,https://e.example/a; or put a header " +
+				"in front: destination,key"},
+		{"full URLs", "from,to\nhttps://e.example/a,/c\n",
+			rulefile.Reading{Hosts: []string{"e.example"}}, "a,/c\n", cut},
+		{"a type of something else", "from,to,type\na,/b,page\nc,/d,301\ne,/f,\n", rulefile.Reading{},
+			"a,/b\nc,/d,301\ne,/f\n", "passed over: \"type\""},
+		{"a type of no redirect", "from,to,type\na,/b,200\nc,/d,Moved permanently\n",
+			rulefile.Reading{}, "", "file:2:6: this column holds 301\nfile:3:6: this column holds 301"},
+		{"a status and a type", "from,to,status,type\na,/b,301,302\n", rulefile.Reading{},
+			"a,/b,301\n", "passed over: \"type\""},
+		{"two types", "from,to,type,redirect\na,/b,301,302\n", rulefile.Reading{}, "a,/b,302\n",
+			"file:1:14: \"redirect\" is a second column for the status"},
+		{"two of the usual names", "path,old,new\na,b,/c\n", rulefile.Reading{}, "b,/c\n",
+			"file:1:6: \"old\" is a second column for the key"},
+		{"a proper name beside a usual one", "slug,url,path,new,statuscode,code\na,/b,/x,yes,404,301\n",
+			rulefile.Reading{}, "a,/b,301\n", "passed over: \"path\", \"new\", \"statuscode\""},
+		{"statuses in a column of another name", "from,to,Art,hits\na,/b,410,3\nc,/d,301,301\n",
+			rulefile.Reading{}, "a,/b\nc,/d\n", "file:1:9: the column \"Art\", which is passed over, " +
+				"holds nothing but statuses; call it status\npassed over: \"Art\", \"hits\""},
+		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
+			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y\n",
+			"file:3:1: a rule has no host; if \"b.example\" is this site's"},
+		{"a rule first that looks like a header", "path,/new\nold,gone\n", rulefile.Reading{},
+			"path,/new\nold,gone\n", ""},
+	})
+}
+
+func TestASourceTakesTheProperNamesOfColumnsAlone(t *testing.T) {
+	for _, text := range []string{"path,destination\na,/b\n", "from,to,type\na,/b,301\n",
+		"from,to,status\na,/b,permanent\n", "old,new,status\na,/b,301\n"} {
+		if migratetest.Loads(rulefile.CSV, text) == nil {
+			t.Errorf("%q loads", text)
+		}
+	}
+}
+
+func FuzzProgramCSV(f *testing.F) {
+	for _, text := range []string{
+		"source,target,regex,code,type,status\n/old,/new,0,301,url,active\n/d,,0,410,error,active\n",
+		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
+		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",
+		"source,destination,permanent,query\n/old,/blog,true,t\n",
+		"Old URL,New URL,type,Art\nhttps://a.example/a,/b,410,301\n/c,/d,page,301\n",
+		"keyword\turl\na\thttps://e.example\n",
+	} {
+		f.Add(text, true)
+		f.Add(text, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, hasDefaults bool) {
+		reading := rulefile.Reading{Hosts: []string{"a.example"}}
+		if hasDefaults {
+			reading.Exact, reading.Status, reading.Query = new(false), 303, resolver.QueryPreserve
+		}
+		out, done := migratetest.Convert(t, reading, csv, rulefile.JSON, text)
+		mayFail := strings.Contains(strings.Join(done.Remarks, ""), "the chains of what is written")
+		if err := migratetest.Loads(rulefile.JSON, out); err != nil && !mayFail {
+			t.Errorf("it does not load: %v\n%s", err, out)
+		}
+		if done.Exact < 0 {
+			t.Errorf("%+v", done)
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package tables
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// usual is a table of redirects that nobody has made for us, or our own: it may have other names
+// for its columns, and other words for a status.
+type usual struct {
+	t       migrate.Table
+	rows    *rulefile.Rows
+	columns []usualColumn // of the header
+	isGone  bool          // what the row is for
+}
+
+// usualColumn is a column of a header.
+type usualColumn struct {
+	name string
+	at   resolver.Position
+	own  string // its name here, "" for none
+	// isOurs tells that it is called so here, and isType that it is one of statuses where it has one.
+	isOurs, isType bool
+	// hasStatus and hasOther tell that fields that are passed over hold a status, or something else.
+	hasStatus, hasOther bool
+}
+
+func newUsual(in migrate.Input) *usual {
+	u := &usual{t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source)}
+	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
+	return u
+}
+
+// readRules reads a table of rules whose first row has been read, or an error instead.
+func (u *usual) readRules(
+	first []string, inFirst error, add func(resolver.Rule),
+) (found migrate.Found, err error) {
+	found.Warnings, err = u.t.Reading.ReadRows(u.rows, first, inFirst, func(rule resolver.Rule) {
+		if u.isGone {
+			rule.Value = resolver.GoneValue
+		}
+		add(rule)
+	})
+	return u.tellOfOthers(found, err)
+}
+
+// rename returns the names that columns have here. Where one has the proper name, no other is taken
+// for it.
+func (u *usual) rename(header []string) (names []string) {
+	u.columns = nil
+	proper := map[string]bool{}
+	for i, name := range header {
+		c := usualColumn{name: strings.Clone(name), at: u.rows.At(i)}
+		c.own, c.isOurs = rulefile.ColumnName(name)
+		proper[c.own] = proper[c.own] || c.isOurs
+		u.columns = append(u.columns, c)
+	}
+	hasStatus := proper["status"]
+	for i := range u.columns {
+		if c := &u.columns[i]; !c.isOurs {
+			if c.own, c.isType = rulefile.UsualColumnName(c.name); proper[c.own] {
+				c.own = ""
+			}
+			hasStatus = hasStatus || c.own == "status" && !c.isType
+		}
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.isType && hasStatus {
+			c.own = ""
+		}
+		names = append(names, c.own)
+	}
+	return names
+}
+
+// statusGone is the status that a table of redirects has for what is gone.
+const statusGone = 410
+
+// usualStatus returns the status that a field stands for, 410 for what is gone.
+func usualStatus(field string) (code int, ok bool) {
+	text := strings.ToLower(strings.TrimSpace(field))
+	number, _, _ := strings.Cut(text, " ") // 301 Moved Permanently
+	if number == "410" || text == resolver.GoneValue {
+		return statusGone, true
+	}
+	if code, ok = rulefile.ParseStatus(text); !ok {
+		code, ok = rulefile.ParseStatus(number)
+	}
+	return code, ok
+}
+
+// isOfStatus reports whether a field of a column that may hold something else is about a status.
+func isOfStatus(field string) bool {
+	text := strings.ToLower(strings.TrimSpace(field))
+	_, is := usualStatus(text)
+	return is || strings.Contains(text, "permanent") || strings.Contains(text, "tempora") ||
+		text != "" && text[0] >= '0' && text[0] <= '9'
+}
+
+// passesOver reports whether a field of a column says nothing, and takes down what it holds.
+func (c *usualColumn) passesOver(field string) bool {
+	if c.isOurs || field == "" || c.own != "" && !(c.isType && !isOfStatus(field)) {
+		return false
+	}
+	_, isStatus := usualStatus(field)
+	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
+	return true
+}
+
+// field returns what a field is in a table of rules.
+func (u *usual) field(i int, column, field string) (own string, err error) {
+	u.isGone = u.isGone && i > 0
+	switch {
+	case column == "key":
+		return u.withoutHost(field)
+	case u.rows.HasHeader() && u.columns[i].passesOver(field):
+		return "", nil
+	case field == "" || column != "status":
+		return field, nil
+	}
+	code, ok := usualStatus(field)
+	if !ok {
+		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
+			printable.Quote(field) + rulefile.InsteadOfStatus(field))
+	}
+	if u.isGone = code == statusGone; u.isGone {
+		return "", nil
+	}
+	return strconv.Itoa(code), nil
+}
+
+// withoutHost returns the path of a key that is a URL of the site, and any other key as it is.
+func (u *usual) withoutHost(key string) (string, error) {
+	host, path, isURL := migrate.CutURL(key)
+	switch {
+	case !isURL:
+		return key, nil
+	case !u.t.HasHost(host):
+		return "", migrate.OtherHost(host)
+	}
+	return path, nil
+}
+
+// tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
+func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, error) {
+	var names []string
+	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
+	for _, c := range u.columns {
+		if !u.rows.HasHeader() || c.isOurs || c.own != "" && !c.hasOther {
+			continue
+		}
+		names = append(names, c.name)
+		if c.hasStatus && !c.hasOther && !hasStatus {
+			listed, _ := errors.AsType[rulefile.Errors](err)
+			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
+				printable.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
+				"status, or remove it"})
+		}
+	}
+	if names != nil {
+		found.Warnings = slices.Insert(found.Warnings, 0, resolver.Warning{
+			Kind:    rulefile.WarnWholeTable,
+			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
+	}
+	return found, err
+}
+
+// isOtherHeader reports whether a first row seems to be a header that names no key: it names a URL
+// or a link, or has words, or one where the status stands, and nothing in it looks like a path, a
+// URL, or a value.
+func isOtherHeader(first []string) bool {
+	isHeading := func(field string) bool {
+		name := strings.ToLower(strings.TrimSpace(field))
+		return strings.Contains(name, " ") || strings.HasSuffix(name, "url") ||
+			strings.HasSuffix(name, "link")
+	}
+	isValue := func(field string) bool {
+		return strings.ContainsAny(field, "/.:") || resolver.IsValue(field)
+	}
+	if len(first) < 2 || slices.ContainsFunc(first[:2], isValue) {
+		return false
+	}
+	_, isStatus := usualStatus(first[min(2, len(first)-1)])
+	return slices.ContainsFunc(first[:2], isHeading) ||
+		len(first) > 2 && !isStatus && !slices.Contains(first[:3], "")
+}

@@ -1,0 +1,40 @@
+package migrate_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+)
+
+// endless is a text without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return copy(p, strings.Repeat("x", len(p))), nil }
+
+func TestAFileThatIsDecodedAsAWholeHasALimit(t *testing.T) {
+	_, err := migrate.ReadText(endless{}, "links")
+	if err == nil || !strings.HasPrefix(err.Error(), "links:1:1: the file has more than 64 MiB") {
+		t.Errorf("got %v", err)
+	}
+	text, err := migrate.ReadText(io.LimitReader(endless{}, 64<<20), "links")
+	if err != nil || len(text) != 64<<20 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+func TestWhatNoPathHoldsIsNoText(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x01": "it holds control characters; remove them", "é": "",
+		"\xff": "it is no Unicode text: save the file as UTF-8",
+	} {
+		got := ""
+		if err := migrate.CheckText("it", text); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}

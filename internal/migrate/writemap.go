@@ -1,0 +1,151 @@
+package migrate
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// Map is a path and a destination on each line, as a map of nginx, Apache or HAProxy has them.
+const Map rulefile.Format = "map"
+
+// ToFormats returns the formats that rules can be written in.
+func ToFormats() []rulefile.Format {
+	return []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects, Map}
+}
+
+// ParseTo returns the format that name stands for, of those that rules can be written in.
+func ParseTo(name string) (rulefile.Format, error) {
+	if to := rulefile.Format(name); slices.Contains(ToFormats(), to) {
+		return to, nil
+	}
+	return "", fmt.Errorf("the formats are %s, not %q", ListOf(ToFormats()), name)
+}
+
+// ListOf lists formats in a sentence.
+func ListOf(formats []rulefile.Format) string {
+	names := make([]string, len(formats))
+	for i, format := range formats {
+		names[i] = string(format)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// Write writes rules in one of [ToFormats]. The error is that of [rulefile.Write].
+func Write(w io.Writer, to rulefile.Format, rules iter.Seq[resolver.Rule]) error {
+	if to == Map {
+		return writeMap(w, rules)
+	}
+	return rulefile.Write(w, to, rules)
+}
+
+// writeMap writes rules as a map: a path, a blank and a destination on each line, as HAProxy and
+// Apache read it. Of a rule it says nothing else.
+func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+	var errs rulefile.Errors
+	b := bufio.NewWriter(w)
+	for rule := range rules {
+		if err := checkInMap(rule); err != nil {
+			errs = append(errs, &rulefile.Error{Position: rule.Position,
+				Message: "key " + printable.Quote(rule.Key) + ": " + err.Error()})
+			continue
+		}
+		b.WriteString("/" + rule.Key + " " + rule.Value + "\n")
+	}
+	if err := b.Flush(); err != nil { // the first error of all that was written
+		return err
+	}
+	if errs == nil {
+		return nil
+	}
+	return errs
+}
+
+// checkInMap refuses what no line of a map says.
+func checkInMap(rule resolver.Rule) error {
+	switch {
+	case resolver.IsTemplate(rule.Key):
+		return errors.New("a map has no templates; write a rule for each path")
+	case rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue:
+		return errors.New("a map has destinations alone, and this rule none; answer its path in the " +
+			"configuration of what looks up the map")
+	case strings.ContainsAny(rule.Key+rule.Value, Space+"\n"):
+		return errors.New("a map has no spaces in paths and destinations; write %20")
+	case strings.HasSuffix(rule.Value, ";"), strings.HasSuffix(rule.Value, "{"):
+		return errors.New(
+			"a destination of a map does not end in \";\" or \"{\", which lines of nginx's " +
+				"do; write it percent-encoded")
+	case CheckDestination(rule.Value) != nil:
+		return CheckDestination(rule.Value)
+	}
+	return checkPathInMap(rule.Key)
+}
+
+// plainKey is a key that is read in a map as it is.
+var plainKey = regexp.MustCompile(`^\w[\w.~-]*(/\w[\w.~-]*)*$`)
+
+// checkPathInMap refuses a key that is read as another one.
+func checkPathInMap(key string) (err error) {
+	if plainKey.MatchString(key) { // as most are
+		return nil
+	}
+	again := ""
+	t := redirects.NewTable(redirects.Options{
+		Report: func(r redirects.Report) { err = errors.New(r.Message) },
+	})
+	t.Add(redirects.Line{Path: redirects.Text(EncodePercents("/" + key)),
+		To: redirects.Literal("https://map.example")})
+	t.Rules(func(rule resolver.Rule) { again = rule.Key })
+	if err == nil && again != key {
+		err = errors.New("a map would have it as " + again + "; write the key so")
+	}
+	return err
+}
+
+// approximationInMap says in which ways a rule differs in a map, or "".
+func approximationInMap(rule resolver.Rule) string {
+	isIgnored, isDefault := rule.Query == resolver.QueryIgnore, rule.Query == resolver.QueryDefault
+	var ways []string
+	for _, way := range []struct {
+		is  bool
+		how string
+	}{
+		{rule.Status != 0, "a map has no status, so that " + strconv.Itoa(rule.Status) + " is for the " +
+			"configuration of what looks it up"},
+		{!isPlainASCII(rule.Key), "nginx and Apache look up decoded paths and HAProxy those of the " +
+			"request, so that a key with \"%\" or beyond ASCII is found by one of them at most"},
+		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "nginx takes quotation marks, braces, " +
+			"\";\", \"$\" and \"\\\" for something else; write them percent-encoded for nginx"},
+		{!rule.Exact, "a map has the path alone, and nothing below it"},
+		{!isIgnored && (HasQuery(rule.Value) || !isDefault), "a map has no query modes, and requests " +
+			"add nothing to a query"},
+		{isIgnored && !HasQuery(rule.Value), "a map has no query modes, so that ignore is for the " +
+			"configuration of what looks it up"},
+		{rule.Unlisted, "a map has no unlisted rules"},
+		{rule.Note != "", "a map has no notes"},
+	} {
+		if way.is {
+			ways = append(ways, way.how)
+		}
+	}
+	return strings.Join(ways, "; ")
+}
+
+// isPlainASCII reports whether a path is the same decoded and encoded.
+func isPlainASCII(path string) bool {
+	isOther := func(r rune) bool { return r == '%' || r >= utf8.RuneSelf }
+	return !strings.ContainsFunc(path, isOther)
+}

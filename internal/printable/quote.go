@@ -1,0 +1,14 @@
+package printable
+
+import "strconv"
+
+// Quote returns a text in quotation marks, with what cannot be seen escaped, and of a long one its
+// beginning. A message is not to be longer than the line that it is about, however often it names a
+// key.
+func Quote(text string) string {
+	const most = 200
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,241 @@
+package redirects
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// destination is the destination of a line, cut also where its query and its fragment begin.
+type destination struct {
+	pieces                []destinationPiece
+	isInternal            bool
+	hasQuery, hasFragment bool
+	// splats is how often what spans segments stands in the path, splatsBehind how often behind it.
+	splats, splatsBehind int
+}
+
+// destinationPiece is text of a destination, or what stands for a part of the path.
+type destinationPiece struct {
+	Piece
+	part destinationPart
+}
+
+// destinationPart is where in a destination something stands.
+type destinationPart uint8
+
+const (
+	inPath destinationPart = iota // also in scheme and host
+	inQuery
+	inFragment
+)
+
+var (
+	errInHost = errors.New("a placeholder stands in the host of the destination, which no " +
+		"request may choose; write a line for each host")
+	errSlashBehindSpan = errors.New("a path with \"*\" in its middle has no slash at its end; write " +
+		"a line for each path")
+	errNotCaptured = errors.New("the destination has a part of the path that is not captured there")
+)
+
+// newDestination cuts a destination of a path that captures these variables.
+func newDestination(to []Piece, captured []string) (d destination, err error) {
+	d.isInternal = len(to) == 0 || to[0].Variable != "" || !isURL(to[0].Text)
+	hostAhead := !d.isInternal
+	part := inPath
+	for i, p := range to {
+		if p.Variable != "" {
+			switch {
+			case !slices.Contains(captured, p.Variable):
+				return d, errNotCaptured
+			case hostAhead:
+				return d, errInHost
+			}
+			d.pieces = append(d.pieces, destinationPiece{p, part})
+			if p.Variable == Splat && part == inPath {
+				d.splats++
+			} else if p.Variable == Splat {
+				d.splatsBehind++
+			}
+			continue
+		}
+		behindScheme := p.Text
+		if i == 0 {
+			_, behindScheme, _ = strings.Cut(p.Text, "://")
+		}
+		hostAhead = hostAhead && !strings.ContainsAny(behindScheme, "/?#")
+		part = d.addText(p.Text, part)
+	}
+	return d, nil
+}
+
+// addText adds text, and returns the part in which it ends. "?" and "#" belong to what they begin.
+func (d *destination) addText(text string, part destinationPart) destinationPart {
+	ends := [...]string{inPath: "?#", inQuery: "#", inFragment: ""}
+	for {
+		end := indexAny(text, ends[part])
+		if end > 0 {
+			d.pieces = append(d.pieces, destinationPiece{Piece{Text: text[:end]}, part})
+		}
+		if text = text[end:]; text == "" {
+			return part
+		}
+		if text[0] == '?' {
+			part, d.hasQuery = inQuery, true
+		} else {
+			part, d.hasFragment = inFragment, true
+		}
+	}
+}
+
+// indexAny returns where one of some bytes stands first, or the length of the text.
+func indexAny(text, bytes string) int {
+	if i := strings.IndexAny(text, bytes); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
+// piecesText writes a destination down as [pathText] does a path.
+func piecesText(pieces []Piece) string {
+	if len(pieces) == 1 && pieces[0].Variable == "" {
+		return pieces[0].Text
+	}
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+		if p.Variable != "" {
+			b.WriteString("{" + p.Variable + "}")
+		}
+	}
+	return b.String()
+}
+
+// endsInSplat reports whether the path of the destination ends in what spans segments, and has it
+// nowhere else.
+func (d *destination) endsInSplat() bool {
+	path := d.pathPieces()
+	return d.splats == 1 && path[len(path)-1].Variable == Splat
+}
+
+// appendsSplat is endsInSplat for whole segments, which are not in the query either.
+func (d *destination) appendsSplat() bool {
+	path := d.pathPieces()
+	return d.endsInSplat() && d.splatsBehind == 0 && len(path) > 1 &&
+		strings.HasSuffix(path[len(path)-2].Text, "/")
+}
+
+func (d *destination) pathPieces() []destinationPiece {
+	end := slices.IndexFunc(d.pieces, func(p destinationPiece) bool { return p.part != inPath })
+	if end < 0 {
+		end = len(d.pieces)
+	}
+	return d.pieces[:end]
+}
+
+// write writes the destination with values in the place of variables. isTemplate tells that the key
+// has some.
+func (d *destination) write(isTemplate bool, valueOf func(variable string) []Piece) string {
+	var b strings.Builder
+	isEmpty, isBehind := false, false // the value in front; there is one in the path
+	for _, p := range d.pieces {
+		text := p.Text
+		if isTemplate {
+			text = bracesEncoded.Replace(text)
+		}
+		if isBehind && strings.HasPrefix(text, "/") && strings.HasSuffix(b.String(), "/") {
+			text = text[1:]
+		}
+		isBehind = p.Variable != "" && p.part == inPath
+		b.WriteString(text)
+		if p.Variable == "" {
+			isEmpty = false
+			continue
+		}
+		value := valueOf(p.Variable)
+		isEmpty = len(value) == 0
+		for _, v := range value {
+			if p.part == inPath && strings.HasSuffix(b.String(), "/") {
+				v.Text = strings.TrimPrefix(v.Text, "/")
+			}
+			p.part.write(&b, v)
+		}
+	}
+	if isEmpty {
+		return strings.TrimRight(b.String(), "?#")
+	}
+	return b.String()
+}
+
+// write writes a value. In a query it is encoded, so that it adds no parameter.
+func (part destinationPart) write(b *strings.Builder, v Piece) {
+	switch {
+	case v.Variable == "":
+		b.WriteString(bracesEncoded.Replace(v.Text))
+	case part == inQuery:
+		b.WriteString("{" + v.Variable + "}")
+	default:
+		b.WriteString("{+" + v.Variable + "}")
+	}
+}
+
+// withoutSplat writes the destination where what spans segments is nothing.
+func (d *destination) withoutSplat() string {
+	return d.write(false, func(string) []Piece { return nil })
+}
+
+// paths returns the paths that an internal destination can have; ok is false where no key is for
+// them. isFront asks for what stands in front of what spans segments, and all below that.
+func (d *destination) paths(isFront bool) (set paths, ok bool) {
+	pieces := d.pathPieces()
+	parts := make([]Part, 0, len(pieces))
+	isCut := false // the last segment is not all in front of it
+	for i, p := range pieces {
+		if isCut = p.Variable == Splat && isFront; isCut {
+			break
+		}
+		part := Part{Text: p.Text}
+		if p.Variable != "" {
+			part.Variable = Splat
+		}
+		if isLast := i == len(pieces)-1; p.Variable == Splat {
+			part.Spans = Several
+			if before := pieces[max(0, i-1)].Text; isLast && strings.HasSuffix(before, "/") {
+				part.Spans = Rest
+			} else if isLast {
+				part.Spans = One // and what is below
+				isFront = true
+			}
+		}
+		parts = append(parts, part)
+	}
+	segments, err := SegmentsOf(parts)
+	if n := len(segments); n > 0 && (isCut || segments[n-1] == Segment{}) {
+		segments = segments[:n-1] // or a slash at the end
+	}
+	isWrong := func(s Segment) bool { return s == Segment{} || s.Spans == Several && !isAlone(s) }
+	if err != nil || len(segments) >= maxSegments || slices.ContainsFunc(segments, isWrong) {
+		return set, false
+	}
+	set = pathsOf(segments, SlashesIgnored)[0]
+	set.below = set.below || isFront
+	return set, true
+}
+
+func isAlone(s Segment) bool { return s.Before == "" && s.After == "" }
+
+// cutPath cuts a destination behind its path.
+func cutPath(destination string) (path, rest string) {
+	end := indexAny(destination, "?#")
+	return destination[:end], destination[end:]
+}
+
+// hasQuery reports whether a destination has a query.
+func hasQuery(destination string) bool {
+	before, _, _ := strings.Cut(destination, "#")
+	return strings.Contains(before, "?")
+}

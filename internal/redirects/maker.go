@@ -1,0 +1,191 @@
+package redirects
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// maker makes the rules of a table's lines.
+type maker struct {
+	*Table
+	owners *owners
+	madeRules
+	pass       func(resolver.Rule)
+	leading    []int // lines that lead all below a path to another one of the site
+	isDynamic  bool  // a line has variables in its path
+	firstLater int
+	whole      int  // the line that takes every path, none for none
+	hasTails   bool // a destination has a query or a fragment
+	// unslashed are the rules for paths without a slash at their end, where that counts.
+	unslashed []madeRule
+	left      []int // the lines that are left out
+	compared  int   // how often one of them has been compared with another line
+	isPlain   bool  // all lines are
+}
+
+// Rules passes the rules of all lines to add, in the order of the lines.
+func (t *Table) Rules(add func(resolver.Rule)) {
+	m := &maker{
+		Table: t, madeRules: newMadeRules(), pass: add, whole: none,
+		firstLater: len(t.lines), isPlain: !t.TakesBelow,
+	}
+	m.slashes = t.Slashes
+	m.owners = newOwners(func(line int) bool { return t.lines[line].refused != nil })
+	for _, line := range t.laterLines() {
+		t.store(&line)
+	}
+	for i := range t.lines {
+		m.prepare(i)
+	}
+	m.findFollowing()
+	m.decideSlashes()
+	if !m.makeAll() {
+		return
+	}
+	m.letSlashesPass()
+	m.reportLeftOut()
+	if t.Slashes == SlashesMerged && len(t.lines) > 0 {
+		t.Remark("%s tells a path from that with a slash at its end, and rules take both", t.Program)
+	}
+}
+
+// makeAll passes on the rules of all lines. It reports whether there have not been too many errors.
+func (m *maker) makeAll() bool {
+	together := ""
+	for i := range m.lines {
+		if m.wrong >= MaxErrors && m.IsGivenUp(m.placeOf(i)) {
+			return false
+		}
+		if m.makePlain(i) {
+			continue
+		}
+		if refused := m.lines[i].refused; refused != nil {
+			m.refuse(i, refused)
+			together = ""
+			continue
+		}
+		t := m.translationOf(i)
+		t.together, together = together, ""
+		if together = m.togetherWithNext(i, t); together != "" {
+			continue
+		}
+		if err := m.makeLine(i, t); err != nil {
+			m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
+		}
+	}
+	return true
+}
+
+// laterLines returns the lines that come behind all others. Where the last line counts, those are
+// left out whose path one behind them has, too, in either letter case.
+func (t *Table) laterLines() (kept []Line) {
+	if !t.LastCounts {
+		return t.later
+	}
+	lastOf := make(map[string]resolver.Position, len(t.later))
+	for _, line := range slices.Backward(t.later) {
+		path := strings.ToLower(pathText(line.Path))
+		if line.Refused != nil {
+			kept = append(kept, line)
+		} else if last, isReplaced := lastOf[path]; isReplaced {
+			t.Report(Report{NeverReached, line.At, fmt.Sprintf("%s takes the last of several redirects "+
+				"of a path, which is that at %s", t.Program, last)})
+		} else {
+			lastOf[path], kept = line.At, append(kept, line)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// prepare takes down what other lines have to know of a line, and what it leaves to the table.
+func (m *maker) prepare(i int) {
+	stored := &m.lines[i]
+	stored.status = cmp.Or(stored.status, int16(m.Status))
+	m.hasTails = m.hasTails || strings.ContainsAny(stored.to, "?#")
+	if t := stored.translation; t != nil {
+		m.hasTails = m.hasTails || t.target.hasQuery || t.target.hasFragment
+		t.Status = cmp.Or(t.Status, m.Status)
+		if t.Query == resolver.QueryDefault && !t.target.hasQuery {
+			t.Query = m.Query
+		}
+		stored.query = t.Query
+	} else if stored.query == resolver.QueryDefault && !hasQuery(stored.to) {
+		stored.query = m.Query
+	}
+	isDynamic, isBelow := m.registerLine(i)
+	m.isDynamic = m.isDynamic || isDynamic
+	m.isPlain = m.isPlain && !isDynamic && !isBelow
+	if t := stored.translation; isBelow && t.Answer == Leads && t.target.isInternal &&
+		t.target.endsInSplat() {
+		m.leading = append(m.leading, i)
+	}
+}
+
+// translationOf returns what a line takes, and where it leads.
+func (m *maker) translationOf(i int) *translation {
+	stored := &m.lines[i]
+	if stored.translation != nil {
+		return stored.translation
+	}
+	t, _ := translate(&Line{At: m.placeOf(i), Path: Text("/" + stored.key), To: Literal(stored.to),
+		Answer: stored.answer, Status: int(stored.status), Query: stored.query}, m.Slashes)
+	return t
+}
+
+// placeOf returns where a line stands.
+func (m *maker) placeOf(i int) resolver.Position {
+	stored := &m.lines[i]
+	return resolver.Position{Source: m.source, Line: int(stored.line), Column: int(stored.column)}
+}
+
+// makePlain passes on the rule of a line that leads a path without variables somewhere, in a table
+// of which no line has any: of most lines, by the shortest way. It reports whether it has.
+func (m *maker) makePlain(i int) bool {
+	stored := &m.lines[i]
+	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||
+		len(m.left) > 0 || m.isCompared || m.isPair(i) {
+		return false
+	}
+	if owner, has := m.owners.of(i, stored.key, false); has != nothing {
+		m.reportOwned(i, owner)
+		return true
+	}
+	rule := madeRule{line: i, rule: resolver.Rule{
+		Position: m.placeOf(i), Key: stored.key, Value: stored.to, Status: int(stored.status),
+		Exact: true,
+	}}
+	if leadsToItself(rule.rule) {
+		return false
+	}
+	rule.rule.Query = queryOf(stored.query, stored.to)
+	m.adaptToChain(i, &rule.rule)
+	m.emit(&rule)
+	return true
+}
+
+// emit passes on a rule, with what is below its path if its line goes on there. What is below goes
+// by the order of rules: the longest key wins.
+func (m *maker) emit(made *madeRule) {
+	rule := made.rule
+	if rule.Value == resolver.PassValue {
+		if !m.isPlain || !m.PassesThere {
+			m.pass(rule)
+		}
+		return
+	}
+	onward := m.lines[made.line].onward
+	if onward == Appends || m.TakesBelow && !m.captured[rule.Position] {
+		rule.Exact = false
+	}
+	m.pass(rule)
+	if onward == Swallows {
+		rule.Key += "/{+_rest}"
+		rule.Value = bracesEncoded.Replace(rule.Value)
+		m.pass(rule)
+	}
+}

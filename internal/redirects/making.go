@@ -1,0 +1,288 @@
+package redirects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// makeLine passes on the rules of a line, or says why it has none.
+func (m *maker) makeLine(i int, t *translation) error {
+	if m.whole == none && t.takesAll() && t.passes() {
+		m.whole = i
+		m.reportNotes(t)
+		m.noteLeftOut(i, t)
+		return nil
+	}
+	if m.whole != none {
+		m.reportOwned(i, m.whole)
+		return nil
+	}
+	made, owner, err := m.rulesOf(i, t)
+	switch {
+	case err != nil:
+		return err
+	case len(made) == 0:
+		m.reportOwned(i, owner)
+		return nil
+	}
+	m.reportNotes(t)
+	m.endWays(i, t)
+	for _, rule := range made {
+		if m.Slashes == SlashesKept && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
+			m.unslashed = append(m.unslashed, rule)
+		}
+	}
+	m.passOn(made)
+	if t.takesAll() {
+		m.whole = i
+	}
+	m.noteLeftOut(i, t)
+	return nil
+}
+
+// rulesOf returns the rules of a line, and those that lines in front need beside them. Where there
+// is none, it returns the line that takes all.
+func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err error) {
+	owner, m.extraOfLine = none, 0
+	sets := slices.Clone(t.sets)
+	for j := 0; j < len(sets); j++ {
+		set := &sets[j]
+		by, has := m.ownerOfAny(i, set)
+		if has == itself && t.slashes == SlashesKept && set.endsInSplat() {
+			// the line in front has not the path with a slash at its end
+			path := set.itself()
+			slashed := path.slashed()
+			if !slashed.isWithinAny(m.translationOf(by).sets) {
+				sets = append(sets, slashed)
+				set = &sets[j]
+			}
+		}
+		if has == all {
+			owner = by
+			continue
+		}
+		for _, rule := range t.rules(set, true, has == itself && t.together == "") {
+			rule.line = i
+			more, by, err := m.completed(rule)
+			if err != nil {
+				return nil, none, err
+			}
+			owner = max(owner, by)
+			made = append(made, more...)
+		}
+	}
+	return made, owner, nil
+}
+
+// endWays makes the rules that end a line's way to itself, where no line in front takes the paths.
+func (m *maker) endWays(i int, t *translation) {
+	first := ""
+	for _, set := range t.ends() {
+		owner, has := m.ownerOfAny(i, &set)
+		if has == all {
+			continue
+		}
+		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
+			rule.isExtra, rule.line = true, i
+			made, owner, err := m.completed(rule)
+			if err == nil && owner == none && m.passOn(made) && first == "" {
+				first = rule.rule.Key
+			}
+		}
+	}
+	if first == "" {
+		return
+	}
+	how := "would never end"
+	if m.EndsThere {
+		how = "ends at the service, too"
+	}
+	m.Approximate(t.At, "the line leads to paths that it takes itself, which "+how+": the next "+
+		"handler answers at /"+first)
+}
+
+// passOn passes on rules whose keys have none yet, and reports whether there are any.
+func (m *maker) passOn(rules []madeRule) (isMade bool) {
+	for _, rule := range rules {
+		if _, there := m.lineOfKey(rule.rule.Key); !there {
+			m.remember(rule)
+			m.adaptToChain(rule.line, &rule.rule)
+			m.emit(&rule)
+			isMade = true
+		}
+	}
+	return isMade
+}
+
+// letSlashesPass makes a rule for each path that stands in a line without a slash at its end, which
+// the line does not take with one.
+func (m *maker) letSlashesPass() {
+	for _, path := range m.unslashed {
+		set := path.set.slashed()
+		if _, isMade := m.lineOfKey(set.key()); isMade {
+			continue
+		}
+		made, owner, err := m.completed(madeRule{set: set, line: len(m.lines), isExtra: true,
+			rule: resolver.Rule{
+				Position: path.rule.Position, Key: set.key(), Value: resolver.PassValue, Exact: true,
+			}})
+		if owner != none {
+			made, err = m.rulesAt(owner, &set)
+		}
+		if err == nil {
+			m.passOn(made)
+		}
+	}
+}
+
+// isPair reports whether the i-th line could become one rule with that in front of it or behind it.
+func (m *maker) isPair(i int) bool {
+	if !m.PairsBelow {
+		return false
+	}
+	for _, n := range []int{i, i + 1} {
+		if n < len(m.lines) && m.lines[n].translation != nil && m.lines[n].translation.spans {
+			return true
+		}
+	}
+	return false
+}
+
+// togetherWithNext returns the destination of a line for a path, if the next line, for all below
+// that path, goes on with it: then the two are one rule.
+func (m *maker) togetherWithNext(i int, t *translation) (destination string) {
+	if i+1 == len(m.lines) || !m.isPair(i+1) || t.Answer != Leads || len(t.sets) != 1 ||
+		t.sets[0].below {
+		return ""
+	}
+	next := m.lines[i+1].translation
+	if next == nil || !slices.Equal(next.Path, Below(t.Path)) || next.Answer != Leads ||
+		next.Status != t.Status || !next.isAppended(&next.sets[0]) {
+		return ""
+	}
+	if _, has := m.ownerOf(i, &t.sets[0]); has != nothing || m.whole != none {
+		return ""
+	}
+	below := next.rules(&next.sets[0], true, false)[0].rule.Value
+	itself := t.rules(&t.sets[0], true, false)[0].rule.Value
+	path, rest := cutPath(itself)
+	if strings.TrimSuffix(path, "/")+"/"+rest != below {
+		return ""
+	}
+	return itself
+}
+
+// refuse says that a line is no rule: in an error, or when all have been made.
+func (m *maker) refuse(i int, r *refusal) {
+	m.lines[i].refused = r
+	if m.RefusedIsWrong {
+		m.wrong++
+		m.Report(Report{Wrong, r.at, r.why.Error() + "; or leave such lines out: unsupported skip in " +
+			"the source's block, or --unsupported skip"})
+		return
+	}
+	m.left = append(m.left, i)
+}
+
+// reportOwned says what becomes of a line of which another one takes all.
+func (m *maker) reportOwned(i, owner int) {
+	isApart, isSame := m.slashApart(i, owner)
+	switch {
+	case isSame: // the other one's rule does what both do
+		return
+	case isApart:
+		m.Report(Report{LeftOut, m.placeOf(i), fmt.Sprintf("a rule takes a path with and without a "+
+			"slash at its end, and the line at %s has this one already, and leads elsewhere; use "+
+			"Caddy's redir for one of the two; the line is left out", m.placeOf(owner))})
+		return
+	}
+	remedy := "put this line in front of it"
+	if m.LaterRemedy != "" && owner < m.firstLater && i >= m.firstLater {
+		remedy = m.LaterRemedy
+	}
+	m.Report(Report{NeverReached, m.placeOf(i), fmt.Sprintf("no request gets to this line, as that "+
+		"at %s comes first and takes all that it would take; %s, or remove one of the two",
+		m.placeOf(owner), remedy)})
+}
+
+// slashApart reports whether a line has paths without a slash at the end, and another one in front
+// of it the same with one, or the other way round, and whether both say the same.
+func (m *maker) slashApart(i, other int) (isApart, isSame bool) {
+	if m.Slashes != SlashesMerged || other == none || m.lines[i].hasSlash == m.lines[other].hasSlash {
+		return false, false
+	}
+	a, b := m.translationOf(i), m.translationOf(other)
+	if a.endsInRest() || b.endsInRest() {
+		return false, false
+	}
+	isVariable := func(p Piece) bool { return p.Variable != "" }
+	isSamePath := m.keyOf(pathText(a.Path)) == m.keyOf(pathText(b.Path))
+	isSame = (isSamePath || !slices.ContainsFunc(a.To, isVariable)) &&
+		slices.Equal(a.To, b.To) && slices.Equal(a.Itself, b.Itself) && a.Answer == b.Answer &&
+		a.Status == b.Status && a.Query == b.Query
+	return true, isSame
+}
+
+// warnOfSlash warns of a destination from which another line leads on, though the program tells its
+// path from the destination's, as one of the two has a slash at the end.
+func (m *maker) warnOfSlash(to string, next int, at resolver.Position) {
+	if m.Slashes != SlashesMerged || m.lines[next].hasSlash == strings.HasSuffix(to, "/") {
+		return
+	}
+	if t := m.lines[next].translation; t != nil && t.endsInRest() {
+		return
+	}
+	m.Approximate(at, fmt.Sprintf("the line at %s leads on from the destination here, as a "+
+		"slash at the end of a path makes no difference; there clients stay at %s", m.placeOf(next), to))
+}
+
+// reportNotes says what a line means here that is not quite what it means elsewhere.
+func (m *maker) reportNotes(t *translation) {
+	switch {
+	case t.Answer == Passes && len(t.Notes) == 0 && !m.PassesThere:
+		m.Approximate(t.At, "the line redirects nothing that it takes: the next handler answers it")
+	case t.Answer == Passes:
+	case t.isIdle:
+		m.Approximate(t.At, "the line leads to the path that it takes, where at most a slash at the end "+
+			"differs: the next handler answers what it takes; remove the line")
+	case t.takesAll():
+		m.Approximate(t.At, "no rule is for \"/\", so this line takes every path but that one; use "+
+			"Caddy's redir for it")
+	}
+	for _, note := range t.Notes {
+		m.Approximate(t.At, note)
+	}
+}
+
+// noteLeftOut takes down which lines that are left out the i-th one gets requests of.
+func (m *maker) noteLeftOut(i int, t *translation) {
+	const mostCompared = 1 << 22
+	for _, n := range m.left {
+		left := m.lines[n].refused
+		if m.compared++; left.next > 0 || m.compared > mostCompared {
+			continue
+		}
+		for j := range left.sets {
+			if left.sets[j].overlapsAny(t.sets) {
+				left.next = i
+				break
+			}
+		}
+	}
+}
+
+// reportLeftOut says which lines are left out.
+func (m *maker) reportLeftOut() {
+	for _, n := range m.left {
+		left := m.lines[n].refused
+		message := left.why.Error() + "; the line is left out"
+		if left.next > 0 {
+			message += ", and the line at " + m.placeOf(left.next).String() + " gets requests that it " +
+				"would have taken"
+		}
+		m.Report(Report{LeftOut, left.at, message})
+	}
+}

@@ -1,0 +1,228 @@
+package redirects
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
+)
+
+// pattern returns a set as the resolver compares it.
+func (s *paths) pattern() *pattern.Pattern {
+	if s.compiled == nil {
+		s.compiled = patternOf(resolver.Rule{Key: s.key(), Exact: !s.below})
+	}
+	return s.compiled
+}
+
+// overlaps reports whether two sets have a path in common.
+func (s *paths) overlaps(other *paths) bool {
+	if len(s.segments) == 0 || len(other.segments) == 0 {
+		return s.below || other.below
+	}
+	_, both := s.pattern().Overlap(other.pattern())
+	return both
+}
+
+// overlapsAny reports whether a set has a path in common with one of several.
+func (s *paths) overlapsAny(others []paths) bool {
+	for i := range others {
+		if s.overlaps(&others[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWithin reports whether all paths of a set are those of another. Of sets with several variables
+// that span segments, it may miss that.
+func (s *paths) isWithin(other *paths) bool {
+	own, span := s.split()
+	theirs, theirSpan := other.split()
+	isOpen := s.below || span
+	switch {
+	case isOpen && !other.below && !theirSpan, len(own[0]) < len(theirs[0]):
+		return false
+	case theirSpan && s.below && len(theirs[1]) > 0, len(own[1]) < len(theirs[1]) && span:
+		return false
+	}
+	if theirSpan && !span {
+		// what they have behind their variable is at the end of the path
+		cut := len(own[0]) - len(theirs[1])
+		if cut <= len(theirs[0]) {
+			return false
+		}
+		own[0], own[1] = own[0][:cut], own[0][cut:]
+	} else if !other.below && !theirSpan && len(own[0]) > len(theirs[0]) {
+		return false
+	}
+	front, behind := own[0][:len(theirs[0])], own[1][len(own[1])-len(theirs[1]):]
+	return areWithin(front, theirs[0]) && areWithin(behind, theirs[1])
+}
+
+// split returns the segments in front of the variable that spans some and behind it, and whether
+// there is one.
+func (s *paths) split() (segments [2][]segment, hasSpan bool) {
+	at := slices.IndexFunc(s.segments, func(s segment) bool { return s.spans })
+	if at < 0 {
+		return [2][]segment{s.segments}, false
+	}
+	return [2][]segment{s.segments[:at], s.segments[at+1:]}, true
+}
+
+func areWithin(segments, others []segment) bool {
+	for i := range others {
+		if !segments[i].isWithin(&others[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isWithin reports whether a segment takes nothing that another one does not.
+func (s *segment) isWithin(other *segment) bool {
+	switch {
+	case s.isText() && other.isText():
+		return canonical(s.before) == canonical(other.before)
+	case s.isText():
+		return other.takes(s.before)
+	case other.isText():
+		return false
+	}
+	return strings.HasPrefix(canonical(s.before), canonical(other.before)) &&
+		strings.HasSuffix(canonical(s.after), canonical(other.after))
+}
+
+// takes reports whether a segment with a variable takes a text.
+func (s *segment) takes(text string) bool {
+	text, before, after := canonical(text), canonical(s.before), canonical(s.after)
+	return len(text) > len(before)+len(after) &&
+		strings.HasPrefix(text, before) && strings.HasSuffix(text, after)
+}
+
+// isLike reports whether two sets have the same paths.
+func (s *paths) isLike(other *paths) bool { return s.isWithin(other) && other.isWithin(s) }
+
+// and returns the paths that two sets have in common, with the variables of the first. No segment
+// of theirs spans several, unless it is one of the other, below all that the first one says. It
+// reports false where there are none.
+func (s *paths) and(other *paths) (both paths, ok bool) {
+	n := max(len(s.segments), len(other.segments))
+	if n > len(s.segments) && !s.below || n > len(other.segments) && !other.below {
+		return both, false
+	}
+	both = *s
+	both.segments, both.below, both.compiled = nil, s.below && other.below, nil
+	for i := range n {
+		if !both.addCommon(s.segmentAt(i), other.segmentAt(i)) {
+			return both, false
+		}
+	}
+	return both, true
+}
+
+// common is and also for sets of paths that end in a slash, somewhere below others.
+func (s *paths) common(other *paths) (sets []paths, ok bool) {
+	a, isSlashedA := s.withoutSlash()
+	b, isSlashedB := other.withoutSlash()
+	if !isSlashedA && !isSlashedB {
+		both, ok := s.and(other)
+		return []paths{both}, ok && !s.hasSpan() && !other.hasSpan()
+	}
+	isOpen := func(set *paths, isSlashed bool) bool {
+		return isSlashed || set.below || set.isSlashed()
+	}
+	if a.hasSpan() || b.hasSpan() || !isOpen(s, isSlashedA) || !isOpen(other, isSlashedB) {
+		return nil, false
+	}
+	both, ok := a.and(&b)
+	if !ok {
+		return nil, false
+	}
+	path := both.itself()
+	if front := max(a.own(isSlashedA), b.own(isSlashedB)); front < len(path.segments) {
+		path.segments = path.segments[:front] // what is behind it is somewhere below alone
+	} else {
+		sets = append(sets, path.slashed())
+	}
+	if both.below {
+		path = path.with(segment{name: path.freeName(Splat), spans: true})
+		sets = append(sets, path.slashed())
+	}
+	return sets, true
+}
+
+// withoutSlash returns what is below a path, of a set that has that with a slash at its end.
+func (s *paths) withoutSlash() (set paths, isSlashed bool) {
+	n := len(s.segments)
+	if !s.isSlashed() {
+		return *s, false
+	}
+	set = *s
+	set.compiled = nil
+	if n < 2 || !s.segments[n-2].spans {
+		set.segments = s.segments[:n-1]
+		return set, false
+	}
+	set.segments = append(slices.Clone(s.segments[:n-2]), segment{name: s.segments[n-2].name})
+	set.below = true
+	return set, true
+}
+
+// own is how many segments a set has, without that which [paths.withoutSlash] has added.
+func (s *paths) own(isSlashed bool) int {
+	if isSlashed {
+		return len(s.segments) - 1
+	}
+	return len(s.segments)
+}
+
+// segmentAt returns the i-th segment of a set; nil for any below its paths.
+func (s *paths) segmentAt(i int) *segment {
+	if i < len(s.segments) {
+		return &s.segments[i]
+	}
+	return nil
+}
+
+// addCommon adds what two segments have in common, of which the first one's capture counts. It
+// reports false where that is nothing.
+func (s *paths) addCommon(a, b *segment) bool {
+	var common segment
+	switch {
+	case a == nil && b == nil:
+		common = segment{name: Splat}
+	case a == nil:
+		common = *b
+		common.capture = ""
+	case b == nil:
+		common = *a
+	default:
+		var ok bool
+		if common, ok = a.and(b); !ok {
+			return false
+		}
+	}
+	if !common.isText() && s.hasName(common.name) {
+		common.name = s.freeName(common.name)
+	}
+	s.segments = append(s.segments, common)
+	return true
+}
+
+// and returns what two segments have in common. Where both have a variable, one is within the
+// other.
+func (s *segment) and(other *segment) (both segment, ok bool) {
+	switch {
+	case s.isText() || s.isWithin(other):
+		return *s, s.isWithin(other)
+	case other.isText():
+		both = *other
+		both.capture = s.capture
+		return both, s.takes(other.before)
+	}
+	both = *s
+	both.before, both.after = canonical(other.before), canonical(other.after)
+	return both, other.isWithin(s)
+}

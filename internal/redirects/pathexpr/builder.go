@@ -1,0 +1,416 @@
+package pathexpr
+
+import (
+	"errors"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+)
+
+// state is a path, as far as it has been built.
+type state struct {
+	parts  []redirects.Part
+	groups []groupSpan
+	// isBegun and isEnded tell that "^" and "$" are behind it, hasRest that nothing follows but "$",
+	// hasSpan that there is a variable for several segments in its middle.
+	isBegun, isEnded, hasRest, hasSpan bool
+	// isLazy tells that a variable ends the path that takes as little as it can.
+	isLazy bool
+}
+
+// groupSpan is which parts of a path a group has captured.
+type groupSpan struct{ number, from, to int }
+
+func (s *state) last() redirects.Part {
+	if len(s.parts) == 0 {
+		return redirects.Part{}
+	}
+	return s.parts[len(s.parts)-1]
+}
+
+func (s *state) append(p redirects.Part) { s.parts = append(slices.Clip(s.parts), p) }
+
+func (s *state) endsInVariable() bool { return s.last().Variable != "" }
+
+func (s *state) endsInSlash() bool { return strings.HasSuffix(s.last().Text, "/") }
+
+// builder builds the paths of a regular expression.
+type builder struct {
+	Options
+	written    string // the whole expression
+	expression *Expression
+	variables  int
+}
+
+// start returns the state in which nothing but the base is there.
+func (b *builder) start() (s state) {
+	if b.Base != "" {
+		s.append(redirects.Part{Text: b.Base})
+	}
+	return s
+}
+
+// isAtStart reports whether nothing but the base is there.
+func (b *builder) isAtStart(s *state) bool {
+	return len(s.parts) == 0 || b.Base != "" && len(s.parts) == 1
+}
+
+// add returns the paths that go on with an expression, those first that are tried first.
+func (b *builder) add(states []state, e *syntax.Regexp) (more []state, err error) {
+	if e.Op == syntax.OpConcat {
+		for _, sub := range e.Sub {
+			if states, err = b.add(states, sub); err != nil {
+				return nil, err
+			}
+		}
+		return states, nil
+	}
+	name := ""
+	if takesMany(e) {
+		b.variables++
+		name = "p" + strconv.Itoa(b.variables)
+	}
+	return together(states, func(s state) ([]state, error) { return b.addTo(s, e, name) })
+}
+
+// together returns the paths that each of several ways on has.
+func together[T any](ways []T, add func(T) ([]state, error)) (all []state, err error) {
+	for _, way := range ways {
+		more, err := add(way)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, more...); len(all) > maxPaths {
+			return nil, errTooManyPaths
+		}
+	}
+	return all, nil
+}
+
+// takesMany reports whether an expression is something repeated.
+func takesMany(e *syntax.Regexp) bool {
+	return e.Op == syntax.OpStar || e.Op == syntax.OpPlus || e.Op == syntax.OpRepeat
+}
+
+// addTo is add for one path. name is that of the variable for what is repeated.
+func (b *builder) addTo(s state, e *syntax.Regexp, name string) ([]state, error) {
+	switch e.Op {
+	case syntax.OpEmptyMatch:
+		return []state{s}, nil
+	case syntax.OpNoMatch:
+		return nil, nil
+	case syntax.OpBeginText, syntax.OpBeginLine:
+		if s.isBegun = true; !b.isAtStart(&s) {
+			return nil, nil
+		}
+		return []state{s}, nil
+	case syntax.OpEndText, syntax.OpEndLine:
+		s.isEnded = true
+		return []state{s}, nil
+	case syntax.OpLiteral:
+		if e.Flags&syntax.FoldCase != 0 {
+			return nil, errors.New("(?i) stands in front of a whole regular expression; write it there")
+		}
+		b.expression.Folds = b.expression.Folds || b.Folds &&
+			slices.ContainsFunc(e.Rune, unicode.IsLetter)
+		return b.addText(s, string(e.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.expression.HasDots = true
+		return b.addText(s, ".")
+	case syntax.OpCharClass:
+		return b.addClass(s, e)
+	case syntax.OpCapture:
+		return b.addGroup(s, e)
+	case syntax.OpAlternate:
+		return together(e.Sub, func(sub *syntax.Regexp) ([]state, error) {
+			return b.add([]state{s}, sub)
+		})
+	case syntax.OpQuest:
+		return b.addOptional(s, e)
+	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
+		return b.addRepeated(s, e, name)
+	}
+	return nil, b.refuse(e)
+}
+
+// addText adds text. Without a path there is no way on: it begins with one slash, and has no two in
+// a row.
+func (b *builder) addText(s state, text string) ([]state, error) {
+	switch {
+	case !s.isBegun:
+		return nil, errNoBegin
+	case s.isEnded, len(s.parts) == 0 && text[0] != '/':
+		return nil, nil
+	case b.Base != "" && b.isAtStart(&s):
+		text = strings.TrimPrefix(text, "/") // what a server's own configuration sees
+	case b.IsEncoded && strings.Contains(text, "?"):
+		b.expression.HasQuery = true
+		return nil, nil
+	case s.hasRest && !b.endSpan(&s, text):
+		return nil, errBehindRest
+	}
+	if s.endsInSlash() && strings.HasPrefix(text, "/") {
+		return nil, nil
+	}
+	s.append(redirects.Part{Text: b.encoded(text)})
+	s.isLazy = false
+	return []state{s}, nil
+}
+
+// endSpan makes one for several segments in the middle of the variable for all that is left, if it
+// is one segment at least, and a whole one.
+func (b *builder) endSpan(s *state, text string) bool {
+	n := len(s.parts)
+	isWhole := s.last().Spans == redirects.Some && n > 1 && strings.HasSuffix(s.parts[n-2].Text, "/")
+	if !b.Spans || !isWhole || s.hasSpan || text[0] != '/' {
+		return false
+	}
+	s.parts = slices.Clone(s.parts)
+	s.parts[n-1].Spans = redirects.Several
+	s.hasRest, s.hasSpan = false, true
+	return true
+}
+
+// encoded returns text of an expression as it stands in a path.
+func (b *builder) encoded(text string) string {
+	if b.IsEncoded {
+		return strings.ReplaceAll(text, "#", "%23")
+	}
+	return redirects.Encoded(text)
+}
+
+// addClass adds one of a few characters.
+func (b *builder) addClass(s state, e *syntax.Regexp) ([]state, error) {
+	const few = 16
+	var characters []rune
+	for i := 0; i < len(e.Rune); i += 2 {
+		if len(characters)+int(e.Rune[i+1]-e.Rune[i]) >= few {
+			return nil, b.refuse(e)
+		}
+		for c := e.Rune[i]; c <= e.Rune[i+1]; c++ {
+			characters = append(characters, c)
+		}
+	}
+	return together(characters, func(c rune) ([]state, error) { return b.addText(s, string(c)) })
+}
+
+// addGroup adds what a group captures.
+func (b *builder) addGroup(s state, e *syntax.Regexp) ([]state, error) {
+	from := len(s.parts)
+	more, err := b.add([]state{s}, e.Sub[0])
+	for i := range more {
+		groups := slices.Clip(more[i].groups)
+		more[i].groups = append(groups, groupSpan{e.Cap, from, len(more[i].parts)})
+	}
+	return more, err
+}
+
+// addOptional adds an expression, and leaves it out.
+func (b *builder) addOptional(s state, e *syntax.Regexp) ([]state, error) {
+	if s.hasRest && e.Sub[0].Op == syntax.OpLiteral && string(e.Sub[0].Rune) == "/" {
+		return []state{s}, nil
+	}
+	with, err := b.add([]state{s}, e.Sub[0])
+	if err != nil {
+		return nil, err
+	}
+	if e.Flags&syntax.NonGreedy != 0 {
+		return append([]state{s}, with...), nil
+	}
+	return append(with, s), nil
+}
+
+// addRepeated adds a variable for what is repeated.
+func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, error) {
+	least, isEndless := leastOf(e)
+	if !isEndless || least > 1 {
+		return nil, b.refuse(e)
+	}
+	of := e.Sub[0]
+	isAny := of.Op == syntax.OpAnyChar || of.Op == syntax.OpAnyCharNotNL ||
+		b.IsEncoded && isNoneOf(of, "?")
+	switch {
+	case isAny && !s.isBegun && b.isAtStart(&s):
+		s.isBegun = true
+	case !s.isBegun:
+		return nil, errNoBegin
+	case s.isEnded:
+		return nil, b.refuse(e)
+	}
+	isLazy := e.Flags&syntax.NonGreedy != 0
+	switch {
+	case isAny:
+		if s.hasRest || s.isLazy {
+			return nil, errBehindRest
+		}
+		if least == 1 && s.endsInVariable() {
+			return nil, b.refuse(e)
+		}
+		return b.addAll(s, least == 1 && len(s.parts) > 0)
+	case !isNoneOf(of, "/") && !(b.IsEncoded && isNoneOf(of, "/?")):
+		return nil, errors.New(b.quote(e) + " takes some characters alone, and a variable takes any " +
+			"of a segment; write [^/]+ if that is meant, or " + Remedy)
+	case s.hasRest:
+		return nil, errBehindRest
+	case s.endsInVariable():
+		return nil, b.refuse(e)
+	}
+	with := s
+	with.append(redirects.Part{Variable: name})
+	with.isLazy = isLazy
+	switch {
+	case len(s.parts) == 0:
+		return nil, nil // a path begins with "/"
+	case least == 1:
+		return []state{with}, nil
+	case isLazy:
+		return []state{s, with}, nil
+	}
+	return []state{with, s}, nil
+}
+
+// leastOf returns how often something is repeated at least, and whether that may go on endlessly.
+func leastOf(e *syntax.Regexp) (least int, isEndless bool) {
+	switch e.Op {
+	case syntax.OpStar:
+		return 0, true
+	case syntax.OpPlus:
+		return 1, true
+	}
+	return e.Min, e.Max < 0
+}
+
+// isNoneOf reports whether an expression is any character but these, which are sorted and have gaps
+// between them.
+func isNoneOf(e *syntax.Regexp, characters string) bool {
+	ranges := []rune{0}
+	for _, c := range characters {
+		ranges = append(ranges, c-1, c+1)
+	}
+	return e.Op == syntax.OpCharClass && slices.Equal(e.Rune, append(ranges, utf8.MaxRune))
+}
+
+// addAll adds what is left of a path. Behind a variable that begins with a slash, or is nothing.
+func (b *builder) addAll(s state, isSome bool) ([]state, error) {
+	without := s
+	s.isLazy = false
+	if err := b.addRest(&s, isSome); err != nil {
+		return nil, err
+	}
+	if !without.endsInVariable() {
+		return []state{s}, nil
+	}
+	return []state{s, without}, nil
+}
+
+// addRest adds what is left of a path.
+func (b *builder) addRest(s *state, isSome bool) error {
+	switch {
+	case s.hasRest:
+		return nil
+	case s.hasSpan:
+		return errBehindRest
+	case s.isLazy:
+		return errLazy
+	case len(s.parts) == 0, s.endsInVariable():
+		s.append(redirects.Part{Text: "/"})
+	}
+	s.hasRest = true
+	rest := redirects.Part{Variable: redirects.Splat, Spans: redirects.Rest}
+	if isSome {
+		rest.Spans = redirects.Some
+	}
+	s.append(rest)
+	return nil
+}
+
+// finish takes in a path that ends here. One that differs from an earlier one in a slash at its
+// end, or in names, is left out, and so is what no request has.
+func (b *builder) finish(s *state) error {
+	if !s.isBegun {
+		return errNoBegin
+	}
+	if !s.isEnded {
+		if err := b.addRest(s, false); err != nil {
+			return err
+		}
+	}
+	if len(s.parts) == 0 {
+		return nil
+	}
+	b.nameVariables(s)
+	segments, err := redirects.SegmentsOf(s.parts)
+	if err != nil {
+		return err
+	}
+	e := b.expression
+	if len(segments) == 1 && segments[0] == (redirects.Segment{}) {
+		e.HasRoot = true
+		return nil
+	}
+	name := b.nameless(segments)
+	if slices.ContainsFunc(e.Paths, func(p Path) bool { return b.nameless(p.Segments) == name }) {
+		return nil
+	}
+	if isReached, err := redirects.Check(segments, b.Slashes); err != nil {
+		if !isReached {
+			return nil
+		}
+		return err
+	}
+	p := Path{Segments: segments, Groups: make([][]redirects.Piece, len(e.Names))}
+	for _, g := range s.groups {
+		p.Groups[g.number] = pieces(s.parts[g.from:g.to])
+	}
+	if b.Base != "" {
+		s.parts = s.parts[1:]
+	}
+	p.Groups[0] = pieces(s.parts)
+	e.Paths = append(e.Paths, p)
+	return nil
+}
+
+// nameVariables gives variables the names of the groups that capture them.
+func (b *builder) nameVariables(s *state) {
+	if b.Names == nil {
+		return
+	}
+	s.parts = slices.Clone(s.parts)
+	for _, g := range s.groups {
+		if g.to != g.from+1 {
+			continue
+		}
+		if p := &s.parts[g.from]; p.Variable != "" && p.Spans == redirects.One {
+			p.Variable = b.Names[g.number-1]
+		}
+	}
+}
+
+// pieces returns parts of a path as they stand in a destination.
+func pieces(parts []redirects.Part) (all []redirects.Piece) {
+	for _, p := range parts {
+		all = append(all, redirects.Piece{Text: p.Text, Variable: p.Variable})
+	}
+	return joined(all)
+}
+
+// nameless writes a path down without the names of variables for segments, and without a slash at
+// its end, unless that counts.
+func (b *builder) nameless(segments []redirects.Segment) string {
+	segments = slices.Clone(segments)
+	for i := range segments {
+		if s := &segments[i]; !s.IsText() {
+			s.Variable = "\x00" + strconv.Itoa(int(s.Spans))
+		}
+	}
+	name := redirects.Visible(segments)
+	if b.Slashes == redirects.SlashesKept {
+		return name
+	}
+	return strings.TrimSuffix(name, "/")
+}

@@ -1,0 +1,111 @@
+package redirects
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// A line can lead to a path that it takes itself. Where it was written, that ends: at once, or in
+// front of what spans segments.
+
+// isNear reports whether a line could lead to what it takes itself.
+func (t *translation) isNear() bool {
+	first := &t.sets[0]
+	return t.target.isInternal && (!first.isLiteral() ||
+		strings.HasPrefix(canonical(piecesText(t.To)), "/"+canonical(first.key())))
+}
+
+// passes reports whether a line leaves its requests to the next handler.
+func (t *translation) passes() bool { return t.Answer == Passes || t.isIdle }
+
+// takesAll reports whether a line takes every path.
+func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
+
+// isIdentity reports whether a line leads every request to where it is, perhaps with a slash more
+// or less, or to where it leads again.
+func (t *translation) isIdentity() bool {
+	to, _ := cutPath(piecesText(t.To))
+	switch {
+	case t.slashes == SlashesKept:
+		return pathText(t.Path) == to
+	case t.leadsWithin():
+		return true
+	}
+	return strings.Trim(pathText(t.Path), "/") == strings.Trim(to, "/")
+}
+
+// leadsWithin reports whether a line that takes all below never leads out of what it takes.
+func (t *translation) leadsWithin() bool {
+	if !t.spans || t.target.hasQuery || t.target.hasFragment {
+		return false
+	}
+	front, ok := t.target.paths(true)
+	target, isKnown := t.target.paths(false)
+	if !ok || !isKnown || !front.isLiteral() {
+		return false
+	}
+	takes := func(s paths) bool { return target.isWithin(&s) }
+	isOutside := func(s paths) bool { return !s.isWithin(&front) }
+	return slices.ContainsFunc(t.sets, takes) && !slices.ContainsFunc(t.sets, isOutside)
+}
+
+// ends returns the paths at which a line's way to itself ends: it leads there, and takes them. The
+// next handler answers there.
+func (t *translation) ends() (ends []paths) {
+	if t.Answer != Leads || t.passes() || !t.isNear() {
+		return nil
+	}
+	front, ok := t.target.paths(t.spans && t.sets[0].below && t.slashes != SlashesKept)
+	path, _ := cutPath(piecesText(t.To))
+	if t.slashes == SlashesKept && !front.below && strings.HasSuffix(path, "/") {
+		front = front.slashed()
+	}
+	if ok && t.takesMoreThan(&front) {
+		ends = append(ends, front)
+	}
+	if itself, ok := t.withoutSplat(); ok && t.takesMoreThan(&itself) {
+		ends = append(ends, itself)
+	}
+	return ends
+}
+
+// takesMoreThan reports whether a line takes the paths of a set, and others.
+func (t *translation) takesMoreThan(set *paths) bool {
+	isInside := false
+	for i := range t.sets {
+		if t.sets[i].isLike(set) {
+			return false
+		}
+		isInside = isInside || set.isWithin(&t.sets[i])
+	}
+	return isInside && len(set.segments) > 0
+}
+
+// withoutSplat returns the path that a line leads to where the splat is nothing, if that is one and
+// no other.
+func (t *translation) withoutSplat() (set paths, ok bool) {
+	for _, p := range t.target.pathPieces() {
+		if p.Variable != "" && p.Variable != Splat {
+			return set, false
+		}
+	}
+	if t.target.splats == 0 {
+		return set, false
+	}
+	path, _ := cutPath(t.target.withoutSplat())
+	return pathsOf(Text(strings.Trim(path, "/")), SlashesKept)[0], true
+}
+
+// rulesOfEnd returns the rules that let the paths pass at which a line's way to itself ends.
+func (t *translation) rulesOfEnd(set *paths, isBelowOnly bool) (rules []madeRule) {
+	isShort := func(own paths) bool { return len(set.segments) <= len(own.segments) }
+	if !set.below || isBelowOnly || !slices.ContainsFunc(t.sets, isShort) {
+		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
+	}
+	// a rule of this line for all below a key as long would win against one for path and all below
+	path := set.itself()
+	return append(t.toOutcome(&path, resolver.PassValue, false),
+		t.toOutcome(set, resolver.PassValue, true)...)
+}

@@ -1,0 +1,126 @@
+package pattern
+
+import (
+	"cmp"
+	"math"
+	"strings"
+)
+
+// MaxSegments is how many segments a key with variables has at most.
+const MaxSegments = 64
+
+// Pattern is the key of a rule taken apart. A key without variables is one, too. Make it with
+// [Parse]:
+//
+//	post-{1}/a/{+2}    post-{1}   a   {+2}
+//	                   segments       the span
+type Pattern struct {
+	key       string
+	segments  []Segment
+	span      int // the segment that takes several of a path's, -1 for none
+	variables int
+	exact     bool
+}
+
+// Segment is a segment of a key: literal text, or an expression with literal text around it.
+type Segment struct {
+	// Prefix and Suffix are that text; a literal segment is all prefix.
+	Prefix, Suffix string
+	// Slot is the number of the expression's variable among those of the key, from 0 on, and -1 for
+	// none.
+	Slot int
+}
+
+// IsLiteral reports whether the segment has no expression.
+func (s *Segment) IsLiteral() bool { return s.Slot < 0 }
+
+// LiteralLength is how much of the segment is settled.
+func (s *Segment) LiteralLength() int { return len(s.Prefix) + len(s.Suffix) }
+
+// Parse takes a canonical key apart, as CanonicalKey of package resolver returns it, of a rule that
+// is exact or not. The names of variables mean nothing.
+func Parse(key string, exact bool) *Pattern {
+	p := &Pattern{key: key, span: -1, exact: exact}
+	p.segments = make([]Segment, 0, strings.Count(key, "/")+1)
+	for text := range strings.SplitSeq(key, "/") {
+		segment := Segment{Prefix: text, Slot: -1}
+		if before, expression, ok := strings.Cut(text, "{"); ok {
+			variable, behind, _ := strings.Cut(expression, "}")
+			if strings.HasPrefix(variable, "+") {
+				p.span = len(p.segments)
+			}
+			segment = Segment{before, behind, p.variables}
+			p.variables++
+		}
+		p.segments = append(p.segments, segment)
+	}
+	return p
+}
+
+// Key returns the canonical key.
+func (p *Pattern) Key() string { return p.key }
+
+// Segments returns the segments of the key, which are not to be changed.
+func (p *Pattern) Segments() []Segment { return p.segments }
+
+// Span returns the place of the segment that takes several of a path's, -1 for none.
+func (p *Pattern) Span() int { return p.span }
+
+// IsTemplate reports whether the key has variables.
+func (p *Pattern) IsTemplate() bool { return p.variables > 0 }
+
+// OwnSegments is how many segments of a path the key takes by itself: what spans segments does not
+// count.
+func (p *Pattern) OwnSegments() int {
+	if p.span >= 0 {
+		return len(p.segments) - 1
+	}
+	return len(p.segments)
+}
+
+// Compare puts the key first that answers for the paths that match both. That is the longer one,
+// the one that leaves less of a path, the one without variables, or the one of more literal text.
+// It takes what spans segments for the end of a key; what is behind it may let a path decide
+// otherwise.
+func (p *Pattern) Compare(other *Pattern) int {
+	return cmp.Or(
+		cmp.Compare(other.OwnSegments(), p.OwnSegments()),
+		compareBool(other.span >= 0, p.span >= 0),
+		compareBool(p.IsTemplate(), other.IsTemplate()),
+		p.CompareSegments(other),
+	)
+}
+
+// compareBool puts false first.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// CompareSegments is Compare for keys that take as much of a path, segment by segment. Literal ones
+// precede expressions, more literal text precedes less, and what spans segments comes last.
+func (p *Pattern) CompareSegments(other *Pattern) int {
+	for i := range min(len(p.segments), len(other.segments)) {
+		if c := cmp.Compare(other.weight(i), p.weight(i)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(p.segments), len(other.segments))
+}
+
+// weight is what the i-th segment counts among those of other keys.
+func (p *Pattern) weight(i int) int {
+	s := &p.segments[i]
+	switch {
+	case s.IsLiteral():
+		return math.MaxInt
+	case i == p.span:
+		return 0
+	}
+	return 1 + s.LiteralLength()
+}

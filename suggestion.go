@@ -1,0 +1,115 @@
+package shortlink
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// An error of a handler's configuration says what to write instead.
+
+// UnmarshalJSON sets up the handler from its JSON.
+func (h *Handler) UnmarshalJSON(b []byte) error {
+	type plain Handler // without this method
+	err := caddy.StrictUnmarshalJSON(b, (*plain)(h))
+	for name, inJSON := range map[string]string{
+		"status": "status_code", optionFrom: "sources", "rule": "rules",
+	} {
+		if err != nil && err.Error() == fmt.Sprintf("json: unknown field %q", name) {
+			return fmt.Errorf("%w; it is called %q in JSON", err, inJSON)
+		}
+	}
+	return err
+}
+
+// meantBy returns the line of a rule that seems to be meant by the words of another, and why that
+// is none; "" where nothing is known.
+func meantBy(words []string) (why, instead string) {
+	if len(words) < 2 {
+		return "", ""
+	}
+	if rule, is := ruleOfAnotherFormat(words); is {
+		why = fmt.Sprintf("%q is written as in another format", strings.Join(words, " "))
+		return why, ruleLine(rule)
+	}
+	if rule, is := ruleOfRedir(words); is {
+		return fmt.Sprintf("a rule has no %q in front, and its key no slash", words[0]), ruleLine(rule)
+	}
+	written := resolver.Rule{Key: words[0], Value: words[1]}
+	if rule, is := resolver.Exchanged(written); is && !resolver.IsDestination(words[1]) {
+		return "key and destination are exchanged",
+			strings.Join(append([]string{ruleLine(rule)}, words[2:]...), " ")
+	}
+	return "", ""
+}
+
+// ruleOfAnotherFormat returns the rule that a line would be but for the punctuation of JSON, or of
+// other formats, which stands between key and destination and behind it.
+func ruleOfAnotherFormat(words []string) (rule resolver.Rule, is bool) {
+	switch {
+	case len(words) > 2 && rulefile.IsArrow(words[1]):
+		rule.Key, rule.Value = strings.TrimPrefix(words[0], "/"), strings.TrimRight(words[2], ",;")
+	case strings.HasPrefix(words[1], `:"`):
+		rule.Key, rule.Value = words[0], strings.Trim(words[1], `:",;`)
+	default:
+		return rule, false
+	}
+	return rule, isGood(rule)
+}
+
+// ruleOfRedir returns the rule that a line of Caddy's redir would be.
+func ruleOfRedir(words []string) (rule resolver.Rule, is bool) {
+	isRedir := words[0] == "redir" || words[0] == "redirect"
+	if !isRedir || len(words) < 3 || strings.HasPrefix(words[1], "@") {
+		return rule, false
+	}
+	rule.Key, rule.Value = strings.TrimSuffix(strings.TrimPrefix(words[1], "/"), "/*"), words[2]
+	for _, word := range words[3:] {
+		if code, isStatus := rulefile.ParseStatus(word); isStatus {
+			rule.Status = code
+		}
+	}
+	return rule, isGood(rule)
+}
+
+// isGood reports whether a rule could be loaded.
+func isGood(rule resolver.Rule) bool {
+	_, err := resolver.Compile([]resolver.Rule{rule}, resolver.Options{})
+	return err == nil
+}
+
+// insteadOfStatus says which line to write for a status of an error, if a rule has that.
+func insteadOfStatus(key, status string) string {
+	return resolver.InsteadOfStatus(status, func(outcome string) string {
+		return ruleLine(resolver.Rule{Key: key, Value: outcome})
+	})
+}
+
+// insteadOfFrom says what to write for a file that is named without its source, or with the name of
+// a format instead, or by a URL.
+func insteadOfFrom(words []string) string {
+	file := words[len(words)-1]
+	if u, err := url.Parse(file); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+		name := path.Base(u.Path)
+		if _, told := rulefile.FormatOf(name); !told {
+			name = "links.json"
+		}
+		return ", and no URL alone: fetch it into a file, and write: from file " + name
+	}
+	format, told := rulefile.FormatOf(file)
+	isFile := told || strings.ContainsAny(file, "/.") && !strings.Contains(file, "://")
+	if len(words) > 2 || !isFile {
+		return ", such as: from file links.json"
+	}
+	instead := "; write: from file " + file
+	if named, err := rulefile.ParseFormat(words[0]); err == nil && named != format {
+		instead += ", with " + string(named) + " as the format in its block"
+	}
+	return instead
+}
