@@ -3,7 +3,6 @@ package shortlink_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,77 +10,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/caddyserver/caddy/v2"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
-// administer starts a Caddy with an admin endpoint.
-func administer(t *testing.T, options, block string) *server {
-	t.Helper()
-	s := &server{options: options, admin: freeAddress(t)}
-	t.Cleanup(func() {
-		if err := caddy.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	s.load(t, block)
-	return s
-}
-
-// ask sends a request to the admin endpoint; header are names and values of its lines in turn.
-func (s *server) ask(t *testing.T, method, path, body string, header ...string) reply {
-	t.Helper()
-	request, err := http.NewRequest(method, "http://"+s.admin+"/shortlink/"+path,
-		strings.NewReader(body))
-	mustDo(t, err)
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Add(header[i], header[i+1])
-	}
-	if body != "" && len(header) == 0 {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	mustDo(t, err)
-	return read(t, response)
-}
-
-// put sets a rule.
-func (s *server) put(t *testing.T, key, value string, header ...string) reply {
-	t.Helper()
-	if len(header) > 0 {
-		header = append(header, "Content-Type", "application/json")
-	}
-	return s.ask(t, "PUT", "links/rules/"+key, value, header...)
-}
-
-// said is the error that a reply holds.
-func (r reply) said(t *testing.T) string {
-	t.Helper()
-	var answer struct{ Error string }
-	if err := json.Unmarshal([]byte(r.body), &answer); err != nil {
-		t.Fatalf("%d %s: %v", r.status, r.body, err)
-	}
-	return answer.Error
-}
-
-// editable starts a Caddy whose handler called links has an inline rule and those of a file.
-func editable(t *testing.T, name, content string) (s *server, path, log string) {
-	t.Helper()
-	dir := t.TempDir()
-	path, log = filepath.Join(dir, name), filepath.Join(dir, "caddy.log")
-	write(t, path, content)
-	s = administer(t, logTo(log),
-		"shortlink {\n home https://home.example\n from file "+path+"\n name links\n expect /home "+
-			"https://home.example\n }\n respond next 299")
-	return s, path, log
-}
-
 func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
-	s, path, _ := editable(t, "links.json",
+	s, path, _ := testcaddy.Editable(t, "links.json",
 		`{"docs": "/guide?lang=en", "docs/v2": "https://v2.example", "guide": {"to": "https://docs.example", "status": 301}}`)
-	all := s.ask(t, "GET", "", "")
-	one := s.ask(t, "GET", "links", "")
-	if want := fmt.Sprintf(`{"links":%s}`, strings.TrimSpace(one.body)); strings.TrimSpace(all.body) != want {
-		t.Errorf("all handlers are %s\nand one is  %s", all.body, one.body)
+	all := s.Ask(t, "GET", "", "")
+	one := s.Ask(t, "GET", "links", "")
+	if want := fmt.Sprintf(`{"links":%s}`, strings.TrimSpace(one.Body)); strings.TrimSpace(all.Body) != want {
+		t.Errorf("all handlers are %s\nand one is  %s", all.Body, one.Body)
 	}
 	var status struct {
 		Rules   int
@@ -92,26 +30,26 @@ func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
 		}
 		LastLoad struct{ Time, Result, Error string } `json:"last_load"`
 	}
-	mustDo(t, json.Unmarshal([]byte(one.body), &status))
+	testcaddy.Must(t, json.Unmarshal([]byte(one.Body), &status))
 	if status.Rules != 4 || len(status.Digest) != 64 || len(status.Sources) != 1 ||
 		status.Sources[0].Source != path || !status.Sources[0].Writable ||
 		status.LastLoad.Result != "loaded" {
 		t.Errorf("the status is %+v", status)
 	}
-	rules := s.ask(t, "GET", "links/rules", "")
+	rules := s.Ask(t, "GET", "links/rules", "")
 	if want := "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": " +
 		"\"https://v2.example\",\n\t\"guide\": " +
-		"{\"to\":\"https://docs.example\",\"status\":301},\n\t\"home\": \"https://home.example\"\n}\n"; rules.body != want {
-		t.Errorf("the rules are %s", rules.body)
+		"{\"to\":\"https://docs.example\",\"status\":301},\n\t\"home\": \"https://home.example\"\n}\n"; rules.Body != want {
+		t.Errorf("the rules are %s", rules.Body)
 	}
-	if tag := rules.header.Get("ETag"); tag != `"`+status.Digest+`"` {
+	if tag := rules.Header.Get("ETag"); tag != `"`+status.Digest+`"` {
 		t.Errorf("the tag is %s", tag)
 	}
-	if got := s.ask(t, "GET", "links/rules", "", "If-None-Match", rules.header.Get("ETag")).status; got != 304 {
+	if got := s.Ask(t, "GET", "links/rules", "", "If-None-Match", rules.Header.Get("ETag")).Status; got != 304 {
 		t.Errorf("rules that are known are answered with %d", got)
 	}
-	if below := s.ask(t, "GET", "links/rules/docs", ""); below.body != "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": \"https://v2.example\"\n}\n" {
-		t.Errorf("below docs there are %s", below.body)
+	if below := s.Ask(t, "GET", "links/rules/docs", ""); below.Body != "{\n\t\"docs\": \"/guide?lang=en\",\n\t\"docs/v2\": \"https://v2.example\"\n}\n" {
+		t.Errorf("below docs there are %s", below.Body)
 	}
 	var outcome struct {
 		Outcome, Destination, Key string
@@ -120,12 +58,12 @@ func TestTheAdminEndpointTellsWhatServes(t *testing.T) {
 			Walk []struct{ Key, Position string }
 		}
 	}
-	resolved := s.ask(t, "GET", "links/resolve?url="+url.QueryEscape("https://go.example/docs/a?x=1"),
+	resolved := s.Ask(t, "GET", "links/resolve?url="+url.QueryEscape("https://go.example/docs/a?x=1"),
 		"")
-	mustDo(t, json.Unmarshal([]byte(resolved.body), &outcome))
+	testcaddy.Must(t, json.Unmarshal([]byte(resolved.Body), &outcome))
 	if outcome.Outcome != "redirect" || outcome.Destination != "https://docs.example/a?lang=en&x=1" ||
 		outcome.Hops != 1 || len(outcome.Explanation.Walk) != 2 {
-		t.Errorf("resolved to %s", resolved.body)
+		t.Errorf("resolved to %s", resolved.Body)
 	}
 }
 
@@ -140,19 +78,19 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 			"# ours\n/docs https://docs.example\n/paper https://example.com/p 301\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, path, log := editable(t, tt.file, tt.before)
-			mustDo(t, os.Chmod(path, 0o640))
-			before := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
-			created := s.put(t, "paper", `{"to": "https://example.com/p", "status": 301, "exact": true}`,
+			s, path, log := testcaddy.Editable(t, tt.file, tt.before)
+			testcaddy.Must(t, os.Chmod(path, 0o640))
+			before := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag")
+			created := s.Put(t, "paper", `{"to": "https://example.com/p", "status": 301, "exact": true}`,
 				"If-Match", before)
-			if created.status != 201 || created.header.Get("ETag") == before {
-				t.Fatalf("got %d %s %v", created.status, created.body, created.header)
+			if created.Status != 201 || created.Header.Get("ETag") == before {
+				t.Fatalf("got %d %s %v", created.Status, created.Body, created.Header)
 			}
-			if got := s.get(t, "/paper").location(); got != "301 https://example.com/p" {
+			if got := s.Get(t, "/paper").Location(); got != "301 https://example.com/p" {
 				t.Errorf("got %s", got)
 			}
 			content, err := os.ReadFile(path)
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			if string(content) != tt.after {
 				t.Errorf("the file holds %q", content)
 			}
@@ -161,29 +99,29 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 			}
 			const was = `{"to":"https://example.com/p","status":301,"exact":true}`
 			const now = `{"to": "https://example.com/q", "status": 302, "exact": true}`
-			replaced := s.put(t, "paper", now)
-			if replaced.status != 200 || replaced.header.Get("Shortlink-Was") != was {
-				t.Errorf("got %d %s %v", replaced.status, replaced.body, replaced.header)
+			replaced := s.Put(t, "paper", now)
+			if replaced.Status != 200 || replaced.Header.Get("Shortlink-Was") != was {
+				t.Errorf("got %d %s %v", replaced.Status, replaced.Body, replaced.Header)
 			}
-			if removed := s.ask(t, "DELETE", "links/rules/paper", ""); removed.status != 204 {
-				t.Errorf("got %d %s", removed.status, removed.body)
+			if removed := s.Ask(t, "DELETE", "links/rules/paper", ""); removed.Status != 204 {
+				t.Errorf("got %d %s", removed.Status, removed.Body)
 			}
-			if got := s.get(t, "/paper").location(); got != "299" {
+			if got := s.Get(t, "/paper").Location(); got != "299" {
 				t.Errorf("got %s", got)
 			}
 			content, err = os.ReadFile(path)
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			if string(content) != tt.before {
 				t.Errorf("the file holds %q", content)
 			}
 			left, err := os.ReadDir(filepath.Dir(path))
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			for _, entry := range left {
 				if strings.HasPrefix(entry.Name(), ".") {
 					t.Errorf("%s is left behind", entry.Name())
 				}
 			}
-			logged := (&liveServer{log: log}).logged(t, 3, "rule edited")
+			logged := (&testcaddy.Follower{Log: log}).Logged(t, 3, "rule edited")
 			if logged["key"] != "paper" || logged["is"] != "" ||
 				!strings.Contains(fmt.Sprint(logged["was"]), "https://example.com/q") ||
 				!strings.HasPrefix(fmt.Sprint(logged["remote"]), "127.0.0.1:") {
@@ -194,53 +132,53 @@ func TestAnEditServesAtOnceAndStandsInItsSource(t *testing.T) {
 }
 
 func TestARuleWithAQueryModeIsEditedAndServes(t *testing.T) {
-	s, path, _ := editable(t, "links.json", "{}\n")
+	s, path, _ := testcaddy.Editable(t, "links.json", "{}\n")
 	const value = `{"to":"https://x.example/?q=1&flag","query":"ignore"}`
-	if put := s.put(t, "search", value); put.status != 201 {
-		t.Fatalf("got %d %s", put.status, put.body)
+	if put := s.Put(t, "search", value); put.Status != 201 {
+		t.Fatalf("got %d %s", put.Status, put.Body)
 	}
-	if got := s.get(t, "/search?q=2").location(); got != "302 https://x.example/?q=1&flag" {
+	if got := s.Get(t, "/search?q=2").Location(); got != "302 https://x.example/?q=1&flag" {
 		t.Errorf("got %s", got)
 	}
 	const want = "{\n\t\"search\": " + value + "\n}\n"
-	if got := s.ask(t, "GET", "links/rules/search", ""); got.body != want {
-		t.Errorf("got %s", got.body)
+	if got := s.Ask(t, "GET", "links/rules/search", ""); got.Body != want {
+		t.Errorf("got %s", got.Body)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != want {
 		t.Errorf("the file holds %q, %v", content, err)
 	}
-	refused := s.put(t, "search", `{"to": "gone", "query": "ignore"}`)
-	if refused.status != 422 || !strings.Contains(refused.body, "takes no query mode") {
-		t.Errorf("got %d %s", refused.status, refused.body)
+	refused := s.Put(t, "search", `{"to": "gone", "query": "ignore"}`)
+	if refused.Status != 422 || !strings.Contains(refused.Body, "takes no query mode") {
+		t.Errorf("got %d %s", refused.Status, refused.Body)
 	}
 }
 
 func TestANoteIsEditedWithItsRuleAndNoVisitorSeesIt(t *testing.T) {
-	s, path, log := editable(t, "links.json", `{"docs": "https://docs.example"}`)
-	before := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	s, path, log := testcaddy.Editable(t, "links.json", `{"docs": "https://docs.example"}`)
+	before := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag")
 	const value = `{"to":"https://docs.example","note":"secret é"}`
-	if put := s.put(t, "docs", value); put.status != 200 || put.body != value+"\n" {
-		t.Fatalf("got %d %s", put.status, put.body)
+	if put := s.Put(t, "docs", value); put.Status != 200 || put.Body != value+"\n" {
+		t.Fatalf("got %d %s", put.Status, put.Body)
 	}
 	const want = "{\n\t\"docs\": " + value + "\n}\n"
-	listed := s.ask(t, "GET", "links/rules/docs", "")
-	if listed.body != want || listed.header.Get("ETag") == before {
-		t.Errorf("got %s", listed.body)
+	listed := s.Ask(t, "GET", "links/rules/docs", "")
+	if listed.Body != want || listed.Header.Get("ETag") == before {
+		t.Errorf("got %s", listed.Body)
 	}
 	content, _ := os.ReadFile(path)
 	if want := `{"docs": ` + value + `}`; string(content) != want {
 		t.Errorf("the file holds %s", content)
 	}
 	for _, url := range []string{"/docs", "/docs/x?y", "/home", "/none"} {
-		if got := s.get(t, url); strings.Contains(fmt.Sprint(got), "secret") {
+		if got := s.Get(t, url); strings.Contains(fmt.Sprint(got), "secret") {
 			t.Errorf("%s is answered with the note: %v", url, got)
 		}
 	}
-	if put := s.put(t, "docs", `"https://docs.example"`); put.header.Get("Shortlink-Was") !=
+	if put := s.Put(t, "docs", `"https://docs.example"`); put.Header.Get("Shortlink-Was") !=
 		`{"to":"https://docs.example","note":"secret \u00e9"}` {
-		t.Errorf("it was %s", put.header.Get("Shortlink-Was"))
+		t.Errorf("it was %s", put.Header.Get("Shortlink-Was"))
 	}
-	if again := s.ask(t, "GET", "links/rules", "").header.Get("ETag"); again != before {
+	if again := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag"); again != before {
 		t.Errorf("without a note the digest is %s, want %s", again, before)
 	}
 	logged, _ := os.ReadFile(log)
@@ -319,16 +257,16 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 			"not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, path, _ := editable(t, "links.json", content)
-			before := s.ask(t, "GET", "links", "").body
-			got := s.ask(t, tt.method, "links/rules/"+tt.key, tt.body, tt.header...)
-			isAsIs := !strings.Contains(got.body, `\u003`)
-			if got.status != tt.status || !strings.Contains(got.said(t), tt.want) || !isAsIs {
-				t.Errorf("got %d %s", got.status, got.body)
+			s, path, _ := testcaddy.Editable(t, "links.json", content)
+			before := s.Ask(t, "GET", "links", "").Body
+			got := s.Ask(t, tt.method, "links/rules/"+tt.key, tt.body, tt.header...)
+			isAsIs := !strings.Contains(got.Body, `\u003`)
+			if got.Status != tt.status || !strings.Contains(got.Said(t), tt.want) || !isAsIs {
+				t.Errorf("got %d %s", got.Status, got.Body)
 			}
 			now, err := os.ReadFile(path)
-			mustDo(t, err)
-			if after := s.ask(t, "GET", "links", "").body; string(now) != content || after != before {
+			testcaddy.Must(t, err)
+			if after := s.Ask(t, "GET", "links", "").Body; string(now) != content || after != before {
 				t.Errorf("the file holds %s, and the status is %s", now, after)
 			}
 		})
@@ -336,7 +274,7 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 }
 
 func TestAnEditIsMadeWhereItsConditionsHold(t *testing.T) {
-	s, _, _ := editable(t, "links.json", `{"x": "https://x.example"}`)
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"x": "https://x.example"}`)
 	for name, tt := range map[string]struct {
 		key    string
 		header []string
@@ -353,7 +291,7 @@ func TestAnEditIsMadeWhereItsConditionsHold(t *testing.T) {
 			200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+			tag := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag")
 			var header []string
 			for _, text := range tt.header {
 				header = append(header, strings.ReplaceAll(text, "DIGEST", tag))
@@ -361,18 +299,18 @@ func TestAnEditIsMadeWhereItsConditionsHold(t *testing.T) {
 			if header[0] != "Content-Type" {
 				header = append(header, "Content-Type", "application/json")
 			}
-			got := s.ask(t, "PUT", "links/rules/"+tt.key,
+			got := s.Ask(t, "PUT", "links/rules/"+tt.key,
 				`"https://`+strings.ReplaceAll(name, " ", "-")+`.example"`, header...)
-			if got.status != tt.status {
-				t.Errorf("got %d %s", got.status, got.body)
+			if got.Status != tt.status {
+				t.Errorf("got %d %s", got.Status, got.Body)
 			}
 		})
 	}
 }
 
 func TestAListOfRulesHeedsItsConditions(t *testing.T) {
-	s, _, _ := editable(t, "links.json", `{"x": "https://x.example"}`)
-	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"x": "https://x.example"}`)
+	tag := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag")
 	for name, tt := range map[string]struct {
 		header []string
 		status int
@@ -386,8 +324,8 @@ func TestAListOfRulesHeedsItsConditions(t *testing.T) {
 		"changed":                {[]string{"If-Match", `"abc"`}, 412},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := s.ask(t, "GET", "links/rules", "", tt.header...); got.status != tt.status {
-				t.Errorf("got %d %s", got.status, got.body)
+			if got := s.Ask(t, "GET", "links/rules", "", tt.header...); got.Status != tt.status {
+				t.Errorf("got %d %s", got.Status, got.Body)
 			}
 		})
 	}
@@ -395,66 +333,66 @@ func TestAListOfRulesHeedsItsConditions(t *testing.T) {
 
 func TestAnEditThatFailsAnExpectationIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/links.json", `{"docs": "https://docs.example"}`)
-	s := administer(t, "",
+	testcaddy.Write(t, dir+"/links.json", `{"docs": "https://docs.example"}`)
+	s := testcaddy.Administer(t, "",
 		"shortlink {\n from file "+dir+"/links.json\n expect /docs/a https://docs.example/a\n name "+
 			"links\n }")
-	for _, got := range []reply{s.put(t, "docs", `"https://evil.example"`),
-		s.ask(t, "DELETE", "links/rules/docs", "")} {
-		if got.status != 422 ||
-			!strings.Contains(got.said(t), "expect /docs/a https://docs.example/a: it is") {
-			t.Errorf("got %d %s", got.status, got.body)
+	for _, got := range []testcaddy.Reply{s.Put(t, "docs", `"https://evil.example"`),
+		s.Ask(t, "DELETE", "links/rules/docs", "")} {
+		if got.Status != 422 ||
+			!strings.Contains(got.Said(t), "expect /docs/a https://docs.example/a: it is") {
+			t.Errorf("got %d %s", got.Status, got.Body)
 		}
 	}
 }
 
 func TestAnEditGoesIntoTheFirstSourceThatCanBeWrittenTo(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/first.json", `{"first": "https://first.example"}`)
-	write(t, dir+"/second.json", `{"second": "https://second.example"}`)
-	writeWords("fixed")
-	s := administer(t, "", fmt.Sprintf("shortlink {\n from example_words https://words.example\n "+
+	testcaddy.Write(t, dir+"/first.json", `{"first": "https://first.example"}`)
+	testcaddy.Write(t, dir+"/second.json", `{"second": "https://second.example"}`)
+	testcaddy.WriteWords("fixed")
+	s := testcaddy.Administer(t, "", fmt.Sprintf("shortlink {\n from example_words https://words.example\n "+
 		"from file %s/first.json\n from file %s/second.json\n name links\n }", dir, dir))
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
-		t.Fatalf("got %d %s", got.status, got.body)
+	if got := s.Put(t, "new", `"https://new.example"`); got.Status != 201 {
+		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
 	content, err := os.ReadFile(dir + "/first.json")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if want := `{"first": "https://first.example","new": "https://new.example"}`; string(
 		content) != want {
 		t.Errorf("the first file holds %s", content)
 	}
-	if got := s.ask(t, "DELETE", "links/rules/second", ""); got.status != 409 ||
-		!strings.Contains(got.said(t), "second.json, and edits go into") {
-		t.Errorf("got %d %s", got.status, got.body)
+	if got := s.Ask(t, "DELETE", "links/rules/second", ""); got.Status != 409 ||
+		!strings.Contains(got.Said(t), "second.json, and edits go into") {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.put(t, "fixed", `"https://new.example"`); got.status != 409 ||
-		!strings.Contains(got.said(t), "stands in source example_words") {
-		t.Errorf("got %d %s", got.status, got.body)
+	if got := s.Put(t, "fixed", `"https://new.example"`); got.Status != 409 ||
+		!strings.Contains(got.Said(t), "stands in source example_words") {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }
 
 func TestWithoutASourceThatCanBeWrittenToAnEditIsRefused(t *testing.T) {
-	s := administer(t, "", "shortlink {\n home https://home.example\n name links\n }")
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 409 ||
-		!strings.Contains(got.said(t), "inline rules cannot be edited; change Caddy's configuration") {
-		t.Errorf("got %d %s", got.status, got.body)
+	s := testcaddy.Administer(t, "", "shortlink {\n home https://home.example\n name links\n }")
+	if got := s.Put(t, "new", `"https://new.example"`); got.Status != 409 ||
+		!strings.Contains(got.Said(t), "inline rules cannot be edited; change Caddy's configuration") {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }
 
 func TestAnEntryOfAStorageIsEdited(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/links.json", "{\n\t\"docs\": \"https://docs.example\"\n}\n")
-	s := administer(t, "",
+	testcaddy.Write(t, dir+"/links.json", "{\n\t\"docs\": \"https://docs.example\"\n}\n")
+	s := testcaddy.Administer(t, "",
 		"shortlink {\n from storage links.json {\n storage file_system "+dir+"\n }\n name links\n }\n respond 299")
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
-		t.Fatalf("got %d %s", got.status, got.body)
+	if got := s.Put(t, "new", `"https://new.example"`); got.Status != 201 {
+		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.get(t, "/new/a").location(); got != "302 https://new.example/a" {
+	if got := s.Get(t, "/new/a").Location(); got != "302 https://new.example/a" {
 		t.Errorf("got %s", got)
 	}
 	content, err := os.ReadFile(dir + "/links.json")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if want := "{\n\t\"docs\": \"https://docs.example\",\n\t\"new\": \"https://new.example\"\n}\n"; string(content) != want {
 		t.Errorf("the entry holds %s", content)
 	}
@@ -462,53 +400,53 @@ func TestAnEntryOfAStorageIsEdited(t *testing.T) {
 
 func TestASymbolicLinkStaysOneWhenItsFileIsEdited(t *testing.T) {
 	dir := t.TempDir()
-	mustDo(t, os.Mkdir(dir+"/of", 0o700))
-	write(t, dir+"/of/links.json", "{}")
-	mustDo(t, os.Symlink("of/links.json", dir+"/links.json"))
-	s := administer(t, "", "shortlink {\n from file "+dir+"/links.json\n name links\n }")
-	if got := s.put(t, "new", `"https://new.example"`); got.status != 201 {
-		t.Fatalf("got %d %s", got.status, got.body)
+	testcaddy.Must(t, os.Mkdir(dir+"/of", 0o700))
+	testcaddy.Write(t, dir+"/of/links.json", "{}")
+	testcaddy.Must(t, os.Symlink("of/links.json", dir+"/links.json"))
+	s := testcaddy.Administer(t, "", "shortlink {\n from file "+dir+"/links.json\n name links\n }")
+	if got := s.Put(t, "new", `"https://new.example"`); got.Status != 201 {
+		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
 	if target, err := os.Readlink(dir + "/links.json"); err != nil || target != "of/links.json" {
 		t.Errorf("the link is %s, %v", target, err)
 	}
-	if got := s.get(t, "/new").location(); got != "302 https://new.example/" {
+	if got := s.Get(t, "/new").Location(); got != "302 https://new.example/" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestEditsAtOnceAllTakeEffectAndNoneIsLost(t *testing.T) {
-	s, path, _ := editable(t, "links.json", "{}")
+	s, path, _ := testcaddy.Editable(t, "links.json", "{}")
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			if got := s.put(t, fmt.Sprint("key", i), `"https://example.com"`); got.status != 201 {
-				t.Errorf("got %d %s", got.status, got.body)
+			if got := s.Put(t, fmt.Sprint("key", i), `"https://example.com"`); got.Status != 201 {
+				t.Errorf("got %d %s", got.Status, got.Body)
 			}
 		})
 	}
 	all.Wait()
 	content, err := os.ReadFile(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	var rules map[string]string
-	mustDo(t, json.Unmarshal(content, &rules))
+	testcaddy.Must(t, json.Unmarshal(content, &rules))
 	if len(rules) != 20 {
 		t.Errorf("there are %d rules: %s", len(rules), content)
 	}
 }
 
 func TestOfEditsWithTheSameDigestOneIsMade(t *testing.T) {
-	s, _, _ := editable(t, "links.json", "{}")
-	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
+	s, _, _ := testcaddy.Editable(t, "links.json", "{}")
+	tag := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag")
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
-			got := s.put(t, fmt.Sprint("key", i), `"https://example.com"`, "If-Match", tag)
+			got := s.Put(t, fmt.Sprint("key", i), `"https://example.com"`, "If-Match", tag)
 			mu.Lock()
 			defer mu.Unlock()
-			statuses[got.status]++
+			statuses[got.Status]++
 		})
 	}
 	all.Wait()
@@ -519,54 +457,54 @@ func TestOfEditsWithTheSameDigestOneIsMade(t *testing.T) {
 
 func TestAReloadAnswersWhatCameOfIt(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/links.json", `{"a": "https://old.example"}`)
-	s := administer(t, "",
+	testcaddy.Write(t, dir+"/links.json", `{"a": "https://old.example"}`)
+	s := testcaddy.Administer(t, "",
 		"shortlink {\n from file "+dir+"/links.json {\n poll off\n }\n name links\n }")
-	write(t, dir+"/links.json", `{"a": "https://new.example"}`)
-	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 ||
-		!strings.Contains(got.body, `"result":"loaded"`) {
-		t.Errorf("got %d %s", got.status, got.body)
+	testcaddy.Write(t, dir+"/links.json", `{"a": "https://new.example"}`)
+	if got := s.Ask(t, "POST", "links/reload", ""); got.Status != 200 ||
+		!strings.Contains(got.Body, `"result":"loaded"`) {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.get(t, "/a").location(); got != "302 https://new.example/" {
+	if got := s.Get(t, "/a").Location(); got != "302 https://new.example/" {
 		t.Errorf("got %s", got)
 	}
-	write(t, dir+"/links.json", `{"/a": "https://new.example"}`)
-	if got := s.ask(t, "POST", "links/reload", ""); got.status != 422 ||
-		!strings.Contains(got.said(t), `key "/a": a key has no leading "/"`) {
-		t.Errorf("got %d %s", got.status, got.body)
+	testcaddy.Write(t, dir+"/links.json", `{"/a": "https://new.example"}`)
+	if got := s.Ask(t, "POST", "links/reload", ""); got.Status != 422 ||
+		!strings.Contains(got.Said(t), `key "/a": a key has no leading "/"`) {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.ask(t, "GET", "links", ""); !strings.Contains(got.body, `"result":"rejected"`) ||
-		!strings.Contains(got.body, "failing_since") {
-		t.Errorf("got %s", got.body)
+	if got := s.Ask(t, "GET", "links", ""); !strings.Contains(got.Body, `"result":"rejected"`) ||
+		!strings.Contains(got.Body, "failing_since") {
+		t.Errorf("got %s", got.Body)
 	}
-	if got := s.ask(t, "GET", "links/reload", ""); got.status != 405 ||
-		got.header.Get("Allow") != "POST" {
-		t.Errorf("got %d %s", got.status, got.body)
+	if got := s.Ask(t, "GET", "links/reload", ""); got.Status != 405 ||
+		got.Header.Get("Allow") != "POST" {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }
 
 func TestHandlersOfOneNameAreToldApart(t *testing.T) {
-	s := administer(t, "", "handle /a/* {\n shortlink {\n a https://a.example\n }\n }\n handle /b/* "+
+	s := testcaddy.Administer(t, "", "handle /a/* {\n shortlink {\n a https://a.example\n }\n }\n handle /b/* "+
 		"{\n shortlink {\n b https://b.example\n }\n }\n shortlink {\n c https://c.example\n name "+
 		"links\n }")
 	var all map[string]struct{ Rules int }
-	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "", "").body), &all))
+	testcaddy.Must(t, json.Unmarshal([]byte(s.Ask(t, "GET", "", "").Body), &all))
 	for _, name := range []string{"shortlink", "shortlink-2", "links"} {
 		if all[name].Rules != 1 {
 			t.Errorf("%s is %v", name, all[name])
 		}
 	}
 	for path, want := range map[string]string{"none": `there is no shortlink handler "none"; there are: links, shortlink, shortlink-2`, "links/rule": `a handler has no "rule"`, "links/resolve": "write ?url="} {
-		if got := s.ask(t, "GET", path, ""); !strings.Contains(got.said(t), want) {
-			t.Errorf("%s: got %d %s", path, got.status, got.body)
+		if got := s.Ask(t, "GET", path, ""); !strings.Contains(got.Said(t), want) {
+			t.Errorf("%s: got %d %s", path, got.Status, got.Body)
 		}
 	}
 }
 
 func TestAConfigurationThatIsGoneIsNotAnswered(t *testing.T) {
-	s := administer(t, "", "shortlink {\n a https://a.example\n name old\n }")
-	s.load(t, "shortlink {\n a https://a.example\n name new\n }")
-	if got := s.ask(t, "GET", "", "").body; !strings.Contains(got, `"new"`) ||
+	s := testcaddy.Administer(t, "", "shortlink {\n a https://a.example\n name old\n }")
+	s.Load(t, "shortlink {\n a https://a.example\n name new\n }")
+	if got := s.Ask(t, "GET", "", "").Body; !strings.Contains(got, `"new"`) ||
 		strings.Contains(got, `"old"`) {
 		t.Errorf("got %s", got)
 	}
@@ -574,35 +512,35 @@ func TestAConfigurationThatIsGoneIsNotAnswered(t *testing.T) {
 
 // What a refused edit has seen of a source is not known yet to those who watch it.
 func TestARefusedEditDoesNotHideAChangeOfTheSource(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{"a": "https://old.example"}`)
-	write(t, path, `{"a": "https://new.example"}`)
-	if got := s.ask(t, "DELETE", "links/rules/nothing", ""); got.status != 404 {
-		t.Errorf("got %d %s", got.status, got.body)
+	s, path, _ := testcaddy.Editable(t, "links.json", `{"a": "https://old.example"}`)
+	testcaddy.Write(t, path, `{"a": "https://new.example"}`)
+	if got := s.Ask(t, "DELETE", "links/rules/nothing", ""); got.Status != 404 {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.get(t, "/a").location(); got != "302 https://new.example/" {
+	if got := s.Get(t, "/a").Location(); got != "302 https://new.example/" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestAnEditOfAChangedSourceIsRefusedDespiteItsDigest(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{"a": "https://old.example"}`)
-	tag := s.ask(t, "GET", "links/rules", "").header.Get("ETag")
-	write(t, path, `{"a": "https://old.example", "k": "https://theirs.example"}`)
-	if got := s.put(t, "k", `"https://mine.example"`, "If-Match", tag); got.status != 412 {
-		t.Errorf("got %d %s", got.status, got.body)
+	s, path, _ := testcaddy.Editable(t, "links.json", `{"a": "https://old.example"}`)
+	tag := s.Ask(t, "GET", "links/rules", "").Header.Get("ETag")
+	testcaddy.Write(t, path, `{"a": "https://old.example", "k": "https://theirs.example"}`)
+	if got := s.Put(t, "k", `"https://mine.example"`, "If-Match", tag); got.Status != 412 {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.get(t, "/k").location(); got != "302 https://theirs.example/" {
+	if got := s.Get(t, "/k").Location(); got != "302 https://theirs.example/" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestAReloadOfInlineRulesChangesNothing(t *testing.T) {
-	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n respond 299")
-	if got := s.ask(t, "POST", "links/reload", ""); got.status != 200 ||
-		!strings.Contains(got.body, `"rules":1`) {
-		t.Errorf("got %d %s", got.status, got.body)
+	s := testcaddy.Administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n respond 299")
+	if got := s.Ask(t, "POST", "links/reload", ""); got.Status != 200 ||
+		!strings.Contains(got.Body, `"rules":1`) {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
-	if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
+	if got := s.Get(t, "/a").Location(); got != "302 https://a.example/" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -617,24 +555,24 @@ func TestAnEditThatWouldSpoilTheFileIsRefused(t *testing.T) {
 			"edit it by hand"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, path, _ := editable(t, tt.file, tt.content)
-			got := s.ask(t, "DELETE", "links/rules/"+tt.key, "")
+			s, path, _ := testcaddy.Editable(t, tt.file, tt.content)
+			got := s.Ask(t, "DELETE", "links/rules/"+tt.key, "")
 			content, err := os.ReadFile(path)
-			mustDo(t, err)
-			if got.status != 422 || !strings.Contains(got.said(t), tt.want) ||
+			testcaddy.Must(t, err)
+			if got.Status != 422 || !strings.Contains(got.Said(t), tt.want) ||
 				string(content) != tt.content {
-				t.Errorf("got %d %s, and the file holds %q", got.status, got.body, content)
+				t.Errorf("got %d %s, and the file holds %q", got.Status, got.Body, content)
 			}
 		})
 	}
 }
 
 func TestAKeyThatIsEditedKeepsItsSpelling(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{"straße": "https://a.example"}`)
-	s.put(t, "stra%C3%9Fe", `"https://b.example"`)
-	s.put(t, "gr%C3%BCn%20x", `"https://c.example"`)
+	s, path, _ := testcaddy.Editable(t, "links.json", `{"straße": "https://a.example"}`)
+	s.Put(t, "stra%C3%9Fe", `"https://b.example"`)
+	s.Put(t, "gr%C3%BCn%20x", `"https://c.example"`)
 	content, err := os.ReadFile(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if want := `{"straße": "https://b.example","grün%20x": "https://c.example"}`; string(
 		content) != want {
 		t.Errorf("the file holds %s", content)
@@ -643,44 +581,44 @@ func TestAKeyThatIsEditedKeepsItsSpelling(t *testing.T) {
 
 func TestAnEditOfARedirectsFileHasTheStatusOfTheHandler(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/_redirects", "/a https://a.example 302\n")
-	s := administer(t, "", "shortlink {\n from file "+dir+"/_redirects\n status 301\n name links\n }")
-	s.put(t, "b", `{"to": "https://b.example", "exact": true}`)
-	if got := s.get(t, "/b").location(); got != "301 https://b.example/" {
+	testcaddy.Write(t, dir+"/_redirects", "/a https://a.example 302\n")
+	s := testcaddy.Administer(t, "", "shortlink {\n from file "+dir+"/_redirects\n status 301\n name links\n }")
+	s.Put(t, "b", `{"to": "https://b.example", "exact": true}`)
+	if got := s.Get(t, "/b").Location(); got != "301 https://b.example/" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestHandlersThatShareANameAreNotEdited(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/one.json", "{}")
-	write(t, dir+"/two.json", "{}")
-	s := administer(t, "", fmt.Sprintf("handle /a/* {\n shortlink {\n from file %s/one.json\n }\n "+
+	testcaddy.Write(t, dir+"/one.json", "{}")
+	testcaddy.Write(t, dir+"/two.json", "{}")
+	s := testcaddy.Administer(t, "", fmt.Sprintf("handle /a/* {\n shortlink {\n from file %s/one.json\n }\n "+
 		"}\n handle /c/* {\n shortlink {\n x https://x.example\n name shortlink-2\n }\n }\n shortlink "+
 		"{\n from file %s/two.json\n }", dir, dir))
 	for _, name := range []string{"shortlink", "shortlink-3"} {
-		if got := s.ask(t, "PUT", name+"/rules/a", `"https://a.example"`); got.status != 409 ||
-			!strings.Contains(got.said(t), "give each a name") {
-			t.Errorf("%s: got %d %s", name, got.status, got.body)
+		if got := s.Ask(t, "PUT", name+"/rules/a", `"https://a.example"`); got.Status != 409 ||
+			!strings.Contains(got.Said(t), "give each a name") {
+			t.Errorf("%s: got %d %s", name, got.Status, got.Body)
 		}
 	}
-	if got := s.ask(t, "GET", "shortlink-2/rules/x", ""); !strings.Contains(got.body, "https://x.example") {
-		t.Errorf("got %d %s", got.status, got.body)
+	if got := s.Ask(t, "GET", "shortlink-2/rules/x", ""); !strings.Contains(got.Body, "https://x.example") {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }
 
 func TestHandlersThatShareAFileLoseNoEdit(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/links.json", "{}")
+	testcaddy.Write(t, dir+"/links.json", "{}")
 	block := "shortlink {\n from file " + dir + "/links.json\n name %s\n }\n"
-	s := administer(t, "", fmt.Sprintf(block+block, "one", "two"))
+	s := testcaddy.Administer(t, "", fmt.Sprintf(block+block, "one", "two"))
 	var all sync.WaitGroup
 	var made sync.Map
 	for i := range 20 {
 		for _, name := range []string{"one", "two"} {
 			all.Go(func() {
 				key := fmt.Sprint(name, i)
-				if got := s.ask(t, "PUT", name+"/rules/"+key, `"https://example.com"`); got.status == 201 {
+				if got := s.Ask(t, "PUT", name+"/rules/"+key, `"https://example.com"`); got.Status == 201 {
 					made.Store(key, true)
 				}
 			})
@@ -688,7 +626,7 @@ func TestHandlersThatShareAFileLoseNoEdit(t *testing.T) {
 	}
 	all.Wait()
 	content, err := os.ReadFile(dir + "/links.json")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	n := 0
 	made.Range(func(key, _ any) bool {
 		n++
@@ -703,21 +641,21 @@ func TestHandlersThatShareAFileLoseNoEdit(t *testing.T) {
 }
 
 func TestAnEditWaitsForTheOneWhoWritesTheFileInItsPlace(t *testing.T) {
-	s, path, _ := editable(t, "links.csv", "a,https://a.example\n")
+	s, path, _ := testcaddy.Editable(t, "links.csv", "a,https://a.example\n")
 	file, err := os.Create(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	defer file.Close()
 	_, err = file.WriteString("a,https://b.example\n")
-	mustDo(t, err)
-	edited := make(chan reply, 1)
-	go func() { edited <- s.put(t, "new", `"https://new.example"`) }()
+	testcaddy.Must(t, err)
+	edited := make(chan testcaddy.Reply, 1)
+	go func() { edited <- s.Put(t, "new", `"https://new.example"`) }()
 	_, err = file.WriteString("c,https://c.example\n")
-	mustDo(t, err)
-	if got := <-edited; got.status != 201 {
-		t.Errorf("got %d %s", got.status, got.body)
+	testcaddy.Must(t, err)
+	if got := <-edited; got.Status != 201 {
+		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	content, err := os.ReadFile(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	want := "a,https://b.example\nc,https://c.example\nnew,https://new.example\n"
 	if string(content) != want {
 		t.Errorf("the file holds %q", content)
@@ -725,7 +663,7 @@ func TestAnEditWaitsForTheOneWhoWritesTheFileInItsPlace(t *testing.T) {
 }
 
 func TestTheAdminEndpointListsEveryKeyThatLeadsToAURL(t *testing.T) {
-	s, path, _ := editable(t, "links.json",
+	s, path, _ := testcaddy.Editable(t, "links.json",
 		`{"g": "/docs/guide", "s/{id}": "https://story.example/{id}", "old": {"to": "https://story.example/17", "unlisted": true}}`)
 	for query, want := range map[string]string{
 		"url=" + url.QueryEscape(
@@ -737,16 +675,16 @@ func TestTheAdminEndpointListsEveryKeyThatLeadsToAURL(t *testing.T) {
 		"url=https://home.example&below=true": `{"url":"https://home.example","leads":[{"path":"/home","key":"home","destination":"https://home.example/","position":"shortlink links"}]}`,
 		"url=https://nobody.example/":         `{"url":"https://nobody.example/","leads":[]}`,
 	} {
-		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 200 ||
-			strings.TrimSpace(got.body) != want {
-			t.Errorf("%s: got %d %s\nwant %s", query, got.status, got.body, want)
+		if got := s.Ask(t, "GET", "links/reverse?"+query, ""); got.Status != 200 ||
+			strings.TrimSpace(got.Body) != want {
+			t.Errorf("%s: got %d %s\nwant %s", query, got.Status, got.Body, want)
 		}
 	}
 	for query, want := range map[string]string{"": "the URL is missing",
 		"url=mailto:x": "does not begin with http", "url=/a&below=1": "below takes true or false"} {
-		if got := s.ask(t, "GET", "links/reverse?"+query, ""); got.status != 400 ||
-			!strings.Contains(got.said(t), want) {
-			t.Errorf("%s: got %d %s", query, got.status, got.body)
+		if got := s.Ask(t, "GET", "links/reverse?"+query, ""); got.Status != 400 ||
+			!strings.Contains(got.Said(t), want) {
+			t.Errorf("%s: got %d %s", query, got.Status, got.Body)
 		}
 	}
 }
@@ -754,14 +692,14 @@ func TestTheAdminEndpointListsEveryKeyThatLeadsToAURL(t *testing.T) {
 // Caddy's ServeMux redirects paths that are not clean before it asks anybody.
 func TestAKeyThatCannotBeNamedIsNotTakenForAnother(t *testing.T) {
 	const content = `{"a/b": "https://b.example"}`
-	s, path, _ := editable(t, "links.json", content)
+	s, path, _ := testcaddy.Editable(t, "links.json", content)
 	for _, key := range []string{"a//b", "a/../a/b", "a/./b"} {
-		if got := s.put(t, key, `"/y"`); got.status != 307 {
-			t.Errorf("%s: got %d %s", key, got.status, got.body)
+		if got := s.Put(t, key, `"/y"`); got.Status != 307 {
+			t.Errorf("%s: got %d %s", key, got.Status, got.Body)
 		}
 	}
 	now, err := os.ReadFile(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if string(now) != content {
 		t.Errorf("the file holds %s", now)
 	}

@@ -1,4 +1,4 @@
-package shortlink
+package shortlink_test
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // writeMany writes a file of n rules with keys of 12 bytes and URLs of 60. Of ten rules one leads
@@ -50,7 +52,7 @@ func runs(b *testing.B, status int, args ...string) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
-		if out, got := Run(append([]string{"shortlink"}, args...), ""); got != status {
+		if out, got := testcaddy.Run(append([]string{"shortlink"}, args...), ""); got != status {
 			b.Fatalf("exit status %d: %.1000s", got, out)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // convert converts a list of redirects, and returns what the command writes and its exit status.
 func convert(list string, args ...string) (output string, status int) {
 	args = append([]string{"shortlink", "convert", "--from", "array", "--to", "json"}, args...)
-	return shortlink.Run(args, list)
+	return testcaddy.Run(args, list)
 }
 
 const (
@@ -44,19 +44,19 @@ func TestATableWithoutLinesIsConvertedToAnEmptyOne(t *testing.T) {
 func TestWhatIsConvertedTakesThePlaceOfATableAsAWhole(t *testing.T) {
 	dir := t.TempDir()
 	links, before := filepath.Join(dir, "links.json"), filepath.Join(dir, "before.json")
-	write(t, links, theOldTable)
-	mustDo(t, os.Chmod(links, 0o640))
-	mustDo(t, os.Link(links, before))
-	mustDo(t, os.Symlink("links.json", filepath.Join(dir, "current.json")))
+	testcaddy.Write(t, links, theOldTable)
+	testcaddy.Must(t, os.Chmod(links, 0o640))
+	testcaddy.Must(t, os.Link(links, before))
+	testcaddy.Must(t, os.Symlink("links.json", filepath.Join(dir, "current.json")))
 	got, status := convert(oneRedirect, "-o", filepath.Join(dir, "current.json"))
 	if status != 0 || strings.Contains(got, "{") {
 		t.Errorf("got %s, %d", got, status)
 	}
-	if rulesOf(t, links) != docsOfOne || rulesOf(t, before) != theOldTable {
-		t.Errorf("it holds %s, and what was there %s", rulesOf(t, links), rulesOf(t, before))
+	if testcaddy.ReadFile(t, links) != docsOfOne || testcaddy.ReadFile(t, before) != theOldTable {
+		t.Errorf("it holds %s, and what was there %s", testcaddy.ReadFile(t, links), testcaddy.ReadFile(t, before))
 	}
 	info, err := os.Stat(links)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if runtime.GOOS != "windows" && info.Mode() != 0o640 {
 		t.Errorf("its mode is %v", info.Mode())
 	}
@@ -68,7 +68,7 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	var names []string
 	entries, err := os.ReadDir(dir)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
@@ -80,11 +80,11 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 func TestANewTableCanBeReadByThoseWhoReadOtherNewFiles(t *testing.T) {
 	dir := t.TempDir()
 	_, status := convert(oneRedirect, "--output", filepath.Join(dir, "links.json"))
-	mustDo(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o666))
+	testcaddy.Must(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o666))
 	links, err := os.Stat(filepath.Join(dir, "links.json"))
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	other, err := os.Stat(filepath.Join(dir, "other"))
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if status != 0 || links.Mode() != other.Mode() {
 		t.Errorf("got %d, and the modes are %v and %v", status, links.Mode(), other.Mode())
 	}
@@ -109,7 +109,7 @@ func TestATableIsNotReplacedByAnEmptyOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			links := filepath.Join(t.TempDir(), "links.json")
 			if tt.before != "" {
-				write(t, links, tt.before)
+				testcaddy.Write(t, links, tt.before)
 			}
 			got, status := convert(tt.list, "-o", links)
 			after, _ := os.ReadFile(links)
@@ -146,34 +146,34 @@ func TestATableThatCannotBeWrittenIsNamedWithTheReason(t *testing.T) {
 
 // A shell empties the file before the command begins.
 func TestLinksServeOnWhenTheirTableIsConvertedInVain(t *testing.T) {
-	s := follow(t, theOldTable, "", "")
-	for name, args := range map[string][]string{"by a shell": nil, "by itself": {"-o", s.links}} {
+	s := testcaddy.Follow(t, theOldTable, "", "")
+	for name, args := range map[string][]string{"by a shell": nil, "by itself": {"-o", s.Links}} {
 		t.Run(name, func(t *testing.T) {
-			write(t, s.links, theOldTable)
-			s.eventually(t, "/old", "302 https://old.example/")
+			testcaddy.Write(t, s.Links, theOldTable)
+			s.Eventually(t, "/old", "302 https://old.example/")
 			output, status := convert(noRedirects, args...)
 			if status != 1 {
 				t.Errorf("got %s, %d", output, status)
 			}
 			if args == nil {
 				printed, _, _ := strings.Cut(output, "refused: ")
-				mustDo(t, os.WriteFile(s.links, []byte(printed), 0o600))
-				s.logged(t, 1, rejected)
+				testcaddy.Must(t, os.WriteFile(s.Links, []byte(printed), 0o600))
+				s.Logged(t, 1, testcaddy.Rejected)
 			}
-			s.leads(t, "/old/a", "302 https://old.example/a")
+			s.Leads(t, "/old/a", "302 https://old.example/a")
 		})
 	}
-	if _, status := convert(oneRedirect, "-o", s.links); status != 0 {
+	if _, status := convert(oneRedirect, "-o", s.Links); status != 0 {
 		t.Errorf("got %d", status)
 	}
-	s.eventually(t, "/docs", "308 https://docs.example/")
+	s.Eventually(t, "/docs", "308 https://docs.example/")
 }
 
 // A file in the place of /dev/stdout would be read by nobody, and all programs would write into it.
 func TestALinkToWhatIsNoFileStaysWhenATableIsWrittenToIt(t *testing.T) {
 	dir := t.TempDir()
 	_, pipe, err := os.Pipe()
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	defer pipe.Close()
 	descriptor := fmt.Sprintf("/proc/self/fd/%d", pipe.Fd())
 	for target, want := range map[string]string{
@@ -184,7 +184,7 @@ func TestALinkToWhatIsNoFileStaysWhenATableIsWrittenToIt(t *testing.T) {
 			continue // only Linux has it
 		}
 		link := filepath.Join(dir, "links.json")
-		mustDo(t, os.Symlink(target, link))
+		testcaddy.Must(t, os.Symlink(target, link))
 		got, status := convert(oneRedirect, "-o", link)
 		if status != 2 || !strings.Contains(got, link+": "+want) {
 			t.Errorf("%s: got %s, %d", target, got, status)
@@ -192,7 +192,7 @@ func TestALinkToWhatIsNoFileStaysWhenATableIsWrittenToIt(t *testing.T) {
 		if leads, err := os.Readlink(link); leads != target || err != nil {
 			t.Errorf("%s: the link leads to %q, %v", target, leads, err)
 		}
-		mustDo(t, os.Remove(link))
+		testcaddy.Must(t, os.Remove(link))
 	}
 	wantFiles(t, dir)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // logOf writes a log in the common format, and returns its name: of each path a request on the days
@@ -21,13 +21,13 @@ func logOf(t *testing.T, days map[string][]int) string {
 		}
 	}
 	log := filepath.Join(t.TempDir(), "access.log")
-	write(t, log, lines.String())
+	testcaddy.Write(t, log, lines.String())
 	return log
 }
 
 // coverageOf returns what coverage says, and its exit status.
 func coverageOf(rules string, args ...string) (string, int) {
-	return shortlink.Run(append([]string{"shortlink", "coverage", "--rules", "-"}, args...), rules)
+	return testcaddy.Run(append([]string{"shortlink", "coverage", "--rules", "-"}, args...), rules)
 }
 
 func TestCoverageListsProbesLastAndOnlyIfAsked(t *testing.T) {
@@ -94,7 +94,7 @@ func TestCoverageCountsRequestsOfAPeriodAlone(t *testing.T) {
 func TestAPeriodThatCannotBeCountedIsAnError(t *testing.T) {
 	log := logOf(t, map[string][]int{"/a": {2, 15}})
 	list := filepath.Join(t.TempDir(), "list")
-	write(t, list, "/a\n")
+	testcaddy.Write(t, list, "/a\n")
 	for _, tt := range []struct{ flags, file, want string }{
 		{"--since 2026-04-01", log, "nothing is counted, as requests are of other times (2), from " +
 			"2026-03-02T12:00:00Z to 2026-03-15T12:00:00Z; write another --since, --until or --month"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // isSafe checks that an output holds nothing that a terminal obeys, or that turns text around.
@@ -25,10 +25,10 @@ func isSafe(t *testing.T, output string, args []string) {
 func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 	const hostile = "\x1b[2J\u009b31m\u202e\x07\r\x7f\x9b"
 	dir := filepath.Join(t.TempDir(), "evil\x1b[2J\u009b\u202e\nname")
-	mustDo(t, os.Mkdir(dir, 0o700))
+	testcaddy.Must(t, os.Mkdir(dir, 0o700))
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		mustDo(t, os.WriteFile(path, []byte(content), 0o600))
+		testcaddy.Must(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	good := file("good.json", `{"a\u202e": "/b\u2066?q=\u202e#\u202e", "b\u2066": "https://b.example/\u202e",
@@ -70,7 +70,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 		{"status", "--address", "localhost:1", hostile}, {"status", "--address", hostile},
 	} {
 		stdin := "/a" + hostile + "\n" + hostile + "\n/b\n"
-		output, _ := shortlink.Run(append([]string{"shortlink"}, args...), stdin)
+		output, _ := testcaddy.Run(append([]string{"shortlink"}, args...), stdin)
 		isSafe(t, output, args)
 		if !strings.Contains(output, "\n") {
 			t.Errorf("%q prints %q", args, output)
@@ -79,7 +79,7 @@ func TestNoCommandPrintsWhatATerminalObeys(t *testing.T) {
 }
 
 func TestNoCommandForARunningCaddyPrintsWhatATerminalObeys(t *testing.T) {
-	s, _, _ := editable(t, "links.json",
+	s, _, _ := testcaddy.Editable(t, "links.json",
 		`{"a\u202e": "/b\u2066?q=\u202e#\u202e", "b": "https://b.example/\u202e"}`)
 	for _, args := range [][]string{
 		{"list"}, {"list", "--format", "json"}, {"hits"}, {"hits", "--format", "json"},
@@ -91,7 +91,7 @@ func TestNoCommandForARunningCaddyPrintsWhatATerminalObeys(t *testing.T) {
 		{"remove", "c\u202e"}, {"remove", "c\u202e\x1b"},
 		{"list", "--name", "\x1b\u009b"}, {"add", "https://f.example/\u202e"},
 	} {
-		output, _ := s.command(args...)
+		output, _ := s.Command(args...)
 		isSafe(t, output, args)
 	}
 }
@@ -100,10 +100,10 @@ func TestNoCommandForARunningCaddyPrintsWhatATerminalObeys(t *testing.T) {
 func TestNamesOfFilesAreOnTheLineOfWhatIsSaidOfThem(t *testing.T) {
 	const forged = "x\nforged"
 	dir := filepath.Join(t.TempDir(), forged)
-	mustDo(t, os.Mkdir(dir, 0o700))
+	testcaddy.Must(t, os.Mkdir(dir, 0o700))
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		mustDo(t, os.WriteFile(path, []byte(content), 0o600))
+		testcaddy.Must(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	site := func(lines string) string { return "http://localhost {\n shortlink {\n" + lines + " }\n}" }
@@ -135,7 +135,7 @@ func TestNamesOfFilesAreOnTheLineOfWhatIsSaidOfThem(t *testing.T) {
 		{"list", "--config", missing}, {"status", "--config", noCaddyfile},
 		{"status", "--address", forged},
 	} {
-		output, _ := shortlink.Run(append([]string{"shortlink"}, args...), "")
+		output, _ := testcaddy.Run(append([]string{"shortlink"}, args...), "")
 		if !strings.Contains(output, "\n") || forgedLine.MatchString(output) {
 			t.Errorf("%q prints %s", args, output)
 		}

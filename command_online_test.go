@@ -7,60 +7,47 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
-// command runs a command against a server, and returns what it writes and its exit status.
-func (s *server) command(args ...string) (string, int) {
-	return shortlink.Run(append(append([]string{"shortlink"}, args...), "--address", s.admin), "")
-}
-
-// says checks what a command writes and its exit status.
-func (s *server) says(t *testing.T, want string, status int, args ...string) {
-	t.Helper()
-	if got, exit := s.command(args...); got != want || exit != status {
-		t.Errorf("%q says %q, %d; want %q, %d", args, got, exit, want, status)
-	}
-}
-
 func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
-	s, path, _ := editable(t, "links.json", "{}")
-	s.says(t, "docs https://docs.example\n", 0, "add", "docs", "https://docs.example")
-	s.says(t, "docs/v 2 https://v2.example 301 exact unlisted\n", 0, "add", "docs/v 2",
+	s, path, _ := testcaddy.Editable(t, "links.json", "{}")
+	s.Says(t, "docs https://docs.example\n", 0, "add", "docs", "https://docs.example")
+	s.Says(t, "docs/v 2 https://v2.example 301 exact unlisted\n", 0, "add", "docs/v 2",
 		"https://v2.example", "--status", "301", "--exact", "--unlisted")
-	s.says(t, "moved https://new.example 301\n", 0,
+	s.Says(t, "moved https://new.example 301\n", 0,
 		"add", "moved", "https://new.example", "--status", "permanent")
-	s.says(t, "", 0, "remove", "moved")
-	s.says(t, "find https://find.example/?q=a ignore\n", 0,
+	s.Says(t, "", 0, "remove", "moved")
+	s.Says(t, "find https://find.example/?q=a ignore\n", 0,
 		"add", "find", "https://find.example/?q=a", "--query", "ignore")
-	if got := s.get(t, "/find?q=b").location(); got != "302 https://find.example/?q=a" {
+	if got := s.Get(t, "/find?q=b").Location(); got != "302 https://find.example/?q=a" {
 		t.Errorf("got %s", got)
 	}
-	s.says(t, "find https://find.example/?q=a ignore\n", 0, "list", "find")
-	s.says(t, "", 0, "remove", "find")
-	s.says(t, `{"created":false,"key":"docs","value":"https://new.example",`+
+	s.Says(t, "find https://find.example/?q=a ignore\n", 0, "list", "find")
+	s.Says(t, "", 0, "remove", "find")
+	s.Says(t, `{"created":false,"key":"docs","value":"https://new.example",`+
 		`"was":"https://docs.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
-	if got := s.get(t, "/docs/v%202").location(); got != "301 https://v2.example/" {
+	if got := s.Get(t, "/docs/v%202").Location(); got != "301 https://v2.example/" {
 		t.Errorf("got %s", got)
 	}
-	s.says(t, "docs https://new.example\ndocs/v%202 https://v2.example 301 exact unlisted\nhome "+
+	s.Says(t, "docs https://new.example\ndocs/v%202 https://v2.example 301 exact unlisted\nhome "+
 		"https://home.example\n", 0, "list")
-	s.says(t, "home https://home.example\n", 0, "list", "home/")
-	s.says(t, "{\n\t\"home\": \"https://home.example\"\n}\n", 0, "list", "home", "--format", "json")
-	s.says(t, "", 0, "remove", "docs", "docs/v 2")
-	s.says(t, "home https://home.example\n", 0, "list")
+	s.Says(t, "home https://home.example\n", 0, "list", "home/")
+	s.Says(t, "{\n\t\"home\": \"https://home.example\"\n}\n", 0, "list", "home", "--format", "json")
+	s.Says(t, "", 0, "remove", "docs", "docs/v 2")
+	s.Says(t, "home https://home.example\n", 0, "list")
 	content, err := os.ReadFile(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if string(content) != "{}" {
 		t.Errorf("the file holds %q", content)
 	}
 }
 
 func TestHitsAreWrittenAsATableAndBesideRules(t *testing.T) {
-	s, _, _ := editable(t, "links.json", `{"docs": "https://docs.example", "a,b": "/docs 2",
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://docs.example", "a,b": "/docs 2",
 		"docs/%64": {"to": "https://d.example", "status": 301}}`)
 	for _, path := range []string{"/docs", "/docs/d", "/docs/d/e", "/docs/x"} {
-		s.get(t, path)
+		s.Get(t, path)
 	}
 	minutes := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:00Z`)
 	for _, tt := range []struct{ line, want string }{
@@ -78,7 +65,7 @@ func TestHitsAreWrittenAsATableAndBesideRules(t *testing.T) {
 			"\"count\":2,\"last\":\"TIME\"}\n}\n"},
 		{"list nothing --hits --format json", "{\n}\n"},
 	} {
-		got, _ := s.command(strings.Fields(tt.line)...)
+		got, _ := s.Command(strings.Fields(tt.line)...)
 		if _, rest, isNoted := strings.Cut(got, "which is a shorter time\n"); isNoted {
 			got = rest
 		}
@@ -86,7 +73,7 @@ func TestHitsAreWrittenAsATableAndBesideRules(t *testing.T) {
 			t.Errorf("%s says\n%s\nwant\n%s", tt.line, got, tt.want)
 		}
 	}
-	days, _ := s.command("hits", "--days", "--format", "csv")
+	days, _ := s.Command("hits", "--days", "--format", "csv")
 	if rows := strings.Split(days, "\n"); len(rows) != 92 || rows[0] != "date,count" ||
 		!strings.HasSuffix(rows[90], ",4") {
 		t.Errorf("the days are\n%s", days)
@@ -94,10 +81,10 @@ func TestHitsAreWrittenAsATableAndBesideRules(t *testing.T) {
 }
 
 func TestHitsListsTheMostUsedRulesFirstAndCountsTheOthers(t *testing.T) {
-	s, _, _ := editable(t, "links.json", `{"a": "https://a.example", "b": "https://b.example",
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"a": "https://a.example", "b": "https://b.example",
 		"c": "https://c.example", "d": "https://d.example", "e": "https://e.example"}`)
 	for _, path := range []string{"/d", "/b", "/d", "/e", "/d", "/b"} {
-		s.get(t, path)
+		s.Get(t, path)
 	}
 	const d, b, e = "         3  TIME  d\n", "         2  TIME  b\n", "         1  TIME  e\n"
 	const others = "without hits: 3 rules; --unused 90d lists those that nobody needs\n"
@@ -110,7 +97,7 @@ func TestHitsListsTheMostUsedRulesFirstAndCountsTheOthers(t *testing.T) {
 			"         0  never                 a\n         0  never                 c\n" +
 			"and 1 more\n"},
 	} {
-		got, exit := s.command(strings.Fields(tt.line)...)
+		got, exit := s.Command(strings.Fields(tt.line)...)
 		if _, rest, isNoted := strings.Cut(got, "which is a shorter time\n"); isNoted {
 			got = rest
 		}
@@ -121,58 +108,58 @@ func TestHitsListsTheMostUsedRulesFirstAndCountsTheOthers(t *testing.T) {
 }
 
 func TestListSaysThatNoRuleIsForAKeyOrBelowIt(t *testing.T) {
-	s, _, _ := editable(t, "links.json", `{"docs": "https://docs.example"}`)
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://docs.example"}`)
 	const want = `Error: there is no rule for the key "doc" or below it; write whole segments, or ` +
 		"list alone for all rules\n"
-	s.says(t, want, 1, "list", "doc/")
-	s.says(t, want, 1, "list", "doc", "--hits")
-	s.says(t, "{\n}\n", 0, "list", "doc", "--hits", "--format", "json")
-	s.says(t, "docs https://docs.example\n", 0, "list", "docs")
+	s.Says(t, want, 1, "list", "doc/")
+	s.Says(t, want, 1, "list", "doc", "--hits")
+	s.Says(t, "{\n}\n", 0, "list", "doc", "--hits", "--format", "json")
+	s.Says(t, "docs https://docs.example\n", 0, "list", "docs")
 }
 
 func TestStatusMarksTheSourceThatEditsGoTo(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first.json"), filepath.Join(dir, "second.json")
-	write(t, first, "{}")
-	write(t, second, "{}")
-	s := administer(t, "", "shortlink {\n from file "+first+"\n from file "+second+"\n }")
-	got, exit := s.command("status")
+	testcaddy.Write(t, first, "{}")
+	testcaddy.Write(t, second, "{}")
+	s := testcaddy.Administer(t, "", "shortlink {\n from file "+first+"\n from file "+second+"\n }")
+	got, exit := s.Command("status")
 	want := "  from " + first + " (writable; edits go here)\n  from " + second + " (writable)\n"
 	if !strings.Contains(got, want) || exit != 0 {
 		t.Errorf("got %q, %d; want %q", got, exit, want)
 	}
 	shared := "shortlink {\n from file " + first + "\n name go\n }\n"
-	s = administer(t, "", "handle /a/* {\n"+shared+"}\n"+shared+"shortlink {\n x /y\n name go\n }")
-	if got, _ := s.command("status"); strings.Contains(got, "edits go here") ||
+	s = testcaddy.Administer(t, "", "handle /a/* {\n"+shared+"}\n"+shared+"shortlink {\n x /y\n name go\n }")
+	if got, _ := s.Command("status"); strings.Contains(got, "edits go here") ||
 		!strings.Contains(got, "(writable)") {
 		t.Errorf("handlers of one name cannot be edited, and it says %q", got)
 	}
 }
 
 func TestAddNamesTheRuleThatItReplaces(t *testing.T) {
-	s, _, _ := editable(t, "links.json",
+	s, _, _ := testcaddy.Editable(t, "links.json",
 		`{"a": {"to": "https://café.example/日本😀", "status": 301}}`)
-	s.says(t, replacedNote+"a https://café.example/日本😀 301\na https://a.example\n",
+	s.Says(t, replacedNote+"a https://café.example/日本😀 301\na https://a.example\n",
 		0, "add", "a", "https://a.example")
-	s.says(t, "a https://a.example\n", 0, "add", "a", "https://a.example")
-	s.says(t, "b https://a.example\n", 0, "add", "--new", "b", "https://a.example")
-	s.says(t, `Error: there is a rule for the key "b"; to replace it, leave --new out`+"\n",
+	s.Says(t, "a https://a.example\n", 0, "add", "a", "https://a.example")
+	s.Says(t, "b https://a.example\n", 0, "add", "--new", "b", "https://a.example")
+	s.Says(t, `Error: there is a rule for the key "b"; to replace it, leave --new out`+"\n",
 		1, "add", "--new", "b", "https://b.example")
-	s.says(t, `{"created":false,"key":"a","value":"/b","was":"https://a.example"}`+"\n",
+	s.Says(t, `{"created":false,"key":"a","value":"/b","was":"https://a.example"}`+"\n",
 		0, "add", "a", "/b", "--format", "json")
 }
 
 func TestAddKeepsTheNoteThatARuleHas(t *testing.T) {
-	s, path, _ := editable(t, "links.json", "{}")
-	s.says(t, "docs https://docs.example # for the fair\n", 0,
+	s, path, _ := testcaddy.Editable(t, "links.json", "{}")
+	s.Says(t, "docs https://docs.example # for the fair\n", 0,
 		"add", "docs", "https://docs.example", "--note", "for the fair")
-	s.says(t, replacedNote+"%64ocs https://docs.example # for the fair\n"+
+	s.Says(t, replacedNote+"%64ocs https://docs.example # for the fair\n"+
 		"%64ocs /home 301 # for the fair\n", 0, "add", "%64ocs", "/home", "--status", "301")
-	s.says(t, "docs /home 301 # for the fair\n", 0, "list", "docs")
-	s.says(t, replacedNote+"docs /home 301 # for the fair\ndocs /home\n", 0,
+	s.Says(t, "docs /home 301 # for the fair\n", 0, "list", "docs")
+	s.Says(t, replacedNote+"docs /home 301 # for the fair\ndocs /home\n", 0,
 		"add", "docs", "/home", "--note", "")
 	const url = "https://short.example/a/very/long/path"
-	made, _ := s.command("add", url, "--note", "é: why")
+	made, _ := s.Command("add", url, "--note", "é: why")
 	key, _, _ := strings.Cut(made, " ")
 	for _, tt := range []struct {
 		args []string
@@ -182,19 +169,19 @@ func TestAddKeepsTheNoteThatARuleHas(t *testing.T) {
 		{[]string{"--exact"}, key + " " + url + " exact # é: why\n"},
 		{[]string{"--note", ""}, key + " " + url + "\n"},
 	} {
-		got, _ := s.command(append([]string{"add", url}, tt.args...)...)
+		got, _ := s.Command(append([]string{"add", url}, tt.args...)...)
 		if !strings.HasSuffix(got, tt.want) {
 			t.Errorf("%q says %q, want %q", tt.args, got, tt.want)
 		}
 	}
 	const tooLong = `key "a": note: it has 501 bytes, and may have 500; shorten it`
-	s.says(t, "Error: "+path+": "+tooLong+"\n", 1,
+	s.Says(t, "Error: "+path+": "+tooLong+"\n", 1,
 		"add", "a", "/b", "--note", strings.Repeat("n", 501))
 }
 
 func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
-	s, _, _ := editable(t, "links.json", "{}")
-	digest := strings.Trim(s.ask(t, "GET", "links/rules", "").header.Get("ETag"), `"`)
+	s, _, _ := testcaddy.Editable(t, "links.json", "{}")
+	digest := strings.Trim(s.Ask(t, "GET", "links/rules", "").Header.Get("ETag"), `"`)
 	for name, tt := range map[string]struct {
 		args   []string
 		want   string
@@ -221,13 +208,13 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 			"--if-match is for one key", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, exit := s.command(tt.args...); !strings.Contains(got, tt.want) || exit != tt.status {
+			if got, exit := s.Command(tt.args...); !strings.Contains(got, tt.want) || exit != tt.status {
 				t.Errorf("got %q, %d; want %q, %d", got, exit, tt.want, tt.status)
 			}
 		})
 	}
-	nobody := &server{admin: freeAddress(t)}
-	if got, exit := nobody.command("list"); exit != 1 || !strings.Contains(got, "connection refused") {
+	nobody := &testcaddy.Server{Admin: testcaddy.FreeAddress(t)}
+	if got, exit := nobody.Command("list"); exit != 1 || !strings.Contains(got, "connection refused") {
 		t.Errorf("where nobody is: %q, %d", got, exit)
 	}
 }
@@ -269,7 +256,7 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 		if !strings.Contains(line, "--address") {
 			line += " --address localhost:1"
 		}
-		got, exit := shortlink.Run(strings.Fields("shortlink "+line), "")
+		got, exit := testcaddy.Run(strings.Fields("shortlink "+line), "")
 		if want := "Error: " + tt.want + "\n"; got != want || exit != 2 {
 			t.Errorf("%s: got %q, %d; want %q", tt.line, got, exit, want)
 		}
@@ -278,27 +265,27 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 
 func TestNobodyIsToldOfAKeyThatWasMadeOfABadURL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "links.json")
-	write(t, path, "{}")
-	s := administer(t, "", "shortlink {\n allow_hosts a.example\n from file "+path+"\n }")
+	testcaddy.Write(t, path, "{}")
+	s := testcaddy.Administer(t, "", "shortlink {\n allow_hosts a.example\n from file "+path+"\n }")
 	for _, tt := range []struct{ url, want string }{
 		{"docs.example", `the destination "docs.example" is neither a URL that begins with http:// or ` +
 			"https:// nor a path that begins with /; write https://docs.example or /docs.example"},
 		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or lead the ` +
 			"rule elsewhere"},
 	} {
-		s.says(t, "Error: "+path+": "+tt.want+"\n", 1, "add", tt.url)
+		s.Says(t, "Error: "+path+": "+tt.want+"\n", 1, "add", tt.url)
 	}
 }
 
 const replacedNote = "Note: this rule was replaced: "
 
 func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
-	s, _, _ := editable(t, "links.json", "{}")
+	s, _, _ := testcaddy.Editable(t, "links.json", "{}")
 	made := regexp.MustCompile(`^([0-9a-hjkmnp-tv-z]+) (\S+)\n$`)
 	keys := map[string]string{}
 	for _, url := range []string{"https://example.com/a", "https://example.com/b",
 		"https://example.com/c"} {
-		got, exit := s.command("add", url)
+		got, exit := s.Command("add", url)
 		words := made.FindStringSubmatch(got)
 		if words == nil || exit != 0 {
 			t.Fatalf("got %q, %d", got, exit)
@@ -310,28 +297,28 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 		}
 		keys[url] = words[1]
 	}
-	s.says(t, keys["https://example.com/a"]+" https://example.com/a\n", 0, "add",
+	s.Says(t, keys["https://example.com/a"]+" https://example.com/a\n", 0, "add",
 		"https://EXAMPLE.com/./a")
 	a := keys["https://example.com/a"] + " "
-	s.says(t, replacedNote+a+"https://example.com/a\n"+a+"https://EXAMPLE.com/./a 301\n", 0,
+	s.Says(t, replacedNote+a+"https://example.com/a\n"+a+"https://EXAMPLE.com/./a 301\n", 0,
 		"add", "https://EXAMPLE.com/./a", "--status", "301")
-	s.says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add",
+	s.Says(t, keys["https://example.com/a"]+" https://EXAMPLE.com/./a 301\n", 0, "add",
 		"https://example.com/a")
 	key := keys["https://example.com/b"]
-	s.says(t, replacedNote+key+" https://example.com/b\n"+key+" https://other.example\n", 0,
+	s.Says(t, replacedNote+key+" https://example.com/b\n"+key+" https://other.example\n", 0,
 		"add", key, "https://other.example")
-	got, _ := s.command("add", "https://example.com/b")
+	got, _ := s.Command("add", "https://example.com/b")
 	longer := made.FindStringSubmatch(got)[1]
 	if len(longer) <= len(key) || !strings.HasPrefix(longer, key) {
 		t.Errorf("where %s is taken, the key is %s", key, longer)
 	}
-	s.says(t, "", 0, "remove", key)
-	s.says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
-	if got, exit := s.command("add", "https://example.com/d", "--length", "17"); exit != 2 ||
+	s.Says(t, "", 0, "remove", key)
+	s.Says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
+	if got, exit := s.Command("add", "https://example.com/d", "--length", "17"); exit != 2 ||
 		!strings.Contains(got, "--length takes 16 at most") {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, _ := s.command("add", "https://example.com/d", "--length", "5"); !regexp.MustCompile(`^\S{5} `).MatchString(got) {
+	if got, _ := s.Command("add", "https://example.com/d", "--length", "5"); !regexp.MustCompile(`^\S{5} `).MatchString(got) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -339,34 +326,34 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 func TestTheStatusOfHandlersAndAReloadAreSaid(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
-	write(t, links, `{"a": "https://old.example"}`)
-	s := administer(t, "",
+	testcaddy.Write(t, links, `{"a": "https://old.example"}`)
+	s := testcaddy.Administer(t, "",
 		"shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n b "+
 			"https://b.example\n }")
 	status := regexp.MustCompile(`^links: 1 rule, digest [0-9a-f]{64}\n  from ` +
 		regexp.QuoteMeta(links) +
 		` \(writable; edits go here\)\n  loaded at \S+\nshortlink: 1 rule, digest [0-9a-f]{64}\n  loaded at \S+\n$`)
-	if got, exit := s.command("status"); !status.MatchString(got) || exit != 0 {
+	if got, exit := s.Command("status"); !status.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("list"); exit != 2 ||
+	if got, exit := s.Command("list"); exit != 2 ||
 		!strings.Contains(got, "write --name with one of: links, shortlink") {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	write(t, links, `{"a": "https://new.example", "b": "https://b.example"}`)
-	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "links: 2 rules") ||
+	testcaddy.Write(t, links, `{"a": "https://new.example", "b": "https://b.example"}`)
+	if got, exit := s.Command("reload", "--name", "links"); !strings.Contains(got, "links: 2 rules") ||
 		exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	write(t, links, `{`)
-	if got, exit := s.command("reload", "--name", "links"); !strings.Contains(got, "it ends too early") || exit != 1 {
+	testcaddy.Write(t, links, `{`)
+	if got, exit := s.Command("reload", "--name", "links"); !strings.Contains(got, "it ends too early") || exit != 1 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("status", "--name", "links"); !strings.Contains(got, "rejected at ") ||
+	if got, exit := s.Command("status", "--name", "links"); !strings.Contains(got, "rejected at ") ||
 		!strings.Contains(got, "failing since ") || exit != 1 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("status", "--name", "shortlink", "--format", "json"); !strings.Contains(got, `"result":"loaded"`) || exit != 0 {
+	if got, exit := s.Command("status", "--name", "shortlink", "--format", "json"); !strings.Contains(got, `"result":"loaded"`) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 }
@@ -393,23 +380,23 @@ func TestAHandlerWithoutANameHasOneNameRunningOrNot(t *testing.T) {
 		}
 	}`
 	links := filepath.Join(t.TempDir(), "links")
-	write(t, links, "a,https://a.example\n")
+	testcaddy.Write(t, links, "a,https://a.example\n")
 	t.Setenv("LINKS", links)
-	s := administer(t, "", block)
+	s := testcaddy.Administer(t, "", block)
 	config := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, config, "http://localhost {"+block+"\n}\n")
+	testcaddy.Write(t, config, "http://localhost {"+block+"\n}\n")
 	for _, name := range []string{"shortlink", "shortlink-2", "shortlink-3"} {
-		running, _ := s.command("list", "docs", "--name", name)
+		running, _ := s.Command("list", "docs", "--name", name)
 		_, destination, _ := strings.Cut(running, " ")
 		resolve := []string{"shortlink", "resolve", "--config", config, "--name", name, "/docs"}
-		if got, exit := shortlink.Run(resolve, ""); exit != 0 || got != "/docs -> 302 "+destination {
+		if got, exit := testcaddy.Run(resolve, ""); exit != 0 || got != "/docs -> 302 "+destination {
 			t.Errorf("running, %s has %q; otherwise %q, %d", name, running, got, exit)
 		}
 	}
 }
 
 func TestHandlersThatShareANameAreToldApartBySite(t *testing.T) {
-	s := administer(t, "", `handle /a/* {
+	s := testcaddy.Administer(t, "", `handle /a/* {
 		shortlink {
 			a https://a.example
 		}
@@ -417,12 +404,12 @@ func TestHandlersThatShareANameAreToldApartBySite(t *testing.T) {
 	shortlink {
 		b https://b.example
 	}`)
-	name := `shortlink(-2)? \(:` + s.addr[strings.LastIndex(s.addr, ":")+1:] + `\)`
+	name := `shortlink(-2)? \(:` + s.Addr[strings.LastIndex(s.Addr, ":")+1:] + `\)`
 	for command, want := range map[string]string{
 		"list":   "write --name with one of: " + name + ", " + name + "\n",
 		"status": name + ": 1 rule, digest ",
 	} {
-		got, _ := s.command(command)
+		got, _ := s.Command(command)
 		if !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s says %q, and not %s", command, got, want)
 		}
@@ -430,15 +417,15 @@ func TestHandlersThatShareANameAreToldApartBySite(t *testing.T) {
 }
 
 func TestTheAddressOfTheEndpointIsFoundInTheConfiguration(t *testing.T) {
-	s, _, _ := editable(t, "links.json", "{}")
+	s, _, _ := testcaddy.Editable(t, "links.json", "{}")
 	elsewhere := filepath.Join(t.TempDir(), "site.caddyfile")
 	t.Chdir(t.TempDir())
 	for _, config := range []string{elsewhere, "Caddyfile"} {
-		write(t, config, "{\n\tadmin "+s.admin+"\n}\n")
+		testcaddy.Write(t, config, "{\n\tadmin "+s.Admin+"\n}\n")
 	}
-	byAddress := "--address http://" + s.admin + "/"
+	byAddress := "--address http://" + s.Admin + "/"
 	for _, flags := range []string{"", "--config " + elsewhere, byAddress} {
-		got, exit := shortlink.Run(strings.Fields("shortlink list "+flags), "")
+		got, exit := testcaddy.Run(strings.Fields("shortlink list "+flags), "")
 		if got != "home https://home.example\n" || exit != 0 {
 			t.Errorf("%q: got %q, %d", flags, got, exit)
 		}
@@ -447,7 +434,7 @@ func TestTheAddressOfTheEndpointIsFoundInTheConfiguration(t *testing.T) {
 
 func TestWhereNobodyAnswersTheAddressFlagIsNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
-	nowhere := freeAddress(t)
+	nowhere := testcaddy.FreeAddress(t)
 	for name, tt := range map[string]struct {
 		caddyfile, flags string
 		want             string
@@ -460,8 +447,8 @@ func TestWhereNobodyAnswersTheAddressFlagIsNamed(t *testing.T) {
 			"Caddyfile, which may say where the admin endpoint is, cannot be read", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write(t, "Caddyfile", tt.caddyfile)
-			got, exit := shortlink.Run(strings.Fields("shortlink status "+tt.flags), "")
+			testcaddy.Write(t, "Caddyfile", tt.caddyfile)
+			got, exit := testcaddy.Run(strings.Fields("shortlink status "+tt.flags), "")
 			if exit != tt.status || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, %d; want %q, %d", got, exit, tt.want, tt.status)
 			}

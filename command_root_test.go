@@ -1,4 +1,4 @@
-package shortlink
+package shortlink_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // siteOf writes empty files, and returns their directory.
@@ -30,7 +32,7 @@ func siteOf(t *testing.T, files ...string) string {
 func foundIn(t *testing.T, dir, rules string, flags ...string) (found []string) {
 	t.Helper()
 	args := []string{"shortlink", "check", "--rules", "-", "--root", dir, "--format", "json"}
-	output, status := Run(append(args, flags...), rules)
+	output, status := testcaddy.Run(append(args, flags...), rules)
 	var report struct {
 		Handlers []struct {
 			Findings []struct{ Kind, Key, Message string }

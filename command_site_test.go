@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 func TestCheckKnowsTheHostsOfTheSitesOfAConfiguration(t *testing.T) {
@@ -39,8 +39,8 @@ func TestCheckKnowsTheHostsOfTheSitesOfAConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := filepath.Join(t.TempDir(), "Caddyfile")
-			write(t, config, tt.config)
-			got, exit := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+			testcaddy.Write(t, config, tt.config)
+			got, exit := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 			if strings.Contains(got, found) != (tt.want == found) || (exit == 1) != (tt.want == found) {
 				t.Errorf("check says %s, %d", got, exit)
 			}

@@ -1,4 +1,4 @@
-package shortlink
+package shortlink_test
 
 import (
 	"flag"
@@ -8,32 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink/internal/command"
-	"github.com/spf13/cobra"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 var updateTranscripts = flag.Bool("update-transcripts", false,
 	"write the transcripts of testdata/commands anew")
-
-// Run runs a command line, and returns all that it writes and its exit status.
-func Run(args []string, stdin string) (output string, status int) {
-	var out strings.Builder
-	root := &cobra.Command{Use: "caddy", SilenceUsage: true}
-	parent := &cobra.Command{Use: "shortlink"}
-	root.AddCommand(parent)
-	command.AddTo(parent, configurations{})
-	root.SetOut(&out)
-	root.SetErr(&out)
-	root.SetIn(strings.NewReader(stdin))
-	root.SetArgs(args)
-	switch err := root.Execute(); {
-	case err == nil:
-		return out.String(), 0
-	case err.Error() == "exit status 1":
-		return out.String(), 1
-	}
-	return out.String(), 2
-}
 
 // Each file of testdata/commands is what a terminal shows: lines that begin with "$ " are typed,
 // "<" gives standard input, and what follows is the answer.
@@ -82,7 +61,7 @@ func replay(t *testing.T, transcript string) string {
 		if from != "" && err != nil {
 			t.Fatal(err)
 		}
-		output, status := Run(strings.Fields(command), string(stdin))
+		output, status := testcaddy.Run(strings.Fields(command), string(stdin))
 		fmt.Fprintf(&out, "$ caddy %s%s", typed, output)
 		if status != 0 {
 			fmt.Fprintf(&out, "[exit status %d]\n", status)
@@ -97,7 +76,7 @@ func TestWhatBeginsAsJSONIsNotToldOfOtherFormats(t *testing.T) {
 		"{": false, " \n{\"a\" 1}": false, "\uFEFF{]": false, " \n": false,
 		"a,/b\n": true, "# ours\n/a /b\n": true, "[]": true, "a: /b\n": true,
 	} {
-		got, status := Run([]string{"shortlink", "check", "--rules", "-"}, stdin)
+		got, status := testcaddy.Run([]string{"shortlink", "check", "--rules", "-"}, stdin)
 		if strings.Contains(got, "write --rules-format csv or") != told || status != 1 {
 			t.Errorf("%q: got %q, %d", stdin, got, status)
 		}
@@ -112,7 +91,7 @@ func TestASpreadsheetIsOneErrorThatSaysHowToSaveIt(t *testing.T) {
 	spreadsheet := "PK\x03\x04\x14\x00\x06\x00" + strings.Repeat("\x00\"\xff\"x\n", 1000)
 	for _, format := range []string{"", "csv", "redirects"} {
 		args := []string{"shortlink", "check", "--rules", "-", "--rules-format", format}
-		if got, status := Run(args, spreadsheet); got != want || status != 1 {
+		if got, status := testcaddy.Run(args, spreadsheet); got != want || status != 1 {
 			t.Errorf("%q: got status %d\n%.1000s", format, status, got)
 		}
 	}
@@ -124,7 +103,7 @@ func TestErrorsThatKeepRulesFromServingAreGroupedByKind(t *testing.T) {
 		fmt.Fprintf(&rules, "//k%d,https://a.example\nk%d,a.example\n", i, i)
 	}
 	args := []string{"shortlink", "check", "--rules", "-", "--rules-format", "csv"}
-	got, status := Run(args, rules.String())
+	got, status := testcaddy.Run(args, rules.String())
 	if strings.Count(got, "error: invalid key (50)\n") != 1 ||
 		strings.Count(got, "error: invalid value (50)\n") != 1 ||
 		strings.Count(got, "  and 30 more; --format json has them all\n") != 2 ||

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // way is one way to have Caddy redirect n paths, each to a URL of its own.
@@ -65,13 +66,13 @@ http://:0 {
 	bind 127.0.0.1
 	%s
 }
-`, storageDir(b), block)
+`, testcaddy.StorageDir(b), block)
 }
 
 // start has Caddy adapt and run a Caddyfile in the place of the one before.
 func start(b *testing.B, caddyfile string) {
 	b.Helper()
-	config, err := adapt(caddyfile)
+	config, err := testcaddy.Adapt(caddyfile)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -130,19 +131,19 @@ func serveInTurn(b *testing.B, order []int) {
 	for at, i := range order {
 		paths[at] = "/" + compareKey(i)
 	}
-	w := newResponse()
+	w := testcaddy.NewResponse()
 	r := httptest.NewRequest("GET", "http://go.example/", nil)
 	ask := func(path string) {
-		clear(w.header)
+		clear(w.Header())
 		r.URL.Path, r.RequestURI = path, path
 		server.ServeHTTP(w, r)
-		if w.status != http.StatusFound {
-			b.Fatalf("%s: got status %d", path, w.status)
+		if w.Status != http.StatusFound {
+			b.Fatalf("%s: got status %d", path, w.Status)
 		}
 	}
 	for at, i := range order[:min(len(order), 100)] {
 		ask(paths[at])
-		if got := w.header.Get("Location"); got != compareURL(i) {
+		if got := w.Header().Get("Location"); got != compareURL(i) {
 			b.Fatalf("%s: got %s, want %s", paths[at], got, compareURL(i))
 		}
 	}
@@ -169,22 +170,13 @@ func BenchmarkLoad(b *testing.B) {
 				b.Run(way.name, func(b *testing.B) {
 					caddyfile := caddyfileOf(b, way.block(n))
 					start(b, caddyfileOf(b, "redir "+compareURL(0)+" 302"))
-					before := heap()
+					before := testcaddy.Heap()
 					for b.Loop() {
 						start(b, caddyfile)
 					}
-					b.ReportMetric(float64(heap()-before)/float64(n), "heap-bytes/rule")
+					b.ReportMetric(float64(testcaddy.Heap()-before)/float64(n), "heap-bytes/rule")
 				})
 			}
 		})
 	}
-}
-
-// heap returns the bytes that are in use.
-func heap() int64 {
-	runtime.GC()
-	runtime.GC() // what the first one found to be finalised
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }

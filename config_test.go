@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/caddy-shortlink/shortlink/internal/command"
 	"github.com/caddy-shortlink/shortlink/internal/directives"
 	"github.com/caddy-shortlink/shortlink/source"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
 func FuzzDirectivesOfACaddyfileAreFoundWithTheirPlaces(f *testing.F) {

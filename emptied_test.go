@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // emptied is what is said of a source that has lost all its rules.
@@ -14,39 +16,31 @@ const emptied = ": it had rules and has none any more; put rules back or, if tha
 	"write allow_empty into its block"
 
 // rejectedAs checks that the status says of which source nothing is served, and why.
-func (s *server) rejectedAs(t *testing.T, reason string) {
+func rejectedAs(t *testing.T, s *testcaddy.Server, reason string) {
 	t.Helper()
-	got, exit := s.command("status")
+	got, exit := s.Command("status")
 	if exit != 1 || !strings.Contains(got, "\n  rejected at ") || !strings.Contains(got, reason) {
 		t.Errorf("the status is %s, %d; want %s", got, exit, reason)
 	}
 }
 
 // reads reads the sources, which have to be good.
-func (s *server) reads(t *testing.T) {
+func reads(t *testing.T, s *testcaddy.Server) {
 	t.Helper()
-	if got, exit := s.command("reload"); exit != 0 {
+	if got, exit := s.Command("reload"); exit != 0 {
 		t.Errorf("a reload says %s, %d", got, exit)
-	}
-}
-
-// leads checks where a request leads.
-func (s *server) leads(t *testing.T, target, want string) {
-	t.Helper()
-	if got := s.get(t, target).location(); got != want {
-		t.Errorf("%s: got %s, want %s", target, got, want)
 	}
 }
 
 // followed starts a Caddy that has its rules from files of a directory, which an admin endpoint
 // edits; sources are the lines from the first from on.
-func followed(t *testing.T, sources string) (s *liveServer, block func(sources string) string) {
+func followed(t *testing.T, sources string) (s *testcaddy.Follower, block func(sources string) string) {
 	t.Helper()
 	block = func(sources string) string {
 		return "shortlink {\n name links\n " + sources + "\n }\n respond next 299"
 	}
-	s = &liveServer{log: filepath.Join(t.TempDir(), "caddy.log")}
-	s.server = administer(t, logTo(s.log), block(sources))
+	s = &testcaddy.Follower{Log: filepath.Join(t.TempDir(), "caddy.log")}
+	s.Server = testcaddy.Administer(t, testcaddy.LogTo(s.Log), block(sources))
 	return s, block
 }
 
@@ -68,73 +62,73 @@ func TestASourceThatBecomesEmptyIsRefused(t *testing.T) {
 			if strings.HasPrefix(tt.from, "storage") {
 				block = strings.Replace(block, "OPTION", "OPTION\n storage file_system "+dir, 1)
 			}
-			write(t, path, tt.rules)
+			testcaddy.Write(t, path, tt.rules)
 			s, whole := followed(t, strings.Replace(block, "OPTION", "", 1))
-			write(t, path, tt.empty)
-			entry := s.logged(t, 1, rejected)
+			testcaddy.Write(t, path, tt.empty)
+			entry := s.Logged(t, 1, testcaddy.Rejected)
 			want := "source " + strings.Replace(tt.source, "DIR", dir, 1) + emptied
 			if got := entry["error"]; got != want {
 				t.Errorf("the log says %v, want %s", got, want)
 			}
-			s.leads(t, "/docs/a", "302 https://docs.example/a")
-			s.rejectedAs(t, want)
-			if got, exit := s.command("reload"); exit != 1 || !strings.Contains(got, want) {
+			s.Leads(t, "/docs/a", "302 https://docs.example/a")
+			rejectedAs(t, s.Server, want)
+			if got, exit := s.Command("reload"); exit != 1 || !strings.Contains(got, want) {
 				t.Errorf("a reload says %s, %d", got, exit)
 			}
-			write(t, path, tt.rules)
-			s.reads(t)
-			s.load(t, whole(strings.Replace(block, "OPTION", "allow_empty", 1)))
-			s.leads(t, "/docs/a", "302 https://docs.example/a")
-			write(t, path, tt.empty)
-			s.eventually(t, "/docs/a", "299")
+			testcaddy.Write(t, path, tt.rules)
+			reads(t, s.Server)
+			s.Load(t, whole(strings.Replace(block, "OPTION", "allow_empty", 1)))
+			s.Leads(t, "/docs/a", "302 https://docs.example/a")
+			testcaddy.Write(t, path, tt.empty)
+			s.Eventually(t, "/docs/a", "299")
 		})
 	}
 }
 
 func TestOneOfTwoSourcesThatBecomesEmptyIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir+"/a.json", `{"a": "https://a.example"}`)
-	write(t, dir+"/b.json", `{"b": "https://b.example"}`)
+	testcaddy.Write(t, dir+"/a.json", `{"a": "https://a.example"}`)
+	testcaddy.Write(t, dir+"/b.json", `{"b": "https://b.example"}`)
 	s, _ := followed(t, "from file "+dir+"/a.json\n from file "+dir+"/b.json {\n allow_empty\n }")
-	write(t, dir+"/a.json", `{}`)
-	write(t, dir+"/b.json", `{}`)
-	got, exit := s.command("reload")
+	testcaddy.Write(t, dir+"/a.json", `{}`)
+	testcaddy.Write(t, dir+"/b.json", `{}`)
+	got, exit := s.Command("reload")
 	if exit != 1 || strings.Count(got, "source ") != 1 || !strings.Contains(got, "a.json"+emptied) {
 		t.Errorf("got %s, %d", got, exit)
 	}
-	s.leads(t, "/a", "302 https://a.example/")
-	write(t, dir+"/a.json", `{"a": "https://a.example/2"}`)
-	s.reads(t)
-	s.leads(t, "/a", "302 https://a.example/2")
-	s.leads(t, "/b", "299")
+	s.Leads(t, "/a", "302 https://a.example/")
+	testcaddy.Write(t, dir+"/a.json", `{"a": "https://a.example/2"}`)
+	reads(t, s.Server)
+	s.Leads(t, "/a", "302 https://a.example/2")
+	s.Leads(t, "/b", "299")
 }
 
 // A shell's > leaves such a file.
 func TestAnEditOfAFileWithoutContentSaysThatItHasNone(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{"docs": "https://docs.example"}`)
-	write(t, path, "")
+	s, path, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://docs.example"}`)
+	testcaddy.Write(t, path, "")
 	for _, args := range [][]string{{"add", "new", "https://new.example"}, {"remove", "docs"}} {
-		got, exit := s.command(args...)
+		got, exit := s.Command(args...)
 		if !strings.HasPrefix(got, "Error: source "+path+": it is empty; ") || exit != 1 {
 			t.Errorf("%q says %s, %d", args, got, exit)
 		}
 	}
-	s.leads(t, "/docs/a", "302 https://docs.example/a")
+	s.Leads(t, "/docs/a", "302 https://docs.example/a")
 }
 
 // The table that a program has emptied by mistake is not to become one of a single rule.
 func TestNoRuleIsAddedToASourceThatHasBecomeEmpty(t *testing.T) {
 	for name, notice := range map[string]bool{"before that is seen": false, "after that": true} {
 		t.Run(name, func(t *testing.T) {
-			s, path, _ := editable(t, "links.json", `{"docs": "https://docs.example"}`)
-			write(t, path, `{}`)
+			s, path, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://docs.example"}`)
+			testcaddy.Write(t, path, `{}`)
 			if notice {
-				s.command("reload")
+				s.Command("reload")
 			}
 			for _, args := range [][]string{
 				{"add", "new", "https://new.example"}, {"add", "docs", "/new"}, {"remove", "docs"},
 			} {
-				got, exit := s.command(args...)
+				got, exit := s.Command(args...)
 				if want := "Error: source " + path + emptied + "\n"; got != want || exit != 1 {
 					t.Errorf("%q says %s, %d", args, got, exit)
 				}
@@ -142,43 +136,44 @@ func TestNoRuleIsAddedToASourceThatHasBecomeEmpty(t *testing.T) {
 			if content, err := os.ReadFile(path); err != nil || string(content) != "{}" {
 				t.Errorf("it holds %s, %v", content, err)
 			}
-			s.leads(t, "/docs/a", "302 https://docs.example/a")
+			s.Leads(t, "/docs/a", "302 https://docs.example/a")
 		})
 	}
 }
 
 func TestWhoRemovesTheLastRuleIsNotRefusedThenOrLater(t *testing.T) {
-	for name, remove := range map[string]func(*testing.T, *server){
-		"by command": func(t *testing.T, s *server) { s.says(t, "", 0, "remove", "docs") },
-		"by the admin endpoint": func(t *testing.T, s *server) {
-			if got := s.ask(t, "DELETE", "go/rules/docs", ""); got.status != 204 {
-				t.Errorf("got %d %s", got.status, got.body)
+	for name, remove := range map[string]func(*testing.T, *testcaddy.Server){
+		"by command": func(t *testing.T, s *testcaddy.Server) { s.Says(t, "", 0, "remove", "docs") },
+		"by the admin endpoint": func(t *testing.T, s *testcaddy.Server) {
+			if got := s.Ask(t, "DELETE", "go/rules/docs", ""); got.Status != 204 {
+				t.Errorf("got %d %s", got.Status, got.Body)
 			}
 		},
-		"on the page": func(t *testing.T, s *server) {
-			form := s.formOf(t, "/.links/key/docs?delete")
-			if got := s.post(t, "/.links/key/docs", form.Encode(), asHTML); got.status != 303 {
-				t.Errorf("got %d %s", got.status, got.body)
+		"on the page": func(t *testing.T, s *testcaddy.Server) {
+			form := s.FormOf(t, "/.links/key/docs?delete")
+			if got := s.Post(t, "/.links/key/docs", form.Encode(), testcaddy.AsHTML); got.Status != 303 {
+				t.Errorf("got %d %s", got.Status, got.Body)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			s := &liveServer{links: filepath.Join(dir, "links.json"), log: filepath.Join(dir, "caddy.log")}
-			write(t, s.links, `{"docs": "https://docs.example"}`)
-			block := strings.Replace(pageBlock(s.links, ""), s.links, s.links+" {\n poll 5ms\n }", 1)
-			s.server = administer(t, logTo(s.log), block)
-			remove(t, s.server)
-			s.leads(t, "/docs", "200")
-			s.reads(t)
-			write(t, s.links, "{\n}\n")
-			s.reads(t)
-			s.load(t, strings.Replace(block, "name go", "name go\n status 301", 1))
-			s.says(t, "new https://new.example\n", 0, "add", "new", "https://new.example")
-			s.says(t, "", 0, "remove", "new")
-			write(t, s.links, `{"docs": "https://docs.example"}`)
-			s.eventually(t, "/docs", "301 https://docs.example/")
-			if n := s.timesLogged(t, rejected); n > 0 {
+			s := &testcaddy.Follower{Links: filepath.Join(dir, "links.json"), Log: filepath.Join(dir, "caddy.log")}
+			testcaddy.Write(t, s.Links, `{"docs": "https://docs.example"}`)
+			block := strings.Replace(testcaddy.PageBlock(s.Links, ""), s.Links,
+				s.Links+" {\n poll 5ms\n }", 1)
+			s.Server = testcaddy.Administer(t, testcaddy.LogTo(s.Log), block)
+			remove(t, s.Server)
+			s.Leads(t, "/docs", "200")
+			reads(t, s.Server)
+			testcaddy.Write(t, s.Links, "{\n}\n")
+			reads(t, s.Server)
+			s.Load(t, strings.Replace(block, "name go", "name go\n status 301", 1))
+			s.Says(t, "new https://new.example\n", 0, "add", "new", "https://new.example")
+			s.Says(t, "", 0, "remove", "new")
+			testcaddy.Write(t, s.Links, `{"docs": "https://docs.example"}`)
+			s.Eventually(t, "/docs", "301 https://docs.example/")
+			if n := s.TimesLogged(t, testcaddy.Rejected); n > 0 {
 				t.Errorf("rules are rejected %d times", n)
 			}
 		})
@@ -187,47 +182,47 @@ func TestWhoRemovesTheLastRuleIsNotRefusedThenOrLater(t *testing.T) {
 
 func TestAReloadOfTheConfigurationKeepsTheRulesOfASourceThatHasBecomeEmpty(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.json")
-	write(t, links, `{"docs": "https://docs.example"}`)
+	testcaddy.Write(t, links, `{"docs": "https://docs.example"}`)
 	from := func(option string) string {
 		return "from file " + links + " {\n poll off\n " + option + "\n }"
 	}
 	s, block := followed(t, from(""))
-	write(t, links, `{}`)
-	s.load(t, block("status 301\n "+from("")))
-	s.leads(t, "/docs", "301 https://docs.example/")
-	s.rejectedAs(t, "source "+links+emptied)
-	err := s.tryToLoad(t, block(from("format json"))) // which may be what it was emptied by
+	testcaddy.Write(t, links, `{}`)
+	s.Load(t, block("status 301\n "+from("")))
+	s.Leads(t, "/docs", "301 https://docs.example/")
+	rejectedAs(t, s.Server, "source "+links+emptied)
+	err := s.TryToLoad(t, block(from("format json"))) // which may be what it was emptied by
 	if err == nil || !strings.Contains(err.Error(), "source "+links+emptied) {
 		t.Errorf("got %v", err)
 	}
-	s.load(t, block(from("allow_empty")))
-	s.leads(t, "/docs", "299")
-	if got, exit := s.command("status"); exit != 0 {
+	s.Load(t, block(from("allow_empty")))
+	s.Leads(t, "/docs", "299")
+	if got, exit := s.Command("status"); exit != 0 {
 		t.Errorf("the status is %s, %d", got, exit)
 	}
 }
 
 func TestAStartTakesAnEmptySource(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.json")
-	write(t, links, `{"docs": "https://docs.example"}`)
+	testcaddy.Write(t, links, `{"docs": "https://docs.example"}`)
 	s, block := followed(t, "from file "+links)
-	write(t, links, `{}`)
-	mustDo(t, caddy.Stop())
-	s.load(t, block("from file "+links))
-	s.leads(t, "/docs", "299")
-	write(t, links, `{"docs": "https://docs.example"}`)
-	s.reads(t)
-	s.leads(t, "/docs", "302 https://docs.example/")
+	testcaddy.Write(t, links, `{}`)
+	testcaddy.Must(t, caddy.Stop())
+	s.Load(t, block("from file "+links))
+	s.Leads(t, "/docs", "299")
+	testcaddy.Write(t, links, `{"docs": "https://docs.example"}`)
+	reads(t, s.Server)
+	s.Leads(t, "/docs", "302 https://docs.example/")
 }
 
 // Programs that have no link to write may write nothing at all.
 func TestAnEmptyFileOfLinesIsTakenWhereTheBlockAllowsIt(t *testing.T) {
 	for _, name := range []string{"links.csv", "_redirects"} {
 		path := filepath.Join(t.TempDir(), name)
-		write(t, path, "")
+		testcaddy.Write(t, path, "")
 		s, _ := followed(t, "from file "+path+" {\n allow_empty\n }")
-		s.leads(t, "/docs", "299")
-		if got, exit := s.command("status"); exit != 0 {
+		s.Leads(t, "/docs", "299")
+		if got, exit := s.Command("status"); exit != 0 {
 			t.Errorf("%s: the status is %s, %d", name, got, exit)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // recorder is an event handler that keeps what it is told.
@@ -40,13 +42,13 @@ var _ caddyevents.Handler = (*recorder)(nil)
 func TestEventsTellOfRulesThatAreLoadedSwappedAndRejected(t *testing.T) {
 	const options = "events {\n on shortlink_loaded test_recorder\n on shortlink_rejected " +
 		"test_recorder\n }"
-	s := &liveServer{links: t.TempDir() + "/links.json"}
-	write(t, s.links, `{"a": "https://a.example"}`)
-	s.server = serveWith(t, options, s.block("", "name docs"))
+	s := &testcaddy.Follower{Links: t.TempDir() + "/links.json"}
+	testcaddy.Write(t, s.Links, `{"a": "https://a.example"}`)
+	s.Server = testcaddy.ServeWith(t, options, s.Block("", "name docs"))
 	// A file that is written in its place is empty for a moment, which would be an event, too.
 	replace := func(content string) {
-		write(t, s.links+".new", content)
-		mustDo(t, os.Rename(s.links+".new", s.links))
+		testcaddy.Write(t, s.Links+".new", content)
+		testcaddy.Must(t, os.Rename(s.Links+".new", s.Links))
 	}
 	loaded := <-recorded
 	replace(`{"a": "https://b.example", "b": "/a"}`)

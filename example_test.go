@@ -7,6 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 func readExample(t *testing.T) string {
@@ -26,14 +28,14 @@ func TestTheExampleIsFormatted(t *testing.T) {
 }
 
 func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
-	s := &server{addr: freeAddress(t)}
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
 	const address = "http://localhost:8080 {"
 	example := readExample(t)
 	if strings.Count(example, address) != 1 {
 		t.Fatalf("the example has not one site at %s", address)
 	}
-	_, port, _ := strings.Cut(s.addr, ":")
-	adapted, err := adapt(
+	_, port, _ := strings.Cut(s.Addr, ":")
+	adapted, err := testcaddy.Adapt(
 		"{\n admin off\n persist_config off\n log default {\n output discard\n }\n}\n" +
 			strings.Replace(example, address, "http://localhost:"+port+" {", 1))
 	if err != nil {
@@ -55,13 +57,13 @@ func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
 		"/chat/c/help":                         "404",
 		"/unknown":                             "404",
 	} {
-		got := s.raw(t, "GET",
+		got := s.Raw(t, "GET",
 			"GET "+target+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
-		if got.location() != want {
-			t.Errorf("%s: got %s, want %s", target, got.location(), want)
+		if got.Location() != want {
+			t.Errorf("%s: got %s, want %s", target, got.Location(), want)
 		}
-		if got.status == 404 && !strings.HasPrefix(got.body, "There is no such link.") {
-			t.Errorf("%s: got %q, not the next handler's answer", target, got.body)
+		if got.Status == 404 && !strings.HasPrefix(got.Body, "There is no such link.") {
+			t.Errorf("%s: got %q, not the next handler's answer", target, got.Body)
 		}
 	}
 }

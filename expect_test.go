@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 func TestExpectationsAreHeldToWhatTheRulesAnswer(t *testing.T) {
@@ -44,8 +44,8 @@ func TestExpectationsAreHeldToWhatTheRulesAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect, err := json.Marshal(map[string]string{tt.path: tt.want})
-			mustDo(t, err)
-			_, err = provision(t,
+			testcaddy.Must(t, err)
+			_, err = testcaddy.Provision(t,
 				fmt.Sprintf(`{"rules": %s, "origin": %q, "expect": %s}`, rules, tt.origin, expect))
 			switch {
 			case tt.problem == "" && err != nil:
@@ -58,7 +58,7 @@ func TestExpectationsAreHeldToWhatTheRulesAnswer(t *testing.T) {
 }
 
 func TestAllExpectationsThatFailAreTold(t *testing.T) {
-	_, err := provision(t,
+	_, err := testcaddy.Provision(t,
 		`{"rules": {"a": "/b"}, "expect": {"/a": "pass", "/c": "error", "/d": "pass"}}`)
 	for _, want := range []string{"expect /a pass: ", "expect /c error: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -92,9 +92,9 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, "links.json"), `{}`)
-			write(t, filepath.Join(dir, "expect.json"), tt.content)
-			_, err := provision(t,
+			testcaddy.Write(t, filepath.Join(dir, "links.json"), `{}`)
+			testcaddy.Write(t, filepath.Join(dir, "expect.json"), tt.content)
+			_, err := testcaddy.Provision(t,
 				fmt.Sprintf(
 					`{"sources": [{"source": "file", "path": "%s/links.json", "expect": "%s/expect.json"}]}`, dir,
 					dir))
@@ -108,18 +108,18 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 
 func TestAnExpectationOfAFileThatFailsIsNamedWithItsPlace(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "links.json"), `{"a": "/b"}`)
+	testcaddy.Write(t, filepath.Join(dir, "links.json"), `{"a": "/b"}`)
 	expect := filepath.Join(dir, "expect.json")
-	write(t, expect, "{\n  \"/a\": \"/b\",\n  \"/c\": \"/a\"\n}\n")
+	testcaddy.Write(t, expect, "{\n  \"/a\": \"/b\",\n  \"/c\": \"/a\"\n}\n")
 	caddyfile := filepath.Join(dir, "Caddyfile")
-	write(t, caddyfile, "http://localhost {\n shortlink {\n  from file "+dir+"/links.json {\n"+
+	testcaddy.Write(t, caddyfile, "http://localhost {\n shortlink {\n  from file "+dir+"/links.json {\n"+
 		"   expect "+expect+"\n  }\n }\n}")
 	for format, want := range map[string]string{
 		"text": "error: failed expectation (1)\n  " + expect + ":3:3: expect /c /a: it is pass\n",
 		"json": `"position": "` + expect + `:3:3"`,
 	} {
 		args := []string{"shortlink", "check", "--config", caddyfile, "--format", format}
-		got, status := shortlink.Run(args, "")
+		got, status := testcaddy.Run(args, "")
 		if status != 1 || !strings.Contains(got, want) {
 			t.Errorf("%s: got %d, %s", format, status, got)
 		}

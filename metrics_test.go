@@ -1,11 +1,9 @@
 package shortlink_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,40 +16,22 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
-
-// scrape returns the metrics of shortlink, by name and labels.
-func (s *server) scrape(t *testing.T) map[string]string {
-	t.Helper()
-	response, err := http.Get("http://" + s.admin + "/metrics")
-	mustDo(t, err)
-	defer response.Body.Close()
-	if response.StatusCode != 200 {
-		t.Fatalf("the metrics are answered with %s", response.Status)
-	}
-	found := map[string]string{}
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		end := strings.LastIndexByte(lines.Text(), ' ') // labels can hold spaces
-		if strings.HasPrefix(lines.Text(), "caddy_shortlink_") {
-			found[lines.Text()[:end]] = lines.Text()[end+1:]
-		}
-	}
-	return found
-}
 
 func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
-	write(t, links, `{"a": "https://a.example", "b": "https://b.example", "loop": "/loop"}`)
-	s := administer(t, "",
+	testcaddy.Write(t, links, `{"a": "https://a.example", "b": "https://b.example", "loop": "/loop"}`)
+	s := testcaddy.Administer(t, "",
 		"shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n c "+
 			"https://c.example\n }\n respond 299")
 	for _, target := range []string{"/a", "/a", "/b", "/loop", "/nothing", "/c"} {
-		s.get(t, target)
+		s.Get(t, target)
 	}
-	write(t, links, `{"a": `)
-	s.ask(t, "POST", "links/reload", "")
-	got := s.scrape(t)
+	testcaddy.Write(t, links, `{"a": `)
+	s.Ask(t, "POST", "links/reload", "")
+	got := s.Scrape(t)
 	source := `name="links",` + fmt.Sprintf("result=%%q,source=%q", links)
 	want := map[string]string{
 		`caddy_shortlink_requests_total{name="links",outcome="redirect"}`:        "3",
@@ -70,7 +50,7 @@ func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 			t.Errorf("%s is %q, want %s", name, got[name], value)
 		}
 	}
-	digest := strings.Trim(s.ask(t, "GET", "links/rules", "").header.Get("ETag"), `"`)
+	digest := strings.Trim(s.Ask(t, "GET", "links/rules", "").Header.Get("ETag"), `"`)
 	if got[fmt.Sprintf(`caddy_shortlink_ruleset_info{digest=%q,name="links"}`, digest)] != "1" {
 		t.Errorf("there is no digest %s in %v", digest, got)
 	}
@@ -82,23 +62,23 @@ func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 }
 
 func TestHandlersOfOneNameAreAddedUp(t *testing.T) {
-	s := administer(t, "", "handle /x/* {\n shortlink {\n a https://a.example\n }\n }\n shortlink "+
+	s := testcaddy.Administer(t, "", "handle /x/* {\n shortlink {\n a https://a.example\n }\n }\n shortlink "+
 		"{\n b https://b.example\n c https://c.example\n }\n respond 299")
-	if got := s.scrape(t)[`caddy_shortlink_rules{name="shortlink"}`]; got != "3" {
+	if got := s.Scrape(t)[`caddy_shortlink_rules{name="shortlink"}`]; got != "3" {
 		t.Errorf("there are %s rules", got)
 	}
 }
 
 func TestCountersGoOnOverReloadsWhileTheirHandlerLives(t *testing.T) {
-	s := administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b "+
+	s := testcaddy.Administer(t, "", "shortlink {\n a https://a.example\n name links\n }\n shortlink {\n b "+
 		"https://b.example\n name old\n }\n respond 299")
-	s.get(t, "/a")
+	s.Get(t, "/a")
 	for i := range 5 {
-		s.load(t, fmt.Sprintf(
+		s.Load(t, fmt.Sprintf(
 			"shortlink {\n a https://a.example\n name links\n status 30%d\n }\n respond 299", 1+i%3))
-		s.get(t, "/a")
+		s.Get(t, "/a")
 	}
-	got := s.scrape(t)
+	got := s.Scrape(t)
 	if n := got[`caddy_shortlink_requests_total{name="links",outcome="redirect"}`]; n != "6" {
 		t.Errorf("%s redirects are counted", n)
 	}
@@ -112,30 +92,30 @@ func TestCountersGoOnOverReloadsWhileTheirHandlerLives(t *testing.T) {
 func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
-	write(t, links,
+	testcaddy.Write(t, links,
 		`{"a": "/b/x", "b": "https://b.example", "c": "https://c.example", "d": "https://d.example"}`)
 	block := "shortlink {\n from file " + links + "\n name links\n }\n respond 299"
-	s := &server{admin: freeAddress(t), storage: t.TempDir()}
-	s.load(t, block)
+	s := &testcaddy.Server{Admin: testcaddy.FreeAddress(t), Storage: t.TempDir()}
+	s.Load(t, block)
 	for _, target := range []string{"/a", "/a/y", "/c", "/nothing"} {
-		s.get(t, target)
+		s.Get(t, target)
 	}
 	list := func() map[string]struct{ Count int } {
 		var answer struct {
 			Since string
 			Hits  map[string]struct{ Count int }
 		}
-		mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links/hits", "").body), &answer))
+		testcaddy.Must(t, json.Unmarshal([]byte(s.Ask(t, "GET", "links/hits", "").Body), &answer))
 		return answer.Hits
 	}
 	want := map[string]struct{ Count int }{"a": {2}, "b": {0}, "c": {1}, "d": {0}}
 	if got := list(); !maps.Equal(got, want) {
 		t.Errorf("the hits are %v", got)
 	}
-	mustDo(t, caddy.Stop())
-	s.load(t, block)
+	testcaddy.Must(t, caddy.Stop())
+	s.Load(t, block)
 	defer caddy.Stop()
-	s.get(t, "/c")
+	s.Get(t, "/c")
 	want["c"] = struct{ Count int }{2}
 	for range 1000 { // what was stored is added as soon as it is read
 		if maps.Equal(list(), want) {
@@ -147,39 +127,39 @@ func TestHitsAreListedAndKeptOverARestart(t *testing.T) {
 	}
 	text := regexp.MustCompile(
 		`^counted since \S+\n +2  \S+Z  a\n +2  \S+Z  c\nwithout hits: 2 rules; .*\n$`)
-	if got, exit := s.command("hits"); !text.MatchString(got) || exit != 0 {
+	if got, exit := s.Command("hits"); !text.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	// b is needed by a.
 	unused := regexp.MustCompile(
 		`^Note: hits have been counted since \S+ only, which is a shorter time\ncounted since \S+\n +0  never                 d\n$`)
-	if got, exit := s.command("hits", "--unused", "90d"); !unused.MatchString(got) || exit != 0 {
+	if got, exit := s.Command("hits", "--unused", "90d"); !unused.MatchString(got) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") ||
+	if got, exit := s.Command("hits", "--unused", "90"); !strings.Contains(got, "such as 90d") ||
 		exit != 2 {
 		t.Errorf("got %q, %d", got, exit)
 	}
-	if got, exit := s.command("hits", "--format", "json"); !strings.Contains(got, `"a":{"count":2,"last":"`) || exit != 0 {
+	if got, exit := s.Command("hits", "--format", "json"); !strings.Contains(got, `"a":{"count":2,"last":"`) || exit != 0 {
 		t.Errorf("got %q, %d", got, exit)
 	}
 }
 
 func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
-	s := &server{admin: freeAddress(t), storage: t.TempDir()}
+	s := &testcaddy.Server{Admin: testcaddy.FreeAddress(t), Storage: t.TempDir()}
 	const block = "shortlink {\n a https://a.example\n b https://b.example\n name links\n }"
-	s.load(t, block)
+	s.Load(t, block)
 	for _, target := range []string{"/a", "/a/x", "/b"} {
-		s.get(t, target)
+		s.Get(t, target)
 	}
-	mustDo(t, caddy.Stop())
-	s.load(t, block)
+	testcaddy.Must(t, caddy.Stop())
+	s.Load(t, block)
 	defer caddy.Stop()
-	s.get(t, "/b")
+	s.Get(t, "/b")
 	today := time.Now().UTC().Format(time.DateOnly)
 	wait := time.Now().Add(10 * time.Second)
 	isRestored := func() bool {
-		return strings.Contains(s.ask(t, "GET", "links/hits", "").body, `"count":2,"last"`)
+		return strings.Contains(s.Ask(t, "GET", "links/hits", "").Body, `"count":2,"last"`)
 	}
 	for !isRestored() && time.Now().Before(wait) { // what was stored is added as soon as it is read
 	}
@@ -193,22 +173,22 @@ func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
 		{[]string{"b"}, "&key=b", 2},
 	} {
 		want := fmt.Sprintf("%s  %10d\ntotal       %10d\n", today, tt.count, tt.count)
-		got, exit := s.command(append([]string{"hits", "--days"}, tt.args...)...)
+		got, exit := s.Command(append([]string{"hits", "--days"}, tt.args...)...)
 		if strings.Count(got, "\n") != 92 || !strings.HasPrefix(got, "counted since ") ||
 			!strings.HasSuffix(got, want) || exit != 0 {
 			t.Errorf("%s: got %q, %d", tt.args, got, exit)
 		}
 		want = fmt.Sprintf(`,{"date":"%s","count":%d}]}`+"\n", today, tt.count)
-		answer := s.ask(t, "GET", "links/hits?days=true"+tt.query, "").body
+		answer := s.Ask(t, "GET", "links/hits?days=true"+tt.query, "").Body
 		if !strings.HasPrefix(answer, `{"since":"20`) || !strings.HasSuffix(answer, want) {
 			t.Errorf("%s: the answer is %q", tt.query, answer)
 		}
 		args := append([]string{"hits", "--format", "json", "--days"}, tt.args...)
-		if got, exit := s.command(args...); got != answer || exit != 0 {
+		if got, exit := s.Command(args...); got != answer || exit != 0 {
 			t.Errorf("%s: got %q, %d; want %q", args, got, exit, answer)
 		}
 	}
-	s.says(t, `Error: there is no rule for the key "c"`+"\n", 1, "hits", "--days", "c")
+	s.Says(t, `Error: there is no rule for the key "c"`+"\n", 1, "hits", "--days", "c")
 	used, err := live.AllRunning().Named("links").MostUsed(t.Context(), 1)
 	if err != nil || !slices.Equal(used, []hits.Used{{Key: "a", N: 2}}) {
 		t.Errorf("used most are %v, %v", used, err)
@@ -218,16 +198,16 @@ func TestHitsOfDaysAreToldAndKeptOverARestart(t *testing.T) {
 		"days=1":               `days takes true or false, not \"1\"`,
 		"key=a":                "key is for the days of a rule; write days=true, too",
 	} {
-		a := s.ask(t, "GET", "links/hits?"+query, "")
-		if a.status != 400 || !strings.Contains(a.body, want) {
-			t.Errorf("%s: %d %s", query, a.status, a.body)
+		a := s.Ask(t, "GET", "links/hits?"+query, "")
+		if a.Status != 400 || !strings.Contains(a.Body, want) {
+			t.Errorf("%s: %d %s", query, a.Status, a.Body)
 		}
 	}
 }
 
 func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
-	s := serve(t,
+	s := testcaddy.Serve(t,
 		"log {\n output file "+path+"\n }\n shortlink {\n a /b/x\n b https://b.example\n loop /loop\n "+
 			"}\n respond 299")
 	want := []string{
@@ -236,15 +216,15 @@ func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
 		`{"key":"loop","destination":"","hops":0,"outcome":"error"}`,
 	}
 	for _, target := range []string{"/a/y", "/nothing", "/loop"} {
-		s.get(t, target)
+		s.Get(t, target)
 	}
-	log := &liveServer{log: path}
+	log := &testcaddy.Follower{Log: path}
 	for i := range want {
-		entry, err := json.Marshal(log.logged(t, i+1, "handled request")["shortlink"])
-		mustDo(t, err)
+		entry, err := json.Marshal(log.Logged(t, i+1, "handled request")["shortlink"])
+		testcaddy.Must(t, err)
 		var got, wanted any
-		mustDo(t, json.Unmarshal(entry, &got))
-		mustDo(t, json.Unmarshal([]byte(want[i]), &wanted))
+		testcaddy.Must(t, json.Unmarshal(entry, &got))
+		testcaddy.Must(t, json.Unmarshal([]byte(want[i]), &wanted))
 		if fmt.Sprint(got) != fmt.Sprint(wanted) {
 			t.Errorf("the log says %s, want %s", entry, want[i])
 		}
@@ -254,19 +234,19 @@ func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
 // Every metric and label of the dashboard's expressions is one that a Caddy exposes.
 func TestTheDashboardAsksForMetricsThatThereAre(t *testing.T) {
 	content, err := os.ReadFile("contrib/grafana.json")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	var dashboard any
-	mustDo(t, json.Unmarshal(content, &dashboard))
+	testcaddy.Must(t, json.Unmarshal(content, &dashboard))
 	var expressions []string
 	eachString(dashboard, func(name, value string) {
 		if name == "expr" || name == "query" {
 			expressions = append(expressions, value)
 		}
 	})
-	s, _, _ := editable(t, "links.json", "{}")
-	s.ask(t, "POST", "links/reload", "")
+	s, _, _ := testcaddy.Editable(t, "links.json", "{}")
+	s.Ask(t, "POST", "links/reload", "")
 	labels := map[string][]string{}
-	for series := range s.scrape(t) {
+	for series := range s.Scrape(t) {
 		name, rest, _ := strings.Cut(series, "{")
 		for _, pair := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(rest, -1) {
 			labels[name] = append(labels[name], pair[1])

@@ -15,17 +15,17 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // statusUntil repeats the command status until what it says matches, with an exit status.
-func (s *server) statusUntil(t *testing.T, want string, status int) {
+func statusUntil(t *testing.T, s *testcaddy.Server, want string, status int) {
 	t.Helper()
 	pattern := regexp.MustCompile("^" + want + "$")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		got, exit := s.command("status")
+		got, exit := s.Command("status")
 		if pattern.MatchString(got) {
 			if exit != status {
 				t.Errorf("the exit status of %q is %d", got, exit)
@@ -48,42 +48,42 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 	}{
 		"of a file": {
 			"from file " + file + " {\n poll 5ms\n }", file, "no such file or directory",
-			func(t *testing.T) { mustDo(t, os.Remove(file)) },
-			func(t *testing.T) { write(t, file, rules) },
+			func(t *testing.T) { testcaddy.Must(t, os.Remove(file)) },
+			func(t *testing.T) { testcaddy.Write(t, file, rules) },
 		},
 		"of a storage": {
 			"from storage links.json {\n storage test_memory\n poll 5ms\n }",
 			"storage links.json", "the network is cut",
 			func(t *testing.T) {
-				store(map[string]string{"links.json": rules}, func(int) bool { return true })
+				testcaddy.StoreEntries(map[string]string{"links.json": rules}, func(int) bool { return true })
 			},
-			func(t *testing.T) { store(map[string]string{"links.json": rules}, nil) },
+			func(t *testing.T) { testcaddy.StoreEntries(map[string]string{"links.json": rules}, nil) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.begin(t)
-			s := administer(t, "", "shortlink {\n name links\n "+tt.block+"\n }")
+			s := testcaddy.Administer(t, "", "shortlink {\n name links\n "+tt.block+"\n }")
 			up := fmt.Sprintf(`caddy_shortlink_source_up{name="links",source=%q}`, tt.source)
-			if got := s.scrape(t)[up]; got != "1" {
+			if got := s.Scrape(t)[up]; got != "1" {
 				t.Errorf("the gauge is %q", got)
 			}
 			tt.end(t)
-			s.statusUntil(t, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable; edits go here\)\n`+
+			statusUntil(t, s, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable; edits go here\)\n`+
 				`    cannot be reached since `+time+`, serving the rules of `+time+`: `+tt.reason+`\n`+
 				`  rejected at .*`, 1)
-			if got := s.scrape(t)[up]; got != "0" {
+			if got := s.Scrape(t)[up]; got != "0" {
 				t.Errorf("the gauge is %q", got)
 			}
-			if got := s.put(t, "b", `"https://b.example"`); got.status != 503 ||
-				!strings.Contains(got.body, tt.reason) {
-				t.Errorf("an edit is answered with %d %s", got.status, got.body)
+			if got := s.Put(t, "b", `"https://b.example"`); got.Status != 503 ||
+				!strings.Contains(got.Body, tt.reason) {
+				t.Errorf("an edit is answered with %d %s", got.Status, got.Body)
 			}
-			if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
+			if got := s.Get(t, "/a").Location(); got != "302 https://a.example/" {
 				t.Errorf("got %s", got)
 			}
 			tt.begin(t)
-			s.statusUntil(t, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable; edits go here\)\n  loaded at .*`, 0)
-			if got := s.scrape(t)[up]; got != "1" {
+			statusUntil(t, s, `(?s)links: 1 rule, .*  from `+tt.source+` \(writable; edits go here\)\n  loaded at .*`, 0)
+			if got := s.Scrape(t)[up]; got != "1" {
 				t.Errorf("the gauge is %q", got)
 			}
 		})
@@ -93,16 +93,16 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 func TestAFileThatIsBackAfterAReloadWithoutItIsLoaded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.json")
 	block := "shortlink {\n name links\n from file " + file + " {\n poll 5ms\n }\n status %d\n }"
-	write(t, file, `{"a": "https://a.example"}`)
-	s := administer(t, "", fmt.Sprintf(block, 302))
-	mustDo(t, os.Remove(file))
-	s.load(t, fmt.Sprintf(block, 307))
-	s.statusUntil(t, `(?s).*cannot be reached since .*, serving the rules of .*  rejected at .*`, 1)
-	if got := s.get(t, "/a").location(); got != "307 https://a.example/" {
+	testcaddy.Write(t, file, `{"a": "https://a.example"}`)
+	s := testcaddy.Administer(t, "", fmt.Sprintf(block, 302))
+	testcaddy.Must(t, os.Remove(file))
+	s.Load(t, fmt.Sprintf(block, 307))
+	statusUntil(t, s, `(?s).*cannot be reached since .*, serving the rules of .*  rejected at .*`, 1)
+	if got := s.Get(t, "/a").Location(); got != "307 https://a.example/" {
 		t.Errorf("got %s", got)
 	}
-	write(t, file, `{"a": "https://a.example"}`)
-	s.statusUntil(t, `(?s)links: 1 rule, .* \(writable; edits go here\)\n  loaded at .*`, 0)
+	testcaddy.Write(t, file, `{"a": "https://a.example"}`)
+	statusUntil(t, s, `(?s)links: 1 rule, .* \(writable; edits go here\)\n  loaded at .*`, 0)
 }
 
 // CopySource is a source that can never be read, and has a stored copy of its rules.
@@ -134,7 +134,7 @@ func (*CopySource) Watch(ctx context.Context, _ string, _ func()) { <-ctx.Done()
 func (s *CopySource) Outage() *source.Outage { return s.reach.Outage() }
 
 func TestAStoredCopyIsSaidToServe(t *testing.T) {
-	s := administer(t, "", "shortlink {\n name links\n from test_copy\n }")
+	s := testcaddy.Administer(t, "", "shortlink {\n name links\n from test_copy\n }")
 	var status struct {
 		Sources []struct {
 			Outage struct {
@@ -144,30 +144,30 @@ func TestAStoredCopyIsSaidToServe(t *testing.T) {
 			}
 		}
 	}
-	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links", "").body), &status))
+	testcaddy.Must(t, json.Unmarshal([]byte(s.Ask(t, "GET", "links", "").Body), &status))
 	outage := status.Sources[0].Outage
 	if outage.Error != "nobody answers" || !outage.RulesOf.Equal(stored) || !outage.StoredCopy {
 		t.Errorf("the outage is %+v", outage)
 	}
 	const loaded = `caddy_shortlink_last_reload_success_timestamp_seconds{name="links",source="copy"}`
-	if got := s.scrape(t)[loaded]; got != "1.7953416e+09" {
+	if got := s.Scrape(t)[loaded]; got != "1.7953416e+09" {
 		t.Errorf("the rules are of %s", got)
 	}
-	s.statusUntil(t,
+	statusUntil(t, s,
 		`(?s).*serving a stored copy of the rules, of `+stored.Local().Format(
 			time.RFC3339)+`: nobody answers\n.*`, 1)
 }
 
 func TestCheckAndResolveSayThatTheyReadAStoredCopy(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, config, "http://go.example {\n shortlink {\n from test_copy\n }\n}\n")
+	testcaddy.Write(t, config, "http://go.example {\n shortlink {\n from test_copy\n }\n}\n")
 	const note = "it cannot be reached, and a stored copy of its rules of 2026-11-22T10:00:00Z was " +
 		"read: nobody answers"
-	got, exit := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+	got, exit := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 	if !strings.Contains(got, "warning: stored copy (1)\n  copy: "+note+"\n") || exit != 0 {
 		t.Errorf("check says %q, %d", got, exit)
 	}
-	got, exit = shortlink.Run([]string{"shortlink", "resolve", "/a", "--config", config}, "")
+	got, exit = testcaddy.Run([]string{"shortlink", "resolve", "/a", "--config", config}, "")
 	if !strings.HasPrefix(got, "Note: source copy: "+note+"\n") || exit != 0 {
 		t.Errorf("resolve says %q, %d", got, exit)
 	}
@@ -179,8 +179,8 @@ func TestAnOutageLastsSinceItsFirstMomentOverReloads(t *testing.T) {
 		return "shortlink {\n name links\n from file " + file + " {\n poll 5ms\n }\n " + more + "\n }"
 	}
 	const rules, unreachable = `{"a": "https://a.example"}`, `(?s).*cannot be reached.*rejected at .*`
-	write(t, file, rules)
-	s := administer(t, "", block(""))
+	testcaddy.Write(t, file, rules)
+	s := testcaddy.Administer(t, "", block(""))
 	since := func() (outage, failing time.Time) {
 		t.Helper()
 		var status struct {
@@ -189,26 +189,26 @@ func TestAnOutageLastsSinceItsFirstMomentOverReloads(t *testing.T) {
 				Since time.Time `json:"failing_since"`
 			} `json:"last_load"`
 		}
-		mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links", "").body), &status))
+		testcaddy.Must(t, json.Unmarshal([]byte(s.Ask(t, "GET", "links", "").Body), &status))
 		if status.Sources[0].Outage == nil {
 			t.Fatal("no outage is told")
 		}
 		return status.Sources[0].Outage.Since, status.Load.Since
 	}
-	mustDo(t, os.Remove(file))
-	s.statusUntil(t, unreachable, 1)
+	testcaddy.Must(t, os.Remove(file))
+	statusUntil(t, s, unreachable, 1)
 	outage, failing := since()
 	for _, more := range []string{"status 307", "status 307", "status 308", "inline /x"} {
-		s.load(t, block(more))
+		s.Load(t, block(more))
 		if now, stillFailing := since(); !now.Equal(outage) || !stillFailing.Equal(failing) {
 			t.Errorf("%s: an outage since %s is one since %s, and rejections since %s are some since %s",
 				more, outage, now, failing, stillFailing)
 		}
 	}
-	write(t, file, rules)
-	s.statusUntil(t, `(?s)links: 2 rules, .* \(writable; edits go here\)\n  loaded at .*`, 0)
-	mustDo(t, os.Remove(file))
-	s.statusUntil(t, unreachable, 1)
+	testcaddy.Write(t, file, rules)
+	statusUntil(t, s, `(?s)links: 2 rules, .* \(writable; edits go here\)\n  loaded at .*`, 0)
+	testcaddy.Must(t, os.Remove(file))
+	statusUntil(t, s, unreachable, 1)
 	if now, _ := since(); !now.After(outage) {
 		t.Errorf("the second outage is one since %s, too", now)
 	}

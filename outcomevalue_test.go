@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 const goneAndPass = `shortlink {
@@ -29,7 +29,7 @@ respond "next" 299
 `
 
 func TestGoneIsAnErrorAndPassGoesToTheNextHandler(t *testing.T) {
-	s := serve(t, goneAndPass)
+	s := testcaddy.Serve(t, goneAndPass)
 	for target, want := range map[string]string{
 		"/old":              "410 error 410",
 		"/old/a/b?q=1":      "410 error 410",
@@ -50,8 +50,8 @@ func TestGoneIsAnErrorAndPassGoesToTheNextHandler(t *testing.T) {
 		"/gone/x":           "302 https://gone.example/x",
 		"/name":             "299 next",
 	} {
-		got := s.get(t, target)
-		answer := strings.TrimSpace(fmt.Sprint(got.status, " ", got.body, got.header.Get("Location")))
+		got := s.Get(t, target)
+		answer := strings.TrimSpace(fmt.Sprint(got.Status, " ", got.Body, got.Header.Get("Location")))
 		if answer != want {
 			t.Errorf("%s: got %q, want %q", target, answer, want)
 		}
@@ -59,15 +59,15 @@ func TestGoneIsAnErrorAndPassGoesToTheNextHandler(t *testing.T) {
 }
 
 func TestAPassIsSeenByTheNextHandlerAsItCame(t *testing.T) {
-	s := serve(t, "shortlink {\n docs https://new.example\n docs/api pass\n }\n"+
+	s := testcaddy.Serve(t, "shortlink {\n docs https://new.example\n docs/api pass\n }\n"+
 		"respond \"{http.request.orig_uri} {http.request.method}\"")
-	if got := s.get(t, "/docs/api/%7eA//b?x=1&x=2"); got.body != "/docs/api/%7eA//b?x=1&x=2 GET" {
-		t.Errorf("%q", got.body)
+	if got := s.Get(t, "/docs/api/%7eA//b?x=1&x=2"); got.Body != "/docs/api/%7eA//b?x=1&x=2 GET" {
+		t.Errorf("%q", got.Body)
 	}
 }
 
 func TestLaterHandlersKnowWhatIsGoneAndWhatPassed(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		old gone
 		a /old
 		docs https://new.example
@@ -84,20 +84,20 @@ func TestLaterHandlersKnowWhatIsGoneAndWhatPassed(t *testing.T) {
 		"/docs/api": "pass key=docs/api hops=0 destination=",
 		"/nothing":  "pass key= hops=0 destination=",
 	} {
-		if got := s.get(t, target); got.body != want {
-			t.Errorf("%s: got %q, want %q", target, got.body, want)
+		if got := s.Get(t, target); got.Body != want {
+			t.Errorf("%s: got %q, want %q", target, got.Body, want)
 		}
 	}
 }
 
 func TestMetricsHitsAndLogsCountGoneAndPass(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
-	s := administer(t, "", "log {\n output file "+path+"\n }\n"+
+	s := testcaddy.Administer(t, "", "log {\n output file "+path+"\n }\n"+
 		strings.Replace(goneAndPass, "shortlink {", "shortlink {\n name links", 1))
 	for _, target := range []string{"/old/x", "/a", "/docs/api/x", "/nothing"} {
-		s.get(t, target)
+		s.Get(t, target)
 	}
-	got := s.scrape(t)
+	got := s.Scrape(t)
 	for name, want := range map[string]string{"gone": "2", "pass": "2", "redirect": "0", "error": "0"} {
 		name = fmt.Sprintf(`caddy_shortlink_requests_total{name="links",outcome=%q}`, name)
 		if got[name] != want {
@@ -107,7 +107,7 @@ func TestMetricsHitsAndLogsCountGoneAndPass(t *testing.T) {
 	var hits struct {
 		Hits map[string]struct{ Count int }
 	}
-	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links/hits", "").body), &hits))
+	testcaddy.Must(t, json.Unmarshal([]byte(s.Ask(t, "GET", "links/hits", "").Body), &hits))
 	for key, want := range map[string]int{"old": 1, "a": 1, "docs/api": 1, "docs": 0} {
 		if hits.Hits[key].Count != want {
 			t.Errorf("%s has %d hits, want %d", key, hits.Hits[key].Count, want)
@@ -119,9 +119,9 @@ func TestMetricsHitsAndLogsCountGoneAndPass(t *testing.T) {
 		"map[destination: hops:0 key:docs/api outcome:pass]",
 		"map[outcome:pass]",
 	}
-	log := &liveServer{log: path}
+	log := &testcaddy.Follower{Log: path}
 	for i := range want {
-		if got := fmt.Sprint(log.logged(t, i+1, "handled request")["shortlink"]); got != want[i] {
+		if got := fmt.Sprint(log.Logged(t, i+1, "handled request")["shortlink"]); got != want[i] {
 			t.Errorf("the log says %s, want %s", got, want[i])
 		}
 	}
@@ -134,25 +134,25 @@ func TestGoneAndPassAreEditedWhileCaddyRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			links := filepath.Join(t.TempDir(), name)
-			write(t, links, content)
-			s := administer(t, "",
+			testcaddy.Write(t, links, content)
+			s := testcaddy.Administer(t, "",
 				"shortlink {\n from file "+links+"\n name links\n }\n respond 299")
-			s.says(t, "Note: this rule was replaced: old https://old.example\nold gone\n", 0, "add", "old", "gone")
-			if got := s.put(t, "docs/api", `{"to": "pass", "exact": true}`); got.status != 201 {
-				t.Fatalf("%d %s", got.status, got.body)
+			s.Says(t, "Note: this rule was replaced: old https://old.example\nold gone\n", 0, "add", "old", "gone")
+			if got := s.Put(t, "docs/api", `{"to": "pass", "exact": true}`); got.Status != 201 {
+				t.Fatalf("%d %s", got.Status, got.Body)
 			}
 			for target, want := range map[string]string{
 				"/old/x": "410", "/docs/api": "299", "/docs/api/x": "302 https://new.example/api/x",
 			} {
-				if got := s.get(t, target).location(); got != want {
+				if got := s.Get(t, target).Location(); got != want {
 					t.Errorf("%s: %s, want %s", target, got, want)
 				}
 			}
-			if got := s.put(t, "old", `{"to": "gone", "status": 301}`); got.status != 422 ||
-				!strings.Contains(got.said(t), "gone is always answered with 410") {
-				t.Errorf("%d %s", got.status, got.body)
+			if got := s.Put(t, "old", `{"to": "gone", "status": 301}`); got.Status != 422 ||
+				!strings.Contains(got.Said(t), "gone is always answered with 410") {
+				t.Errorf("%d %s", got.Status, got.Body)
 			}
-			body := s.ask(t, "GET", "links/resolve?url=/old", "").body
+			body := s.Ask(t, "GET", "links/resolve?url=/old", "").Body
 			if !strings.Contains(body, `"outcome":"gone","key":"old","hops":0`) {
 				t.Error(body)
 			}
@@ -161,7 +161,7 @@ func TestGoneAndPassAreEditedWhileCaddyRuns(t *testing.T) {
 }
 
 func TestAURLAloneIsNotGone(t *testing.T) {
-	got, exit := shortlink.Run([]string{"shortlink", "add", "gone"}, "")
+	got, exit := testcaddy.Run([]string{"shortlink", "add", "gone"}, "")
 	if exit != 2 || !strings.Contains(got, "add takes a key in front of gone") {
 		t.Errorf("%q, %d", got, exit)
 	}
@@ -169,14 +169,14 @@ func TestAURLAloneIsNotGone(t *testing.T) {
 
 func TestExpectationsCanBeThatAPathIsGone(t *testing.T) {
 	const rules = "\n old gone\n docs https://new.example\n docs/api pass\n }"
-	s := serve(t, "shortlink {\n expect /old/x gone\n expect /docs/api pass\n expect /old/..%2f error"+
+	s := testcaddy.Serve(t, "shortlink {\n expect /old/x gone\n expect /docs/api pass\n expect /old/..%2f error"+
 		rules)
 	for line, want := range map[string]string{
 		"expect /docs gone":     `expect /docs gone: it is https://new.example/, by the key "docs"`,
 		"expect /old pass":      `expect /old pass: it is gone, by the key "old"`,
 		"expect /docs/api gone": `expect /docs/api gone: it is pass, by the key "docs/api"`,
 	} {
-		err := s.tryToLoad(t, "shortlink {\n "+line+rules)
+		err := s.TryToLoad(t, "shortlink {\n "+line+rules)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
@@ -184,7 +184,7 @@ func TestExpectationsCanBeThatAPathIsGone(t *testing.T) {
 }
 
 func TestAPageThatPassesTellsItsShortURL(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		docs https://new.example
 		docs/api pass
 		g /docs/api
@@ -193,10 +193,10 @@ func TestAPageThatPassesTellsItsShortURL(t *testing.T) {
 		advertise
 	}
 	respond ok`)
-	if got := s.get(t, "/docs/api").header.Get("Link"); got != `<http://go.example/g>; rel="shortlink"` {
+	if got := s.Get(t, "/docs/api").Header.Get("Link"); got != `<http://go.example/g>; rel="shortlink"` {
 		t.Errorf("%q", got)
 	}
-	if got := s.get(t, "/old").header.Get("Link"); got != "" {
+	if got := s.Get(t, "/old").Header.Get("Link"); got != "" {
 		t.Errorf("%q", got)
 	}
 }

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // BenchmarkPage asks for pages of the links page over a socket, with many rules and few.
 func BenchmarkPage(b *testing.B) {
 	for _, n := range []int{1000, 1_000_000} {
 		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
-			s := serve(b, pageOfMany(b, n))
-			s.awaitIndexes(b)
+			s := testcaddy.Serve(b, pageOfMany(b, n))
+			awaitIndexes(b, s)
 			for _, page := range []struct{ name, target, form string }{
 				{"home", "/.links/", ""},
 				{"search", "/.links/?q=k/1", ""},
@@ -26,7 +28,7 @@ func BenchmarkPage(b *testing.B) {
 				b.Run(page.name, func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						s.askPage(b, page.target, page.form)
+						askPage(b, s, page.target, page.form)
 					}
 				})
 			}
@@ -42,7 +44,7 @@ func pageOfMany(b *testing.B, n int) string {
 		fmt.Fprintf(&rules, "k/%d/%d,https://k.example/%d\n", i%490, i, i)
 	}
 	file := filepath.Join(b.TempDir(), "links.csv")
-	write(b, file, rules.String())
+	testcaddy.Write(b, file, rules.String())
 	return fmt.Sprintf(`route {
 		shortlink {
 			from file %s
@@ -56,24 +58,24 @@ func pageOfMany(b *testing.B, n int) string {
 
 // awaitIndexes waits until keys can be searched and suggested: two indexes are made in the
 // background.
-func (s *server) awaitIndexes(b *testing.B) {
-	for !strings.Contains(s.get(b, "/k/10/50x").body, "perhaps") ||
-		strings.Contains(s.get(b, "/.links/?q=k/1", "Remote-User: ann").body, "narrow it down") {
+func awaitIndexes(b *testing.B, s *testcaddy.Server) {
+	for !strings.Contains(s.Get(b, "/k/10/50x").Body, "perhaps") ||
+		strings.Contains(s.Get(b, "/.links/?q=k/1", "Remote-User: ann").Body, "narrow it down") {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
 // askPage asks for a page, or sends a form to it.
-func (s *server) askPage(b *testing.B, target, form string) {
+func askPage(b *testing.B, s *testcaddy.Server, target, form string) {
 	method, length := http.MethodGet, ""
 	if form != "" {
 		method = http.MethodPost
 		length = fmt.Sprintf("Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n",
 			len(form))
 	}
-	got := s.raw(b, method, method+" "+target+" HTTP/1.1\r\nHost: go.example\r\nRemote-User: ann\r\n"+
+	got := s.Raw(b, method, method+" "+target+" HTTP/1.1\r\nHost: go.example\r\nRemote-User: ann\r\n"+
 		"Accept: text/html\r\n"+length+"Connection: close\r\n\r\n"+form)
-	if got.status != http.StatusOK && got.status != http.StatusNotFound {
-		b.Fatalf("%s: %d\n%s", target, got.status, got.body)
+	if got.Status != http.StatusOK && got.Status != http.StatusNotFound {
+		b.Fatalf("%s: %d\n%s", target, got.Status, got.Body)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // adaptFile turns a Caddyfile on the disk into JSON, as the commands of Caddy do.
 func adaptFile(t *testing.T, path string) ([]byte, error) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(content,
 		map[string]any{"filename": path})
 	return adapted, err
@@ -37,8 +37,8 @@ func TestAPageWhoseHandlerIsNotInItsCaddyfileIsAnErrorOfAdaptingIt(t *testing.T)
 	const typo = 6 // the line of the handler's name
 	dir := t.TempDir()
 	path := filepath.Join(dir, "Caddyfile")
-	write(t, filepath.Join(dir, "go.caddy"), ":81 {\n"+handlerGo+"}\n")
-	write(t, filepath.Join(dir, "page.caddy"), ":82 {\n"+fmt.Sprintf(pageOf, "go")+"}\n")
+	testcaddy.Write(t, filepath.Join(dir, "go.caddy"), ":81 {\n"+handlerGo+"}\n")
+	testcaddy.Write(t, filepath.Join(dir, "page.caddy"), ":82 {\n"+fmt.Sprintf(pageOf, "go")+"}\n")
 	for name, tt := range map[string]struct {
 		caddyfile string
 		line      int // of the error, 0 for none
@@ -58,7 +58,7 @@ func TestAPageWhoseHandlerIsNotInItsCaddyfileIsAnErrorOfAdaptingIt(t *testing.T)
 		"part of a configuration": {":80 {\n" + fmt.Sprintf(pageOf, "goo") + "}", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write(t, path, tt.caddyfile)
+			testcaddy.Write(t, path, tt.caddyfile)
 			_, err := adaptFile(t, path)
 			place := fmt.Sprintf(":%d: there is no shortlink handler named ", tt.line)
 			if (err == nil) != (tt.line == 0) || err != nil && !strings.Contains(err.Error(), place) {
@@ -78,7 +78,7 @@ func pageConfig(t *testing.T, first, second string) []byte {
 			"a": {"listen": [%q], "routes": [%s]},
 			"b": {"listen": [%q], "routes": [%s]}
 		}}}
-	}`, storageDir(t), freeAddress(t), first, freeAddress(t), second)
+	}`, testcaddy.StorageDir(t), testcaddy.FreeAddress(t), first, testcaddy.FreeAddress(t), second)
 }
 
 const (
@@ -111,17 +111,17 @@ func TestAPageFindsItsHandlerWhereverThatStandsInTheConfiguration(t *testing.T) 
 					(err == nil || strings.Contains(err.Error(), tt.want))
 			}
 			var config caddy.Config
-			mustDo(t, json.Unmarshal(encoded, &config))
+			testcaddy.Must(t, json.Unmarshal(encoded, &config))
 			if err := caddy.Validate(&config); !isRight(err) {
 				t.Errorf("valid: %v, want %q", err, tt.want)
 			}
 			if err := caddy.Load(encoded, true); !isRight(err) {
 				t.Errorf("started: %v, want %q", err, tt.want)
 			}
-			mustDo(t, caddy.Stop())
+			testcaddy.Must(t, caddy.Stop())
 			path := filepath.Join(t.TempDir(), "caddy.json")
-			write(t, path, string(encoded))
-			got, exit := shortlink.Run([]string{"shortlink", "check", "--config", path}, "")
+			testcaddy.Write(t, path, string(encoded))
+			got, exit := testcaddy.Run([]string{"shortlink", "check", "--config", path}, "")
 			found := strings.Contains(got, "error: configuration (1)\n  "+tt.want+"\n")
 			if found != (tt.want != "") || (exit == 1) != found {
 				t.Errorf("check says %s, %d", got, exit)
@@ -131,21 +131,21 @@ func TestAPageFindsItsHandlerWhereverThatStandsInTheConfiguration(t *testing.T) 
 }
 
 func TestAReloadThatTakesAPagesHandlerAwayIsRefused(t *testing.T) {
-	s := serve(t, handlerGo+fmt.Sprintf(pageOf, "go"))
-	s.load(t, fmt.Sprintf(pageOf, "go")+"handle /x {\n"+handlerGo+"}")
+	s := testcaddy.Serve(t, handlerGo+fmt.Sprintf(pageOf, "go"))
+	s.Load(t, fmt.Sprintf(pageOf, "go")+"handle /x {\n"+handlerGo+"}")
 	renamed := strings.Replace(handlerGo, "name go", "name gone", 1)
-	err := s.tryToLoad(t, renamed+fmt.Sprintf(pageOf, "go"))
+	err := s.TryToLoad(t, renamed+fmt.Sprintf(pageOf, "go"))
 	if err == nil || !strings.Contains(err.Error(), "no shortlink handler named go; there are: gone") {
 		t.Errorf("got %v", err)
 	}
-	s.get(t, "/.links/key/docs").wants(t, 200, "https://docs.example")
-	mustDo(t, s.tryToLoad(t, renamed+fmt.Sprintf(pageOf, "gone")))
+	s.Get(t, "/.links/key/docs").Wants(t, 200, "https://docs.example")
+	testcaddy.Must(t, s.TryToLoad(t, renamed+fmt.Sprintf(pageOf, "gone")))
 }
 
 func TestCheckSaysInWhichLineAPageNamesNoHandler(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, path, ":80 {\n"+handlerGo+fmt.Sprintf(pageOf, "goo")+"}\n")
-	got, exit := shortlink.Run([]string{"shortlink", "check", "--config", path}, "")
+	testcaddy.Write(t, path, ":80 {\n"+handlerGo+fmt.Sprintf(pageOf, "goo")+"}\n")
+	got, exit := testcaddy.Run([]string{"shortlink", "check", "--config", path}, "")
 	if !strings.Contains(got, path+":8: "+nobodysPage) || exit != 1 {
 		t.Errorf("check says %s, %d", got, exit)
 	}

@@ -15,66 +15,16 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	_ "github.com/caddy-shortlink/shortlink/page"
 )
 
-// signIn lets ann, whose password is "secret", read and edit the page.
-const signIn = `
-	basic_auth /.links* {
-		ann $2a$04$hoKkVu6H3AmsMy5ZuEMJyeANa5W34/jOj/msfLgdN1a4Nn4ECPjW.
-	}`
-
-// asAnn is the header that signs ann in.
-const asAnn = "Authorization: Basic YW5uOnNlY3JldA=="
-
-const (
-	asHTML = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-	asJSON = "Accept: application/json"
-)
-
 // servePage starts a Caddy with a links page for rules of a file, and returns the file.
-func servePage(t *testing.T, rules, options string) (*server, string) {
+func servePage(t *testing.T, rules, options string) (*testcaddy.Server, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "links.json")
-	write(t, file, rules)
-	return serve(t, pageBlock(file, options)), file
-}
-
-// pageBlock is what a site's block holds for a page.
-func pageBlock(file, options string) string {
-	return fmt.Sprintf(`shortlink {
-		from file %s
-		name go
-	}
-	%s
-	shortlink_page {
-		handler go
-		%s
-	}
-	test_echo`, file, signIn, options)
-}
-
-// post sends a form to a page as ann.
-func (s *server) post(t *testing.T, target, form string, header ...string) reply {
-	t.Helper()
-	header = append(header, asAnn, "Content-Type: application/x-www-form-urlencoded",
-		fmt.Sprint("Content-Length: ", len(form)))
-	return s.raw(t, "POST", "POST "+target+" HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+
-		"Connection: close\r\n\r\n"+form)
-}
-
-// wants reports what an answer does not hold.
-func (r reply) wants(t *testing.T, status int, texts ...string) {
-	t.Helper()
-	if r.status != status {
-		t.Errorf("status %d, want %d:\n%s", r.status, status, r.body)
-	}
-	for _, text := range texts {
-		if !strings.Contains(r.body, text) {
-			t.Errorf("the answer has no %q:\n%s", text, r.body)
-		}
-	}
+	testcaddy.Write(t, file, rules)
+	return testcaddy.Serve(t, testcaddy.PageBlock(file, options)), file
 }
 
 const someRules = `{
@@ -103,12 +53,12 @@ func TestEachPageIsHTMLForBrowsersJSONForProgramsAndElseText(t *testing.T) {
 		{"try?url=/d/x%3Fa=1", "lang=en", `"appended":"/x"`, "path: /x is appended"},
 	} {
 		target := "/.links/" + tt.target
-		s.get(t, target, asAnn, asHTML).wants(t, 200, tt.html)
-		inJSON := s.get(t, target, asAnn, asJSON)
-		if inJSON.wants(t, 200, tt.json); !json.Valid([]byte(inJSON.body)) {
-			t.Errorf("%s is no JSON: %s", target, inJSON.body)
+		s.Get(t, target, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, tt.html)
+		inJSON := s.Get(t, target, testcaddy.AsAnn, testcaddy.AsJSON)
+		if inJSON.Wants(t, 200, tt.json); !json.Valid([]byte(inJSON.Body)) {
+			t.Errorf("%s is no JSON: %s", target, inJSON.Body)
 		}
-		s.get(t, target, asAnn).wants(t, 200, tt.text)
+		s.Get(t, target, testcaddy.AsAnn).Wants(t, 200, tt.text)
 	}
 }
 
@@ -118,7 +68,7 @@ func TestPagesHaveTheHeadersThatProtectThem(t *testing.T) {
 		"", "key/docs", "key/nothing", "nothing", "assets/style.css", "export.json",
 		"opensearch.xml", "key/docs?qr=png",
 	} {
-		got := s.get(t, "/.links/"+target, asAnn, asHTML)
+		got := s.Get(t, "/.links/"+target, testcaddy.AsAnn, testcaddy.AsHTML)
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; " +
 				"img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; " +
@@ -128,13 +78,13 @@ func TestPagesHaveTheHeadersThatProtectThem(t *testing.T) {
 			"X-Robots-Tag":           "noindex, nofollow",
 			"Cache-Control":          "no-store",
 		} {
-			if is := got.header.Get(name); is != want {
+			if is := got.Header.Get(name); is != want {
 				t.Errorf("%s has %s %q, want %q", target, name, is, want)
 			}
 		}
-		if strings.Contains(got.body, "<style") || strings.Contains(got.body, " style=") ||
-			regexp.MustCompile(`<script(>| [^s])| on[a-z]+=`).MatchString(got.body) {
-			t.Errorf("%s has inline style or script:\n%s", target, got.body)
+		if strings.Contains(got.Body, "<style") || strings.Contains(got.Body, " style=") ||
+			regexp.MustCompile(`<script(>| [^s])| on[a-z]+=`).MatchString(got.Body) {
+			t.Errorf("%s has inline style or script:\n%s", target, got.Body)
 		}
 	}
 }
@@ -142,14 +92,14 @@ func TestPagesHaveTheHeadersThatProtectThem(t *testing.T) {
 func TestHeadOfAPageHasTheHeadersOfGetAndNoBody(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	for _, target := range []string{"", "key/docs", "export.json", "export.csv", "opensearch.xml"} {
-		get := s.get(t, "/.links/"+target, asAnn, asHTML)
-		head := s.raw(t, "HEAD", "HEAD /.links/"+target+" HTTP/1.1\r\nHost: go.example\r\n"+asAnn+"\r\n"+
-			asHTML+"\r\nConnection: close\r\n\r\n")
-		if head.status != get.status || head.body != "" ||
-			head.header.Get("Content-Type") != get.header.Get("Content-Type") ||
-			head.header.Get("ETag") != get.header.Get("ETag") {
-			t.Errorf("HEAD of %s: %d %v, GET: %d %v", target, head.status, head.header, get.status,
-				get.header)
+		get := s.Get(t, "/.links/"+target, testcaddy.AsAnn, testcaddy.AsHTML)
+		head := s.Raw(t, "HEAD", "HEAD /.links/"+target+" HTTP/1.1\r\nHost: go.example\r\n"+testcaddy.AsAnn+"\r\n"+
+			testcaddy.AsHTML+"\r\nConnection: close\r\n\r\n")
+		if head.Status != get.Status || head.Body != "" ||
+			head.Header.Get("Content-Type") != get.Header.Get("Content-Type") ||
+			head.Header.Get("ETag") != get.Header.Get("ETag") {
+			t.Errorf("HEAD of %s: %d %v, GET: %d %v", target, head.Status, head.Header, get.Status,
+				get.Header)
 		}
 	}
 }
@@ -157,47 +107,47 @@ func TestHeadOfAPageHasTheHeadersOfGetAndNoBody(t *testing.T) {
 func TestAssetsAreKeptUnderTheURLThatPagesHave(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	style := regexp.MustCompile(`href="\./(assets/style\.css\?v=[0-9a-f]+)"`).
-		FindStringSubmatch(s.get(t, "/.links/", asAnn, asHTML).body)
-	got := s.get(t, "/.links/"+style[1], asAnn)
-	if got.header.Get("Cache-Control") != "private, max-age=31536000, immutable" {
-		t.Errorf("the stylesheet has Cache-Control %q", got.header.Get("Cache-Control"))
+		FindStringSubmatch(s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML).Body)
+	got := s.Get(t, "/.links/"+style[1], testcaddy.AsAnn)
+	if got.Header.Get("Cache-Control") != "private, max-age=31536000, immutable" {
+		t.Errorf("the stylesheet has Cache-Control %q", got.Header.Get("Cache-Control"))
 	}
-	again := s.get(t, "/.links/"+style[1], asAnn, "If-None-Match: "+got.header.Get("ETag"))
-	if again.status != 304 || s.get(t, "/.links/assets/none.css", asAnn).status != 404 {
-		t.Errorf("asked again: %d", again.status)
+	again := s.Get(t, "/.links/"+style[1], testcaddy.AsAnn, "If-None-Match: "+got.Header.Get("ETag"))
+	if again.Status != 304 || s.Get(t, "/.links/assets/none.css", testcaddy.AsAnn).Status != 404 {
+		t.Errorf("asked again: %d", again.Status)
 	}
 }
 
 func TestExportsHaveAllRulesAndTheirDigestAsETag(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
-	digest := s.digestOnPage(t)
+	digest := digestOnPage(t, s)
 	for target, want := range map[string]string{
 		"export.json": `"secret/plan": {"to":"https://plans.example","status":301,`,
 		"export.csv":  "secret/plan,https://plans.example,301,",
 	} {
-		got := s.get(t, "/.links/"+target, asAnn)
-		got.wants(t, 200, want)
-		if got.header.Get("ETag") != `"`+digest+`"` {
-			t.Errorf("%s has ETag %s, want the digest %s", target, got.header.Get("ETag"), digest)
+		got := s.Get(t, "/.links/"+target, testcaddy.AsAnn)
+		got.Wants(t, 200, want)
+		if got.Header.Get("ETag") != `"`+digest+`"` {
+			t.Errorf("%s has ETag %s, want the digest %s", target, got.Header.Get("ETag"), digest)
 		}
-		s.get(t, "/.links/"+target, asAnn, `If-None-Match: "`+digest+`"`).wants(t, 304)
+		s.Get(t, "/.links/"+target, testcaddy.AsAnn, `If-None-Match: "`+digest+`"`).Wants(t, 304)
 	}
-	s.get(t, "/.links/export.redirects", asAnn).wants(t, 404)
+	s.Get(t, "/.links/export.redirects", testcaddy.AsAnn).Wants(t, 404)
 }
 
 // digestOnPage returns the digest of the rules, as the page tells it.
-func (s *server) digestOnPage(t *testing.T) string {
+func digestOnPage(t *testing.T, s *testcaddy.Server) string {
 	t.Helper()
 	var home struct{ Status struct{ Digest string } }
-	mustDo(t, json.Unmarshal([]byte(s.get(t, "/.links/", asAnn, asJSON).body), &home))
+	testcaddy.Must(t, json.Unmarshal([]byte(s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsJSON).Body), &home))
 	return home.Status.Digest
 }
 
 func TestAnAddressBarFindsTheSearchWhereThePageStands(t *testing.T) {
 	s, file := servePage(t, someRules, "")
-	s.get(t, "/.links/opensearch.xml", asAnn).wants(t, 200,
+	s.Get(t, "/.links/opensearch.xml", testcaddy.AsAnn).Wants(t, 200,
 		`template="http://go.example/.links/?q={searchTerms}"`)
-	s.load(t, fmt.Sprintf(`shortlink {
+	s.Load(t, fmt.Sprintf(`shortlink {
 		from file %s
 		name go
 	}
@@ -207,27 +157,27 @@ func TestAnAddressBarFindsTheSearchWhereThePageStands(t *testing.T) {
 			read everyone
 		}
 	}`, file))
-	s.get(t, "/tools/.links/opensearch.xml").wants(t, 200,
+	s.Get(t, "/tools/.links/opensearch.xml").Wants(t, 200,
 		`template="http://go.example/tools/.links/?q={searchTerms}"`)
-	s.get(t, "/tools/.links/", asHTML).wants(t, 200, `action="./"`, `href="./assets/style.css`)
-	s.get(t, "/tools/.links/key/secret/plan", asHTML).wants(t, 200, `action="../../"`)
-	if got := s.get(t, "/tools/.links").location(); got != "308 ./.links/" {
+	s.Get(t, "/tools/.links/", testcaddy.AsHTML).Wants(t, 200, `action="./"`, `href="./assets/style.css`)
+	s.Get(t, "/tools/.links/key/secret/plan", testcaddy.AsHTML).Wants(t, 200, `action="../../"`)
+	if got := s.Get(t, "/tools/.links").Location(); got != "308 ./.links/" {
 		t.Errorf("the path without its slash: %s", got)
 	}
 }
 
 func TestWhatLeadsSomewhereAndWhatNobodyNeedsCanBeSearched(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
-	s.get(t, "/.links/?q=to:https://docs.example/handbook%3Flang=en%23top", asAnn).wants(t, 200,
+	s.Get(t, "/.links/?q=to:https://docs.example/handbook%3Flang=en%23top", testcaddy.AsAnn).Wants(t, 200,
 		"docs https://", "d /docs")
-	unused := s.get(t, "/.links/?q=unused:1m", asAnn)
-	unused.wants(t, 200, "docs https://", "old gone")
-	s.get(t, "/d")
-	if used := s.get(t, "/.links/?q=unused:1m", asAnn); strings.Contains(used.body, "docs") {
-		t.Errorf("unused, though it was used through another:\n%s", used.body)
+	unused := s.Get(t, "/.links/?q=unused:1m", testcaddy.AsAnn)
+	unused.Wants(t, 200, "docs https://", "old gone")
+	s.Get(t, "/d")
+	if used := s.Get(t, "/.links/?q=unused:1m", testcaddy.AsAnn); strings.Contains(used.Body, "docs") {
+		t.Errorf("unused, though it was used through another:\n%s", used.Body)
 	}
-	s.get(t, "/.links/?q=unused:soon", asAnn).wants(t, 400, "such as unused:90d")
-	s.get(t, "/.links/?q=to:", asAnn).wants(t, 400, "to: takes a URL or a path")
+	s.Get(t, "/.links/?q=unused:soon", testcaddy.AsAnn).Wants(t, 400, "such as unused:90d")
+	s.Get(t, "/.links/?q=to:", testcaddy.AsAnn).Wants(t, 400, "to: takes a URL or a path")
 }
 
 func TestPagesOfASearchBeginBehindTheLastKey(t *testing.T) {
@@ -243,8 +193,8 @@ func TestPagesOfASearchBeginBehindTheLastKey(t *testing.T) {
 			Rules []struct{ Key string }
 			Next  string
 		}
-		got := s.get(t, "/.links/?q=k&after="+url.QueryEscape(after), asAnn, asJSON)
-		mustDo(t, json.Unmarshal([]byte(got.body), &found))
+		got := s.Get(t, "/.links/?q=k&after="+url.QueryEscape(after), testcaddy.AsAnn, testcaddy.AsJSON)
+		testcaddy.Must(t, json.Unmarshal([]byte(got.Body), &found))
 		for _, rule := range found.Rules {
 			seen[rule.Key] = true
 		}
@@ -257,7 +207,7 @@ func TestPagesOfASearchBeginBehindTheLastKey(t *testing.T) {
 
 func TestOnlySomebodyByNameSeesThePage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.json")
-	write(t, file, someRules)
+	testcaddy.Write(t, file, someRules)
 	for name, tt := range map[string]struct {
 		guard, options string
 		header         []string
@@ -277,24 +227,24 @@ func TestOnlySomebodyByNameSeesThePage(t *testing.T) {
 			write: 403},
 		"a variable that is not set": {options: "user {vars.nothing}", read: 403,
 			write: 403},
-		"somebody who may not write": {guard: signIn, options: "write nobody",
-			header: []string{asAnn}, read: 200, write: 403},
+		"somebody who may not write": {guard: testcaddy.SignIn, options: "write nobody",
+			header: []string{testcaddy.AsAnn}, read: 200, write: 403},
 		"everyone may read, and nobody may write": {options: "read everyone\nwrite nobody", read: 200,
 			write: 403},
-		"everyone may read, and somebody may write": {guard: signIn, options: "read everyone",
-			header: []string{asAnn}, read: 200, write: 201},
+		"everyone may read, and somebody may write": {guard: testcaddy.SignIn, options: "read everyone",
+			header: []string{testcaddy.AsAnn}, read: 200, write: 201},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, fmt.Sprintf("shortlink {\nfrom file %s\n}\n%s\nshortlink_page {\n%s\n}", file,
+			s := testcaddy.Serve(t, fmt.Sprintf("shortlink {\nfrom file %s\n}\n%s\nshortlink_page {\n%s\n}", file,
 				tt.guard, tt.options))
-			write(t, file, someRules)
-			s.get(t, "/.links/key/docs", append(tt.header, asHTML)...).wants(t, tt.read)
-			s.get(t, "/.links/assets/style.css", tt.header...).wants(t, 200) // no secret
+			testcaddy.Write(t, file, someRules)
+			s.Get(t, "/.links/key/docs", append(tt.header, testcaddy.AsHTML)...).Wants(t, tt.read)
+			s.Get(t, "/.links/assets/style.css", tt.header...).Wants(t, 200) // no secret
 			header := append(tt.header, "Content-Type: application/x-www-form-urlencoded",
 				"Content-Length: 28")
-			got := s.raw(t, "POST", "POST /.links/new HTTP/1.1\r\nHost: go.example\r\n"+lines(header)+
+			got := s.Raw(t, "POST", "POST /.links/new HTTP/1.1\r\nHost: go.example\r\n"+testcaddy.HeaderLines(header)+
 				"Connection: close\r\n\r\nkey=fresh&to=https://x.test/")
-			got.wants(t, tt.write)
+			got.Wants(t, tt.write)
 		})
 	}
 }
@@ -310,30 +260,30 @@ func TestNoSpellingOfAPathGoesAroundTheGuard(t *testing.T) {
 		"/.links/key/docs/..",
 		"/.links/key/docs//", "/.links/%252e%252e/docs", "/.links/?q=docs", "/.LINKS/key/docs",
 	} {
-		got := s.get(t, guarded, asHTML)
-		if strings.Contains(got.body, "docs.example") {
-			t.Errorf("%s shows a link to nobody: %d", guarded, got.status)
+		got := s.Get(t, guarded, testcaddy.AsHTML)
+		if strings.Contains(got.Body, "docs.example") {
+			t.Errorf("%s shows a link to nobody: %d", guarded, got.Status)
 		}
 	}
 	// the page refuses these spellings itself, also where nothing guards it
-	s.load(t, strings.ReplaceAll(pageBlock(file, "read everyone"), "basic_auth /.links*",
+	s.Load(t, strings.ReplaceAll(testcaddy.PageBlock(file, "read everyone"), "basic_auth /.links*",
 		"basic_auth /nowhere"))
 	for _, unclean := range []string{
 		"/.links/key/../../x", "/.links/key/a%2F..%2F..%2F..%2Fx", "/.links//", "/.links/./",
 		"/.links/key//docs", "/.links/key/docs//", "/.links/key/%2e/docs", "/.links/key/a/%252e%252e/b",
 	} {
-		s.get(t, unclean, asHTML).wants(t, 404)
+		s.Get(t, unclean, testcaddy.AsHTML).Wants(t, 404)
 	}
 }
 
 func TestOtherRequestsPassThePage(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	for _, target := range []string{"/", "/other", "/x/.links/", "/.link"} {
-		if got := s.get(t, target); !strings.HasPrefix(got.body, "GET "+target) {
-			t.Errorf("%s got %d %s", target, got.status, got.body)
+		if got := s.Get(t, target); !strings.HasPrefix(got.Body, "GET "+target) {
+			t.Errorf("%s got %d %s", target, got.Status, got.Body)
 		}
 	}
-	if got := s.get(t, "/d").location(); got != "302 https://docs.example/handbook?lang=en#top" {
+	if got := s.Get(t, "/d").Location(); got != "302 https://docs.example/handbook?lang=en#top" {
 		t.Error("a link beside its page got", got)
 	}
 }
@@ -352,24 +302,25 @@ func TestHostileTextStaysText(t *testing.T) {
 		"key/" + strings.Repeat("x", 6000), "key/%FF%FE", "?q=" + strings.Repeat("%E2%80%AE", 50),
 		"key/quo'te?done=%3Cscript%3E",
 	} {
-		got := s.get(t, "/.links/"+target, asAnn, asHTML)
+		got := s.Get(t, "/.links/"+target, testcaddy.AsAnn, testcaddy.AsHTML)
 		body := regexp.MustCompile(`<script src="[./]*assets/script.js\?v=[0-9a-f]+" defer></script>`).
-			ReplaceAllString(got.body, "")
-		body = inputField.ReplaceAllString(body, "") // what is to be edited stays what it is
+			ReplaceAllString(got.Body, "")
+		// What is to be edited stays what it is.
+		body = regexp.MustCompile(`<input [^>]*>`).ReplaceAllString(body, "")
 		if strings.Contains(body, "<script") || strings.Contains(body, `href="javascript:`) {
-			t.Errorf("%s: a text became markup:\n%s", target, got.body)
+			t.Errorf("%s: a text became markup:\n%s", target, got.Body)
 		}
 		if strings.Contains(body, "\u202e") {
-			t.Errorf("%s: an override of direction came through:\n%s", target, got.body)
+			t.Errorf("%s: an override of direction came through:\n%s", target, got.Body)
 		}
-		if got.status >= 500 {
-			t.Errorf("%s: status %d", target, got.status)
+		if got.Status >= 500 {
+			t.Errorf("%s: status %d", target, got.Status)
 		}
 	}
 }
 
 func TestWithSeveralHandlersEachPageShowsItsOwn(t *testing.T) {
-	s := serve(t, `
+	s := testcaddy.Serve(t, `
 	shortlink {
 		a https://a.example
 		name first
@@ -392,24 +343,24 @@ func TestWithSeveralHandlersEachPageShowsItsOwn(t *testing.T) {
 		read everyone
 	}
 `)
-	s.get(t, "/.links/?q=").wants(t, 200, "a https://a.example")
-	s.get(t, "/.second/?q=").wants(t, 200, "b https://b.example")
-	s.get(t, "/.which/").wants(t, 503, "there are: first, second")
+	s.Get(t, "/.links/?q=").Wants(t, 200, "a https://a.example")
+	s.Get(t, "/.second/?q=").Wants(t, 200, "b https://b.example")
+	s.Get(t, "/.which/").Wants(t, 503, "there are: first, second")
 }
 
 func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
 	const want = "the rule answers /.links, which the links page does not get then; put a rule " +
 		`".links pass" beside it`
 	file := filepath.Join(t.TempDir(), "links.json")
-	write(t, file, `{"{x}": "https://search.test/?q={x}"}`)
+	testcaddy.Write(t, file, `{"{x}": "https://search.test/?q={x}"}`)
 	config := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, config, fmt.Sprintf("http://go.example {\n%s\n}\n", pageBlock(file, "")))
-	out, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+	testcaddy.Write(t, config, fmt.Sprintf("http://go.example {\n%s\n}\n", testcaddy.PageBlock(file, "")))
+	out, _ := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 	if !strings.Contains(out, want) {
 		t.Errorf("check says\n%s\nwant %s", out, want)
 	}
-	write(t, file, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
-	out, _ = shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+	testcaddy.Write(t, file, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
+	out, _ = testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 	if strings.Contains(out, "links page") {
 		t.Errorf("check says of a page that is free\n%s", out)
 	}
@@ -417,16 +368,16 @@ func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
 
 func TestTheLogWarnsOfRulesThatHideThePage(t *testing.T) {
 	dir := t.TempDir()
-	s := &liveServer{links: filepath.Join(dir, "links.json"), log: filepath.Join(dir, "caddy.log")}
-	write(t, s.links, `{"{x}": "https://search.test/?q={x}"}`)
-	block := strings.Replace(pageBlock(s.links, ""), "from file "+s.links,
-		"from file "+s.links+" {\npoll 5ms\n}", 1)
-	s.server = serveWith(t, logTo(s.log), block)
-	s.logged(t, 1, "hides the links page")
-	write(t, s.links, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
-	s.logged(t, 1, "rules swapped")
-	write(t, s.links, `{"{+x}": "https://search.test/?q={x}"}`)
-	s.logged(t, 2, "hides the links page")
+	s := &testcaddy.Follower{Links: filepath.Join(dir, "links.json"), Log: filepath.Join(dir, "caddy.log")}
+	testcaddy.Write(t, s.Links, `{"{x}": "https://search.test/?q={x}"}`)
+	block := strings.Replace(testcaddy.PageBlock(s.Links, ""), "from file "+s.Links,
+		"from file "+s.Links+" {\npoll 5ms\n}", 1)
+	s.Server = testcaddy.ServeWith(t, testcaddy.LogTo(s.Log), block)
+	s.Logged(t, 1, "hides the links page")
+	testcaddy.Write(t, s.Links, `{"{x}": "https://search.test/?q={x}", ".links": "pass"}`)
+	s.Logged(t, 1, "rules swapped")
+	testcaddy.Write(t, s.Links, `{"{+x}": "https://search.test/?q={x}"}`)
+	s.Logged(t, 2, "hides the links page")
 }
 
 func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
@@ -441,14 +392,14 @@ func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
 		"it has its own block": {"handle /a/* {\nshortlink\nshortlink_page {\nmisses\n}\n}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &liveServer{log: filepath.Join(t.TempDir(), "caddy.log")}
-			s.server = serveWith(t, logTo(s.log), tt.block)
+			s := &testcaddy.Follower{Log: filepath.Join(t.TempDir(), "caddy.log")}
+			s.Server = testcaddy.ServeWith(t, testcaddy.LogTo(s.Log), tt.block)
 			if tt.want != "" {
-				s.logged(t, 1, tt.want)
+				s.Logged(t, 1, tt.want)
 				return
 			}
-			s.get(t, "/anything") // Caddy has started, and whatever there is to say is said
-			if content := rulesOf(t, s.log); strings.Contains(content, "shortlink_page") {
+			s.Get(t, "/anything") // Caddy has started, and whatever there is to say is said
+			if content := testcaddy.ReadFile(t, s.Log); strings.Contains(content, "shortlink_page") {
 				t.Errorf("the log says\n%s", content)
 			}
 		})
@@ -457,7 +408,7 @@ func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
 
 func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.json")
-	write(t, file, someRules)
+	testcaddy.Write(t, file, someRules)
 	authenticator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Cookie") != "session=1" {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -466,7 +417,7 @@ func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
 		w.Header().Set("Remote-User", "bob")
 	}))
 	t.Cleanup(authenticator.Close)
-	s := serve(t, fmt.Sprintf(`route {
+	s := testcaddy.Serve(t, fmt.Sprintf(`route {
 		request_header -Remote-User
 		shortlink {
 			from file %s
@@ -482,16 +433,16 @@ func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
 			misses
 		}
 	}`, file, authenticator.URL))
-	s.get(t, "/.links/", "Remote-User: eve", asHTML).wants(t, 401)
-	s.get(t, "/.links/", "Remote-User: eve", "Cookie: session=1", asHTML).
-		wants(t, 200, "Signed in as <b><bdi>bob</bdi></b>")
-	if got := s.get(t, "/nothing", "Remote-User: eve", asHTML); strings.Contains(got.body, "new?key") {
-		t.Error("a header that anybody can send makes somebody:", got.body)
+	s.Get(t, "/.links/", "Remote-User: eve", testcaddy.AsHTML).Wants(t, 401)
+	s.Get(t, "/.links/", "Remote-User: eve", "Cookie: session=1", testcaddy.AsHTML).
+		Wants(t, 200, "Signed in as <b><bdi>bob</bdi></b>")
+	if got := s.Get(t, "/nothing", "Remote-User: eve", testcaddy.AsHTML); strings.Contains(got.Body, "new?key") {
+		t.Error("a header that anybody can send makes somebody:", got.Body)
 	}
 }
 
 func TestAPageCanHaveAHandlePathForItself(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		docs https://docs.example
 	}
 	handle_path /links/* {
@@ -501,45 +452,45 @@ func TestAPageCanHaveAHandlePathForItself(t *testing.T) {
 		}
 	}
 	redir /links /links/`)
-	s.get(t, "/links/", asHTML).wants(t, 200, `href="./?q="`)
-	s.get(t, "/links/key/docs", asHTML).wants(t, 200, "https://docs.example")
-	s.get(t, "/links/opensearch.xml").wants(t, 200,
+	s.Get(t, "/links/", testcaddy.AsHTML).Wants(t, 200, `href="./?q="`)
+	s.Get(t, "/links/key/docs", testcaddy.AsHTML).Wants(t, 200, "https://docs.example")
+	s.Get(t, "/links/opensearch.xml").Wants(t, 200,
 		`template="http://go.example/links/?q={searchTerms}"`)
 }
 
 func TestAKeyWithAnEncodedSlashLeadsToTheSamePage(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
-	s.get(t, "/.links/key/secret%2Fplan", asAnn, asHTML).wants(t, 200, "https://plans.example",
+	s.Get(t, "/.links/key/secret%2Fplan", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "https://plans.example",
 		`href="../assets/style.css`)
-	s.get(t, "/.links/key/a%2F..%2Fb", asAnn, asHTML).wants(t, 404, `href="../assets/style.css`)
+	s.Get(t, "/.links/key/a%2F..%2Fb", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 404, `href="../assets/style.css`)
 }
 
 func TestKeysThatPathsDoNotHoldHaveAPage(t *testing.T) {
 	s, _ := servePage(t, `{"a//b": "https://x.test/1", "a%2Fb": "https://x.test/2",
 		"what%3F": "https://x.test/3", "c d": "https://x.test/4", "50%25": "https://x.test/5",
 		"größe": "https://x.test/6", "a:b": "https://x.test/7", "x/": "https://x.test/8", "+": "https://x.test/9"}`, "")
-	found := s.get(t, "/.links/?q=", asAnn, asHTML)
-	links := regexp.MustCompile(`class="key" href="\./([^"]*)"`).FindAllStringSubmatch(found.body, -1)
+	found := s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML)
+	links := regexp.MustCompile(`class="key" href="\./([^"]*)"`).FindAllStringSubmatch(found.Body, -1)
 	if len(links) != 9 {
-		t.Fatalf("%d links of 9:\n%s", len(links), found.body)
+		t.Fatalf("%d links of 9:\n%s", len(links), found.Body)
 	}
 	seen := map[string]bool{}
 	for _, link := range links {
-		got := s.get(t, "/.links/"+html.UnescapeString(link[1]), asAnn, asHTML)
-		got.wants(t, 200, "https://x.test/")
-		to := regexp.MustCompile(`https://x\.test/\d`).FindString(got.body)
+		got := s.Get(t, "/.links/"+html.UnescapeString(link[1]), testcaddy.AsAnn, testcaddy.AsHTML)
+		got.Wants(t, 200, "https://x.test/")
+		to := regexp.MustCompile(`https://x\.test/\d`).FindString(got.Body)
 		if seen[to] {
 			t.Errorf("%s shows the page of another key, which leads to %s", link[1], to)
 		}
 		seen[to] = true
-		form := s.formOf(t, "/.links/"+html.UnescapeString(link[1])+querySeparator(link[1])+"edit")
+		form := s.FormOf(t, "/.links/"+html.UnescapeString(link[1])+querySeparator(link[1])+"edit")
 		form.Set("to", to+"/new")
 		action := regexp.MustCompile(`action="([^"]*key/[^"]*)"`).FindStringSubmatch(
-			s.get(t, "/.links/"+html.UnescapeString(link[1])+querySeparator(link[1])+"edit", asAnn,
-				asHTML).body)[1]
+			s.Get(t, "/.links/"+html.UnescapeString(link[1])+querySeparator(link[1])+"edit", testcaddy.AsAnn,
+				testcaddy.AsHTML).Body)[1]
 		target := "/.links/" + strings.TrimLeft(html.UnescapeString(action), "./")
-		if got := s.post(t, target, form.Encode(), asHTML); got.status != 303 {
-			t.Errorf("the edit of %s at %s was answered with %d:\n%s", link[1], target, got.status, got.body)
+		if got := s.Post(t, target, form.Encode(), testcaddy.AsHTML); got.Status != 303 {
+			t.Errorf("the edit of %s at %s was answered with %d:\n%s", link[1], target, got.Status, got.Body)
 		}
 	}
 }
@@ -553,8 +504,8 @@ func querySeparator(path string) string {
 
 func TestNoPathThatIsCleanedOnItsWayGoesAroundTheGuard(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.json")
-	write(t, file, someRules)
-	s := serve(t, fmt.Sprintf(`basic_auth /hp/.links* {
+	testcaddy.Write(t, file, someRules)
+	s := testcaddy.Serve(t, fmt.Sprintf(`basic_auth /hp/.links* {
 		ann $2a$04$hoKkVu6H3AmsMy5ZuEMJyeANa5W34/jOj/msfLgdN1a4Nn4ECPjW.
 	}
 	handle_path /hp/* {
@@ -572,33 +523,33 @@ func TestNoPathThatIsCleanedOnItsWayGoesAroundTheGuard(t *testing.T) {
 		"/hp/a%2fb/../.links/export.json", "/hp/a%2fb/../.links/key/docs", "/hp/%2e/../.links/",
 		"/hp/a%2f%2e%2e%2f/../.links/key/docs", "//evil.example/../hp/docs+", "//evil.example/../hp/dosc",
 	} {
-		got := s.get(t, target, asHTML)
-		if strings.Contains(got.body+got.header.Get("Location"), "docs.example") ||
-			strings.Contains(got.body+got.header.Get("Location"), "//evil.example") {
-			t.Errorf("%s: %s\n%s", target, got.location(), got.body)
+		got := s.Get(t, target, testcaddy.AsHTML)
+		if strings.Contains(got.Body+got.Header.Get("Location"), "docs.example") ||
+			strings.Contains(got.Body+got.Header.Get("Location"), "//evil.example") {
+			t.Errorf("%s: %s\n%s", target, got.Location(), got.Body)
 		}
 	}
-	s.get(t, "/hp/.links/", asAnn, asHTML).wants(t, 200)
-	if got := s.get(t, "/hp/docs+").location(); got != "303 /hp/.links/key/docs" {
+	s.Get(t, "/hp/.links/", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200)
+	if got := s.Get(t, "/hp/docs+").Location(); got != "303 /hp/.links/key/docs" {
 		t.Error("the page of a key is at", got)
 	}
 }
 
 func TestWithoutANameThePageIsOfTheHandlerAtItsHost(t *testing.T) {
-	s := &server{addr: freeAddress(t)}
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
 	t.Cleanup(func() { caddy.Stop() })
-	_, port, _ := net.SplitHostPort(s.addr)
+	_, port, _ := net.SplitHostPort(s.Addr)
 	site := func(host string) string {
 		return fmt.Sprintf(
 			"http://%s:%s {\nshortlink {\nlink https://%s/\n}\nshortlink_page {\nread everyone\n}\n}\n",
 			host, port, host)
 	}
-	adapted, err := adapt(fmt.Sprintf("{\nadmin off\npersist_config off\ndefault_bind 127.0.0.1\n"+
-		"storage file_system %q\n}\n", storageDir(t)) + site("a.test") + site("b.test"))
-	mustDo(t, err)
-	mustDo(t, caddy.Load(adapted, true))
+	adapted, err := testcaddy.Adapt(fmt.Sprintf("{\nadmin off\npersist_config off\ndefault_bind 127.0.0.1\n"+
+		"storage file_system %q\n}\n", testcaddy.StorageDir(t)) + site("a.test") + site("b.test"))
+	testcaddy.Must(t, err)
+	testcaddy.Must(t, caddy.Load(adapted, true))
 	for _, host := range []string{"a.test", "b.test"} {
-		s.raw(t, "GET", "GET /.links/?q= HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n").
-			wants(t, 200, "link https://"+host+"/")
+		s.Raw(t, "GET", "GET /.links/?q= HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n").
+			Wants(t, 200, "link https://"+host+"/")
 	}
 }

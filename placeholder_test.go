@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 const tellPlaceholders = `"{http.shortlink.outcome} key={http.shortlink.key} hops={http.shortlink.hops} destination={http.shortlink.destination}"`
@@ -49,9 +51,9 @@ func TestLaterHandlersKnowTheOutcome(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, tt.block)
-			got := s.get(t, tt.target)
-			answer := got.body + got.header.Get("X-Answer")
+			s := testcaddy.Serve(t, tt.block)
+			got := s.Get(t, tt.target)
+			answer := got.Body + got.Header.Get("X-Answer")
 			if answer != tt.want {
 				t.Errorf("got %q, want %q", answer, tt.want)
 			}
@@ -61,7 +63,7 @@ func TestLaterHandlersKnowTheOutcome(t *testing.T) {
 
 func TestTheAccessLogCanTellTheOutcome(t *testing.T) {
 	logFile := filepath.Join(t.TempDir(), "access.log")
-	s := serve(t, `log {
+	s := testcaddy.Serve(t, `log {
 		output file `+logFile+`
 	}
 	log_append outcome {http.shortlink.outcome}
@@ -71,8 +73,8 @@ func TestTheAccessLogCanTellTheOutcome(t *testing.T) {
 		a /b
 		b https://example.com
 	}`)
-	s.get(t, "/a")
-	s.load(t, "respond bye") // closes the log
+	s.Get(t, "/a")
+	s.Load(t, "respond bye") // closes the log
 	content, err := os.ReadFile(logFile)
 	if err != nil {
 		t.Fatal(err)

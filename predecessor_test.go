@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 	loops := filepath.Join(t.TempDir(), "loops.json")
-	write(t, loops, `{"more": "/more/x"}`)
+	testcaddy.Write(t, loops, `{"more": "/more/x"}`)
 	const rules = "docs https://docs.example\n a /b\n b /c\n c https://c.example\n t/{x} " +
 		"https://t.example/{x}\n"
 	const old = "shortlink {\n" + rules + "}"
@@ -60,15 +62,15 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, tt.before)
-			if err := s.tryToLoad(t, tt.after); err == nil || !strings.Contains(err.Error(), tt.want) {
+			s := testcaddy.Serve(t, tt.before)
+			if err := s.TryToLoad(t, tt.after); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
-			if got := s.get(t, "/docs/x").location(); got != "302 https://docs.example/x" {
+			if got := s.Get(t, "/docs/x").Location(); got != "302 https://docs.example/x" {
 				t.Errorf("got %s", got)
 			}
-			mustDo(t, caddy.Stop())
-			s.load(t, tt.after) // nothing serves then
+			testcaddy.Must(t, caddy.Stop())
+			s.Load(t, tt.after) // nothing serves then
 		})
 	}
 }
@@ -81,10 +83,10 @@ func twoNamed(docs string) string {
 }
 
 func TestAReloadMayRemoveKeysAndKeepBrokenOnes(t *testing.T) {
-	s := serve(t, "shortlink {\n name links\n docs https://docs.example\n loop /loop\n }")
-	s.load(t, "shortlink {\n name links\n loop /loop\n }")
-	s.load(t, "shortlink {\n name links\n loop /loop\n fold case\n }\n respond next 299")
-	if got := s.get(t, "/docs").status; got != 299 {
+	s := testcaddy.Serve(t, "shortlink {\n name links\n docs https://docs.example\n loop /loop\n }")
+	s.Load(t, "shortlink {\n name links\n loop /loop\n }")
+	s.Load(t, "shortlink {\n name links\n loop /loop\n fold case\n }\n respond next 299")
+	if got := s.Get(t, "/docs").Status; got != 299 {
 		t.Errorf("got %d", got)
 	}
 }
@@ -95,24 +97,24 @@ func TestASiteThatIsNewServesWhatItCanInAReload(t *testing.T) {
 		return "@" + host + " host " + host + ".example\n handle @" + host +
 			" {\n shortlink {\n a https://a.example\n " + rule + "\n }\n }\n"
 	}
-	s := serve(t, site("one", "b https://b.example"))
-	s.reload(t, site("one", "b https://b.example")+site("two", "b /b"))
-	if err := s.tryToLoad(t, site("one", "b /b")+site("two", "b /b")); err == nil ||
+	s := testcaddy.Serve(t, site("one", "b https://b.example"))
+	s.Reload(t, site("one", "b https://b.example")+site("two", "b /b"))
+	if err := s.TryToLoad(t, site("one", "b /b")+site("two", "b /b")); err == nil ||
 		!strings.Contains(err.Error(), `key "b": loop`) {
 		t.Errorf("got %v", err)
 	}
-	s.load(t, site("one", "b /b"))
+	s.Load(t, site("one", "b /b"))
 }
 
 func TestAConfigurationThatBreaksKeysIsValidWhereNothingServes(t *testing.T) {
 	const block = "shortlink {\n docs /docs/v2\n }"
-	adapted, err := adapt("http://127.0.0.1:1 {\n" + block + "\n}")
-	mustDo(t, err)
+	adapted, err := testcaddy.Adapt("http://127.0.0.1:1 {\n" + block + "\n}")
+	testcaddy.Must(t, err)
 	var config caddy.Config
-	mustDo(t, json.Unmarshal(adapted, &config))
-	mustDo(t, caddy.Validate(&config))
-	s := serve(t, block)
-	if got := s.get(t, "/docs").status; got != 508 {
+	testcaddy.Must(t, json.Unmarshal(adapted, &config))
+	testcaddy.Must(t, caddy.Validate(&config))
+	s := testcaddy.Serve(t, block)
+	if got := s.Get(t, "/docs").Status; got != 508 {
 		t.Errorf("got %d", got)
 	}
 }
@@ -129,50 +131,50 @@ func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			expect := filepath.Join(dir, "expect.json")
-			write(t, expect, `{"/a": "https://a.example/"}`)
+			testcaddy.Write(t, expect, `{"/a": "https://a.example/"}`)
 			links, more := filepath.Join(dir, "links.json"), filepath.Join(dir, "more.json")
 			const good = `{"docs": "https://docs.example", "a": "https://a.example", "both": "https://both.example", "t/{x}": "https://t.example/{x}"}`
-			write(t, links, good)
-			write(t, more, `{"docs": "https://more.example", "m": "https://m.example"}`)
+			testcaddy.Write(t, links, good)
+			testcaddy.Write(t, more, `{"docs": "https://more.example", "m": "https://m.example"}`)
 			log := filepath.Join(dir, "caddy.log")
 			block := func(inline string) string {
 				return "shortlink {\n " + inline + "\n name links\n" +
 					"from file " + links + " {\n poll 5ms\n expect " + expect + "\n }\n from file " + more +
 					" {\n poll 5ms\n }\n }\n respond next 299"
 			}
-			s := administer(t, logTo(log), block("both /docs"))
-			logged := (&liveServer{log: log}).logged
-			write(t, links, fault)
-			logged(t, 1, rejected)
-			write(t, more, `{"docs": "https://more.example", "m": "https://m2.example"}`)
-			logged(t, 2, rejected)
-			s.load(t, block("inline https://inline.example"))
+			s := testcaddy.Administer(t, testcaddy.LogTo(log), block("both /docs"))
+			logged := (&testcaddy.Follower{Log: log}).Logged
+			testcaddy.Write(t, links, fault)
+			logged(t, 1, testcaddy.Rejected)
+			testcaddy.Write(t, more, `{"docs": "https://more.example", "m": "https://m2.example"}`)
+			logged(t, 2, testcaddy.Rejected)
+			s.Load(t, block("inline https://inline.example"))
 			for target, want := range map[string]string{
 				"/docs": "302 https://docs.example/", "/a": "302 https://a.example/",
 				"/t/x":  "302 https://t.example/x",
 				"/both": "302 https://both.example/", "/inline": "302 https://inline.example/",
 				"/m": "302 https://m.example/",
 			} {
-				if got := s.get(t, target).location(); got != want {
+				if got := s.Get(t, target).Location(); got != want {
 					t.Errorf("%s: got %s, want %s", target, got, want)
 				}
 			}
-			entry := logged(t, 3, rejected)
+			entry := logged(t, 3, testcaddy.Rejected)
 			if entry["level"] != "error" || !strings.Contains(fmt.Sprint(entry["error"]), "links.json") &&
 				!strings.Contains(fmt.Sprint(entry["error"]), "expect /a") {
 				t.Errorf("the entry is %v", entry)
 			}
-			if got, exit := s.command("status"); exit != 1 || !strings.Contains(got, "\n  rejected at ") {
+			if got, exit := s.Command("status"); exit != 1 || !strings.Contains(got, "\n  rejected at ") {
 				t.Errorf("the status is %s, %d", got, exit)
 			}
-			write(t, links, good)
-			if got, exit := s.command("reload"); exit != 0 {
+			testcaddy.Write(t, links, good)
+			if got, exit := s.Command("reload"); exit != 0 {
 				t.Errorf("got %s, %d", got, exit)
 			}
-			if got := s.get(t, "/m").location(); got != "302 https://m2.example/" {
+			if got := s.Get(t, "/m").Location(); got != "302 https://m2.example/" {
 				t.Errorf("got %s", got)
 			}
-			if got, exit := s.command("status"); exit != 0 {
+			if got, exit := s.Command("status"); exit != 0 {
 				t.Errorf("the status is %s, %d", got, exit)
 			}
 		})
@@ -180,18 +182,18 @@ func TestAFaultySourceKeepsNoReloadBackAndItsLastGoodRulesServe(t *testing.T) {
 }
 
 func TestAFaultySourceExcusesNoFaultOfTheConfiguration(t *testing.T) {
-	s := follow(t, `{"a": "https://a.example"}`, "", "")
-	write(t, s.links, `{`)
+	s := testcaddy.Follow(t, `{"a": "https://a.example"}`, "", "")
+	testcaddy.Write(t, s.Links, `{`)
 	const key = "minisign RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
 	for _, tt := range []struct{ options, more, want string }{
 		{"", "inline /inline/x", `shortlink: key "inline": loop: `},
 		{"", "allow_hosts example.com", `links.json:1:2: key "a": the host "a.example" is not`},
 		{"", "expect /a pass", "expect /a pass: it is https://a.example/"},
-		{"", "from file " + s.links + ".none", ".none: no such file"},
+		{"", "from file " + s.Links + ".none", ".none: no such file"},
 		{"format json", "", "it ends too early"}, // not the same source
 		{key, "", "its signature: "},
 	} {
-		if err := s.tryToLoad(t, s.block(tt.options, tt.more)); err == nil ||
+		if err := s.TryToLoad(t, s.Block(tt.options, tt.more)); err == nil ||
 			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
@@ -199,14 +201,14 @@ func TestAFaultySourceExcusesNoFaultOfTheConfiguration(t *testing.T) {
 }
 
 func TestFailuresLastOverAReload(t *testing.T) {
-	s := follow(t, `{"a": "https://a.example"}`, "", "name links")
-	write(t, s.links, `{`)
-	before := s.logged(t, 1, rejected)
-	s.load(t, s.block("", "name links\n status 301"))
-	if after := s.logged(t, 2, rejected); after["failing_since"] != before["failing_since"] {
+	s := testcaddy.Follow(t, `{"a": "https://a.example"}`, "", "name links")
+	testcaddy.Write(t, s.Links, `{`)
+	before := s.Logged(t, 1, testcaddy.Rejected)
+	s.Load(t, s.Block("", "name links\n status 301"))
+	if after := s.Logged(t, 2, testcaddy.Rejected); after["failing_since"] != before["failing_since"] {
 		t.Errorf("failing since %v, then since %v", before["failing_since"], after["failing_since"])
 	}
-	if got := s.get(t, "/a").location(); got != "301 https://a.example/" {
+	if got := s.Get(t, "/a").Location(); got != "301 https://a.example/" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -214,11 +216,11 @@ func TestFailuresLastOverAReload(t *testing.T) {
 func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 	dir := t.TempDir()
 	links, log := filepath.Join(dir, "links.json"), filepath.Join(dir, "caddy.log")
-	write(t, links, "{\"a\": \"https://a.example\",\n\"j\": \"/j/x\", \"ping\": \"/pong\", "+
+	testcaddy.Write(t, links, "{\"a\": \"https://a.example\",\n\"j\": \"/j/x\", \"ping\": \"/pong\", "+
 		"\"pong\": \"/ping\",\n\"long\": \"/b\", \"b\": \"/a\", \"x/\": \"https://x.example\"}")
-	s := administer(t, logTo(log),
+	s := testcaddy.Administer(t, testcaddy.LogTo(log),
 		"shortlink {\n from file "+links+"\n max_redirects 1\n name links\n }")
-	if got := s.get(t, "/a/b").location(); got != "302 https://a.example/b" {
+	if got := s.Get(t, "/a/b").Location(); got != "302 https://a.example/b" {
 		t.Errorf("got %s", got)
 	}
 	want := []struct{ kind, key, position, reason string }{
@@ -231,15 +233,15 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 		Broken []struct{ Kind, Key, Position, Reason string }
 		Count  int `json:"broken_rules"`
 	}
-	mustDo(t, json.Unmarshal([]byte(s.ask(t, "GET", "links", "").body), &answer))
-	status, exit := s.command("status")
+	testcaddy.Must(t, json.Unmarshal([]byte(s.Ask(t, "GET", "links", "").Body), &answer))
+	status, exit := s.Command("status")
 	if exit != 1 || !strings.Contains(status, "  loaded at ") ||
 		!strings.Contains(status,
 			"\n  answered with an error: 4 rules\n    loop: "+links+":2:1: key \"j\": loop: ") {
 		t.Errorf("the status is %s, %d", status, exit)
 	}
 	content, err := os.ReadFile(log)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if len(answer.Broken) != len(want) || answer.Count != len(want) {
 		t.Fatalf("broken are %v", answer)
 	}
@@ -253,7 +255,7 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 			fmt.Sprintf("    %s: %s: key %q: %s\n", w.kind, got.Position, w.key, got.Reason)) {
 			t.Errorf("%s is not in the status %s", w.key, status)
 		}
-		entry := (&liveServer{log: log}).logged(t, 1,
+		entry := (&testcaddy.Follower{Log: log}).Logged(t, 1,
 			fmt.Sprintf(`"key":%q,"position":%q`, w.key, got.Position))
 		if entry["level"] != "error" || entry["msg"] != got.Reason || entry["kind"] != w.kind ||
 			entry["name"] != "links" {
@@ -264,12 +266,12 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 		strings.Count(string(content), `"level":"warn"`) != 1 {
 		t.Errorf("the log is %s", content)
 	}
-	if got := s.scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "4" {
+	if got := s.Scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "4" {
 		t.Errorf("the gauge is %s", got)
 	}
-	write(t, links, `{"a": "https://a.example"}`)
-	s.command("reload")
-	if got, exit := s.command("status"); exit != 0 {
+	testcaddy.Write(t, links, `{"a": "https://a.example"}`)
+	s.Command("reload")
+	if got, exit := s.Command("status"); exit != 0 {
 		t.Errorf("the status is %s, %d", got, exit)
 	}
 }
@@ -277,18 +279,18 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 func TestALoopThatWasRefusedIsNamedAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.json")
-	write(t, links, `{"a": "https://a.example"}`)
+	testcaddy.Write(t, links, `{"a": "https://a.example"}`)
 	const loop = `{"a": "https://a.example", "j": "/j/x"}`
 	block := "shortlink {\n from file " + links + "\n }"
-	s := administer(t, "", block)
-	write(t, links, loop)
-	if got, exit := s.command("reload"); exit != 1 ||
+	s := testcaddy.Administer(t, "", block)
+	testcaddy.Write(t, links, loop)
+	if got, exit := s.Command("reload"); exit != 1 ||
 		!strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
 		t.Errorf("got %s, %d", got, exit)
 	}
-	mustDo(t, caddy.Stop())
-	s.load(t, block)
-	if got, exit := s.command("status"); exit != 1 ||
+	testcaddy.Must(t, caddy.Stop())
+	s.Load(t, block)
+	if got, exit := s.Command("status"); exit != 1 ||
 		!strings.Contains(got, `key "j": loop: "/j/x" lies at or below the key`) {
 		t.Errorf("the status is %s, %d", got, exit)
 	}
@@ -296,11 +298,11 @@ func TestALoopThatWasRefusedIsNamedAfterARestart(t *testing.T) {
 
 func TestLogLinesOfAHandlerWithoutANameNameItsSite(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "caddy.log")
-	s := serveWith(t, logTo(log),
+	s := testcaddy.ServeWith(t, testcaddy.LogTo(log),
 		"@host host go.example www.example\n handle @host {\n shortlink {\n loop /loop\n }\n }")
-	port := s.addr[strings.LastIndex(s.addr, ":"):]
+	port := s.Addr[strings.LastIndex(s.Addr, ":"):]
 	for _, text := range []string{"rules loaded", `"kind":"loop"`} {
-		if got, want := (&liveServer{log: log}).logged(t, 1, text)["site"],
+		if got, want := (&testcaddy.Follower{Log: log}).Logged(t, 1, text)["site"],
 			"go.example"+port+" www.example"+port; got != want {
 			t.Errorf("the site is %v, want %s", got, want)
 		}
@@ -308,10 +310,10 @@ func TestLogLinesOfAHandlerWithoutANameNameItsSite(t *testing.T) {
 }
 
 func TestEveryLineOfAnErrorInTheStatusIsIndented(t *testing.T) {
-	s, path, _ := editable(t, "links.json", `{}`)
-	write(t, path, "{\"/a\": \"/b\",\n\"/c\": \"/d\"}")
-	s.command("reload")
-	got, _ := s.command("status")
+	s, path, _ := testcaddy.Editable(t, "links.json", `{}`)
+	testcaddy.Write(t, path, "{\"/a\": \"/b\",\n\"/c\": \"/d\"}")
+	s.Command("reload")
+	got, _ := s.Command("status")
 	for line := range strings.Lines(got) {
 		if !strings.HasPrefix(line, "links: ") && !strings.HasPrefix(line, "  ") {
 			t.Errorf("%q is not indented in %s", line, got)
@@ -324,15 +326,15 @@ func TestEveryLineOfAnErrorInTheStatusIsIndented(t *testing.T) {
 
 func TestARefusedReloadNamesTheHandlerOrItsSiteAndTheKey(t *testing.T) {
 	const host = "@host host go.example\n handle @host {\n shortlink {\n "
-	s := serve(t, host+"a https://a.example\n }\n }")
-	site := "site go.example" + s.addr[strings.LastIndex(s.addr, ":"):] + ": "
+	s := testcaddy.Serve(t, host+"a https://a.example\n }\n }")
+	site := "site go.example" + s.Addr[strings.LastIndex(s.Addr, ":"):] + ": "
 	for block, want := range map[string]string{
 		"a /a/x": site + "1 key would be answered with an error, and not as now\n" +
 			"shortlink: key \"a\": loop",
 		"from file none.json": site + "source none.json: ",
 		"name n\n a /a/x":     "shortlink n: key \"a\": loop",
 	} {
-		err := s.tryToLoad(t, host+block+"\n }\n }")
+		err := s.TryToLoad(t, host+block+"\n }\n }")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}

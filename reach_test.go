@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // front is what stands in front of a handler.
@@ -134,11 +134,11 @@ func requests(key string) (paths []string) {
 }
 
 // serve starts a Caddy with the front, and returns the path of a Caddyfile that has it, too.
-func (f front) serve(t *testing.T) (s *server, config string) {
+func (f front) serve(t *testing.T) (s *testcaddy.Server, config string) {
 	t.Helper()
 	config = filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, config, "http://localhost {\n"+f.site()+"\n}\n")
-	return serve(t, f.site()), config
+	testcaddy.Write(t, config, "http://localhost {\n"+f.site()+"\n}\n")
+	return testcaddy.Serve(t, f.site()), config
 }
 
 func TestCheckFindsTheKeysThatNoRequestComesTo(t *testing.T) {
@@ -146,7 +146,7 @@ func TestCheckFindsTheKeysThatNoRequestComesTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, config := f.serve(t)
 			args := []string{"shortlink", "check", "--config", config, "--format", "json"}
-			got, exit := shortlink.Run(args, "")
+			got, exit := testcaddy.Run(args, "")
 			var report struct {
 				Handlers []struct {
 					Findings []struct{ Kind, Key string }
@@ -167,7 +167,7 @@ func TestCheckFindsTheKeysThatNoRequestComesTo(t *testing.T) {
 			}
 			for _, key := range never {
 				for _, path := range requests(key) {
-					if strings.Contains(s.get(t, path).location(), pageOfKey(key)) {
+					if strings.Contains(s.Get(t, path).Location(), pageOfKey(key)) {
 						t.Errorf("a request for %s comes to %s", path, key)
 					}
 				}
@@ -187,16 +187,16 @@ func TestResolveOfAURLSaysWhatARunningCaddyAnswers(t *testing.T) {
 			paths := slices.Concat(requests("docs"), requests("go/a"), requests("x"))
 			urls := "http://localhost" + strings.Join(paths, "\nhttp://localhost")
 			args := []string{"shortlink", "resolve", "--config", config, "--format", "json", "-"}
-			got, _ := shortlink.Run(args, urls)
+			got, _ := testcaddy.Run(args, urls)
 			decoder := json.NewDecoder(strings.NewReader(got))
 			for _, path := range paths {
 				var answer struct{ Destination, Note string }
-				mustDo(t, decoder.Decode(&answer))
+				testcaddy.Must(t, decoder.Decode(&answer))
 				is := "302 " + answer.Destination
 				if answer.Destination == "" || strings.HasPrefix(answer.Note, note) {
 					is = "200"
 				}
-				if want := s.get(t, path).location(); is != want {
+				if want := s.Get(t, path).Location(); is != want {
 					t.Errorf("%s: resolve says %+v, Caddy %s", path, answer, want)
 				}
 			}
@@ -206,7 +206,7 @@ func TestResolveOfAURLSaysWhatARunningCaddyAnswers(t *testing.T) {
 
 func TestAKeyThatOthersLeadToIsNotForRequestsAlone(t *testing.T) {
 	config := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, config, `http://localhost {
+	testcaddy.Write(t, config, `http://localhost {
 	handle /go/* {
 		shortlink {
 			go/home /
@@ -222,7 +222,7 @@ func TestAKeyThatOthersLeadToIsNotForRequestsAlone(t *testing.T) {
 		}
 	}
 }`)
-	got, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+	got, _ := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 	for key, want := range map[string]bool{"b": false, "c": false, "github/v{x}": false,
 		"forge": false, "forges": false, "x": true, "y": true} {
 		if strings.Contains(got, fmt.Sprintf("key %q: no request for it", key)) != want {
@@ -246,11 +246,11 @@ func TestResolveSaysThatNoSiteAnswersAHost(t *testing.T) {
 		"http://{env.NOBODY_KNOWS}": {"evil.test": true},
 	} {
 		config := filepath.Join(t.TempDir(), "Caddyfile")
-		write(t, config, sites+" {\n shortlink {\n lunch https://lunch.example\n }\n}\n")
+		testcaddy.Write(t, config, sites+" {\n shortlink {\n lunch https://lunch.example\n }\n}\n")
 		for host, isSite := range hosts {
 			url := "http://" + host + "/lunch"
 			args := []string{"shortlink", "resolve", "--config", config, url}
-			got, exit := shortlink.Run(args, "")
+			got, exit := testcaddy.Run(args, "")
 			if !strings.HasPrefix(got, url+" -> 302 https://lunch.example/\n") || exit != 0 ||
 				strings.Contains(got, note) == isSite {
 				t.Errorf("%s: %s is answered %q, %d", sites, host, got, exit)
@@ -283,9 +283,9 @@ func TestAKeyThatBeginsWithAHostIsAWarning(t *testing.T) {
 		"a version":                {anySite, "v1.2/docs", ""},
 		"a path that has to begin": {"http://go {\nhandle /go/* {\nshortlink {\n", "go/docs", ""},
 	} {
-		write(t, config, tt.front+tt.key+" https://docs.example\n"+
+		testcaddy.Write(t, config, tt.front+tt.key+" https://docs.example\n"+
 			strings.Repeat("}\n", strings.Count(tt.front, "{")))
-		got, _ := shortlink.Run([]string{"shortlink", "check", "--config", config}, "")
+		got, _ := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 		found := strings.Contains(got, "URL as key (1)") &&
 			strings.Contains(got, "looks like a host; write "+tt.instead)
 		if found != (tt.instead != "") || tt.instead == "" && !strings.Contains(got, " 0 warnings") {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 func readme(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("README.md")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	return string(text)
 }
 
@@ -22,7 +22,7 @@ func readme(t *testing.T) string {
 func TestTheFirstExampleOfTheREADMEAgreesWithTheExampleFile(t *testing.T) {
 	text := readme(t)
 	first := filepath.Join(t.TempDir(), "Caddyfile")
-	write(t, first, "http://localhost:8080 {\n"+blockOf(t, text)+"\n}\n")
+	testcaddy.Write(t, first, "http://localhost:8080 {\n"+blockOf(t, text)+"\n}\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	claim := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| `302 (https:[^`]*)`")
 	claims := claim.FindAllStringSubmatch(text, -1)
@@ -33,7 +33,7 @@ func TestTheFirstExampleOfTheREADMEAgreesWithTheExampleFile(t *testing.T) {
 	for _, claim := range claims {
 		for _, config := range []string{first, "Caddyfile.example"} {
 			line := []string{"shortlink", "resolve", "--config", config, claim[1]}
-			got, status := shortlink.Run(line, "")
+			got, status := testcaddy.Run(line, "")
 			if !strings.HasSuffix(got, " "+claim[2]+"\n") || status != 0 {
 				t.Errorf("%s: %q, %d; want %s", config, got, status, claim[2])
 			}
@@ -46,13 +46,13 @@ func TestThePreCommitHookChecksTheIndex(t *testing.T) {
 		t.Skip(err)
 	}
 	page, err := os.ReadFile("docs/operating.md")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	_, hook, _ := strings.Cut(string(page), "```sh\n#!/bin/sh\n")
 	hook, _, _ = strings.Cut(hook, "```")
 	dir := t.TempDir()
-	write(t, dir+"/caddy", "#!/bin/sh\necho \"$@\"\ncat\n") // tells what it is asked
-	mustDo(t, os.Chmod(dir+"/caddy", 0o700))
-	write(t, dir+"/links.json", `{"staged": "nonsense"}`)
+	testcaddy.Write(t, dir+"/caddy", "#!/bin/sh\necho \"$@\"\ncat\n") // tells what it is asked
+	testcaddy.Must(t, os.Chmod(dir+"/caddy", 0o700))
+	testcaddy.Write(t, dir+"/links.json", `{"staged": "nonsense"}`)
 	shell := func(script string) string {
 		cmd := exec.Command("sh", "-e", "-c", script)
 		cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir}
@@ -63,9 +63,9 @@ func TestThePreCommitHookChecksTheIndex(t *testing.T) {
 		return string(out)
 	}
 	shell("git init -q . && git add links.json")
-	write(t, dir+"/links.json", `{"in the working tree": "nonsense"}`)
+	testcaddy.Write(t, dir+"/links.json", `{"in the working tree": "nonsense"}`)
 	asked, stdin, _ := strings.Cut(shell(hook), "\n")
-	got, status := shortlink.Run(strings.Fields(asked), stdin)
+	got, status := testcaddy.Run(strings.Fields(asked), stdin)
 	if !strings.Contains(got, `key "staged"`) || status != 1 {
 		t.Errorf("%s says %q, %d", asked, got, status)
 	}

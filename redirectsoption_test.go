@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // siteTable is a _redirects file of which one line has no equivalent, and one is never reached.
@@ -18,14 +18,14 @@ https://old.example.com/hello https://www.example.com/welcome
 `
 
 // followTable starts a Caddy that follows a _redirects file with these options.
-func followTable(t *testing.T, options string) *liveServer {
+func followTable(t *testing.T, options string) *testcaddy.Follower {
 	t.Helper()
 	dir := t.TempDir()
-	s := &liveServer{
-		links: filepath.Join(dir, "_redirects"), log: filepath.Join(dir, "caddy.log"),
+	s := &testcaddy.Follower{
+		Links: filepath.Join(dir, "_redirects"), Log: filepath.Join(dir, "caddy.log"),
 	}
-	write(t, s.links, siteTable)
-	s.server = administer(t, logTo(s.log), s.block(options, "name links"))
+	testcaddy.Write(t, s.Links, siteTable)
+	s.Server = testcaddy.Administer(t, testcaddy.LogTo(s.Log), s.Block(options, "name links"))
 	return s
 }
 
@@ -35,23 +35,23 @@ func TestATableWithUnsupportedLinesServesWhereTheyAreSkipped(t *testing.T) {
 		"_redirects:2:": "line left out", "_redirects:3:": "line never reached",
 		"_redirects:4:": "line left out",
 	} {
-		if entry := s.logged(t, 1, place); entry["level"] != "warn" || entry["kind"] != kind {
+		if entry := s.Logged(t, 1, place); entry["level"] != "warn" || entry["kind"] != kind {
 			t.Errorf("%s: the entry is %v", place, entry)
 		}
 	}
 	for target, want := range map[string]string{
 		"/paper": "301 https://example.com/paper.pdf", "/de/x": "299", "/hello": "299",
 	} {
-		if got := s.get(t, target).location(); got != want {
+		if got := s.Get(t, target).Location(); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)
 		}
 	}
-	write(t, s.links, siteTable+"/more https://more.example\n/fr /french 302 Country=fr\n")
-	s.eventually(t, "/more", "301 https://more.example/")
-	if entry := s.logged(t, 1, "_redirects:6:"); entry["kind"] != "line left out" {
+	testcaddy.Write(t, s.Links, siteTable+"/more https://more.example\n/fr /french 302 Country=fr\n")
+	s.Eventually(t, "/more", "301 https://more.example/")
+	if entry := s.Logged(t, 1, "_redirects:6:"); entry["kind"] != "line left out" {
 		t.Errorf("the entry is %v", entry)
 	}
-	if n := s.timesLogged(t, "_redirects:2:"); n != 1 {
+	if n := s.TimesLogged(t, "_redirects:2:"); n != 1 {
 		t.Errorf("line 2 is told %d times", n)
 	}
 }
@@ -59,7 +59,7 @@ func TestATableWithUnsupportedLinesServesWhereTheyAreSkipped(t *testing.T) {
 func TestAnUnsupportedLineIsAnErrorThatNamesTheOption(t *testing.T) {
 	for _, options := range []string{"", "unsupported error"} {
 		s := followTable(t, "unsupported skip")
-		err := s.tryToLoad(t, s.block(options, "name other"))
+		err := s.TryToLoad(t, s.Block(options, "name other"))
 		if err == nil || !strings.Contains(err.Error(), "_redirects:2:") ||
 			!strings.Contains(err.Error(), "unsupported skip in the source's block") ||
 			strings.Contains(err.Error(), "_redirects:3:") {
@@ -70,14 +70,14 @@ func TestAnUnsupportedLineIsAnErrorThatNamesTheOption(t *testing.T) {
 
 func TestTheLinesOfTheHostsOfABlockAreRules(t *testing.T) {
 	s := followTable(t, "unsupported skip\n host old.example.com www.example.com")
-	if got := s.get(t, "/hello").location(); got != "301 https://www.example.com/welcome" {
+	if got := s.Get(t, "/hello").Location(); got != "301 https://www.example.com/welcome" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestTheDialectOfABlockIsThatOfItsTable(t *testing.T) {
 	s := followTable(t, "unsupported skip\n dialect cloudflare")
-	if got := s.get(t, "/paper").location(); got != "302 https://example.com/paper.pdf" {
+	if got := s.Get(t, "/paper").Location(); got != "302 https://example.com/paper.pdf" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -85,20 +85,20 @@ func TestTheDialectOfABlockIsThatOfItsTable(t *testing.T) {
 // The options are part of what a source is: a reload that changes one reads anew.
 func TestAReloadThatChangesHowATableIsReadReadsItAnew(t *testing.T) {
 	s := followTable(t, "unsupported skip")
-	s.load(t, s.block("unsupported skip\n dialect cloudflare", "name links"))
-	s.eventually(t, "/paper", "302 https://example.com/paper.pdf")
-	s.load(t, s.block("unsupported skip\n host old.example.com", "name links"))
-	s.eventually(t, "/hello", "301 https://www.example.com/welcome")
+	s.Load(t, s.Block("unsupported skip\n dialect cloudflare", "name links"))
+	s.Eventually(t, "/paper", "302 https://example.com/paper.pdf")
+	s.Load(t, s.Block("unsupported skip\n host old.example.com", "name links"))
+	s.Eventually(t, "/hello", "301 https://www.example.com/welcome")
 }
 
 func TestATableWithSkippedLinesCanBeEdited(t *testing.T) {
 	s := followTable(t, "unsupported skip")
-	if out, status := s.command("add", "new", "https://new.example", "--exact"); status != 0 {
+	if out, status := s.Command("add", "new", "https://new.example", "--exact"); status != 0 {
 		t.Fatalf("status %d: %s", status, out)
 	}
-	s.eventually(t, "/new", "302 https://new.example/")
-	content, err := os.ReadFile(s.links)
-	mustDo(t, err)
+	s.Eventually(t, "/new", "302 https://new.example/")
+	content, err := os.ReadFile(s.Links)
+	testcaddy.Must(t, err)
 	if !strings.HasPrefix(string(content), siteTable) {
 		t.Errorf("the file is now\n%s", content)
 	}
@@ -106,7 +106,7 @@ func TestATableWithSkippedLinesCanBeEdited(t *testing.T) {
 
 func TestCommandsReadTablesAsABlockWould(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "_redirects")
-	write(t, table, siteTable)
+	testcaddy.Write(t, table, siteTable)
 	flags := []string{
 		"--unsupported", "skip", "--dialect", "cloudflare", "--line-host", "OLD.example.com",
 	}
@@ -124,10 +124,10 @@ func TestCommandsReadTablesAsABlockWould(t *testing.T) {
 			"hello,https://www.example.com/welcome,302,exact"},
 	} {
 		words := append(append([]string{"shortlink"}, tt.words...), flags...)
-		if got, _ := shortlink.Run(words, ""); !strings.Contains(got, tt.want) {
+		if got, _ := testcaddy.Run(words, ""); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got\n%s", fmt.Sprint(tt.words[0]), got)
 		}
-		got, status := shortlink.Run(append([]string{"shortlink"}, tt.words...), "")
+		got, status := testcaddy.Run(append([]string{"shortlink"}, tt.words...), "")
 		if isConvert := tt.words[0] == "convert"; !isConvert && status == 0 {
 			t.Errorf("%s without flags: got\n%s", tt.words[0], got)
 		}
@@ -137,8 +137,8 @@ func TestCommandsReadTablesAsABlockWould(t *testing.T) {
 func TestConvertRefusesFlagsThatSayNothingOfAFormat(t *testing.T) {
 	dir := t.TempDir()
 	table, links := filepath.Join(dir, "_redirects"), filepath.Join(dir, "links.json")
-	write(t, table, "/a /b\n")
-	write(t, links, `{"a": "/b"}`)
+	testcaddy.Write(t, table, "/a /b\n")
+	testcaddy.Write(t, links, `{"a": "/b"}`)
 	for _, tt := range []struct{ flag, file, want string }{
 		{"--status=301", table, "--status is for rules without a status, and redirects sets one"},
 		{"--exact", table, "--exact is for rules that do not say what they take"},
@@ -148,7 +148,7 @@ func TestConvertRefusesFlagsThatSayNothingOfAFormat(t *testing.T) {
 		{"--status=permanent", links, `"a": {"to":"/b","status":301}`},
 		{"--query=preserve", table, `"query":"preserve"`},
 	} {
-		got, _ := shortlink.Run([]string{"shortlink", "convert", "--to", "json", tt.flag, tt.file}, "")
+		got, _ := testcaddy.Run([]string{"shortlink", "convert", "--to", "json", tt.flag, tt.file}, "")
 		if !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got\n%s", tt.flag, got)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -66,18 +67,18 @@ var _ source.Source = (*gate)(nil)
 func TestAReloadInTheMiddleOfASwapWaitsForNothingAndFailsNothing(t *testing.T) {
 	log := t.TempDir() + "/caddy.log"
 	const block = "shortlink {\n from test_gate\n }"
-	s := serveWith(t, logTo(log), block)
+	s := testcaddy.ServeWith(t, testcaddy.LogTo(log), block)
 	<-gates.watched
 	gates.changes <- struct{}{}
 	<-gates.entering
-	s.load(t, block)
+	s.Load(t, block)
 	<-gates.watched
-	if got := s.get(t, "/a").location(); got != "302 https://a.example/" {
+	if got := s.Get(t, "/a").Location(); got != "302 https://a.example/" {
 		t.Errorf("got %s", got)
 	}
 	content, err := os.ReadFile(log)
-	mustDo(t, err)
-	if strings.Contains(string(content), rejected) {
+	testcaddy.Must(t, err)
+	if strings.Contains(string(content), testcaddy.Rejected) {
 		t.Errorf("the log says %s", content)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 const benchmarkRules = `{"rules": {
@@ -32,7 +33,7 @@ func prepare(target string, w http.ResponseWriter) *http.Request {
 var nothing = caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 
 func TestTheSchemeOfAConnectionWithTLSIsHTTPS(t *testing.T) {
-	h, err := provision(t, benchmarkRules)
+	h, err := testcaddy.Provision(t, benchmarkRules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestTheSchemeOfAConnectionWithTLSIsHTTPS(t *testing.T) {
 
 // Templates make requests of their own (httpInclude), which come without a RequestURI.
 func TestARequestThatAHandlerMadeUpIsAnswered(t *testing.T) {
-	h, err := provision(t, benchmarkRules)
+	h, err := testcaddy.Provision(t, benchmarkRules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestARequestThatAHandlerMadeUpIsAnswered(t *testing.T) {
 // Handlers around the redirect may change its headers in place; they must not change those of
 // others.
 func TestTheHeadersOfARedirectBelongToItAlone(t *testing.T) {
-	h, err := provision(t, `{"rules": {"a": "https://example.com"}, "cache": "1h"}`)
+	h, err := testcaddy.Provision(t, `{"rules": {"a": "https://example.com"}, "cache": "1h"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestTheHeadersOfARedirectBelongToItAlone(t *testing.T) {
 }
 
 func TestTheErrorOfARequestCarriesItsReason(t *testing.T) {
-	h, err := provision(t, `{"rules": {"a": "/a", "b": "https://example.com"}}`)
+	h, err := testcaddy.Provision(t, `{"rules": {"a": "/a", "b": "https://example.com"}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,31 +105,16 @@ func TestTheErrorOfARequestCarriesItsReason(t *testing.T) {
 	}
 }
 
-// response is a ResponseWriter whose header holds what Caddy's server has put there. It
-// keeps header and status and nothing else.
-type response struct {
-	header http.Header
-	status int
-}
-
-func newResponse() *response {
-	return &response{header: http.Header{"Server": {"Caddy"}}}
-}
-
-func (w *response) Header() http.Header         { return w.header }
-func (w *response) Write(b []byte) (int, error) { return len(b), nil }
-func (w *response) WriteHeader(status int)      { w.status = status }
-
 // BenchmarkServe measures Handler.ServeHTTP from Caddy's prepared request to the header of
 // the response, without network, server and routing. Each round has a fresh replacer, as
 // each request has: it is made in batches, outside the time and the allocations
 // that are reported.
 func BenchmarkServe(b *testing.B) {
-	h, err := provision(b, benchmarkRules)
+	h, err := testcaddy.Provision(b, benchmarkRules)
 	if err != nil {
 		b.Fatal(err)
 	}
-	advertising, err := provision(b,
+	advertising, err := testcaddy.Provision(b,
 		strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
 	if err != nil {
 		b.Fatal(err)
@@ -146,7 +132,7 @@ func BenchmarkServe(b *testing.B) {
 		h := bb.handler
 		b.Run(bb.name, func(b *testing.B) {
 			const batch = 256
-			w := newResponse()
+			w := testcaddy.NewResponse()
 			requests := make([]*http.Request, batch)
 			b.ReportAllocs()
 			b.ResetTimer()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 func TestAHostThatTheClientChoosesIsWarnedOf(t *testing.T) {
@@ -45,26 +45,26 @@ func TestAHostThatTheClientChoosesIsWarnedOf(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "Caddyfile")
-			_, port, _ := net.SplitHostPort(freeAddress(t))
+			_, port, _ := net.SplitHostPort(testcaddy.FreeAddress(t))
 			log := filepath.Join(t.TempDir(), "log")
-			config := "{\nadmin off\npersist_config off\nstorage file_system " + storageDir(t) +
-				"\ndefault_bind 127.0.0.1\n" + logTo(log) + "\n}\n" +
+			config := "{\nadmin off\npersist_config off\nstorage file_system " + testcaddy.StorageDir(t) +
+				"\ndefault_bind 127.0.0.1\n" + testcaddy.LogTo(log) + "\n}\n" +
 				strings.ReplaceAll(test.config, "PORT", port)
-			write(t, file, config)
+			testcaddy.Write(t, file, config)
 
-			checked, _ := shortlink.Run([]string{"shortlink", "check", "--config", file}, "")
+			checked, _ := testcaddy.Run([]string{"shortlink", "check", "--config", file}, "")
 			if got := strings.Contains(checked, "host of the client"); got != (test.warned != "") ||
 				!strings.Contains(checked, test.warned) {
 				t.Errorf("check says\n%s\nwant %q", checked, test.warned)
 			}
 
-			adapted, err := adapt(config)
-			mustDo(t, err)
+			adapted, err := testcaddy.Adapt(config)
+			testcaddy.Must(t, err)
 			var parsed caddy.Config
-			mustDo(t, json.Unmarshal(adapted, &parsed))
-			mustDo(t, caddy.Validate(&parsed))
+			testcaddy.Must(t, json.Unmarshal(adapted, &parsed))
+			testcaddy.Must(t, caddy.Validate(&parsed))
 			content, err := os.ReadFile(log)
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			if got := strings.Contains(string(content), anyHost); got != (test.warned != "") {
 				t.Errorf("the log says %s", content)
 			}
@@ -73,9 +73,9 @@ func TestAHostThatTheClientChoosesIsWarnedOf(t *testing.T) {
 }
 
 func TestASwapThatBringsAClientsHostIsWarnedOf(t *testing.T) {
-	s := follow(t, `{"docs": "https://docs.example"}`, "", "")
-	write(t, s.links, `{"docs": "/handbook"}`)
-	entry := s.logged(t, 1, "host of the client")
+	s := testcaddy.Follow(t, `{"docs": "https://docs.example"}`, "", "")
+	testcaddy.Write(t, s.Links, `{"docs": "/handbook"}`)
+	entry := s.Logged(t, 1, "host of the client")
 	if entry["level"] != "warn" || entry["key"] != "docs" {
 		t.Errorf("got %v", entry)
 	}

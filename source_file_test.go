@@ -13,104 +13,78 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// write writes a file as careful programs do: whole, and in the place of the old one at once.
-func write(t testing.TB, path, content string) {
-	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// eventually asks until the answer is the wanted one.
-func (s *server) eventually(t *testing.T, target, want string) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		got := s.get(t, target).location()
-		if got == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: got %s, want %s", target, got, want)
-		}
-		time.Sleep(5 * time.Millisecond) // between two questions to another process's clock: its poll
-	}
-}
-
 func TestAFileIsServedAndPickedUpWhenItChanges(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.json")
-	write(t, links, `{"docs": "https://docs.example"}`)
-	s := serve(t, `shortlink {
+	testcaddy.Write(t, links, `{"docs": "https://docs.example"}`)
+	s := testcaddy.Serve(t, `shortlink {
 		from file `+links+` {
 			poll 10ms
 		}
 	}
 	respond next 299`)
-	s.eventually(t, "/docs/a", "302 https://docs.example/a")
-	write(t, links, `{"docs": "https://example.com/docs", "new": "/docs"}`)
-	s.eventually(t, "/new/a", "302 https://example.com/docs/a")
-	write(t, links, `{"docs": "nonsense"}`)
-	write(t, links, `{"docs": "https://third.example"}`)
-	s.eventually(t, "/docs", "302 https://third.example/")
-	s.eventually(t, "/new", "299")
+	s.Eventually(t, "/docs/a", "302 https://docs.example/a")
+	testcaddy.Write(t, links, `{"docs": "https://example.com/docs", "new": "/docs"}`)
+	s.Eventually(t, "/new/a", "302 https://example.com/docs/a")
+	testcaddy.Write(t, links, `{"docs": "nonsense"}`)
+	testcaddy.Write(t, links, `{"docs": "https://third.example"}`)
+	s.Eventually(t, "/docs", "302 https://third.example/")
+	s.Eventually(t, "/new", "299")
 }
 
 func TestAnEnvironmentVariableCanNameTheFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("SHORTLINK_TEST_DIR", dir)
-	write(t, filepath.Join(dir, "links.json"), `{"docs": "https://docs.example"}`)
-	write(t, filepath.Join(dir, "expect.json"), `{"/docs": "https://docs.example"}`)
-	s := serve(t, `shortlink {
+	testcaddy.Write(t, filepath.Join(dir, "links.json"), `{"docs": "https://docs.example"}`)
+	testcaddy.Write(t, filepath.Join(dir, "expect.json"), `{"/docs": "https://docs.example"}`)
+	s := testcaddy.Serve(t, `shortlink {
 		from file {env.SHORTLINK_TEST_DIR}/links.json {
 			expect {env.SHORTLINK_TEST_DIR}/expect.json
 		}
 	}`)
-	s.eventually(t, "/docs/a", "302 https://docs.example/a")
+	s.Eventually(t, "/docs/a", "302 https://docs.example/a")
 }
 
 // Some programs write in place and put the time back; and the clocks of file systems are coarse.
 func TestAChangeThatLeavesSizeAndTimeAsTheyWereIsPickedUp(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.json")
-	write(t, links, `{"docs": "https://one.example"}`)
+	testcaddy.Write(t, links, `{"docs": "https://one.example"}`)
 	info, err := os.Stat(links)
-	mustDo(t, err)
-	s := serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }")
-	s.eventually(t, "/docs", "302 https://one.example/")
-	mustDo(t, os.WriteFile(links, []byte(`{"docs": "https://two.example"}`), 0o600))
-	mustDo(t, os.Chtimes(links, info.ModTime(), info.ModTime()))
-	s.eventually(t, "/docs", "302 https://two.example/")
+	testcaddy.Must(t, err)
+	s := testcaddy.Serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }")
+	s.Eventually(t, "/docs", "302 https://one.example/")
+	testcaddy.Must(t, os.WriteFile(links, []byte(`{"docs": "https://two.example"}`), 0o600))
+	testcaddy.Must(t, os.Chtimes(links, info.ModTime(), info.ModTime()))
+	s.Eventually(t, "/docs", "302 https://two.example/")
 }
 
 // Of JSON the first half does not parse.
 func TestAFileThatIsWrittenSlowlyInPlaceIsTakenWhenWhole(t *testing.T) {
 	links := filepath.Join(t.TempDir(), "links.csv")
-	write(t, links, "a,https://old.example\nb,/a\n")
-	s := serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }\n respond next 299")
-	s.eventually(t, "/b/x", "302 https://old.example/x")
+	testcaddy.Write(t, links, "a,https://old.example\nb,/a\n")
+	s := testcaddy.Serve(t, "shortlink {\n from file "+links+" {\n poll 5ms\n }\n }\n respond next 299")
+	s.Eventually(t, "/b/x", "302 https://old.example/x")
 	file, err := os.Create(links)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	_, err = file.WriteString("a,https://new.example\n")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	for range 20 { // of its polls
-		if got := s.get(t, "/b/x").location(); got != "302 https://old.example/x" {
+		if got := s.Get(t, "/b/x").Location(); got != "302 https://old.example/x" {
 			t.Fatalf("got %s while the file is being written", got)
 		}
 		now := time.Now()
 		// however slow this machine is, the writer was here a moment ago
-		mustDo(t, os.Chtimes(links, now, now))
+		testcaddy.Must(t, os.Chtimes(links, now, now))
 		time.Sleep(5 * time.Millisecond)
 	}
 	_, err = file.WriteString("b,/a\n")
-	mustDo(t, errors.Join(err, file.Close()))
-	s.eventually(t, "/b/x", "302 https://new.example/x")
+	testcaddy.Must(t, errors.Join(err, file.Close()))
+	s.Eventually(t, "/b/x", "302 https://new.example/x")
 }
 
 func TestAFileThatHasChangedSinceItWasReadIsNotEdited(t *testing.T) {
@@ -121,14 +95,14 @@ func TestAFileThatHasChangedSinceItWasReadIsNotEdited(t *testing.T) {
 			StorageRaw: json.RawMessage(fmt.Sprintf(`{"module": "file_system", "root": %q}`, dir))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			write(t, dir+"/links.json", `{"a": "https://a.example"}`)
+			testcaddy.Write(t, dir+"/links.json", `{"a": "https://a.example"}`)
 			ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
 			defer cancel()
-			mustDo(t, from.(caddy.Provisioner).Provision(ctx))
+			testcaddy.Must(t, from.(caddy.Provisioner).Provision(ctx))
 			version, err := from.Read(ctx, func(resolver.Rule) {})
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			const theirs = `{"a": "https://theirs.example"}`
-			write(t, dir+"/links.json", theirs)
+			testcaddy.Write(t, dir+"/links.json", theirs)
 			err = from.Edit(ctx, version, rulefile.Edit{Key: "a"})
 			content, _ := os.ReadFile(dir + "/links.json")
 			if !errors.Is(err, source.ErrChanged) || string(content) != theirs {
@@ -149,10 +123,10 @@ func TestTheNameOfAFileTellsItsFormatWhereNoneIsGiven(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, tt.file)
-			write(t, path, tt.content)
+			testcaddy.Write(t, path, tt.content)
 			config := fmt.Sprintf(
 				`{"sources": [{"source": "file", "path": %q, "format": %q}], "expect": {"/docs": "https://docs.example"}}`, path, tt.format)
-			if _, err := provision(t, config); err != nil {
+			if _, err := testcaddy.Provision(t, config); err != nil {
 				t.Error(err)
 			}
 		})
@@ -182,7 +156,7 @@ func TestTheOptionsOfASourceAreCheckedTogether(t *testing.T) {
 			[]string{"unknown module: http.shortlink.sources.nowhere"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := provision(t, `{"sources": [`+tt.source+`]}`)
+			_, err := testcaddy.Provision(t, `{"sources": [`+tt.source+`]}`)
 			for _, want := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, want %s", err, want)
@@ -202,9 +176,9 @@ func TestTheJSONOfSourcesIsReadAsItWasWritten(t *testing.T) {
 		"handler": {`{"sources":[{"source":"file","path":"links.json"},{"source":"storage","key":"links"}],"expect":{"/a":"pass"}}`, new(shortlink.Handler)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mustDo(t, json.Unmarshal([]byte(tt.config), tt.source))
+			testcaddy.Must(t, json.Unmarshal([]byte(tt.config), tt.source))
 			got, err := json.Marshal(tt.source)
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			if string(got) != tt.config {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.config)
 			}

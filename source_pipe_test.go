@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"aead.dev/minisign"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // Whoever opens a pipe waits for its other end.
@@ -25,7 +27,7 @@ func huge(path string) error {
 
 func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
 	public, private, err := minisign.GenerateKey(nil)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	const storage = "storage file_system <dir>"
 	minisig := "minisign " + public.String()
 	for name, tt := range map[string]struct {
@@ -45,9 +47,9 @@ func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			put := func(rules string) {
-				write(t, filepath.Join(dir, "expect.json"), "{}")
-				write(t, filepath.Join(dir, "links.json.minisig"), signature(t, rules, private))
-				write(t, filepath.Join(dir, "links.json"), rules)
+				testcaddy.Write(t, filepath.Join(dir, "expect.json"), "{}")
+				testcaddy.Write(t, filepath.Join(dir, "links.json.minisig"), testcaddy.Signature(t, rules, private))
+				testcaddy.Write(t, filepath.Join(dir, "links.json"), rules)
 			}
 			put(`{"a": "https://old.example"}`)
 			from := "from file " + dir + "/links.json"
@@ -57,20 +59,20 @@ func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
 			options := strings.ReplaceAll(tt.options, "<dir>", dir)
 			options = strings.Replace(options, "expect expect", "expect "+dirOf(from)+"expect", 1)
 			block := from + " {\n poll 5ms\n " + options + "\n }\n }"
-			s := &liveServer{log: filepath.Join(t.TempDir(), "caddy.log")}
-			s.server = serveWith(t, logTo(s.log), "shortlink {\n name pipes\n "+block)
+			s := &testcaddy.Follower{Log: filepath.Join(t.TempDir(), "caddy.log")}
+			s.Server = testcaddy.ServeWith(t, testcaddy.LogTo(s.Log), "shortlink {\n name pipes\n "+block)
 			path := filepath.Join(dir, tt.file)
-			mustDo(t, errors.Join(tt.make(path+".made"), os.Rename(path+".made", path)))
-			entry := s.logged(t, 1, rejected)
+			testcaddy.Must(t, errors.Join(tt.make(path+".made"), os.Rename(path+".made", path)))
+			entry := s.Logged(t, 1, testcaddy.Rejected)
 			const kind, length = "it is no file, but a device or pipe", "it is longer than 256 MiB"
 			said := entry["error"].(string)
 			if !strings.Contains(said, kind) && !strings.Contains(said, length) {
 				t.Errorf("the log says %s", said)
 			}
-			s.load(t, "shortlink {\n name pipes\n status 301\n "+block)
-			s.eventually(t, "/a", "301 https://old.example/")
+			s.Load(t, "shortlink {\n name pipes\n status 301\n "+block)
+			s.Eventually(t, "/a", "301 https://old.example/")
 			put(`{"a": "https://new.example"}`)
-			s.eventually(t, "/a", "301 https://new.example/")
+			s.Eventually(t, "/a", "301 https://new.example/")
 		})
 	}
 }

@@ -1,12 +1,16 @@
 package shortlink_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
+)
 
 func TestASourceOfAThirdPartyIsServedAndFollowed(t *testing.T) {
-	writeWords("alpha")
-	s := serve(t, "shortlink {\n from example_words https://example.com/words/\n }\n respond next 299")
-	s.eventually(t, "/alpha/x", "302 https://example.com/words/alpha/x")
-	writeWords("beta")
-	s.eventually(t, "/beta", "302 https://example.com/words/beta")
-	s.eventually(t, "/alpha", "299")
+	testcaddy.WriteWords("alpha")
+	s := testcaddy.Serve(t, "shortlink {\n from example_words https://example.com/words/\n }\n respond next 299")
+	s.Eventually(t, "/alpha/x", "302 https://example.com/words/alpha/x")
+	testcaddy.WriteWords("beta")
+	s.Eventually(t, "/beta", "302 https://example.com/words/beta")
+	s.Eventually(t, "/alpha", "299")
 }

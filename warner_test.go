@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -52,23 +52,23 @@ var _ source.Warner = (*remarker)(nil)
 func TestWhatASourceWarnsOfIsLoggedOnceAndChecked(t *testing.T) {
 	dir := t.TempDir()
 	links := filepath.Join(dir, "links.csv")
-	s := &liveServer{links: links, log: filepath.Join(dir, "caddy.log")}
-	write(t, links, "#one\na,https://ann@a.example\n#two\nb,https://b.example\n")
+	s := &testcaddy.Follower{Links: links, Log: filepath.Join(dir, "caddy.log")}
+	testcaddy.Write(t, links, "#one\na,https://ann@a.example\n#two\nb,https://b.example\n")
 	block := func(more string) string {
 		return "shortlink {\n from test_remarker " + links + " {\n poll 5ms\n }\n " + more + "\n }"
 	}
-	s.server = serveWith(t, logTo(s.log), block(""))
-	if entry := s.logged(t, 1, ":1:1"); entry["kind"] != "remark" || entry["msg"] != "one" {
+	s.Server = testcaddy.ServeWith(t, testcaddy.LogTo(s.Log), block(""))
+	if entry := s.Logged(t, 1, ":1:1"); entry["kind"] != "remark" || entry["msg"] != "one" {
 		t.Errorf("the entry is %v", entry)
 	}
-	write(t, links, "#one\n#new\nb,https://b.example\n")
-	s.logged(t, 1, `"new"`)
-	write(t, links, "not a row\n")
-	s.logged(t, 1, rejected)
-	s.reload(t, block("status 301")) // which serves the last good rules
-	write(t, links, "#one\n#new\nb,https://b.example\n#newest\n")
-	s.logged(t, 1, `"newest"`)
-	if once, twice := s.timesLogged(t, `"new"`), s.timesLogged(t, `"one"`); once != 2 || twice != 2 {
+	testcaddy.Write(t, links, "#one\n#new\nb,https://b.example\n")
+	s.Logged(t, 1, `"new"`)
+	testcaddy.Write(t, links, "not a row\n")
+	s.Logged(t, 1, testcaddy.Rejected)
+	s.Reload(t, block("status 301")) // which serves the last good rules
+	testcaddy.Write(t, links, "#one\n#new\nb,https://b.example\n#newest\n")
+	s.Logged(t, 1, `"newest"`)
+	if once, twice := s.TimesLogged(t, `"new"`), s.TimesLogged(t, `"one"`); once != 2 || twice != 2 {
 		t.Errorf("logged %d and %d times, want once for each configuration", once, twice)
 	}
 }
@@ -76,9 +76,9 @@ func TestWhatASourceWarnsOfIsLoggedOnceAndChecked(t *testing.T) {
 func TestWhatASourceWarnsOfStandsAmongTheFindingsInItsPlace(t *testing.T) {
 	dir := t.TempDir()
 	links, config := filepath.Join(dir, "links.csv"), filepath.Join(dir, "Caddyfile")
-	write(t, links, "#one\na,https://ann@a.example\n#two\n")
-	write(t, config, "http://127.0.0.1:1 {\n shortlink {\n from test_remarker "+links+"\n }\n}")
-	got, status := shortlink.Run([]string{"shortlink", "check", "--strict", "--config", config}, "")
+	testcaddy.Write(t, links, "#one\na,https://ann@a.example\n#two\n")
+	testcaddy.Write(t, config, "http://127.0.0.1:1 {\n shortlink {\n from test_remarker "+links+"\n }\n}")
+	got, status := testcaddy.Run([]string{"shortlink", "check", "--strict", "--config", config}, "")
 	want := "warning: remark (2)\n  " + links + ":1:1: one\n  " + links + ":3:1: two\n"
 	if status != 1 || !strings.Contains(got, want) {
 		t.Errorf("status %d, got\n%s", status, got)

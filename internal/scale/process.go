@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/freeport"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy/freeport"
 )
 
 // process is a server that is measured, on one processor, with its child processes.

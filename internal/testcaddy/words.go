@@ -1,4 +1,4 @@
-package shortlink_test
+package testcaddy
 
 import (
 	"context"
@@ -28,8 +28,8 @@ var dictionary = struct {
 	changed chan struct{} // closed when there is another version
 }{changed: make(chan struct{})}
 
-// writeWords changes the dictionary.
-func writeWords(words ...string) {
+// WriteWords changes the dictionary.
+func WriteWords(words ...string) {
 	dictionary.Lock()
 	defer dictionary.Unlock()
 	dictionary.words = words
@@ -98,17 +98,3 @@ var (
 	_ shortlink.Source      = (*WordSource)(nil)
 	_ caddyfile.Unmarshaler = (*WordSource)(nil)
 )
-
-// A handler provisions the source, reads it, and watches it; here it is read once.
-func ExampleSource() {
-	writeWords("alpha", "beta")
-	var source shortlink.Source = &WordSource{Destination: "https://example.com/words/"}
-	_, err := source.Read(context.Background(), func(rule resolver.Rule) {
-		fmt.Println(rule.Position, rule.Key, rule.Value)
-	})
-	fmt.Println("error:", err)
-	// Output:
-	// example_words:1 alpha https://example.com/words/alpha
-	// example_words:2 beta https://example.com/words/beta
-	// error: <nil>
-}
