@@ -1,4 +1,4 @@
-package shortlink_test
+package command_test
 
 import (
 	"os"
