@@ -1,4 +1,4 @@
-package shortlink_test
+package admin_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package shortlink_test
+package source_test
 
 import (
 	"fmt"

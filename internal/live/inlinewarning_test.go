@@ -1,4 +1,4 @@
-package shortlink_test
+package live_test
 
 import (
 	"path/filepath"

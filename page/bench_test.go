@@ -1,4 +1,4 @@
-package shortlink_test
+package page_test
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package shortlink_test
+package source_test
 
 import (
 	"errors"
