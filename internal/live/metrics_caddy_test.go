@@ -233,7 +233,7 @@ func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
 
 // Every metric and label of the dashboard's expressions is one that a Caddy exposes.
 func TestTheDashboardAsksForMetricsThatThereAre(t *testing.T) {
-	content, err := os.ReadFile("contrib/grafana.json")
+	content, err := os.ReadFile("../../contrib/grafana.json")
 	testcaddy.Must(t, err)
 	var dashboard any
 	testcaddy.Must(t, json.Unmarshal(content, &dashboard))
