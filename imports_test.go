@@ -76,9 +76,12 @@ var mayImport = map[string][]string{
 	"internal/testcaddy":          {".", "page", "internal/testcaddy/freeport", "resolver"},
 	"internal/testcaddy/freeport": nil,
 
-	"internal/scale":            {"internal/testcaddy/freeport"},
-	"internal/vectors":          nil,
-	"internal/vectors/generate": {"internal/vectors"},
+	"internal/vectors": nil,
+
+	// A module of its own.
+	"bench":          nil,
+	"bench/scale":    {"internal/testcaddy/freeport"},
+	"bench/generate": {"internal/vectors"},
 }
 
 // readers is what a reader of other programs' tables may import.

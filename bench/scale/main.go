@@ -1,15 +1,15 @@
 // Command scale measures a whole Caddy over a socket with many rules: how long it takes to serve,
 // what memory it needs, what requests see while rules are swapped, and how many of them it answers
-// a second. It builds ./cmd/caddy, pins server and load to a processor each, talks to the loopback
+// a second. It builds ../cmd/caddy, pins server and load to a processor each, talks to the loopback
 // alone, and prints Markdown. It needs Linux, Go and taskset (util-linux).
 //
-//	go run ./internal/scale -scenario startup -rules 1000000
-//	go run ./internal/scale -scenario swap -rules 1000000
-//	go run ./internal/scale -scenario throughput -rounds 5
-//	go run ./internal/scale -scenario redis -rules 1000000
-//	go run ./internal/scale -scenario edit -rules 1000000
-//	go run ./internal/scale -scenario edits -rules 100000
-//	go run ./internal/scale -scenario peers -rules 1000000 -rounds 3
+//	go run -C bench ./scale -scenario startup -rules 1000000
+//	go run -C bench ./scale -scenario swap -rules 1000000
+//	go run -C bench ./scale -scenario throughput -rounds 5
+//	go run -C bench ./scale -scenario redis -rules 1000000
+//	go run -C bench ./scale -scenario edit -rules 1000000
+//	go run -C bench ./scale -scenario edits -rules 100000
+//	go run -C bench ./scale -scenario peers -rules 1000000 -rounds 3
 //
 // The scenarios redis and edits need redis-server, too. edit leaves Redis out where that is not
 // installed, and peers nginx and HAProxy.
@@ -61,7 +61,7 @@ func run(o options) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, caddy: filepath.Join(dir, "caddy")}
-	build := exec.Command("go", "build", "-o", b.caddy, "./cmd/caddy")
+	build := exec.Command("go", "build", "-C", "..", "-o", b.caddy, "./cmd/caddy")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %v\n%s", err, out)
 	}

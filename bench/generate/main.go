@@ -1,8 +1,8 @@
 // Command generate makes the tables of vectors that tests read, from public test suites:
 //
-//	go run ./internal/vectors/generate -suite wpt -revision 2026-07 PATH
+//	go run -C bench ./generate -suite wpt -revision 2026-07 PATH
 //
-// It runs in the root of the repository. PATH is the folder or the file of the suite:
+// It runs in the folder bench. PATH, seen from there, is the folder or the file of the suite:
 //
 //	wpt          the folder url/resources of web-platform-tests
 //	uritemplate  the folder of uri-templates/uritemplate-test
@@ -19,6 +19,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -51,10 +52,22 @@ func main() {
 			strings.Join(sorted(suites), ", "))
 		os.Exit(2)
 	}
-	if err := generate(*suite, flag.Arg(0), *revision); err != nil {
+	if err := generateFromBench(*suite, flag.Arg(0), *revision); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// generateFromBench writes tables into the module around bench.
+func generateFromBench(suite, path, revision string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(".."); err != nil {
+		return err
+	}
+	return generate(suite, path, revision)
 }
 
 func generate(suite, path, revision string) error {

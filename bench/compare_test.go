@@ -1,4 +1,4 @@
-package shortlink_test
+package bench
 
 import (
 	"fmt"
