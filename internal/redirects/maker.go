@@ -55,7 +55,6 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 
 // makeAll passes on the rules of all lines. It reports whether there have not been too many errors.
 func (m *maker) makeAll() bool {
-	together := ""
 	for i := range m.lines {
 		if m.wrong >= MaxErrors && m.IsGivenUp(m.placeOf(i)) {
 			return false
@@ -65,12 +64,10 @@ func (m *maker) makeAll() bool {
 		}
 		if refused := m.lines[i].refused; refused != nil {
 			m.refuse(i, refused)
-			together = ""
 			continue
 		}
 		t := m.translationOf(i)
-		t.together, together = together, ""
-		if together = m.togetherWithNext(i, t); together != "" {
+		if m.isTogetherWithNext(i, t) {
 			continue
 		}
 		if err := m.makeLine(i, t); err != nil {

@@ -64,7 +64,7 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 			owner = by
 			continue
 		}
-		for _, rule := range t.rules(set, true, has == itself && t.together == "") {
+		for _, rule := range t.rules(set, true, has == itself && !t.together) {
 			rule.line = i
 			more, by, err := m.completed(rule)
 			if err != nil {
@@ -151,28 +151,29 @@ func (m *maker) isPair(i int) bool {
 	return false
 }
 
-// togetherWithNext returns the destination of a line for a path, if the next line, for all below
-// that path, goes on with it: then the two are one rule.
-func (m *maker) togetherWithNext(i int, t *translation) (destination string) {
+// isTogetherWithNext reports whether the next line, for all below the path of a line, goes on with
+// its destination: then the next one makes one rule for both.
+func (m *maker) isTogetherWithNext(i int, t *translation) bool {
 	if i+1 == len(m.lines) || !m.isPair(i+1) || t.Answer != Leads || len(t.sets) != 1 ||
 		t.sets[0].below {
-		return ""
+		return false
 	}
 	next := m.lines[i+1].translation
 	if next == nil || !slices.Equal(next.Path, Below(t.Path)) || next.Answer != Leads ||
 		next.Status != t.Status || !next.isAppended(&next.sets[0]) {
-		return ""
+		return false
 	}
 	if _, has := m.ownerOf(i, &t.sets[0]); has != nothing || m.whole != none {
-		return ""
+		return false
 	}
 	below := next.rules(&next.sets[0], true, false)[0].rule.Value
 	itself := t.rules(&t.sets[0], true, false)[0].rule.Value
 	path, rest := cutPath(itself)
 	if strings.TrimSuffix(path, "/")+"/"+rest != below {
-		return ""
+		return false
 	}
-	return itself
+	next.ofItself, next.goesOnThere, next.together = &t.target, true, true
+	return true
 }
 
 // refuse says that a line is no rule: in an error, or when all have been made.
