@@ -64,7 +64,7 @@ func (s *ruleStore) pick(of ...string) string { return of[s.r.IntN(len(of))] }
 func (s *ruleStore) path(most int) string {
 	var segments []string
 	for range 1 + s.r.IntN(most) {
-		segments = append(segments, s.pick("a", "b", "c", "page", "pagd", "A", "%61", "a%2fb"))
+		segments = append(segments, s.pick("a", "b", "c", "page", "pagd", "A", "%61", "a%2fb", "%zz"))
 	}
 	return strings.Join(segments, "/")
 }
@@ -456,6 +456,24 @@ func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
 				t.Errorf("the keys are %q", keys)
 			}
 		})
+	}
+}
+
+func TestADifferenceTellsOfKeysWithAMalformedEscape(t *testing.T) {
+	rules := []Rule{
+		{Key: "%7Ex/%zz", Value: "https://malformed.example/", Exact: true},
+		{Key: "~x", Value: "https://x.example/"},
+	}
+	rs := mustCompile(t, rules, Options{})
+	exact := rules[1]
+	exact.Exact = true
+	next, difference, err := rs.With([]RuleChange{{Rule: &exact}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := resultTexts(difference.Results), changesBetween(rs, next); len(want) != 2 ||
+		!slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
 	}
 }
 
