@@ -40,8 +40,9 @@ var mayImport = map[string][]string{
 		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
 	},
+	"internal/client": {"internal/live", "resolver"},
 	"internal/admin": {
-		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
+		"internal/client", "internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
 	},
 	"internal/migrate": {
 		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
@@ -62,13 +63,13 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	".": {
-		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
-		"internal/directives", "internal/printable",
+		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
+		"resolver", "weburl", "internal/directives", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {
-		"internal/live", "internal/hits", "rulefile", "resolver", "weburl", "internal/printable",
-		"internal/directives", "source",
+		"internal/client", "internal/live", "internal/hits", "rulefile", "resolver", "weburl",
+		"internal/printable", "internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 
@@ -121,6 +122,18 @@ func TestImportsRunOneWay(t *testing.T) {
 	for dir := range mayImport {
 		if !seen[dir] {
 			t.Errorf("there is no package %s", dir)
+		}
+	}
+}
+
+func TestTheRulesThatServeKnowNoHTTP(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./internal/live").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.Lines(string(out)) {
+		if strings.Contains(path, "http") {
+			t.Errorf("internal/live imports %s", path)
 		}
 	}
 }

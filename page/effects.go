@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -61,13 +62,13 @@ type effectsView struct {
 
 // effects returns the view of what an edit does.
 func (r *request) effects(
-	written resolver.Rule, e *live.Edit, effects *live.Effects,
+	written resolver.Rule, e *formEdit, effects *live.Effects,
 ) effectsView {
-	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.Rule == nil,
+	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.rule == nil,
 		Count: effects.Count, Confirm: fingerprint(effects), Warnings: effects.Warnings,
 		Digest: r.links.Serving().Digest}
-	if e.From != nil {
-		v.Was = live.RuleText(e.From)
+	if e.from != nil {
+		v.Was = live.RuleText(e.from)
 	}
 	for _, other := range effects.Others {
 		v.Others = append(v.Others, live.ChangeOf(other))
@@ -123,13 +124,13 @@ func (r *request) deleteForm(key string) view {
 	if why := r.whyNotWritable(); why != "" {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
-	e := &live.Edit{Key: key, From: &found, IsFrom: true}
+	e := &formEdit{key: key, from: &found, isFrom: true}
 	effects := new(live.Effects)
 	// a picture on a page of another site makes nobody wait
 	if r.page.csrf.Check(asPost(r.Request)) == nil {
-		seen, err := r.links.Preview(r.Context(), e)
+		seen, err := r.links.Preview(r.Context(), &live.Edit{Key: key, If: e.check})
 		if err != nil {
-			return failure(r.layout(), statusOf(err), "It cannot be deleted here: "+err.Error()+".")
+			return failure(r.layout(), client.StatusOf(err), "It cannot be deleted here: "+err.Error()+".")
 		}
 		effects = seen
 	}
