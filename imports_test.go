@@ -41,8 +41,10 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
+	"internal/show": {"source", "resolver", "weburl", "internal/printable"},
 	"internal/admin": {
-		"internal/client", "internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
+		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
+		"internal/printable",
 	},
 	"internal/migrate": {
 		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
@@ -59,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "internal/vectors", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
+		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
 		"internal/printable",
 	},
 	".": {
@@ -68,8 +70,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/directives": nil,
 	"page": {
-		"internal/client", "internal/live", "internal/hits", "rulefile", "resolver", "weburl",
-		"internal/printable", "internal/directives", "source",
+		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
+		"weburl", "internal/printable", "internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

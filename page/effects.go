@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -33,7 +34,7 @@ func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, effects.Count)
 	for _, other := range effects.Others {
-		fmt.Fprintln(sum, live.LinesOf(other))
+		fmt.Fprintln(sum, show.LinesOf(other))
 	}
 	for _, w := range effects.Warnings {
 		fmt.Fprintln(sum, live.HidesPage(w))
@@ -48,13 +49,13 @@ type effectsView struct {
 	Rule     rule          `json:"rule"`
 	IsRemove bool          `json:"remove,omitempty"`
 	Count    int           `json:"others"` // how many other links lead elsewhere then
-	Others   []live.Change `json:"effects"`
+	Others   []show.Change `json:"effects"`
 	Confirm  string        `json:"confirm"`
 	Was      string        `json:"was"`
 	Digest   string        `json:"digest"`
 
-	Lines    []live.ChangeLine  `json:"-"`
-	Own      []live.ChangeLine  `json:"-"`
+	Lines    []show.ChangeLine  `json:"-"`
+	Own      []show.ChangeLine  `json:"-"`
 	Warnings []resolver.Warning `json:"-"`
 	// why the page could not be read any more
 	Hides []string `json:"hides_page,omitempty"`
@@ -71,11 +72,11 @@ func (r *request) effects(
 		v.Was = live.RuleText(e.from)
 	}
 	for _, other := range effects.Others {
-		v.Others = append(v.Others, live.ChangeOf(other))
-		v.Lines = append(v.Lines, live.LinesOf(other)...)
+		v.Others = append(v.Others, show.ChangeOf(other))
+		v.Lines = append(v.Lines, show.LinesOf(other)...)
 	}
 	if effects.Own != nil {
-		v.Own = live.LinesOf(*effects.Own)
+		v.Own = show.LinesOf(*effects.Own)
 	}
 	for _, w := range effects.Warnings {
 		if live.HidesPage(w) {

@@ -19,6 +19,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -210,7 +211,7 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	if target == "" {
 		return client.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := live.OutcomeOf(h.Serving().Ruleset, live.Ask(target, h.SiteOrigin()), true)
+	outcome := show.OutcomeOf(h.Serving().Ruleset, show.Ask(target, h.SiteOrigin()), true)
 	return writeJSON(w, outcome)
 }
 
@@ -224,7 +225,7 @@ func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset
 	if below != "" && below != "true" && below != "false" {
 		return client.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := live.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"],
+	leads, err := show.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"],
 		below == "true")
 	if err != nil {
 		return client.Refuse(http.StatusBadRequest, "%w", err)
