@@ -1,4 +1,4 @@
-package live
+package client
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // Preconditions are what a request asks of the rules before it is answered (RFC 9110 13.1).
@@ -71,26 +73,52 @@ func (c *condition) names(tag string, weakly bool) bool {
 	})
 }
 
-// HasChanged reports whether If-Match names tags, but not the one that the rules have.
-func (p Preconditions) HasChanged(tag string) bool {
-	return p.ifMatch != nil && !p.ifMatch.any && !p.ifMatch.names(tag, false)
+// Check returns why rules with a digest are not what If-Match asks for.
+func (p Preconditions) Check(digest string) error {
+	if p.ifMatch != nil && !p.ifMatch.any && !p.ifMatch.names(EntityTag(digest), false) {
+		return Refuse(http.StatusPreconditionFailed,
+			"the rules have changed: their digest is %s now; read them again", digest)
+	}
+	return nil
 }
 
-// IsKnown reports whether If-None-Match names the tag that the rules have.
-func (p Preconditions) IsKnown(tag string) bool {
-	return p.ifNoneMatch != nil && p.ifNoneMatch.names(tag, true)
+// IsKnown reports whether If-None-Match names the digest that the rules have.
+func (p Preconditions) IsKnown(digest string) bool {
+	return p.ifNoneMatch != nil && p.ifNoneMatch.names(EntityTag(digest), true)
 }
-
-// areOfRules reports whether they name tags, so that they are about all rules together.
-func (p Preconditions) areOfRules() bool {
-	return p.ifMatch != nil && !p.ifMatch.any || p.ifNoneMatch != nil && !p.ifNoneMatch.any
-}
-
-// wantsRule reports whether there has to be a rule.
-func (p Preconditions) wantsRule() bool { return p.ifMatch != nil && p.ifMatch.any }
 
 // WantsNone reports whether there must not be a rule.
 func (p Preconditions) WantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
+
+// OfRules returns what an edit requires of the digest of all rules, nil for nothing.
+func (p Preconditions) OfRules() func(digest string) error {
+	namesTags := func(c *condition) bool { return c != nil && !c.any }
+	if !namesTags(p.ifMatch) && !namesTags(p.ifNoneMatch) {
+		return nil
+	}
+	return func(digest string) error {
+		if err := p.Check(digest); err != nil || !p.IsKnown(digest) {
+			return err
+		}
+		return Refuse(http.StatusPreconditionFailed,
+			"the rules still have the digest %s, which If-None-Match excludes", digest)
+	}
+}
+
+// OfRule returns what an edit requires of a key's rule.
+func (p Preconditions) OfRule(key string) func(now *resolver.Rule) error {
+	return func(now *resolver.Rule) error {
+		switch {
+		case p.ifMatch != nil && p.ifMatch.any && now == nil:
+			return Refuse(http.StatusPreconditionFailed,
+				"there is no rule for the key %q, and If-Match: * asks for one", key)
+		case p.WantsNone() && now != nil:
+			return Refuse(http.StatusPreconditionFailed,
+				"there is a rule for the key %q, and If-None-Match: * asks for none", key)
+		}
+		return nil
+	}
+}
 
 // EntityTag is the ETag of rules with a digest.
 func EntityTag(digest string) string { return `"` + digest + `"` }

@@ -1,4 +1,4 @@
-package live
+package show
 
 import (
 	"fmt"
@@ -9,8 +9,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteExplanation writes for people why an outcome is what it is.
-func WriteExplanation(w io.Writer, outcome Outcome, e resolver.Explanation) error {
+// WriteExplanation writes for people why an outcome is what it is; of one without reasons, nothing.
+func WriteExplanation(w io.Writer, outcome Outcome) error {
+	e := outcome.Explanation
+	if e == nil {
+		return nil
+	}
 	var t strings.Builder
 	for i, step := range e.Walk {
 		meaning, with := meaningOf(step.Value)
@@ -33,9 +37,7 @@ func WriteExplanation(w io.Writer, outcome Outcome, e resolver.Explanation) erro
 		rule := e.Near.Rule
 		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, InBrackets(rule.Position), e.Near.Reason)
 	}
-	if outcome.Explanation != nil {
-		writeParts(&t, *outcome.Explanation)
-	}
+	writeParts(&t, e)
 	_, err := io.WriteString(w, t.String())
 	return err
 }
@@ -60,7 +62,7 @@ func InBrackets(p resolver.Position) string {
 }
 
 // writeEnd says how the walk ends.
-func writeEnd(t *strings.Builder, e resolver.Explanation) {
+func writeEnd(t *strings.Builder, e *resolver.Explanation) {
 	switch {
 	case e.Outcome == resolver.Failed || e.Outcome == resolver.Gone:
 	case len(e.Walk) == 0:
@@ -84,29 +86,29 @@ func pathOf(value string) string {
 }
 
 // writeParts says where the parts of the destination come from.
-func writeParts(t *strings.Builder, e Explanation) {
-	if e.Origin != nil {
+func writeParts(t *strings.Builder, e *resolver.Explanation) {
+	if e.Origin.Kind != resolver.FromNowhere {
 		fmt.Fprintf(t, "  scheme and host come from %s\n", e.Origin)
 	}
 	if e.Appended != "" {
 		fmt.Fprintf(t, "  path: %s is appended\n", e.Appended)
 	}
-	if e.Query != "" {
-		fmt.Fprintf(t, "  query: the rule for %s says %s\n", e.Walk[0].Key, e.Query)
+	if e.Query != resolver.QueryDefault {
+		fmt.Fprintf(t, "  query: the rule for %s says %s\n", e.Walk[0].Rule.Key, e.Query)
 	}
 	for _, p := range e.Parameters {
-		fmt.Fprintf(t, "  query: %s from %s%s\n", p.Text, p.From, displaced(p.Displaced))
+		fmt.Fprintf(t, "  query: %s from %s%s\n", p, p.From, displaced(p.Displaced))
 	}
 	for _, d := range e.Dropped {
 		fmt.Fprintf(t, "  query: %s=%s of %s is ignored\n", d.Name, d.Value, d.From)
 	}
-	if f := e.Fragment; f != nil {
+	if f := e.Fragment; f.Value != "" {
 		fmt.Fprintf(t, "  fragment: %s from %s%s\n", f.Value, f.From, displaced(f.Displaced))
 	}
 }
 
 // displaced says what gave way.
-func displaced(all []Given) string {
+func displaced(all []resolver.Given) string {
 	var parts []string
 	for _, d := range all {
 		parts = append(parts, fmt.Sprintf("%s from %s", d.Value, d.From))

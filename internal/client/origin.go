@@ -1,4 +1,4 @@
-package live
+package client
 
 import (
 	"net/http"
@@ -7,11 +7,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// ClientOrigin returns scheme and host as the client sees them (R2): those of the request or, when
+// Origin returns scheme and host as the client sees them (R2): those of the request or, when
 // Caddy trusts the peer, those that the proxy says it was asked for. As in reverse_proxy the last
 // X-Forwarded-Proto and X-Forwarded-Host count, which is what the trusted peer wrote. A scheme that
 // is neither http nor https is ignored; the host is checked where it is used.
-func ClientOrigin(r *http.Request) (scheme, host string) {
+func Origin(r *http.Request) (scheme, host string) {
 	scheme, host = "http", r.Host
 	if r.TLS != nil {
 		scheme = "https"
