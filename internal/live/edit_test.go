@@ -57,6 +57,8 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
 			rs.logger, rs.shared = zap.NewNop(), new(shared)
+			empty, _ := resolver.Compile(nil, resolver.Options{})
+			rs.shared.serving.Store(&Loaded{Ruleset: empty})
 			rs.shared.loading.Lock() // by another edit
 			ctx, leave := context.WithCancel(t.Context())
 			answer := make(chan error)

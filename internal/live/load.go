@@ -314,7 +314,6 @@ func (rs *Ruleset) swap(next *candidate) {
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, nil, now)
 	tellSources(read, nil)
-	rs.noteForRenewal(old, next)
 	difference := next.difference
 	difference.Warnings = rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
