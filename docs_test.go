@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	_ "github.com/caddy-shortlink/shortlink/redis" // whose examples are in the docs
@@ -480,5 +482,122 @@ func checkGo(t *testing.T, at, text, examples string) {
 	}
 	if !strings.Contains(examples, strings.Join(strings.Fields(text), " ")) {
 		t.Errorf("%s: no Example function has this code", at)
+	}
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	testcaddy.Must(t, err)
+	return string(text)
+}
+
+// Whoever runs the example file has read the other one.
+func TestTheFirstExampleOfTheREADMEAgreesWithTheExampleFile(t *testing.T) {
+	text := readme(t)
+	first := filepath.Join(t.TempDir(), "Caddyfile")
+	testcaddy.Write(t, first, "http://localhost:8080 {\n"+blockOf(t, text)+"\n}\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	claim := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| `302 (https:[^`]*)`")
+	claims := claim.FindAllStringSubmatch(text, -1)
+	if len(claims) != 2 {
+		t.Fatalf("the README says where %d paths go", len(claims))
+	}
+	claims = append(claims, []string{"", "/handbook", "https://caddyserver.com/docs/"})
+	for _, claim := range claims {
+		for _, config := range []string{first, "Caddyfile.example"} {
+			line := []string{"shortlink", "resolve", "--config", config, claim[1]}
+			got, status := testcaddy.Run(line, "")
+			if !strings.HasSuffix(got, " "+claim[2]+"\n") || status != 0 {
+				t.Errorf("%s: %q, %d; want %s", config, got, status, claim[2])
+			}
+		}
+	}
+}
+
+func TestThePreCommitHookChecksTheIndex(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	page, err := os.ReadFile("docs/operating.md")
+	testcaddy.Must(t, err)
+	_, hook, _ := strings.Cut(string(page), "```sh\n#!/bin/sh\n")
+	hook, _, _ = strings.Cut(hook, "```")
+	dir := t.TempDir()
+	testcaddy.Write(t, dir+"/caddy", "#!/bin/sh\necho \"$@\"\ncat\n") // tells what it is asked
+	testcaddy.Must(t, os.Chmod(dir+"/caddy", 0o700))
+	testcaddy.Write(t, dir+"/links.json", `{"staged": "nonsense"}`)
+	shell := func(script string) string {
+		cmd := exec.Command("sh", "-e", "-c", script)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	shell("git init -q . && git add links.json")
+	testcaddy.Write(t, dir+"/links.json", `{"in the working tree": "nonsense"}`)
+	asked, stdin, _ := strings.Cut(shell(hook), "\n")
+	got, status := testcaddy.Run(strings.Fields(asked), stdin)
+	if !strings.Contains(got, `key "staged"`) || status != 1 {
+		t.Errorf("%s says %q, %d", asked, got, status)
+	}
+}
+
+func readExample(t *testing.T) string {
+	t.Helper()
+	example, err := os.ReadFile("Caddyfile.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(example)
+}
+
+func TestTheExampleIsFormatted(t *testing.T) {
+	example := readExample(t)
+	if formatted := string(caddyfile.Format([]byte(example))); formatted != example {
+		t.Errorf("caddy fmt makes of it\n%s", formatted)
+	}
+}
+
+func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
+	const address = "http://localhost:8080 {"
+	example := readExample(t)
+	if strings.Count(example, address) != 1 {
+		t.Fatalf("the example has not one site at %s", address)
+	}
+	_, port, _ := strings.Cut(s.Addr, ":")
+	adapted, err := testcaddy.Adapt(
+		"{\n admin off\n persist_config off\n log default {\n output discard\n }\n}\n" +
+			strings.Replace(example, address, "http://localhost:"+port+" {", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Load(adapted, true); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { caddy.Stop() })
+
+	for target, want := range map[string]string{
+		"/github":                              "302 https://github.com/",
+		"/github/caddyserver?tab=repositories": "302 https://github.com/caddyserver?tab=repositories",
+		"/source/issues":                       "302 https://github.com/caddyserver/caddy/issues",
+		"/docs/caddyfile":                      "302 https://github.com/caddyserver/caddy/caddyfile",
+		"/docs/draft":                          "302 https://github.com/EthanThatOneKid/go-protocol",
+		"/handbook":                            "301 https://caddyserver.com/docs/",
+		"/chat/":                               "302 https://caddy.community/",
+		"/chat/c/help":                         "404",
+		"/unknown":                             "404",
+	} {
+		got := s.Raw(t, "GET",
+			"GET "+target+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
+		if got.Location() != want {
+			t.Errorf("%s: got %s, want %s", target, got.Location(), want)
+		}
+		if got.Status == 404 && !strings.HasPrefix(got.Body, "There is no such link.") {
+			t.Errorf("%s: got %q, not the next handler's answer", target, got.Body)
+		}
 	}
 }

@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
-	"internal/show": {"source", "resolver", "weburl", "internal/printable"},
+	"internal/show":   {"source", "resolver", "weburl", "internal/printable"},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
 		"internal/printable",
