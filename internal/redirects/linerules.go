@@ -46,6 +46,7 @@ type madeRule struct {
 	isExtra bool             // it is for no path that stands in a line as it is
 	isOfAll bool             // it is one of those for a path and all below
 	pattern *pattern.Pattern // of a rule that is remembered
+	slashed *pattern.Pattern // of its paths with a slash at their end, if that has been asked for
 }
 
 // translate finds out what a line takes, and where it leads, or why no rule can have it.

@@ -162,3 +162,45 @@ func TestTablesOfTenThousandLinesAreReadSoon(t *testing.T) {
 		}
 	}
 }
+
+// linesOfForms returns lines of n segments each. The bits of a line's number say which segments are
+// variables, and text gives the others.
+func linesOfForms(lines, n int, text func(line int) string) (table []string) {
+	for i := range lines {
+		var path strings.Builder
+		for bit := range n {
+			if i>>bit&1 == 0 {
+				path.WriteString("/" + text(i))
+			} else {
+				fmt.Fprintf(&path, "/{p%d}", bit)
+			}
+		}
+		table = append(table, path.String()+fmt.Sprintf("/{*} https://a.example/%d/{*}", i))
+	}
+	return table
+}
+
+func TestLinesOfManyFormsThatTakeNoPathTwiceAreAllRules(t *testing.T) {
+	lines := linesOfForms(5_000, 8, func(line int) string { return fmt.Sprintf("t%d", line) })
+	for i := range lines {
+		lines[i] = fmt.Sprintf("/k%d", i) + lines[i]
+	}
+	if m := rulesOf(lines...); len(m.rules) < len(lines) || m.reports != nil {
+		t.Errorf("%d rules, %d reports", len(m.rules), len(m.reports))
+	}
+}
+
+// Each line takes some paths of all in front. Comparing them all took hours.
+func TestATableInWhichAllLinesOverlapIsReadToItsEnd(t *testing.T) {
+	lines := linesOfForms(2_000, 14, func(int) string { return "s" })
+	lines = append(lines, "/s/plain /q")
+	m := rulesOf(lines...)
+	if keys := m.keys(); !slices.Contains(keys, "s/plain") || len(m.reports) < 1_000 {
+		t.Fatalf("%d rules, %d reports", len(m.rules), len(m.reports))
+	}
+	for _, report := range m.reports {
+		if report.Kind != redirects.LeftOut || report.At.Line == 0 {
+			t.Fatalf("%+v", report)
+		}
+	}
+}
