@@ -136,7 +136,11 @@ func (t *Table) store(line *Line) {
 		t.lines = append(t.lines, stored)
 		return
 	}
-	t.grow(line.At, len(pathText(line.Path))+len(piecesText(line.To)), line.captures())
+	if line.captures() && t.TakesBelow {
+		t.captured[line.At] = true
+	}
+	size := len(pathText(line.Path)) + len(piecesText(line.To))
+	t.grow(line.At, size, line.captures() && !line.IsPrefix)
 	if line.Refused == nil {
 		stored.translation, line.Refused = translate(line, t.Slashes)
 		line.RefusedAt = line.ToAt
@@ -189,15 +193,13 @@ func (t *Table) AddPlain(at resolver.Position, path, to string, status int) {
 		column: int32(at.Column), status: int16(status)})
 }
 
-// grow takes down how large the table is, and says so where it gets too large.
+// grow adds to the size of the table, and reports a table that gets too large.
 func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 	if isWildcard && at != t.lastWildcard {
 		t.wildcards++
 		t.lastWildcard = at
 	}
-	if t.size += size; isWildcard && t.TakesBelow {
-		t.captured[at] = true
-	}
+	t.size += size
 	switch {
 	case t.isFull:
 	case t.wildcards > MaxWildcards:
