@@ -48,6 +48,9 @@ func Read(t *migrate.Table, r io.Reader) error {
 		h.takeAlias(&h.aliases[i])
 	}
 	for _, b := range h.blocks {
+		if h.IsGivenUp(b.at) {
+			break
+		}
 		h.Wrong(b.at, "the block %s> is not closed; write </%s>", b.opening, b.kind)
 	}
 	h.remarkAll()
