@@ -178,51 +178,46 @@ func redirectsOf(rule resolver.Rule) (lines linesOfRule, err error) {
 	if err := checkInRedirects(rule); err != nil {
 		return lines, err
 	}
-	from, value, isBelow := "/"+rule.Key, rule.Value, !rule.Exact
-	if resolver.IsTemplate(rule.Key) {
-		if from, value, err = withPlaceholders(from, value); err != nil {
-			return lines, err
-		}
-		isBelow = isBelow && !strings.HasSuffix(from, "*")
+	from, to, err := withPlaceholders("/"+rule.Key, rule.Value)
+	if err != nil {
+		return lines, err
 	}
 	status := strconv.Itoa(rule.Status)
 	switch rule.Value {
 	case resolver.GoneValue:
-		value, status = "/410", "410"
+		to, status = "/410", "410"
 	case resolver.PassValue:
-		value, status = from, "200"
+		to, status = from, "200"
 		if strings.HasSuffix(from, "*") {
-			value = strings.TrimSuffix(from, "*") + splat
+			to = strings.TrimSuffix(from, "*") + splat
 		}
 	}
-	if isBelow {
-		err = lines.addBelow(rule, from, value, status)
+	if rule.Exact || resolver.IsTemplate(rule.Key) && strings.HasSuffix(from, "*") {
+		err = lines.add(from+" "+to+" "+status, rule)
 	} else {
-		err = lines.add(from+" "+value+" "+status, rule)
+		err = lines.addBelow(rule, from, to, status)
 	}
 	return lines, err
 }
 
 // addBelow adds the lines of a rule for a path and all below it.
-func (l *linesOfRule) addBelow(rule resolver.Rule, from, value, status string) error {
-	path, rest := cutPath(value)
+func (l *linesOfRule) addBelow(rule resolver.Rule, from, to, status string) error {
+	path, rest := cutPath(to)
 	below := strings.TrimSuffix(path, "/") + "/" + splat + rest
-	switch rule.Value {
-	case resolver.GoneValue:
-		return l.add(from+star+" "+value+" "+status, rule)
-	case resolver.PassValue:
-		return l.add(from+star+" "+below+" "+status, rule)
-	}
-	slashed := rule
-	slashed.Value = withSlash(rule.Value)
-	if slashed.Value != rule.Value && !isHostAlone(path) {
+	switch {
+	case rule.Value == resolver.GoneValue:
+		below = to
+	case rule.Value != resolver.PassValue:
 		itself := rule
-		itself.Exact = true
-		if err := l.add(from+" "+value+" "+status, itself); err != nil {
+		itself.Exact, rule.Value = true, withSlash(rule.Value)
+		if rule.Value == itself.Value || isHostAlone(path) {
+			break
+		}
+		if err := l.add(from+" "+to+" "+status, itself); err != nil {
 			return err
 		}
 	}
-	return l.add(from+star+" "+below+" "+status, slashed)
+	return l.add(from+star+" "+below+" "+status, rule)
 }
 
 // withSlash puts a slash at the end of a destination's path, if there is none.
@@ -239,23 +234,26 @@ func isHostAlone(path string) bool {
 // withPlaceholders writes the variables of a rule as placeholders, and what spans segments, or ends
 // one, as "*".
 func withPlaceholders(key, value string) (from, to string, err error) {
+	if !resolver.IsTemplate(key) {
+		return key, value, nil
+	}
 	names := make(map[string]string)
 	segments := strings.Split(key, "/")
 	for i, segment := range segments {
-		found := variableInKey.FindStringSubmatchIndex(segment)
+		found := variableInKey.FindStringSubmatch(segment)
 		if found == nil {
 			continue
 		}
-		name := segment[found[4]:found[5]]
-		isWhole := found[0] == 0 && found[1] == len(segment)
-		isEnd := i == len(segments)-1 && found[1] == len(segment)
-		switch isSpan := found[2] != found[3]; {
+		before, after, _ := strings.Cut(segment, found[0])
+		isSpan, name := found[1] != "", found[2]
+		isWhole, isEnd := before+after == "", after == "" && i == len(segments)-1
+		switch {
 		case isSpan && isWhole, isEnd && !isSpan && !isWhole:
-			names[name] = redirects.Splat
-			segments[i] = segment[:found[0]] + "*"
+			names[name] = splat
+			segments[i] = before + "*"
 		case isWhole:
-			names[name] = name
-			if dropped, ok := strings.CutPrefix(name, "_"); ok && dropped != "" {
+			names[name] = ":" + name
+			if dropped := strings.TrimPrefix(name, "_"); dropped != "" {
 				name = dropped
 			}
 			segments[i] = ":" + name
@@ -265,11 +263,7 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 		}
 	}
 	to = variableInKey.ReplaceAllStringFunc(value, func(expression string) string {
-		name := strings.Trim(expression, "{+}")
-		if placeholder, ok := names[name]; ok {
-			return ":" + placeholder
-		}
-		return expression
+		return cmp.Or(names[strings.Trim(expression, "{+}")], expression)
 	})
 	from = strings.Join(segments, "/")
 	if strings.ContainsAny(from+to, "{}") {
