@@ -6,8 +6,8 @@ import (
 )
 
 // limits.go counts what the limits are about. It is counted in the same way whether rules are
-// compiled, in whatever order, or derived from others: an edit is refused if the rules with it could
-// not be compiled.
+// compiled, in whatever order, or derived from others: an edit is refused if the rules with it
+// could not be compiled.
 
 // extent is how much rules are together.
 type extent struct {
@@ -42,8 +42,8 @@ func (e *extent) addLiteral(rule Rule, sign int) {
 	e.compiled += sign * literalSize(rule)
 }
 
-// literalSize is about what a compiled rule without variables takes, in bytes. It depends on nothing
-// but the rule, and asks for no parsing.
+// literalSize is about what a compiled rule without variables takes, in bytes. It depends on
+// nothing but the rule, and asks for no parsing.
 func literalSize(rule Rule) int {
 	return recordOverhead + encodedLength(rule.Key) + encodedLength(rule.Value) + len(rule.Note)
 }

@@ -92,9 +92,9 @@ func (t *redirectsTable) ruleOf(key string) (rule resolver.Rule, ok bool) {
 	return rule, ok
 }
 
-// placeOf returns behind which rule the lines of the i-th one go, of which last are the rules of the
-// last one: behind those of the other paths that it would take. It refuses lines that take what no
-// other rule says, and those in front of which others would take theirs.
+// placeOf returns behind which rule the lines of the i-th one go, of which last are the rules of
+// the last one: behind those of the other paths that it would take. It refuses lines that take what
+// no other rule says, and those in front of which others would take theirs.
 func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err error) {
 	place = i
 	for _, made := range slices.Concat(last.Own, last.Ends) {
@@ -124,8 +124,8 @@ func patternOf(rule resolver.Rule) *pattern.Pattern {
 	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }
 
-// isPartOfAnother reports whether the line of another rule makes a rule, too: that for a path with a
-// slash at its end, or for what is below a segment that begins with a text.
+// isPartOfAnother reports whether the line of another rule makes a rule, too: that for a path with
+// a slash at its end, or for what is below a segment that begins with a text.
 func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	if key, ok := strings.CutSuffix(rule.Key, "/"); ok {
 		of, ok := t.ruleOf(key)

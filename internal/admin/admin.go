@@ -169,7 +169,8 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 		return deleteRule(w, r, h, key)
 	}
 	w.Header().Set("Allow", "GET, PUT, DELETE")
-	return client.Refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s", r.Method)
+	return client.Refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s",
+		r.Method)
 }
 
 func listHandlers(w http.ResponseWriter, all live.Running) error {
@@ -209,7 +210,8 @@ func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	target := r.URL.Query().Get("url")
 	if target == "" {
-		return client.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+		return client.Refuse(http.StatusBadRequest,
+			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	outcome := show.OutcomeOf(h.Serving().Ruleset, show.Ask(target, h.SiteOrigin()), true)
 	return writeJSON(w, outcome)
@@ -220,7 +222,8 @@ func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
-		return client.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+		return client.Refuse(http.StatusBadRequest,
+			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	if below != "" && below != "true" && below != "false" {
 		return client.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)

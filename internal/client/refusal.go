@@ -22,8 +22,8 @@ func Refuse(status int, format string, args ...any) error {
 	return &Refusal{status, fmt.Errorf(format, args...)}
 }
 
-// statusClientGone is the status that nginx and Caddy's reverse proxy have for a client that has not
-// waited for its answer.
+// statusClientGone is the status that nginx and Caddy's reverse proxy have for a client that has
+// not waited for its answer.
 const statusClientGone = 499
 
 // statuses are the statuses for what live rulesets refuse.

@@ -84,8 +84,8 @@ func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
 
 // refuse says that a part of the template has no equivalent.
 func (w *golinkTemplate) refuse(node parse.Node) {
-	w.err = errors.New("a rule has no template but for the rest of the path, {{.Path}}; write a rule " +
-		"for each destination, or use Caddy's redir; this one has " + printable.Quote(node.String()))
+	w.err = errors.New("a rule has no template but for the rest of the path, {{.Path}}; write a " +
+		"rule for each destination, or use Caddy's redir; this one has " + printable.Quote(node.String()))
 }
 
 // choose writes one of two branches that depend on whether there is a rest of the path.
