@@ -139,6 +139,22 @@ func TestATableHasTenThousandLinesWithWildcardsAtMost(t *testing.T) {
 	}
 }
 
+func TestLinesThatComeLaterAreCountedWithTheOthers(t *testing.T) {
+	table := redirects.NewTable(redirects.Options{Report: func(redirects.Report) {}})
+	refused, rules := 0, 0
+	for i := range redirects.MaxWildcards + 2 {
+		table.Add(redirects.Line{At: resolver.Position{Source: "t", Line: i + 1}, IsLater: true,
+			Path: pathOf(fmt.Sprintf("/j%d/{*}", i)), To: redirects.WithRest("https://a.example/")})
+		if table.IsGivenUp(resolver.Position{}) {
+			refused++
+		}
+	}
+	table.Rules(func(resolver.Rule) { rules++ })
+	if rules != redirects.MaxWildcards || refused != 2 {
+		t.Errorf("%d rules, %d refused", rules, refused)
+	}
+}
+
 // Each of these took half a minute and more, or its lines were refused.
 func TestTablesOfTenThousandLinesAreReadSoon(t *testing.T) {
 	for _, shape := range []struct {

@@ -45,6 +45,9 @@ func Read(t *migrate.Table, r io.Reader) error {
 	end := h.readAll()
 	h.takeRules()
 	for i := range h.aliases {
+		if h.IsGivenUp(h.aliases[i].at) {
+			break
+		}
 		h.takeAlias(&h.aliases[i])
 	}
 	for _, b := range h.blocks {

@@ -57,8 +57,12 @@ func readMap(t *migrate.Table, table migrate.Node) {
 			}
 			break
 		}
+		found := kindInYAML(table)
+		if isRedirect && table.Kind == '{' {
+			found = "one redirect"
+		}
 		t.Wrong(table.At, "redirects in YAML are a map of paths and destinations, not %s; write a line "+
-			"such as %s for each", kindInYAML(table), line)
+			"such as %s for each", found, line)
 		return
 	}
 	for key, value := range table.Inside() {
