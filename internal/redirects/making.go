@@ -183,8 +183,12 @@ func (m *maker) isTogetherWithNext(i int, t *translation) bool {
 		return false
 	}
 	below := next.rules(&next.sets[0], true, false)[0].rule.Value
-	itself := t.rules(&t.sets[0], true, false)[0].rule.Value
-	path, rest := cutPath(itself)
+	itself := t.rules(&t.sets[0], true, false)[0]
+	itself.line, m.ofLine = i, 0
+	if owner, _, err := m.inFront(&itself); owner != none || err != nil {
+		return false
+	}
+	path, rest := cutPath(itself.rule.Value)
 	if strings.TrimSuffix(path, "/")+"/"+rest != below {
 		return false
 	}

@@ -143,7 +143,7 @@ func (m *maker) ownerOf(i int, set *paths) (line int, has share) {
 	return m.owners.of(i, set.key(), set.below)
 }
 
-// ownerOfAny is ownerOf also where a line in front has variables. The set is of a translation.
+// ownerOfAny is ownerOf also where a line in front has variables. The set is one of t's.
 func (m *maker) ownerOfAny(i int, t *translation, set *paths) (line int, has share, err error) {
 	line, has = m.ownerOf(i, set)
 	if has != nothing || !set.below || !m.isCompared || len(set.segments) == 0 {

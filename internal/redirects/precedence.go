@@ -109,13 +109,13 @@ func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 	return r.set
 }
 
-// beaten gives the rules against which a rule could win.
-func (m *madeRules) beaten(rule *madeRule) iter.Seq[int] {
+// eachPreceded gives the rules against which a rule could win.
+func (m *madeRules) eachPreceded(rule *madeRule) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		key := patternOf(rule.rule)
 		if rule.set.hasSpan() {
 			for n := range m.rules {
-				if m.rules[n].isBeatenBySpan(key, rule, m.slashes) && !yield(n) {
+				if m.rules[n].isPrecededBySpan(key, rule, m.slashes) && !yield(n) {
 					return
 				}
 			}
@@ -136,8 +136,8 @@ func (m *madeRules) beaten(rule *madeRule) iter.Seq[int] {
 	}
 }
 
-// isBeatenBySpan reports whether a rule that spans segments could win against this one.
-func (r *madeRule) isBeatenBySpan(key *pattern.Pattern, by *madeRule, slashes Slashes) bool {
+// isPrecededBySpan reports whether a rule that spans segments could win against this one.
+func (r *madeRule) isPrecededBySpan(key *pattern.Pattern, by *madeRule, slashes Slashes) bool {
 	isLonger := slashes == SlashesKept && ownSegments(r.rule.Key) > ownSegments(by.rule.Key)
 	if isLonger || r.set.hasSpan() && !r.isOvertaken(key, by) {
 		return false
@@ -165,7 +165,7 @@ func ownSegments(key string) int {
 
 // inFront returns the first line in front that takes all that a rule would take; or those of the
 // rules made so far that it would win against, and that lines in front have. For a path without
-// variables all are found, however many that are.
+// variables that no line in front takes all are found, however many that are.
 func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) {
 	const enough = 64
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
@@ -180,7 +180,7 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 	owner = none
 	isPlain := !isTemplate && rule.rule.Exact
 	isPaid := isPlain || m.pay(m.lookUps(rule))
-	for n := range m.beaten(rule) {
+	for n := range m.eachPreceded(rule) {
 		other := &m.rules[n]
 		if other.line < rule.line {
 			if (owner == none || other.line < owner) && rule.set.isWithin(&other.set) {
