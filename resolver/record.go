@@ -194,6 +194,7 @@ func (r *record) decodeLongParts(a *arena, b []byte) []byte {
 		}
 		var at int
 		at, b = uvarint(b)
+		r.shared[i] = ref(at)
 		*part = text(a.bytes(ref(at))[:length])
 	}
 	return b
@@ -253,6 +254,9 @@ func uvarint(b []byte) (int, []byte) {
 	n, size := binary.Uvarint(b)
 	return int(n), b[size:]
 }
+
+// recordOverhead is about what a record takes beside its texts, in bytes.
+const recordOverhead = 16
 
 // setFailure makes r the record of a rule whose requests are answered with the error of that
 // number.

@@ -1,6 +1,10 @@
 package resolver
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
 
 // Results reports, in no particular order, what [Ruleset.With] has changed for clients: the same as
 // [CompareResults] does, without comparing what cannot have changed. Of a difference that Compare
@@ -65,7 +69,7 @@ func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 		if !s.isExact() { // which most are not, and their records not read
 			continue
 		}
-		if key := rs.table.key(s.ref()); !changed[key] && isBelowAny(key, changed) {
+		if key := rs.table.key(s.ref()); !changed[key] && rs.opts.isBelowAny(key, changed) {
 			found[s.ref()] = true
 		}
 	}
@@ -75,10 +79,19 @@ func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 	}
 }
 
-// isBelowAny reports whether a key lies below one of others.
-func isBelowAny(key string, others map[string]bool) bool {
+// isBelowAny reports whether a key lies below one of others. Of one with a malformed escape, what
+// it begins with has a canonical form of its own (R3).
+func (o *options) isBelowAny(key string, others map[string]bool) bool {
+	isCanonical := weburl.MalformedTriplet(key) < 0
 	for end := range len(key) {
-		if key[end] == '/' && others[key[:end]] {
+		if key[end] != '/' {
+			continue
+		}
+		above := key[:end]
+		if !isCanonical {
+			above = string(o.appendKey(nil, above))
+		}
+		if others[above] {
 			return true
 		}
 	}

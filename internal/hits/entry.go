@@ -27,8 +27,8 @@ type header struct {
 	Top    []topKey  `json:"top,omitempty"`  // those used most by shards
 }
 
-// dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has begun
-// later.
+// dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has
+// begun later.
 func (h *header) dayOf(now time.Time) day {
 	if now.Before(h.Since) {
 		return h.Date

@@ -137,8 +137,8 @@ func (k *Keeper) keep(ctx context.Context) {
 	}
 }
 
-// save stores what has changed, and then records days, unless ctx ends. It tells if the storage does
-// not answer.
+// save stores what has changed, and then records days, unless ctx ends. It tells if the storage
+// does not answer.
 func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
 	defer time.AfterFunc(saveInterval, func() {
 		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",

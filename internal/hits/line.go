@@ -102,7 +102,7 @@ func (l *line) add(minute uint32, n uint64) {
 	}
 	d := Count{minute: minute}.day()
 	switch later := int(d - l.day()); {
-	case later <= -len(l.days) || later >= len(l.days): // than all days there are, or a clock was wrong
+	case later <= -len(l.days) || later >= len(l.days): // than all days, or a clock was wrong
 		l.days, l.minute = [DaysKept]uint64{n}, minute
 	case later >= 0:
 		copy(l.days[later:], l.days[:])

@@ -160,7 +160,8 @@ func TestWhatWasCountedBeforeThereWereDaysIsOfNone(t *testing.T) {
 	c.want("b", map[int]uint64{})
 	c.want("", map[int]uint64{5: 2})
 	wantCounts(t, c.Counters, map[string]uint64{"a": 3, "b": 1})
-	if began := c.header().Began; !began.Equal(noon.AddDate(0, 0, 5).Truncate(24 * time.Hour).Add(9 * time.Hour)) {
+	want := noon.AddDate(0, 0, 5).Truncate(24 * time.Hour).Add(9 * time.Hour)
+	if began := c.header().Began; !began.Equal(want) {
 		t.Errorf("days began %v", began)
 	}
 }

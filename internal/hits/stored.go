@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"path"
 	"strings"
@@ -114,10 +115,12 @@ func (s *store) warn(e *unreadableHits) {
 	s.logger.Warn("hits of a server cannot be read", zap.Error(e))
 }
 
-// putAside copies an entry of this server to another name, as it will be written anew.
+// putAside copies an entry of this server to another name, as it will be written anew. What is read
+// twice has one copy.
 func (s *store) putAside(ctx context.Context, e *unreadableHits) error {
 	name := strings.ReplaceAll(strings.TrimPrefix(e.entry, s.entry(s.server, "")+"/"), "/", "-")
-	aside := s.entry(s.server, fmt.Sprintf("%s.unreadable-%d", name, time.Now().Unix()))
+	aside := s.entry(s.server, fmt.Sprintf("%s.unreadable-%08x", name,
+		crc32.ChecksumIEEE(e.content)))
 	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside),
 		zap.Error(e))
 	return s.storage.Store(ctx, aside, e.content)
