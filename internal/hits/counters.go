@@ -23,8 +23,6 @@ type Counters struct {
 	rulesets []*RulesetCounters
 	// unserved are the words of keys that no serving ruleset has, by canonical key.
 	unserved map[string]uint64
-	// hasForgotten tells that there are keys that are not counted any more, or under another key.
-	hasForgotten bool
 }
 
 // Count is how often a rule has redirected, and in which minute last.
@@ -174,20 +172,16 @@ func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 // Next returns what counts the hits of the ruleset that follows the one of c: c itself where they
 // share the numbers of their rules, and others where c is to be retired.
 func (h *Counters) Next(c *RulesetCounters, ruleset *resolver.Ruleset) *RulesetCounters {
-	if !h.goOn(c, ruleset) {
+	h.mu.Lock()
+	goesOn := c.ruleset.SharesNumbers(ruleset)
+	if goesOn {
+		c.ruleset = ruleset
+	}
+	h.mu.Unlock()
+	if !goesOn {
 		return h.Begin(ruleset)
 	}
 	return c
-}
-
-func (h *Counters) goOn(c *RulesetCounters, ruleset *resolver.Ruleset) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !c.ruleset.SharesNumbers(ruleset) {
-		return false
-	}
-	c.ruleset = ruleset
-	return true
 }
 
 // reclaim moves the counts of keys that are served again to their rules. Until it is called they
@@ -252,7 +246,6 @@ func (h *Counters) addServed(key string, word uint64) bool {
 	}
 	if c.ruleset.KeyOf(n) != key { // which may be in lower case there
 		word |= changed
-		h.hasForgotten = true
 	}
 	c.add(n, word)
 	return true
@@ -287,7 +280,6 @@ func (h *Counters) forgetOldest() {
 	for _, key := range oldest[:len(oldest)-mostUnserved*9/10] {
 		delete(h.unserved, key)
 	}
-	h.hasForgotten = true
 }
 
 // countOfKey returns the count of a canonical key.
@@ -301,7 +293,7 @@ func (h *Counters) countOfKey(key string) Count {
 func (h *Counters) has(key []byte) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !h.hasForgotten || h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
+	return h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
 }
 
 // total returns how many hits all keys together have had.
@@ -381,32 +373,6 @@ func (h *Counters) each(which selection, yield func(key string, m Count)) {
 		if which.save {
 			h.unserved[key] = word &^ changed
 		}
-	}
-}
-
-// eachOf passes the counts of the rules of a ruleset to yield, by number; perhaps some in parts.
-func (h *Counters) eachOf(ruleset *resolver.Ruleset, yield func(number int, m Count)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ofKey := func(key string, m Count) {
-		if n, ok := ruleset.NumberOf(key); ok && ruleset.KeyOf(n) == key {
-			yield(n, m)
-		}
-	}
-	for _, c := range h.rulesets {
-		isSame := c.ruleset.SharesNumbers(ruleset)
-		for n := range c.words {
-			switch m := countOf(c.read(n, false)); {
-			case m.N == 0:
-			case isSame:
-				yield(n, m)
-			default:
-				ofKey(c.ruleset.KeyOf(n), m)
-			}
-		}
-	}
-	for key, word := range h.unserved {
-		ofKey(key, countOf(word))
 	}
 }
 

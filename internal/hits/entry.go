@@ -57,11 +57,11 @@ func parseEntry(b []byte) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte("\n")), '\n') + 1
-	if end := fmt.Sprintf(entryEnd, crc32.ChecksumIEEE(b[:size])); string(b[size:]) != end {
-		return nil, fmt.Errorf("its last line is %.100q, not %q", b[size:], end)
+	text, last := cutLastLine(b)
+	if end := fmt.Sprintf(entryEnd, crc32.ChecksumIEEE(text)); string(last) != end {
+		return nil, fmt.Errorf("its last line is %.100q, not %q", last, end)
 	}
-	return &entry{*h, b[len(firstLine(b)):size]}, nil
+	return &entry{*h, text[len(firstLine(b)):]}, nil
 }
 
 func parseHeader(b []byte) (*header, error) {
@@ -74,6 +74,12 @@ func parseHeader(b []byte) (*header, error) {
 
 // firstLine returns the first line, with its end.
 func firstLine(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
+
+// cutLastLine cuts off the last line, which may be without an end.
+func cutLastLine(b []byte) (before, last []byte) {
+	size := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte("\n")), '\n') + 1
+	return b[:size], b[size:]
+}
 
 // shards is how many shards a server has.
 const shards = 64

@@ -58,7 +58,9 @@ func parseDays(text []byte, days []uint64) bool {
 
 // append appends the line to a text.
 func (l *line) append(text []byte) []byte {
-	text = appendCount(text, l.key, l.Count)
+	text = append(append(text, l.key...), ' ')
+	text = append(strconv.AppendUint(text, l.N, 10), ' ')
+	text = strconv.AppendUint(text, uint64(l.minute), 10)
 	days := len(l.days)
 	for days > 0 && l.days[days-1] == 0 {
 		days--
@@ -74,14 +76,8 @@ func (l *line) append(text []byte) []byte {
 }
 
 // appendLine appends a line without days.
-func appendLine[T string | []byte](text []byte, key T, m Count) []byte {
-	return append(appendCount(text, key, m), '\n')
-}
-
-func appendCount[T string | []byte](text []byte, key T, m Count) []byte {
-	text = append(append(text, key...), ' ')
-	text = append(strconv.AppendUint(text, m.N, 10), ' ')
-	return strconv.AppendUint(text, uint64(m.minute), 10)
+func appendLine(text []byte, key string, m Count) []byte {
+	return (&line{key: []byte(key), Count: m}).append(text)
 }
 
 // advance sets the total. What is new is of the day of the last hit, or of the date of a header

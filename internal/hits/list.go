@@ -51,28 +51,12 @@ func (l *List) HideUsed(cutoff time.Time) (note string) {
 			" only, which is a shorter time"
 	}
 	l.hidden = make([]bool, l.ruleset.Numbers())
-	used := l.usedSince(cutoff)
-	for n, isUsed := range used {
-		if isUsed && !l.hidden[n] {
+	for n := range l.hidden {
+		if m := l.countOf(n); m.N > 0 && !m.Time().Before(cutoff) && !l.hidden[n] {
 			l.hideChain(n)
 		}
 	}
 	return note
-}
-
-// usedSince tells of each number whether its rule has redirected since a time.
-func (l *List) usedSince(cutoff time.Time) []bool {
-	used := make([]bool, l.ruleset.Numbers())
-	add := func(number int, m Count) {
-		used[number] = used[number] || m.N > 0 && !m.Time().Before(cutoff)
-	}
-	l.hits.eachOf(l.ruleset, add)
-	if l.others != nil {
-		for number, m := range l.others.counts {
-			add(number, m)
-		}
-	}
-	return used
 }
 
 // hideChain hides the rule with a number, and those that requests for it match then.

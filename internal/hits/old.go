@@ -15,22 +15,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// oldEntries are what versions before this one have stored of a server. They are read as if this
-// one had: totals as changes, and days as shards.
+// oldIndex is an entry of versions before this one. What they have stored of a server is read as if
+// this one had: totals as changes, and days as shards.
 //
 //	all                  a line for each key, as in today's entry
 //	changes              those that have changed since, if it is of the same generation
-//	days/index           an [oldIndex]
+//	days/index           an oldIndex
 //	days/today           a date, and what all keys together had on it
 //	days/<segment>/<n>   lines of keys, their totals when the last day was recorded, and days
-type oldEntries struct {
-	*store
-	server string
-	totals *changes
-	index  *oldIndex // nil where days have not been kept
-}
-
-// oldIndex lists segments. What keys had on their days is in 1<<Bits shards, by a hash of the key.
+//
+// What keys had on the days of a segment is in 1<<Bits shards, by a hash of the key.
 type oldIndex struct {
 	Since    time.Time `json:"since"`
 	Began    time.Time `json:"began"`
@@ -43,8 +37,8 @@ type oldIndex struct {
 
 // storedByOlder reads what an older version has stored, and returns nil where there is nothing.
 func (s *store) storedByOlder(ctx context.Context, server string) (*stored, error) {
-	all, errAll := readable(ctx, s, server, "all", parseOldTotals)
-	newer, errNewer := readable(ctx, s, server, "changes", parseOldTotals)
+	all, errAll := readable(ctx, s, server, "all", parseOldEntry)
+	newer, errNewer := readable(ctx, s, server, "changes", parseOldEntry)
 	index, errIndex := readable(ctx, s, server, "days/index", parseOldIndex)
 	today, errToday := readable(ctx, s, server, "days/today", parseJSON[header])
 	if err := errors.Join(errAll, errNewer, errIndex, errToday); err != nil {
@@ -54,33 +48,32 @@ func (s *store) storedByOlder(ctx context.Context, server string) (*stored, erro
 		return nil, nil
 	}
 	if all == nil { // the totals that are recorded remain
-		all = &oldTotals{since: index.Since}
+		all = &oldEntry{begin: index.Since}
 	}
 	if newer != nil && newer.generation == all.generation {
 		all.lines = append(all.lines, newer.lines...)
 	}
-	h := header{Since: all.since, IsBase: true}
-	if index != nil {
-		h.IsBase, h.Began, h.Date = !index.Since.Equal(all.since), index.Began, index.Recorded+1
+	h := header{Since: all.begin, IsBase: true}
+	if index == nil { // days have not been kept
+		index = new(oldIndex)
+	} else {
+		h.IsBase, h.Began, h.Date = !index.Since.Equal(all.begin), index.Began, index.Recorded+1
 	}
 	if today != nil {
 		h.Date = max(h.Date, today.Date)
 	}
-	totals := newChanges(h, all.lines)
-	return &stored{s, server, totals, &oldEntries{s, server, totals, index}}, nil
+	return &stored{s, server, newChanges(h, all.lines), index}, nil
 }
 
-// shard returns the lines of a shard as this version has them.
-func (o *oldEntries) shard(ctx context.Context, n int) ([]byte, error) {
+// oldShard returns the lines of a shard as this version has them.
+func (s *stored) oldShard(ctx context.Context, n int) ([]byte, error) {
 	lines := map[string]*line{}
-	for key, m := range o.totals.of(n) {
+	for key, m := range s.today.of(n) {
 		lines[key] = &line{key: []byte(key), Count: m}
 	}
-	if o.index != nil {
-		for i := range o.index.Segments {
-			if err := o.addSegment(ctx, i, n, lines); err != nil {
-				return nil, err
-			}
+	for i := range s.old.Segments {
+		if err := s.addSegment(ctx, i, n, lines); err != nil {
+			return nil, err
 		}
 	}
 	var text []byte
@@ -92,12 +85,12 @@ func (o *oldEntries) shard(ctx context.Context, n int) ([]byte, error) {
 
 // addSegment adds to lines what the keys of a shard had on the days of a segment. Their totals are
 // then those that are recorded in the newest one, where it can be read.
-func (o *oldEntries) addSegment(ctx context.Context, i, n int, lines map[string]*line) error {
-	seg, isNewest := o.index.Segments[i], i == len(o.index.Segments)-1
+func (s *stored) addSegment(ctx context.Context, i, n int, lines map[string]*line) error {
+	seg, isNewest := s.old.Segments[i], i == len(s.old.Segments)-1
 	count := 1 << seg.Bits
 	for at := n % count; at < count; at += shards {
 		name := fmt.Sprintf("days/%d/%d", seg.ID, at)
-		sh, err := readable(ctx, o.store, o.server, name, parseOldShard)
+		sh, err := readable(ctx, s.store, s.server, name, parseOldEntry)
 		if err != nil {
 			return err
 		}
@@ -110,24 +103,26 @@ func (o *oldEntries) addSegment(ctx context.Context, i, n int, lines map[string]
 			}
 		}
 		for text := range bytes.Lines(sh.lines) {
-			if key, total, days, _ := cutOldLine(text); shardOf(key) == n {
-				o.addDays(lines, key, sh.first, days)
-				if isNewest {
-					lines[string(key)].N = total
-				}
+			key, total, days, ok := cutOldLine(text)
+			if !ok || shardOf(key) != n {
+				continue
+			}
+			l := lines[string(key)]
+			if l == nil { // it is forgotten, but for its days
+				l = &line{key: key, Count: Count{minute: s.old.Recorded.begin()}}
+				lines[string(key)] = l
+			}
+			l.addOldDays(dayOf(sh.begin), days)
+			if isNewest {
+				l.N = total
 			}
 		}
 	}
 	return nil
 }
 
-// addDays adds what a key had on days in a row.
-func (o *oldEntries) addDays(lines map[string]*line, key []byte, first day, days []byte) {
-	l := lines[string(key)]
-	if l == nil { // it is forgotten, but for its days
-		l = &line{key: key, Count: Count{minute: o.index.Recorded.begin()}}
-		lines[string(key)] = l
-	}
+// addOldDays adds days in a row.
+func (l *line) addOldDays(first day, days []byte) {
 	var counts [mostOldDays]uint64
 	parseDays(days, counts[:])
 	for i, n := range counts {
@@ -152,60 +147,32 @@ func parseOldIndex(b []byte) (*oldIndex, error) {
 	return x, err
 }
 
-// oldTotals are the totals of keys.
-type oldTotals struct {
-	generation int64
-	since      time.Time
+// oldEntry is an entry with lines of keys. Its first line is one of these:
+//
+//	shortlink hits 1 <generation> <when counting began>
+//	shortlink days 1 <first day> <day that was recorded>
+type oldEntry struct {
+	generation string
+	begin      time.Time // when counting began, or the first day
 	lines      []byte
 }
 
-func parseOldTotals(b []byte) (*oldTotals, error) {
-	t, since := new(oldTotals), ""
-	_, err := fmt.Sscanf(string(firstLine(b)), "shortlink hits 1 %d %s\n", &t.generation, &since)
-	if err == nil {
-		t.since, err = time.Parse(time.RFC3339, since)
+func parseOldEntry(b []byte) (*oldEntry, error) {
+	e, head := new(oldEntry), firstLine(b)
+	var end []byte
+	e.lines, end = cutLastLine(b[len(head):])
+	if n := bytes.Count(e.lines, []byte("\n")); string(end) != fmt.Sprintf("end %d\n", n) {
+		return nil, fmt.Errorf("behind %d keys it goes on with %.100q", n, end)
+	}
+	what, begin, layout := "", "", time.RFC3339
+	_, err := fmt.Sscanf(string(head), "shortlink %s 1 %s %s\n", &what, &e.generation, &begin)
+	if what == "days" {
+		begin, layout = e.generation, time.DateOnly
 	}
 	if err == nil {
-		t.lines, err = parseLines(b, new(line).parse)
+		e.begin, err = time.Parse(layout, begin)
 	}
-	return t, err
-}
-
-// parseLines returns the lines between the first one and one that says how many they are.
-func parseLines(b []byte, isValid func(line []byte) bool) ([]byte, error) {
-	b = b[len(firstLine(b)):]
-	size, count := 0, 0
-	for line := range bytes.Lines(b) {
-		if !isValid(line) {
-			break
-		}
-		size, count = size+len(line), count+1
-	}
-	if end := b[size:]; string(end) != fmt.Sprintf("end %d\n", count) {
-		return nil, fmt.Errorf("behind %d keys it goes on with %.100q", count, end)
-	}
-	return b[:size], nil
-}
-
-// oldShard is what keys had on days in a row.
-type oldShard struct {
-	first day
-	lines []byte
-}
-
-func parseOldShard(b []byte) (*oldShard, error) {
-	sh, first, recorded := new(oldShard), "", ""
-	_, err := fmt.Sscanf(string(firstLine(b)), "shortlink days 1 %s %s\n", &first, &recorded)
-	if err == nil {
-		err = sh.first.UnmarshalText([]byte(first))
-	}
-	if err == nil {
-		sh.lines, err = parseLines(b, func(line []byte) bool {
-			_, _, days, ok := cutOldLine(line)
-			return ok && parseDays(days, make([]uint64, mostOldDays))
-		})
-	}
-	return sh, err
+	return e, err
 }
 
 // mostOldDays is how many days there are at most. More are not plausible.

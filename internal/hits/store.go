@@ -86,7 +86,7 @@ func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 	for n := range shards {
 		err := own.each(ctx, n, func(l *line) {
 			p.add(l)
-			lines = appendLine(lines, l.key, l.Count)
+			lines = appendLine(lines, string(l.key), l.Count)
 		})
 		if err != nil {
 			return err
@@ -173,11 +173,11 @@ func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) erro
 // that is counted as what it had before.
 func (s *store) record(ctx context.Context, h *Counters, n int, p *past) error {
 	before, err := s.closing.shard(ctx, n)
-	unreadable, isNew := errors.AsType[*unreadableHits](err)
+	isNew := err == errUnreadable
 	if isNew {
 		all := new(changes)
 		h.each(selection{}, all.add)
-		before, err = all.lines[n], s.putAside(ctx, unreadable)
+		before, err = all.lines[n], nil
 	}
 	text, errStart := startEntry(header{})
 	if err := errors.Join(err, errStart); err != nil {

@@ -313,7 +313,6 @@ func TestAKeyThatWasForgottenCountsAnew(t *testing.T) {
 	c.mustKeep()
 	swap("b")
 	delete(c.unserved, "a") // as if there were too many
-	c.hasForgotten = true
 	c.at(2, 0)
 	c.mustKeep()
 	swap("a", "b")
@@ -347,7 +346,6 @@ func TestAKeyThatIsForgottenWhileADayIsRecordedCountsOnce(t *testing.T) {
 	c.RulesetCounters = c.Begin(rulesetOf(t, "b"))
 	c.Retire(before, nil)
 	delete(c.unserved, "a")
-	c.hasForgotten = true
 	storage.fails = nil
 	c.mustKeep()
 	c.want("a", map[int]uint64{0: 9})

@@ -1,6 +1,7 @@
 package hits
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -20,8 +20,8 @@ import (
 type stored struct {
 	*store
 	server string
-	today  *changes    // what is not in the shards
-	old    *oldEntries // in place of shards, if an older version has stored it
+	today  *changes  // what is not in the shards
+	old    *oldIndex // in place of shards, if an older version has stored it
 }
 
 // stored reads what a server has stored, and returns nil where there is nothing to understand.
@@ -36,13 +36,12 @@ func (s *store) stored(ctx context.Context, server string) (*stored, error) {
 	return &stored{s, server, newChanges(e.header, e.lines), nil}, nil
 }
 
-// shard reads the lines of a shard. One that cannot be understood is an error of type
-// [*unreadableHits].
+// shard reads the lines of a shard. The error is errUnreadable if it cannot be understood.
 func (s *stored) shard(ctx context.Context, n int) ([]byte, error) {
 	if s.old != nil {
-		return s.old.shard(ctx, n)
+		return s.oldShard(ctx, n)
 	}
-	e, err := loadEntry(ctx, s.storage, s.entry(s.server, shardName(n)), parseEntry)
+	e, err := load(ctx, s.store, s.server, shardName(n), parseEntry)
 	if e == nil {
 		return nil, err
 	}
@@ -53,8 +52,7 @@ func (s *stored) shard(ctx context.Context, n int) ([]byte, error) {
 // today, on no day.
 func (s *stored) each(ctx context.Context, n int, yield func(l *line)) error {
 	lines, err := s.shard(ctx, n)
-	if unreadable, is := errors.AsType[*unreadableHits](err); is {
-		s.warn(unreadable)
+	if err == errUnreadable {
 		for key, m := range s.today.of(n) {
 			lines = appendLine(lines, key, m)
 		}
@@ -65,29 +63,27 @@ func (s *stored) each(ctx context.Context, n int, yield func(l *line)) error {
 	return nil
 }
 
-// readable reads an entry of a server. One that cannot be understood is left out; if it is one of
-// this server it is put aside.
+var errUnreadable = errors.New("an entry holds something else than hits")
+
+// readable reads an entry of a server, and returns nil where there is none that can be understood.
 func readable[T any](ctx context.Context, s *store, server, name string,
 	parse func([]byte) (*T, error),
 ) (*T, error) {
-	value, err := loadEntry(ctx, s.storage, s.entry(server, name), parse)
-	unreadable, is := errors.AsType[*unreadableHits](err)
-	if !is {
-		return value, err
-	}
-	if s.isReader || server != s.server {
-		s.warn(unreadable)
+	value, err := load(ctx, s, server, name, parse)
+	if err == errUnreadable {
 		return nil, nil
 	}
-	return nil, s.putAside(ctx, unreadable)
+	return value, err
 }
 
-// loadEntry reads an entry, and returns nil where there is none. One that cannot be understood is
-// an error of type [*unreadableHits].
-func loadEntry[T any](ctx context.Context, from certmagic.Storage, key string,
+// load reads an entry of a server, and returns nil where there is none. The error is errUnreadable
+// if it cannot be understood, which is told; one of this server, which will be written anew, is
+// copied to another name. What is read twice has one copy.
+func load[T any](ctx context.Context, s *store, server, name string,
 	parse func([]byte) (*T, error),
 ) (*T, error) {
-	b, err := from.Load(ctx, key)
+	entry := s.entry(server, name)
+	b, err := s.storage.Load(ctx, entry)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -95,35 +91,18 @@ func loadEntry[T any](ctx context.Context, from certmagic.Storage, key string,
 		return nil, err
 	}
 	value, err := parse(b)
-	if err != nil {
-		return nil, &unreadableHits{key, b, err}
+	if err == nil {
+		return value, nil
 	}
-	return value, nil
-}
-
-// unreadableHits is an entry that holds something else than hits.
-type unreadableHits struct {
-	entry   string
-	content []byte
-	reason  error
-}
-
-// Error returns the entry and the reason.
-func (e *unreadableHits) Error() string { return "entry " + e.entry + ": " + e.reason.Error() }
-
-func (s *store) warn(e *unreadableHits) {
-	s.logger.Warn("hits of a server cannot be read", zap.Error(e))
-}
-
-// putAside copies an entry of this server to another name, as it will be written anew. What is read
-// twice has one copy.
-func (s *store) putAside(ctx context.Context, e *unreadableHits) error {
-	name := strings.ReplaceAll(strings.TrimPrefix(e.entry, s.entry(s.server, "")+"/"), "/", "-")
-	aside := s.entry(s.server, fmt.Sprintf("%s.unreadable-%08x", name,
-		crc32.ChecksumIEEE(e.content)))
-	s.logger.Error("hits that are stored cannot be read and are put aside", zap.String("aside", aside),
-		zap.Error(e))
-	return s.storage.Store(ctx, aside, e.content)
+	if s.isReader || server != s.server {
+		s.logger.Warn("hits of a server cannot be read", zap.String("entry", entry), zap.Error(err))
+		return nil, errUnreadable
+	}
+	aside := s.entry(server, fmt.Sprintf("%s.unreadable-%08x", strings.ReplaceAll(name, "/", "-"),
+		crc32.ChecksumIEEE(b)))
+	s.logger.Error("hits that are stored cannot be read and are put aside",
+		zap.String("entry", entry), zap.String("aside", aside), zap.Error(err))
+	return nil, cmp.Or(s.storage.Store(ctx, aside, b), errUnreadable)
 }
 
 // eachOther passes the names of the other servers that share the storage.
@@ -156,36 +135,33 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others,
 		if err != nil || from == nil {
 			return err
 		}
+		since := from.today.Since
 		if sum == nil {
-			counts := make([]Count, ruleset.Numbers())
-			sum = &others{ruleset: ruleset, counts: counts, since: from.today.Since}
+			sum = &others{ruleset: ruleset, counts: make([]Count, ruleset.Numbers()), since: since}
 		}
-		return sum.add(ctx, from)
+		if since.Before(sum.since) {
+			sum.since = since
+		}
+		if from.old != nil {
+			from.old.Segments = nil // as days do not matter here
+		}
+		for n := range shards {
+			if err := from.each(ctx, n, sum.add); err != nil {
+				return err
+			}
+		}
+		sum.read = time.Now()
+		return nil
 	})
-	if err != nil || sum == nil {
+	if err != nil {
 		return nil, err
 	}
-	sum.read = time.Now()
 	return sum, nil
 }
 
-// add adds what one server has stored.
-func (o *others) add(ctx context.Context, from *stored) error {
-	if from.today.Since.Before(o.since) {
-		o.since = from.today.Since
+// add adds what a key had on one server.
+func (o *others) add(l *line) {
+	if number, ok := o.ruleset.NumberOf(string(l.key)); ok {
+		o.counts[number] = o.counts[number].plus(l.Count)
 	}
-	if from.old != nil {
-		from.old.index = nil // as days do not matter here
-	}
-	for n := range shards {
-		err := from.each(ctx, n, func(l *line) {
-			if number, ok := o.ruleset.NumberOf(string(l.key)); ok {
-				o.counts[number] = o.counts[number].plus(l.Count)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
