@@ -321,7 +321,7 @@ func (h *Counters) header() header {
 
 // top returns the keys that are used most: those that were it before today, with what they had
 // today, or those of today if it is the first day.
-func (h *Counters) top() []topKey {
+func (h *Counters) top() []Used {
 	p := h.past.Load()
 	top := slices.Clone(p.Top)
 	for i, t := range top {

@@ -13,8 +13,9 @@ type Day struct {
 
 // Used is a key, and how often it has redirected in the last days.
 type Used struct {
-	Key string
-	N   uint64
+	Key   string `json:"key"`
+	N     uint64 `json:"n"`
+	total uint64 // by shards, where it is among the keys used most
 }
 
 // day is a day in UTC, by its number since the epoch.
@@ -33,13 +34,8 @@ func (d day) end() uint32 { return (d + 1).begin() - 1 }
 
 func (d day) date() time.Time { return epoch.AddDate(0, 0, int(d)) }
 
-// String returns the date.
-func (d day) String() string { return d.date().Format(time.DateOnly) }
-
 // MarshalText returns the date.
-func (d day) MarshalText() ([]byte, error) {
-	return []byte(d.String()), nil
-}
+func (d day) MarshalText() ([]byte, error) { return d.date().AppendFormat(nil, time.DateOnly), nil }
 
 // UnmarshalText reads a date.
 func (d *day) UnmarshalText(text []byte) error {
@@ -49,22 +45,19 @@ func (d *day) UnmarshalText(text []byte) error {
 }
 
 // window is the last days as they are shown.
-type window struct {
-	first day
-	days  []Day
-}
+type window []Day
 
-func newWindow(today day) *window {
-	w := &window{today - DaysKept + 1, make([]Day, DaysKept)}
-	for i := range w.days {
-		w.days[i].Date = (w.first + day(i)).date()
+func newWindow(today day) window {
+	w := make(window, DaysKept)
+	for i := range w {
+		w[i].Date = (today - DaysKept + 1 + day(i)).date()
 	}
 	return w
 }
 
 // add adds hits of a day, unless it is outside.
-func (w *window) add(d day, n uint64) {
-	if i := int(d - w.first); i >= 0 && i < len(w.days) {
-		w.days[i].N += n
+func (w window) add(d day, n uint64) {
+	if i := int(d - dayOf(w[0].Date)); i >= 0 && i < len(w) {
+		w[i].N += n
 	}
 }

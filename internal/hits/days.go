@@ -19,11 +19,11 @@ func (k *Keeper) Days(ctx context.Context) ([]Day, error) {
 		of.addTo(w)
 		return nil
 	})
-	return w.days, err
+	return w, err
 }
 
 // addTo adds what all keys had.
-func (h *header) addTo(w *window) {
+func (h *header) addTo(w window) {
 	w.add(h.Date, h.N)
 	for ago, n := range h.Days {
 		w.add(h.Date-day(ago), n)
@@ -54,15 +54,11 @@ func (k *Keeper) MostUsed(ctx context.Context) ([]Used, error) {
 		}
 		return nil
 	})
-	var top []topKey
-	for key, n := range sums {
-		top = append(top, topKey{Key: key, N: n})
-	}
 	var used []Used
-	for _, t := range cutTop(top) {
-		used = append(used, Used{t.Key, t.N})
+	for key, n := range sums {
+		used = append(used, Used{Key: key, N: n})
 	}
-	return used, err
+	return cutTop(used), err
 }
 
 // DaysOf is Days for a canonical key, with its total and last hit.
@@ -82,7 +78,7 @@ func (k *Keeper) DaysOf(ctx context.Context, key string) ([]Day, Count, error) {
 		l.eachDay(w.add)
 		return nil
 	})
-	return w.days, sum, err
+	return w, sum, err
 }
 
 // eachServer passes all servers that share a storage, this one first. Those who ask at once get the

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ type header struct {
 	IsBase bool      `json:"base,omitempty"` // they are of no day
 	N      uint64    `json:"n,omitempty"`    // what all keys had on the date, but in shards
 	Days   []uint64  `json:"days,omitempty"` // in shards: on the date, on the day before, ...
-	Top    []topKey  `json:"top,omitempty"`  // those used most by shards
+	Top    []Used    `json:"top,omitempty"`  // those used most by shards
 }
 
 // dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has
@@ -86,12 +87,9 @@ const shards = 64
 
 // hashOf returns the FNV-1a hash of a canonical key.
 func hashOf(key []byte) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	for _, c := range key {
-		h = (h ^ uint64(c)) * prime
-	}
-	return h
+	h := fnv.New64a()
+	_, _ = h.Write(key) // which never fails
+	return h.Sum64()
 }
 
 // shardOf returns in which shard a canonical key is.

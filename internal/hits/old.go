@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -30,8 +29,8 @@ type oldIndex struct {
 	Began    time.Time `json:"began"`
 	Recorded day       `json:"recorded"` // the last day that is in a segment
 	Segments []struct {
-		ID   int `json:"id"`
-		Bits int `json:"bits"`
+		ID   int   `json:"id"`
+		Bits uint8 `json:"bits"`
 	} `json:"segments"` // oldest first
 }
 
@@ -39,7 +38,7 @@ type oldIndex struct {
 func (s *store) storedByOlder(ctx context.Context, server string) (*stored, error) {
 	all, errAll := readable(ctx, s, server, "all", parseOldEntry)
 	newer, errNewer := readable(ctx, s, server, "changes", parseOldEntry)
-	index, errIndex := readable(ctx, s, server, "days/index", parseOldIndex)
+	index, errIndex := readable(ctx, s, server, "days/index", parseJSON[oldIndex])
 	today, errToday := readable(ctx, s, server, "days/today", parseJSON[header])
 	if err := errors.Join(errAll, errNewer, errIndex, errToday); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (s *stored) oldShard(ctx context.Context, n int) ([]byte, error) {
 // then those that are recorded in the newest one, where it can be read.
 func (s *stored) addSegment(ctx context.Context, i, n int, lines map[string]*line) error {
 	seg, isNewest := s.old.Segments[i], i == len(s.old.Segments)-1
-	count := 1 << seg.Bits
+	count := 1 << min(seg.Bits, 12) // more are not plausible
 	for at := n % count; at < count; at += shards {
 		name := fmt.Sprintf("days/%d/%d", seg.ID, at)
 		sh, err := readable(ctx, s.store, s.server, name, parseOldEntry)
@@ -103,48 +102,45 @@ func (s *stored) addSegment(ctx context.Context, i, n int, lines map[string]*lin
 			}
 		}
 		for text := range bytes.Lines(sh.lines) {
-			key, total, days, ok := cutOldLine(text)
-			if !ok || shardOf(key) != n {
-				continue
-			}
-			l := lines[string(key)]
-			if l == nil { // it is forgotten, but for its days
-				l = &line{key: key, Count: Count{minute: s.old.Recorded.begin()}}
-				lines[string(key)] = l
-			}
-			l.addOldDays(dayOf(sh.begin), days)
-			if isNewest {
-				l.N = total
+			if of := cutOldLine(text); of != nil && shardOf(of.key) == n {
+				s.addOldLine(lines, of, dayOf(sh.begin), isNewest)
 			}
 		}
 	}
 	return nil
 }
 
-// addOldDays adds days in a row.
-func (l *line) addOldDays(first day, days []byte) {
-	var counts [mostOldDays]uint64
-	parseDays(days, counts[:])
-	for i, n := range counts {
+// cutOldLine reads a line with a total and days, the oldest first, and returns nil if it is none.
+func cutOldLine(text []byte) *line {
+	key, numbers, _ := bytes.Cut(text, []byte(" "))
+	total, days, _ := bytes.Cut(numbers, []byte(" "))
+	l := new(line)
+	if !l.parse(fmt.Appendf(nil, "%s %s 0 %s", key, total, days)) {
+		return nil
+	}
+	return l
+}
+
+// addOldLine adds to lines what a key had since a day. If it is the newest line its total counts.
+func (s *stored) addOldLine(lines map[string]*line, of *line, first day, isNewest bool) {
+	l := lines[string(of.key)]
+	if l == nil { // it is forgotten, but for its days
+		l = &line{key: of.key, Count: Count{minute: s.old.Recorded.begin()}}
+		lines[string(of.key)] = l
+	}
+	for i, n := range of.days {
 		if d := first + day(i); n > 0 && d > l.day()-DaysKept {
 			l.add(d.begin(), n)
 		}
+	}
+	if isNewest {
+		l.N = of.N
 	}
 }
 
 func parseJSON[T any](b []byte) (*T, error) {
 	value := new(T)
 	return value, json.Unmarshal(b, value)
-}
-
-func parseOldIndex(b []byte) (*oldIndex, error) {
-	x, err := parseJSON[oldIndex](b)
-	for _, seg := range x.Segments {
-		if seg.Bits < 0 || seg.Bits > 12 {
-			return nil, fmt.Errorf("a segment has 2^%d shards", seg.Bits)
-		}
-	}
-	return x, err
 }
 
 // oldEntry is an entry with lines of keys. Its first line is one of these:
@@ -173,18 +169,6 @@ func parseOldEntry(b []byte) (*oldEntry, error) {
 		e.begin, err = time.Parse(layout, begin)
 	}
 	return e, err
-}
-
-// mostOldDays is how many days there are at most. More are not plausible.
-const mostOldDays = 4 * DaysKept
-
-func cutOldLine(line []byte) (key []byte, total uint64, days []byte, ok bool) {
-	fields := bytes.Split(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
-	if len(fields) != 3 || len(fields[0]) == 0 {
-		return nil, 0, nil, false
-	}
-	total, err := strconv.ParseUint(string(fields[1]), 10, 64)
-	return fields[0], total, fields[2], err == nil
 }
 
 // deleteOldEntries deletes what older versions have stored of this server.

@@ -12,22 +12,15 @@ type past struct {
 	total  uint64 // of all keys
 }
 
-// topKey is a key that is among those used most.
-type topKey struct {
-	Key   string `json:"key"`
-	N     uint64 `json:"n"`
-	total uint64 // by shards
-}
-
 // topKeys is how many of the keys used most are known, topDays in how many days, with today.
 const topKeys, topDays = 100, 30
 
 // addTop adds a key to those used most, of which the first topKeys are sorted.
-func addTop[T string | []byte](top []topKey, key T, n, total uint64) []topKey {
+func addTop[T string | []byte](top []Used, key T, n, total uint64) []Used {
 	if len(top) >= topKeys && n < top[topKeys-1].N {
 		return top
 	}
-	top = append(top, topKey{string(key), n, total})
+	top = append(top, Used{string(key), n, total})
 	if len(top) == topKeys || len(top) >= 2*topKeys {
 		return cutTop(top)
 	}
@@ -35,8 +28,8 @@ func addTop[T string | []byte](top []topKey, key T, n, total uint64) []topKey {
 }
 
 // cutTop returns the keys that are used most, most first.
-func cutTop(top []topKey) []topKey {
-	slices.SortFunc(top, func(a, b topKey) int {
+func cutTop(top []Used) []Used {
+	slices.SortFunc(top, func(a, b Used) int {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Key, b.Key))
 	})
 	return top[:min(len(top), topKeys)]

@@ -85,7 +85,7 @@ func (c *calendar) daysOf(key string) map[int]uint64 {
 		l.eachDay(w.add)
 	}
 	days := map[int]uint64{}
-	for _, d := range w.days {
+	for _, d := range w {
 		if d.N > 0 {
 			days[int(dayOf(d.Date)-dayOf(noon))] = d.N
 		}
