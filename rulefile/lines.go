@@ -54,8 +54,8 @@ func (l *lineReader) next() ([]byte, error) {
 }
 
 // LoneReturn is what is wrong with a line in which another one begins behind a carriage return.
-const LoneReturn = "a line ends in a carriage return alone here, and what follows would belong to " +
-	"it; save the file with the line ends of Unix or Windows"
+const LoneReturn = "a line ends in a carriage return alone here, and what follows would belong " +
+	"to it; save the file with the line ends of Unix or Windows"
 
 // saysSomething reports whether a line is neither blank nor a comment.
 func saysSomething(line []byte) bool {

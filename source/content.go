@@ -248,8 +248,8 @@ func errEmpty(f rulefile.Format) error {
 	if f == rulefile.JSON {
 		return errors.New("it is empty; a file without rules is written {}")
 	}
-	return errors.New("it is empty; write a rule, or, if it may be empty, allow_empty into the block " +
-		"of the source")
+	return errors.New("it is empty; write a rule, or, if it may be empty, allow_empty into the " +
+		"block of the source")
 }
 
 // parseExpectations reads a JSON object from request path to expectation, of a file or entry of a

@@ -13,7 +13,8 @@ func TestALineThatEndsInACarriageReturnAloneIsAnError(t *testing.T) {
 		rulefile.Redirects: "/a https://a.example\n# see below\r/b https://b.example\r\n",
 		rulefile.CSV:       "from,to\ra,https://a.example\rb,https://b.example\r",
 	} {
-		_, err := rulefile.Reading{}.Read(strings.NewReader(text), format, "links", func(resolver.Rule) {})
+		none := func(resolver.Rule) {}
+		_, err := rulefile.Reading{}.Read(strings.NewReader(text), format, "links", none)
 		if err == nil || !strings.Contains(err.Error(), "carriage return alone") {
 			t.Errorf("%v: %v", format, err)
 		}
