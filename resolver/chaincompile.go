@@ -167,15 +167,11 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 	}
 }
 
-// freeTemplateChains is how many chains through templates are followed, whatever is written.
-const freeTemplateChains = 2000
-
 // follow follows the chain of a rule through templates, with as much work as it may take. It begins
 // at the path that the rule leads to. The chains of all rules have a budget together, so that
 // compiling costs what the rules are worth: those beyond it are errors.
 func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int64) chainEnd {
-	const always, times int64 = freeTemplateChains * requestWork, requestWork / 200
-	left := always + times*int64(c.written) - c.worked
+	left := c.mostWork() - c.worked
 	s := stepper{
 		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
 		work: work{left: min(left, most)}, at: splitPath{text: at},

@@ -2,7 +2,6 @@ package resolver
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -38,16 +37,11 @@ type Compiler struct {
 	inOrder []int32
 	atSite  siteEnds
 	full    bool // whether the arena is
-	// stored is the memory that compiled rules take so far, in bytes.
-	stored int
+	extent
 	// shared are long parts of destinations that lie in the arena once, by their text.
 	shared map[string]ref
 	// made are long queries and fragments of chains, by what they are made of.
 	made map[embedded]queryAndFragment
-	// written is the text of all rules, derived what chains have made of it: both in bytes. Worked
-	// is the work that chains through templates took. Modal is how many rules say a query mode.
-	written, derived, modal int
-	worked                  int64
 	// failures are the errors that rules answer with, templateFailures those of templates by number.
 	failures         []error
 	templateFailures []error
@@ -131,35 +125,22 @@ func (c *Compiler) Add(rule Rule) {
 		c.addInternal(rule, value, source) // for its key alone, of which a duplicate is an error, too
 		return
 	}
-	c.addLiteral(rule, value, source)
+	r := c.newRecord(rule, value, source)
+	c.addRecord(&r, 1)
+	c.addLiteral(rule, value, &r)
 	c.warnOfRule(rule, value)
 }
 
-// addLiteral adds a good rule without variables, whose canonical key is c.key.
-func (c *Compiler) addLiteral(rule Rule, value parsedValue, source int) {
-	switch {
-	case value.internal:
-		c.addInternal(rule, value, source)
-	case value.outcome != "":
-		c.addOutcome(rule, source)
-	default:
-		c.addAbsolute(rule, value, source)
+// addLiteral adds a good rule without variables, with its record.
+func (c *Compiler) addLiteral(rule Rule, value parsedValue, r *record) {
+	if value.internal {
+		c.addInternal(rule, value, r.position.source)
+		return
 	}
-}
-
-// count counts what a rule says.
-func (c *Compiler) count(rule Rule) {
-	c.written += len(rule.Key) + len(rule.Value)
-	if rule.Query != QueryDefault {
-		c.modal++
-	}
-}
-
-// uncount takes back that a rule has been counted.
-func (c *Compiler) uncount(rule Rule) {
-	c.written -= len(rule.Key) + len(rule.Value)
-	if rule.Query != QueryDefault {
-		c.modal--
+	at := c.store(r)
+	c.enter(r.key, at, rule.Exact)
+	if rule.Value == PassValue {
+		c.passing = append(c.passing, at)
 	}
 }
 
@@ -238,33 +219,22 @@ func (c *Compiler) report(err placedError) {
 	}
 }
 
-// addAbsolute compiles a rule with an absolute destination, whose canonical key is c.key.
-func (c *Compiler) addAbsolute(rule Rule, value parsedValue, source int) {
-	mode := c.opts.queryOf(rule.Query)
-	c.query = mode.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
-	r := record{
-		key:       text(c.key),
-		base:      value.url.Origin() + value.url.Path,
-		query:     text(c.query),
-		fragment:  value.url.Hash(),
-		status:    c.opts.statusOf(rule),
-		ownStatus: rule.Status,
-		mode:      rule.Query,
-	}
-	r.describe(rule, source)
-	c.enter(text(c.key), c.store(&r), rule.Exact)
-}
-
-// addOutcome compiles a rule that is gone or passes, whose canonical key is c.key.
-func (c *Compiler) addOutcome(rule Rule, source int) {
+// newRecord returns the record of a good rule whose canonical key is c.key, without what its chain
+// makes of it. It is good until c.key and c.query are used for another rule.
+func (c *Compiler) newRecord(rule Rule, value parsedValue, source int) record {
 	r := record{key: text(c.key)}
-	r.setOutcome(rule.Value)
-	r.describe(rule, source)
-	at := c.store(&r)
-	c.enter(text(c.key), at, rule.Exact)
-	if rule.Value == PassValue {
-		c.passing = append(c.passing, at)
+	switch {
+	case value.internal:
+	case value.outcome != "":
+		r.setOutcome(value.outcome)
+	default:
+		mode := c.opts.queryOf(rule.Query)
+		c.query = mode.appendConstantQuery(c.query[:0], &c.merger, value.url.Query, "")
+		r.base, r.query, r.fragment = value.url.Origin()+value.url.Path, text(c.query), value.url.Hash()
+		r.status, r.ownStatus, r.mode = c.opts.statusOf(rule), rule.Status, rule.Query
 	}
+	r.describe(rule, source)
+	return r
 }
 
 // addInternal keeps a rule with an internal redirect, whose canonical key is c.key. It is compiled
@@ -287,55 +257,47 @@ func (c *Compiler) store(r *record) ref {
 
 func (c *Compiler) storeBytes(b []byte) ref {
 	at, ok := c.table.arena.add(b)
-	c.stored += len(b)
-	c.full = c.full || !ok || int64(c.stored) > c.opts.maxSize
+	c.full = c.full || !ok
 	return at
 }
 
 // longPart is the length of parts of destinations that are worth sharing, in bytes.
 const longPart = 256
 
-// share stores the long parts of a chain's record where all records that have them refer to them.
-// Thousands of keys can lead to one long URL.
+// share counts what a chain makes of a rule. It stores long parts where all records that have them
+// refer to them: thousands of keys can lead to one long URL.
 func (c *Compiler) share(r *record) {
+	if r.flags.has(noDestination) {
+		return
+	}
 	for i, part := range [...]string{r.base, r.query, r.fragment} {
 		if len(part) < longPart {
+			c.chained += len(part)
 			continue
 		}
-		at, stored := c.shared[part]
-		if !stored {
-			at = c.storeBytes([]byte(part))
-			if c.shared == nil {
-				c.shared = map[string]ref{}
+		at, known := c.shared[part]
+		if !known {
+			c.chained += len(part)
+			if at = r.shared[i]; at == 0 {
+				at = c.storeBytes([]byte(part))
 			}
-			if !c.full {
-				c.shared[text(c.table.arena.bytes(at)[:len(part)])] = at
-			}
+			c.noteShared(at, len(part))
 		}
-		r.shared[i] = at
+		if r.shared[i] == 0 {
+			r.shared[i] = at
+		}
 	}
 }
 
-// What chains may make of rules in bytes, always and as a multiple of what is written.
-const derivedAlways, derivedTimes = 16 << 20, 64
-
-// derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
-// together have made too much of what is written: compiling costs what the rules are worth.
-func (c *Compiler) derive(rule Rule, bytes int) bool {
-	c.derived += bytes
-	if c.derived <= derivedAlways+derivedTimes*c.written {
-		return true
+// noteShared keeps where a long part lies.
+func (c *Compiler) noteShared(at ref, length int) {
+	if c.full {
+		return
 	}
-	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make destinations of %d "+
-		"bytes out of rules of %d; lead the rule to a URL, or shorten what the chain appends",
-		c.derived, c.written))
-	return false
-}
-
-// tooLarge returns the error of rules that take too much memory.
-func (c *Compiler) tooLarge() error {
-	return fmt.Errorf("%w: compiled they take more than %s; allow more with max_size, or serve "+
-		"them by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
+	if c.shared == nil {
+		c.shared = map[string]ref{}
+	}
+	c.shared[text(c.table.arena.bytes(at)[:length])] = at
 }
 
 // sizeText returns a number of bytes, exactly, in the largest unit of which it is a multiple.
@@ -363,19 +325,16 @@ func (c *Compiler) enter(key string, at ref, exact bool) {
 // added, or it is ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.full {
-		return nil, c.tooLarge()
+		return nil, c.checkSize()
 	}
 	rules := c.fillTable()
 	c.enterTemplates()
-	if len(c.errs) > 0 {
-		return nil, c.ruleErrors()
+	if err := c.checkRules(); err != nil {
+		return nil, err
 	}
-	if c.compileChains(); len(c.errs) > 0 {
-		return nil, c.ruleErrors()
-	}
-	c.stored += slotSize * c.table.slots.n
-	if c.full || int64(c.stored) > c.opts.maxSize {
-		return nil, c.tooLarge()
+	c.compileChains()
+	if err := c.checkRules(); err != nil {
+		return nil, err
 	}
 	c.added = pieces[addedRule]{}
 	c.table.arena.trim()
@@ -392,10 +351,19 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	return rs, nil
 }
 
+// checkRules returns what has been found to be wrong with the rules, or with all of them together.
+func (c *Compiler) checkRules() error {
+	if len(c.errs) > 0 {
+		return c.ruleErrors()
+	}
+	return c.checkSize()
+}
+
 // compileChains follows all chains, stores what the rules with internal redirects come to, and
 // warns of what depends on all rules.
 func (c *Compiler) compileChains() {
 	c.opts.modes = c.modal > 0
+	c.resetChains()
 	c.orderInternalRules()
 	c.orderPasses()
 	c.warningGroup = ofChains
@@ -414,12 +382,13 @@ func (c *Compiler) compileChains() {
 
 // ruleset returns what has been compiled.
 func (c *Compiler) ruleset() *Ruleset {
+	c.opts.modes = c.modal > 0
 	rs := &Ruleset{
 		table: c.table, templates: c.templates, opts: c.opts, sources: c.sources.all,
 		failures: c.failures, templateFailures: c.templateFailures,
 		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite, concerns: c.concerns,
-		written: c.written, modal: c.modal, stored: c.stored,
-		moved: moved{places: pages[place]{n: c.table.slots.n}},
+		extent: c.extent,
+		moved:  moved{places: pages[place]{n: c.table.slots.n}},
 	}
 	rs.table.internalRules = pieces[internalRule]{}
 	for _, this := range c.internalInOrder() {

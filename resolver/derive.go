@@ -64,14 +64,19 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	if d.inTemplates {
 		d.changeTemplates()
 	}
-	if d.concernsChains() {
+	if d.followed = d.concernsChains(); d.followed {
+		d.c.resetChains()
+	}
+	err := d.checkRules()
+	if err == nil && d.followed {
 		d.follow()
+		err = d.checkRules()
 	}
 	switch {
-	case len(d.c.errs) > 0:
-		return nil, Difference{}, d.ruleErrors()
 	case d.c.full:
 		return d.compileAnew()
+	case err != nil:
+		return nil, Difference{}, err
 	}
 	next := d.ruleset()
 	return next, d.difference(next), nil
@@ -87,7 +92,7 @@ func (d *derivation) begin() {
 		moved:    d.moved, concerns: before.concerns, atSite: before.atSite,
 		failures: before.failures, templateFailures: before.templateFailures,
 		errs: d.errs, wrong: len(d.errs), warningGroup: ofRules,
-		written: before.written, modal: before.modal, stored: before.stored,
+		extent: before.extent,
 	}
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
 	d.touched, d.rewarned = map[int]bool{}, map[string]bool{}
@@ -127,6 +132,14 @@ func (d *derivation) collapse(changes []RuleChange) {
 			d.literal = append(d.literal, key.key)
 		}
 	}
+}
+
+// checkRules returns what is wrong with the rules, or with all of them together.
+func (d *derivation) checkRules() error {
+	if len(d.c.errs) > 0 {
+		return d.ruleErrors()
+	}
+	return d.c.checkSize()
 }
 
 // ruleErrors returns what is wrong with the rules, in the order of their places.
@@ -193,7 +206,7 @@ func (d *derivation) changeKey(key string) {
 	entry, at := d.before.find(key)
 	was := d.rulesBefore(key, entry)
 	now := d.rulesNow(key, was)
-	d.count(was, now)
+	d.count(key, was, now)
 	d.shadow(key, was, now)
 	d.warnOf(was, now)
 	var serving *rankedRule
@@ -249,13 +262,17 @@ func (d *derivation) rulesNow(key string, was []rankedRule) (now []rankedRule) {
 	return now
 }
 
-// count counts what rules say that are gone, and that are new.
-func (d *derivation) count(was, now []rankedRule) {
+// count counts the rules of a key that are new, and no longer those that are gone.
+func (d *derivation) count(key string, was, now []rankedRule) {
+	c := d.c
+	c.key = append(c.key[:0], key...)
 	for _, r := range was {
-		d.c.uncount(r.rule)
+		c.uncount(r.rule)
+		c.countRecord(r.rule, -1)
 	}
 	for _, r := range now {
-		d.c.count(r.rule)
+		c.count(r.rule)
+		c.countRecord(r.rule, 1)
 	}
 }
 
@@ -299,6 +316,7 @@ func (d *derivation) warnOf(was, now []rankedRule) {
 func (d *derivation) remove(entry slot, at int) {
 	d.touched[at] = true
 	d.gone += d.c.table.recordSize(entry.ref())
+	d.c.table.forgetKey(d.c.table.key(entry.ref()))
 	d.c.table.slots.set(at, entry|slotRemoved)
 	d.moved.set(at, 0)
 }
@@ -308,7 +326,9 @@ func (d *derivation) serve(key string, r rankedRule) {
 	c := d.c
 	c.rank, c.key = r.rank, append(c.key[:0], key...)
 	value, _ := parseValue(r.rule.Value)
-	c.addLiteral(r.rule, value, c.sources.number(source{r.rule.Position.Source, r.rank}))
+	from := c.sources.number(source{r.rule.Position.Source, r.rank})
+	made := c.newRecord(r.rule, value, from)
+	c.addLiteral(r.rule, value, &made)
 	added := c.added.at(c.added.n - 1)
 	at, _ := c.table.insert(added.hash, added.slot)
 	if d.before.table.slots.at(at) == 0 {

@@ -7,14 +7,14 @@ func (d *derivation) changeTemplates() {
 	d.ownShadowed()
 	for _, t := range d.before.templates.all() {
 		c.uncount(t.rule)
-		c.stored -= templateSize(t.rule)
+		c.compiled -= templateSize(t.rule)
 		d.keepTemplate(t.rule, d.before.sources[t.source].rank, t.Key())
 	}
 	for key, rule := range d.before.shadowed {
 		if IsTemplate(key.key) {
 			c.uncount(rule)
 			delete(c.shadowed, key)
-			c.stored -= templateSize(rule)
+			c.compiled -= templateSize(rule)
 			d.keepTemplate(rule, key.rank, key.key)
 		}
 	}
@@ -48,13 +48,15 @@ func (d *derivation) concernsChains() bool {
 			return true
 		}
 	}
-	return d.inTemplates || d.hasTold && len(before.passing) > 0 ||
+	if d.inTemplates || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0) {
+		return true
+	}
+	return d.hasTold && len(before.passing) > 0 ||
 		d.hasMoved && (len(before.internal) > 0 || len(before.passing) > 0 || before.templates != nil)
 }
 
 // follow follows all chains again.
 func (d *derivation) follow() {
-	d.followed = true
 	c := d.c
 	for _, at := range d.before.internal {
 		if !d.touched[int(at)] {

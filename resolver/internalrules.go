@@ -94,8 +94,8 @@ func (c *Compiler) storeInternalRules() {
 			c.atSite.add(this.rule)
 		}
 		at := this.old
-		if at == 0 || !c.isRecord(at, r) {
-			c.share(&r)
+		isKept := at != 0 && c.isRecord(at, &r)
+		if c.share(&r); !isKept {
 			at = c.store(&r)
 		}
 		if this.old != 0 && at != this.old {
@@ -107,13 +107,19 @@ func (c *Compiler) storeInternalRules() {
 	c.failures = failures.all
 }
 
-// isRecord reports whether a record is the one of an entry, but for where its rule stands.
-func (c *Compiler) isRecord(at ref, r record) bool {
+// isRecord reports whether a record is the one of an entry, but for where its rule stands. It lets
+// it share what that shares.
+func (c *Compiler) isRecord(at ref, r *record) bool {
 	var old record
 	old.decode(&c.table.arena, c.table.arena.bytes(at))
-	old.flags &^= longParts
+	shared := old.shared
+	old.shared, old.flags = r.shared, old.flags&^longParts
 	old.position.line, old.position.column = r.position.line, r.position.column
-	return old == r
+	if old != *r {
+		return false
+	}
+	r.shared = shared
+	return true
 }
 
 // failures are the errors that rules answer with. Equal ones have one number.

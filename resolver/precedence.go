@@ -29,7 +29,7 @@ const shadowed = -1
 // fillTable gives every rule its place in the table, reports duplicate keys, and returns the number
 // of rules that serve.
 func (c *Compiler) fillTable() int {
-	c.table.makeSlots(c.added.n)
+	c.table.slots = makePages[slot](slotsFor(c.added.n))
 	rules := 0
 	for n, added := range c.added.each() {
 		c.opts.pauseAfter(n)
@@ -37,6 +37,7 @@ func (c *Compiler) fillTable() int {
 		if inserted {
 			rules++
 		} else {
+			c.table.forgetKey(c.table.key(added.slot.ref()))
 			c.settle(n, c.table.slots.at(at).ref(), added.slot.ref())
 			at = shadowed
 		}

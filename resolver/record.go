@@ -194,6 +194,7 @@ func (r *record) decodeLongParts(a *arena, b []byte) []byte {
 		}
 		var at int
 		at, b = uvarint(b)
+		r.shared[i] = ref(at)
 		*part = text(a.bytes(ref(at))[:length])
 	}
 	return b
@@ -252,6 +253,15 @@ func uvarint(b []byte) (int, []byte) {
 	}
 	n, size := binary.Uvarint(b)
 	return int(n), b[size:]
+}
+
+// recordOverhead is about what a record takes beside its texts, in bytes.
+const recordOverhead = 16
+
+// size is about what a record takes, in bytes. It does not depend on where its rule stands.
+func (r *record) size() int {
+	return recordOverhead + len(r.key) + len(r.base) + len(r.query) + len(r.fragment) +
+		len(r.spelling) + len(r.value) + len(r.note)
 }
 
 // setFailure makes r the record of a rule whose requests are answered with the error of that

@@ -28,7 +28,7 @@ type Ruleset struct {
 	sum              rulesSum // that the digest is of
 
 	// What deriving another ruleset needs; see [Compiler] for the first ones.
-	written, modal, stored int
+	extent
 	// internal are the slots of the rules with internal redirects, passing those of the rules that
 	// pass, both in the order of compareRules.
 	internal, passing []int32

@@ -3,6 +3,8 @@ package resolver
 import (
 	"iter"
 	"math/bits"
+	"slices"
+	"strings"
 )
 
 // table finds the longest key that a path begins with. It is an open-addressed hash table over the
@@ -21,6 +23,8 @@ type table struct {
 	maxDepth  int
 	maxLength int // of keys, in bytes
 	foldCase  bool
+	// lengths and depthsOf are how many keys have each length and each depth.
+	lengths, depthsOf counts
 }
 
 // slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether
@@ -60,10 +64,8 @@ func tagOf(hash uint64) slot { return slot(hash<<34) & slotTagMask }
 // slotsPerKey keeps probing short: three fifths of the slots are used.
 const slotsPerKey = 5.0 / 3.0
 
-// makeSlots makes room for a number of keys.
-func (t *table) makeSlots(keys int) {
-	t.slots = makePages[slot](int(float64(keys)*slotsPerKey) + 1)
-}
+// slotsFor returns how many slots there are for a number of keys.
+func slotsFor(keys int) int { return int(float64(keys)*slotsPerKey) + 1 }
 
 // home returns where the search for a hash begins.
 func (t *table) home(hash uint64) int {
@@ -127,6 +129,7 @@ func (t *table) ruleAt(at ref, sources []source, m *moved) (rule Rule, from int)
 func (t *table) branch() table {
 	b := *t
 	b.arena, b.slots = t.arena.branch(), t.slots.branch()
+	b.lengths, b.depthsOf = slices.Clone(t.lengths), slices.Clone(t.depthsOf)
 	return b
 }
 
@@ -216,9 +219,44 @@ func (t *table) fetch(page *[pageLength]slot) (sum byte) {
 
 // noteKey lets paths be looked up to the length and the depth of a key.
 func (t *table) noteKey(length, depth int) {
+	t.lengths.add(length, 1)
+	t.depthsOf.add(depth, 1)
 	t.maxLength = max(t.maxLength, length)
 	t.depths |= depthBit(depth)
 	t.maxDepth = max(t.maxDepth, depth)
+}
+
+// forgetKey takes back that a key has been noted: what a lookup costs does not depend on rules that
+// have been removed.
+func (t *table) forgetKey(key string) {
+	t.lengths.add(len(key), -1)
+	t.depthsOf.add(strings.Count(key, "/")+1, -1)
+	t.maxLength, t.maxDepth, t.depths = t.lengths.last(), t.depthsOf.last(), 0
+	for depth, n := range t.depthsOf {
+		if n > 0 {
+			t.depths |= depthBit(depth)
+		}
+	}
+}
+
+// counts count by small numbers.
+type counts []int32
+
+func (c *counts) add(number, n int) {
+	if grown := number + 1 - len(*c); grown > 0 {
+		*c = append(*c, make(counts, grown)...)
+	}
+	(*c)[number] += int32(n)
+}
+
+// last returns the largest number that has been counted.
+func (c counts) last() int {
+	for number, n := range slices.Backward(c) {
+		if n > 0 {
+			return number
+		}
+	}
+	return 0
 }
 
 func depthBit(depth int) uint64 { return 1 << min(depth, 63) }

@@ -12,7 +12,7 @@ import (
 func collision(t *testing.T, seed uint64, prefix string, rules int) (stored, asked string) {
 	t.Helper()
 	var table table
-	table.makeSlots(rules)
+	table.slots = makePages[slot](slotsFor(rules))
 	type place struct {
 		tag  slot
 		home int

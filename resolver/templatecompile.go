@@ -14,7 +14,7 @@ func (c *Compiler) addTemplate(rule Rule) {
 	if !good {
 		return
 	}
-	c.stored += templateSize(rule)
+	c.compiled += templateSize(rule)
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
 	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, parsed, c.added.n})
 }

@@ -203,6 +203,7 @@ func (s *ruleStore) moveLines(
 type outside struct {
 	Digest   string
 	Len      int
+	Extent   extent
 	Rules    [3][]Rule
 	Serving  []Rule
 	AtSite   string
@@ -219,7 +220,7 @@ func ruleTexts(rules []Rule) []Rule {
 }
 
 func lookAt(rs *Ruleset, requests []Request) (o outside) {
-	o.Digest, o.Len, o.Warnings = rs.Digest(), rs.Len(), rs.Warnings()
+	o.Digest, o.Len, o.Extent, o.Warnings = rs.Digest(), rs.Len(), rs.extent, rs.Warnings()
 	for i := range o.Rules {
 		o.Rules[i] = ruleTexts(slices.Collect(rs.RulesOf(i)))
 	}
@@ -292,6 +293,12 @@ func checkDerivations(t *testing.T, seed uint64, most, derivations, every int) (
 	}
 	if served, err = store.compile(); err != nil { // so that there is room in the table
 		t.Fatal(err)
+	}
+	if r.IntN(4) == 0 { // so that some changes are too much
+		store.opts.MaxSize = served.size() + r.Int64N(1000)
+		if served, err = store.compile(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	anew := 0
 	for i := range derivations {
@@ -456,6 +463,22 @@ func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
 				t.Errorf("the keys are %q", keys)
 			}
 		})
+	}
+}
+
+func TestTheFirstRuleThatSaysAQueryModeChangesWhatClientsGet(t *testing.T) {
+	rules := benchRules(100) // so that there is room for changes
+	rs := mustCompile(t, rules, Options{})
+	rule := &rules[0]
+	rule.Query = QueryPreserve
+	_, difference, err := rs.With([]RuleChange{{Rule: rule}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled := mustCompile(t, rules, Options{})
+	if got, want := resultTexts(difference.Results), changesBetween(rs, compiled); len(want) != 1 ||
+		!slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
 	}
 }
 

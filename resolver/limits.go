@@ -1,0 +1,96 @@
+package resolver
+
+import "fmt"
+
+// extent is how much rules are together, which limits are about. It is the same whether they are
+// compiled, in whatever order, or derived from others: an edit is refused if the rules with it could
+// not be compiled.
+type extent struct {
+	// written is the text of all rules, in bytes. modal is how many of them say a query mode, literal
+	// how many have no variables.
+	written, modal, literal int
+	// compiled is what the rules take by themselves when they are compiled, in bytes, and chained what
+	// their chains add to that.
+	compiled, chained int
+	// derived is how many bytes of text chains have made, worked the work that they took through
+	// templates.
+	derived int
+	worked  int64
+}
+
+// count counts what a rule says.
+func (e *extent) count(rule Rule) { e.addWritten(rule, 1) }
+
+// uncount takes back that a rule has been counted.
+func (e *extent) uncount(rule Rule) { e.addWritten(rule, -1) }
+
+func (e *extent) addWritten(rule Rule, sign int) {
+	e.written += sign * (len(rule.Key) + len(rule.Value))
+	if rule.Query != QueryDefault {
+		e.modal += sign
+	}
+}
+
+// addRecord counts the record of a rule without variables, or takes that back with a sign of -1. It
+// is that of [Compiler.newRecord].
+func (e *extent) addRecord(r *record, sign int) {
+	e.literal += sign
+	e.compiled += sign * r.size()
+}
+
+// countRecord is addRecord for a rule whose canonical key is c.key.
+func (c *Compiler) countRecord(rule Rule, sign int) {
+	value, _ := parseValue(rule.Value)
+	r := c.newRecord(rule, value, 0)
+	c.addRecord(&r, sign)
+}
+
+// size is the memory that the rules take when they are compiled, in bytes.
+func (e *extent) size() int64 {
+	return int64(e.compiled) + int64(e.chained) + slotSize*int64(slotsFor(e.literal))
+}
+
+// resetChains forgets what has been counted of chains.
+func (e *extent) resetChains() { e.chained, e.derived, e.worked = 0, 0, 0 }
+
+// What chains may make of rules in bytes, always and as a multiple of what is written.
+const derivedAlways, derivedTimes = 16 << 20, 64
+
+// mostDerived is how many bytes chains may make.
+func (e *extent) mostDerived() int { return derivedAlways + derivedTimes*e.written }
+
+// freeTemplateChains is how many chains through templates are followed, whatever is written.
+const freeTemplateChains = 2000
+
+// mostWork is the work that chains may take through templates.
+func (e *extent) mostWork() int64 {
+	const always, times int64 = freeTemplateChains * requestWork, requestWork / 200
+	return always + times*int64(e.written)
+}
+
+// isExceeded reports whether the chains that have been followed are too much for what is written.
+func (e *extent) isExceeded() bool {
+	return e.derived > e.mostDerived() || e.worked > e.mostWork()
+}
+
+// derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
+// together have made too much of what is written: compiling costs what the rules are worth.
+func (c *Compiler) derive(rule Rule, bytes int) bool {
+	c.derived += bytes
+	if c.derived <= c.mostDerived() {
+		return true
+	}
+	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make destinations of %d "+
+		"bytes out of rules of %d; lead the rule to a URL, or shorten what the chain appends",
+		c.derived, c.written))
+	return false
+}
+
+// checkSize returns the error of rules that take too much memory, nil for others.
+func (c *Compiler) checkSize() error {
+	if !c.full && c.size() <= c.opts.maxSize {
+		return nil
+	}
+	return fmt.Errorf("%w: compiled they take more than %s; allow more with max_size, or serve "+
+		"them by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
+}

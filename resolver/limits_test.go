@@ -1,0 +1,77 @@
+package resolver
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// longRule leads to a long URL, and so lets chains take more.
+func longRule(i int) Rule {
+	return Rule{Key: fmt.Sprint("w", i), Value: "https://w.example/" + strings.Repeat("w", 60_000)}
+}
+
+func TestARuleIsNotRemovedThatTheChainsOfOthersNeed(t *testing.T) {
+	makes := []Rule{{Key: "end", Value: "https://x.example"},
+		{Key: "long", Value: "/end/" + strings.Repeat("p", 50_000)}}
+	for i := range 225 {
+		makes = append(makes, Rule{Key: fmt.Sprint("a", i), Value: fmt.Sprint("/long/", i)})
+	}
+	t.Run("text", func(t *testing.T) { checkRemovals(t, makes) })
+	t.Run("work", func(t *testing.T) {
+		if os.Getenv("SHORTLINK_SLOW") == "" {
+			t.Skip("it takes ten seconds; set SHORTLINK_SLOW=1 to run it")
+		}
+		works := numberedChain("g%d/{+x}", "/g%d/{+x}")
+		for i := range 13 {
+			works[i].Value += "/{+x}"
+		}
+		for i := range 2200 {
+			works = append(works, Rule{Key: fmt.Sprint("a", i), Value: fmt.Sprint("/g0/b/c/", i)})
+		}
+		checkRemovals(t, works)
+	})
+}
+
+// checkRemovals adds long rules until there is enough of them, and removes them again.
+func checkRemovals(t *testing.T, rules []Rule) {
+	t.Helper()
+	var rs *Ruleset
+	var inRules error
+	added := 0
+	for ; rs == nil && added < 100; added++ {
+		rules = append(rules, longRule(added))
+		rs, inRules = Compile(rules, Options{})
+	}
+	if inRules != nil {
+		t.Fatalf("with %d long rules: %v", added, inRules)
+	}
+	_, want := Compile(rules[:len(rules)-1], Options{})
+	if _, _, err := rs.With([]RuleChange{{Key: longRule(added - 1).Key}}); want == nil || err == nil ||
+		err.Error() != want.Error() {
+		t.Errorf("%.300v\nwant %.300v", err, want)
+	}
+}
+
+func TestAnEditIsRefusedAfterWhichTheRulesTakeTooMuch(t *testing.T) {
+	var rules []Rule
+	for i := range 1000 {
+		rules = append(rules, Rule{Key: fmt.Sprint("key", i), Value: "https://x.example/"})
+	}
+	options := Options{MaxSize: 70_000}
+	rs := mustCompile(t, rules, options)
+	for i := range 5000 {
+		rule := Rule{Key: fmt.Sprint("more", i), Value: "https://y.example/"}
+		rules = append(rules, rule)
+		next, _, err := rs.With([]RuleChange{{Rule: &rule}})
+		if _, wanted := Compile(rules, options); fmt.Sprint(err) != fmt.Sprint(wanted) {
+			t.Fatalf("with %d rules: %v, want %v", len(rules), err, wanted)
+		}
+		if err != nil {
+			return
+		}
+		rs = next
+	}
+	t.Error("all of them are accepted")
+}
