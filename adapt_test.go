@@ -14,16 +14,11 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 var update = flag.Bool("update", false, "write what is into testdata/adapt")
-
-// adapt turns a Caddyfile into JSON.
-func adapt(caddyfile string) ([]byte, error) {
-	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile),
-		map[string]any{"filename": "Caddyfile"})
-	return adapted, err
-}
 
 // Each file holds a Caddyfile and, below a line of dashes, what becomes of it: JSON, or
 // the whole error. There <here> is the directory of the Caddyfile.
@@ -60,7 +55,7 @@ func TestACaddyfileBecomesWhatIsWrittenBelowIt(t *testing.T) {
 // adaptOrError returns the configuration, which Caddy has to accept, or the error.
 func adaptOrError(t *testing.T, caddyfile string) string {
 	t.Helper()
-	adapted, err := adapt(caddyfile)
+	adapted, err := testcaddy.Adapt(caddyfile)
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -92,7 +87,7 @@ func TestAKeyThatStandsInTheCaddyfileAndInAnImportedFileIsAnError(t *testing.T) 
 	if err := os.WriteFile(imported, []byte("github https://example.com\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := adapt(
+	_, err := testcaddy.Adapt(
 		"http://localhost:8080 {\n\tshortlink {\n\t\tgithub https://github.com\n\t\timport " + imported +
 			"\n\t}\n}\n")
 	if err == nil {
@@ -109,14 +104,14 @@ func TestAKeyThatStandsInTheCaddyfileAndInAnImportedFileIsAnError(t *testing.T) 
 // not Caddy's.
 func TestRelativePathsAreRelativeToTheCaddyfile(t *testing.T) {
 	dir := t.TempDir()
-	mustDo(t, os.Mkdir(filepath.Join(dir, "more"), 0o700))
+	testcaddy.Must(t, os.Mkdir(filepath.Join(dir, "more"), 0o700))
 	for path, content := range map[string]string{
 		"links.json":         `{"a": "https://a.example"}`,
 		"expect.json":        `{"/a": "https://a.example", "/b": "https://b.example"}`,
 		"more/sources.caddy": "from file links.json\n",
 		"more/links.json":    `{"b": "https://b.example"}`,
 	} {
-		write(t, filepath.Join(dir, path), content)
+		testcaddy.Write(t, filepath.Join(dir, path), content)
 	}
 	const caddyfile = `http://localhost {
 	shortlink {
@@ -129,20 +124,20 @@ func TestRelativePathsAreRelativeToTheCaddyfile(t *testing.T) {
 `
 	filename := map[string]any{"filename": filepath.Join(dir, "Caddyfile")}
 	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), filename)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	_, handler, _ := strings.Cut(string(adapted), `"handler":"shortlink",`)
 	handler, _, _ = strings.Cut(handler, `}]}`)
-	if _, err := provision(t, "{"+handler+"}]}"); err != nil {
+	if _, err := testcaddy.Provision(t, "{"+handler+"}]}"); err != nil {
 		t.Errorf("%s: %v", adapted, err)
 	}
 }
 
 func TestRelativePathsInJSONAreRelativeToTheWorkingDirectory(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "links.json"), `{"a": "https://a.example"}`)
+	testcaddy.Write(t, filepath.Join(dir, "links.json"), `{"a": "https://a.example"}`)
 	t.Chdir(dir)
 	const config = `{"sources": [{"source": "file", "path": "links.json"}]}`
-	if _, err := provision(t, config); err != nil {
+	if _, err := testcaddy.Provision(t, config); err != nil {
 		t.Error(err)
 	}
 }
@@ -157,7 +152,7 @@ func TestAPlaceholderIsReportedByTheShorthandThatStandsThere(t *testing.T) {
 		"{http.request.x.y}":  "the placeholder {http.request.x.y}" + why,
 		"{http.shortlink.no}": "the placeholder {http.shortlink.no}" + why,
 	} {
-		_, err := adapt("go.example {\n shortlink {\n a https://a.example/" + written + "\n }\n}")
+		_, err := testcaddy.Adapt("go.example {\n shortlink {\n a https://a.example/" + written + "\n }\n}")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", written, err)
 		}
@@ -171,7 +166,7 @@ func TestACaddyfileThatIsNotUTF8IsRefusedWithItsLine(t *testing.T) {
 		"expect /\xe4 https://a.example", "a/{\xe4} https://a.example/{\xe4}", "name \xe4",
 	} {
 		t.Run(line, func(t *testing.T) {
-			_, err := adapt("http://localhost {\n\tshortlink {\n\t\tb /c\n\t\t" + line + "\n\t}\n}\n")
+			_, err := testcaddy.Adapt("http://localhost {\n\tshortlink {\n\t\tb /c\n\t\t" + line + "\n\t}\n}\n")
 			const want = "Caddyfile:4: this line is no Unicode text: save the file as UTF-8"
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
@@ -185,7 +180,7 @@ func TestAShorthandIsAVariableAlsoByItsFullName(t *testing.T) {
 	for i, name := range []string{"uri", "http.request.uri"} {
 		rule := "a/{" + name + "} https://a.example/{" + name + "}"
 		var err error
-		if adapted[i], err = adapt("http://localhost {\n\tshortlink {\n\t\t" + rule + "\n\t}\n}\n"); err != nil {
+		if adapted[i], err = testcaddy.Adapt("http://localhost {\n\tshortlink {\n\t\t" + rule + "\n\t}\n}\n"); err != nil {
 			t.Fatal(err)
 		}
 	}

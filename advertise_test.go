@@ -14,14 +14,16 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // advertising starts a Caddy whose pages come from a handler behind the rules.
-func advertising(t *testing.T, pages http.HandlerFunc, block string) *server {
+func advertising(t *testing.T, pages http.HandlerFunc, block string) *testcaddy.Server {
 	t.Helper()
 	upstream := httptest.NewServer(pages)
 	t.Cleanup(upstream.Close)
-	return serve(t, "shortlink {\n"+block+"\n}\nreverse_proxy "+upstream.URL)
+	return testcaddy.Serve(t, "shortlink {\n"+block+"\n}\nreverse_proxy "+upstream.URL)
 }
 
 const shortGuide = `<http://go.example/g>; rel="shortlink"`
@@ -45,24 +47,24 @@ func TestAPageTellsItsShortURL(t *testing.T) {
 		"/docs":            "",
 		"/docs/guide/more": `<http://go.example/g/more>; rel="shortlink"`,
 	} {
-		got := s.get(t, target)
-		if got.status != 200 || got.body != "page" || got.header.Get("Link") != want {
-			t.Errorf("%s: got %d %q with Link %q, want %q", target, got.status, got.body,
-				got.header.Get("Link"), want)
+		got := s.Get(t, target)
+		if got.Status != 200 || got.Body != "page" || got.Header.Get("Link") != want {
+			t.Errorf("%s: got %d %q with Link %q, want %q", target, got.Status, got.Body,
+				got.Header.Get("Link"), want)
 		}
-		if got := s.raw(t, "HEAD",
-			"HEAD "+target+" HTTP/1.1\r\nHost: go.example\r\nConnection: close\r\n\r\n").header.Get(
+		if got := s.Raw(t, "HEAD",
+			"HEAD "+target+" HTTP/1.1\r\nHost: go.example\r\nConnection: close\r\n\r\n").Header.Get(
 			"Link"); got != want {
 			t.Errorf("HEAD %s: Link %q, want %q", target, got, want)
 		}
-		if got := s.raw(t, "POST",
-			"POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").header.Get("Link"); got != "" {
+		if got := s.Raw(t, "POST",
+			"POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").Header.Get("Link"); got != "" {
 			t.Errorf("POST %s: Link %q", target, got)
 		}
 	}
-	if got := s.get(t, "/g"); got.location() != "302 http://go.example/docs/guide" ||
-		got.header["Link"] != nil {
-		t.Errorf("the short URL is answered with %s and %q", got.location(), got.header["Link"])
+	if got := s.Get(t, "/g"); got.Location() != "302 http://go.example/docs/guide" ||
+		got.Header["Link"] != nil {
+		t.Errorf("the short URL is answered with %s and %q", got.Location(), got.Header["Link"])
 	}
 }
 
@@ -72,8 +74,8 @@ func TestOnlySuccessesTellTheShortURL(t *testing.T) {
 		s := advertising(t, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(status)
 		}, "g /docs/guide\nadvertise http://go.example")
-		if got := s.get(t, "/docs/guide"); got.status != status || got.header.Get("Link") != want {
-			t.Errorf("%d: got %d with Link %q, want %q", status, got.status, got.header.Get("Link"), want)
+		if got := s.Get(t, "/docs/guide"); got.Status != status || got.Header.Get("Link") != want {
+			t.Errorf("%d: got %d with Link %q, want %q", status, got.Status, got.Header.Get("Link"), want)
 		}
 		caddy.Stop()
 	}
@@ -108,7 +110,7 @@ func TestLinksOfThePageStayAndAShortlinkAmongThemIsTheOne(t *testing.T) {
 			if !test.own {
 				want = append(slices.Clone(want), shortGuide)
 			}
-			if got := s.get(t, "/docs/guide").header["Link"]; !slices.Equal(got, want) {
+			if got := s.Get(t, "/docs/guide").Header["Link"]; !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -116,35 +118,35 @@ func TestLinksOfThePageStayAndAShortlinkAmongThemIsTheOne(t *testing.T) {
 }
 
 // files starts a Caddy with a file server behind the rules.
-func files(t *testing.T, more string) *server {
+func files(t *testing.T, more string) *testcaddy.Server {
 	t.Helper()
 	dir := t.TempDir()
-	mustDo(t, os.MkdirAll(filepath.Join(dir, "docs"), 0o755))
-	write(t, filepath.Join(dir, "docs", "guide"), strings.Repeat("guide ", 1000))
-	return serve(t,
+	testcaddy.Must(t, os.MkdirAll(filepath.Join(dir, "docs"), 0o755))
+	testcaddy.Write(t, filepath.Join(dir, "docs", "guide"), strings.Repeat("guide ", 1000))
+	return testcaddy.Serve(t,
 		"shortlink {\n g /docs/guide\n advertise http://go.example\n}\n"+more+"\nroot "+dir+"\nfile_server\nhandle_errors {\n respond oops\n}")
 }
 
 func TestFilesTellTheirShortURLAndAnUnchangedOneDoesNot(t *testing.T) {
 	s := files(t, "encode gzip")
-	got := s.get(t, "/docs/guide")
-	if got.status != 200 || len(got.body) != 6000 || got.header.Get("Link") != shortGuide {
-		t.Errorf("got %d, %d bytes, Link %q", got.status, len(got.body), got.header.Get("Link"))
+	got := s.Get(t, "/docs/guide")
+	if got.Status != 200 || len(got.Body) != 6000 || got.Header.Get("Link") != shortGuide {
+		t.Errorf("got %d, %d bytes, Link %q", got.Status, len(got.Body), got.Header.Get("Link"))
 	}
-	unchanged := s.get(t, "/docs/guide", "If-None-Match: "+got.header.Get("ETag"))
-	if unchanged.status != 304 || unchanged.header["Link"] != nil {
-		t.Errorf("got %d with Link %q", unchanged.status, unchanged.header["Link"])
+	unchanged := s.Get(t, "/docs/guide", "If-None-Match: "+got.Header.Get("ETag"))
+	if unchanged.Status != 304 || unchanged.Header["Link"] != nil {
+		t.Errorf("got %d with Link %q", unchanged.Status, unchanged.Header["Link"])
 	}
-	if part := s.get(t, "/docs/guide", "Range: bytes=0-4"); part.status != 206 ||
-		part.body != "guide" || part.header.Get("Link") != shortGuide {
-		t.Errorf("got %d %q with Link %q", part.status, part.body, part.header.Get("Link"))
+	if part := s.Get(t, "/docs/guide", "Range: bytes=0-4"); part.Status != 206 ||
+		part.Body != "guide" || part.Header.Get("Link") != shortGuide {
+		t.Errorf("got %d %q with Link %q", part.Status, part.Body, part.Header.Get("Link"))
 	}
-	if missing := s.get(t, "/docs/guide/missing"); missing.body != "oops" ||
-		missing.header["Link"] != nil {
-		t.Errorf("got %d %q with Link %q", missing.status, missing.body, missing.header["Link"])
+	if missing := s.Get(t, "/docs/guide/missing"); missing.Body != "oops" ||
+		missing.Header["Link"] != nil {
+		t.Errorf("got %d %q with Link %q", missing.Status, missing.Body, missing.Header["Link"])
 	}
-	if packed := s.get(t, "/docs/guide", "Accept-Encoding: gzip"); packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Link") != shortGuide {
-		t.Errorf("got %v", packed.header)
+	if packed := s.Get(t, "/docs/guide", "Accept-Encoding: gzip"); packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Link") != shortGuide {
+		t.Errorf("got %v", packed.Header)
 	}
 }
 
@@ -159,11 +161,11 @@ func TestAStreamedResponseIsSentAsItComes(t *testing.T) {
 		io.WriteString(w, "second\n")
 	}, "g /docs/guide\nadvertise http://go.example")
 	response, err := http.DefaultClient.Do(request(t, s, "/docs/guide"))
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	defer response.Body.Close()
 	body := bufio.NewReader(response.Body)
 	first, err := body.ReadString('\n')
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	more <- true // only now that the first line has arrived
 	second, err := body.ReadString('\n')
 	if first != "first\n" || second != "second\n" || err != nil ||
@@ -172,10 +174,10 @@ func TestAStreamedResponseIsSentAsItComes(t *testing.T) {
 	}
 }
 
-func request(t *testing.T, s *server, target string) *http.Request {
+func request(t *testing.T, s *testcaddy.Server, target string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequest("GET", "http://"+s.addr+target, nil)
-	mustDo(t, err)
+	r, err := http.NewRequest("GET", "http://"+s.Addr+target, nil)
+	testcaddy.Must(t, err)
 	r.Host = "go.example"
 	return r
 }
@@ -193,15 +195,15 @@ func TestAWebSocketPassesThrough(t *testing.T) {
 		line, _ := both.ReadString('\n')
 		io.WriteString(conn, "you said "+line)
 	}, "g /docs/guide\nadvertise http://go.example")
-	conn, err := net.Dial("tcp", s.addr)
-	mustDo(t, err)
+	conn, err := net.Dial("tcp", s.Addr)
+	testcaddy.Must(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, "GET /docs/guide HTTP/1.1\r\nHost: go.example\r\nUpgrade: "+
 		"websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: "+
 		"dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, nil)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	fmt.Fprint(conn, "hello\n")
 	echo, err := reader.ReadString('\n')
 	if response.StatusCode != 101 || response.Header["Link"] != nil || echo != "you said hello\n" ||
@@ -216,13 +218,13 @@ func TestHTTP2CarriesTheHeader(t *testing.T) {
 		fmt.Fprint(w, "page")
 	}))
 	defer upstream.Close()
-	s := serveWith(t, "servers {\n protocols h1 h2c\n}",
+	s := testcaddy.ServeWith(t, "servers {\n protocols h1 h2c\n}",
 		"shortlink {\n g /docs/guide\n advertise http://go.example\n}\nreverse_proxy "+upstream.URL)
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	response, err := (&http.Client{Transport: transport}).Do(request(t, s, "/docs/guide"))
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	defer response.Body.Close()
 	if body, err := io.ReadAll(response.Body); response.Proto != "HTTP/2.0" ||
 		string(body) != "page" || err != nil || response.Header.Get("Link") != shortGuide {
@@ -231,15 +233,15 @@ func TestHTTP2CarriesTheHeader(t *testing.T) {
 }
 
 // site loads a configuration whose first line names sites, with PORT in the place of a port.
-func site(t *testing.T, config string) (*server, error) {
+func site(t *testing.T, config string) (*testcaddy.Server, error) {
 	t.Helper()
-	s := &server{addr: freeAddress(t)}
-	_, port, _ := net.SplitHostPort(s.addr)
-	options := "{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " + storageDir(t) +
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
+	_, port, _ := net.SplitHostPort(s.Addr)
+	options := "{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " + testcaddy.StorageDir(t) +
 		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n\tservers " +
 		"{\n\t\ttrusted_proxies static 127.0.0.1\n\t}\n}\n"
-	adapted, err := adapt(options + strings.ReplaceAll(config, "PORT", port))
-	mustDo(t, err)
+	adapted, err := testcaddy.Adapt(options + strings.ReplaceAll(config, "PORT", port))
+	testcaddy.Must(t, err)
 	t.Cleanup(func() { caddy.Stop() })
 	return s, caddy.Load(adapted, true)
 }
@@ -290,12 +292,12 @@ func TestWithoutAnotherOriginShortURLsHaveThatOfThePage(t *testing.T) {
 	s, err := site(t, "http://go.example:PORT {\n shortlink {\n g /docs/guide\n "+
 		"advertise\n}\nrespond page\n}\nhttp://:PORT {\n shortlink {\n g /docs/guide\n "+
 		"advertise\n}\nrespond page\n}")
-	mustDo(t, err)
-	_, port, _ := net.SplitHostPort(s.addr)
+	testcaddy.Must(t, err)
+	_, port, _ := net.SplitHostPort(s.Addr)
 	link := func(header ...string) string {
-		return s.raw(t, "GET",
-			"GET /docs/guide HTTP/1.1\r\nHost: go.example:"+port+"\r\n"+lines(
-				header)+"Connection: close\r\n\r\n").header.Get("Link")
+		return s.Raw(t, "GET",
+			"GET /docs/guide HTTP/1.1\r\nHost: go.example:"+port+"\r\n"+testcaddy.HeaderLines(
+				header)+"Connection: close\r\n\r\n").Header.Get("Link")
 	}
 	if got := link(); got != `<http://go.example:`+port+`/g>; rel="shortlink"` {
 		t.Errorf("got %q", got)
@@ -306,8 +308,8 @@ func TestWithoutAnotherOriginShortURLsHaveThatOfThePage(t *testing.T) {
 	}
 	for _, host := range []string{"evil.example", "evil.example:" + port, "go.example:1",
 		"go.example:0", "x.go.example:" + port, "go.example:"} {
-		got := s.raw(t, "GET",
-			"GET /docs/guide HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n").header.Get("Link")
+		got := s.Raw(t, "GET",
+			"GET /docs/guide HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n").Header.Get("Link")
 		if got != "" {
 			t.Errorf("for the host %s: got %q", host, got)
 		}
@@ -318,37 +320,37 @@ func TestWithoutAnotherOriginShortURLsHaveThatOfThePage(t *testing.T) {
 }
 
 func TestAResponseWithoutABodyTellsTheShortURL(t *testing.T) {
-	s := serve(t, "shortlink {\n g /docs/guide\n advertise http://go.example\n}\nheader X y")
-	if got := s.get(t, "/docs/guide"); got.status != 200 || got.header.Get("X") != "y" ||
-		got.header.Get("Link") != shortGuide {
-		t.Errorf("got %d %v", got.status, got.header)
+	s := testcaddy.Serve(t, "shortlink {\n g /docs/guide\n advertise http://go.example\n}\nheader X y")
+	if got := s.Get(t, "/docs/guide"); got.Status != 200 || got.Header.Get("X") != "y" ||
+		got.Header.Get("Link") != shortGuide {
+		t.Errorf("got %d %v", got.Status, got.Header)
 	}
 }
 
 func TestARewrittenPathIsNoPage(t *testing.T) {
-	s := serve(t, "route {\n uri strip_prefix /v1\n shortlink {\n g /docs/guide\n advertise "+
+	s := testcaddy.Serve(t, "route {\n uri strip_prefix /v1\n shortlink {\n g /docs/guide\n advertise "+
 		"http://go.example\n }\n respond page\n}")
-	if got := s.get(t, "/v1/docs/guide"); got.body != "page" || got.header["Link"] != nil {
-		t.Errorf("got %q with Link %q", got.body, got.header["Link"])
+	if got := s.Get(t, "/v1/docs/guide"); got.Body != "page" || got.Header["Link"] != nil {
+		t.Errorf("got %q with Link %q", got.Body, got.Header["Link"])
 	}
-	if got := s.get(t, "/docs/guide"); got.header.Get("Link") != shortGuide {
-		t.Errorf("got %q with Link %q", got.body, got.header["Link"])
+	if got := s.Get(t, "/docs/guide"); got.Header.Get("Link") != shortGuide {
+		t.Errorf("got %q with Link %q", got.Body, got.Header["Link"])
 	}
 }
 
 func TestASwapChangesWhatIsAdvertised(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "links.json")
-	write(t, path, `{"g": "/docs/guide"}`)
-	s := administer(t, "",
+	testcaddy.Write(t, path, `{"g": "/docs/guide"}`)
+	s := testcaddy.Administer(t, "",
 		"shortlink {\n from file "+path+"\n name links\n advertise http://go.example\n}\nrespond page")
-	if got := s.get(t, "/docs/guide").header.Get("Link"); got != shortGuide {
+	if got := s.Get(t, "/docs/guide").Header.Get("Link"); got != shortGuide {
 		t.Errorf("got %q", got)
 	}
-	if got := s.put(t, "guide", `"/docs/guide"`); got.status != 201 {
-		t.Fatalf("got %d %s", got.status, got.body)
+	if got := s.Put(t, "guide", `"/docs/guide"`); got.Status != 201 {
+		t.Fatalf("got %d %s", got.Status, got.Body)
 	}
-	s.ask(t, "DELETE", "links/rules/g", "")
-	if got := s.get(t, "/docs/guide").header.Get("Link"); got != `<http://go.example/guide>; rel="shortlink"` {
+	s.Ask(t, "DELETE", "links/rules/g", "")
+	if got := s.Get(t, "/docs/guide").Header.Get("Link"); got != `<http://go.example/guide>; rel="shortlink"` {
 		t.Errorf("after the edits: got %q", got)
 	}
 }
@@ -361,8 +363,8 @@ func TestAHostIsMatchedAsItStandsInURLs(t *testing.T) {
 		}
 		respond page
 	}`)
-	mustDo(t, err)
-	_, port, _ := net.SplitHostPort(s.addr)
+	testcaddy.Must(t, err)
+	_, port, _ := net.SplitHostPort(s.Addr)
 	for host, want := range map[string]string{
 		"a.wild.example":     "<http://a.wild.example:" + port + `/g>; rel="shortlink"`,
 		"A.Wild.example":     "<http://a.wild.example:" + port + `/g>; rel="shortlink"`,
@@ -372,9 +374,9 @@ func TestAHostIsMatchedAsItStandsInURLs(t *testing.T) {
 		"a%.wild.example":    "",
 	} {
 		headers := "Host: " + host + ":" + port + "\r\nConnection: close\r\n\r\n"
-		got := s.raw(t, "GET", "GET /docs/guide HTTP/1.1\r\n"+headers)
-		if link := got.header.Get("Link"); got.body != "page" || link != want {
-			t.Errorf("%s: got %q with Link %q, want %q", host, got.body, link, want)
+		got := s.Raw(t, "GET", "GET /docs/guide HTTP/1.1\r\n"+headers)
+		if link := got.Header.Get("Link"); got.Body != "page" || link != want {
+			t.Errorf("%s: got %q with Link %q, want %q", host, got.Body, link, want)
 		}
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // What a request costs beyond what Caddy itself needs for it: for a redirect the
 // Location, the answer that headers and placeholders refer to, and the function that
 // gives the placeholders.
 func TestAllocationsOfARequest(t *testing.T) {
-	h, err := provision(t, benchmarkRules)
+	h, err := testcaddy.Provision(t, benchmarkRules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestAllocationsOfARequest(t *testing.T) {
 }
 
 func TestAResponseThatIsNotAdvertisedCostsNoAllocation(t *testing.T) {
-	h, err := provision(t,
+	h, err := testcaddy.Provision(t,
 		strings.Replace(benchmarkRules, "{", `{"advertise": {"base_url": "http://go.example"}, `, 1))
 	if err != nil {
 		t.Fatal(err)
@@ -58,9 +59,9 @@ func allocations(t *testing.T, h *shortlink.Handler, target string) float64 {
 	t.Helper()
 	const runs = 100
 	var requests []*http.Request
-	var writers []*response
+	var writers []*testcaddy.Response
 	for range runs + 1 { // AllocsPerRun runs once more, to warm up
-		w := newResponse()
+		w := testcaddy.NewResponse()
 		writers = append(writers, w)
 		requests = append(requests, prepare(target, w))
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,8 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	_ "github.com/caddy-shortlink/shortlink/redis" // whose examples are in the docs
 )
 
@@ -46,7 +48,7 @@ type part struct {
 func readDocument(t *testing.T, name string) document {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	doc := document{name: name}
 	lines := strings.Split(string(text), "\n")
 	for i := 0; i < len(lines); i++ {
@@ -77,15 +79,15 @@ func readDocument(t *testing.T, name string) document {
 
 func TestEveryExampleOfTheDocsRuns(t *testing.T) {
 	names, err := filepath.Glob("docs/*.md")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	for _, name := range append(names, "README.md", "CONTRIBUTING.md", "SECURITY.md", "xcaddy.md") {
 		doc := readDocument(t, name)
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
 			example, err := os.ReadFile("Caddyfile.example")
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			goExamples := allGoExamples(t)
-			t.Chdir(storageDir(t))
-			mustDo(t, os.WriteFile("Caddyfile.example", example, 0o600))
+			t.Chdir(testcaddy.StorageDir(t))
+			testcaddy.Must(t, os.WriteFile("Caddyfile.example", example, 0o600))
 			r := &exampleRunner{goExamples: goExamples}
 			t.Cleanup(func() { caddy.Stop() })
 			for _, part := range doc.parts {
@@ -104,12 +106,12 @@ var (
 
 func TestPagesHaveShortLinesAndNameWhatExists(t *testing.T) {
 	names, err := filepath.Glob("*.md")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	pages, err := filepath.Glob("docs/*.md")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	for _, name := range append(names, pages...) {
 		text, err := os.ReadFile(name)
-		mustDo(t, err)
+		testcaddy.Must(t, err)
 		checkLines(t, name, string(text))
 		for _, found := range namedCode.FindAllSubmatch(text, -1) {
 			code, err := os.ReadFile(string(found[2]))
@@ -132,14 +134,14 @@ func TestPagesHaveShortLinesAndNameWhatExists(t *testing.T) {
 
 func TestPagesNameNoVersionThatIsNotReleased(t *testing.T) {
 	changes, err := os.ReadFile("CHANGELOG.md")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	version := regexp.MustCompile(regexp.QuoteMeta(modulePath) + `\S*?@v(\d[\w.-]*)`)
 	for _, pattern := range []string{"*.md", "docs/*.md"} {
 		names, err := filepath.Glob(pattern)
-		mustDo(t, err)
+		testcaddy.Must(t, err)
 		for _, name := range names {
 			text, err := os.ReadFile(name)
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			for _, found := range version.FindAllSubmatch(text, -1) {
 				if !strings.Contains(string(changes), "\n## "+string(found[1])) {
 					t.Errorf("%s: CHANGELOG.md has no release %s", name, found[1])
@@ -169,9 +171,9 @@ func checkLines(t *testing.T, name, text string) {
 // exampleRunner runs the examples of a page, one after the other.
 type exampleRunner struct {
 	goExamples string
-	server     *server // of the last Caddyfile
-	from       string  // where that stands
-	asked      int     // how many requests it has been sent
+	server     *testcaddy.Server // of the last Caddyfile
+	from       string            // where that stands
+	asked      int               // how many requests it has been sent
 }
 
 func (r *exampleRunner) run(t *testing.T, at string, p part) {
@@ -192,7 +194,7 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 				"\n\t\t")+"\n\t}\n}\n")
 		r.from = ""
 	case kind == "caddyfile shortlink adapt":
-		if _, err := adapt("http://localhost {\nshortlink {\n" + p.text + "}\n}\n"); err != nil {
+		if _, err := testcaddy.Adapt("http://localhost {\nshortlink {\n" + p.text + "}\n}\n"); err != nil {
 			t.Errorf("%s: %v", at, err)
 		}
 	case kind == "caddyfile grammar":
@@ -213,9 +215,9 @@ func (r *exampleRunner) run(t *testing.T, at string, p part) {
 	case p.info[0] == "go":
 		checkGo(t, at, p.text, r.goExamples)
 	case len(p.info) == 2 && filepath.IsLocal(p.info[1]):
-		mustDo(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
-		mustDo(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
-		mustDo(t, os.WriteFile(p.info[1], []byte(p.text), 0o600))
+		testcaddy.Must(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
+		testcaddy.Must(t, os.MkdirAll(filepath.Dir(p.info[1]), 0o700))
+		testcaddy.Must(t, os.WriteFile(p.info[1], []byte(p.text), 0o600))
 	default:
 		t.Errorf("%s: %q is no kind of example", at, kind)
 	}
@@ -235,8 +237,8 @@ var siteAddresses = regexp.MustCompile(`(?m)^([^\s({&][^{\n]*) \{$`)
 // load serves a Caddyfile whose sites are moved to a port of the test's.
 func (r *exampleRunner) load(t *testing.T, at, config string) {
 	t.Helper()
-	r.server = &server{addr: freeAddress(t)}
-	_, port, _ := net.SplitHostPort(r.server.addr)
+	r.server = &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
+	_, port, _ := net.SplitHostPort(r.server.Addr)
 	moved := siteAddresses.ReplaceAllStringFunc(config, func(addresses string) string {
 		var out []string
 		for _, host := range hostsOf(addresses) {
@@ -244,8 +246,8 @@ func (r *exampleRunner) load(t *testing.T, at, config string) {
 		}
 		return strings.Join(out, ", ") + " {"
 	})
-	adapted, err := adapt("{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " +
-		storageDir(t) +
+	adapted, err := testcaddy.Adapt("{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " +
+		testcaddy.StorageDir(t) +
 		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n}\n" + moved)
 	if err == nil {
 		err = caddy.Load(adapted, true)
@@ -271,7 +273,7 @@ func (r *exampleRunner) askForMistyped(t *testing.T, at, config string) {
 	for _, addresses := range siteAddresses.FindAllString(config, -1) {
 		for _, host := range hostsOf(addresses) {
 			url := "http://" + strings.Replace(host, "*", "any", 1) + "/no/such/link"
-			if got := r.ask(t, url); got.status == http.StatusOK && got.body == "" {
+			if got := r.ask(t, url); got.Status == http.StatusOK && got.Body == "" {
 				t.Errorf("%s: %s is answered with a blank 200; add a last handler, such as "+
 					`respond "no such link" 404`, at, url)
 			}
@@ -302,13 +304,13 @@ func (r *exampleRunner) askAll(t *testing.T, at string, rows [][]string) {
 		want, body := answerOf(row[1])
 		if heading == "page" {
 			want = "200 " + want
-			link := strings.TrimSuffix(strings.TrimPrefix(got.header.Get("Link"), "<http://localhost:8080"),
+			link := strings.TrimSuffix(strings.TrimPrefix(got.Header.Get("Link"), "<http://localhost:8080"),
 				`>; rel="shortlink"`)
 			if actual := strings.TrimSpace("200 " + link); actual != strings.TrimSpace(want) {
 				t.Errorf("%s: %s: got %q, want %q", at, row[0], actual, want)
 			}
-		} else if got.location() != want || body != "" && strings.TrimSpace(got.body) != body {
-			t.Errorf("%s: %s: got %q with the body %q, want %q %s", at, row[0], got.location(), got.body,
+		} else if got.Location() != want || body != "" && strings.TrimSpace(got.Body) != body {
+			t.Errorf("%s: %s: got %q with the body %q, want %q %s", at, row[0], got.Location(), got.Body,
 				want, body)
 		}
 	}
@@ -334,18 +336,18 @@ func answerOf(cell string) (answer, body string) {
 }
 
 // ask sends a request: for a path, or for a URL of a host.
-func (r *exampleRunner) ask(t *testing.T, target string, header ...string) reply {
+func (r *exampleRunner) ask(t *testing.T, target string, header ...string) testcaddy.Reply {
 	t.Helper()
-	_, port, _ := net.SplitHostPort(r.server.addr)
+	_, port, _ := net.SplitHostPort(r.server.Addr)
 	host := "localhost"
 	if rest, is := strings.CutPrefix(target, "http://"); is {
 		host, target, _ = strings.Cut(rest, "/")
 		target = "/" + target
 	}
-	got := r.server.raw(t, "GET",
-		"GET "+target+" HTTP/1.1\r\nHost: "+host+":"+port+"\r\n"+lines(
+	got := r.server.Raw(t, "GET",
+		"GET "+target+" HTTP/1.1\r\nHost: "+host+":"+port+"\r\n"+testcaddy.HeaderLines(
 			header)+"Connection: close\r\n\r\n")
-	for _, values := range got.header {
+	for _, values := range got.Header {
 		for i := range values {
 			values[i] = strings.ReplaceAll(
 				strings.ReplaceAll(values[i], "localhost:"+port, "localhost:8080"), ":"+port, "")
@@ -358,7 +360,7 @@ func (r *exampleRunner) ask(t *testing.T, target string, header ...string) reply
 func checkGrammar(t *testing.T, at, text string) {
 	t.Helper()
 	directive, _, _ := strings.Cut(text, " ")
-	_, err := adapt("http://localhost {\n" + directive + " {\nno_such_option x y\n}\n}\n")
+	_, err := testcaddy.Adapt("http://localhost {\n" + directive + " {\nno_such_option x y\n}\n}\n")
 	if err == nil {
 		t.Fatal("an unknown option is taken")
 	}
@@ -376,7 +378,7 @@ func loadHandler(t *testing.T, at, text string) {
 	config := map[string]any{
 		"admin": map[string]any{"disabled": true},
 		"apps": map[string]any{"http": map[string]any{"servers": map[string]any{"example": map[string]any{
-			"listen": []string{freeAddress(t)},
+			"listen": []string{testcaddy.FreeAddress(t)},
 			"routes": []any{map[string]any{"handle": []json.RawMessage{json.RawMessage(text)}}},
 		}}}},
 	}
@@ -393,14 +395,14 @@ func loadHandler(t *testing.T, at, text string) {
 func checkSource(t *testing.T, at, text string) {
 	t.Helper()
 	var members map[string]json.RawMessage
-	mustDo(t, json.Unmarshal([]byte(text), &members))
+	testcaddy.Must(t, json.Unmarshal([]byte(text), &members))
 	var name string
-	mustDo(t, json.Unmarshal(members["source"], &name))
+	testcaddy.Must(t, json.Unmarshal(members["source"], &name))
 	delete(members, "source")
 	module, err := caddy.GetModule("http.shortlink.sources." + name)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	rest, err := json.Marshal(members)
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	if err := caddy.StrictUnmarshalJSON(rest, module.New()); err != nil {
 		t.Errorf("%s: %v", at, err)
 	}
@@ -420,7 +422,7 @@ func replayConsole(t *testing.T, at, text string) string {
 			t.Errorf("%s: only commands of caddy shortlink can be run", at)
 			continue
 		}
-		output, _ := shortlink.Run(append([]string{"shortlink"}, strings.Fields(command)...), "")
+		output, _ := testcaddy.Run(append([]string{"shortlink"}, strings.Fields(command)...), "")
 		out.WriteString(line + output)
 	}
 	return out.String()
@@ -442,7 +444,7 @@ func checkShell(t *testing.T, at, text string) {
 		}
 		command, _, _ = strings.Cut(command, " > ")
 		words := strings.Fields(command)
-		help, status := shortlink.Run([]string{"shortlink", words[0], "--help"}, "")
+		help, status := testcaddy.Run([]string{"shortlink", words[0], "--help"}, "")
 		if status != 0 {
 			t.Errorf("%s: there is no command %s", at, words[0])
 		}
@@ -462,10 +464,10 @@ func allGoExamples(t *testing.T) string {
 	var all strings.Builder
 	for _, pattern := range []string{"*/example_test.go", "*_test.go"} {
 		files, err := filepath.Glob(pattern)
-		mustDo(t, err)
+		testcaddy.Must(t, err)
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			mustDo(t, err)
+			testcaddy.Must(t, err)
 			all.WriteString(strings.Join(strings.Fields(string(text)), " "))
 		}
 	}
@@ -480,5 +482,122 @@ func checkGo(t *testing.T, at, text, examples string) {
 	}
 	if !strings.Contains(examples, strings.Join(strings.Fields(text), " ")) {
 		t.Errorf("%s: no Example function has this code", at)
+	}
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	testcaddy.Must(t, err)
+	return string(text)
+}
+
+// Whoever runs the example file has read the other one.
+func TestTheFirstExampleOfTheREADMEAgreesWithTheExampleFile(t *testing.T) {
+	text := readme(t)
+	first := filepath.Join(t.TempDir(), "Caddyfile")
+	testcaddy.Write(t, first, "http://localhost:8080 {\n"+blockOf(t, text)+"\n}\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	claim := regexp.MustCompile("(?m)^\\| `(/[^`]*)` \\| `302 (https:[^`]*)`")
+	claims := claim.FindAllStringSubmatch(text, -1)
+	if len(claims) != 2 {
+		t.Fatalf("the README says where %d paths go", len(claims))
+	}
+	claims = append(claims, []string{"", "/handbook", "https://caddyserver.com/docs/"})
+	for _, claim := range claims {
+		for _, config := range []string{first, "Caddyfile.example"} {
+			line := []string{"shortlink", "resolve", "--config", config, claim[1]}
+			got, status := testcaddy.Run(line, "")
+			if !strings.HasSuffix(got, " "+claim[2]+"\n") || status != 0 {
+				t.Errorf("%s: %q, %d; want %s", config, got, status, claim[2])
+			}
+		}
+	}
+}
+
+func TestThePreCommitHookChecksTheIndex(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	page, err := os.ReadFile("docs/operating.md")
+	testcaddy.Must(t, err)
+	_, hook, _ := strings.Cut(string(page), "```sh\n#!/bin/sh\n")
+	hook, _, _ = strings.Cut(hook, "```")
+	dir := t.TempDir()
+	testcaddy.Write(t, dir+"/caddy", "#!/bin/sh\necho \"$@\"\ncat\n") // tells what it is asked
+	testcaddy.Must(t, os.Chmod(dir+"/caddy", 0o700))
+	testcaddy.Write(t, dir+"/links.json", `{"staged": "nonsense"}`)
+	shell := func(script string) string {
+		cmd := exec.Command("sh", "-e", "-c", script)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	shell("git init -q . && git add links.json")
+	testcaddy.Write(t, dir+"/links.json", `{"in the working tree": "nonsense"}`)
+	asked, stdin, _ := strings.Cut(shell(hook), "\n")
+	got, status := testcaddy.Run(strings.Fields(asked), stdin)
+	if !strings.Contains(got, `key "staged"`) || status != 1 {
+		t.Errorf("%s says %q, %d", asked, got, status)
+	}
+}
+
+func readExample(t *testing.T) string {
+	t.Helper()
+	example, err := os.ReadFile("Caddyfile.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(example)
+}
+
+func TestTheExampleIsFormatted(t *testing.T) {
+	example := readExample(t)
+	if formatted := string(caddyfile.Format([]byte(example))); formatted != example {
+		t.Errorf("caddy fmt makes of it\n%s", formatted)
+	}
+}
+
+func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
+	const address = "http://localhost:8080 {"
+	example := readExample(t)
+	if strings.Count(example, address) != 1 {
+		t.Fatalf("the example has not one site at %s", address)
+	}
+	_, port, _ := strings.Cut(s.Addr, ":")
+	adapted, err := testcaddy.Adapt(
+		"{\n admin off\n persist_config off\n log default {\n output discard\n }\n}\n" +
+			strings.Replace(example, address, "http://localhost:"+port+" {", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Load(adapted, true); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { caddy.Stop() })
+
+	for target, want := range map[string]string{
+		"/github":                              "302 https://github.com/",
+		"/github/caddyserver?tab=repositories": "302 https://github.com/caddyserver?tab=repositories",
+		"/source/issues":                       "302 https://github.com/caddyserver/caddy/issues",
+		"/docs/caddyfile":                      "302 https://github.com/caddyserver/caddy/caddyfile",
+		"/docs/draft":                          "302 https://github.com/EthanThatOneKid/go-protocol",
+		"/handbook":                            "301 https://caddyserver.com/docs/",
+		"/chat/":                               "302 https://caddy.community/",
+		"/chat/c/help":                         "404",
+		"/unknown":                             "404",
+	} {
+		got := s.Raw(t, "GET",
+			"GET "+target+" HTTP/1.1\r\nHost: localhost:"+port+"\r\nConnection: close\r\n\r\n")
+		if got.Location() != want {
+			t.Errorf("%s: got %s, want %s", target, got.Location(), want)
+		}
+		if got.Status == 404 && !strings.HasPrefix(got.Body, "There is no such link.") {
+			t.Errorf("%s: got %q, not the next handler's answer", target, got.Body)
+		}
 	}
 }

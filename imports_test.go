@@ -40,8 +40,11 @@ var mayImport = map[string][]string{
 		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
 	},
+	"internal/client": {"internal/live", "resolver"},
+	"internal/show":   {"source", "resolver", "weburl", "internal/printable"},
 	"internal/admin": {
-		"internal/live", "internal/hits", "rulefile", "resolver", "internal/printable",
+		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
+		"internal/printable",
 	},
 	"internal/migrate": {
 		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
@@ -58,24 +61,30 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "internal/vectors", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
+		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
 		"internal/printable",
 	},
 	".": {
-		"internal/command", "internal/admin", "internal/live", "source", "rulefile", "resolver", "weburl",
-		"internal/directives", "internal/printable",
+		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
+		"resolver", "weburl", "internal/directives", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {
-		"internal/live", "internal/hits", "rulefile", "resolver", "weburl", "internal/printable",
-		"internal/directives", "source",
+		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
+		"weburl", "internal/printable", "internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 
-	"internal/freeport":         nil,
-	"internal/scale":            {"internal/freeport"},
-	"internal/vectors":          nil,
-	"internal/vectors/generate": {"internal/vectors"},
+	// No row but those of measurements names what only tests import.
+	"internal/testcaddy":          {".", "page", "internal/testcaddy/freeport", "resolver"},
+	"internal/testcaddy/freeport": nil,
+
+	"internal/vectors": nil,
+
+	// A module of its own.
+	"bench":          nil,
+	"bench/scale":    {"internal/testcaddy/freeport"},
+	"bench/generate": {"internal/vectors"},
 }
 
 // readers is what a reader of other programs' tables may import.
@@ -121,6 +130,18 @@ func TestImportsRunOneWay(t *testing.T) {
 	for dir := range mayImport {
 		if !seen[dir] {
 			t.Errorf("there is no package %s", dir)
+		}
+	}
+}
+
+func TestTheRulesThatServeKnowNoHTTP(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./internal/live").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.Lines(string(out)) {
+		if strings.Contains(path, "http") {
+			t.Errorf("internal/live imports %s", path)
 		}
 	}
 }

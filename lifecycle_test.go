@@ -12,31 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-
 	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
-
-// provision takes a handler's JSON through the life cycle that Caddy gives it.
-func provision(t testing.TB, config string) (*shortlink.Handler, error) {
-	t.Helper()
-	storage, err := json.Marshal(map[string]string{"module": "file_system", "root": storageDir(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := caddy.ProvisionContext(
-		&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, StorageRaw: storage})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := caddy.NewContext(whole)
-	t.Cleanup(cancel)
-	module, err := ctx.LoadModuleByID("http.handlers.shortlink", json.RawMessage(config))
-	if err != nil {
-		return nil, err
-	}
-	return module.(*shortlink.Handler), nil
-}
 
 func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 	tests := map[string]struct{ config, want string }{
@@ -77,7 +55,7 @@ func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := provision(t, tt.config)
+			_, err := testcaddy.Provision(t, tt.config)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -89,7 +67,7 @@ func TestTheJSONOfAHandlerIsReadAsItWasWritten(t *testing.T) {
 	const config = `{"rules":{"a":"/b?c&d","e":{"to":"https://example.com","status":308,"exact":true,"unlisted":true}},` +
 		`"origin":"https://go.example","status_code":301,"cache":3600000000000,"query":"preserve","protect":["*"],` +
 		`"fold":"case","max_redirects":0,"allow_hosts":["example.com"],"name":"links"}`
-	if _, err := provision(t, config); err != nil {
+	if _, err := testcaddy.Provision(t, config); err != nil {
 		t.Fatal(err)
 	}
 	h := new(shortlink.Handler)
@@ -107,11 +85,11 @@ func TestTheJSONOfAHandlerIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatTheAuthorShouldKnowIsLogged(t *testing.T) {
 	logFile := filepath.Join(t.TempDir(), "caddy.log")
-	s := serveWith(t, "log links {\n output file "+logFile+"\n include http.handlers.shortlink\n }", `shortlink {
+	s := testcaddy.ServeWith(t, "log links {\n output file "+logFile+"\n include http.handlers.shortlink\n }", `shortlink {
 		team/* https://team.example
 		name links
 	}`)
-	s.load(t, "respond bye") // closes the log
+	s.Load(t, "respond bye") // closes the log
 	content, err := os.ReadFile(logFile)
 	if err != nil {
 		t.Fatal(err)
@@ -139,14 +117,14 @@ func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
 			}
 		}`, generation)
 	}
-	s := serve(t, block(0))
+	s := testcaddy.Serve(t, block(0))
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 	defer client.CloseIdleConnections()
 	ask := func(path string) (location string) {
 		for range 5 {
-			response, err := client.Get("http://" + s.addr + path)
+			response, err := client.Get("http://" + s.Addr + path)
 			if err != nil {
 				continue
 			}
@@ -174,7 +152,7 @@ func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for generation := 1; generation <= 10 && !t.Failed(); generation++ {
 		before := asked.Load()
-		s.reload(t, block(generation))
+		s.Reload(t, block(generation))
 		want := fmt.Sprintf("https://example.com/%d", generation)
 		for got := ask("/generation"); got != want; got = ask("/generation") {
 			if time.Now().After(deadline) {
@@ -188,23 +166,24 @@ func TestAReloadUnderLoadLosesNoRequest(t *testing.T) {
 	}
 	stop.Store(true)
 	clients.Wait()
-	if reached, answered := counted.reached.Load(), counted.answered.Load(); reached != answered {
+	counted := &testcaddy.Counted
+	if reached, answered := counted.Reached.Load(), counted.Answered.Load(); reached != answered {
 		t.Errorf("of %d requests that reached the site %d were answered", reached, answered)
 	}
 }
 
 func TestABadConfigurationLeavesTheOldOneServing(t *testing.T) {
-	s := serve(t, "shortlink {\n gh https://github.com\n }")
-	if err := s.tryToLoad(t, "shortlink {\n gh github.com\n }"); err == nil {
+	s := testcaddy.Serve(t, "shortlink {\n gh https://github.com\n }")
+	if err := s.TryToLoad(t, "shortlink {\n gh github.com\n }"); err == nil {
 		t.Error("the bad configuration was accepted")
 	}
-	if got := s.get(t, "/gh").location(); got != "302 https://github.com/" {
+	if got := s.Get(t, "/gh").Location(); got != "302 https://github.com/" {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestTwoHandlersAreIndependent(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		a https://example.com/first
 		fold case
 		status 308
@@ -220,14 +199,14 @@ func TestTwoHandlersAreIndependent(t *testing.T) {
 		"/b": "302 https://example.com/second",
 		"/B": "200",
 	} {
-		if got := s.get(t, target).location(); got != want {
+		if got := s.Get(t, target).Location(); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)
 		}
 	}
 }
 
 func TestTwoSitesAreIndependent(t *testing.T) {
-	s := serve(t, `@one host one.example
+	s := testcaddy.Serve(t, `@one host one.example
 	handle @one {
 		shortlink {
 			docs /one
@@ -243,9 +222,9 @@ func TestTwoSitesAreIndependent(t *testing.T) {
 		"one.example": "302 http://one.example/one/x",
 		"two.example": "302 http://two.example/two/x",
 	} {
-		got := s.raw(t, "GET", "GET /docs/x HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
-		if got.location() != want {
-			t.Errorf("%s: got %s, want %s", host, got.location(), want)
+		got := s.Raw(t, "GET", "GET /docs/x HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
+		if got.Location() != want {
+			t.Errorf("%s: got %s, want %s", host, got.Location(), want)
 		}
 	}
 }

@@ -1,16 +1,24 @@
 package shortlink_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // A request is redirected whatever its method; the status decides what a client does next.
 func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		github https://github.com
 		form https://example.com/form 307
 		cached https://example.com
@@ -26,23 +34,23 @@ func TestEveryMethodIsRedirectedWithoutABody(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			method, _, _ := strings.Cut(tt.request, " ")
-			got := s.raw(t, method,
+			got := s.Raw(t, method,
 				tt.request+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 3\r\nConnection: close\r\n\r\na=b")
-			if got.location() != tt.want {
-				t.Errorf("got %s, want %s", got.location(), tt.want)
+			if got.Location() != tt.want {
+				t.Errorf("got %s, want %s", got.Location(), tt.want)
 			}
-			if got.body != "" || got.header.Get("Content-Type") != "" {
-				t.Errorf("got a body of type %q: %q", got.header.Get("Content-Type"), got.body)
+			if got.Body != "" || got.Header.Get("Content-Type") != "" {
+				t.Errorf("got a body of type %q: %q", got.Header.Get("Content-Type"), got.Body)
 			}
-			if got.header.Get("Cache-Control") != "max-age=5400" {
-				t.Errorf("got Cache-Control %q", got.header.Get("Cache-Control"))
+			if got.Header.Get("Cache-Control") != "max-age=5400" {
+				t.Errorf("got Cache-Control %q", got.Header.Get("Cache-Control"))
 			}
 		})
 	}
 }
 
 func TestPermanentRedirectsHaveALifetimeOfTheirOwn(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		cache 90s 30d
 		found https://example.com
 		see https://example.com 303
@@ -57,15 +65,15 @@ func TestPermanentRedirectsHaveALifetimeOfTheirOwn(t *testing.T) {
 		"/moved": "301 max-age=2592000", "/moved-as-it-is": "308 max-age=2592000",
 		"/to-moved": "302 max-age=90", "/moved-to-moved": "301 max-age=2592000",
 	} {
-		got := s.get(t, target)
-		if got := fmt.Sprint(got.status, " ", got.header.Get("Cache-Control")); got != want {
+		got := s.Get(t, target)
+		if got := fmt.Sprint(got.Status, " ", got.Header.Get("Cache-Control")); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)
 		}
 	}
 }
 
 func TestALifetimeOfPermanentRedirectsAloneIsTheirs(t *testing.T) {
-	h, err := provision(t, `{"rules": {"a": "https://example.com", "b": {"to": "https://example.com",
+	h, err := testcaddy.Provision(t, `{"rules": {"a": "https://example.com", "b": {"to": "https://example.com",
 		"status": 301}}, "cache_permanent": "1h"}`)
 	if err != nil {
 		t.Fatal(err)
@@ -82,26 +90,26 @@ func TestALifetimeOfPermanentRedirectsAloneIsTheirs(t *testing.T) {
 }
 
 func TestCacheControlStandsOnRedirectsWhereItIsAskedFor(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		github https://github.com
 	}`)
-	if got := s.get(t, "/github").header; got["Cache-Control"] != nil {
+	if got := s.Get(t, "/github").Header; got["Cache-Control"] != nil {
 		t.Errorf("without the option: got Cache-Control %q", got["Cache-Control"])
 	}
-	s.load(t, `shortlink {
+	s.Load(t, `shortlink {
 		loop /loop
 		cache 1h
 	}
 	respond next`)
 	for _, target := range []string{"/other", "/loop"} {
-		if got := s.get(t, target).header; got["Cache-Control"] != nil {
+		if got := s.Get(t, target).Header; got["Cache-Control"] != nil {
 			t.Errorf("%s: got Cache-Control %q", target, got["Cache-Control"])
 		}
 	}
 }
 
 func TestHTTP2IsAnsweredLikeHTTP1(t *testing.T) {
-	s := serveWith(t, "servers {\n protocols h1 h2c\n }", `shortlink {
+	s := testcaddy.ServeWith(t, "servers {\n protocols h1 h2c\n }", `shortlink {
 		github https://github.com
 		docs /documentation
 	}`)
@@ -110,9 +118,9 @@ func TestHTTP2IsAnsweredLikeHTTP1(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	for target, want := range map[string]string{
 		"/github/a?b=c": "302 https://github.com/a?b=c",
-		"/docs":         "302 http://" + s.addr + "/documentation",
+		"/docs":         "302 http://" + s.Addr + "/documentation",
 	} {
-		request, err := http.NewRequest("GET", "http://"+s.addr+target, nil)
+		request, err := http.NewRequest("GET", "http://"+s.Addr+target, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +131,7 @@ func TestHTTP2IsAnsweredLikeHTTP1(t *testing.T) {
 		if response.ProtoMajor != 2 {
 			t.Errorf("%s was answered over %s", target, response.Proto)
 		}
-		if got := read(t, response).location(); got != want {
+		if got := testcaddy.ReadReply(t, response).Location(); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)
 		}
 	}
@@ -131,7 +139,7 @@ func TestHTTP2IsAnsweredLikeHTTP1(t *testing.T) {
 
 // A request target is a path on this host, and what is escaped in it stays so (R2).
 func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		gh https://github.com
 		base https://example.com/base/
 		home /
@@ -173,7 +181,7 @@ func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := s.get(t, tt.target).location(); got != tt.want {
+			if got := s.Get(t, tt.target).Location(); got != tt.want {
 				t.Errorf("%s: got %s, want %s", tt.target, got, tt.want)
 			}
 		})
@@ -181,22 +189,22 @@ func TestATargetNeverNamesAHostAndKeepsItsSpelling(t *testing.T) {
 }
 
 func TestTheAuthorityOfConnectIsNoPath(t *testing.T) {
-	s := serve(t, `route {
+	s := testcaddy.Serve(t, `route {
 		shortlink {
 			go.example:443 https://example.com
 		}
 		test_echo
 	}`)
-	got := s.raw(t, "GET",
+	got := s.Raw(t, "GET",
 		"CONNECT go.example:443 HTTP/1.1\r\nHost: go.example:443\r\nConnection: close\r\n\r\n")
-	if want := `CONNECT go.example:443 //go.example:443 ""`; got.body != want {
-		t.Errorf("got %d %s, want %s", got.status, got.body, want)
+	if want := `CONNECT go.example:443 //go.example:443 ""`; got.Body != want {
+		t.Errorf("got %d %s, want %s", got.Status, got.Body, want)
 	}
 }
 
 // Without an origin, absolute destinations are answered, and internal ones are refused (R2).
 func TestAHostThatIsMissingOrInvalidNeverReachesALocation(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		gh https://github.com
 		docs /documentation
 	}`)
@@ -211,19 +219,19 @@ func TestAHostThatIsMissingOrInvalidNeverReachesALocation(t *testing.T) {
 	for name, request := range tests {
 		t.Run(name, func(t *testing.T) {
 			request := strings.ReplaceAll(request, "%%", "%")
-			if got := s.raw(t, "GET", strings.Replace(request, "%s", "/gh/evil.test", 1)).location(); got != "302 https://github.com/evil.test" {
+			if got := s.Raw(t, "GET", strings.Replace(request, "%s", "/gh/evil.test", 1)).Location(); got != "302 https://github.com/evil.test" {
 				t.Errorf("absolute: got %s", got)
 			}
-			if got := s.raw(t, "GET", strings.Replace(request, "%s", "/docs/evil.test", 1)).location(); got != "400" {
+			if got := s.Raw(t, "GET", strings.Replace(request, "%s", "/docs/evil.test", 1)).Location(); got != "400" {
 				t.Errorf("internal: got %s", got)
 			}
 		})
 	}
-	s.load(t, `shortlink {
+	s.Load(t, `shortlink {
 		docs /documentation
 		origin https://go.example.com
 	}`)
-	if got := s.raw(t, "GET", "GET /docs HTTP/1.0\r\n\r\n").location(); got != "302 https://go.example.com/documentation" {
+	if got := s.Raw(t, "GET", "GET /docs HTTP/1.0\r\n\r\n").Location(); got != "302 https://go.example.com/documentation" {
 		t.Errorf("with origin: got %s", got)
 	}
 }
@@ -263,20 +271,20 @@ func TestOnlyATrustedProxySaysWhatTheClientSees(t *testing.T) {
 			"400", "302 http://go.example/documentation",
 		},
 	}
-	check := func(t *testing.T, s *server, header []string, want string) {
+	check := func(t *testing.T, s *testcaddy.Server, header []string, want string) {
 		t.Helper()
-		if got := s.get(t, "/docs", header...).location(); got != want {
+		if got := s.Get(t, "/docs", header...).Location(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	t.Run("trusted", func(t *testing.T) {
-		s := serveWith(t, "servers {\n trusted_proxies static 127.0.0.0/8\n }", rules)
+		s := testcaddy.ServeWith(t, "servers {\n trusted_proxies static 127.0.0.0/8\n }", rules)
 		for name, tt := range tests {
 			t.Run(name, func(t *testing.T) { check(t, s, tt.header, tt.trusted) })
 		}
 	})
 	t.Run("untrusted", func(t *testing.T) {
-		s := serve(t, rules)
+		s := testcaddy.Serve(t, rules)
 		for name, tt := range tests {
 			t.Run(name, func(t *testing.T) { check(t, s, tt.header, tt.untrusted) })
 		}
@@ -330,8 +338,8 @@ func TestRulesSeeTheRewrittenPath(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, tt.block)
-			if got := s.get(t, tt.target).location(); got != tt.want {
+			s := testcaddy.Serve(t, tt.block)
+			if got := s.Get(t, tt.target).Location(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -339,7 +347,7 @@ func TestRulesSeeTheRewrittenPath(t *testing.T) {
 }
 
 func TestAMatcherDecidesWhichRequestsAreLookedAt(t *testing.T) {
-	s := serve(t, `@internal header X-Team *
+	s := testcaddy.Serve(t, `@internal header X-Team *
 	shortlink @internal {
 		wiki https://wiki.example.com
 	}
@@ -351,10 +359,10 @@ func TestAMatcherDecidesWhichRequestsAreLookedAt(t *testing.T) {
 		"/wiki":    {"299", "302 https://wiki.example.com/"},
 		"/go/wiki": {"302 https://wiki.example.org/", "302 https://wiki.example.org/"},
 	} {
-		if got := s.get(t, target).location(); got != want[0] {
+		if got := s.Get(t, target).Location(); got != want[0] {
 			t.Errorf("%s: got %s, want %s", target, got, want[0])
 		}
-		if got := s.get(t, target, "X-Team: a").location(); got != want[1] {
+		if got := s.Get(t, target, "X-Team: a").Location(); got != want[1] {
 			t.Errorf("%s with the header: got %s, want %s", target, got, want[1])
 		}
 	}
@@ -369,14 +377,14 @@ func TestErrorsGoToHandleErrors(t *testing.T) {
 		docs https://example.com/docs/
 		max_redirects 0
 	}`
-	s := serve(t, rules)
+	s := testcaddy.Serve(t, rules)
 	want := map[string]int{"/ping": 508, "/a": 508, "/docs/..%2f": 400, "/b": 302}
 	for target, status := range want {
-		if got := s.get(t, target); got.status != status || got.body != "" {
-			t.Errorf("%s: got %d %q, want %d", target, got.status, got.body, status)
+		if got := s.Get(t, target); got.Status != status || got.Body != "" {
+			t.Errorf("%s: got %d %q, want %d", target, got.Status, got.Body, status)
 		}
 	}
-	s.load(t, rules+`
+	s.Load(t, rules+`
 	handle_errors 400 508 {
 		respond "{http.error.status_code}: {http.error.message} ({http.shortlink.key}, {http.shortlink.outcome})"
 	}`)
@@ -385,14 +393,14 @@ func TestErrorsGoToHandleErrors(t *testing.T) {
 		"/a":          "508: too many internal redirects (a, error)",
 		"/docs/..%2f": "400: unsafe path (docs, error)",
 	} {
-		if got := s.get(t, target); got.status != want[target] || got.body != body {
-			t.Errorf("%s: got %d %q, want %q", target, got.status, got.body, body)
+		if got := s.Get(t, target); got.Status != want[target] || got.Body != body {
+			t.Errorf("%s: got %d %q, want %q", target, got.Status, got.Body, body)
 		}
 	}
 }
 
 func TestARequestThatMatchesNothingReachesTheNextHandlerAsItCame(t *testing.T) {
-	s := serve(t, `shortlink {
+	s := testcaddy.Serve(t, `shortlink {
 		gh https://github.com
 		self /self
 	}
@@ -403,15 +411,83 @@ func TestARequestThatMatchesNothingReachesTheNextHandlerAsItCame(t *testing.T) {
 		"/self?a=b",
 		"http://o.example/other?a",
 	} {
-		got := s.raw(t, "POST",
+		got := s.Raw(t, "POST",
 			"POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: "+
 				"close\r\n\r\nhello")
-		s.load(t, "test_echo")
-		want := s.raw(t, "POST",
+		s.Load(t, "test_echo")
+		want := s.Raw(t, "POST",
 			"POST "+target+" HTTP/1.1\r\nHost: go.example\r\nContent-Length: 5\r\nConnection: "+
 				"close\r\n\r\nhello")
-		if got.body != want.body {
-			t.Errorf("%s: got %s, without the handler %s", target, got.body, want.body)
+		if got.Body != want.Body {
+			t.Errorf("%s: got %s, without the handler %s", target, got.Body, want.Body)
 		}
+	}
+}
+
+func TestAHostThatTheClientChoosesIsWarnedOf(t *testing.T) {
+	const rules = "shortlink {\n in /page\n docs https://docs.example\n}"
+	const anyHost = "the destination is a path of this site, and its host is whatever the client " +
+		"writes, as no host matcher names one; "
+	for _, test := range []struct {
+		name, config string
+		warned       string
+	}{
+		{"any host", "http://:PORT {\n" + rules + "\n}",
+			anyHost + "write origin https://go.example, or name the hosts of the site"},
+		{"any host of a domain that is nobody's", "http://*.com:PORT {\n" + rules + "\n}", anyHost},
+		{"several rules",
+			"http://:PORT {\nshortlink {\n in /page\n to/{x} /page/{x}\n via /in\n}\n}",
+			anyHost + "so it is with 2 other rules; write origin"},
+		{"a host on one of two servers",
+			"http://go.example:PORT {\n" + rules + "\n}\nhttp://:1 {\n" + rules + "\n}", anyHost},
+		{"any host beside a site with one",
+			"http://go.example:PORT {\nrespond a\n}\nhttp://:PORT {\n" + rules + "\n}", anyHost},
+		{"a host beside a site for any",
+			"http://go.example:PORT {\n" + rules + "\n}\nhttp://:PORT {\nrespond a\n}", ""},
+		{"a host in front of a named route",
+			"&(links) {\n" + rules + "\n}\nhttp://go.example:PORT {\ninvoke links\n}", ""},
+		{"a host", "http://go.example:PORT {\n" + rules + "\n}", ""},
+		{"a host in a matcher",
+			"http://:PORT {\n@go host go.example\nhandle @go {\n" + rules + "\n}\n}", ""},
+		{"an origin",
+			"http://:PORT {\nshortlink {\n in /page\n origin https://go.example\n}\n}", ""},
+		{"no paths of the site",
+			"http://:PORT {\nshortlink {\n a /b/c\n b https://b.example\n}\n}", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "Caddyfile")
+			_, port, _ := net.SplitHostPort(testcaddy.FreeAddress(t))
+			log := filepath.Join(t.TempDir(), "log")
+			config := "{\nadmin off\npersist_config off\nstorage file_system " + testcaddy.StorageDir(t) +
+				"\ndefault_bind 127.0.0.1\n" + testcaddy.LogTo(log) + "\n}\n" +
+				strings.ReplaceAll(test.config, "PORT", port)
+			testcaddy.Write(t, file, config)
+
+			checked, _ := testcaddy.Run([]string{"shortlink", "check", "--config", file}, "")
+			if got := strings.Contains(checked, "host of the client"); got != (test.warned != "") ||
+				!strings.Contains(checked, test.warned) {
+				t.Errorf("check says\n%s\nwant %q", checked, test.warned)
+			}
+
+			adapted, err := testcaddy.Adapt(config)
+			testcaddy.Must(t, err)
+			var parsed caddy.Config
+			testcaddy.Must(t, json.Unmarshal(adapted, &parsed))
+			testcaddy.Must(t, caddy.Validate(&parsed))
+			content, err := os.ReadFile(log)
+			testcaddy.Must(t, err)
+			if got := strings.Contains(string(content), anyHost); got != (test.warned != "") {
+				t.Errorf("the log says %s", content)
+			}
+		})
+	}
+}
+
+func TestASwapThatBringsAClientsHostIsWarnedOf(t *testing.T) {
+	s := testcaddy.Follow(t, `{"docs": "https://docs.example"}`, "", "")
+	testcaddy.Write(t, s.Links, `{"docs": "/handbook"}`)
+	entry := s.Logged(t, 1, "host of the client")
+	if entry["level"] != "warn" || entry["key"] != "docs" {
+		t.Errorf("got %v", entry)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
@@ -14,7 +14,7 @@ import (
 // false when the target is no path, as in OPTIONS * and CONNECT.
 func resolverRequest(r *http.Request) (req resolver.Request, ok bool) {
 	original, _ := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	scheme, host := live.ClientOrigin(r)
+	scheme, host := client.Origin(r)
 	req, ok = resolver.NewRequest(scheme, host, currentTarget(r, original.RequestURI))
 	req.OverHTTP = true
 	req.Target.Hash = "" // no client sends one, and if it does, it is not for servers (R17)

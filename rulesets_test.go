@@ -1,10 +1,16 @@
 package shortlink_test
 
 import (
+	"net"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/internal/vectors"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -14,11 +20,11 @@ import (
 func golangRules(t *testing.T) map[string]string {
 	t.Helper()
 	rows, err := vectors.Read("testdata/rulesets/golang.json")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	rules := map[string]string{}
 	for _, row := range rows {
 		var key, destination string
-		mustDo(t, row.Scan(&key, &destination))
+		testcaddy.Must(t, row.Scan(&key, &destination))
 		rules[key] = destination
 	}
 	return rules
@@ -30,19 +36,19 @@ func TestEveryRedirectOfGolangOrgIsAnswered(t *testing.T) {
 	for key, value := range rules {
 		block.WriteString("rule \"" + key + "\" \"" + value + "\"\n")
 	}
-	s := serve(t, "shortlink {\n"+block.String()+"}\nrespond next 299")
+	s := testcaddy.Serve(t, "shortlink {\n"+block.String()+"}\nrespond next 299")
 
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 	defer client.CloseIdleConnections()
 	for key := range rules {
-		response, err := client.Get("http://" + s.addr + "/" + key)
+		response, err := client.Get("http://" + s.Addr + "/" + key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "302 " + plainDestination(rules, key, "http://"+s.addr)
-		if got := read(t, response).location(); got != want {
+		want := "302 " + plainDestination(rules, key, "http://"+s.Addr)
+		if got := testcaddy.ReadReply(t, response).Location(); got != want {
 			t.Errorf("/%s: got %s, want %s", key, got, want)
 		}
 	}
@@ -54,20 +60,20 @@ func TestRealRulesAreWarnedOfForGoodReasonsAlone(t *testing.T) {
 		golang = append(golang, resolver.Rule{Key: key, Value: value})
 	}
 	rows, err := vectors.Read("testdata/rulesets/babel.json")
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	var lines strings.Builder
 	for _, row := range rows {
 		var path, destination, status string
-		mustDo(t, row.Scan(&path, &destination, &status))
+		testcaddy.Must(t, row.Scan(&path, &destination, &status))
 		lines.WriteString(path + " " + destination + " " + status + "\n")
 	}
 	reading := rulefile.Reading{SkipUnsupported: true}
 	told, err := reading.Read(strings.NewReader(lines.String()), rulefile.Redirects, "",
 		func(rule resolver.Rule) { babel = append(babel, rule) })
-	mustDo(t, err)
+	testcaddy.Must(t, err)
 	for _, rules := range [][]resolver.Rule{golang, babel} {
 		compiler, err := resolver.NewCompiler(resolver.Options{})
-		mustDo(t, err)
+		testcaddy.Must(t, err)
 		for _, rule := range rules {
 			compiler.Add(rule)
 		}
@@ -75,7 +81,7 @@ func TestRealRulesAreWarnedOfForGoodReasonsAlone(t *testing.T) {
 			compiler.Warn(told...)
 		}
 		ruleset, err := compiler.Compile()
-		mustDo(t, err)
+		testcaddy.Must(t, err)
 		for _, w := range ruleset.Warnings() {
 			switch w.Kind {
 			case resolver.WarnMeetsKey, rulefile.WarnApproximated, rulefile.WarnNeverReached,
@@ -102,4 +108,39 @@ func plainDestination(rules map[string]string, key, origin string) string {
 		value += "/"
 	}
 	return value
+}
+
+// The vanity hosts of Kubernetes are the yardstick of templates: what some hundred lines of regular
+// expressions do there.
+func TestTheVanityHostsOfKubernetesNeedNoRegularExpression(t *testing.T) {
+	config, err := os.ReadFile("testdata/kubernetes/Caddyfile")
+	testcaddy.Must(t, err)
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
+	_, port, _ := net.SplitHostPort(s.Addr)
+	hosts := regexp.MustCompile(`(?m)^(http://\S+) \{`)
+	options := "{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " + testcaddy.StorageDir(t) +
+		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n}\n"
+	adapted, err := testcaddy.Adapt(options + hosts.ReplaceAllString(string(config), "$1:"+port+" {"))
+	testcaddy.Must(t, err)
+	testcaddy.Must(t, caddy.Load(adapted, true))
+	defer caddy.Stop()
+	requests, err := os.ReadFile("testdata/kubernetes/requests.txt")
+	testcaddy.Must(t, err)
+	asked := 0
+	for line := range strings.Lines(string(requests)) {
+		target, want, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if target == "" || target == "#" {
+			continue
+		}
+		host, path, _ := strings.Cut(target, "/")
+		asked++
+		got := s.Raw(t, "GET",
+			"GET /"+path+" HTTP/1.1\r\nHost: "+host+":"+port+"\r\nConnection: close\r\n\r\n").Location()
+		if want = strings.TrimSpace(want); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+	if asked < 30 {
+		t.Errorf("%d requests are sent", asked)
+	}
 }

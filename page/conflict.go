@@ -10,6 +10,22 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
+// conflict is why an edit is refused that was made of another rule than the key has now.
+type conflict struct {
+	key string
+	now *resolver.Rule // nil for none
+}
+
+// Error says which rule there is now.
+func (c *conflict) Error() string {
+	if c.now == nil {
+		return fmt.Sprintf("the rule for the key %q is gone by now; make the edit again as a new rule",
+			c.key)
+	}
+	return fmt.Sprintf("the rule for the key %q is %s by now; make the edit again of that",
+		c.key, live.RuleText(c.now))
+}
+
 // conflictView shows an edit beside what somebody else has made of the rule meanwhile.
 type conflictView struct {
 	layout
@@ -21,17 +37,17 @@ type conflictView struct {
 	Digest string `json:"digest"`
 }
 
-func (r *request) conflict(written resolver.Rule, e *live.Edit, now *resolver.Rule) view {
-	v := conflictView{layout: r.layout(), Key: e.Key, Was: live.RuleText(now),
+func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
+	v := conflictView{layout: r.layout(), Key: e.key, Was: live.RuleText(now),
 		Digest: r.links.Serving().Digest}
 	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
-	v.Error = "The link " + e.Key + " has changed since the form was made, and nothing is saved."
-	if e.IsFrom && e.From == nil ||
+	v.Error = "The link " + e.key + " has changed since the form was made, and nothing is saved."
+	if e.isFrom && e.from == nil ||
 		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
 		v.Title = "The key is taken"
-		v.Error = "There is a link with the key " + e.Key + " already, and nothing is saved."
+		v.Error = "There is a link with the key " + e.key + " already, and nothing is saved."
 	}
-	if e.Rule != nil {
+	if e.rule != nil {
 		v.Mine = ruleOf(written)
 	}
 	if now != nil {

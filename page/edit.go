@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -145,97 +147,122 @@ func isSet(form url.Values, name string) bool {
 // edit makes the edit of a form.
 func (r *request) edit(key string) view {
 	if key == "" {
-		return r.refused(resolver.Rule{}, nil, live.Refuse(http.StatusUnprocessableEntity,
+		return r.refused(resolver.Rule{}, nil, client.Refuse(http.StatusUnprocessableEntity,
 			"the key is missing: write the path of the short URL, such as docs or team/handbook"))
 	}
 	if r.links.Shares {
 		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
 			r.links.PublicName()+"; give each a name.")
 	}
-	conditions, err := live.PreconditionsOf(r.Request)
+	conditions, err := client.PreconditionsOf(r.Request)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
-	e := &live.Edit{Key: key, Conditions: conditions, Remote: r.RemoteAddr, User: r.user}
+	e := &formEdit{key: key}
 	written, err := ruleOfForm(r.PostForm, key)
 	switch action := r.PostForm.Get(fieldAction); {
 	case action != "" && action != actionRemove:
 		return failure(r.layout(), http.StatusBadRequest,
 			"The field action takes remove, or is left out to save, not "+action+".")
 	case action == "":
-		if e.Rule = &written; err != nil {
-			return r.refused(written, e, live.Refuse(http.StatusUnprocessableEntity, "%w", err))
+		if e.rule = &written; err != nil {
+			return r.refused(written, e, client.Refuse(http.StatusUnprocessableEntity, "%w", err))
 		}
 	}
 	if err := r.setFrom(e); err != nil {
 		return r.refused(written, e, err)
 	}
-	if e.Rule != nil && live.SameContent(e.Rule, e.From) {
-		return r.saved(key, e, false) // nothing is to be written
+	if e.rule != nil && sameContent(e.rule, e.from) {
+		return r.saved(e, e.from) // nothing is to be written
 	}
-	e.Confirm = r.confirm
-	created, err := r.links.Apply(r.Context(), e)
-	if err != nil {
+	edit := &live.Edit{
+		Key: key, Rule: e.rule, Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm,
+		IfRules: conditions.OfRules(),
+		If: func(now *resolver.Rule) error {
+			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
+		},
+	}
+	if _, err := r.links.Apply(r.Context(), edit); err != nil {
 		return r.refused(written, e, err)
 	}
-	return r.saved(key, e, created)
+	return r.saved(e, edit.Old)
+}
+
+// formEdit is an edit that a form asks for.
+type formEdit struct {
+	key  string
+	rule *resolver.Rule // nil to remove it
+	// isFrom tells that the key's rule, wherever it stands, must still be from; nil stands for no
+	// rule.
+	isFrom bool
+	from   *resolver.Rule
+}
+
+// check checks that the key's rule is the one that the edit was made of.
+func (e *formEdit) check(now *resolver.Rule) error {
+	if !e.isFrom || sameContent(e.from, now) {
+		return nil
+	}
+	return &conflict{e.key, now}
+}
+
+// sameContent reports whether two rules for a key, nil for none, say the same, wherever they stand.
+func sameContent(a, b *resolver.Rule) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	other := *b
+	other.Key, other.Position = a.Key, a.Position
+	return *a == other
 }
 
 // setFrom sets which rule an edit was made from: the one that its form has or, where a client has
 // sent the digest alone, the one that these rules have. Without both it must be a new one, unless
 // If-Match says what it must be.
-func (r *request) setFrom(e *live.Edit) error {
+func (r *request) setFrom(e *formEdit) error {
 	serving := r.links.Serving()
-	now, isThere := servingRule(serving.Ruleset, e.Key)
+	now, isThere := servingRule(serving.Ruleset, e.key)
 	digest := r.PostForm.Get(fieldDigest)
 	switch was, isGiven := r.PostForm[fieldWas]; {
 	case isGiven && was[0] != "":
-		from, err := rulefile.ReadJSONValue(strings.NewReader(was[0]), "", e.Key)
+		from, err := rulefile.ReadJSONValue(strings.NewReader(was[0]), "", e.key)
 		if err != nil {
-			return live.Refuse(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
+			return client.Refuse(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
 		}
-		e.From = &from
+		e.from = &from
 	case isGiven: // a new one
 	case digest == "" && len(r.Header["If-Match"]) > 0:
 		return nil
 	case digest != "" && digest != serving.Digest:
-		conflict := &live.Conflict{}
+		other := &conflict{key: e.key}
 		if isThere {
-			conflict.Now = &now
+			other.now = &now
 		}
-		return conflict
-	case isThere && (digest != "" || e.Rule == nil):
-		e.From = &now
+		return other
+	case isThere && (digest != "" || e.rule == nil):
+		e.from = &now
 	}
-	e.IsFrom = true
+	e.isFrom = true
 	return nil
 }
 
 // refused returns the view of an edit that was not made.
-func (r *request) refused(written resolver.Rule, e *live.Edit, err error) view {
-	if conflict, is := errors.AsType[*live.Conflict](err); is {
-		return r.conflict(written, e, conflict.Now)
+func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
+	if other, is := errors.AsType[*conflict](err); is {
+		return r.conflict(written, e, other.now)
 	}
 	if u, is := errors.AsType[unconfirmed](err); is {
 		return r.effects(written, e, u.Effects)
 	}
-	status := statusOf(err)
+	status := client.StatusOf(err)
 	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: err.Error(),
 		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas)}
 	v.IsNew = v.Was == ""
 	v.layout.Status, v.Title = status, "Nothing is saved yet"
-	if status == http.StatusConflict && e != nil && e.Rule != nil {
+	if status == http.StatusConflict && e != nil && e.rule != nil {
 		v.Lines = writtenAs(written)
 	}
 	return v
-}
-
-// statusOf returns the status that an edit is refused with.
-func statusOf(err error) int {
-	if refusal, is := errors.AsType[*live.Refusal](err); is {
-		return refusal.Status
-	}
-	return http.StatusInternalServerError
 }
 
 // lineToCommit returns the view for who may not edit: the line to write where rules stand.
@@ -261,15 +288,16 @@ type saved struct {
 	Removed *rule  `json:"removed,omitempty"`
 }
 
-func (r *request) saved(key string, e *live.Edit, created bool) view {
-	v := saved{layout: r.layout(), Saved: true, Key: key, Digest: r.links.Serving().Digest,
+// saved returns the view after an edit of a rule, which was nil where there was none.
+func (r *request) saved(e *formEdit, was *resolver.Rule) view {
+	v := saved{layout: r.layout(), Saved: true, Key: e.key, Digest: r.links.Serving().Digest,
 		Done: "saved"}
 	switch {
-	case e.Rule == nil:
+	case e.rule == nil:
 		v.Done = "removed"
-		v.Removed = ruleOf(*e.Old)
-	case created:
-		v.Done, v.Key = "made", e.Rule.Key
+		v.Removed = ruleOf(*was)
+	case was == nil:
+		v.Done, v.Key = "made", e.rule.Key
 		v.Status = http.StatusCreated
 	}
 	return v

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -32,7 +34,7 @@ func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, effects.Count)
 	for _, other := range effects.Others {
-		fmt.Fprintln(sum, live.LinesOf(other))
+		fmt.Fprintln(sum, show.LinesOf(other))
 	}
 	for _, w := range effects.Warnings {
 		fmt.Fprintln(sum, live.HidesPage(w))
@@ -47,13 +49,13 @@ type effectsView struct {
 	Rule     rule          `json:"rule"`
 	IsRemove bool          `json:"remove,omitempty"`
 	Count    int           `json:"others"` // how many other links lead elsewhere then
-	Others   []live.Change `json:"effects"`
+	Others   []show.Change `json:"effects"`
 	Confirm  string        `json:"confirm"`
 	Was      string        `json:"was"`
 	Digest   string        `json:"digest"`
 
-	Lines    []live.ChangeLine  `json:"-"`
-	Own      []live.ChangeLine  `json:"-"`
+	Lines    []show.ChangeLine  `json:"-"`
+	Own      []show.ChangeLine  `json:"-"`
 	Warnings []resolver.Warning `json:"-"`
 	// why the page could not be read any more
 	Hides []string `json:"hides_page,omitempty"`
@@ -61,20 +63,20 @@ type effectsView struct {
 
 // effects returns the view of what an edit does.
 func (r *request) effects(
-	written resolver.Rule, e *live.Edit, effects *live.Effects,
+	written resolver.Rule, e *formEdit, effects *live.Effects,
 ) effectsView {
-	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.Rule == nil,
+	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.rule == nil,
 		Count: effects.Count, Confirm: fingerprint(effects), Warnings: effects.Warnings,
 		Digest: r.links.Serving().Digest}
-	if e.From != nil {
-		v.Was = live.RuleText(e.From)
+	if e.from != nil {
+		v.Was = live.RuleText(e.from)
 	}
 	for _, other := range effects.Others {
-		v.Others = append(v.Others, live.ChangeOf(other))
-		v.Lines = append(v.Lines, live.LinesOf(other)...)
+		v.Others = append(v.Others, show.ChangeOf(other))
+		v.Lines = append(v.Lines, show.LinesOf(other)...)
 	}
 	if effects.Own != nil {
-		v.Own = live.LinesOf(*effects.Own)
+		v.Own = show.LinesOf(*effects.Own)
 	}
 	for _, w := range effects.Warnings {
 		if live.HidesPage(w) {
@@ -123,13 +125,13 @@ func (r *request) deleteForm(key string) view {
 	if why := r.whyNotWritable(); why != "" {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
-	e := &live.Edit{Key: key, From: &found, IsFrom: true}
+	e := &formEdit{key: key, from: &found, isFrom: true}
 	effects := new(live.Effects)
 	// a picture on a page of another site makes nobody wait
 	if r.page.csrf.Check(asPost(r.Request)) == nil {
-		seen, err := r.links.Preview(r.Context(), e)
+		seen, err := r.links.Preview(r.Context(), &live.Edit{Key: key, If: e.check})
 		if err != nil {
-			return failure(r.layout(), statusOf(err), "It cannot be deleted here: "+err.Error()+".")
+			return failure(r.layout(), client.StatusOf(err), "It cannot be deleted here: "+err.Error()+".")
 		}
 		effects = seen
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -19,10 +19,10 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 		return r.page.write(w, r.Request, notFound(r.layout(), "There are export.json and export.csv."))
 	}
 	serving := r.links.Serving()
-	tag, h := live.EntityTag(serving.Digest), w.Header()
-	h.Set("ETag", tag)
-	conditions, _ := live.PreconditionsOf(r.Request) // one that cannot be read asks for nothing here
-	if conditions.IsKnown(tag) {
+	h := w.Header()
+	h.Set("ETag", client.EntityTag(serving.Digest))
+	conditions, _ := client.PreconditionsOf(r.Request) // one that cannot be read asks for nothing here
+	if conditions.IsKnown(serving.Digest) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -21,11 +21,11 @@ type keyPage struct {
 	Rule     *rule  `json:"rule"`
 	ShortURL string `json:"short_url,omitempty"` // none of a template
 	// Outcome says where the short URL leads, and why.
-	Outcome *live.Outcome `json:"outcome,omitempty"`
+	Outcome *show.Outcome `json:"outcome,omitempty"`
 	// Chain are, of a template, the rules that a request matches one after the other.
 	Chain []*rule `json:"chain,omitempty"`
 	// Leads are the other ways to where it leads, MoreLeads tells that there are more.
-	Leads     []live.Lead `json:"leads,omitempty"`
+	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
 	Hits      *keyHits    `json:"hits,omitempty"` // nil where they cannot be read
 	Days      []day       `json:"days,omitempty"`
@@ -36,8 +36,6 @@ type keyPage struct {
 	// WhyNot says why the rule cannot be edited here, "" where it can.
 	WhyNot string `json:"-"`
 	Notice string `json:"-"` // what an edit has come to
-
-	explanation resolver.Explanation
 }
 
 // keyHits say how often a link was used, and when last.
@@ -72,8 +70,8 @@ func (r *request) keyPage(key string) view {
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome, explanation := live.OutcomeOf(serving.Ruleset, live.Ask(v.ShortURL, r.origin()), true)
-		v.Outcome, v.explanation = &outcome, explanation
+		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.ShortURL, r.origin()), true)
+		v.Outcome = &outcome
 		v.addLeads(r)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
@@ -152,7 +150,7 @@ func (v keyPage) text(w io.Writer) {
 	v.Rule.line(w)
 	if v.Outcome != nil {
 		fmt.Fprintln(w, v.Outcome)
-		_ = live.WriteExplanation(w, *v.Outcome, v.explanation) // a buffer takes all
+		_ = show.WriteExplanation(w, *v.Outcome) // a buffer takes all
 	}
 	for _, met := range v.Chain {
 		fmt.Fprintf(w, "  matches %s, which leads to %s\n", met.Key, met.To)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/client"
 )
 
 // openSearchDescription lets browsers search links from their address bar (OpenSearch 1.1,
@@ -52,7 +52,7 @@ func shortened(text string, most int) string {
 // absolute returns the URL of a page below the root, as the client sees it. Where the path was
 // rewritten on its way to the handler it cannot be known, and is that of the handler.
 func (r *request) absolute(below string) string {
-	scheme, host := live.ClientOrigin(r.Request)
+	scheme, host := client.Origin(r.Request)
 	return scheme + "://" + host + stripped(r.Request) + r.page.Path + "/" + below
 }
 

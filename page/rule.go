@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -84,7 +85,7 @@ func (r *request) origin() string {
 	if r.links.Options.Origin != "" {
 		return r.links.SiteOrigin()
 	}
-	scheme, host := live.ClientOrigin(r.Request)
+	scheme, host := client.Origin(r.Request)
 	if !answers(r.links.Site.Hosts, host) {
 		host = r.links.Site.Hosts[0]
 	}

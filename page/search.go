@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // mostFound is how many links a page of a search has.
@@ -114,8 +114,8 @@ func (r *request) searchTarget(v search, target, after string) view {
 }
 
 // leadsTo finds the ways to a URL, or to a path of the site.
-func (r *request) leadsTo(target string) (live.Leads, error) {
-	return live.LeadsTo(r.links.Serving().Ruleset, target, r.links.SiteOrigin(), r.hosts(), false)
+func (r *request) leadsTo(target string) (show.Leads, error) {
+	return show.LeadsTo(r.links.Serving().Ruleset, target, r.links.SiteOrigin(), r.hosts(), false)
 }
 
 // hosts returns the hosts at which the links answer.

@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // try explains any URL.
@@ -14,9 +13,7 @@ type try struct {
 	layout
 	URL string `json:"url"`
 	// Outcome says where the URL leads, and why; nil where none was given.
-	Outcome *live.Outcome `json:"outcome,omitempty"`
-
-	explanation resolver.Explanation
+	Outcome *show.Outcome `json:"outcome,omitempty"`
 }
 
 // try returns the page that explains the URL of its query.
@@ -24,9 +21,9 @@ func (r *request) try() view {
 	v := try{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
 	v.Title = "Try a URL"
 	if v.URL != "" {
-		outcome, explanation := live.OutcomeOf(r.links.Serving().Ruleset,
-			live.Ask(v.URL, r.origin()), true)
-		v.Outcome, v.explanation = &outcome, explanation
+		outcome := show.OutcomeOf(r.links.Serving().Ruleset,
+			show.Ask(v.URL, r.origin()), true)
+		v.Outcome = &outcome
 	}
 	return v
 }
@@ -39,5 +36,5 @@ func (v try) text(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w, v.Outcome)
-	_ = live.WriteExplanation(w, *v.Outcome, v.explanation) // a buffer takes all
+	_ = show.WriteExplanation(w, *v.Outcome) // a buffer takes all
 }

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
+// A server that is back is found within the longest pause. A try that is refused costs nobody much.
 const (
 	firstPause   = 100 * time.Millisecond
-	longestPause = 30 * time.Second
+	longestPause = 2 * time.Second
 )
 
 // backoff says how long to wait between tries. Pauses double from try to try up to the longest;
@@ -28,11 +29,15 @@ func (b *backoff) next() time.Duration {
 }
 
 // wait returns after a pause or when ctx ends.
-func wait(ctx context.Context, pause time.Duration) {
+func wait(ctx context.Context, pause time.Duration) { waitFor(ctx, pause, nil) }
+
+// waitFor is wait that also returns when something has happened.
+func waitFor(ctx context.Context, pause time.Duration, happened signal) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-happened:
 	case <-ctx.Done():
 	}
 }

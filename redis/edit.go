@@ -19,7 +19,7 @@ func (s *Source) Writable() error { return nil }
 
 // Edit makes an edit, as Rewrite does.
 func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	_, err := s.content.rewrite(ctx, version, edit)
+	_, err := s.Rewrite(ctx, version, edit, nil)
 	return err
 }
 
@@ -27,7 +27,11 @@ func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) e
 func (s *Source) Rewrite(
 	ctx context.Context, version string, edit rulefile.Edit, _ func(resolver.Rule),
 ) (newVersion string, err error) {
-	return s.content.rewrite(ctx, version, edit)
+	newVersion, err = s.content.rewrite(ctx, version, edit)
+	if err == nil {
+		s.answered.raise()
+	}
+	return newVersion, err
 }
 
 // rewrite sets or deletes a field of the hash, in a transaction that fails if anybody has written

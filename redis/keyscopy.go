@@ -51,15 +51,15 @@ func (k *keys) store(ctx context.Context) {
 			k.logger.Debug("redis' rules cannot be copied yet", zap.Error(err))
 		}
 		pause := max(copyPause, copyShare*time.Since(begun))
-		giveBack()
+		freeMemory()
 		wait(ctx, pause)
 	}
 }
 
-// giveBack lets the system have the memory again that a copy has taken. The runtime would not
-// before as much again has been left behind, and it keeps as much as the heap was at the last
+// freeMemory returns the memory to the system that a copy has taken. By itself the runtime would
+// wait until as much again has been left behind, and it keeps as much as the heap was at the last
 // collection.
-func giveBack() {
+func freeMemory() {
 	runtime.GC()
 	runtime.GC()
 }

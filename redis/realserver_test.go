@@ -13,7 +13,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"github.com/caddy-shortlink/shortlink/internal/freeport"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy/freeport"
 )
 
 // realServer is a redis-server of a test's own, in a directory of its own.

@@ -92,7 +92,9 @@ type Source struct {
 	copy    *storedCopy
 	served  served // of a hash
 	reach   source.Reachability
-	logger  *zap.Logger
+	// answered is raised when the server has answered anybody.
+	answered signal
+	logger   *zap.Logger
 }
 
 // defaultPoll lets a new rule be served within a second. To read a key for each rule takes the
@@ -125,6 +127,7 @@ func (s *Source) Provision(ctx caddy.Context) error {
 	default:
 		s.content = &hash{Source: s, changed: newSignal()}
 	}
+	s.answered = newSignal()
 	var err error
 	if s.every, err = source.ParsePoll(s.Poll, byDefault); err != nil {
 		return fmt.Errorf("redis: %w", err)
@@ -177,6 +180,7 @@ func (s *Source) reached(ctx context.Context, err error) {
 	switch {
 	case err == nil || isRejection(err):
 		s.reach.Succeed()
+		s.answered.raise()
 	case ctx.Err() == nil:
 		s.reach.Fail(err)
 	}

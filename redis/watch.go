@@ -44,8 +44,15 @@ func (s *Source) Watch(ctx context.Context, version string, changed func()) {
 			return
 		}
 		w.lose(err)
-		wait(ctx, w.backoff.next())
+		w.rest(ctx)
 	}
+}
+
+// rest waits until it is time to try again: after a pause, or as somebody else has reached the
+// server meanwhile.
+func (w *watch) rest(ctx context.Context) {
+	w.source.answered.drop()
+	waitFor(ctx, w.backoff.next(), w.source.answered)
 }
 
 // watch is what Watch knows from one connection to the next.

@@ -51,7 +51,7 @@ func TestAWrittenRuleIsServedAtAMillionRules(t *testing.T) {
 		e := startEdge(t, source)
 		t.Log("reading and comparing takes", time.Since(begun))
 		server.do(t, "hset", "links", "docs", "/guide")
-		// How long it takes is measured by internal/scale, and depends on the machine.
+		// How long it takes is measured by bench/scale, and depends on the machine.
 		t.Log(e.untilServed(t, "docs", "/guide", time.Minute))
 	})
 }

@@ -126,7 +126,7 @@ func (c *Compiler) Add(rule Rule) {
 		return
 	}
 	r := c.newRecord(rule, value, source)
-	c.addRecord(&r, 1)
+	c.extent.addLiteral(rule, 1)
 	c.addLiteral(rule, value, &r)
 	c.warnOfRule(rule, value)
 }

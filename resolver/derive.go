@@ -206,7 +206,7 @@ func (d *derivation) changeKey(key string) {
 	entry, at := d.before.find(key)
 	was := d.rulesBefore(key, entry)
 	now := d.rulesNow(key, was)
-	d.count(key, was, now)
+	d.count(was, now)
 	d.shadow(key, was, now)
 	d.warnOf(was, now)
 	var serving *rankedRule
@@ -263,16 +263,14 @@ func (d *derivation) rulesNow(key string, was []rankedRule) (now []rankedRule) {
 }
 
 // count counts the rules of a key that are new, and no longer those that are gone.
-func (d *derivation) count(key string, was, now []rankedRule) {
-	c := d.c
-	c.key = append(c.key[:0], key...)
+func (d *derivation) count(was, now []rankedRule) {
 	for _, r := range was {
-		c.uncount(r.rule)
-		c.countRecord(r.rule, -1)
+		d.c.uncount(r.rule)
+		d.c.extent.addLiteral(r.rule, -1)
 	}
 	for _, r := range now {
-		c.count(r.rule)
-		c.countRecord(r.rule, 1)
+		d.c.count(r.rule)
+		d.c.extent.addLiteral(r.rule, 1)
 	}
 }
 

@@ -7,29 +7,29 @@ import (
 )
 
 // Explanation is a result, and why it is so. Its destination is there, too, where it is the request
-// itself, so that the outcome is to pass.
+// itself, so that the outcome is to pass. As JSON it is the reasons alone.
 type Explanation struct {
-	Result
+	Result `json:"-"`
 	// Request is the URL that was resolved, as the URL Standard spells it.
-	Request string
+	Request string `json:"-"`
 	// Walk holds the matches in their order. It begins with the rule that the request matched; then
 	// comes for each internal redirect the rule that its value matched, until one leads to an
 	// absolute destination, no key matches, or the walk comes to a rule again.
-	Walk []Step
+	Walk []Step `json:"walk,omitempty"`
 	// Origin says where scheme and host of the destination come from.
-	Origin Source
+	Origin Source `json:"origin,omitzero"`
 	// Appended is the path that was appended to the last value's, "" for none (R6).
-	Appended string
+	Appended string `json:"appended,omitempty"`
 	// Query is the query mode that the first rule says, QueryDefault where it says none.
-	Query QueryMode
+	Query QueryMode `json:"query,omitzero"`
 	// Parameters are the destination's query parameters, in its order.
-	Parameters []Parameter
+	Parameters []Parameter `json:"parameters,omitempty"`
 	// Dropped are the parameters that the query mode ignores.
-	Dropped []Given
+	Dropped []Given `json:"dropped,omitempty"`
 	// Fragment is the destination's fragment.
-	Fragment Fragment
+	Fragment Fragment `json:"fragment,omitzero"`
 	// Near is the rule that comes nearest where the walk ends without a match, nil if none does.
-	Near *NearMiss
+	Near *NearMiss `json:"near,omitempty"`
 }
 
 // Step is one step of the resolution phase (3.3), with all that there is to say of it.
@@ -50,10 +50,9 @@ type Capture struct{ Name, Raw string }
 
 // Source says where a part of a destination comes from.
 type Source struct {
-	Kind SourceKind
-	// Step is, for an embedded or a destination's part, the index in Walk of the rule whose value
-	// has it.
-	Step int
+	Kind SourceKind `json:"source"`
+	// Key is, for an embedded or a destination's part, that of the rule whose value has it.
+	Key string `json:"key,omitempty"`
 }
 
 // SourceKind is one of the places that parts of a destination come from.
@@ -67,10 +66,22 @@ const (
 	FromOption      SourceKind = "option"
 )
 
+// String returns the source in words.
+func (s Source) String() string {
+	switch s.Kind {
+	case FromRequest:
+		return "the request"
+	case FromOption:
+		return "the option origin"
+	}
+	return "the destination of " + s.Key
+}
+
 // Given is a value and the source that gave it.
 type Given struct {
-	Name, Value string
-	From        Source
+	Name  string `json:"name,omitempty"`
+	Value string `json:"value"`
+	From  Source `json:"from"`
 }
 
 // Parameter is a query parameter of a destination, decoded.
@@ -78,9 +89,9 @@ type Parameter struct {
 	Given
 	// Displaced are the values of the same name that gave way to this one, in the order in which
 	// they did.
-	Displaced []Given
+	Displaced []Given `json:"displaced,omitempty"`
 	// Bare tells that the parameter has no value and stands in the destination without a "=".
-	Bare bool
+	Bare bool `json:"-"`
 }
 
 // String returns the parameter as NAME=VALUE, or as NAME where it is bare.
@@ -95,7 +106,7 @@ func (p Parameter) String() string {
 type Fragment struct {
 	Given
 	// Displaced are the fragments of lower precedence.
-	Displaced []Given
+	Displaced []Given `json:"displaced,omitempty"`
 }
 
 // Explain resolves a request and says why its outcome is what it is. It takes the walk of 3.3 rule
@@ -228,14 +239,14 @@ func (rs *Ruleset) partsOf(walk []Step) parts {
 			return p
 		}
 		if !isInternal(walk[i].Value) {
-			from := Source{Kind: FromDestination, Step: i}
+			from := Source{FromDestination, walk[i].Rule.Key}
 			u, _ := parseAbsolute(walk[i].Value)
 			p.origin = from
 			p.destinationQuery = Given{Value: u.Search(), From: from}
 			p.destinationFragment = Given{Value: u.Hash(), From: from}
 			return p
 		}
-		from := Source{Kind: FromEmbedded, Step: i}
+		from := Source{FromEmbedded, walk[i].Rule.Key}
 		value := walk[i].next()
 		if query := (Given{Value: value.query, From: from}); p.query.Value == "" {
 			p.query = query

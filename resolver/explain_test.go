@@ -41,7 +41,7 @@ func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 		e.Hops != 1 {
 		t.Errorf("destination %q, appended %q, hops %d", e.Destination, e.Appended, e.Hops)
 	}
-	if e.Origin != (Source{Kind: FromDestination, Step: 1}) {
+	if e.Origin != (Source{FromDestination, "guide"}) {
 		t.Errorf("origin from %+v", e.Origin)
 	}
 }
@@ -52,8 +52,8 @@ func TestAnExplanationNamesTheSourceOfEachParameter(t *testing.T) {
 		{Key: "b", Value: "https://example.com?x=destination&z=destination&z=again#top"},
 	}
 	e := explain(t, rules, Options{}, "https://go.example/a?x=request&w=request")
-	request, embedded, destination := Source{Kind: FromRequest}, Source{Kind: FromEmbedded},
-		Source{Kind: FromDestination, Step: 1}
+	request, embedded, destination := Source{Kind: FromRequest}, Source{FromEmbedded, "a"},
+		Source{FromDestination, "b"}
 	want := []Parameter{
 		{Given: Given{"x", "request", request},
 			Displaced: []Given{{"x", "destination", destination}, {"x", "embedded", embedded}}},
@@ -75,7 +75,7 @@ func TestAnExplanationNamesWhatAProtectedParameterDisplaced(t *testing.T) {
 	rules := []Rule{{Key: "a", Value: "https://example.com?x=destination"}}
 	e := explain(t, rules, Options{Protect: []string{"x"}}, "https://go.example/a?x=request")
 	want := []Parameter{{
-		Given:     Given{"x", "destination", Source{Kind: FromDestination}},
+		Given:     Given{"x", "destination", Source{FromDestination, "a"}},
 		Displaced: []Given{{"x", "request", Source{Kind: FromRequest}}},
 	}}
 	if !reflect.DeepEqual(e.Parameters, want) {

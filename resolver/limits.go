@@ -1,12 +1,17 @@
 package resolver
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
-// extent is how much rules are together, which limits are about. It is the same whether they are
-// compiled, in whatever order, or derived from others: an edit is refused if the rules with it could
-// not be compiled.
+// limits.go counts what the limits are about. It is counted in the same way whether rules are
+// compiled, in whatever order, or derived from others: an edit is refused if the rules with it
+// could not be compiled.
+
+// extent is how much rules are together.
 type extent struct {
-	// written is the text of all rules, in bytes. modal is how many of them say a query mode, literal
+	// written is the text of all rules, in bytes. Modal is how many of them say a query mode, literal
 	// how many have no variables.
 	written, modal, literal int
 	// compiled is what the rules take by themselves when they are compiled, in bytes, and chained what
@@ -31,18 +36,27 @@ func (e *extent) addWritten(rule Rule, sign int) {
 	}
 }
 
-// addRecord counts the record of a rule without variables, or takes that back with a sign of -1. It
-// is that of [Compiler.newRecord].
-func (e *extent) addRecord(r *record, sign int) {
+// addLiteral counts a rule without variables, or takes that back with a sign of -1.
+func (e *extent) addLiteral(rule Rule, sign int) {
 	e.literal += sign
-	e.compiled += sign * r.size()
+	e.compiled += sign * literalSize(rule)
 }
 
-// countRecord is addRecord for a rule whose canonical key is c.key.
-func (c *Compiler) countRecord(rule Rule, sign int) {
-	value, _ := parseValue(rule.Value)
-	r := c.newRecord(rule, value, 0)
-	c.addRecord(&r, sign)
+// literalSize is about what a compiled rule without variables takes, in bytes. It depends on
+// nothing but the rule, and asks for no parsing.
+func literalSize(rule Rule) int {
+	return recordOverhead + encodedLength(rule.Key) + encodedLength(rule.Value) + len(rule.Note)
+}
+
+// encodedLength returns the length of a text once its bytes beyond ASCII are percent-encoded.
+func encodedLength(text string) int {
+	n := len(text)
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			n += len("%20") - 1
+		}
+	}
+	return n
 }
 
 // size is the memory that the rules take when they are compiled, in bytes.

@@ -88,6 +88,9 @@ func (m QueryMode) String() string {
 	return queryModeNames[m]
 }
 
+// MarshalText returns that name.
+func (m QueryMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
 // ParseQueryMode returns the mode that name stands for: merge (also when name is empty), preserve
 // or ignore.
 func ParseQueryMode(name string) (QueryMode, error) {

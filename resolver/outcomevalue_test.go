@@ -237,7 +237,7 @@ func TestAnExplanationOfGoneOrPassEndsAtTheRule(t *testing.T) {
 			{Pathname: "/b/y", Rule: rules[1], Value: "/api/x#f", Remaining: "/y"},
 			{Pathname: "/api/x", Rule: rules[3], Value: "pass", Remaining: "/x"}},
 			Origin: Source{Kind: FromRequest}, Appended: "/y",
-			Fragment: Fragment{Given: Given{Value: "#f", From: Source{Kind: FromEmbedded}}}},
+			Fragment: Fragment{Given: Given{Value: "#f", From: Source{FromEmbedded, "b"}}}},
 	} {
 		got := explain(t, rules, Options{}, "https://go.example"+path)
 		want.Request, want.Rule = got.Request, got.Rule

@@ -258,12 +258,6 @@ func uvarint(b []byte) (int, []byte) {
 // recordOverhead is about what a record takes beside its texts, in bytes.
 const recordOverhead = 16
 
-// size is about what a record takes, in bytes. It does not depend on where its rule stands.
-func (r *record) size() int {
-	return recordOverhead + len(r.key) + len(r.base) + len(r.query) + len(r.fragment) +
-		len(r.spelling) + len(r.value) + len(r.note)
-}
-
 // setFailure makes r the record of a rule whose requests are answered with the error of that
 // number.
 func (r *record) setFailure(n int) {

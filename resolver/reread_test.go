@@ -317,7 +317,7 @@ func TestALargeRulesetStaysWhatItIsCompiledOf(t *testing.T) {
 	}
 }
 
-func TestRulesetsThatAreDerivedFromOneAnotherServeAtTheSameTime(t *testing.T) {
+func TestRulesetsThatAreDerivedFromOneAnotherServeAtOnce(t *testing.T) {
 	rules := benchRules(100)
 	rs := mustCompile(t, rules, Options{Digest: true, Reverse: true})
 	var readers sync.WaitGroup

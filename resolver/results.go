@@ -79,8 +79,8 @@ func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 	}
 }
 
-// isBelowAny reports whether a key lies below one of others. Of one with a malformed escape, what it
-// begins with has a canonical form of its own (R3).
+// isBelowAny reports whether a key lies below one of others. Of one with a malformed escape, what
+// it begins with has a canonical form of its own (R3).
 func (o *options) isBelowAny(key string, others map[string]bool) bool {
 	isCanonical := weburl.MalformedTriplet(key) < 0
 	for end := range len(key) {

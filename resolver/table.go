@@ -22,9 +22,9 @@ type table struct {
 	depths    uint64
 	maxDepth  int
 	maxLength int // of keys, in bytes
-	foldCase  bool
 	// lengths and depthsOf are how many keys have each length and each depth.
 	lengths, depthsOf counts
+	foldCase          bool
 }
 
 // slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether
@@ -229,9 +229,16 @@ func (t *table) noteKey(length, depth int) {
 // forgetKey takes back that a key has been noted: what a lookup costs does not depend on rules that
 // have been removed.
 func (t *table) forgetKey(key string) {
-	t.lengths.add(len(key), -1)
-	t.depthsOf.add(strings.Count(key, "/")+1, -1)
-	t.maxLength, t.maxDepth, t.depths = t.lengths.last(), t.depthsOf.last(), 0
+	length, depth := len(key), strings.Count(key, "/")+1
+	t.lengths.add(length, -1)
+	t.depthsOf.add(depth, -1)
+	if t.lengths[length] == 0 {
+		t.maxLength = t.lengths.last()
+	}
+	if t.depthsOf[depth] > 0 {
+		return
+	}
+	t.maxDepth, t.depths = t.depthsOf.last(), 0
 	for depth, n := range t.depthsOf {
 		if n > 0 {
 			t.depths |= depthBit(depth)

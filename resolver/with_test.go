@@ -392,8 +392,8 @@ func compareOutside(t *testing.T, when string, got, want outside) {
 }
 
 func TestWhatIsDerivedCannotBeToldApartFromWhatIsCompiled(t *testing.T) {
-	for seed := range 12 {
-		checkDerivations(t, uint64(seed), 60, 100, 1)
+	for seed := range seeds(60) {
+		checkDerivations(t, seed, 60, 100, 1)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,16 +16,13 @@ import (
 // a file of a million rules; what is hard about JSON, the escapes and the numbers,
 // is still left to that library.
 type jsonScanner struct {
-	r      io.Reader
-	source string
-	// window is the part of the input that is held. What comes next is at next, and everything from
-	// start on is still needed.
-	window      []byte
-	start, next int
-	passed      int // bytes of the input in front of the window
-	line        int // from 1
-	lineStart   int // offset in the input of the line's first byte
-	// lends is set where strings are good only until the next token.
+	r         *bufio.Reader
+	source    string
+	offset    int    // of the next byte in the input
+	line      int    // from 1
+	lineStart int    // offset in the input of the line's first byte
+	raw       []byte // the last string or word, as it is written
+	// lends is set where the texts of plain members are good only until add returns.
 	lends bool
 }
 
@@ -54,74 +50,196 @@ const (
 const (
 	jsonPunctuation = "{}[]:,"
 	jsonSpace       = " \t\r\n"
-	jsonWindow      = 16 << 10
 )
 
-// newJSONScanner returns a scanner of r, which begins at a byte of the input.
-func newJSONScanner(r *bufio.Reader, source string, at int) *jsonScanner {
-	window := make([]byte, 0, min(r.Size(), jsonWindow))
-	return &jsonScanner{r: r, source: source, window: window, passed: at, line: 1, lineStart: at}
+// newJSONScanner returns a scanner of what stands behind a byte order mark.
+func newJSONScanner(r io.Reader, source string) *jsonScanner {
+	text, mark := withoutByteOrderMark(r)
+	return &jsonScanner{r: text, source: source, offset: mark, line: 1, lineStart: mark}
 }
 
-// offset returns where in the input the next byte stands.
-func (s *jsonScanner) offset() int { return s.passed + s.next }
+// position returns where the next byte stands.
+func (s *jsonScanner) position() resolver.Position {
+	return resolver.Position{Source: s.source, Line: s.line, Column: s.offset - s.lineStart + 1}
+}
+
+// window returns what comes next of the input, as much as is there without waiting for more, and
+// one byte at least. The error is io.EOF at the end of the input, or the reader's own.
+func (s *jsonScanner) window() ([]byte, error) {
+	if _, err := s.r.Peek(1); err != nil {
+		return nil, err
+	}
+	return s.r.Peek(s.r.Buffered())
+}
+
+// pass goes on behind bytes of the window.
+func (s *jsonScanner) pass(n int) {
+	s.r.Discard(n) //nolint:errcheck // they have been seen
+	s.offset += n
+}
 
 // token reads a token. The error is io.EOF where there is none, an [*Error] for what is no
 // token, or the reader's own.
-func (s *jsonScanner) token() (jsonToken, error) {
-	if err := s.skipSpace(); err != nil {
-		return jsonToken{}, err
+func (s *jsonScanner) token() (token jsonToken, err error) {
+	first, err := s.skipSpace()
+	if err != nil {
+		return token, err
 	}
-	start := s.offset()
-	token, err := s.tokenHere()
-	token.start, token.end = start, s.offset()
+	token = jsonToken{kind: jsonKind(first), at: s.position(), start: s.offset}
+	switch {
+	case token.kind == jsonString:
+		err = s.readString(&token)
+	case strings.IndexByte(jsonPunctuation, first) >= 0:
+		s.pass(1)
+	default:
+		err = s.readWord(&token)
+	}
+	token.end = s.offset
 	return token, err
 }
 
-// tokenHere reads the token that begins at the next byte.
-func (s *jsonScanner) tokenHere() (jsonToken, error) {
-	at := s.position()
-	switch c := s.window[s.next]; {
-	case c == '"':
-		return s.string(at)
-	case strings.IndexByte(jsonPunctuation, c) >= 0:
-		s.next++
-		return jsonToken{kind: jsonKind(c), at: at}, nil
+// skipSpace goes to the next token, and returns its first byte. Lines end nowhere but in the space
+// between tokens.
+func (s *jsonScanner) skipSpace() (first byte, err error) {
+	for {
+		window, err := s.window()
+		if err != nil {
+			return 0, err
+		}
+		for i, c := range window {
+			switch c {
+			case '\n':
+				s.line++
+				s.lineStart = s.offset + i + 1
+			case ' ', '\t', '\r':
+			default:
+				s.pass(i)
+				return c, nil
+			}
+		}
+		s.pass(len(window))
 	}
-	return s.word(at)
 }
 
-// plainMember is a member of an object that needs no decoding.
-type plainMember struct {
-	name, value string
-	at          resolver.Position
-	span        memberSpan // in the input
-}
-
-// plainMember reads a member with the comma behind it, as nearly all of a large file are: name and
-// value are strings of ASCII without escapes, and the window has all of it. Otherwise it reads
-// nothing.
-func (s *jsonScanner) plainMember() (m plainMember, ok bool) {
-	w, name := s.window, s.next
-	line, lineStart := s.line, s.lineStart
-	for ; name < len(w) && strings.IndexByte(jsonSpace, w[name]) >= 0; name++ {
-		if w[name] == '\n' {
-			line, lineStart = line+1, s.passed+name+1
+// readRaw reads a string or a word as it is written. cut tells how much of a window belongs to it,
+// and whether it ends there. The error is io.EOF where the input ends.
+func (s *jsonScanner) readRaw(
+	at resolver.Position, what string, cut func(window []byte) (n int, isEnd bool),
+) error {
+	for s.raw = s.raw[:0]; len(s.raw) <= maxText; {
+		window, err := s.window()
+		if err != nil {
+			return err
+		}
+		n, isEnd := cut(window)
+		s.raw = append(s.raw, window[:n]...)
+		if s.pass(n); isEnd {
+			return nil
 		}
 	}
-	nameEnd := plainStringEnd(w, name)
-	colon := blanksEnd(w, nameEnd)
+	return notJSON(at, what+" is longer than a mebibyte")
+}
+
+// readString reads a string.
+func (s *jsonScanner) readString(token *jsonToken) error {
+	isEscaped := false
+	err := s.readRaw(token.at, "the string", func(window []byte) (n int, isEnd bool) {
+		for i, c := range window {
+			isMark := c == '"' && !isEscaped && len(s.raw)+i > 0
+			isEscaped = c == '\\' && !isEscaped
+			if isMark || c < ' ' {
+				return i + 1, true
+			}
+		}
+		return len(window), false
+	})
+	n := len(s.raw) - 1
+	switch {
+	case err != nil:
+		return orTooEarly(err, token.at)
+	case s.raw[n] < ' ':
+		return notJSON(token.at, "the string does not end on its line, or holds a "+
+			"control character; escape it, such as a tab as \\t")
+	}
+	token.broken = !utf8.Valid(s.raw)
+	if bytes.IndexByte(s.raw, '\\') < 0 {
+		token.text = string(s.raw[1:n])
+		return nil
+	}
+	if json.Unmarshal(s.raw, &token.text) != nil {
+		return notJSON(token.at, "the string has an escape that there is none of; for a "+
+			`backslash write \\`)
+	}
+	token.broken = token.broken || hasHalfCharacter(token.text, s.raw)
+	return nil
+}
+
+// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
+// put U+FFFD into text, where raw says nothing of that character.
+func hasHalfCharacter(text string, raw []byte) bool {
+	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
+	return strings.Count(text, "\uFFFD") > meant
+}
+
+// readWord reads what is neither string nor punctuation.
+func (s *jsonScanner) readWord(token *jsonToken) error {
+	err := s.readRaw(token.at, "what begins here", func(window []byte) (n int, isEnd bool) {
+		if n = bytes.IndexAny(window, jsonSpace+jsonPunctuation+`"`); n < 0 {
+			return len(window), false
+		}
+		return n, true
+	})
+	if err != nil && err != io.EOF {
+		return err
+	}
+	token.kind, token.text = jsonWord, string(s.raw)
+	switch {
+	case json.Valid(s.raw):
+		return nil
+	case s.raw[0] == '/':
+		return notJSON(token.at, "it has no comments, and a path stands in quotation marks")
+	}
+	return notJSON(token.at, quote(token.text)+" is no value; text stands in quotation marks")
+}
+
+// plainMembers passes members on, each with the comma behind it, for as long as they are what
+// nearly all of a large file are: key and destination are strings of ASCII without escapes, and the
+// window has all of it. That takes a third of the time of tokens.
+func (s *jsonScanner) plainMembers(add func(resolver.Rule, memberSpan)) {
+	window, _ := s.r.Peek(s.r.Buffered())
+	begin := s.offset
+	for {
+		rule, span, ok := s.plainMember(window[s.offset-begin:])
+		if !ok {
+			s.r.Discard(s.offset - begin) //nolint:errcheck // they have been seen
+			return
+		}
+		s.offset = span.end + 1
+		add(rule, span)
+	}
+}
+
+// plainMember returns the member that a window begins with, and goes to its line.
+func (s *jsonScanner) plainMember(w []byte) (rule resolver.Rule, span memberSpan, ok bool) {
+	line, lineStart, key := s.line, s.lineStart, 0
+	for ; key < len(w) && strings.IndexByte(jsonSpace, w[key]) >= 0; key++ {
+		if w[key] == '\n' {
+			line, lineStart = line+1, s.offset+key+1
+		}
+	}
+	keyEnd := plainStringEnd(w, key)
+	colon := blanksEnd(w, keyEnd)
 	value := blanksEnd(w, colon+1)
 	end := plainStringEnd(w, value)
 	if end >= len(w) || w[end] != ',' || w[colon] != ':' {
-		return m, false
+		return rule, span, false
 	}
-	s.line, s.lineStart, s.start, s.next = line, lineStart, end+1, end+1
-	text := textOf(w[name:end], s.lends) // one piece of memory for both
-	m.name, m.value = text[1:nameEnd-name-1], text[value-name+1:end-name-1]
-	m.at = resolver.Position{Source: s.source, Line: line, Column: s.passed + name - lineStart + 1}
-	m.span = memberSpan{s.passed + name, s.passed + nameEnd, s.passed + value, s.passed + end}
-	return m, true
+	s.line, s.lineStart = line, lineStart
+	text := textOf(w[key:end], s.lends) // one piece of memory for both
+	rule.Key, rule.Value = text[1:keyEnd-key-1], text[value-key+1:end-key-1]
+	at := s.offset
+	rule.Position = resolver.Position{Source: s.source, Line: line, Column: at + key - lineStart + 1}
+	return rule, memberSpan{at + key, at + keyEnd, at + value, at + end}, true
 }
 
 func blanksEnd(text []byte, i int) int {
@@ -146,135 +264,6 @@ func plainStringEnd(text []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// skipSpace goes to the next token. Lines end nowhere but in the space between tokens.
-func (s *jsonScanner) skipSpace() error {
-	for {
-		for ; s.next < len(s.window); s.next++ {
-			switch s.window[s.next] {
-			case '\n':
-				s.line++
-				s.lineStart = s.passed + s.next + 1
-			case ' ', '\t', '\r':
-			default:
-				s.start = s.next
-				return nil
-			}
-		}
-		s.start = s.next
-		if err := s.readOn(); err != nil {
-			return err
-		}
-	}
-}
-
-// readOn reads more of the input into the window. The error is io.EOF at its end.
-func (s *jsonScanner) readOn() error {
-	kept := copy(s.window, s.window[s.start:])
-	s.window = slices.Grow(s.window[:kept], 1)
-	s.passed += s.start
-	s.next -= s.start
-	s.start = 0
-	n, err := io.ReadAtLeast(s.r, s.window[kept:cap(s.window)], 1)
-	s.window = s.window[:kept+n]
-	return err
-}
-
-// position returns where the next byte stands.
-func (s *jsonScanner) position() resolver.Position {
-	column := s.offset() - s.lineStart + 1
-	return resolver.Position{Source: s.source, Line: s.line, Column: column}
-}
-
-// string reads a string.
-func (s *jsonScanner) string(at resolver.Position) (jsonToken, error) {
-	plain, escaped := true, false
-	s.next++
-	for {
-		for i, c := range s.window[s.next:] {
-			switch {
-			case c < ' ':
-				return jsonToken{}, notJSON(at, "the string does not end on its line, or holds a "+
-					"control character; escape it, such as a tab as \\t")
-			case escaped:
-				escaped = false
-			case c == '\\':
-				plain, escaped = false, true
-			case c == '"':
-				s.next += i + 1
-				return s.decoded(at, plain)
-			}
-		}
-		s.next = len(s.window)
-		if s.next-s.start > maxText {
-			return jsonToken{}, notJSON(at, "the string is longer than a mebibyte")
-		}
-		if err := s.readOn(); err != nil {
-			return jsonToken{}, orTooEarly(err, at)
-		}
-	}
-}
-
-// decoded returns the string that has been read; a plain one has no escapes.
-func (s *jsonScanner) decoded(at resolver.Position, plain bool) (jsonToken, error) {
-	raw := s.window[s.start:s.next]
-	token := jsonToken{kind: jsonString, at: at, broken: !utf8.Valid(raw)}
-	if plain {
-		token.text = string(raw[1 : len(raw)-1])
-		return token, nil
-	}
-	text, ok := unescaped(raw)
-	if !ok {
-		return token, notJSON(at, "the string has an escape that there is none of; for a "+
-			`backslash write \\`)
-	}
-	token.text = text
-	token.broken = token.broken || hasHalfCharacter(text, raw)
-	return token, nil
-}
-
-func unescaped(raw []byte) (text string, ok bool) {
-	err := json.Unmarshal(raw, &text)
-	return text, err == nil
-}
-
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
-// put U+FFFD into text, where raw says nothing of that character.
-func hasHalfCharacter(text string, raw []byte) bool {
-	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
-	return strings.Count(text, "\uFFFD") > meant
-}
-
-// word reads what is neither string nor punctuation.
-func (s *jsonScanner) word(at resolver.Position) (jsonToken, error) {
-	for {
-		if end := bytes.IndexAny(s.window[s.next:], jsonSpace+jsonPunctuation+`"`); end >= 0 {
-			s.next += end
-			break
-		}
-		s.next = len(s.window)
-		if s.next-s.start > maxText {
-			return jsonToken{}, notJSON(at, "what begins here is longer than a mebibyte")
-		}
-		if err := s.readOn(); err == io.EOF {
-			break
-		} else if err != nil {
-			return jsonToken{}, err
-		}
-	}
-	word := s.window[s.start:s.next]
-	if !json.Valid(word) {
-		return jsonToken{}, notJSON(at, badWord(string(word)))
-	}
-	return jsonToken{kind: jsonWord, at: at, text: string(word)}, nil
-}
-
-func badWord(word string) string {
-	if strings.HasPrefix(word, "/") {
-		return "it has no comments, and a path stands in quotation marks"
-	}
-	return quote(word) + " is no value; text stands in quotation marks"
 }
 
 // orTooEarly says, of an error that is the input's end, that it was not to be expected.

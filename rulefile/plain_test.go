@@ -18,14 +18,11 @@ type member struct {
 	span memberSpan
 }
 
-// membersOf reads rules; wrap, if not nil, wraps what the scanner reads.
-func membersOf(text string, wrap func(io.Reader) io.Reader) (members []member, err error) {
-	j := newJSONReader(strings.NewReader(text), "links", &ruleWords)
-	if wrap != nil {
-		j.tokens.r = wrap(j.tokens.r)
-	}
+// membersOf reads an object of rules.
+func membersOf(r io.Reader) (members []member, err error) {
+	j := newJSONReader(r, "links", &ruleWords)
 	j.add = func(rule resolver.Rule) { members = append(members, member{rule, j.span}) }
-	return members, j.result(j.read())
+	return members, j.result(j.readAll())
 }
 
 // Where the scanner gets one byte at a time, it never has a whole member in its window.
@@ -36,8 +33,8 @@ func FuzzPlainMembers(f *testing.F) {
 	f.Add("\uFEFF{\"a\": \"/b\", \"c\": \"/d\te\", \"f\": \"/g")
 	f.Add(`{"a":"/b",` + strings.Repeat(`"key-of-some-length": "https://www.example.com/",`, 400))
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := membersOf(text, nil)
-		want, wantErr := membersOf(text, iotest.OneByteReader)
+		got, err := membersOf(strings.NewReader(text))
+		want, wantErr := membersOf(iotest.OneByteReader(strings.NewReader(text)))
 		if !slices.Equal(got, want) || !reflect.DeepEqual(err, wantErr) {
 			t.Fatalf("got %v, %v\nwant %v, %v", got, err, want, wantErr)
 		}

@@ -180,6 +180,13 @@ func TestReadRedirectsTranslatesWhatHasAnEquivalent(t *testing.T) {
 				{Key: "{_locale}/learn", Value: "/learn", Status: 301, Exact: true},
 				{Key: "about/learn", Value: "https://en.example/learn", Status: 301}},
 		},
+		"a path and all below it, of which a line behind takes some": {
+			"/a/:y https://b.example/:y\n/a/:y/* https://b.example/:y/:splat\n/:x/0/* /c/:splat",
+			[]resolver.Rule{{Key: "a/{y}", Value: "https://b.example/{+y}", Status: 301},
+				{Key: "{_x}/0", Value: "/c/", Status: 301, Exact: true},
+				{Key: "{_x}/0/{+splat}", Value: "/c/{+splat}", Status: 301},
+				{Key: "a/0/{splat}", Value: "https://b.example/0/{+splat}", Status: 301}},
+		},
 		"the last fragment of a chain counts": {
 			"/a /b#one\n/b https://example.com/#two",
 			[]resolver.Rule{{Key: "a", Value: "/b", Status: 301, Exact: true},
@@ -532,13 +539,13 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 		resolver.Rule{Key: "l", Value: "gone"},
 		resolver.Rule{Key: "m", Value: "gone", Exact: true})
 	const want = `/a /b 302
-/c/* https://example.com/:splat 301
+/m /410 410
 /d/e /f?g#h 308
 /d/e/* /f/:splat?g#h 308
+/c/* https://example.com/:splat 301
 /i/* /j/:splat 307
 /k/* /:splat 302
 /l/* /410 410
-/m /410 410
 `
 	if err != nil || got != want {
 		t.Errorf("got %v\n%s", err, got)
@@ -547,8 +554,8 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 
 func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
 	all := resolver.Rule{Key: "{+all}", Value: "/0", Exact: true}
-	const want = `key "{+all}": the line of a _redirects file would let pass what is below 0, as it ` +
-		"leads there itself; add a rule for that"
+	const want = `key "{+all}": the line of a _redirects file would be a rule for what is below 0, ` +
+		"too; add one for that"
 	for _, exact := range []bool{true, false} {
 		got, err := write(rulefile.Redirects, resolver.Rule{Key: "0", Value: "pass", Exact: exact}, all)
 		if exact && (errorText(err) != want || got != "/0 /0 200\n") {
@@ -560,7 +567,7 @@ func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
+func TestWriteRedirectsWritesPathsAloneFirstAndLongerKeysBeforeShorterOnes(t *testing.T) {
 	got, err := write(rulefile.Redirects,
 		resolver.Rule{Key: "a", Value: "/1"},
 		resolver.Rule{Key: "a/b", Value: "/2"},
@@ -572,12 +579,12 @@ func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 /a/b/c /4 302
 /a/b /2 302
 /a/b/* /2/:splat 302
-/a /1 302
-/a/* /1/:splat 302
 /ab/c /5 302
 /ab/c/* /5/:splat 302
 /x/y /6 302
 /x/y/* /6/:splat 302
+/a /1 302
+/a/* /1/:splat 302
 `
 	if err != nil || got != want {
 		t.Errorf("got %v\n%s", err, got)
@@ -586,7 +593,7 @@ func TestWriteRedirectsWritesTheLongestKeyFirstWhereItMatters(t *testing.T) {
 
 func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 	got, err := write(rulefile.Redirects,
-		resolver.Rule{Key: "{x}", Value: "/1/{x}"},
+		resolver.Rule{Key: "{x}", Value: "https://1.example/{x}"},
 		resolver.Rule{Key: "a/{x}", Value: "/2?x={x}", Exact: true},
 		resolver.Rule{Key: "a/v{x}", Value: "/3/{x}"},
 		resolver.Rule{Key: "a/v", Value: "/3/"},
@@ -597,8 +604,8 @@ func TestWriteRedirectsWritesPlaceholdersAndMoreSpecificFirst(t *testing.T) {
 /a/b/* /4/:splat 302
 /a/v* /3/:splat 302
 /a/:x /2?x=:x 302
-/:x /1/:x 302
-/:x/* /1/:x/:splat 302
+/:x https://1.example/:x 302
+/:x/* https://1.example/:x/:splat 302
 `
 	if err != nil || got != want {
 		t.Errorf("got %v\n%s", err, got)

@@ -24,35 +24,27 @@ import (
 // matches is the right one. A rule without a status gets the one that it has by default, as a line
 // without one means something else.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
-	type placed struct {
-		place, own int // where it goes, and where its rule stands
-		text       string
-	}
 	var errs Errors
-	var order []placed
 	t := newRedirectsTable(slices.Collect(rules))
+	texts := make([]string, len(t.rules))
 	for i, rule := range t.rules {
-		rule = withStatus(rule, resolver.DefaultStatus)
-		if t.isPartOfAnother(rule) {
-			continue
-		}
 		lines, err := redirectsOf(rule)
 		place := i
 		if err == nil {
 			place, err = t.placeOf(i, lines.last)
 		}
-		if err != nil {
+		switch {
+		case err == nil && place == i:
+			texts[i] = lines.text + texts[i]
+		case err == nil:
+			texts[place] += lines.text
+		case !t.isPartOfAnother(rule):
 			errs.leaveOut(rule, err)
-			continue
 		}
-		order = append(order, placed{place, i, lines.text})
 	}
-	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(b.own, a.own))
-	})
 	b := bufio.NewWriter(w)
-	for i := range order {
-		b.WriteString(order[i].text)
+	for _, text := range texts {
+		b.WriteString(text)
 	}
 	if err := b.Flush(); err != nil { // the first error of all that was written
 		return err
@@ -62,113 +54,69 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 
 // redirectsTable is what becomes of rules in a _redirects file.
 type redirectsTable struct {
-	rules  []resolver.Rule
-	places map[string]int // where the rules stand, by canonical key
+	rules  []resolver.Rule // those for one path alone first, then the more specific ones
+	places map[string]int  // where they stand, by canonical key
 }
 
 func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
-	inOrder := belowFirst
-	isTemplate := func(rule resolver.Rule) bool { return resolver.IsTemplate(rule.Key) }
-	if slices.ContainsFunc(rules, isTemplate) {
-		inOrder = mostSpecificFirst
+	t := &redirectsTable{places: make(map[string]int, len(rules))}
+	type placed struct {
+		rule    resolver.Rule
+		pattern *pattern.Pattern
 	}
-	t := &redirectsTable{inOrder(rules), make(map[string]int, len(rules))}
+	var others []placed
+	for _, rule := range rules {
+		rule = withStatus(rule, resolver.DefaultStatus)
+		if rule.Exact && !resolver.IsTemplate(rule.Key) {
+			t.rules = append(t.rules, rule)
+		} else {
+			others = append(others, placed{rule, patternOf(rule)})
+		}
+	}
+	slices.SortStableFunc(others, func(a, b placed) int { return a.pattern.Compare(b.pattern) })
+	for _, other := range others {
+		t.rules = append(t.rules, other.rule)
+	}
 	for i, rule := range t.rules {
 		t.places[resolver.CanonicalKey(rule.Key, false)] = i
 	}
 	return t
 }
 
-// placeOf returns where the lines of the i-th rule go, of which last are the rules of the last one:
-// behind those for the other paths that they would take. It refuses lines that would let requests
-// pass for paths that they lead to, where another rule says what becomes of those paths alone.
-func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err error) {
-	for _, end := range last.Ends {
-		if !end.Exact && t.hasItselfAlone(end.Key) {
-			return 0, fmt.Errorf("the line of a _redirects file would let pass what is below %s, as it "+
-				"leads there itself; add a rule for that", end.Key)
-		}
+// ruleOf returns the rule of a key.
+func (t *redirectsTable) ruleOf(key string) (rule resolver.Rule, ok bool) {
+	i, ok := t.places[resolver.CanonicalKey(key, false)]
+	if ok {
+		rule = t.rules[i]
 	}
+	return rule, ok
+}
+
+// placeOf returns behind which rule the lines of the i-th one go, of which last are the rules of
+// the last one: behind those of the other paths that it would take. It refuses lines that take what
+// no other rule says, and those in front of which others would take theirs.
+func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err error) {
 	place = i
-	for _, made := range last.Own {
+	for _, made := range slices.Concat(last.Own, last.Ends) {
 		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
-		if !ok {
+		_, hasBelow := t.ruleOf(made.Key + "/{+rest}")
+		switch {
+		case !ok:
 			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
 				"that key", made.Key)
+		case !made.Exact && !hasBelow && t.rules[other].Exact:
+			return 0, fmt.Errorf("the line of a _redirects file would be a rule for what is below %s, "+
+				"too; add one for that", made.Key)
 		}
 		place = max(place, other)
 	}
+	for _, other := range t.rules[i+1 : place+1] {
+		if _, both := patternOf(t.rules[i]).Overlap(patternOf(other)); both {
+			return 0, fmt.Errorf("in a _redirects file the lines of %s take what is below it, too; make "+
+				"that rule exact", other.Key)
+		}
+	}
 	return place, nil
-}
-
-// mostSpecificFirst returns rules in the order in which those win that match the same path.
-func mostSpecificFirst(rules []resolver.Rule) []resolver.Rule {
-	patterns := make([]*pattern.Pattern, len(rules))
-	for i, rule := range rules {
-		patterns[i] = patternOf(rule)
-	}
-	return sorted(rules, inOrderOf(rules, func(a, b int) int {
-		return patterns[a].Compare(patterns[b])
-	}))
-}
-
-// belowFirst returns rules without templates in an order in which one that takes all below its path
-// stands behind the last one below. The others stay.
-func belowFirst(rules []resolver.Rule) []resolver.Rule {
-	byKey := inOrderOf(rules, func(a, b int) int {
-		return strings.Compare(rules[a].Key, rules[b].Key)
-	})
-	lastBelow := make(map[string]int) // the last rule below a key
-	places := make([]int, len(rules))
-	for i, rule := range rules {
-		places[i] = i
-		if rule.Exact {
-			continue
-		}
-		last, isKnown := lastBelow[rule.Key]
-		if !isKnown {
-			last = lastWith(rule.Key+"/", rules, byKey)
-			lastBelow[rule.Key] = last
-		}
-		places[i] = max(i, last)
-	}
-	return sorted(rules, inOrderOf(rules, func(a, b int) int {
-		return cmp.Or(cmp.Compare(places[a], places[b]),
-			cmp.Compare(len(rules[b].Key), len(rules[a].Key)))
-	}))
-}
-
-// lastWith returns the index of the last rule whose key begins with a prefix, 0 for none. byKey are
-// the indices of rules in the order of their keys.
-func lastWith(prefix string, rules []resolver.Rule, byKey []int) (last int) {
-	first, _ := slices.BinarySearchFunc(byKey, prefix, func(i int, prefix string) int {
-		return strings.Compare(rules[i].Key, prefix)
-	})
-	for _, i := range byKey[first:] {
-		if !strings.HasPrefix(rules[i].Key, prefix) {
-			break
-		}
-		last = max(last, i)
-	}
-	return last
-}
-
-// inOrderOf returns the indices of rules in an order.
-func inOrderOf(rules []resolver.Rule, compare func(a, b int) int) []int {
-	order := make([]int, len(rules))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, compare)
-	return order
-}
-
-// sorted returns rules in the order of their indices.
-func sorted(rules []resolver.Rule, order []int) (all []resolver.Rule) {
-	for _, i := range order {
-		all = append(all, rules[i])
-	}
-	return all
 }
 
 // patternOf takes the key of a rule apart.
@@ -176,44 +124,23 @@ func patternOf(rule resolver.Rule) *pattern.Pattern {
 	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }
 
-// hasItselfAlone reports whether there is a rule for a path, and none for what is below it. Without
-// one for the path, what leads there never ends.
-func (t *redirectsTable) hasItselfAlone(key string) bool {
-	at, ok := t.places[resolver.CanonicalKey(key, false)]
-	_, hasBelow := t.places[resolver.CanonicalKey(key+"/{+rest}", false)]
-	return ok && t.rules[at].Exact && !hasBelow
-}
-
-// isPartOfAnother reports whether a rule is one of those that the line of another one makes: that
-// for what is below a segment that begins with a text.
+// isPartOfAnother reports whether the line of another rule makes a rule, too: that for a path with
+// a slash at its end, or for what is below a segment that begins with a text.
 func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	if key, ok := strings.CutSuffix(rule.Key, "/"); ok {
-		return t.isSlashedForm(key, rule)
+		of, ok := t.ruleOf(key)
+		of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
+		of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
+		return ok && of == rule
 	}
-	found := spanAtEnd.FindStringIndex(rule.Key)
-	if found == nil || !strings.HasSuffix(rule.Key[:found[0]], "}") {
+	key := spanAtEnd.ReplaceAllString(rule.Key, "")
+	of, ok := t.ruleOf(key)
+	if !ok || key == rule.Key {
 		return false
 	}
-	i, ok := t.places[resolver.CanonicalKey(rule.Key[:found[0]], false)]
-	if !ok {
-		return false
-	}
-	lines, err := redirectsOf(withStatus(t.rules[i], resolver.DefaultStatus))
+	lines, err := redirectsOf(of)
 	isMade := func(made resolver.Rule) bool { return isRead(made, rule) }
 	return err == nil && slices.ContainsFunc(lines.last.Own, isMade)
-}
-
-// isSlashedForm reports whether a rule, whose key is one with a slash at its end, leads where that
-// of the key leads, as its line does.
-func (t *redirectsTable) isSlashedForm(key string, rule resolver.Rule) bool {
-	i, ok := t.places[resolver.CanonicalKey(key, false)]
-	if !ok || !rule.Exact {
-		return false
-	}
-	of := t.rules[i]
-	of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
-	of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
-	return of == rule
 }
 
 // withStatus returns a rule with the status that its line has. One that leads nowhere has none.
@@ -251,51 +178,46 @@ func redirectsOf(rule resolver.Rule) (lines linesOfRule, err error) {
 	if err := checkInRedirects(rule); err != nil {
 		return lines, err
 	}
-	from, value, isBelow := "/"+rule.Key, rule.Value, !rule.Exact
-	if resolver.IsTemplate(rule.Key) {
-		if from, value, err = withPlaceholders(from, value); err != nil {
-			return lines, err
-		}
-		isBelow = isBelow && !strings.HasSuffix(from, "*")
+	from, to, err := withPlaceholders("/"+rule.Key, rule.Value)
+	if err != nil {
+		return lines, err
 	}
 	status := strconv.Itoa(rule.Status)
 	switch rule.Value {
 	case resolver.GoneValue:
-		value, status = "/410", "410"
+		to, status = "/410", "410"
 	case resolver.PassValue:
-		value, status = from, "200"
+		to, status = from, "200"
 		if strings.HasSuffix(from, "*") {
-			value = strings.TrimSuffix(from, "*") + splat
+			to = strings.TrimSuffix(from, "*") + splat
 		}
 	}
-	if isBelow {
-		err = lines.addBelow(rule, from, value, status)
+	if rule.Exact || resolver.IsTemplate(rule.Key) && strings.HasSuffix(from, "*") {
+		err = lines.add(from+" "+to+" "+status, rule)
 	} else {
-		err = lines.add(from+" "+value+" "+status, rule)
+		err = lines.addBelow(rule, from, to, status)
 	}
 	return lines, err
 }
 
 // addBelow adds the lines of a rule for a path and all below it.
-func (l *linesOfRule) addBelow(rule resolver.Rule, from, value, status string) error {
-	path, rest := cutPath(value)
+func (l *linesOfRule) addBelow(rule resolver.Rule, from, to, status string) error {
+	path, rest := cutPath(to)
 	below := strings.TrimSuffix(path, "/") + "/" + splat + rest
-	switch rule.Value {
-	case resolver.GoneValue:
-		return l.add(from+star+" "+value+" "+status, rule)
-	case resolver.PassValue:
-		return l.add(from+star+" "+below+" "+status, rule)
-	}
-	slashed := rule
-	slashed.Value = withSlash(rule.Value)
-	if slashed.Value != rule.Value && !isHostAlone(path) {
+	switch {
+	case rule.Value == resolver.GoneValue:
+		below = to
+	case rule.Value != resolver.PassValue:
 		itself := rule
-		itself.Exact = true
-		if err := l.add(from+" "+value+" "+status, itself); err != nil {
+		itself.Exact, rule.Value = true, withSlash(rule.Value)
+		if rule.Value == itself.Value || isHostAlone(path) {
+			break
+		}
+		if err := l.add(from+" "+to+" "+status, itself); err != nil {
 			return err
 		}
 	}
-	return l.add(from+star+" "+below+" "+status, slashed)
+	return l.add(from+star+" "+below+" "+status, rule)
 }
 
 // withSlash puts a slash at the end of a destination's path, if there is none.
@@ -312,23 +234,26 @@ func isHostAlone(path string) bool {
 // withPlaceholders writes the variables of a rule as placeholders, and what spans segments, or ends
 // one, as "*".
 func withPlaceholders(key, value string) (from, to string, err error) {
+	if !resolver.IsTemplate(key) {
+		return key, value, nil
+	}
 	names := make(map[string]string)
 	segments := strings.Split(key, "/")
 	for i, segment := range segments {
-		found := variableInKey.FindStringSubmatchIndex(segment)
+		found := variableInKey.FindStringSubmatch(segment)
 		if found == nil {
 			continue
 		}
-		name := segment[found[4]:found[5]]
-		isWhole := found[0] == 0 && found[1] == len(segment)
-		isEnd := i == len(segments)-1 && found[1] == len(segment)
-		switch isSpan := found[2] != found[3]; {
+		before, after, _ := strings.Cut(segment, found[0])
+		isSpan, name := found[1] != "", found[2]
+		isWhole, isEnd := before+after == "", after == "" && i == len(segments)-1
+		switch {
 		case isSpan && isWhole, isEnd && !isSpan && !isWhole:
-			names[name] = redirects.Splat
-			segments[i] = segment[:found[0]] + "*"
+			names[name] = splat
+			segments[i] = before + "*"
 		case isWhole:
-			names[name] = name
-			if dropped, ok := strings.CutPrefix(name, "_"); ok && dropped != "" {
+			names[name] = ":" + name
+			if dropped := strings.TrimPrefix(name, "_"); dropped != "" {
 				name = dropped
 			}
 			segments[i] = ":" + name
@@ -338,11 +263,7 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 		}
 	}
 	to = variableInKey.ReplaceAllStringFunc(value, func(expression string) string {
-		name := strings.Trim(expression, "{+}")
-		if placeholder, ok := names[name]; ok {
-			return ":" + placeholder
-		}
-		return expression
+		return cmp.Or(names[strings.Trim(expression, "{+}")], expression)
 	})
 	from = strings.Join(segments, "/")
 	if strings.ContainsAny(from+to, "{}") {
@@ -378,8 +299,9 @@ func checkInRedirects(rule resolver.Rule) error {
 // replacesQuery reports whether a rule does with queries what the line of a destination with one
 // does, or one that leads to such a line.
 func replacesQuery(rule resolver.Rule) bool {
+	_, rest := cutPath(rule.Value)
 	return rule.Query == resolver.QueryIgnore &&
-		(hasQuery(rule.Value) || strings.HasPrefix(rule.Value, "/"))
+		(strings.HasPrefix(rest, "?") || strings.HasPrefix(rule.Value, "/"))
 }
 
 // rulesOfLine returns the rules of a line by itself.
@@ -436,10 +358,4 @@ func cutPath(destination string) (path, rest string) {
 		return destination[:i], destination[i:]
 	}
 	return destination, ""
-}
-
-// hasQuery reports whether a destination has a query.
-func hasQuery(destination string) bool {
-	before, _, _ := strings.Cut(destination, "#")
-	return strings.Contains(before, "?")
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -88,8 +90,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		return nil
 	}
-	if refused, ok := errors.AsType[*live.Refusal](err); ok {
-		answerRefusal(w, refused.Status, err)
+	if status := client.StatusOf(err); status != http.StatusInternalServerError {
+		answerRefusal(w, status, err)
 		return nil
 	}
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
@@ -115,12 +117,12 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	named := all.Named(name)
 	if named == nil {
-		return live.Refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name,
+		return client.Refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name,
 			strings.Join(all.Names(), ", "))
 	}
 	h := named.Ruleset
 	if named.Shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return live.Refuse(http.StatusConflict, "several handlers are called %s; give each a name",
+		return client.Refuse(http.StatusConflict, "several handlers are called %s; give each a name",
 			h.PublicName())
 	}
 	what, key, _ := strings.Cut(rest, "/")
@@ -140,7 +142,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, r, h) })
 	}
-	return live.Refuse(http.StatusNotFound,
+	return client.Refuse(http.StatusNotFound,
 		"a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
 }
 
@@ -150,12 +152,12 @@ func allow(w http.ResponseWriter, r *http.Request, method string, answer func() 
 		return answer()
 	}
 	w.Header().Set("Allow", method)
-	return live.Refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
+	return client.Refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
 }
 
 func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if r.URL.RawQuery != "" || r.URL.ForceQuery {
-		return live.Refuse(http.StatusBadRequest,
+		return client.Refuse(http.StatusBadRequest,
 			"the path of a rule has no query; write %%3F for a \"?\" of its key")
 	}
 	switch r.Method {
@@ -167,7 +169,8 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 		return deleteRule(w, r, h, key)
 	}
 	w.Header().Set("Allow", "GET, PUT, DELETE")
-	return live.Refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s", r.Method)
+	return client.Refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s",
+		r.Method)
 }
 
 func listHandlers(w http.ResponseWriter, all live.Running) error {
@@ -187,13 +190,12 @@ func writeJSON(w http.ResponseWriter, value any) error {
 // listRules answers with the rules for a key and below it, or with all.
 func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	serving := h.Serving()
-	tag := live.EntityTag(serving.Digest)
-	w.Header().Set("ETag", tag)
-	conditions, _ := live.PreconditionsOf(r) // one that cannot be read asks for nothing here
-	if conditions.HasChanged(tag) {
-		return live.ErrChanged(serving.Digest)
+	w.Header().Set("ETag", client.EntityTag(serving.Digest))
+	conditions, _ := client.PreconditionsOf(r) // one that cannot be read asks for nothing here
+	if err := conditions.Check(serving.Digest); err != nil {
+		return err
 	}
-	if conditions.IsKnown(tag) || conditions.WantsNone() {
+	if conditions.IsKnown(serving.Digest) || conditions.WantsNone() {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -208,9 +210,10 @@ func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	target := r.URL.Query().Get("url")
 	if target == "" {
-		return live.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+		return client.Refuse(http.StatusBadRequest,
+			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome, _ := live.OutcomeOf(h.Serving().Ruleset, live.Ask(target, h.SiteOrigin()), true)
+	outcome := show.OutcomeOf(h.Serving().Ruleset, show.Ask(target, h.SiteOrigin()), true)
 	return writeJSON(w, outcome)
 }
 
@@ -219,15 +222,16 @@ func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
-		return live.Refuse(http.StatusBadRequest, "the URL is missing; write ?url=<percent-encoded URL>")
+		return client.Refuse(http.StatusBadRequest,
+			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	if below != "" && below != "true" && below != "false" {
-		return live.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
+		return client.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
-	leads, err := live.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"],
+	leads, err := show.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"],
 		below == "true")
 	if err != nil {
-		return live.Refuse(http.StatusBadRequest, "%w", err)
+		return client.Refuse(http.StatusBadRequest, "%w", err)
 	}
 	done, err := a.takeTurn(r.Context())
 	if err != nil {
@@ -260,7 +264,7 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 		return live.ErrUnloaded
 	}
 	if err := h.LastError(); err != nil {
-		return live.Refuse(http.StatusUnprocessableEntity,
+		return client.Refuse(http.StatusUnprocessableEntity,
 			"the rules are rejected, and those from before go on serving: %w", err)
 	}
 	return writeJSON(w, h.Status())
@@ -320,16 +324,16 @@ func readableKey(key string) string {
 // putRule sets the rule of a key.
 func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return live.Refuse(http.StatusUnsupportedMediaType,
+		return client.Refuse(http.StatusUnsupportedMediaType,
 			"an edit is JSON; send it with Content-Type: application/json")
 	}
 	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		return live.Refuse(http.StatusRequestEntityTooLarge,
+		return client.Refuse(http.StatusRequestEntityTooLarge,
 			"the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
 	}
 	if err != nil {
-		return live.Refuse(http.StatusBadRequest, "%w", printable.Shorten(err))
+		return client.Refuse(http.StatusBadRequest, "%w", printable.Shorten(err))
 	}
 	created, err := editRule(w, r, h, key, &rule)
 	if err != nil {
@@ -355,16 +359,17 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key str
 // editRule makes an edit, and tells the new digest.
 func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string,
 	rule *resolver.Rule) (created bool, err error) {
-	conditions, err := live.PreconditionsOf(r)
+	conditions, err := client.PreconditionsOf(r)
 	if err != nil {
-		return false, live.Refuse(http.StatusBadRequest, "%w", err)
+		return false, client.Refuse(http.StatusBadRequest, "%w", err)
 	}
-	e := &live.Edit{Key: key, Rule: rule, Conditions: conditions, Remote: r.RemoteAddr}
+	e := &live.Edit{Key: key, Rule: rule, Remote: r.RemoteAddr,
+		If: conditions.OfRule(key), IfRules: conditions.OfRules()}
 	created, err = h.Apply(r.Context(), e)
 	if err != nil {
 		return false, err
 	}
-	w.Header().Set("ETag", live.EntityTag(h.Serving().Digest))
+	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
 	if e.Old != nil {
 		w.Header().Set(HeaderWas, inASCII(live.RuleText(e.Old)))
 	}

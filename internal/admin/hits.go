@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -39,13 +40,13 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	}
 	switch days := query.Get("days"); {
 	case days != "" && days != "true" && days != "false":
-		return live.Refuse(http.StatusBadRequest, "days takes true or false, not %q", days)
+		return client.Refuse(http.StatusBadRequest, "days takes true or false, not %q", days)
 	case days == "true" && unused > 0:
-		return live.Refuse(http.StatusBadRequest, "days and unused cannot be asked for at once")
+		return client.Refuse(http.StatusBadRequest, "days and unused cannot be asked for at once")
 	case days == "true":
 		return listDays(w, r, h)
 	case query.Has("key"):
-		return live.Refuse(http.StatusBadRequest, "key is for the days of a rule; write days=true, too")
+		return client.Refuse(http.StatusBadRequest, "key is for the days of a rule; write days=true, too")
 	}
 	list, err := h.Hits(r.Context())
 	if err != nil {
@@ -88,7 +89,7 @@ func ParseUnused(written string) (time.Duration, error) {
 	}
 	unused, err := caddy.ParseDuration(written)
 	if err != nil || unused < time.Minute {
-		return 0, live.Refuse(http.StatusBadRequest,
+		return 0, client.Refuse(http.StatusBadRequest,
 			"unused takes a duration of at least a minute, such as 90d, not %q", written)
 	}
 	return unused, nil

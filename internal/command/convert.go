@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -120,7 +119,6 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer closeInput()
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	progress.setTotal(sizeOf(r))
 	done, err := c.write(cmd, to, func(w io.Writer) (migrate.Conversion, error) {
@@ -207,10 +205,6 @@ func (c *converting) checkFlags(from migrate.Format) error {
 	}
 	return nil
 }
-
-// enoughMemory is from where on, in bytes, memory is collected more often than by itself. A million
-// rules take less, and leave as much behind.
-const enoughMemory = 320 << 20
 
 // formatOf returns the format of what is read.
 func (c *converting) formatOf(path string) (migrate.Format, error) {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -135,7 +135,7 @@ func (d *diffing) write(w io.Writer, changes []resolver.Change, notes []changedN
 	if d.format == formatJSON {
 		encoder := printable.NewJSONEncoder(out)
 		for _, c := range changes {
-			if err := encoder.Encode(live.ChangeOf(c)); err != nil {
+			if err := encoder.Encode(show.ChangeOf(c)); err != nil {
 				return err
 			}
 		}
@@ -187,8 +187,8 @@ func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 
 // writeChange writes what changes for a key.
 func writeChange(w io.Writer, c resolver.Change) {
-	for _, line := range live.LinesOf(c) {
-		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, live.InBrackets(c.Rule.Position),
+	for _, line := range show.LinesOf(c) {
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, show.InBrackets(c.Rule.Position),
 			line.Before, line.After)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -30,7 +30,7 @@ func changedNotes(before, after *resolver.Ruleset) (notes []changedNote) {
 		}
 		if was, serves := before.Numbered(number); serves && was.Note != now.Note {
 			notes = append(notes, changedNote{"note", now.Key, now.Position.String(), was.Note,
-				now.Note, live.InBrackets(now.Position)})
+				now.Note, show.InBrackets(now.Position)})
 		}
 	}
 	slices.SortFunc(notes, func(a, b changedNote) int { return cmp.Compare(a.Key, b.Key) })

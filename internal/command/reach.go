@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -16,7 +16,7 @@ const kindNeverReached resolver.WarningKind = "never reached"
 // arrive gives a question's request the path with which it comes to the handler. Where no way leads
 // it there, it says why, and leaves the request as it is. A path without a host can also be meant
 // as the handler sees it.
-func (c *Found) arrive(q *live.Question) (note string) {
+func (c *Found) arrive(q *show.Question) (note string) {
 	if q.Err != nil || len(c.Ways) == 0 {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -133,9 +133,9 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 
 // one answers a URL.
 func (a *answers) one(url string) error {
-	question := live.Ask(url, a.origin)
+	question := show.Ask(url, a.origin)
 	note := a.handler.arrive(&question)
-	outcome, explanation := live.OutcomeOf(a.ruleset, question, a.explain)
+	outcome := show.OutcomeOf(a.ruleset, question, a.explain)
 	outcome.Note = note
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {
@@ -146,7 +146,7 @@ func (a *answers) one(url string) error {
 		_, err = fmt.Fprintln(a.out, "  "+note)
 	}
 	if err == nil && a.explain {
-		err = live.WriteExplanation(a.out, outcome, explanation)
+		err = show.WriteExplanation(a.out, outcome)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // reversing is what "caddy shortlink reverse" is asked to do.
@@ -66,7 +66,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	nothing := false
 	for _, url := range urls {
-		leads, err := live.LeadsTo(ruleset, url, h.Rules.SiteOrigin(), r.hosts, r.below)
+		leads, err := show.LeadsTo(ruleset, url, h.Rules.SiteOrigin(), r.hosts, r.below)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 
 // write writes the ways to a URL, as an object on a line or as lines for people, and returns how
 // many there are.
-func (r *reversing) write(out *bufio.Writer, leads live.Leads) (n int, err error) {
+func (r *reversing) write(out *bufio.Writer, leads show.Leads) (n int, err error) {
 	if r.format == formatJSON {
 		return leads.WriteJSON(out)
 	}

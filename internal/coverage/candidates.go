@@ -27,8 +27,7 @@ const mostCandidates = 3
 // somebody asks.
 type candidates struct {
 	question Question
-	counts   *Counts
-	pages    []uint32
+	pages    []*counted
 
 	keysIndex, pagesIndex *find.Nearest
 }
@@ -114,8 +113,8 @@ func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
 			compiler.Add(rule)
 		}
 	}
-	for _, i := range c.pages {
-		add(string(c.counts.textOf(&c.counts.urls[i])))
+	for _, u := range c.pages {
+		add(u.path)
 	}
 	if c.question.Root != nil {
 		n := 0

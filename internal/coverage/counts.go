@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 
@@ -49,14 +48,8 @@ type LeftOut struct {
 	Overflow uint64 // for URLs that are too many to be held
 }
 
-// Counts are requests by URL. Their paths lie one behind the other in chunks, and a table of hashes
-// leads to them. A URL takes some 48 bytes besides its path:
-//
-//	slots | - | 2 | - | 1 | ...            numbers of urls, from 1; at least half are empty
-//	urls  | text, hash, requests, ... |    32 bytes
-//	text  | /docs/about/contact ...   |    in chunks, so that nothing is copied when it grows
-//
-// Of a URL the path counts in its canonical form, without the query: no key looks at that.
+// Counts are requests by URL. Of a URL the path counts in its canonical form, without the query: no
+// key looks at that.
 type Counts struct {
 	Options
 	LeftOut LeftOut
@@ -64,16 +57,10 @@ type Counts struct {
 	// Notes are of whole files.
 	Notes []string
 
-	seed  maphash.Seed
-	slots []uint32
-	urls  []counted
-	text  [][]byte
-	used  int // of the last chunk of text
-
-	hosts    []string // by number; the first is that of paths without a host
-	byHost   map[string]hostNumber
-	lastHost []byte
-	last     hostNumber
+	urls     []*counted // in the order in which they came
+	byPath   map[string]*counted
+	textSize int // how many bytes their paths have
+	byHost   map[string]host
 
 	limits    limits
 	lineCount int
@@ -82,27 +69,23 @@ type Counts struct {
 
 // counted is a URL and its requests.
 type counted struct {
+	path     string
+	host     string // of the last request that was read
 	requests uint64
-	text     uint32 // where its path lies
-	length   uint16
-	hash     uint32
 	time     uint32 // of status, 0 where it is not known
-	host     uint16 // of the last request that was read
 	status   uint16 // of the newest request of which a log tells it, else 0
 }
 
-// hostNumber is the number of a host, or otherHost.
-type hostNumber uint16
-
-const otherHost hostNumber = 1<<16 - 1
-
-// chunk is the size of a chunk of text, a power of two that the longest path fits into.
-const chunk = 1 << 20
+// host is a host of requests. One that is not told apart from others has no name.
+type host struct {
+	name   string
+	isOurs bool
+}
 
 // NewCounts returns counts of nothing yet.
 func NewCounts(o Options) *Counts {
-	return &Counts{Options: o, seed: maphash.MakeSeed(), slots: make([]uint32, 1<<10),
-		hosts: []string{""}, byHost: map[string]hostNumber{}, limits: newLimits(o.Period)}
+	return &Counts{Options: o, byPath: map[string]*counted{}, byHost: map[string]host{},
+		limits: newLimits(o.Period)}
 }
 
 // Len returns how many URLs there are.
@@ -122,20 +105,20 @@ func (c *Counts) countURL(r request) error {
 	if c.limits.isSet && !c.isInPeriod(&r) {
 		return nil
 	}
-	path, host, ok := splitTarget(r.target)
+	path, name, ok := splitTarget(r.target)
 	if !ok {
 		return errors.New("neither a URL nor a path that begins with /: " + excerpt(r.target))
 	}
 	if len(path) > longestURL {
 		return errLongPath
 	}
-	if host == nil {
-		host = r.host
-	} else if !c.isHost(host) {
+	if name == nil {
+		name = r.host
+	} else if !c.isHost(name) {
 		return errors.New("no URL has such a host: " + excerpt(r.target))
 	}
-	number := c.numberOf(host)
-	if number == otherHost {
+	host := c.hostOf(name)
+	if !host.isOurs {
 		c.LeftOut.Hosts += r.n
 		return nil
 	}
@@ -152,7 +135,7 @@ func (c *Counts) countURL(r request) error {
 		return err
 	}
 	u.requests += r.n
-	u.host = uint16(number)
+	u.host = host.name
 	if isTelling(r.status) && (r.time >= u.time || r.time == 0) {
 		u.status, u.time = uint16(r.status), r.time
 	}
@@ -209,9 +192,6 @@ func cutScheme(url []byte) (rest []byte, ok bool) {
 
 // isHost reports whether a URL can have a host, perhaps with a port.
 func (c *Counts) isHost(host []byte) bool {
-	if bytes.Equal(host, c.lastHost) {
-		return true
-	}
 	if _, known := c.byHost[string(host)]; known {
 		return true
 	}
@@ -219,36 +199,21 @@ func (c *Counts) isHost(host []byte) bool {
 	return err == nil && len(host) <= longestHost
 }
 
-// numberOf returns the number of a host.
-func (c *Counts) numberOf(host []byte) hostNumber {
-	if len(host) == 0 {
-		return 0
+// hostOf returns the host of a request by its name, which may be empty.
+func (c *Counts) hostOf(name []byte) host {
+	if len(name) == 0 {
+		return host{isOurs: true}
 	}
-	if bytes.Equal(host, c.lastHost) {
-		return c.last
+	h, known := c.byHost[string(name)]
+	if known {
+		return h
 	}
-	number, known := c.byHost[string(host)]
-	if !known {
-		number = c.newHost(string(host))
-	}
-	c.lastHost, c.last = append(c.lastHost[:0], host...), number
-	return number
-}
-
-// newHost gives a host a number, as long as there are few.
-func (c *Counts) newHost(host string) hostNumber {
-	number := otherHost
-	if c.IsOurs == nil || c.IsOurs(HostOf(host)) {
-		number = 0
-		if len(c.hosts) < mostHosts {
-			number = hostNumber(len(c.hosts))
-			c.hosts = append(c.hosts, host)
-		}
-	}
+	h.isOurs = c.IsOurs == nil || c.IsOurs(HostOf(string(name)))
 	if len(c.byHost) < mostHosts {
-		c.byHost[host] = number
+		h.name = string(name)
+		c.byHost[h.name] = h
 	}
-	return number
+	return h
 }
 
 // HostOf returns the host of an address as URLs have it: in lower case and ASCII, without a port or
@@ -273,8 +238,8 @@ var (
 
 // find returns the URL of a path. The error is errNoRoom where there are too many.
 func (c *Counts) find(path []byte) (*counted, error) {
-	if slot, _ := c.slotOf(path); c.slots[slot] != 0 {
-		return &c.urls[c.slots[slot]-1], nil
+	if u := c.byPath[string(path)]; u != nil {
+		return u, nil
 	}
 	target, ok := weburl.SplitTarget(escapeBytes(path))
 	if !ok {
@@ -284,11 +249,16 @@ func (c *Counts) find(path []byte) (*counted, error) {
 	if len(c.scratch) > longestURL {
 		return nil, errLongPath
 	}
-	slot, hash := c.slotOf(c.scratch)
-	if c.slots[slot] != 0 {
-		return &c.urls[c.slots[slot]-1], nil
+	if u := c.byPath[string(c.scratch)]; u != nil {
+		return u, nil
 	}
-	return c.insert(c.scratch, slot, hash)
+	if len(c.urls) >= MostURLs || c.textSize+len(c.scratch) > mostText {
+		return nil, errNoRoom
+	}
+	u := &counted{path: string(c.scratch)}
+	c.urls, c.byPath[u.path] = append(c.urls, u), u
+	c.textSize += len(u.path)
+	return u, nil
 }
 
 // escapeBytes escapes the bytes that are no UTF-8, as clients do. URLs have none.
@@ -307,56 +277,4 @@ func escapeBytes(path []byte) string {
 		path = path[size:]
 	}
 	return escaped.String()
-}
-
-// slotOf returns the slot of a path, or the empty one where it would be.
-func (c *Counts) slotOf(path []byte) (slot int, hash uint32) {
-	hash = uint32(maphash.Bytes(c.seed, path) >> 32)
-	mask := len(c.slots) - 1
-	for slot = int(hash) & mask; c.slots[slot] != 0; slot = (slot + 1) & mask {
-		if u := &c.urls[c.slots[slot]-1]; u.hash == hash && bytes.Equal(c.textOf(u), path) {
-			break
-		}
-	}
-	return slot, hash
-}
-
-func (c *Counts) textOf(u *counted) []byte {
-	at := int(u.text) & (chunk - 1)
-	return c.text[u.text/chunk][at : at+int(u.length)]
-}
-
-// insert adds a canonical path, if there is room.
-func (c *Counts) insert(path []byte, slot int, hash uint32) (*counted, error) {
-	if len(c.urls) >= MostURLs {
-		return nil, errNoRoom
-	}
-	if len(c.text) == 0 || c.used+len(path) > chunk {
-		if len(c.text)*chunk >= mostText {
-			return nil, errNoRoom
-		}
-		c.text, c.used = append(c.text, make([]byte, chunk)), 0
-	}
-	at := (len(c.text)-1)*chunk + c.used
-	copy(c.text[len(c.text)-1][c.used:], path)
-	c.used += len(path)
-	c.urls = append(c.urls, counted{text: uint32(at), length: uint16(len(path)), hash: hash})
-	c.slots[slot] = uint32(len(c.urls))
-	if 2*len(c.urls) > len(c.slots) {
-		c.grow()
-	}
-	return &c.urls[len(c.urls)-1], nil
-}
-
-// grow doubles the slots.
-func (c *Counts) grow() {
-	c.slots = make([]uint32, 2*len(c.slots))
-	mask := len(c.slots) - 1
-	for i := range c.urls {
-		slot := int(c.urls[i].hash) & mask
-		for c.slots[slot] != 0 {
-			slot = (slot + 1) & mask
-		}
-		c.slots[slot] = uint32(i + 1)
-	}
 }

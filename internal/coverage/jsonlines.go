@@ -2,107 +2,48 @@ package coverage
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// jsonLines reads lines of JSON: entries of Caddy's access log, also in the console format, where
-// other words stand in front of the object, and objects with a URL of their own.
-type jsonLines struct {
-	counts  *Counts
-	scratch [3][]byte // unescaped texts of a line
-}
-
-// jsonLine is what counts of an object. Texts are as they are written, with escapes.
+// jsonLine is what counts of a line of JSON: of an entry of Caddy's access log, also in the console
+// format, where other words stand in front of the object, or of an object with a URL of its own.
 type jsonLine struct {
-	hasRequest, isLog bool
-	logger            []byte
-	method, host, uri []byte // of the member request
-	status            int
-	time              []byte
-	url, count        []byte // of the object itself
+	Level, Msg json.RawMessage // which entries of a log have
+	Logger     string
+	Time       json.RawMessage `json:"ts"` // a number, or a text
+	Request    struct{ Method, Host, URI string }
+	Status     int
+
+	URL, URI, Path        string
+	Count, Requests, Hits json.RawMessage // a number, perhaps in quotation marks
 }
 
-// read counts the request of a line.
-func (j *jsonLines) read(line []byte) error {
+// readJSON counts the request of a line.
+func (c *Counts) readJSON(line []byte) error {
 	object, words := objectIn(line)
 	if object == nil {
 		return errors.New("not an object: " + excerpt(line))
 	}
-	l, ok := scanLine(object)
-	if !ok {
-		var raw json.RawMessage
-		return fmt.Errorf("not a JSON object: %w", json.Unmarshal(object, &raw))
+	var l jsonLine
+	err := json.Unmarshal(object, &l)
+	if wrongType := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &wrongType) {
+		return fmt.Errorf("not a JSON object: %w", err)
 	}
 	if words != nil {
-		l.isLog, l.logger = true, words[max(0, bytes.Index(words, []byte("http.log."))):]
-		l.time, _, _ = bytes.Cut(words, []byte("\t"))
+		l.readWords(words)
 	}
-	return j.countObject(&l)
-}
-
-// countObject counts what a line says.
-func (j *jsonLines) countObject(l *jsonLine) error {
-	switch {
-	case l.hasRequest && (l.logger == nil || bytes.HasPrefix(l.logger, []byte("http.log.access"))):
-		return j.addAccess(l)
-	case l.isLog:
-		j.counts.LeftOut.Entries++
-		return nil
-	case l.url == nil:
-		return errors.New("no member url, uri or path that is a string, and no request")
+	if l.isAccess() {
+		return c.countAccess(&l)
 	}
-	r := request{time: parseTime(l.time), n: 1}
-	if l.count != nil {
-		var ok bool
-		if r.n, ok = parseCount(l.count); !ok {
-			return errors.New("the count is not a number: " + excerpt(l.count))
-		}
-	}
-	var ok bool
-	if r.target, ok = j.text(0, l.url); !ok {
-		return errWrongEscape
-	}
-	return j.counts.countURL(r)
-}
-
-var errWrongEscape = errors.New("not JSON: a string with a wrong escape")
-
-// addAccess counts an entry of the access log.
-func (j *jsonLines) addAccess(l *jsonLine) error {
-	r := request{status: l.status, time: parseTime(l.time), n: 1}
-	method, isMethod := j.text(0, l.method)
-	if !isMethod {
-		return errWrongEscape
-	}
-	if l.method != nil && !isCounted(method) {
-		j.counts.LeftOut.Methods++
+	if len(l.Level) > 0 || len(l.Msg) > 0 {
+		c.LeftOut.Entries++
 		return nil
 	}
-	if l.uri == nil {
-		return errors.New("the entry of the access log has no request.uri; a filter has removed it")
-	}
-	var isTarget, isHost bool
-	r.target, isTarget = j.text(1, l.uri)
-	r.host, isHost = j.text(2, l.host)
-	if !isTarget || !isHost {
-		return errWrongEscape
-	}
-	return j.counts.countURL(r)
-}
-
-// text returns the text that is written in a string; i says where it may be kept.
-func (j *jsonLines) text(i int, written []byte) (text []byte, ok bool) {
-	if bytes.IndexByte(written, '\\') < 0 {
-		return written, true
-	}
-	var s string
-	if err := json.Unmarshal([]byte(`"`+string(written)+`"`), &s); err != nil {
-		return nil, false
-	}
-	j.scratch[i] = append(j.scratch[i][:0], s...)
-	return j.scratch[i], true
+	return c.countObject(&l)
 }
 
 // objectIn returns the object of a line, or nil. In front of it there may be the words of the
@@ -116,3 +57,54 @@ func objectIn(line []byte) (object, words []byte) {
 	}
 	return nil, nil
 }
+
+// readWords takes what words of the console format say: time, level, logger and message.
+func (l *jsonLine) readWords(words []byte) {
+	l.Level = words
+	l.Logger = string(words[max(0, bytes.Index(words, []byte("http.log."))):])
+	l.Time, _, _ = bytes.Cut(words, []byte("\t"))
+}
+
+// isAccess reports whether a line is an entry of the access log. A filter may have removed the
+// logger's name.
+func (l *jsonLine) isAccess() bool {
+	if l.Logger == "" {
+		return l.Request.Method != "" || l.Request.Host != "" || l.Request.URI != ""
+	}
+	return strings.HasPrefix(l.Logger, "http.log.access")
+}
+
+// countAccess counts an entry of the access log.
+func (c *Counts) countAccess(l *jsonLine) error {
+	r := &l.Request
+	if r.Method != "" && !isCounted([]byte(r.Method)) {
+		c.LeftOut.Methods++
+		return nil
+	}
+	if r.URI == "" {
+		return errors.New("the entry of the access log has no request.uri; a filter has removed it")
+	}
+	return c.countURL(request{target: []byte(r.URI), host: []byte(r.Host), status: l.Status,
+		time: parseTime(unquoted(l.Time)), n: 1})
+}
+
+// countObject counts the requests that an object with a URL tells.
+func (c *Counts) countObject(l *jsonLine) error {
+	r := request{target: []byte(cmp.Or(l.URL, l.URI, l.Path)), time: parseTime(unquoted(l.Time)), n: 1}
+	if len(r.target) == 0 {
+		return errors.New("no member url, uri or path that is a string, and no request")
+	}
+	for _, count := range [...]json.RawMessage{l.Hits, l.Requests, l.Count} {
+		if count == nil {
+			continue
+		}
+		var ok bool
+		if r.n, ok = parseCount(unquoted(count)); !ok {
+			return errors.New("the count is not a number: " + excerpt(unquoted(count)))
+		}
+	}
+	return c.countURL(r)
+}
+
+// unquoted returns a value as it is written, without quotation marks.
+func unquoted(value []byte) []byte { return bytes.Trim(value, `"`) }

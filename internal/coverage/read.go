@@ -147,7 +147,7 @@ func (f *file) read() error {
 	case tableFile:
 		f.readTable(columns)
 	case jsonFile:
-		f.readLines((&jsonLines{counts: f.counts}).read)
+		f.readLines(f.counts.readJSON)
 	case commonFile:
 		f.readLines((&commonLog{counts: f.counts}).read)
 	default:

@@ -27,9 +27,8 @@ func read(t testing.TB, o Options, content string) *Counts {
 // String lists the URLs as they came: requests, path, and the status if it is known.
 func (c *Counts) String() string {
 	var all []string
-	for i := range c.urls {
-		u := &c.urls[i]
-		text := fmt.Sprintf("%d %s", u.requests, c.textOf(u))
+	for _, u := range c.urls {
+		text := fmt.Sprintf("%d %s", u.requests, u.path)
 		if u.status != 0 {
 			text += fmt.Sprint(" ", u.status)
 		}
@@ -99,7 +98,9 @@ func TestEachFileIsToldByItsContent(t *testing.T) {
 		"a list with one semicolon": {"/map;52\n/b\n", "1 /map;52, 1 /b"},
 		"a table with quotes":       {"url,count\n\"/a,b\",2\n", "2 /a,b"},
 		"lines of JSON": {`{"url":"https://h/a"}` + "\n" +
-			`{"path":"/b","count":3}`, "1 /a, 3 /b"},
+			`{"path":"/b","count":3}` + "\n" + `{"uri":"/c","hits":"1,234"}`, "1 /a, 3 /b, 1234 /c"},
+		"lines of JSON with other members of these names": {
+			`{"request":"GET /x HTTP/1.1","url":7,"uri":"/a","status":"404","ts":[]}`, "1 /a"},
 		"a list": {"/a\nhttps://h/b?c#d\n# more\nHTTP://h\n",
 			"1 /a, 1 /b, 1 /"},
 		"a list with commas":         {"/a,b\n/c;d\n", "1 /a,b, 1 /c;d"},
@@ -157,7 +158,9 @@ func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 			`file:1: neither a URL nor a path that begins with /: "REDACTED"`},
 		"other JSON": {`{"a":1}`, "file:1: no member url, uri or path that is a string, and no request"},
 		"bad method": {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`,
-			"file:2: not JSON: a string with a wrong escape"},
+			"file:2: not a JSON object: invalid character 'q' in string escape code"},
+		"without a request": {`{"logger":"http.log.access","msg":"handled request","request":{}}`,
+			"file:1: the entry of the access log has no request.uri; a filter has removed it"},
 		"in combined": {combined + "\x00\x1b\n",
 			`file:2: not a line of a log in the common or combined format: "\x00\x1b"`},
 		"no number": {"url,count\n/a,many\n", `file:2: the count is not a number: "many"`},

@@ -1,7 +1,6 @@
 package coverage
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"iter"
@@ -37,8 +36,7 @@ type Report struct {
 	Totals   [Classes]Total
 	BelowMin Total
 
-	counts          *Counts
-	missing, probes []uint32 // numbers of URLs, the most requested first
+	missing, probes []*counted // the most requested first
 	near            *candidates
 }
 
@@ -51,15 +49,12 @@ type MissingURL struct {
 
 // Report tells what becomes of each URL.
 func (c *Counts) Report(q Question) (*Report, error) {
-	j, err := newJudge(c, q)
+	j, err := newJudge(q)
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{counts: c}
-	near := &candidates{question: q, counts: c}
-	r.near = near
-	for i := range c.urls {
-		u := &c.urls[i]
+	r := &Report{near: &candidates{question: q}}
+	for i, u := range c.urls {
 		if q.Step != nil && i%stepEvery == 0 {
 			q.Step(i)
 		}
@@ -71,23 +66,22 @@ func (c *Counts) Report(q Question) (*Report, error) {
 		r.Totals[class].add(u.requests)
 		switch class {
 		case Missing:
-			r.missing = append(r.missing, uint32(i))
+			r.missing = append(r.missing, u)
 		case Probe:
-			r.probes = append(r.probes, uint32(i))
+			r.probes = append(r.probes, u)
 		case Page:
-			near.pages = append(near.pages, uint32(i))
+			r.near.pages = append(r.near.pages, u)
 		}
 	}
-	c.sortByRequests(r.missing)
-	c.sortByRequests(r.probes)
+	sortByRequests(r.missing)
+	sortByRequests(r.probes)
 	return r, nil
 }
 
-// sortByRequests sorts numbers of URLs: the most requested first, and then by path.
-func (c *Counts) sortByRequests(numbers []uint32) {
-	slices.SortFunc(numbers, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(c.urls[b].requests, c.urls[a].requests),
-			bytes.Compare(c.textOf(&c.urls[a]), c.textOf(&c.urls[b])))
+// sortByRequests sorts URLs: the most requested first, and then by path.
+func sortByRequests(urls []*counted) {
+	slices.SortFunc(urls, func(a, b *counted) int {
+		return cmp.Or(cmp.Compare(b.requests, a.requests), strings.Compare(a.path, b.path))
 	})
 }
 
@@ -97,21 +91,20 @@ func (t *Total) add(requests uint64) {
 }
 
 // Missing gives what is missing, the most requested first and then by path, without candidates.
-func (r *Report) Missing() iter.Seq[MissingURL] { return r.each(r.missing) }
+func (r *Report) Missing() iter.Seq[MissingURL] { return each(r.missing) }
 
 // Probes gives what is missing and scanners ask any site for, in the same order.
-func (r *Report) Probes() iter.Seq[MissingURL] { return r.each(r.probes) }
+func (r *Report) Probes() iter.Seq[MissingURL] { return each(r.probes) }
 
 // AllMissing gives what Missing and Probes do, in this order.
 func (r *Report) AllMissing() iter.Seq[MissingURL] {
-	return r.each(slices.Concat(r.missing, r.probes))
+	return each(slices.Concat(r.missing, r.probes))
 }
 
-func (r *Report) each(numbers []uint32) iter.Seq[MissingURL] {
+func each(urls []*counted) iter.Seq[MissingURL] {
 	return func(yield func(MissingURL) bool) {
-		for _, i := range numbers {
-			u := &r.counts.urls[i]
-			if !yield(MissingURL{Path: string(r.counts.textOf(u)), Requests: u.requests}) {
+		for _, u := range urls {
+			if !yield(MissingURL{Path: u.path, Requests: u.requests}) {
 				return
 			}
 		}
@@ -163,26 +156,25 @@ func Keys(urls iter.Seq[MissingURL], fold bool) iter.Seq2[string, MissingURL] {
 // judge says what becomes of a URL.
 type judge struct {
 	Question
-	counts      *Counts
 	site        resolver.Request // whose origin paths without a host have
 	destination []byte
 }
 
-func newJudge(c *Counts, q Question) (*judge, error) {
+func newJudge(q Question) (*judge, error) {
 	site, err := resolver.ParseRequest(q.Origin + "/")
 	if err != nil {
 		return nil, err
 	}
-	return &judge{Question: q, counts: c, site: site}, nil
+	return &judge{Question: q, site: site}, nil
 }
 
 // classOf returns what becomes of a URL.
 func (j *judge) classOf(u *counted) Class {
-	path := string(j.counts.textOf(u))
+	path := u.path
 	req := resolver.Request{Scheme: j.site.Scheme, Host: j.site.Host, OverHTTP: true,
 		Target: weburl.Target{Pathname: path}}
-	if u.host > 0 {
-		req.Scheme, req.Host = "https", j.counts.hosts[u.host]
+	if u.host != "" {
+		req.Scheme, req.Host = "https", u.host
 	}
 	var result resolver.Result
 	j.destination, result = j.Ruleset.AppendDestination(j.destination[:0], &req)

@@ -15,16 +15,16 @@ import (
 // Counters count how often the rules of the handlers of one name have redirected, and when last.
 // A request takes an atomic operation on one word, and no lock. Everything else may take its time.
 type Counters struct {
-	mu    sync.Mutex
-	since time.Time // when counting began
-	// isContinued tells that it began before the server started.
-	isContinued bool
-	minute      uint32 // the current one
+	past atomic.Pointer[past] // what is in the shards
+
+	mu     sync.Mutex
+	minute uint32 // the current one
 	// rulesets are those that serve, and those whose counts are being moved, as they serve no more.
 	rulesets []*RulesetCounters
-	// unserved are the counts of keys that no serving ruleset has, by canonical key.
-	unserved        map[string]Count
-	unservedChanged bool // since all was saved
+	// unserved are the words of keys that no serving ruleset has, by canonical key.
+	unserved map[string]uint64
+	// hasForgotten tells that there are keys that are not counted any more, or under another key.
+	hasForgotten bool
 }
 
 // Count is how often a rule has redirected, and in which minute last.
@@ -42,7 +42,8 @@ type Count struct {
 //	+--------------+---------+------------+
 //	|<------ stamp --------->|
 //
-// changed is set in words that have changed since all counts were saved.
+// changed is set in words that have changed since shards were written, which are most of what is
+// stored: see the package's comment.
 type RulesetCounters struct {
 	counters *Counters
 	words    []atomic.Uint64
@@ -57,15 +58,18 @@ const (
 	countBits = 39
 	countMask = 1<<countBits - 1
 	changed   = 1 << countBits
-	// moved is the stamp of a word whose count has been moved. No other word has it: the last
-	// minute there is, unchanged.
-	moved = (1<<24 - 1) << 1
+	// moved is the stamp of a word whose count has been moved: a minute that no other word has.
+	moved        = endOfMinutes << 1
+	endOfMinutes = 1<<24 - 1
 )
 
 // epoch is minute 0. There are minutes until 2051.
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func minuteOf(t time.Time) uint32 { return uint32(t.Sub(epoch) / time.Minute) }
+// minuteOf returns the minute of a time, or the one that is nearest: a clock may be wrong.
+func minuteOf(t time.Time) uint32 {
+	return uint32(min(max(t.Sub(epoch)/time.Minute, 0), endOfMinutes-1))
+}
 
 // Time returns when the rule has redirected last, to the minute.
 func (m Count) Time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
@@ -76,42 +80,41 @@ func countOf(word uint64) Count {
 	return Count{word & countMask, uint32(word >> (countBits + 1))}
 }
 
-// word returns the count as a word that has changed.
-func (m Count) word() uint64 { return min(m.N, countMask) | stampOf(m.minute)<<countBits }
+// word returns the count as a word that has not changed.
+func (m Count) word() uint64 {
+	return min(m.N, countMask) | uint64(m.minute)<<(countBits+1)
+}
 
 // plus adds up two counts of a rule.
 func (m Count) plus(other Count) Count {
 	return Count{m.N + other.N, max(m.minute, other.minute)}
 }
 
+// sumOf adds up two words of a rule.
+func sumOf(word, other uint64) uint64 {
+	return countOf(word).plus(countOf(other)).word() | (word|other)&changed
+}
+
 // NewCounters returns counters that begin to count now.
 func NewCounters(now time.Time) *Counters {
-	return &Counters{
-		since:    now.UTC().Truncate(time.Second),
-		minute:   minuteOf(now),
-		unserved: map[string]Count{},
-	}
+	h := &Counters{minute: minuteOf(now), unserved: map[string]uint64{}}
+	now = now.UTC().Truncate(time.Second)
+	h.past.Store(newPast(now, now, dayOf(now)))
+	return h
 }
 
-// begun returns when counting began.
-func (h *Counters) begun() time.Time {
+// restore adds what was stored before.
+func (h *Counters) restore(lines []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.since
-}
-
-// isNew reports whether nothing has been counted before the server started.
-func (h *Counters) isNew() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return !h.isContinued
+	eachLine(lines, func(l *line) { h.add(string(l.key), l.word()) })
 }
 
 // tick sets the clock. It also forgets keys that have not been served for long, if they are many.
 func (h *Counters) tick(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.minute = minuteOf(now)
+	h.minute = max(minuteOf(now), h.past.Load().Date.begin()) // as the clock may be wrong
 	for _, c := range h.rulesets {
 		c.stamp.Store(stampOf(h.minute))
 	}
@@ -145,12 +148,12 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 	}
 }
 
-// add adds to the count of the rule with a number.
-func (c *RulesetCounters) add(number int, m Count) {
+// add adds a word to the one of the rule with a number.
+func (c *RulesetCounters) add(number int, added uint64) {
 	word := &c.words[number]
 	for {
 		old := word.Load()
-		if word.CompareAndSwap(old, countOf(old).plus(m).word()) {
+		if word.CompareAndSwap(old, sumOf(old, added)) {
 			return
 		}
 	}
@@ -190,9 +193,8 @@ func (h *Counters) goOn(c *RulesetCounters, ruleset *resolver.Ruleset) bool {
 // reclaim moves the counts of keys that are served again to their rules. Until it is called they
 // count together.
 func (h *Counters) reclaim() {
-	for key, m := range h.unserved {
-		if c, n := h.holder(key); c != nil {
-			c.add(n, m)
+	for key, word := range h.unserved {
+		if h.addServed(key, word) {
 			delete(h.unserved, key)
 		}
 	}
@@ -221,7 +223,7 @@ func (h *Counters) move(c *RulesetCounters, from, to int) (more bool) {
 	c.retired = true
 	for n := from; n < min(to, len(c.words)); n++ {
 		if word := c.words[n].Swap(moved << countBits); word != 0 {
-			h.add(c.ruleset.KeyOf(n), countOf(word))
+			h.add(c.ruleset.KeyOf(n), word)
 		}
 	}
 	return to < len(c.words)
@@ -231,18 +233,29 @@ func (h *Counters) move(c *RulesetCounters, from, to int) (more bool) {
 func (h *Counters) countLate(c *RulesetCounters, number int, hits uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.add(c.ruleset.KeyOf(number), Count{hits, h.minute})
+	h.add(c.ruleset.KeyOf(number), Count{hits, h.minute}.word()|changed)
 }
 
-// add adds to the count of a canonical key.
-func (h *Counters) add(key string, m Count) {
-	if c, n := h.holder(key); c != nil {
-		c.add(n, m)
-		return
+// add adds a word to the one of a canonical key.
+func (h *Counters) add(key string, word uint64) {
+	if !h.addServed(key, word) {
+		key = strings.Clone(key) // so that no ruleset is kept for it
+		h.unserved[key] = sumOf(h.unserved[key], word)
 	}
-	key = strings.Clone(key) // so that no ruleset is kept for it
-	h.unserved[key] = h.unserved[key].plus(m)
-	h.unservedChanged = true
+}
+
+// addServed adds a word to the one of a canonical key, if a serving ruleset has it.
+func (h *Counters) addServed(key string, word uint64) bool {
+	c, n := h.holder(key)
+	if c == nil {
+		return false
+	}
+	if c.ruleset.KeyOf(n) != key { // which may be in lower case there
+		word |= changed
+		h.hasForgotten = true
+	}
+	c.add(n, word)
+	return true
 }
 
 // holder returns the counters that hold the counts of a canonical key, and its number there; nil
@@ -269,83 +282,106 @@ func (h *Counters) forgetOldest() {
 		return
 	}
 	oldest := slices.SortedFunc(maps.Keys(h.unserved), func(a, b string) int {
-		return cmp.Compare(h.unserved[a].minute, h.unserved[b].minute)
+		return cmp.Compare(countOf(h.unserved[a]).minute, countOf(h.unserved[b]).minute)
 	})
 	for _, key := range oldest[:len(oldest)-mostUnserved*9/10] {
 		delete(h.unserved, key)
 	}
+	h.hasForgotten = true
 }
 
-// of returns the count of a canonical key.
+// countOfKey returns the count of a canonical key.
 func (h *Counters) countOfKey(key string) Count {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var sum hitSum
-	h.sumUp(&sum, h.rulesets, key, false)
-	return sum.Count
+	return countOf(h.sumUp(0, h.rulesets, key, false))
 }
 
-// total returns what all keys together have had.
-func (h *Counters) total() (sum Count) {
+// has reports whether a canonical key is counted.
+func (h *Counters) has(key []byte) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.hasForgotten || h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
+}
+
+// total returns how many hits all keys together have had.
+func (h *Counters) total() (sum uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.rulesets {
 		for n := range c.words {
-			sum = sum.plus(countOf(c.read(n, false)))
+			sum += countOf(c.read(n, false)).N
 		}
 	}
-	for _, m := range h.unserved {
-		sum = sum.plus(m)
+	for _, word := range h.unserved {
+		sum += countOf(word).N
 	}
 	return sum
 }
 
-// addTop adds what the keys have had that are served and have had most.
-func (h *Counters) addTop(sums map[string]uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var top []topKey
-	for _, c := range h.rulesets {
-		for n := range c.words {
-			if m := countOf(c.read(n, false)); m.N > 0 {
-				top = addTop(top, topKey{Key: c.ruleset.KeyOf(n), N: m.N})
-			}
-		}
-	}
-	for _, t := range cutTop(top) {
-		sums[t.Key] += t.N
-	}
+// header returns what all keys together have had.
+func (h *Counters) header() header {
+	total, p := h.total(), h.past.Load()
+	now := p.header
+	now.N = max(total, p.total) - p.total
+	return now
 }
 
-// each passes the counts of all keys to yield, by canonical key, and whether they have changed
-// since all was saved. With save they are being saved.
-func (h *Counters) each(save bool, yield func(key string, m Count, isChanged bool)) {
+// top returns the keys that are used most: those that were it before today, with what they had
+// today, or those of today if it is the first day.
+func (h *Counters) top() []topKey {
+	p := h.past.Load()
+	top := slices.Clone(p.Top)
+	for i, t := range top {
+		top[i].N += max(h.countOfKey(t.Key).N, t.total) - t.total
+	}
+	if p.total == 0 {
+		h.each(selection{}, func(key string, m Count) { top = addTop(top, key, m.N, 0) })
+	}
+	return cutTop(top)
+}
+
+// selection says which keys are passed, and what becomes of them.
+type selection struct {
+	onlyChanged bool // of all keys, those that have changed
+	save        bool // they are unchanged from now on
+}
+
+// each passes the counts of keys to yield, by canonical key.
+func (h *Counters) each(which selection, yield func(key string, m Count)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reclaim()
+	isLeftOut := func(word uint64) bool {
+		return word&countMask == 0 || which.onlyChanged && word&changed == 0
+	}
 	for i, c := range h.rulesets {
 		others := h.rulesets[i+1:]
 		for n := range c.words {
-			if len(others) == 0 && c.words[n].Load() == 0 {
+			if len(others) == 0 && isLeftOut(c.words[n].Load()) {
 				continue
 			}
 			key := c.ruleset.KeyOf(n)
 			if key == "" || haveKey(h.rulesets[:i], key) {
 				continue
 			}
-			var sum hitSum
-			sum.add(c.read(n, save))
-			if h.sumUp(&sum, others, key, save); sum.N > 0 {
-				yield(key, sum.Count, sum.changed)
+			sum := h.sumUp(c.read(n, which.save), others, key, which.save)
+			if !isLeftOut(sum) {
+				yield(key, countOf(sum))
 			}
 		}
 	}
-	for key, m := range h.unserved {
+	for key, word := range h.unserved {
+		if isLeftOut(word) {
+			continue
+		}
 		if !haveKey(h.rulesets, key) { // which has been passed
-			yield(key, m, h.unservedChanged)
+			yield(key, countOf(word))
+		}
+		if which.save {
+			h.unserved[key] = word &^ changed
 		}
 	}
-	h.unservedChanged = h.unservedChanged && !save
 }
 
 // eachOf passes the counts of the rules of a ruleset to yield, by number; perhaps some in parts.
@@ -369,32 +405,20 @@ func (h *Counters) eachOf(ruleset *resolver.Ruleset, yield func(number int, m Co
 			}
 		}
 	}
-	for key, m := range h.unserved {
-		ofKey(key, m)
+	for key, word := range h.unserved {
+		ofKey(key, countOf(word))
 	}
 }
 
-// hitSum adds up the counts of a key.
-type hitSum struct {
-	Count
-	changed bool
-}
-
-func (s *hitSum) add(word uint64) {
-	s.Count, s.changed = s.plus(countOf(word)), s.changed || word&changed != 0
-}
-
-// sumUp adds what rulesets have counted for a canonical key, and what was counted before they
-// served.
-func (h *Counters) sumUp(sum *hitSum, rulesets []*RulesetCounters, key string, save bool) {
+// sumUp adds to a word what rulesets have counted for a canonical key, and what was counted before
+// they served.
+func (h *Counters) sumUp(sum uint64, rulesets []*RulesetCounters, key string, save bool) uint64 {
 	for _, c := range rulesets {
 		if n, ok := c.number(key); ok {
-			sum.add(c.read(n, save))
+			sum = sumOf(sum, c.read(n, save))
 		}
 	}
-	if m, ok := h.unserved[key]; ok {
-		sum.Count, sum.changed = sum.plus(m), sum.changed || h.unservedChanged
-	}
+	return sumOf(sum, h.unserved[key])
 }
 
 // read returns the word of a rule, 0 if it has been moved. With save it is unchanged from now on.

@@ -1,7 +1,6 @@
 package hits
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +45,7 @@ func (c *RulesetCounters) hitKey(t testing.TB, key string) {
 // counts returns the counts of all keys.
 func (h *Counters) counts() map[string]uint64 {
 	all := map[string]uint64{}
-	h.each(false, func(key string, m Count, _ bool) { all[key] += m.N })
+	h.each(selection{}, func(key string, m Count) { all[key] += m.N })
 	return all
 }
 
@@ -130,7 +129,7 @@ func roomy(t testing.TB, keys ...string) *resolver.Ruleset {
 
 func TestADerivedRulesetGoesOnWithTheCountsOfTheOneBefore(t *testing.T) {
 	h := NewCounters(noon)
-	h.add("back", Count{7, minuteOf(noon)}) // of a ruleset long ago
+	h.add("back", Count{7, minuteOf(noon)}.word()) // of a ruleset long ago
 	first := roomy(t, "a", "b", "t/{x}")
 	c := h.Begin(first)
 	late, _ := first.NumberOf("a")
@@ -219,7 +218,7 @@ func TestNoHitIsLostWhileRulesetsAreDerived(t *testing.T) {
 			h.Retire(before.counted, nil)
 		}
 		if i%20 == 0 {
-			h.each(i%40 == 0, func(string, Count, bool) {})
+			h.each(selection{save: i%40 == 0}, func(string, Count) {})
 		}
 	}
 	requests.Wait()
@@ -261,7 +260,7 @@ func TestNoHitIsLostWhileRulesAreSwappedAndHitsAreSaved(t *testing.T) {
 	for i := range 20 {
 		next := h.Begin(rulesetOf(t, "a", fmt.Sprint("other", i)))
 		h.Retire(serving.Swap(next), nil)
-		h.each(i%2 == 0, func(string, Count, bool) {})
+		h.each(selection{save: i%2 == 0}, func(string, Count) {})
 	}
 	requests.Wait()
 	if m := h.countOfKey("a"); m.N != 4*each {
@@ -272,7 +271,7 @@ func TestNoHitIsLostWhileRulesAreSwappedAndHitsAreSaved(t *testing.T) {
 func TestOfKeysThatAreGoneTheOldestAreForgotten(t *testing.T) {
 	h := NewCounters(noon)
 	for i := range mostUnserved + 1 {
-		h.add(fmt.Sprint("k", i), Count{1, uint32(i)})
+		h.add(fmt.Sprint("k", i), Count{1, uint32(i)}.word())
 	}
 	h.tick(noon)
 	counts := h.counts()
@@ -336,10 +335,13 @@ func (s *drawer) Delete(_ context.Context, key string) error {
 	if err := s.check("delete", key); err != nil {
 		return err
 	}
-	if _, ok := s.entries[key]; !ok {
+	before := len(s.entries)
+	maps.DeleteFunc(s.entries, func(entry, _ string) bool {
+		return entry == key || strings.HasPrefix(entry, key+"/")
+	})
+	if len(s.entries) == before {
 		return fs.ErrNotExist
 	}
-	delete(s.entries, key)
 	return nil
 }
 
@@ -366,15 +368,23 @@ func serverWith(t *testing.T, storage certmagic.Storage, server string, keys ...
 	h := NewCounters(noon)
 	c := h.Begin(rulesetOf(t, keys...))
 	s := newStore("links", server, storage, zap.NewNop())
-	if err := s.restore(t.Context(), h); err != nil {
+	if err := s.restore(t.Context(), h, noon); err != nil {
 		t.Fatal(err)
 	}
 	return h, c, s
 }
 
+// keep does what is done each minute.
+func (s *store) keep(ctx context.Context, h *Counters, now time.Time) error {
+	if err := s.save(ctx, h, now); err != nil {
+		return err
+	}
+	return s.recordDays(ctx, h, now)
+}
+
 func (s *store) mustSave(t *testing.T, h *Counters) {
 	t.Helper()
-	if err := s.save(t.Context(), h); err != nil {
+	if err := s.keep(t.Context(), h, noon); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -441,7 +451,7 @@ func TestAServerThatIsGoneBetweenTwoWritesLosesAndDoublesNothing(t *testing.T) {
 					c.hitKey(t, key)
 					hit[key]++
 				}
-				err := s.save(t.Context(), h)
+				err := s.keep(t.Context(), h, noon)
 				if err == nil {
 					saved = maps.Clone(hit)
 				} else if restarted {
@@ -481,7 +491,7 @@ func TestAnEntryThatCannotBeReadIsPutAside(t *testing.T) {
 			c.hitKey(t, "a")
 			c.hitKey(t, "b")
 			s.mustSave(t, h)
-			const entry = "shortlink/hits/links/one/all"
+			const entry = "shortlink/hits/links/one/today"
 			damaged := damage(storage.entries[entry])
 			storage.entries[entry] = damaged
 			h, c, s = serverWith(t, storage, "one", "a", "b")
@@ -514,15 +524,15 @@ func TestAStorageThatCannotBeReadIsNotOverwritten(t *testing.T) {
 	h = NewCounters(noon)
 	c = h.Begin(rulesetOf(t, "a"))
 	s = newStore("links", "one", storage, zap.NewNop())
-	if err := s.restore(t.Context(), h); err == nil {
+	if err := s.restore(t.Context(), h, noon); err == nil {
 		t.Error("what cannot be read is restored")
 	}
 	c.hitKey(t, "a")
-	if err := s.save(t.Context(), h); err == nil {
+	if err := s.save(t.Context(), h, noon); err == nil {
 		t.Error("what is stored is overwritten")
 	}
 	storage.fails = nil
-	if err := s.restore(t.Context(), h); err != nil {
+	if err := s.restore(t.Context(), h, noon); err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, h, map[string]uint64{"a": 6})
@@ -564,8 +574,8 @@ func TestAnEntryOfAnotherServerThatCannotBeReadIsLeftAlone(t *testing.T) {
 	h, c, s := serverWith(t, storage, "one", "a")
 	c.hitKey(t, "a")
 	s.mustSave(t, h)
-	const entry = "shortlink/hits/links/two/all"
-	storage.entries[entry] = "shortlink hits 2 of another version"
+	const entry = "shortlink/hits/links/two/today"
+	storage.entries[entry] = "shortlink hits 3 of another version"
 	if others, err := s.others(t.Context(), c.ruleset); err != nil || others != nil ||
 		storage.entries[entry] == "" {
 		t.Errorf("got %v, %v, and the entry is %q", others, err, storage.entries[entry])
@@ -607,25 +617,4 @@ func TestUnusedRulesAreThoseThatNobodyHasNeededForSoLong(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzHitEntry(f *testing.F) {
-	f.Add([]byte("shortlink hits 1 5 2026-11-21T12:00:00Z\na 1 100\nb%20c 2 200\nend 2\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		read, err := parseEntry(b)
-		if err != nil {
-			return
-		}
-		w := newEntryWriter(read.generation, read.since)
-		read.each(w.add)
-		again, err := parseEntry(w.end())
-		if err != nil || again.generation != read.generation || !again.since.Equal(read.since) {
-			t.Fatalf("%q is %+v, and written and read again %+v, %v", b, read, again, err)
-		}
-		w2 := newEntryWriter(again.generation, again.since)
-		again.each(w2.add)
-		if !bytes.Equal(w.end(), w2.end()) {
-			t.Errorf("%q is written as %q, and that as %q", b, w.end(), w2.end())
-		}
-	})
 }

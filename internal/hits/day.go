@@ -20,10 +20,16 @@ type Used struct {
 // day is a day in UTC, by its number since the epoch.
 type day int
 
-func dayOf(t time.Time) day { return day(t.Sub(epoch) / (24 * time.Hour)) }
+func dayOf(t time.Time) day { return Count{minute: minuteOf(t)}.day() }
 
 // day returns the day of the last hit.
 func (m Count) day() day { return day(m.minute / (24 * 60)) }
+
+// begin returns the first minute of the day.
+func (d day) begin() uint32 { return uint32(d) * 24 * 60 }
+
+// end returns the last minute of the day.
+func (d day) end() uint32 { return (d + 1).begin() - 1 }
 
 func (d day) date() time.Time { return epoch.AddDate(0, 0, int(d)) }
 
@@ -40,16 +46,6 @@ func (d *day) UnmarshalText(text []byte) error {
 	date, err := time.Parse(time.DateOnly, string(text))
 	*d = dayOf(date)
 	return err
-}
-
-// dayOfNew returns the day of hits that are not recorded yet: today. If days before it are not
-// recorded either, they are put on the one of these on which the last hit was, or the last of them:
-// a server that was off over midnight stored its last hits on the day before.
-func dayOfNew(last, recorded, today day) day {
-	if recorded >= today-1 {
-		return today
-	}
-	return min(max(last, recorded+1), today-1)
 }
 
 // window is the last days as they are shown.

@@ -2,111 +2,142 @@ package hits
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
+	"hash/crc32"
+	"maps"
+	"slices"
 	"time"
 )
 
-// entry is an entry of a storage that holds hits, and that is whole:
-//
-//	shortlink hits 1 <generation> <when counting began>
-//	<canonical key> <count> <minute>
-//	...
-//	end <number of keys>
+// entry is an entry of a storage: a header, lines, and an end that says that it is whole.
 type entry struct {
-	generation int64
-	since      time.Time
-	lines      []byte // one for each key
+	header
+	lines []byte
+}
+
+// header is the first line of an entry. Nothing is in that of a shard.
+type header struct {
+	Since  time.Time `json:"since,omitzero"` // when counting began
+	Began  time.Time `json:"began,omitzero"` // when days began to be kept
+	Date   day       `json:"date,omitzero"`  // of which lines are
+	IsBase bool      `json:"base,omitempty"` // they are of no day
+	N      uint64    `json:"n,omitempty"`    // what all keys had on the date, but in shards
+	Days   []uint64  `json:"days,omitempty"` // in shards: on the date, on the day before, ...
+	Top    []topKey  `json:"top,omitempty"`  // those used most by shards
+}
+
+// dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has
+// begun later.
+func (h *header) dayOf(now time.Time) day {
+	if now.Before(h.Since) {
+		return h.Date
+	}
+	return dayOf(now)
 }
 
 const (
-	hitEntryHeader = "shortlink hits 1 %d %s\n"
-	hitEntryEnd    = "end %d"
+	entryStart = "shortlink hits 2 "
+	entryEnd   = "end %08x\n" // with the CRC-32 of what is before
 )
 
-// entryWriter puts an entry together.
-type entryWriter struct {
-	text []byte
-	keys int
+// startEntry returns the start of an entry. Lines are to follow, and endEntry.
+func startEntry(h header) ([]byte, error) {
+	first, err := json.Marshal(h)
+	return append(append([]byte(entryStart), first...), '\n'), err
 }
 
-func newEntryWriter(generation int64, since time.Time) *entryWriter {
-	header := fmt.Appendf(nil, hitEntryHeader, generation, since.Format(time.RFC3339))
-	return &entryWriter{text: header}
+func endEntry(text []byte) []byte {
+	return fmt.Appendf(text, entryEnd, crc32.ChecksumIEEE(text))
 }
-
-func (w *entryWriter) add(key string, m Count) {
-	w.text = append(append(w.text, key...), ' ')
-	w.text = append(strconv.AppendUint(w.text, m.N, 10), ' ')
-	w.text = append(strconv.AppendUint(w.text, uint64(m.minute), 10), '\n')
-	w.keys++
-}
-
-// end returns the whole entry.
-func (w *entryWriter) end() []byte { return fmt.Appendf(w.text, hitEntryEnd+"\n", w.keys) }
 
 // parseEntry reads an entry, and finds out whether it is whole.
 func parseEntry(b []byte) (*entry, error) {
-	header, lines, _ := bytes.Cut(b, []byte("\n"))
-	e := new(entry)
-	var since string
-	_, err := fmt.Sscanf(string(header)+"\n", hitEntryHeader, &e.generation, &since)
+	h, err := parseHeader(b)
 	if err != nil {
-		return nil, fmt.Errorf("its first line is %q", header)
-	}
-	if e.since, err = time.Parse(time.RFC3339, since); err != nil {
 		return nil, err
 	}
-	keys := 0
-	for rest := lines; ; keys++ {
-		line, next, whole := bytes.Cut(rest, []byte("\n"))
-		if !whole {
-			return nil, errors.New("it ends too early")
+	size := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte("\n")), '\n') + 1
+	if end := fmt.Sprintf(entryEnd, crc32.ChecksumIEEE(b[:size])); string(b[size:]) != end {
+		return nil, fmt.Errorf("its last line is %.100q, not %q", b[size:], end)
+	}
+	return &entry{*h, b[len(firstLine(b)):size]}, nil
+}
+
+func parseHeader(b []byte) (*header, error) {
+	text, ok := bytes.CutPrefix(firstLine(b), []byte(entryStart))
+	if !ok {
+		return nil, fmt.Errorf("its first line is %q", firstLine(b))
+	}
+	return parseJSON[header](text)
+}
+
+// firstLine returns the first line, with its end.
+func firstLine(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
+
+// shards is how many shards a server has.
+const shards = 64
+
+// hashOf returns the FNV-1a hash of a canonical key.
+func hashOf(key []byte) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := uint64(offset)
+	for _, c := range key {
+		h = (h ^ uint64(c)) * prime
+	}
+	return h
+}
+
+// shardOf returns in which shard a canonical key is.
+func shardOf(key []byte) int { return int(hashOf(key) % shards) }
+
+// changes are what is not in the shards: lines without days, by shards.
+type changes struct {
+	header
+	lines [shards][]byte
+}
+
+func newChanges(h header, lines []byte) *changes {
+	c := &changes{header: h}
+	for text := range bytes.Lines(lines) {
+		key, _, _ := bytes.Cut(text, []byte(" "))
+		n := shardOf(key)
+		c.lines[n] = append(c.lines[n], text...)
+	}
+	return c
+}
+
+func (c *changes) add(key string, m Count) {
+	n := shardOf([]byte(key))
+	c.lines[n] = appendLine(c.lines[n], key, m)
+}
+
+// of returns the totals of the keys of a shard. Of two of a key the later one counts.
+func (c *changes) of(n int) map[string]Count {
+	counts := map[string]Count{}
+	eachLine(c.lines[n], func(l *line) { counts[string(l.key)] = l.Count })
+	return counts
+}
+
+// merge passes the lines of a shard with its changes. Keys that are not known are counted from 0 if
+// they come back.
+func (c *changes) merge(n int, lines []byte, isKnown func(key []byte) bool, yield func(l *line)) {
+	changed := c.of(n)
+	eachLine(lines, func(l *line) {
+		if m, isChanged := changed[string(l.key)]; !isKnown(l.key) {
+			l.N = 0
+		} else if isChanged {
+			l.advance(m, c.header)
 		}
-		if _, _, ok := parseHitLine(line); !ok {
-			e.lines = lines[:len(lines)-len(rest)]
-			return e, checkHitEntryEnd(string(line), keys)
-		}
-		rest = next
-	}
-}
-
-// checkHitEntryEnd reports whether a line is the last one of an entry with so many keys.
-func checkHitEntryEnd(line string, keys int) error {
-	if line != fmt.Sprintf(hitEntryEnd, keys) {
-		return fmt.Errorf("behind %d keys it goes on with %q", keys, line)
-	}
-	return nil
-}
-
-// each passes the counts of all keys to yield.
-func (e *entry) each(yield func(key string, m Count)) {
-	for line := range bytes.Lines(e.lines) {
-		key, m, _ := parseHitLine(bytes.TrimSuffix(line, []byte("\n")))
-		yield(key, m)
-	}
-}
-
-// countOf returns the count of a key.
-func (e *entry) countOf(key string) (m Count, ok bool) {
-	start := []byte(key + " ")
-	for line := range bytes.Lines(e.lines) {
-		if bytes.HasPrefix(line, start) {
-			_, m, ok = parseHitLine(bytes.TrimSuffix(line, []byte("\n")))
-			return m, ok
+		delete(changed, string(l.key))
+		yield(l)
+	})
+	for _, key := range slices.Sorted(maps.Keys(changed)) {
+		if l := (&line{key: []byte(key)}); isKnown(l.key) {
+			l.advance(changed[key], c.header)
+			yield(l)
 		}
 	}
-	return m, false
 }
 
-func parseHitLine(line []byte) (key string, m Count, ok bool) {
-	key, numbers, _ := strings.Cut(string(line), " ")
-	count, minute, _ := strings.Cut(numbers, " ")
-	var inCount, inMinute error
-	m.N, inCount = strconv.ParseUint(count, 10, 64)
-	at, inMinute := strconv.ParseUint(minute, 10, 32)
-	m.minute = uint32(at)
-	return key, m, inCount == nil && inMinute == nil && key != ""
-}
+func anyKey([]byte) bool { return true }

@@ -3,6 +3,7 @@ package hits
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,13 +29,11 @@ type Keeper struct {
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 
-	reading chan struct{}        // holds a value while hits of other servers are read
-	latest  weak.Pointer[others] // that were read last, as long as they are listed
-
-	readingDays chan struct{} // holds a value while what follows is read
-	days        []serverDays
-	daysPlace   *place
-	daysRead    time.Time
+	reading      chan struct{}        // holds a value while hits are read for somebody
+	latest       weak.Pointer[others] // that were read last, as long as they are listed
+	servers      []server             // that were read last
+	serversPlace *place
+	serversRead  time.Time
 }
 
 // place is the storage of a configuration. Its context outlasts the configuration by lastSave.
@@ -49,7 +48,6 @@ type place struct {
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
 		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),
-		readingDays: make(chan struct{}, 1),
 	}
 }
 
@@ -117,15 +115,13 @@ func (k *Keeper) keep(ctx context.Context) {
 	stored := time.Now()
 	for ctx.Err() == nil {
 		place := k.place.Load()
-		err := k.save(store, place)
+		k.hits.tick(time.Now())
+		err := k.save(ctx, store, place)
 		if err == nil {
 			stored = time.Now()
 		} else if ctx.Err() == nil {
 			place.logger.Error("hits are not stored; trying again",
 				zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
-		}
-		if err == nil {
-			k.recordDays(ctx, store, place)
 		}
 		select {
 		case <-ctx.Done():
@@ -135,45 +131,36 @@ func (k *Keeper) keep(ctx context.Context) {
 		}
 	}
 	place := k.place.Load()
-	if err := k.save(store, place); err == nil {
-		k.recordDays(context.Background(), store, place)
-	} else if !store.isStored(k.hits) {
+	if err := k.save(context.Background(), store, place); err != nil && store.hasNew(k.hits) {
 		place.logger.Error("hits are lost, as they could not be stored before the end",
 			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 	}
 }
 
-// save stores what has changed.
-func (k *Keeper) save(store *store, place *place) error {
-	defer k.tellIfSlow(place)()
-	store.use(place.storage, place.logger)
-	return store.save(place.ctx, k.hits)
-}
-
-// tellIfSlow tells if the storage does not answer before stop is called.
-func (k *Keeper) tellIfSlow(place *place) (stop func() bool) {
-	return time.AfterFunc(saveInterval, func() {
+// save stores what has changed, and then records days, unless ctx ends. It tells if the storage
+// does not answer.
+func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
+	defer time.AfterFunc(saveInterval, func() {
 		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
 			zap.String("name", k.name))
-	}).Stop
+	}).Stop()
+	store.use(place.storage, place.logger)
+	if err := store.save(place.ctx, k.hits, time.Now()); err != nil {
+		return err
+	}
+	recording, cancel := context.WithCancel(place.ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	if err := store.recordDays(recording, k.hits, time.Now()); err != nil {
+		return fmt.Errorf("those of a day that is over: %w", err)
+	}
+	return nil
 }
 
 // untilTomorrow returns a channel that tells when the day is over.
 func untilTomorrow() <-chan time.Time {
 	now := time.Now()
 	return time.After(dayOf(now.Add(24 * time.Hour)).date().Sub(now))
-}
-
-// recordDays records the days that are over, unless ctx ends.
-func (k *Keeper) recordDays(ctx context.Context, store *store, place *place) {
-	defer k.tellIfSlow(place)()
-	recording, cancel := context.WithCancel(place.ctx)
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	if err := store.recordDays(recording, k.hits, time.Now()); err != nil && ctx.Err() == nil {
-		place.logger.Error("the hits of days are not stored; trying again",
-			zap.String("name", k.name), zap.Error(err))
-	}
 }
 
 // store returns the entries of this server.
@@ -186,38 +173,41 @@ func (k *Keeper) store(ctx context.Context) (*store, error) {
 	return newStore(k.name, server.String(), place.storage, place.logger), nil
 }
 
-// others returns what other servers that share the storage have counted, by the numbers of a
-// ruleset's rules; nil where there are none. Those who ask at once get the same.
-func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
+// read lets read read what is stored, one after the other, and not for long. Before a handler has
+// started it does nothing.
+func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) error) error {
 	if k.place.Load() == nil {
-		return nil, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
 	defer cancel()
-	if err := takeTurn(ctx, k.reading); err != nil {
-		return nil, err
-	}
-	defer func() { <-k.reading }()
-	if o := k.latest.Value(); o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
-		return o, nil
-	}
-	store, err := k.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o, err := store.others(ctx, ruleset)
-	k.latest = weak.Make(o)
-	return o, err
-}
-
-// takeTurn puts a value into a channel that holds one while something is read.
-func takeTurn(ctx context.Context, reading chan<- struct{}) error {
 	select {
-	case reading <- struct{}{}:
-		return nil
+	case k.reading <- struct{}{}:
+		defer func() { <-k.reading }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	store, err := k.store(ctx)
+	if err != nil {
+		return err
+	}
+	store.isReader = true
+	return read(ctx, store)
+}
+
+// others returns what other servers that share the storage have counted, by the numbers of a
+// ruleset's rules; nil where there are none. Those who ask at once get the same.
+func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *others, err error) {
+	err = k.read(ctx, func(ctx context.Context, store *store) error {
+		o = k.latest.Value()
+		if o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
+			return nil
+		}
+		o, err = store.others(ctx, ruleset)
+		k.latest = weak.Make(o)
+		return err
+	})
+	return o, err
 }
 
 // End stores the last hits. It waits for that no longer than lastSave after the configuration has

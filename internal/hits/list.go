@@ -27,7 +27,7 @@ func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, er
 	if err != nil {
 		return nil, fmt.Errorf("the hits of other servers cannot be read: %w", err)
 	}
-	list := &List{Since: k.hits.begun(), hits: k.hits, ruleset: ruleset, others: others}
+	list := &List{Since: k.hits.past.Load().Since, hits: k.hits, ruleset: ruleset, others: others}
 	if others != nil && others.since.Before(list.Since) {
 		list.Since = others.since
 	}

@@ -160,7 +160,9 @@ func (rs *Ruleset) reread(
 	ctx context.Context, whole []int, next *candidate, pause func(), e *Edit,
 ) error {
 	if isLarge(next.Ruleset) {
-		runtime.GC() // else what requests leave behind could grow to the size of the rules meanwhile
+		// else what requests leave behind could grow meanwhile: at a swap of a million rules memory grows
+		// by 60 MiB, and by 125 without this
+		runtime.GC()
 	}
 	r := next.Ruleset.Reread()
 	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,13 +21,13 @@ import (
 // Edit is a change of one rule of a live ruleset, on its way into the first source that can be
 // written to.
 type Edit struct {
-	Key        string
-	Rule       *resolver.Rule // nil to remove it
-	Conditions Preconditions
-	// IsFrom refuses the edit with a [Conflict] unless the key's rule, wherever it stands, is still
-	// From; nil stands for no rule.
-	IsFrom bool
-	From   *resolver.Rule
+	Key  string
+	Rule *resolver.Rule // nil to remove it
+	// If, if not nil, is told the key's rule, wherever it stands, nil for none. IfRules is told the
+	// digest of the rules that serve, and then the sources have to hold these. An error of one of
+	// them refuses the edit.
+	If      func(now *resolver.Rule) error
+	IfRules func(digest string) error
 	// Confirm, if not nil, is told what the edit does before anything is written, each time that it
 	// is derived. Its error is that of [Ruleset.Apply], and leaves everything as it is. Others who
 	// load rules wait for it.
@@ -43,20 +42,6 @@ type Edit struct {
 	Old    *resolver.Rule // what it was, in the source that the edit goes into
 	// isTwice tells that the key has two rules there, so that it is rejected.
 	isTwice bool
-}
-
-// Refusal is why something cannot be done that somebody asked for, with the status of HTTP for it.
-type Refusal struct {
-	Status int
-	error
-}
-
-// Unwrap returns the error itself.
-func (r *Refusal) Unwrap() error { return r.error }
-
-// Refuse returns a refusal with a status of HTTP and a reason, as [fmt.Errorf] makes it.
-func Refuse(status int, format string, args ...any) error {
-	return &Refusal{status, fmt.Errorf(format, args...)}
 }
 
 // Apply derives the rules with an edit from those that serve and validates them like a reload,
@@ -76,8 +61,10 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 		return ErrGone
 	}
 	before := rs.Serving()
-	if err := e.checkTags(before.Digest); err != nil {
-		return err
+	if e.IfRules != nil {
+		if err := e.IfRules(before.Digest); err != nil {
+			return &Refusal{Changed, err}
+		}
 	}
 	at, into, err := rs.firstWritable()
 	if err != nil {
@@ -99,7 +86,7 @@ func (rs *Ruleset) applyAlone(ctx context.Context, e *Edit) error {
 	}
 	rs.loadAlone()
 	if err := rs.LastError(); err != nil {
-		return Refuse(http.StatusConflict,
+		return refuse(NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
 	}
 	return nil
@@ -142,7 +129,7 @@ func (rs *Ruleset) firstWritable() (at int, into source.Writable, err error) {
 		}
 		return i, writable, nil
 	}
-	return 0, nil, Refuse(http.StatusConflict, "there is no source that can be edited: %s",
+	return 0, nil, refuse(NotEditable, "there is no source that can be edited: %s",
 		strings.Join(reasons, "; "))
 }
 
@@ -155,12 +142,12 @@ const (
 )
 
 // errContested is the answer to an edit that others have always been ahead of.
-var errContested = Refuse(http.StatusServiceUnavailable, "others have changed the source at each "+
+var errContested = refuse(Unavailable, "others have changed the source at each "+
 	"try for %s, and nothing has been written; try again", editTime)
 
 // errReadAnew is the answer to an edit of rules with a digest that what serves has still, and the
 // sources no more.
-var errReadAnew = Refuse(http.StatusPreconditionFailed,
+var errReadAnew = refuse(Changed,
 	"the rules have changed, and their sources are read anew; try again")
 
 // tryAndWriteInTime makes an edit of what serves. Where that is refused, or the source holds
@@ -173,7 +160,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 	if rs.LastError() == nil { // else the sources hold something else for certain
 		next, err := rs.tryAndWrite(ctx, e, into, make([]unread, len(rs.Sources)))
 		isChanged := errors.Is(err, source.ErrChanged)
-		if isChanged && e.Conditions.areOfRules() {
+		if isChanged && e.IfRules != nil {
 			rs.shared.backlog.add(e.into, unread{isStale: true})
 			return nil, errReadAnew
 		}
@@ -185,7 +172,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
 		rs.shared.backlog.add(e.into, unread{isStale: true})
 		next, err := rs.tryAndWrite(ctx, e, into, rs.shared.backlog.take(len(rs.Sources)))
-		if e.Conditions.areOfRules() || !errors.Is(err, source.ErrChanged) {
+		if e.IfRules != nil || !errors.Is(err, source.ErrChanged) {
 			return next, err
 		}
 		if !time.Now().Before(end) {
@@ -291,73 +278,29 @@ func (c *candidate) placeWarnings() {
 	}
 }
 
-// ErrUnloaded is the answer of a handler whose configuration is not Caddy's any more.
-var ErrUnloaded = Refuse(http.StatusServiceUnavailable,
-	"the configuration has just been replaced; try again")
-
-// ErrGone is the answer to a client that has not waited for it: nobody reads it, but the log has
-// it.
-var ErrGone = Refuse(statusClientGone, "the client has gone, and nothing has been done")
-
-// statusClientGone is the status that nginx and Caddy's reverse proxy have for it.
-const statusClientGone = 499
-
-// ErrChanged is the answer where the rules have another digest than the one that is asked for.
-func ErrChanged(digest string) error {
-	return Refuse(http.StatusPreconditionFailed,
-		"the rules have changed: their digest is %s now; read them again", digest)
-}
-
-// checkTags checks the conditions that are about the digest of the rules.
-func (e *Edit) checkTags(digest string) error {
-	tag := EntityTag(digest)
-	if e.Conditions.HasChanged(tag) {
-		return ErrChanged(digest)
-	}
-	if e.Conditions.IsKnown(tag) {
-		return Refuse(http.StatusPreconditionFailed,
-			"the rules still have the digest %s, which If-None-Match excludes", digest)
-	}
-	return nil
-}
-
-// checkRule checks the conditions that are about the key's rule.
-func (e *Edit) checkRule() error {
-	isThere := e.serving() != nil
-	switch {
-	case e.Conditions.wantsRule() && !isThere:
-		return Refuse(http.StatusPreconditionFailed,
-			"there is no rule for the key %q, and If-Match: * asks for one", e.Key)
-	case e.Conditions.WantsNone() && isThere:
-		return Refuse(http.StatusPreconditionFailed,
-			"there is a rule for the key %q, and If-None-Match: * asks for none", e.Key)
-	}
-	return nil
-}
-
 // validate says why an edit is refused that leads to a candidate; wrong is what is wrong with that.
 func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 	if errors.Is(wrong, source.ErrBeingWritten) {
 		return wrong
 	}
 	if wrong != nil && rs.hasOutage() {
-		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w",
+		return refuse(Unavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
 	}
 	if _, isUnread := errors.AsType[unreadError](wrong); isUnread {
-		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(wrong))
+		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
-	if inPlace := cmp.Or(e.checkRule(), e.checkFrom(), rs.placeProblem(e)); inPlace != nil {
+	if inPlace := cmp.Or(e.check(), rs.placeProblem(e)); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if wrong != nil {
-		return Refuse(http.StatusUnprocessableEntity, "%w", printable.Shorten(wrong))
+		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
-	if e.Conditions.areOfRules() && !slices.Equal(next.versions, rs.Serving().versions) {
+	if e.IfRules != nil && !slices.Equal(next.versions, rs.Serving().versions) {
 		return errReadAnew
 	}
 	if broken := next.difference.Broken; broken > 0 {
-		return Refuse(http.StatusUnprocessableEntity, "%w",
+		return refuse(Invalid, "%w",
 			brokenError(broken, next.difference.FirstBroken))
 	}
 	return nil
@@ -369,16 +312,16 @@ func (rs *Ruleset) placeProblem(e *Edit) error {
 	found := slices.IndexFunc(e.stands, isRule) - 1 // of the sources, as an index
 	switch {
 	case found < -1 && removes:
-		return Refuse(http.StatusNotFound, "there is no rule for the key %q", e.Key)
+		return refuse(NoRule, "there is no rule for the key %q", e.Key)
 	case found == -1:
-		return Refuse(http.StatusConflict, "the rule for the key %q is an inline rule, which cannot be "+
+		return refuse(NotEditable, "the rule for the key %q is an inline rule, which cannot be "+
 			"edited; change Caddy's configuration", e.Key)
 	case found >= 0 && (found < e.into || removes && e.Old == nil):
-		return Refuse(http.StatusConflict,
+		return refuse(NotEditable,
 			"the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key,
 			rs.Sources[found], rs.Sources[e.into])
 	case e.isTwice:
-		return Refuse(http.StatusConflict, "source %s has two rules for the key %q, perhaps in two "+
+		return refuse(NotEditable, "source %s has two rules for the key %q, perhaps in two "+
 			"spellings; remove one of them there", rs.Sources[e.into], e.Key)
 	}
 	return nil
@@ -398,29 +341,9 @@ func (rs *Ruleset) refused(e *Edit, err error) error {
 	}
 	rs.loadAlone()
 	if last := rs.LastError(); !isKnown && last != nil && rs.hasOutage() {
-		return Refuse(http.StatusServiceUnavailable, "the rules cannot be read: %w", last)
+		return refuse(Unavailable, "the rules cannot be read: %w", last)
 	}
 	return refusal
-}
-
-// refusalOf gives an error of an edit the status that it is answered with, if it is a known one.
-func refusalOf(err error) (refusal error, isKnown bool) {
-	switch {
-	case isRefusal(err):
-		return err, true
-	case errors.Is(err, source.ErrChanged):
-		return Refuse(http.StatusPreconditionFailed, "%w", err), true
-	case errors.Is(err, rulefile.ErrNoRule):
-		return Refuse(http.StatusNotFound, "%w", err), true
-	case errors.Is(err, source.ErrNotWritable):
-		return Refuse(http.StatusConflict, "%w", err), true
-	case errors.Is(err, source.ErrUnavailable):
-		return Refuse(http.StatusServiceUnavailable, "%w", err), true
-	}
-	if _, is := errors.AsType[rulefile.Errors](err); is {
-		return Refuse(http.StatusUnprocessableEntity, "%w", err), true
-	}
-	return fmt.Errorf("the edit could not be written: %w", err), false
 }
 
 // sameAs returns a function that reports whether a key is this one, perhaps in another spelling.
@@ -429,11 +352,6 @@ func (rs *Ruleset) sameAs(key string) func(string) bool {
 	return func(other string) bool {
 		return resolver.CanonicalKey(other, rs.Options.FoldCase) == canonical
 	}
-}
-
-func isRefusal(err error) bool {
-	_, is := errors.AsType[*Refusal](err)
-	return is
 }
 
 // inFile returns the edit in terms of files, with the status of rules that name none.

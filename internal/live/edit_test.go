@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,8 +33,8 @@ func (s *countedSource) Writable() error { return nil }
 
 func (s *countedSource) Edit(context.Context, string, rulefile.Edit) error { return nil }
 
-// statusOf returns the refusal that an error of an edit makes.
-func statusOf(err error) error {
+// refused returns the refusal that an error of an edit makes.
+func refused(err error) error {
 	refusal, _ := refusalOf(err)
 	return refusal
 }
@@ -58,6 +57,8 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
 			rs.logger, rs.shared = zap.NewNop(), new(shared)
+			empty, _ := resolver.Compile(nil, resolver.Options{})
+			rs.shared.serving.Store(&Loaded{Ruleset: empty})
 			rs.shared.loading.Lock() // by another edit
 			ctx, leave := context.WithCancel(t.Context())
 			answer := make(chan error)
@@ -71,17 +72,29 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 	}
 }
 
-func TestWhyASourceTakesNoEditDecidesTheStatus(t *testing.T) {
-	for want, err := range map[int]error{
-		409: fmt.Errorf("%w: it is a replica", source.ErrNotWritable),
-		412: source.ErrChanged,
-		503: fmt.Errorf("%w: no memory", source.ErrUnavailable),
+func TestWhyASourceTakesNoEditIsTheReason(t *testing.T) {
+	for want, err := range map[Reason]error{
+		NotEditable: fmt.Errorf("%w: it is a replica", source.ErrNotWritable),
+		Changed:     source.ErrChanged,
+		Unavailable: fmt.Errorf("%w: no memory", source.ErrUnavailable),
 	} {
-		got, is := errors.AsType[*Refusal](statusOf(err))
-		if !is || got.Status != want || got.Error() != err.Error() {
-			t.Errorf("%v is answered with %v, want %d", err, got, want)
+		got, is := errors.AsType[*Refusal](refused(err))
+		if !is || got.Reason != want || got.Error() != err.Error() {
+			t.Errorf("%v is refused with %v, want %d", err, got, want)
 		}
 	}
+}
+
+// none is the reason of what is not refused.
+const none Reason = -1
+
+// reasonOf returns why an edit is refused, by an error that it has come to.
+func reasonOf(err error) Reason {
+	if err == nil {
+		return none
+	}
+	refusal, _ := errors.AsType[*Refusal](refused(err))
+	return refusal.Reason
 }
 
 // contested is a source that others edit first, until a number of edits.
@@ -100,17 +113,16 @@ func (c *contested) Edit(context.Context, string, rulefile.Edit) error {
 func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 	const forEver = 1_000_000
 	for name, tt := range map[string]struct {
-		until  int
-		leave  time.Duration // after which the client leaves
-		tag    string        // of If-Match
-		status int           // 0 if it succeeds
-		took   time.Duration // at most
+		until     int
+		leave     time.Duration // after which the client leaves
+		isOfRules bool
+		reason    Reason        // none if it succeeds
+		took      time.Duration // at most
 	}{
-		"others are quick": {20, time.Hour, "", 0, editTime},
-		"others never stop": {forEver, time.Hour, "", http.StatusServiceUnavailable,
-			16 * time.Second},
-		"the client leaves":       {forEver, time.Second, "", statusClientGone, time.Second},
-		"the rules are to be old": {2, time.Hour, "tag", http.StatusPreconditionFailed, 0},
+		"others are quick":        {20, time.Hour, false, none, editTime},
+		"others never stop":       {forEver, time.Hour, false, Unavailable, 16 * time.Second},
+		"the client leaves":       {forEver, time.Second, false, ClientGone, time.Second},
+		"the rules are to be old": {2, time.Hour, true, Changed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -127,18 +139,15 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 					t.Fatal(err)
 				}
 				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}, same: rs.sameAs("a")}
-				if tt.tag != "" {
-					e.Conditions.ifMatch = &condition{tags: []string{tt.tag}}
+				if tt.isOfRules {
+					e.IfRules = func(string) error { return nil }
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), tt.leave)
 				defer cancel()
-				start, status := time.Now(), 0
-				if _, err := rs.tryAndWriteInTime(ctx, e, from); err != nil {
-					refusal, _ := errors.AsType[*Refusal](statusOf(err))
-					status = refusal.Status
-				}
-				if took := time.Since(start); status != tt.status || took > tt.took {
-					t.Errorf("status %d after %s, want %d", status, took, tt.status)
+				start := time.Now()
+				_, err = rs.tryAndWriteInTime(ctx, e, from)
+				if took := time.Since(start); reasonOf(err) != tt.reason || took > tt.took {
+					t.Errorf("%v after %s, want %d", err, took, tt.reason)
 				}
 			})
 		})
@@ -222,18 +231,18 @@ func TestAnEditOfAnotherWritableSourceReadsThatAlone(t *testing.T) {
 func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
 	for name, tt := range map[string]struct {
 		meanwhile []string // keys and values of the source
-		tag       string   // of If-Match
-		status    int      // 0 if it is made
+		isOfRules bool
+		reason    Reason   // none if it is made
 		want      []string // keys and where they lead
 	}{
-		"another rule is there": {[]string{"a", one, "b", two}, "", 0,
+		"another rule is there": {[]string{"a", one, "b", two}, false, none,
 			[]string{"a", three, "b", two}},
-		"the rule is another":  {[]string{"a", two}, "", 0, []string{"a", three}},
-		"the rule is gone":     {[]string{"b", two}, "", 0, []string{"a", three, "b", two}},
-		"it is bad otherwise":  {[]string{"a", "bad", "b", "bad"}, "", 422, []string{"a", one}},
-		"it breaks":            {[]string{"a", one, "b", "/b"}, "", 422, []string{"a", one}},
-		"the edit mends it":    {[]string{"a", "bad"}, "", 0, []string{"a", three}},
-		"the digest is stated": {[]string{"a", two}, "served", 412, []string{"a", two}},
+		"the rule is another":  {[]string{"a", two}, false, none, []string{"a", three}},
+		"the rule is gone":     {[]string{"b", two}, false, none, []string{"a", three, "b", two}},
+		"it is bad otherwise":  {[]string{"a", "bad", "b", "bad"}, false, Invalid, []string{"a", one}},
+		"it breaks":            {[]string{"a", one, "b", "/b"}, false, Invalid, []string{"a", one}},
+		"the edit mends it":    {[]string{"a", "bad"}, false, none, []string{"a", three}},
+		"the digest is stated": {[]string{"a", two}, true, Changed, []string{"a", two}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -241,16 +250,12 @@ func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
 				s.set("a", one)
 				rs, _ := serve(t, Config{Sources: []source.Source{s}})
 				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: three}}
-				if tt.tag != "" {
-					e.Conditions.ifMatch = &condition{tags: []string{EntityTag(rs.Serving().Digest)}}
+				if tt.isOfRules {
+					e.IfRules = func(string) error { return nil }
 				}
 				s.set(tt.meanwhile...)
 				_, err := rs.Apply(t.Context(), e)
-				status := 0
-				if refusal, is := errors.AsType[*Refusal](err); is {
-					status = refusal.Status
-				}
-				if status != tt.status || (err != nil) != (status > 0) {
+				if reasonOf(err) != tt.reason {
 					t.Errorf("got %v", err)
 				}
 				rs.wantServed(t, tt.want...)
@@ -292,7 +297,7 @@ func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
 		s.out = errors.New("the disk is gone")
 		err := rs.apply(t.Context(), "a", two)
 		refusal, _ := errors.AsType[*Refusal](err)
-		if refusal == nil || refusal.Status != 503 ||
+		if refusal == nil || refusal.Reason != Unavailable ||
 			err.Error() != "the rules cannot be read: source : the disk is gone" {
 			t.Errorf("got %v", err)
 		}

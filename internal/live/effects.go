@@ -2,8 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -103,38 +101,15 @@ type unconfirmed struct{ reason error }
 
 func (u *unconfirmed) Error() string { return u.reason.Error() }
 
-// Conflict is why an edit is refused that was made of another rule than the key has now.
-type Conflict struct {
-	Key string
-	Now *resolver.Rule // nil for none
-}
-
-func (c *Conflict) Error() string {
-	if c.Now == nil {
-		return fmt.Sprintf("the rule for the key %q is gone by now; make the edit again as a new rule",
-			c.Key)
-	}
-	return fmt.Sprintf("the rule for the key %q is %s by now; make the edit again of that",
-		c.Key, RuleText(c.Now))
-}
-
-// checkFrom checks that the key's rule is the one that the edit was made of.
-func (e *Edit) checkFrom() error {
-	now := e.serving()
-	if !e.IsFrom || SameContent(e.From, now) {
+// check checks what the edit requires of the key's rule.
+func (e *Edit) check() error {
+	if e.If == nil {
 		return nil
 	}
-	return Refuse(http.StatusPreconditionFailed, "%w", &Conflict{e.Key, now})
-}
-
-// SameContent reports whether two rules for a key, nil for none, say the same, wherever they stand.
-func SameContent(a, b *resolver.Rule) bool {
-	if a == nil || b == nil {
-		return a == b
+	if err := e.If(e.serving()); err != nil {
+		return &Refusal{Changed, err}
 	}
-	other := *b
-	other.Key, other.Position = a.Key, a.Position
-	return *a == other
+	return nil
 }
 
 // serving returns the rule that serves for the key, nil for none.

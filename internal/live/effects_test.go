@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -26,7 +27,7 @@ func edit(key, value string) *Edit {
 func TestAPreviewTellsWhatAnEditDoesAndWritesNothing(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"an error":           errors.New("only looking"),
-		"a refusal":          Refuse(409, "only looking"),
+		"a refusal":          refuse(NotEditable, "only looking"),
 		"an error of others": fmt.Errorf("only looking: %w", source.ErrChanged),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestAPreviewLosesNoChangeThatItReads(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		s.set("a", one, "b", two)
 		e := edit("b", three)
-		e.IsFrom, e.From = true, &resolver.Rule{Value: two}
+		e.If = isStill(two)
 		no := errors.New("no")
 		e.Confirm = func(*Effects) error { return no }
 		if _, err := rs.Apply(t.Context(), e); err != no {
@@ -196,31 +197,18 @@ func TestAPreviewLosesNoChangeThatItReads(t *testing.T) {
 	})
 }
 
-func TestAnEditOfAnOldRuleIsAConflict(t *testing.T) {
-	rule := func(value string) *resolver.Rule { return &resolver.Rule{Key: "k", Value: value} }
-	permanent := rule(one)
-	permanent.Status = 301
-	noted := rule(one)
-	noted.Note = "for the fair"
+func TestAnEditIsToldTheRuleWhereverItStands(t *testing.T) {
 	for name, tt := range map[string]struct {
 		key, value string
-		from       *resolver.Rule
-		now        string // "" for no conflict, or "none"
+		now        string // "" for none
 	}{
-		"it is as it was":                {"a", two, rule(one), ""},
-		"it is spelled otherwise":        {"%61", two, rule(one), ""},
-		"it leads elsewhere":             {"a", two, rule(three), one},
-		"its status is another":          {"a", two, permanent, one},
-		"its note is another":            {"a", two, noted, one},
-		"it is removed as it was":        {"a", "", rule(one), ""},
-		"it is removed and another":      {"a", "", rule(three), one},
-		"it is gone":                     {"new", two, rule(one), "none"},
-		"it is removed and gone":         {"new", "", rule(one), "none"},
-		"it is new":                      {"new", two, nil, ""},
-		"it is new and there":            {"a", two, nil, one},
-		"it is new and inline":           {"inline", two, nil, "/inline.html"},
-		"it is new and in a source":      {"other", two, nil, three},
-		"it is as it was in that source": {"other", two, rule(three), ""},
+		"it is there":             {"a", two, one},
+		"it is spelled otherwise": {"%61", two, one},
+		"it is to be removed":     {"a", "", one},
+		"it is new":               {"new", two, ""},
+		"it is removed and gone":  {"new", "", ""},
+		"it is inline":            {"inline", two, "/inline.html"},
+		"it is in a later source": {"other", two, three},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -232,25 +220,33 @@ func TestAnEditOfAnOldRuleIsAConflict(t *testing.T) {
 					Rules:   []resolver.Rule{{Key: "inline", Value: "/inline.html"}},
 				})
 				e := edit(tt.key, tt.value)
-				e.IsFrom, e.From = true, tt.from
-				_, err := rs.Apply(t.Context(), e)
-				now := ""
-				if conflict, is := errors.AsType[*Conflict](err); is {
-					refusal, _ := errors.AsType[*Refusal](err)
-					if now = "none"; conflict.Now != nil {
-						now = conflict.Now.Value
+				told, no := "", errors.New("no")
+				e.If = func(now *resolver.Rule) error {
+					if told = ""; now != nil {
+						told = now.Value
 					}
-					if refusal == nil || refusal.Status != 412 || s.version > 1 {
-						t.Errorf("it is answered with %v, version %d", err, s.version)
-					}
+					return no
 				}
-				if now != tt.now || (err != nil) != (now != "") {
-					t.Errorf("it is answered with %v", err)
+				_, err := rs.Apply(t.Context(), e)
+				if reasonOf(err) != Changed || !errors.Is(err, no) || told != tt.now || s.version > 1 {
+					t.Errorf("it is told %q, and answered with %v; version %d", told, err, s.version)
 				}
 			})
 		})
 	}
 }
+
+// isStill requires that the rule of a key leads to a value, "" for none.
+func isStill(value string) func(*resolver.Rule) error {
+	return func(now *resolver.Rule) error {
+		if (now == nil) != (value == "") || now != nil && now.Value != value {
+			return errOther
+		}
+		return nil
+	}
+}
+
+var errOther = errors.New("the rule is another one")
 
 // Under the race detector, too. The servers wait for each other, so that the time is the real one.
 func TestAHundredEditorsAtOnceLoseNoEdit(t *testing.T) {
@@ -265,11 +261,11 @@ func TestAHundredEditorsAtOnceLoseNoEdit(t *testing.T) {
 	for i := range 100 {
 		all.Go(func() {
 			e := edit(fmt.Sprint("key", i), one)
-			e.IsFrom, e.Confirm = true, func(*Effects) error { return nil }
+			e.If, e.Confirm = isStill(""), func(*Effects) error { return nil }
 			if _, err := servers[i%2].Apply(t.Context(), e); err != nil {
 				t.Error(err)
 			}
-			e.From, e.Rule = &resolver.Rule{Value: one}, &resolver.Rule{Key: e.Key, Value: three}
+			e.If, e.Rule = isStill(one), &resolver.Rule{Key: e.Key, Value: three}
 			if _, err := servers[(i+1)%2].Apply(t.Context(), e); err != nil {
 				t.Error(err)
 			}
@@ -291,29 +287,22 @@ func TestOfTheEditorsOfOneNewKeyOneWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(rewritingSource)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
-		conflicts := make(chan *Conflict, 100)
+		var lost atomic.Int32
 		var all sync.WaitGroup
-		for i := range cap(conflicts) {
+		for i := range 100 {
 			all.Go(func() {
 				e := edit("key", fmt.Sprint(one, i))
-				e.IsFrom = true
-				_, err := rs.Apply(t.Context(), e)
-				if conflict, is := errors.AsType[*Conflict](err); is {
-					conflicts <- conflict
+				e.If = isStill("")
+				if _, err := rs.Apply(t.Context(), e); errors.Is(err, errOther) {
+					lost.Add(1)
 				} else if err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		close(conflicts)
-		lost := 0
-		for conflict := range conflicts {
-			lost++
-			rs.wantServed(t, "key", conflict.Now.Value)
-		}
-		if lost != 99 {
-			t.Errorf("%d edits are refused", lost)
+		if lost.Load() != 99 || s.version != 1 {
+			t.Errorf("%d edits are refused, and %d written", lost.Load(), s.version)
 		}
 	})
 }

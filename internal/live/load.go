@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -113,24 +112,11 @@ type compiling struct {
 	before *resolver.Ruleset // to compare with, nil for none
 }
 
-// Read lets a source pass its rules, and collects what reading many leaves behind. By itself the
-// collector would wait until that is as much as the old rules and the new ones together; and it has
-// little to do, as compiled rules hold no pointers.
+// Read lets a source pass its rules.
 func (c *compiling) Read(
 	ctx context.Context, from source.Source, add func(resolver.Rule),
 ) (version string, err error) {
-	const collectEvery = 1 << 16 // rules
-	n := 0
-	version, err = from.Read(ctx, func(rule resolver.Rule) {
-		add(rule)
-		if n++; n%collectEvery == 0 {
-			runtime.GC()
-		}
-	})
-	if n >= collectEvery {
-		runtime.GC() // before what follows takes memory
-	}
-	return version, err
+	return from.Read(ctx, add)
 }
 
 // Source begins a source, and those before it that have passed nothing.
@@ -314,7 +300,6 @@ func (rs *Ruleset) swap(next *candidate) {
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, nil, now)
 	tellSources(read, nil)
-	rs.noteForRenewal(old, next)
 	difference := next.difference
 	difference.Warnings = rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
@@ -345,10 +330,6 @@ func (l *shared) replace(old, next *Loaded) {
 		return
 	}
 	l.tally.hits.Retire(old.counted, pace.New().Pause)
-	if isLarge(old.Ruleset) {
-		// the collector would wait until as much again has been left behind
-		time.AfterFunc(longestRequest, runtime.GC)
-	}
 }
 
 // sourcesAt returns the sources that have some indexes.
@@ -358,9 +339,6 @@ func (rs *Ruleset) sourcesAt(indexes []int) (sources []source.Source) {
 	}
 	return sources
 }
-
-// longestRequest is how long it takes at most until nobody holds a ruleset that serves no more.
-const longestRequest = 400 * time.Millisecond
 
 // reject leaves the ruleset that serves where it is.
 func (rs *Ruleset) reject(next *candidate, err error) {
@@ -383,8 +361,8 @@ func tellSources(sources []source.Source, err error) {
 }
 
 // freeMemory returns the memory to the system that loading the first rules has left behind, if they
-// are many. It stops everybody for a while, which is nobody yet; after a swap the runtime does it
-// by and by.
+// are many: with a million, a server that starts has 164 MiB afterwards, and 224 without this. It
+// stops the world, but nothing serves yet; after a swap the runtime does it by and by.
 func freeMemory(ruleset *resolver.Ruleset) {
 	if isLarge(ruleset) {
 		debug.FreeOSMemory()

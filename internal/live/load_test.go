@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,8 +47,7 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 }
 
 func TestAnEditOfASourceThatIsOutIsWorthAnotherTry(t *testing.T) {
-	refusal, is := errors.AsType[*Refusal](statusOf(source.ErrUnavailable))
-	if !is || refusal.Status != http.StatusServiceUnavailable {
-		t.Errorf("it is %v", refusal)
+	if err := refused(source.ErrUnavailable); reasonOf(err) != Unavailable {
+		t.Errorf("it is %v", err)
 	}
 }

@@ -41,23 +41,6 @@ type notice struct {
 	event    string // its name; empty for none
 }
 
-// alone runs do while nobody else loads rules. What do has to tell is told after that, as those who
-// listen are none of the others' who wait to load.
-func (rs *Ruleset) alone(do func() error) error {
-	notices, err := func() ([]notice, error) {
-		rs.shared.loading.Lock()
-		defer rs.shared.loading.Unlock()
-		rs.shared.notices = nil
-		err := do()
-		return rs.shared.notices, err
-	}()
-	rs.tell(notices)
-	return err
-}
-
-// note adds what is to be told of a load, for who runs alone.
-func (rs *Ruleset) note(n notice) { rs.shared.notices = append(rs.shared.notices, n) }
-
 // tell writes notices to the log, and emits their events.
 func (rs *Ruleset) tell(notices []notice) {
 	for _, n := range notices {

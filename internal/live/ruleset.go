@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -146,7 +145,7 @@ func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Cou
 	serving := rs.Serving().Ruleset
 	number, _, ok := ruleOf(serving, key)
 	if !ok {
-		return nil, hits.Count{}, Refuse(http.StatusNotFound, "there is no rule for the key %q", key)
+		return nil, hits.Count{}, refuse(NoRule, "there is no rule for the key %q", key)
 	}
 	return rs.shared.tally.keeper.DaysOf(ctx, serving.KeyOf(number))
 }

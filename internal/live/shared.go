@@ -54,7 +54,8 @@ type shared struct {
 	// order of sources, from 1; 0 for none.
 	emptied int
 	last    atomic.Pointer[lastLoad]
-	renewal *renewal // nil while none is under way
+	// wornUntil is until when a worn ruleset is left as it is, as it could not be compiled anew.
+	wornUntil time.Time
 }
 
 // Loaded is a ruleset that has been read, compiled and tested.

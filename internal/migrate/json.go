@@ -6,93 +6,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// JSON is a value of a JSON text, with the place where it begins. What is inside it is decoded when
-// it is asked for, so that of a long list one element at a time takes memory.
-type JSON struct {
-	At   resolver.Position
-	Name string // that it has in an object
-	// Kind is '{', '[', '"', or 'w' for a number, true, false or null.
-	Kind byte
-	// Text is what a string says, or how another word is written.
-	Text string
-	// IsBroken is set on a string that is no Unicode text.
-	IsBroken bool
-
-	raw []byte // of an object or a list
-}
-
-// String says in words what a value is.
-func (v JSON) String() string {
-	switch v.Kind {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return printable.Quote(v.Text)
-	}
-	return v.Text
-}
-
-// Truth returns what a value says that is true or false.
-func (v JSON) Truth() (is, ok bool) {
-	is = v.Kind == 'w' && v.Text == "true"
-	return is, is || v.Kind == 'w' && v.Text == "false"
-}
-
-// Inside returns the members of an object, or the elements of a list, in their order.
-func (v JSON) Inside() iter.Seq[JSON] {
-	return func(yield func(JSON) bool) {
-		if v.raw == nil {
-			return
-		}
-		d := newJSONDecoder(v.raw, v.At)
-		for _, err := d.Token(); err == nil && d.More(); {
-			name := ""
-			if v.Kind == '{' {
-				token, _ := d.Token()
-				name, _ = token.(string)
-			}
-			inside, err := d.next()
-			if inside.Name = name; err != nil || !yield(inside) {
-				return
-			}
+// DecodeJSON returns a list of the values of a text, one or several behind each other. At a mistake
+// it has those in front.
+func (t *Table) DecodeJSON(text string) (values Node, err error) {
+	begin := t.Position(1, 1)
+	d, end := json.NewDecoder(strings.NewReader(text)), 0
+	for err == nil {
+		if err = d.Decode(new(unread)); err == nil {
+			end = int(d.InputOffset())
 		}
 	}
+	values = Node{At: begin, Kind: '[', inside: jsonInside('[', text[:end], begin)}
+	if err == io.EOF && end > 0 {
+		return values, nil
+	}
+	at := len(text)
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = int(wrong.Offset) - 1
+	}
+	mistake := jsonText{text, begin}
+	mistake.skip(at)
+	return values, ErrorAt(mistake.at, explainJSON(err))
 }
 
-// Member returns the member of an object with a name, the zero value if there is none.
-func (v JSON) Member(name string) JSON {
-	for member := range v.Inside() {
-		if member.Name == name {
-			return member
-		}
-	}
-	return JSON{}
-}
+// unread is a value whose text is passed over.
+type unread struct{}
 
-// DecodeJSON returns the values of a text, one or several behind each other. At a mistake it
-// returns those in front of it, too.
-func DecodeJSON(text []byte, source string) (values []JSON, err error) {
-	d := newJSONDecoder(text, resolver.Position{Source: source, Line: 1, Column: 1})
-	for {
-		v, err := d.next()
-		if err == io.EOF && values != nil {
-			return values, nil
-		} else if err != nil {
-			return values, ErrorAt(d.at, explainJSON(err))
-		}
-		values = append(values, v)
-	}
-}
+func (*unread) UnmarshalJSON([]byte) error { return nil }
 
 // explainJSON says what is no JSON.
 func explainJSON(err error) string {
@@ -103,61 +49,102 @@ func explainJSON(err error) string {
 		"marks, and there is a comma between two values", err)
 }
 
-// jsonDecoder decodes values of a text one behind the other, and counts lines.
-type jsonDecoder struct {
-	*json.Decoder
-	text  []byte
-	begin int // of the last value, or where the mistake is
-	at    resolver.Position
+// jsonText is what is left of a well-formed text, and where that begins.
+type jsonText struct {
+	string
+	at resolver.Position
 }
 
-func newJSONDecoder(text []byte, at resolver.Position) *jsonDecoder {
-	return &jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(text)), text: text, at: at}
+// skip passes over some bytes, and counts lines.
+func (t *jsonText) skip(length int) {
+	passed := t.string[:length]
+	if last := strings.LastIndexByte(passed, '\n'); last >= 0 {
+		t.at.Line += strings.Count(passed, "\n")
+		t.at.Column = length - last
+	} else {
+		t.at.Column += length
+	}
+	t.string = t.string[length:]
+}
+
+// skipSpace passes over what stands between values, and reports whether there is another one.
+func (t *jsonText) skipSpace() bool {
+	t.skip(len(t.string) - len(strings.TrimLeft(t.string, " \t\r\n,:")))
+	return t.string != "" && t.string[0] != '}' && t.string[0] != ']'
 }
 
 // next returns the next value.
-func (d *jsonDecoder) next() (v JSON, err error) {
-	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil {
-		begin := len(d.text)
-		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
-			begin = int(wrong.Offset) - 1
-		}
-		d.goTo(begin)
-		return v, err
-	}
-	end := int(d.InputOffset())
-	d.goTo(end - len(raw))
-	raw = d.text[d.begin:end]
-	v.At, v.Kind = d.at, raw[0]
-	switch v.Kind {
+func (t *jsonText) next() (n Node) {
+	end := jsonEnd(t.string)
+	written := t.string[:end]
+	n.At, n.Kind = t.at, written[0]
+	switch n.Kind {
 	case '{', '[':
-		v.raw = raw
+		inside := jsonText{t.string[:end], t.at}
+		inside.skip(1)
+		n.inside = jsonInside(n.Kind, inside.string, inside.at)
 	case '"':
-		err = json.Unmarshal(raw, &v.Text)
-		v.IsBroken = !utf8.Valid(raw) || hasHalfCharacter(v.Text, raw)
+		n.Text, n.IsBroken = unquoteJSON(written)
 	default:
-		v.Kind, v.Text = 'w', string(raw)
+		n.Kind, n.Text = 'w', written
 	}
-	return v, err
+	t.skip(end)
+	return n
 }
 
-// goTo counts lines up to a byte of the text.
-func (d *jsonDecoder) goTo(begin int) {
-	passed := d.text[d.begin:begin]
-	if last := bytes.LastIndexByte(passed, '\n'); last >= 0 {
-		d.at.Line += bytes.Count(passed, []byte("\n"))
-		d.at.Column = len(passed) - last
-	} else {
-		d.at.Column += len(passed)
+// jsonInside returns what stands in an object or a list.
+func jsonInside(kind byte, text string, at resolver.Position) func(func(Node, Node) bool) {
+	return func(yield func(key, value Node) bool) {
+		for t := (jsonText{text, at}); t.skipSpace(); {
+			var key Node
+			if kind == '{' {
+				key = t.next()
+				t.skipSpace()
+			}
+			if !yield(key, t.next()) {
+				return
+			}
+		}
 	}
-	d.begin = begin
 }
 
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
-// put U+FFFD into text, where raw says nothing of that character.
-func hasHalfCharacter(text string, raw []byte) bool {
-	n := strings.Count(text, "\uFFFD")
-	return n > 0 && n > bytes.Count(raw, []byte("\uFFFD"))+bytes.Count(bytes.ToLower(raw),
-		[]byte(`\ufffd`))
+// jsonEnd returns where the value ends with which a well-formed text begins.
+func jsonEnd(text string) int {
+	depth, inText := 0, false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inText && c == '\\':
+			i++
+			continue
+		case c == '"':
+			inText = !inText
+		case inText:
+			continue
+		case c == '{', c == '[':
+			depth++
+		case c == '}' && depth > 0, c == ']' && depth > 0:
+			depth--
+		case depth == 0 && strings.IndexByte(" \t\r\n,:]}", c) >= 0:
+			return i
+		default:
+			continue
+		}
+		if depth == 0 && !inText {
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// unquoteJSON returns what a string says, and whether that is no Unicode. For half a surrogate pair
+// the library puts U+FFFD into the text, where what is written says nothing of that character.
+func unquoteJSON(written string) (text string, isBroken bool) {
+	if text = written[1 : len(written)-1]; !utf8.ValidString(text) || strings.Contains(text, `\`) {
+		_ = json.Unmarshal([]byte(written), &text)
+		n, of := strings.Count(text, "\uFFFD"), bytes.ToLower([]byte(written))
+		isBroken = !utf8.ValidString(written) ||
+			n > bytes.Count(of, []byte("\uFFFD"))+bytes.Count(of, []byte(`\ufffd`))
+	}
+	return text, isBroken
 }

@@ -43,10 +43,16 @@ func (l *LineReader) Next() (string, error) {
 	case !isRead:
 		return "", io.EOF
 	}
-	if l.number++; l.number == 1 {
-		return strings.TrimPrefix(l.scanner.Text(), "\uFEFF"), nil
+	l.number++
+	line := l.scanner.Text()
+	if l.number == 1 {
+		line = strings.TrimPrefix(line, "\uFEFF")
 	}
-	return l.scanner.Text(), nil
+	if at := strings.IndexByte(line, '\r'); at >= 0 && strings.Trim(line[at:], Space) != "" {
+		return "", ErrorAt(l.At(at+1), "a line ends in a carriage return alone here, and what follows "+
+			"would belong to it; save the file with the line ends of Unix or Windows")
+	}
+	return line, nil
 }
 
 // ErrorAt returns the error of a file that cannot be read on.

@@ -1,31 +1,30 @@
 package migrate
 
 import (
-	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // longestText is how many bytes a file has at most that is decoded as a whole.
 const longestText = 64 << 20
 
 // ReadText reads a file that is decoded as a whole, without the mark in front of UTF-8.
-func ReadText(r io.Reader, source string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, longestText+1))
+func (t *Table) ReadText(r io.Reader) (string, error) {
+	var text strings.Builder
+	n, err := io.Copy(&text, io.LimitReader(r, longestText+1))
 	switch {
 	case err != nil:
-		return nil, err
-	case len(text) > longestText:
-		return nil, &rulefile.Error{Position: resolver.Position{Source: source, Line: 1, Column: 1},
-			Message: "the file has more than 64 MiB; write it as several, and convert each"}
+		return "", err
+	case n > longestText:
+		return "", ErrorAt(t.Position(1, 1),
+			"the file has more than 64 MiB; write it as several, and convert each")
 	}
-	return bytes.TrimPrefix(text, []byte("\uFEFF")), nil
+	return strings.TrimPrefix(text.String(), "\uFEFF"), nil
 }
 
 // NotUnicode is what a text is that is no UTF-8.
@@ -42,15 +41,35 @@ func CheckText(what, text string) error {
 	return nil
 }
 
+// mostNames is how many names a person reads.
+const mostNames = 20
+
 // QuoteAll lists texts, as many as a person reads.
 func QuoteAll(texts []string) string {
-	const most = 20
 	var quoted []string
-	for _, text := range texts[:min(len(texts), most)] {
+	for _, text := range texts[:min(len(texts), mostNames)] {
 		quoted = append(quoted, printable.Quote(text))
 	}
-	if len(texts) > most {
+	if len(texts) > mostNames {
 		quoted = append(quoted, "…")
 	}
 	return strings.Join(quoted, ", ")
+}
+
+// Names are those of what a reader passes over, such as members that say nothing here.
+type Names []string
+
+// Add adds a name, unless it is there in either case, or there are more than a person reads.
+func (n *Names) Add(name string) {
+	isSame := func(other string) bool { return strings.EqualFold(other, name) }
+	if len(*n) <= mostNames && !slices.ContainsFunc(*n, isSame) {
+		*n = append(*n, strings.Clone(name))
+	}
+}
+
+// RemarkPassed says of the file that what is passed over, if there is such.
+func (t *Table) RemarkPassed(what string, names Names) {
+	if len(names) > 0 {
+		t.Remark("%s passed over: %s", what, QuoteAll(names))
+	}
 }

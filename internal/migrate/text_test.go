@@ -14,11 +14,11 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return copy(p, strings.Repeat("x", len(p))), nil }
 
 func TestAFileThatIsDecodedAsAWholeHasALimit(t *testing.T) {
-	_, err := migrate.ReadText(endless{}, "links")
+	_, err := links.ReadText(endless{})
 	if err == nil || !strings.HasPrefix(err.Error(), "links:1:1: the file has more than 64 MiB") {
 		t.Errorf("got %v", err)
 	}
-	text, err := migrate.ReadText(io.LimitReader(endless{}, 64<<20), "links")
+	text, err := links.ReadText(io.LimitReader(endless{}, 64<<20))
 	if err != nil || len(text) != 64<<20 {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}

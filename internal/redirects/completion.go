@@ -1,6 +1,7 @@
 package redirects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,9 +14,6 @@ import (
 func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error) {
 	if !m.isCompared {
 		return []madeRule{rule}, none, nil
-	}
-	if err := m.checkForm(&rule); err != nil {
-		return nil, none, err
 	}
 	owner, loses, err := m.inFront(&rule)
 	if owner != none || err != nil {
@@ -42,17 +40,28 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 	if m.Slashes != SlashesKept || rule.isExtra {
 		return nil
 	}
-	for n := range m.rules {
-		first := &m.rules[n]
-		if first.line >= rule.line {
-			continue
+	check := func(taker, other, first *madeRule) error {
+		path, isSame := taker.takesSlashedOf(other)
+		if !isSame || first.line >= rule.line {
+			return nil
 		}
-		for _, pair := range [2][2]*madeRule{{first, rule}, {rule, first}} {
-			if path, isSame := pair[0].takesSlashedOf(pair[1]); isSame {
-				return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
-					" both take " + path + ", as a slash at the end makes no difference to the first; write " +
-					"a line for each path")
+		return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
+			" both take " + path + ", as a slash at the end makes no difference to the first; write " +
+			"a line for each path")
+	}
+	for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
+		for _, n := range spans {
+			if err := check(&m.rules[n], rule, &m.rules[n]); err != nil {
+				return err
 			}
+		}
+	}
+	for n := range m.rules {
+		if !rule.set.hasSpan() {
+			break
+		}
+		if err := check(rule, &m.rules[n], &m.rules[n]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -67,8 +76,11 @@ func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
 		ownSegments(other.rule.Key) > ownSegments(r.rule.Key)+1 {
 		return "", false
 	}
-	slashed := r.set.slashed()
-	return slashed.pattern().Overlap(other.set.pattern())
+	if r.slashed == nil {
+		slashed := r.set.slashed()
+		r.slashed = slashed.pattern()
+	}
+	return r.slashed.Overlap(other.set.pattern())
 }
 
 // inCommon returns the rules of a line in front for what its rule has in common with another, which
@@ -106,18 +118,17 @@ func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, er
 
 // rulesWithin returns the rules of a line for some of the paths that it takes.
 func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeRule, err error) {
-	owner, has := m.ownerOfAny(line, set)
-	if has == all {
-		return nil, nil
+	owner, has, err := m.ownerOfAny(line, t, set)
+	if has == all || err != nil {
+		return nil, err
 	}
 	for _, rule := range t.rules(set, false, has == itself && owner != none) {
 		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
 			continue
 		}
 		rule.isExtra, rule.line = true, line
-		m.extra++
-		if m.extraOfLine++; m.extraOfLine > mostInFront {
-			return nil, m.errDear(&rule, &rule)
+		if !m.pay(aRuleMore) {
+			return nil, errDear(&rule, &rule)
 		}
 		more, _, err := m.completed(rule)
 		if err != nil {
@@ -149,7 +160,7 @@ var errManyForms = errors.New("the lines in front of this one have \"*\" or plac
 	"in so many different places that comparing takes too long; write a line for each path")
 
 // errDear is why a line is refused that would need too many rules more.
-func (m *madeRules) errDear(rule, other *madeRule) error {
+func errDear(rule, other *madeRule) error {
 	path, _ := rule.set.pattern().Overlap(other.set.pattern())
 	return fmt.Errorf("lines in front of this one take some of its paths, such as %s, and there are "+
 		"so many of them that comparing takes too long; write a line for each path, or put this line "+
@@ -183,5 +194,5 @@ func (t *translation) destinationAt(path string) string {
 	if err != nil {
 		return path // what leads to itself
 	}
-	return strings.TrimPrefix(ruleset.Resolve(origin+path).Destination, origin)
+	return cmp.Or(strings.TrimPrefix(ruleset.Resolve(origin+path).Destination, origin), path)
 }

@@ -92,7 +92,7 @@ func (m *maker) nextOf(key string) (to string, line int, ok bool) {
 // findFollowing finds out which lines for all below a path lead to where other lines are. Their
 // rules leave all of a path to those. Only lines are compared whose paths can begin alike.
 func (m *maker) findFollowing() {
-	const mostCompared = 1 << 22
+	const mostCompared = 1 << 20
 	targets := make(byFirstText[target])
 	for _, i := range m.leading {
 		t := m.lines[i].translation

@@ -36,6 +36,9 @@ type Line struct {
 	Notes []string
 	// IsLater tells that the line comes behind all lines that are none of these.
 	IsLater bool
+	// IsPrefix tells that the line is for a path and all below it without a wildcard, as most lines of
+	// its program are. It does not count among those of [MaxWildcards].
+	IsPrefix bool
 }
 
 // Answer is what a line says of the requests that it takes.

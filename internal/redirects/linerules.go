@@ -25,8 +25,8 @@ type translation struct {
 	follows following
 	// keepsSlashes tells that there is a rule more where a slash at a path's end would be lost.
 	keepsSlashes bool
-	// together is the destination of the path itself, which a line in front gives for it; "" for none.
-	together string
+	// together tells that a line in front has given the destination of the path itself.
+	together bool
 }
 
 // following says what of the table a destination of a line may lead to.
@@ -46,6 +46,7 @@ type madeRule struct {
 	isExtra bool             // it is for no path that stands in a line as it is
 	isOfAll bool             // it is one of those for a path and all below
 	pattern *pattern.Pattern // of a rule that is remembered
+	slashed *pattern.Pattern // of its paths with a slash at their end, if that has been asked for
 }
 
 // translate finds out what a line takes, and where it leads, or why no rule can have it.
@@ -175,16 +176,13 @@ func (t *translation) toOutcome(set *paths, outcome string, isBelowOnly bool) []
 
 // rule makes a rule for a set. below is the variable of what is below its paths, "" for nothing.
 func (t *translation) rule(set *paths, key, below string, isExact bool) madeRule {
-	value := t.together
-	if value == "" {
-		target := &t.target
-		if t.ofItself != nil && set.splatAt == len(set.segments) {
-			target = t.ofItself
-		}
-		value = target.write(resolver.IsTemplate(key), func(variable string) []Piece {
-			return set.valueOf(variable, below)
-		})
+	target := &t.target
+	if t.ofItself != nil && set.splatAt == len(set.segments) {
+		target = t.ofItself
 	}
+	value := target.write(resolver.IsTemplate(key), func(variable string) []Piece {
+		return set.valueOf(variable, below)
+	})
 	rule := resolver.Rule{
 		Position: t.At, Key: set.withDropped(key, value), Value: value, Status: t.Status, Exact: isExact,
 		Query: queryOf(t.Query, value),

@@ -55,7 +55,6 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 
 // makeAll passes on the rules of all lines. It reports whether there have not been too many errors.
 func (m *maker) makeAll() bool {
-	together := ""
 	for i := range m.lines {
 		if m.wrong >= MaxErrors && m.IsGivenUp(m.placeOf(i)) {
 			return false
@@ -65,19 +64,29 @@ func (m *maker) makeAll() bool {
 		}
 		if refused := m.lines[i].refused; refused != nil {
 			m.refuse(i, refused)
-			together = ""
 			continue
 		}
 		t := m.translationOf(i)
-		t.together, together = together, ""
-		if together = m.togetherWithNext(i, t); together != "" {
+		if m.isTogetherWithNext(i, t) {
 			continue
 		}
-		if err := m.makeLine(i, t); err != nil {
-			m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
+		err := m.makeLine(i, t)
+		if err == nil {
+			continue
 		}
+		if t.together { // then the line in front of it has no rule yet
+			m.makeOrRefuse(i-1, m.translationOf(i-1))
+		}
+		m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
 	}
 	return true
+}
+
+// makeOrRefuse passes on the rules of a line by itself, or says why it has none.
+func (m *maker) makeOrRefuse(i int, t *translation) {
+	if err := m.makeLine(i, t); err != nil {
+		m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
+	}
 }
 
 // laterLines returns the lines that come behind all others. Where the last line counts, those are

@@ -28,8 +28,19 @@ func (m *maker) makeLine(i int, t *translation) error {
 		m.reportOwned(i, owner)
 		return nil
 	}
+	ends, err := m.rulesOfEnds(i, t)
+	if err != nil {
+		return err
+	}
 	m.reportNotes(t)
-	m.endWays(i, t)
+	if first, isMade := m.passOn(ends); isMade {
+		how := "would never end"
+		if m.EndsThere {
+			how = "ends at the service, too"
+		}
+		m.Approximate(t.At, "the line leads to paths that it takes itself, which "+how+": the next "+
+			"handler answers at /"+first)
+	}
 	for _, rule := range made {
 		if m.Slashes == SlashesKept && rule.line == i && !rule.isOfAll && rule.set.isUnslashed() {
 			m.unslashed = append(m.unslashed, rule)
@@ -46,11 +57,14 @@ func (m *maker) makeLine(i int, t *translation) error {
 // rulesOf returns the rules of a line, and those that lines in front need beside them. Where there
 // is none, it returns the line that takes all.
 func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err error) {
-	owner, m.extraOfLine = none, 0
+	owner, m.ofLine = none, 0
 	sets := slices.Clone(t.sets)
 	for j := 0; j < len(sets); j++ {
 		set := &sets[j]
-		by, has := m.ownerOfAny(i, set)
+		by, has, err := m.ownerOfAny(i, t, set)
+		if err != nil {
+			return nil, none, err
+		}
 		if has == itself && t.slashes == SlashesKept && set.endsInSplat() {
 			// the line in front has not the path with a slash at its end
 			path := set.itself()
@@ -64,7 +78,7 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 			owner = by
 			continue
 		}
-		for _, rule := range t.rules(set, true, has == itself && t.together == "") {
+		for _, rule := range t.rules(set, true, has == itself && !t.together) {
 			rule.line = i
 			more, by, err := m.completed(rule)
 			if err != nil {
@@ -77,44 +91,42 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 	return made, owner, nil
 }
 
-// endWays makes the rules that end a line's way to itself, where no line in front takes the paths.
-func (m *maker) endWays(i int, t *translation) {
-	first := ""
+// rulesOfEnds returns the rules that end a line's way to itself, where no line in front takes the
+// paths.
+func (m *maker) rulesOfEnds(i int, t *translation) (made []madeRule, err error) {
 	for _, set := range t.ends() {
-		owner, has := m.ownerOfAny(i, &set)
+		owner, has, err := m.ownerOfAny(i, t, &set)
+		if err != nil {
+			return nil, err
+		}
 		if has == all {
 			continue
 		}
 		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
 			rule.isExtra, rule.line = true, i
-			made, owner, err := m.completed(rule)
-			if err == nil && owner == none && m.passOn(made) && first == "" {
-				first = rule.rule.Key
+			more, _, err := m.completed(rule)
+			if err != nil {
+				return nil, err
 			}
+			made = append(made, more...)
 		}
 	}
-	if first == "" {
-		return
-	}
-	how := "would never end"
-	if m.EndsThere {
-		how = "ends at the service, too"
-	}
-	m.Approximate(t.At, "the line leads to paths that it takes itself, which "+how+": the next "+
-		"handler answers at /"+first)
+	return made, nil
 }
 
-// passOn passes on rules whose keys have none yet, and reports whether there are any.
-func (m *maker) passOn(rules []madeRule) (isMade bool) {
+// passOn passes on rules whose keys have none yet. It returns the key of the first one.
+func (m *maker) passOn(rules []madeRule) (first string, isMade bool) {
 	for _, rule := range rules {
 		if _, there := m.lineOfKey(rule.rule.Key); !there {
 			m.remember(rule)
 			m.adaptToChain(rule.line, &rule.rule)
 			m.emit(&rule)
-			isMade = true
+			if !isMade {
+				first, isMade = rule.rule.Key, true
+			}
 		}
 	}
-	return isMade
+	return first, isMade
 }
 
 // letSlashesPass makes a rule for each path that stands in a line without a slash at its end, which
@@ -125,6 +137,7 @@ func (m *maker) letSlashesPass() {
 		if _, isMade := m.lineOfKey(set.key()); isMade {
 			continue
 		}
+		m.ofLine = 0
 		made, owner, err := m.completed(madeRule{set: set, line: len(m.lines), isExtra: true,
 			rule: resolver.Rule{
 				Position: path.rule.Position, Key: set.key(), Value: resolver.PassValue, Exact: true,
@@ -132,9 +145,12 @@ func (m *maker) letSlashesPass() {
 		if owner != none {
 			made, err = m.rulesAt(owner, &set)
 		}
-		if err == nil {
-			m.passOn(made)
+		if err != nil {
+			m.Approximate(path.rule.Position, "the rule takes the path with a slash at its end, too: "+
+				err.Error())
+			continue
 		}
+		m.passOn(made)
 	}
 }
 
@@ -151,28 +167,33 @@ func (m *maker) isPair(i int) bool {
 	return false
 }
 
-// togetherWithNext returns the destination of a line for a path, if the next line, for all below
-// that path, goes on with it: then the two are one rule.
-func (m *maker) togetherWithNext(i int, t *translation) (destination string) {
+// isTogetherWithNext reports whether the next line, for all below the path of a line, goes on with
+// its destination: then the next one makes one rule for both.
+func (m *maker) isTogetherWithNext(i int, t *translation) bool {
 	if i+1 == len(m.lines) || !m.isPair(i+1) || t.Answer != Leads || len(t.sets) != 1 ||
 		t.sets[0].below {
-		return ""
+		return false
 	}
 	next := m.lines[i+1].translation
 	if next == nil || !slices.Equal(next.Path, Below(t.Path)) || next.Answer != Leads ||
 		next.Status != t.Status || !next.isAppended(&next.sets[0]) {
-		return ""
+		return false
 	}
 	if _, has := m.ownerOf(i, &t.sets[0]); has != nothing || m.whole != none {
-		return ""
+		return false
 	}
 	below := next.rules(&next.sets[0], true, false)[0].rule.Value
-	itself := t.rules(&t.sets[0], true, false)[0].rule.Value
-	path, rest := cutPath(itself)
-	if strings.TrimSuffix(path, "/")+"/"+rest != below {
-		return ""
+	itself := t.rules(&t.sets[0], true, false)[0]
+	itself.line, m.ofLine = i, 0
+	if owner, _, err := m.inFront(&itself); owner != none || err != nil {
+		return false
 	}
-	return itself
+	path, rest := cutPath(itself.rule.Value)
+	if strings.TrimSuffix(path, "/")+"/"+rest != below {
+		return false
+	}
+	next.ofItself, next.goesOnThere, next.together = &t.target, true, true
+	return true
 }
 
 // refuse says that a line is no rule: in an error, or when all have been made.

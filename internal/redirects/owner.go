@@ -143,18 +143,19 @@ func (m *maker) ownerOf(i int, set *paths) (line int, has share) {
 	return m.owners.of(i, set.key(), set.below)
 }
 
-// ownerOfAny is ownerOf also where a line in front has variables.
-func (m *maker) ownerOfAny(i int, set *paths) (line int, has share) {
+// ownerOfAny is ownerOf also where a line in front has variables. The set is one of t's.
+func (m *maker) ownerOfAny(i int, t *translation, set *paths) (line int, has share, err error) {
 	line, has = m.ownerOf(i, set)
 	if has != nothing || !set.below || !m.isCompared || len(set.segments) == 0 {
-		return line, has
+		return line, has, nil
 	}
 	path := set.itself()
-	rule := madeRule{rule: resolver.Rule{Key: path.key(), Exact: true}, set: path, line: i}
-	if line, _, _ := m.inFront(&rule); line != none {
-		return line, itself
+	isExact := t.Answer == Leads && !t.passes() && !t.isAppended(set) // as the line's rule
+	rule := madeRule{rule: resolver.Rule{Key: path.key(), Exact: isExact}, set: path, line: i}
+	if line, _, err = m.inFront(&rule); line != none {
+		has = itself
 	}
-	return line, nothing
+	return line, has, err
 }
 
 // isHidden reports whether lines in front take all that a line takes: one without variables, or the

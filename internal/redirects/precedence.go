@@ -1,6 +1,7 @@
 package redirects
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -20,22 +21,39 @@ type madeRules struct {
 	nSpan int
 	forms map[string]bool
 	keys  map[string]int // the lines of rules that are for no line's own path, by key
-	// extra is how many rules lines have got more, and extraOfLine those of the line being made.
-	extra, extraOfLine int
-	slashes            Slashes
+	// spent is what the lines have cost beyond what each may, and ofLine that of the line being made.
+	spent, ofLine int
+	slashes       Slashes
 	// isCompared tells that later rules could win against earlier ones; isSlashed that there are rules
 	// for paths with a slash at their end.
 	isCompared, isSlashed bool
 }
 
-// What a line may cost. A line that needs more is refused, and those behind it are not.
+// What comparing may cost, in steps of about a tenth of a microsecond: each line some, one line and
+// all lines together more beyond that. A line that needs still more is refused, and those behind it
+// are not.
 const (
-	mostInFront = 1024    // rules that it would win against
-	fewInFront  = 16      // the same, where there are many rules more already
-	manyExtra   = 1 << 15 // rules more of all lines
-	mostForms   = 512     // of keys
-	mostSpans   = 1024    // rules that span segments in the middle
+	ofEachLine = 1 << 11
+	ofOneLine  = 1 << 18
+	ofAllLines = 1 << 23
+
+	aComparison = 32
+	aRuleMore   = 256
 )
+
+// The most forms of keys, in each of which a rule is looked up, and rules that span segments in the
+// middle.
+const (
+	mostForms = 512
+	mostSpans = 1024
+)
+
+// pay adds to the cost of the line being made, and reports whether the line may still cost that.
+func (m *madeRules) pay(steps int) bool {
+	m.ofLine += steps
+	m.spent += max(0, min(steps, m.ofLine-ofEachLine))
+	return m.ofLine <= ofEachLine || m.ofLine <= ofOneLine && m.spent <= ofAllLines
+}
 
 func newMadeRules() madeRules {
 	return madeRules{index: pattern.NewIndex(pattern.Preceded), spans: make(byFirstText[int]),
@@ -67,12 +85,13 @@ func (m *madeRules) remember(rule madeRule) {
 	n := len(m.rules)
 	rule.pattern = key
 	m.rules = append(m.rules, rule)
-	m.index.Add(key, n)
-	if rule.set.hasSpan() {
-		first := firstTextOf(rule.rule.Key)
-		m.spans[first] = append(m.spans[first], n)
-		m.nSpan++
+	if !rule.set.hasSpan() {
+		m.index.Add(key, n)
+		return
 	}
+	first := firstTextOf(rule.rule.Key)
+	m.spans[first] = append(m.spans[first], n)
+	m.nSpan++
 }
 
 // patternOf takes the key of a rule apart.
@@ -90,37 +109,41 @@ func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 	return r.set
 }
 
-// beats calls do with the rules against which a rule could win, until it reports false.
-func (m *madeRules) beats(rule *madeRule, do func(n int) bool) {
-	key := patternOf(rule.rule)
-	if rule.set.hasSpan() {
-		for n := range m.rules {
-			other := &m.rules[n]
-			isLonger := m.slashes == SlashesKept && ownSegments(other.rule.Key) > ownSegments(rule.rule.Key)
-			if isLonger || other.set.hasSpan() && !other.isOvertaken(key, rule) {
-				continue
+// eachPreceded gives the rules against which a rule could win.
+func (m *madeRules) eachPreceded(rule *madeRule) iter.Seq[int] {
+	return func(yield func(n int) bool) {
+		key := patternOf(rule.rule)
+		if rule.set.hasSpan() {
+			for n := range m.rules {
+				if m.rules[n].isPrecededBySpan(key, rule, m.slashes) && !yield(n) {
+					return
+				}
 			}
-			if taken := other.taken(rule, m.slashes); taken.overlaps(&rule.set) && !do(n) {
-				return
-			}
+			return
 		}
-		return
-	}
-	goesOn := true
-	m.index.Each(key, func(n int, _ string) bool {
-		goesOn = do(n)
-		return goesOn
-	})
-	if m.nSpan == 0 {
-		return
-	}
-	for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
-		for _, n := range spans {
-			if goesOn && m.rules[n].isOvertaken(key, rule) {
-				goesOn = do(n)
+		goesOn := true
+		m.index.Each(key, func(n int, _ string) bool {
+			goesOn = yield(n)
+			return goesOn
+		})
+		for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
+			for _, n := range spans {
+				if goesOn && m.rules[n].isOvertaken(key, rule) {
+					goesOn = yield(n)
+				}
 			}
 		}
 	}
+}
+
+// isPrecededBySpan reports whether a rule that spans segments could win against this one.
+func (r *madeRule) isPrecededBySpan(key *pattern.Pattern, by *madeRule, slashes Slashes) bool {
+	isLonger := slashes == SlashesKept && ownSegments(r.rule.Key) > ownSegments(by.rule.Key)
+	if isLonger || r.set.hasSpan() && !r.isOvertaken(key, by) {
+		return false
+	}
+	taken := r.taken(by, slashes)
+	return taken.overlaps(&by.set)
 }
 
 // isOvertaken reports whether another rule could win against this one, of which one spans segments.
@@ -141,39 +164,55 @@ func ownSegments(key string) int {
 }
 
 // inFront returns the first line in front that takes all that a rule would take; or those of the
-// rules made so far that it would win against, and that lines in front have.
+// rules made so far that it would win against, and that lines in front have. For a path without
+// variables that no line in front takes all are found, however many that are.
 func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) {
+	const enough = 64
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
-	if owner, isMade := m.lineOfKey(rule.rule.Key); isMade && isTemplate {
-		return owner, nil, nil
+	if isTemplate {
+		if err := m.checkForm(rule); err != nil {
+			return none, nil, err
+		}
+		if owner, isMade := m.lineOfKey(rule.rule.Key); isMade {
+			return owner, nil, nil
+		}
 	}
 	owner = none
-	most := mostInFront
-	if m.extra > manyExtra {
-		most = fewInFront
-	}
-	m.beats(rule, func(n int) bool {
+	isPlain := !isTemplate && rule.rule.Exact
+	isPaid := isPlain || m.pay(m.lookUps(rule))
+	for n := range m.eachPreceded(rule) {
 		other := &m.rules[n]
-		if other.line >= rule.line {
-			return true
+		if other.line < rule.line {
+			if (owner == none || other.line < owner) && rule.set.isWithin(&other.set) {
+				owner = other.line
+			}
+			loses = append(loses, n)
 		}
-		if (owner == none || other.line < owner) && rule.set.isWithin(&other.set) {
-			owner = other.line
+		isPaid = isPlain || m.pay(aComparison)
+		if !isPaid || isPlain && owner != none && len(loses) > enough {
+			break
 		}
-		loses = append(loses, n)
-		return len(loses) <= most || !isTemplate && rule.rule.Exact && owner == none
-	})
-	if owner == none && len(loses) > most {
-		return none, nil, m.errDear(rule, &m.rules[loses[0]])
+	}
+	if owner == none && !isPaid {
+		first := rule
+		if len(loses) > 0 {
+			first = &m.rules[loses[0]]
+		}
+		return none, nil, errDear(rule, first)
 	}
 	return owner, loses, nil
 }
 
+// lookUps is how many steps it takes to look up what a rule could win against.
+func (m *madeRules) lookUps(rule *madeRule) int {
+	if rule.set.hasSpan() {
+		return len(m.rules)
+	}
+	return len(m.forms) + m.nSpan
+}
+
 // checkForm refuses a rule whose key is of one form too many, or one too many that span segments.
 func (m *madeRules) checkForm(rule *madeRule) error {
-	if !resolver.IsTemplate(rule.rule.Key) {
-		return nil
-	}
 	form := patternOf(rule.rule).Form()
 	if len(m.forms) >= mostForms && !m.forms[form] || rule.set.hasSpan() && m.nSpan >= mostSpans {
 		return errManyForms

@@ -98,6 +98,9 @@ func NewTable(o Options) *Table {
 // Add takes in a line.
 func (t *Table) Add(line Line) {
 	t.Count(line.At)
+	if t.growBy(&line); t.isFull {
+		return
+	}
 	switch {
 	case t.Slashes == SlashesMerged && !t.LastCounts && line.turnsSlash():
 		t.Approximate(line.At, "the line leads to its own path with a slash more or less at the end, "+
@@ -132,11 +135,9 @@ func (t *Table) store(line *Line) {
 	}
 	if key, isPlain := t.plainKey(line); isPlain && line.Refused == nil {
 		stored.key, stored.to = key, piecesText(line.To)
-		t.grow(line.At, len(stored.key)+len(stored.to), false)
 		t.lines = append(t.lines, stored)
 		return
 	}
-	t.grow(line.At, len(pathText(line.Path))+len(piecesText(line.To)), line.captures())
 	if line.Refused == nil {
 		stored.translation, line.Refused = translate(line, t.Slashes)
 		line.RefusedAt = line.ToAt
@@ -189,15 +190,23 @@ func (t *Table) AddPlain(at resolver.Position, path, to string, status int) {
 		column: int32(at.Column), status: int16(status)})
 }
 
-// grow takes down how large the table is, and says so where it gets too large.
+// growBy is grow by a line.
+func (t *Table) growBy(line *Line) {
+	captures := line.captures()
+	if captures && t.TakesBelow {
+		t.captured[line.At] = true
+	}
+	size := len(pathText(line.Path)) + len(piecesText(line.To))
+	t.grow(line.At, size, captures && !line.IsPrefix)
+}
+
+// grow adds to the size of the table, and reports a table that gets too large.
 func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 	if isWildcard && at != t.lastWildcard {
 		t.wildcards++
 		t.lastWildcard = at
 	}
-	if t.size += size; isWildcard && t.TakesBelow {
-		t.captured[at] = true
-	}
+	t.size += size
 	switch {
 	case t.isFull:
 	case t.wildcards > MaxWildcards:

@@ -139,6 +139,22 @@ func TestATableHasTenThousandLinesWithWildcardsAtMost(t *testing.T) {
 	}
 }
 
+func TestLinesThatComeLaterAreCountedWithTheOthers(t *testing.T) {
+	table := redirects.NewTable(redirects.Options{Report: func(redirects.Report) {}})
+	refused, rules := 0, 0
+	for i := range redirects.MaxWildcards + 2 {
+		table.Add(redirects.Line{At: resolver.Position{Source: "t", Line: i + 1}, IsLater: true,
+			Path: pathOf(fmt.Sprintf("/j%d/{*}", i)), To: redirects.WithRest("https://a.example/")})
+		if table.IsGivenUp(resolver.Position{}) {
+			refused++
+		}
+	}
+	table.Rules(func(resolver.Rule) { rules++ })
+	if rules != redirects.MaxWildcards || refused != 2 {
+		t.Errorf("%d rules, %d refused", rules, refused)
+	}
+}
+
 // Each of these took half a minute and more, or its lines were refused.
 func TestTablesOfTenThousandLinesAreReadSoon(t *testing.T) {
 	for _, shape := range []struct {
@@ -159,6 +175,48 @@ func TestTablesOfTenThousandLinesAreReadSoon(t *testing.T) {
 		m := rulesOf(lines...)
 		if len(m.rules) < shape.atLeast || !shape.mayBeLeftIn && m.reports != nil {
 			t.Errorf("%s: %d rules, %d reports", shape.lines[0], len(m.rules), len(m.reports))
+		}
+	}
+}
+
+// linesOfForms returns lines of n segments each. The bits of a line's number say which segments are
+// variables, and text gives the others.
+func linesOfForms(lines, n int, text func(line int) string) (table []string) {
+	for i := range lines {
+		var path strings.Builder
+		for bit := range n {
+			if i>>bit&1 == 0 {
+				path.WriteString("/" + text(i))
+			} else {
+				fmt.Fprintf(&path, "/{p%d}", bit)
+			}
+		}
+		table = append(table, path.String()+fmt.Sprintf("/{*} https://a.example/%d/{*}", i))
+	}
+	return table
+}
+
+func TestLinesOfManyFormsThatTakeNoPathTwiceAreAllRules(t *testing.T) {
+	lines := linesOfForms(5_000, 8, func(line int) string { return fmt.Sprintf("t%d", line) })
+	for i := range lines {
+		lines[i] = fmt.Sprintf("/k%d", i) + lines[i]
+	}
+	if m := rulesOf(lines...); len(m.rules) < len(lines) || m.reports != nil {
+		t.Errorf("%d rules, %d reports", len(m.rules), len(m.reports))
+	}
+}
+
+// Each line takes some paths of all in front. Comparing them all took hours.
+func TestATableInWhichAllLinesOverlapIsReadToItsEnd(t *testing.T) {
+	lines := linesOfForms(2_000, 14, func(int) string { return "s" })
+	lines = append(lines, "/s/plain /q")
+	m := rulesOf(lines...)
+	if keys := m.keys(); !slices.Contains(keys, "s/plain") || len(m.reports) < 1_000 {
+		t.Fatalf("%d rules, %d reports", len(m.rules), len(m.reports))
+	}
+	for _, report := range m.reports {
+		if report.Kind != redirects.LeftOut || report.At.Line == 0 {
+			t.Fatalf("%+v", report)
 		}
 	}
 }

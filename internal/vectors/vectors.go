@@ -1,6 +1,6 @@
 // Package vectors reads and writes tables that were made of public test suites, or of what programs
 // answer: inputs and expected results, a row for each case. The tests of the other packages read
-// them from testdata folders; the command in the folder generate makes those of suites.
+// them from testdata folders; the command in bench/generate makes those of suites.
 //
 // It imports nothing of the module. Tests import it, and the command does.
 package vectors

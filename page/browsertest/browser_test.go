@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink/internal/freeport"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy/freeport"
 
 	// The program that is run has these: where they have changed, no result is taken from a cache.
 	_ "github.com/caddy-shortlink/shortlink"

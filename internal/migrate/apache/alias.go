@@ -156,7 +156,7 @@ func (h *reader) addRedirect(at resolver.Position, a *aliasLine) {
 		return
 	}
 	line := a.line(h, at)
-	line.Path = redirects.Below(a.path())
+	line.Path, line.IsPrefix = redirects.Below(a.path()), true
 	isDirectory, toDirectory := strings.HasSuffix(from, "/"), strings.HasSuffix(to, "/")
 	switch {
 	case isGone:

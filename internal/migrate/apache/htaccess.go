@@ -45,9 +45,15 @@ func Read(t *migrate.Table, r io.Reader) error {
 	end := h.readAll()
 	h.takeRules()
 	for i := range h.aliases {
+		if h.IsGivenUp(h.aliases[i].at) {
+			break
+		}
 		h.takeAlias(&h.aliases[i])
 	}
 	for _, b := range h.blocks {
+		if h.IsGivenUp(b.at) {
+			break
+		}
 		h.Wrong(b.at, "the block %s> is not closed; write </%s>", b.opening, b.kind)
 	}
 	h.remarkAll()

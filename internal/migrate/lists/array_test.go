@@ -248,6 +248,10 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
 			rulefile.Reading{}, "",
 			"file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
+		{"many variables", `[{"source":"` + strings.Repeat("/:a/b", 1000) + `","destination":"/b"}]`,
+			rulefile.Reading{}, "", "stands twice"},
+		{"more variables than a rule has", `[{"source":"/(a)` + strings.Repeat("/(b)", 100_000) +
+			`","destination":"/b"}]`, rulefile.Reading{}, "", "file:1:2: a path has at most 64 variables"},
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
 			strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000) + `}]`,
 			rulefile.Reading{}, "a,/b,308,exact\n", `passed over: "x"`},

@@ -10,20 +10,20 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // entry is an object of a list of redirects.
 type entry struct {
-	t           *migrate.Table
+	*array
 	at          resolver.Position
 	sources     []string
 	destination string
-	names       []string // of its members, but for those that say nothing
-	unknown     []string
+	names       []string // of its members
 	// status is that of statusCode or type, permanent 308, 307, or 0 where the entry has none.
 	status, permanent int
-	query             resolver.QueryMode // what bulk redirects say of parameters of the request
+	saysQuery         resolver.QueryMode // what bulk redirects say of parameters of the request
 	isInternal        bool
 	wrong             []string
 	refused           error // why it has no equivalent
@@ -31,42 +31,41 @@ type entry struct {
 }
 
 // newEntry takes an object apart.
-func newEntry(t *migrate.Table, v migrate.JSON) *entry {
-	e := &entry{t: t, at: v.At}
-	for m := range v.Inside() {
-		if e.has(m.Name) {
-			e.wrong = append(e.wrong, printable.Quote(m.Name)+" stands twice")
+func (a *array) newEntry(v migrate.Node) *entry {
+	e := &entry{array: a, at: v.At}
+	for key, m := range v.Inside() {
+		if e.has(key.Text) {
+			e.wrong = append(e.wrong, printable.Quote(key.Text)+" stands twice")
 			continue
 		}
-		want, isKnown := e.set(m)
+		want, isKnown := e.set(key.Text, m)
 		if want != "" {
-			e.wrong = append(e.wrong, fmt.Sprintf("%q takes %s, not %s", m.Name, want, m))
+			e.wrong = append(e.wrong, fmt.Sprintf("%q takes %s, not %s", key.Text, want, m))
 		}
 		if isKnown {
-			e.names = append(e.names, m.Name)
+			e.names = append(e.names, key.Text)
 		} else {
-			e.unknown = append(e.unknown, m.Name)
+			a.unknown.Add(key.Text)
 		}
 	}
 	return e
 }
 
 // set takes in a member. If its value is none, it returns what the member takes.
-func (e *entry) set(m migrate.JSON) (want string, isKnown bool) {
+func (e *entry) set(name string, m migrate.Node) (want string, isKnown bool) {
 	is, isTruth := m.Truth()
-	switch m.Name {
+	switch name {
 	case "source", "glob", "from":
-		return e.setSources(m), true
+		return e.setSources(name, m), true
 	case "destination", "to":
 		e.destination = m.Text
 		return e.checkText(m, "a string"), true
 	case "statusCode", "type", "status":
 		return e.setStatus(m), true
 	case "has", "missing":
-		return e.setConditions(m), true
+		return e.setConditions(name, m), true
 	case "env":
-		e.refuse(errors.New("a rule has no \"env\", as its destination does not depend on the " +
-			"server's settings"))
+		e.refuse("a rule has no \"env\", as its destination does not depend on the server's settings")
 		return "", true
 	case "regex":
 		return "", true
@@ -77,28 +76,32 @@ func (e *entry) set(m migrate.JSON) (want string, isKnown bool) {
 	case "internal":
 		e.isInternal = is
 	case "query", "preserveQueryParams":
-		if e.query = resolver.QueryIgnore; is {
-			e.query = resolver.QueryPreserve
+		if e.saysQuery = resolver.QueryIgnore; is {
+			e.saysQuery = resolver.QueryPreserve
 		}
 	case "basePath", "locale", "caseSensitive", "sensitive":
 	default:
 		return "", false
 	}
 	if !isTruth {
-		return "true or false", true
+		want = "true or false"
 	}
-	return "", true
+	return want, true
 }
 
-func (e *entry) refuse(why error) { e.refused = cmp.Or(e.refused, why) }
+// refuse says why the entry has no equivalent. The first reason counts.
+func (e *entry) refuse(why string) { e.refused = cmp.Or(e.refused, errors.New(why)) }
 
 // has reports whether an entry has one of some members.
 func (e *entry) has(names ...string) bool {
 	return slices.ContainsFunc(e.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
+// name returns what names an entry in messages.
+func (e *entry) name() string { return printable.Quote(strings.Join(e.sources, " ")) }
+
 // checkText returns want if a value is no text.
-func (e *entry) checkText(v migrate.JSON, want string) string {
+func (e *entry) checkText(v migrate.Node, want string) string {
 	if v.Kind != '"' {
 		return want
 	}
@@ -113,28 +116,29 @@ func (e *entry) checkText(v migrate.JSON, want string) string {
 }
 
 // setSources takes in a path, or a list of them.
-func (e *entry) setSources(m migrate.JSON) (want string) {
-	paths := []migrate.JSON{m}
-	if m.Kind == '[' && m.Name == "from" {
-		paths = slices.Collect(m.Inside())
-	}
-	for _, path := range paths {
-		if want = e.checkText(path, "a path"); want != "" {
-			return want
+func (e *entry) setSources(name string, m migrate.Node) (want string) {
+	if m.Kind == '[' && name == "from" {
+		for _, path := range m.Inside() {
+			if want == "" {
+				want = e.setSources("", path)
+			}
 		}
-		e.sources = append(e.sources, path.Text)
+		return want
 	}
-	return ""
+	if want = e.checkText(m, "a path"); want == "" {
+		e.sources = append(e.sources, m.Text)
+	}
+	return want
 }
 
 // setStatus takes in a status.
-func (e *entry) setStatus(m migrate.JSON) (want string) {
+func (e *entry) setStatus(m migrate.Node) (want string) {
 	code, err := strconv.Atoi(m.Text)
 	switch {
 	case m.Kind != 'w' || err != nil || code < 100 || code > 999:
 		return migrate.StatusCodes
 	case !resolver.ValidStatus(code):
-		e.refuse(migrate.NoStatus(code))
+		e.refuse(migrate.NoStatus(code).Error())
 	default:
 		e.status = code
 	}
@@ -142,43 +146,111 @@ func (e *entry) setStatus(m migrate.JSON) (want string) {
 }
 
 // setConditions takes in conditions. Of these a rule can have one: the host, if it is the site's.
-func (e *entry) setConditions(m migrate.JSON) (want string) {
+func (e *entry) setConditions(name string, m migrate.Node) (want string) {
 	if m.Kind != '[' {
 		return "a list"
 	}
-	conditions := slices.Collect(m.Inside())
-	if len(conditions) == 0 {
-		return ""
+	isHost, kind, host := name == "has", "", ""
+	for _, condition := range m.Inside() {
+		isHost = isHost && kind == ""
+		kind = cmp.Or(kind, condition.Member("type").Text, "?")
+		host = cmp.Or(host, condition.Member("value").Text)
 	}
-	first := conditions[0]
-	kind, host := first.Member("type").Text, first.Member("value").Text
-	isHost := kind == "host" && m.Name == "has" && len(conditions) == 1
+	isHost = isHost && kind == "host"
 	switch {
-	case isHost && e.t.HasHost(strings.ReplaceAll(host, `\.`, ".")):
+	case kind == "":
+	case isHost && e.HasHost(strings.ReplaceAll(host, `\.`, ".")):
 		e.notes = append(e.notes, "the redirect is for the host "+printable.Quote(host)+" alone, and "+
 			"the rule for every host of the site")
 	case isHost:
-		e.refuse(migrate.OtherHost(host))
+		e.refuse(migrate.OtherHost(host).Error())
 	default:
-		e.refuse(errors.New("a rule has no condition " + printable.Quote(m.Name) + " (" +
-			cmp.Or(kind, "?") + "); use Caddy's redir with a matcher"))
+		e.refuse("a rule has no condition " + printable.Quote(name) + " (" + kind + "); use Caddy's " +
+			"redir with a matcher")
 	}
 	return ""
 }
 
-// check finds out what the entry lacks, and names the entry in all that is wrong with it.
+// check finds out what the entry lacks.
 func (e *entry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
 	case e.has("regex"):
-		e.refuse(errors.New("a rule's path is no regular expression; " + migrate.InsteadOfExpression))
+		e.refuse("a rule's path is no regular expression; " + migrate.InsteadOfExpression)
 	default:
 		e.wrong = append(e.wrong, `it has no "source", which is the path`)
 	}
 	if !e.has("destination", "to") {
 		e.wrong = append(e.wrong, `it has no "destination"`)
 	}
-	for i, wrong := range e.wrong {
-		e.wrong[i] = "redirect of " + printable.Quote(strings.Join(e.sources, " ")) + ": " + wrong
+}
+
+// add adds the lines of an entry.
+func (e *entry) add() {
+	if err := migrate.CheckDestination(e.destination); err != nil {
+		e.refuse(err.Error())
 	}
+	if e.program == vercel && e.status != 0 && e.permanent != 0 {
+		e.refuse(programs[vercel].name + " takes no entry with both \"permanent\" and \"statusCode\"; " +
+			"remove one of the two")
+	}
+	if len(e.sources) == 0 {
+		e.Refuse(e.at, nil, e.refused)
+	}
+	for _, source := range e.sources {
+		lines, err := e.lines(source)
+		if err != nil {
+			lines = []redirects.Line{{At: e.at, Refused: err}}
+		}
+		for _, line := range lines {
+			e.Add(line)
+		}
+	}
+}
+
+// lines returns the lines of one path of an entry.
+func (e *entry) lines(source string) ([]redirects.Line, error) {
+	if host, path, isURL := migrate.CutURL(source); isURL {
+		if !e.HasHost(host) {
+			return nil, migrate.OtherHost(host)
+		}
+		source = path
+	}
+	if e.program == firebase && source != "" && source[0] != '/' {
+		source = "/" + source
+	}
+	parse, isPlain := parsePattern, programs[e.program].isPlain
+	switch {
+	case isPlain:
+		parse = parsePlain
+	case e.program == firebase && !strings.Contains(e.destination, "/:"):
+		parse = parseGlob
+	}
+	p, err := parse(source)
+	if err != nil {
+		return nil, err
+	}
+	d := destination{written: e.destination, pattern: p}
+	lines, err := p.lines(redirects.Line{At: e.at, Status: cmp.Or(e.status, e.permanent),
+		Query: e.query(), Refused: e.refused, Notes: e.notes}, &d)
+	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.program == vercel) {
+		for i := range lines {
+			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" stands for nothing, as the path "+
+				"does not have it, and stays as it is in the destination")
+		}
+	}
+	return lines, err
+}
+
+// query returns what an entry does with queries.
+func (e *entry) query() resolver.QueryMode {
+	switch {
+	case e.program == vercelBulk:
+		return cmp.Or(e.saysQuery, e.Reading.Query)
+	case e.program == docusaurus && strings.ContainsAny(e.destination, "?#"):
+		return resolver.QueryIgnore
+	case e.program.keepsQuery() && migrate.HasQuery(e.destination):
+		return cmp.Or(e.Reading.Query, resolver.QueryPreserve)
+	}
+	return resolver.QueryDefault
 }

@@ -14,83 +14,72 @@ import (
 
 // golink is what golink exports.
 type golink struct {
-	t        *migrate.Table
-	hasDash  bool // in a key
-	hasQuery bool // in a destination
+	*migrate.Table
+	hasDash, hasQuery bool // in a key, in a destination
 }
-
-// golinkLink is a link of golink.
-type golinkLink struct{ Short, Long string }
 
 // ReadGolink reads what golink exports: an object on each line, whose Long can be a template.
 func ReadGolink(t *migrate.Table, r io.Reader) error {
-	text, err := migrate.ReadText(r, t.Source)
+	text, err := t.ReadText(r)
 	if err != nil {
 		return err
 	}
 	t.Program, t.Status = "golink", cmp.Or(t.Status, 302)
-	g := golink{t: t}
-	links, err := migrate.DecodeJSON(text, t.Source)
-	for _, v := range links {
-		if t.IsGivenUp(v.At) {
+	g := golink{Table: t}
+	links, err := t.DecodeJSON(text)
+	for _, link := range links.Inside() {
+		if t.IsGivenUp(link.At) {
 			break
 		}
-		if link, err := parseGolink(v); err != nil {
-			t.Wrong(v.At, "%s", err)
-		} else {
-			g.add(v.At, link)
-		}
+		g.read(link)
 	}
-	g.remark()
+	if g.hasDash {
+		t.Remark("golink passes over \"-\" in keys, and rules do not: /c-s is not /cs here")
+	}
+	if t.Entries() > 0 {
+		t.Remark("golink takes keys in either letter case; the option fold case does so for a site")
+	}
+	if g.hasQuery {
+		t.Remark("golink adds the parameters of a request to those of a destination, and in rules a " +
+			"parameter of the request takes the place of one with its name")
+	}
 	return err
 }
 
-// remark says what is true of all links.
-func (g *golink) remark() {
-	if g.hasDash {
-		g.t.Remark("golink passes over \"-\" in keys, and rules do not: /c-s is not /cs here")
-	}
-	if g.t.Entries() > 0 {
-		g.t.Remark("golink takes keys in either letter case; the option fold case does so for a site")
-	}
-	if g.hasQuery {
-		g.t.Remark("golink adds the parameters of a request to those of a destination, and in rules a " +
-			"parameter of the request takes the place of one with its name")
-	}
-}
-
-// parseGolink takes a link apart.
-func parseGolink(v migrate.JSON) (link golinkLink, err error) {
-	short, long := v.Member("Short"), v.Member("Long")
+// read takes in a link.
+func (g *golink) read(link migrate.Node) {
+	short, long := link.Member("Short"), link.Member("Long")
+	err := migrate.CheckText("the link", short.Text+long.Text)
 	switch {
 	case short.Kind != '"' || short.Text == "" || long.Kind != '"' || long.Text == "":
-		return link, errors.New("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
+		err = errors.New("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
 			"\"https://docs.example\"}, and this one has no key or no destination")
 	case short.IsBroken || long.IsBroken:
-		return link, errors.New("a string of the link " + migrate.NotUnicode)
-	}
-	return golinkLink{short.Text, long.Text}, migrate.CheckText("the link", short.Text+long.Text)
-}
-
-// add adds the line of a link: for its path and all below, which goes on at the destination.
-func (g *golink) add(at resolver.Position, link golinkLink) {
-	path := redirects.Text("/" + redirects.Encoded(link.Short))
-	target, err := parseGolinkTarget(link.Long)
-	if err == nil && strings.Contains(link.Short, "/") {
-		err = errors.New("golink takes the first segment of a path for the key, so no request gets to " +
-			printable.Quote(link.Short))
+		err = errors.New("a string of the link " + migrate.NotUnicode)
 	}
 	if err != nil {
-		g.t.Refuse(at, redirects.Below(path), err)
+		g.Wrong(link.At, "%s", err)
 		return
 	}
-	g.hasDash = g.hasDash || strings.Contains(link.Short, "-")
-	g.t.Add(g.line(redirects.Line{At: at, Path: path, To: target.itself}, target))
+	g.add(link.At, short.Text, long.Text)
 }
 
-// line returns the line of a link: for its path alone, unless it goes on below.
-func (g *golink) line(line redirects.Line, target golinkTarget) redirects.Line {
-	exact := g.t.Reading.Exact
+// add adds the line of a link: for its path and all below, which goes on at the destination, or for
+// its path alone.
+func (g *golink) add(at resolver.Position, short, long string) {
+	line := redirects.Line{At: at, Path: redirects.Text("/" + redirects.Encoded(short))}
+	target, err := parseTarget(long)
+	if err == nil && strings.Contains(short, "/") {
+		err = errors.New("golink takes the first segment of a path for the key, so no request gets to " +
+			printable.Quote(short))
+	}
+	if err != nil {
+		g.Refuse(at, redirects.Below(line.Path), err)
+		return
+	}
+	g.hasDash = g.hasDash || strings.Contains(short, "-")
+	line.To = target.itself
+	exact := g.Reading.Exact
 	switch isExact := exact != nil && *exact; {
 	case target.isWithin && exact == nil:
 		line.Notes = []string{"golink appends the rest of a path behind query or fragment of the " +
@@ -99,20 +88,20 @@ func (g *golink) line(line redirects.Line, target golinkTarget) redirects.Line {
 	case target.isPlain:
 		line.Onward = redirects.Appends
 	default:
-		line.Path, line.To, line.Itself = redirects.Below(line.Path), target.to, target.itself
+		line.Path, line.To, line.Itself = redirects.Below(line.Path), target.below, target.itself
+		line.IsPrefix = true
 	}
-	if hasQuery(line.To) {
+	if migrate.HasQuery(textOf(line.To)) {
 		g.hasQuery = true
-		line.Query = cmp.Or(g.t.Reading.Query, resolver.QueryPreserve)
+		line.Query = cmp.Or(g.Reading.Query, resolver.QueryPreserve)
 	}
-	return line
+	g.Add(line)
 }
 
-// hasQuery reports whether a destination has a query.
-func hasQuery(to []redirects.Piece) bool {
-	text := ""
+// textOf returns the texts of a destination.
+func textOf(to []redirects.Piece) (text string) {
 	for _, piece := range to {
 		text += piece.Text
 	}
-	return migrate.HasQuery(text)
+	return text
 }

@@ -1,10 +1,13 @@
 package lists_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -73,4 +76,17 @@ func FuzzGolink(f *testing.F) {
 		`{"Short":"cs","Long":"http://cs/","Owner":"a@b"}`+"\n"+`{"Short":"c","Long":"/cs/?q"}`,
 		`{"Short":"a","Long":"https://e.example/{{if .Path}}x/{{.Path}}{{else}}y{{end}}"}`,
 		`{"Short":"s","Long":"/a{{with .Path}}?q={{QueryEscape .}}{{end}}"}`)
+}
+
+func TestLinksOfGolinkAreAsManyAsTheyAre(t *testing.T) {
+	const links = redirects.MaxWildcards + 100
+	var list, rules strings.Builder
+	for i := range links {
+		fmt.Fprintf(&list, "{\"Short\":\"k%d\",\"Long\":\"/docs/%d\"}\n", i, i)
+		fmt.Fprintf(&rules, "k%d,/docs/%d,302\n", i, i)
+	}
+	migratetest.CheckAll(t, golink, []migratetest.Case{
+		{"paths of the site", list.String(), rulefile.Reading{}, rules.String(),
+			"golink takes keys in either letter case"},
+	})
 }

@@ -13,42 +13,38 @@ import (
 
 // golinkTarget is where a link leads.
 type golinkTarget struct {
-	to, itself []redirects.Piece // of what is below the path, and of the path itself
+	below, itself []redirects.Piece // of what is below the path, and of the path itself
 	// isWithin tells that the rest of a path would stand behind a query or a fragment.
 	isWithin bool
 	isPlain  bool // it is a URL, and no template
 }
 
-// parseGolinkTarget returns where a link leads, or why no rule can do so.
-func parseGolinkTarget(long string) (t golinkTarget, err error) {
+// parseTarget returns where a link leads, or why no rule can do so.
+func parseTarget(long string) (t golinkTarget, err error) {
 	if !strings.Contains(long, "{{") {
 		path := long[:strings.IndexAny(long+"?", "?#")]
 		t.isPlain, t.isWithin = migrate.IsURL(long), path != long
-		t.to = redirects.WithRest(strings.TrimSuffix(path, "/") + "/")
+		t.below = redirects.WithRest(strings.TrimSuffix(path, "/") + "/")
 		t.itself = redirects.Literal(long)
 		return t, migrate.CheckDestination(long)
 	}
-	funcs := make(map[string]any)
-	for _, name := range []string{
-		"PathEscape", "QueryEscape", "TrimPrefix", "TrimSuffix", "ToLower", "ToUpper", "Match",
-	} {
-		funcs[name] = true
-	}
+	funcs := map[string]any{"PathEscape": true, "QueryEscape": true, "TrimPrefix": true,
+		"TrimSuffix": true, "ToLower": true, "ToUpper": true, "Match": true}
 	trees, err := parse.Parse("link", long, "", "", funcs)
 	if err != nil {
 		return t, errors.New("the template is none that a rule can stand for: " +
 			strings.TrimPrefix(err.Error(), "template: "))
 	}
 	below, itself := golinkTemplate{hasRest: true}, golinkTemplate{}
-	if tree := trees["link"]; tree != nil && tree.Root != nil {
+	if tree := trees["link"]; tree != nil {
 		below.write(tree.Root, "")
 		itself.write(tree.Root, "")
 	}
-	t.to, t.itself = below.to, itself.to
+	t.below, t.itself = below.to, itself.to
 	if err = cmp.Or(below.err, itself.err); err != nil {
 		return t, err
 	}
-	if err = cmp.Or(migrate.CheckPieces(t.to), migrate.CheckPieces(t.itself)); err != nil {
+	if err = cmp.Or(migrate.CheckPieces(t.below), migrate.CheckPieces(t.itself)); err != nil {
 		return t, cmp.Or(migrate.CheckDestination(long), err)
 	}
 	return t, nil
@@ -60,9 +56,6 @@ type golinkTemplate struct {
 	to      []redirects.Piece
 	err     error
 }
-
-const noGolinkTemplate = "a rule has no template but for the rest of the path, {{.Path}}; write " +
-	"a rule for each destination, or use Caddy's redir"
 
 // write writes a list of nodes. dot is what {{.}} stands for, "" for what no rule knows.
 func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
@@ -91,7 +84,8 @@ func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
 
 // refuse says that a part of the template has no equivalent.
 func (w *golinkTemplate) refuse(node parse.Node) {
-	w.err = errors.New(noGolinkTemplate + "; this one has " + printable.Quote(node.String()))
+	w.err = errors.New("a rule has no template but for the rest of the path, {{.Path}}; write a " +
+		"rule for each destination, or use Caddy's redir; this one has " + printable.Quote(node.String()))
 }
 
 // choose writes one of two branches that depend on whether there is a rest of the path.
@@ -106,32 +100,26 @@ func (w *golinkTemplate) choose(branch *parse.BranchNode, dot string) {
 	}
 }
 
-// writeAction writes what stands between braces: the rest of the path, perhaps escaped.
+// writeAction writes what stands between braces: the rest of the path, perhaps escaped, which is
+// done by itself behind the path of a destination.
 func (w *golinkTemplate) writeAction(pipe *parse.PipeNode, dot string) {
-	text := pipe.String()
-	name, of, isCall := strings.Cut(text, " ")
-	isEscape := isCall && (name == "PathEscape" || name == "QueryEscape")
-	if before, after, isPiped := strings.Cut(text, " | "); isPiped {
-		isEscape, of = after == "PathEscape" || after == "QueryEscape", before
+	var of string
+	var isEscape bool
+	for _, name := range []string{"PathEscape", "QueryEscape"} {
+		text := pipe.String()
+		if of, isEscape = strings.CutPrefix(text, name+" "); !isEscape {
+			of, isEscape = strings.CutSuffix(text, " | "+name)
+		}
+		if isEscape {
+			break
+		}
 	}
-	if !isEscape {
-		of = text
-	}
-	if of != ".Path" && (of != "." || dot != ".Path") || isEscape && !w.isBehindPath() {
+	if of != ".Path" && (of != "." || dot != ".Path") ||
+		isEscape && !strings.ContainsAny(textOf(w.to), "?#") {
 		w.refuse(pipe)
 		return
 	}
 	if w.hasRest {
 		w.to = append(w.to, redirects.Piece{Variable: redirects.Splat})
 	}
-}
-
-// isBehindPath reports whether what has been written has a query or a fragment.
-func (w *golinkTemplate) isBehindPath() bool {
-	for _, piece := range w.to {
-		if strings.ContainsAny(piece.Text, "?#") {
-			return true
-		}
-	}
-	return false
 }

@@ -1,49 +1,22 @@
 package lists
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
-	"regexp"
-	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// netlifyTOML is a netlify.toml. Each of its [[redirects]] is a line of _redirects that is written
-// in another way.
-type netlifyTOML struct {
-	t           *migrate.Table
-	unknown     []string // members that say nothing
-	hasContexts bool     // there are redirects of contexts
-}
-
-// ReadNetlifyTOML reads the redirects of a netlify.toml.
-func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
-	text, err := migrate.ReadText(r, t.Source)
-	if err != nil {
-		return err
-	}
-	t.Reading.Dialect, t.Reading.SkipUnsupported = rulefile.Netlify, true
+// ReadRedirects reads a _redirects file.
+func ReadRedirects(t *migrate.Table, r io.Reader) error {
 	useRedirects(t)
-	n := netlifyTOML{t: t}
-	err = n.readText(string(text))
-	if len(n.unknown) > 0 {
-		t.Remark("members of [[redirects]] that say nothing here are passed over: %s",
-			migrate.QuoteAll(n.unknown))
-	}
-	if n.hasContexts {
-		t.Remark("the redirects of contexts, [[context.*.redirects]], are left out, as Netlify has " +
-			"them for some deploys alone")
-	}
-	if t.Entries() == 0 && err == nil {
-		t.Remark("there are no [[redirects]] in the file")
-	}
-	return err
+	return t.Reading.ReadLines(t.Table, r, t.Source)
 }
 
 // useRedirects gives a table the options of lines of _redirects.
@@ -53,79 +26,177 @@ func useRedirects(t *migrate.Table) {
 	t.Report, t.Query = report, t.Reading.Query
 }
 
-// redirectsHeader begins a redirect.
-var redirectsHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t"']*redirects[ \t"']*\]\]`)
-
-// places returns where n redirects begin, which the library does not tell. Where a text of several
-// lines has what looks like a header, that is not known.
-func (n *netlifyTOML) places(text string, count int) []resolver.Position {
-	places := make([]resolver.Position, count)
-	headers := redirectsHeader.FindAllStringIndex(text, -1)
-	line, passed := 1, 0
-	for i := range places {
-		if len(headers) == count {
-			line += strings.Count(text[passed:headers[i][0]], "\n")
-			passed = headers[i][0]
-		}
-		places[i] = n.t.Position(line, 1)
+// ReadNetlifyTOML reads the redirects of a netlify.toml. Each of its [[redirects]] is a line of
+// _redirects that is written in another way.
+func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
+	text, err := t.ReadText(r)
+	if err != nil {
+		return err
 	}
-	return places
-}
-
-// readText reads the redirects of a text.
-func (n *netlifyTOML) readText(text string) error {
-	var file struct{ Redirects, Context any }
-	if _, err := toml.Decode(text, &file); err != nil {
-		return n.noTOML(err)
-	}
-	contexts, _ := file.Context.(map[string]any)
-	for _, context := range contexts {
-		table, _ := context.(map[string]any)
-		n.hasContexts = n.hasContexts || table["redirects"] != nil
-	}
-	tables, ok := file.Redirects.([]map[string]any)
-	if !ok && file.Redirects != nil {
-		return migrate.ErrorAt(n.t.Position(1, 1), "redirects are written as [[redirects]], each on its "+
-			"own lines, not as an array or a value")
-	}
-	for i, at := range n.places(text, len(tables)) {
-		if n.t.IsGivenUp(at) {
-			return nil
-		}
-		n.add(tables[i], at)
-	}
-	return nil
-}
-
-// noTOML is the error of a file that is no TOML.
-func (n *netlifyTOML) noTOML(err error) error {
-	at, message := n.t.Position(1, 1), err.Error()
-	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
-		at = n.t.Position(max(1, wrong.Position.Line), max(1, wrong.Position.Col))
-		message = strings.TrimPrefix(wrong.Message, "toml: ")
-	}
-	return migrate.ErrorAt(at, "this is no TOML: "+message)
-}
-
-// add adds the line of a redirect, or says what is wrong with it.
-func (n *netlifyTOML) add(table map[string]any, at resolver.Position) {
-	e := newTOMLRedirect(table)
-	text, why := e.line()
-	for m := range e.Inside() {
-		if !slices.Contains(netlifyMembers(), m.Name) && !slices.Contains(n.unknown, m.Name) {
-			n.unknown = append(n.unknown, m.Name)
-		}
-	}
-	for _, wrong := range e.wrong {
-		n.t.Wrong(at, "%s", wrong)
-	}
-	if e.wrong == nil {
-		n.t.Reading.AddLine(n.t.Table, at, text, why)
-	}
-}
-
-// ReadRedirects reads a _redirects file.
-func ReadRedirects(t *migrate.Table, r io.Reader) error {
+	t.Reading.Dialect, t.Reading.SkipUnsupported = rulefile.Netlify, true
 	useRedirects(t)
-	return t.Reading.ReadLines(t.Table, r, t.Source)
+	file, err := t.DecodeTOML(text)
+	if err != nil {
+		return err
+	}
+	hasContexts := false
+	for _, context := range file.Member("context").Inside() {
+		hasContexts = hasContexts || context.Member("redirects").Kind != 0
+	}
+	list := file.Member("redirects")
+	if list.Kind != 0 && list.At.Line == 0 {
+		err = migrate.ErrorAt(t.Position(1, 1), "redirects are written as [[redirects]], each on its "+
+			"own lines, not as an array or a value")
+	} else {
+		readTables(t, list)
+	}
+	if hasContexts {
+		t.Remark("the redirects of contexts, [[context.*.redirects]], are left out, as Netlify has " +
+			"them for some deploys alone")
+	}
+	if t.Entries() == 0 && err == nil {
+		t.Remark("there are no [[redirects]] in the file")
+	}
+	return err
+}
+
+// readTables reads [[redirects]].
+func readTables(t *migrate.Table, list migrate.Node) {
+	var unknown migrate.Names
+	for _, v := range list.Inside() {
+		if t.IsGivenUp(v.At) {
+			break
+		}
+		e := tomlRedirect{members: map[string]migrate.Node{}}
+		for key, m := range v.Inside() {
+			e.members[key.Text] = m
+			if !isNetlify(key.Text) {
+				unknown.Add(key.Text)
+			}
+		}
+		text, why := e.line()
+		for _, wrong := range e.wrong {
+			t.Wrong(v.At, "%s", wrong)
+		}
+		if e.wrong == nil {
+			t.Reading.AddLine(t.Table, v.At, text, why)
+		}
+	}
+	t.RemarkPassed("members of [[redirects]] that say nothing here are", unknown)
+}
+
+// isNetlify reports whether a redirect has such a member.
+func isNetlify(name string) bool {
+	switch name {
+	case "from", "origin", "to", "destination", "status", "force", "query", "params", "parameters",
+		"conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler":
+		return true
+	}
+	return false
+}
+
+// tomlRedirect is a redirect of a netlify.toml on its way to a line of _redirects.
+type tomlRedirect struct {
+	members map[string]migrate.Node
+	wrong   []string
+}
+
+func (e *tomlRedirect) refuse(format string, args ...any) {
+	e.wrong = append(e.wrong, fmt.Sprintf(format, args...))
+}
+
+// line returns the line, and why it has no equivalent if that is nothing which a line says.
+func (e *tomlRedirect) line() (text string, why error) {
+	words := []string{e.path("from", "origin")}
+	if len(e.namesIn("query", "params", "parameters")) > 0 {
+		words = append(words, "query=x")
+	}
+	words = append(words, e.path("to", "destination"))
+	if status := e.status(); status != "" {
+		words = append(words, status)
+	}
+	for _, name := range e.namesIn("conditions") {
+		words = append(words, wordOfTOML(name)+"=x")
+	}
+	has := func(name string) bool {
+		m := e.members[name]
+		return !m.IsEmpty() || m.Text != "" && m.Text != "false"
+	}
+	switch {
+	case has("headers"):
+		why = errors.New("a rule sets no headers for another server; use Caddy's reverse_proxy")
+	case has("signed") || has("sign") || has("signing"):
+		why = errors.New("a rule signs nothing; use Caddy's reverse_proxy")
+	case has("rate_limit"):
+		why = errors.New("a rule does not count requests; use a rate limit in front of it")
+	}
+	return strings.Join(words, " "), why
+}
+
+// path returns a path or a URL, which stands under one of two names.
+func (e *tomlRedirect) path(name, oldName string) string {
+	m := e.members[name]
+	if m.Kind == 0 {
+		m = e.members[oldName]
+	}
+	text := strings.TrimSpace(m.Text)
+	err := migrate.CheckText(strconv.Quote(name), text)
+	switch {
+	case m.Kind == 0 || m.Kind == '"' && text == "":
+		err = fmt.Errorf("the redirect has no %q", name)
+	case m.Kind != '"':
+		err = fmt.Errorf("%q takes a string, not %s", name, m)
+	case err == nil && name == "to":
+		err = migrate.CheckDestination(text)
+	}
+	if err != nil {
+		e.refuse("%s", err)
+	}
+	return wordOfTOML(text)
+}
+
+// wordOfTOML returns a text as a word of a line.
+func wordOfTOML(text string) string {
+	if strings.HasPrefix(text, "#") {
+		text = "%23" + text[1:]
+	}
+	return blanksEncoded.Replace(text)
+}
+
+var blanksEncoded = strings.NewReplacer(" ", "%20", "\t", "%09", "\r", "%0D", "\v", "%0B",
+	"\f", "%0C", "\n", "%0A")
+
+// status returns the status as a line has it.
+func (e *tomlRedirect) status() (text string) {
+	force, status := e.members["force"], e.members["status"]
+	isForced, isTruth := force.Truth()
+	if force.Kind != 0 && !isTruth {
+		e.refuse(`"force" takes true or false, not %s`, force)
+	}
+	code, err := strconv.Atoi(status.Text)
+	switch isError := code >= 400 && code <= 599; {
+	case status.Kind == 0:
+	case status.Kind != 'w' || err != nil:
+		e.refuse(`"status" takes a number, not %s`, status)
+	case !resolver.ValidStatus(code) && code != 200 && !isError:
+		e.refuse("the status is %s, not %d", migrate.StatusCodes, code)
+	}
+	if isForced {
+		return cmp.Or(status.Text, "301") + "!"
+	}
+	return status.Text
+}
+
+// namesIn returns what stands in a table of the redirect, under any of some names.
+func (e *tomlRedirect) namesIn(names ...string) (inside []string) {
+	for _, name := range names {
+		m := e.members[name]
+		if m.Kind != 0 && m.Kind != '{' {
+			e.refuse("%q takes a table, not %s", name, m)
+		}
+		for key := range m.Inside() {
+			inside = append(inside, key.Text)
+		}
+	}
+	return inside
 }

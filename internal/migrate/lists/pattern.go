@@ -2,6 +2,7 @@ package lists
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
 // pattern is a path with variables in the language of path-to-regexp, or a glob, written as a
@@ -53,7 +55,11 @@ func parsePattern(source string) (*pattern, error) {
 
 // next takes in the next character, or what stands for something else.
 func (p *pattern) next() error {
-	if p.isOver {
+	switch {
+	case len(p.groups) > pathexpr.MaxGroups:
+		return fmt.Errorf("a path has at most %d variables; use Caddy's redir with a path_regexp matcher",
+			pathexpr.MaxGroups)
+	case p.isOver:
 		return errors.New("what takes several segments stands at the end of a path; " +
 			migrate.InsteadOfExpression)
 	}

@@ -3,10 +3,11 @@ package lists
 import (
 	"fmt"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// program is whose redirects a list in JSON has.
+// program is whose redirects a list in JSON has. Of those that entries tell, the last one counts.
 type program uint8
 
 const (
@@ -45,17 +46,22 @@ func (p program) remarkOnStatus() string {
 		programs[p].name)
 }
 
-// program returns whose entry it is.
-func (e *entry) program() program {
-	switch {
-	case e.has("from"):
-		return docusaurus
-	case e.has("glob", "type"):
-		return firebase
-	case e.has("basePath", "locale", "internal"):
-		return nextJS
-	case e.has("caseSensitive", "sensitive", "query", "preserveQueryParams"):
-		return vercelBulk
+// keepsQuery reports whether the query of a request goes along also to a destination with one.
+func (p program) keepsQuery() bool { return p != vercelBulk && p != docusaurus }
+
+// programOf returns whose entry an object is.
+func programOf(v migrate.Node) (p program) {
+	for key := range v.Inside() {
+		switch key.Text {
+		case "from":
+			p = docusaurus
+		case "glob", "type":
+			p = max(p, firebase)
+		case "basePath", "locale", "internal":
+			p = max(p, nextJS)
+		case "caseSensitive", "sensitive", "query", "preserveQueryParams":
+			p = max(p, vercelBulk)
+		}
 	}
-	return vercel
+	return p
 }

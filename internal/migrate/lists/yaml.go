@@ -1,16 +1,11 @@
 package lists
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -19,22 +14,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// yamlMap is a map of paths and destinations.
-type yamlMap struct{ t *migrate.Table }
-
 // ReadYAML reads a map of paths and destinations, or one that stands under "redirects".
 func ReadYAML(t *migrate.Table, r io.Reader) error {
-	text, err := migrate.ReadText(r, t.Source)
+	text, err := t.ReadText(r)
 	if err != nil {
 		return err
 	}
-	documents, err := decodeYAML(text)
+	documents, err := t.DecodeYAML(text)
 	if err != nil {
-		return noYAML(t, err, string(text))
+		return err
 	}
-	m := yamlMap{t}
-	for _, document := range documents {
-		m.readTable(document.Content[0])
+	for _, document := range documents.Inside() {
+		readMap(t, document)
 	}
 	if t.Status == 0 && t.Entries() > 0 {
 		t.Remark("a map in YAML tells neither the status of redirects nor what becomes of queries, so " +
@@ -43,158 +34,101 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 	return nil
 }
 
-// decodeYAML returns the documents of a text, without those that say nothing behind the first one.
-func decodeYAML(text []byte) (documents []yaml.Node, err error) {
-	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		switch {
-		case err == io.EOF:
-			return documents, nil
-		case err != nil:
-			return nil, err
-		case len(documents) == 0 || document.Content[0].Tag != "!!null":
-			documents = append(documents, document)
+// readMap reads the entries of a map.
+func readMap(t *migrate.Table, table migrate.Node) {
+	var others migrate.Names
+	under := migrate.Node{}
+	for key, value := range table.Inside() {
+		if key.Text == "redirects" && (value.Kind == '{' || value.Kind == '[') {
+			under = value
+		} else {
+			others.Add(key.Text)
 		}
 	}
-}
-
-// yamlMistake is what the library says. It does not tell a first line, nor that of an alias or of a
-// character.
-var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '([^']*)))?`)
-
-// noYAML is the error of a text that is no YAML.
-func noYAML(t *migrate.Table, err error, text string) error {
-	line := 1
-	where := yamlMistake.FindStringSubmatch(err.Error())
-	switch at := notInYAML(text); {
-	case where != nil && where[1] != "":
-		line, _ = strconv.Atoi(where[1])
-	case where != nil && where[2] != "":
-		before, _, _ := strings.Cut(text, "*"+where[2])
-		line = strings.Count(before, "\n") + 1
-	case at >= 0:
-		line = strings.Count(text[:at], "\n") + 1
+	if under.Kind != 0 {
+		t.RemarkPassed("members beside \"redirects\" are", others)
+		table = under
 	}
-	what := strings.TrimPrefix(err.Error(), "yaml: ")
-	if where != nil && where[1] != "" {
-		what = strings.TrimPrefix(err.Error(), where[0])
-	}
-	return migrate.ErrorAt(t.Position(max(line, 1), 1), "this is no YAML: "+what+"; an entry is a "+
-		"path, \": \" and its destination, and either may stand in quotation marks")
-}
-
-// notInYAML returns where the first character of a text stands that YAML does not have, such as
-// one that is no UTF-8, or -1.
-func notInYAML(text string) int {
-	for i, c := range text {
-		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||
-			unicode.IsControl(c) && !strings.ContainsRune("\t\n\r\u0085", c) {
-			return i
+	line, isRedirect := lineOf(table)
+	if table.Kind != '{' || isRedirect {
+		for _, first := range table.Inside() {
+			if of, is := lineOf(first); is {
+				line = of
+			}
+			break
 		}
-	}
-	return -1
-}
-
-// readTable reads the entries of a map.
-func (m *yamlMap) readTable(table *yaml.Node) {
-	if redirects := m.memberRedirects(table); redirects != nil {
-		table = redirects
-	}
-	if table.Kind != yaml.MappingNode {
-		m.t.Wrong(m.place(table), "redirects in YAML are a map of paths and destinations, not %s; write "+
-			"a line such as /old: /new for each", kindOfYAML(table))
+		found := kindInYAML(table)
+		if isRedirect && table.Kind == '{' {
+			found = "one redirect"
+		}
+		t.Wrong(table.At, "redirects in YAML are a map of paths and destinations, not %s; write a line "+
+			"such as %s for each", found, line)
 		return
 	}
-	for i := 0; i+1 < len(table.Content); i += 2 {
-		at := m.place(table.Content[i])
-		if m.t.IsGivenUp(at) {
+	for key, value := range table.Inside() {
+		if t.IsGivenUp(key.At) {
 			return
 		}
-		m.readEntry(at, meant(table.Content[i]), meant(table.Content[i+1]))
+		readPair(t, key, value)
 	}
 }
 
-func (m *yamlMap) place(node *yaml.Node) resolver.Position {
-	return m.t.Position(max(node.Line, 1), max(node.Column, 1))
+// lineOf returns what to write for an object that is one redirect, and whether it is such.
+func lineOf(v migrate.Node) (line string, is bool) {
+	from := cmp.Or(v.Member("from").Text, v.Member("source").Text)
+	to := cmp.Or(v.Member("to").Text, v.Member("destination").Text)
+	if from == "" || to == "" {
+		return "/old: /new", false
+	}
+	return printable.Quote(from) + ": " + printable.Quote(to), true
 }
 
-// memberRedirects returns the map or list that stands under "redirects", or nil.
-func (m *yamlMap) memberRedirects(table *yaml.Node) (redirects *yaml.Node) {
-	if table.Kind != yaml.MappingNode {
-		return nil
-	}
-	var others []string
-	for i := 0; i+1 < len(table.Content); i += 2 {
-		name, value := table.Content[i], table.Content[i+1]
-		if name.Value == "redirects" && value.Kind != yaml.ScalarNode {
-			redirects = value
-		} else {
-			others = append(others, name.Value)
-		}
-	}
-	if redirects != nil && others != nil {
-		m.t.Remark("members beside \"redirects\" are passed over: %s", migrate.QuoteAll(others))
-	}
-	return redirects
-}
-
-// meant returns what an alias stands for, and any other node as it is.
-func meant(node *yaml.Node) *yaml.Node {
-	if node.Kind == yaml.AliasNode {
-		return node.Alias
-	}
-	return node
-}
-
-// kindOfYAML names what a node is, for messages.
-func kindOfYAML(node *yaml.Node) string {
+// kindInYAML names what a node is, for messages.
+func kindInYAML(n migrate.Node) string {
 	switch {
-	case node.Kind == yaml.SequenceNode:
+	case n.Kind == '[':
 		return "a list"
-	case node.Kind == yaml.MappingNode:
+	case n.Kind == '{':
 		return "a map"
-	case node.Tag == "!!null":
+	case !isText(n):
 		return "nothing"
 	}
-	return "the text " + printable.Quote(node.Value)
+	return "the text " + printable.Quote(n.Text)
 }
 
-// readEntry reads an entry of the map.
-func (m *yamlMap) readEntry(at resolver.Position, key, value *yaml.Node) {
-	isText := func(node *yaml.Node) bool {
-		return node.Kind == yaml.ScalarNode && node.Tag != "!!null"
-	}
+// isText reports whether a node is a text, or what can be meant as one without quotation marks.
+func isText(n migrate.Node) bool { return n.Kind == '"' || n.Kind == 'w' && n.Text != "null" }
+
+// readPair reads an entry of the map.
+func readPair(t *migrate.Table, key, value migrate.Node) {
 	switch {
-	case key.Tag == "!!merge":
-		m.t.Wrong(at, "another map is merged here, which is not taken over; write its entries down")
+	case key.Kind == 'w' && key.Text == "<<":
+		t.Wrong(key.At, "another map is merged here, which is not taken over; write its entries down")
 	case !isText(key):
-		m.t.Wrong(at, "a path is a text, not %s", kindOfYAML(key))
+		t.Wrong(key.At, "a path is a text, not %s", kindInYAML(key))
 	case !isText(value):
-		m.t.Wrong(at, "the destination of %s is a text, not %s", printable.Quote(key.Value),
-			kindOfYAML(value))
+		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text),
+			kindInYAML(value))
 	default:
-		m.addEntry(at, key.Value, value.Value)
+		addPair(t, key.At, key.Text, value.Text)
 	}
 }
 
-// addEntry adds the lines of a path, or a regular expression, and its destination.
-func (m *yamlMap) addEntry(at resolver.Position, path, to string) {
-	err := migrate.CheckText("a path or a destination", path+to)
-	if err == nil {
-		err = migrate.CheckDestination(to) // also with $1 in it
-	}
+// addPair adds the lines of a path, or a regular expression, and its destination.
+func addPair(t *migrate.Table, at resolver.Position, path, to string) {
+	err := cmp.Or(migrate.CheckText("a path or a destination", path+to),
+		migrate.CheckDestination(to)) // also with $1 in it
 	switch {
 	case err != nil:
-		m.t.Wrong(at, "%s", err)
+		t.Wrong(at, "%s", err)
 	case strings.HasPrefix(path, "^"):
-		m.t.AddMatch(redirects.Line{At: at}, path, to, pathexpr.Options{})
+		t.AddMatch(redirects.Line{At: at}, path, to, pathexpr.Options{})
 	case looksLikeExpression.MatchString(path):
-		m.t.Refuse(at, nil, errors.New("the path looks like a regular expression, which begins with "+
+		t.Refuse(at, nil, errors.New("the path looks like a regular expression, which begins with "+
 			"\"^\"; write that in front, or the path percent-encoded"))
 	default:
 		path = "/" + strings.TrimPrefix(path, "/")
-		m.t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
+		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
 			Refused: migrate.CheckPath(path)})
 	}
 }

@@ -42,6 +42,9 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 	none := rulefile.Reading{}
 	migratetest.CheckAll(t, yaml, []migratetest.Case{
 		{"a list", "- from: /a\n  to: /b\n", none, "", "file:1:1: redirects in YAML are a map of paths"},
+		{"one redirect", "redirects:\n  from: /a\n  to: /b\n", none, "",
+			"file:2:3: redirects in YAML are a map of paths and destinations, not one redirect; write a " +
+				"line such as \"/a\": \"/b\""},
 		{"entries", "/n: 5\n/l: [a]\n/m: {to: /a}\n/e:\n? [a]\n: /b\n/f: /g\n<<: {/h: /i}\n", none,
 			"f,/g,,exact\n", "file:1:1: \"5\" is no destination\n" +
 				"file:2:1: the destination of \"/l\" is a text, not a list\n" +

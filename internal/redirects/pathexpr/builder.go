@@ -235,12 +235,12 @@ func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, 
 	isAny := of.Op == syntax.OpAnyChar || of.Op == syntax.OpAnyCharNotNL ||
 		b.IsEncoded && isNoneOf(of, "?")
 	switch {
+	case s.isEnded:
+		return nil, b.refuse(e)
 	case isAny && !s.isBegun && b.isAtStart(&s):
 		s.isBegun = true
 	case !s.isBegun:
 		return nil, errNoBegin
-	case s.isEnded:
-		return nil, b.refuse(e)
 	}
 	isLazy := e.Flags&syntax.NonGreedy != 0
 	switch {

@@ -58,11 +58,13 @@ type Path struct {
 	Groups [][]redirects.Piece
 }
 
-// The longest regular expression that is taken apart, in bytes, the most groups of one, and the
-// most paths that it stands for. Each path has its own groups.
+// MaxGroups is the most groups of an expression.
+const MaxGroups = 64
+
+// The longest regular expression that is taken apart, in bytes, and the most paths that it stands
+// for. Each path has its own groups.
 const (
 	longestExpression = 1 << 13
-	maxGroups         = 64
 	maxPaths          = 64
 )
 
@@ -80,7 +82,7 @@ func Parse(written string, o Options) (*Expression, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	if parsed.MaxCap() > maxGroups {
+	if parsed.MaxCap() > MaxGroups {
 		return nil, errLongExpression
 	}
 	o.Folds = o.Folds || isFolded

@@ -1,0 +1,107 @@
+// Command generate makes the tables of vectors that tests read, from public test suites:
+//
+//	go run -C bench ./generate -suite wpt -revision 2026-07 PATH
+//
+// It runs in the folder bench. PATH, seen from there, is the folder or the file of the suite:
+//
+//	wpt          the folder url/resources of web-platform-tests
+//	uritemplate  the folder of uri-templates/uritemplate-test
+//	fedify       a file of the cases of Fedify's tests of URI templates
+//	rfc3986      a file of cases of RFC 3986 and its implementations
+//	golang       a JSON object of the redirects of golang.org
+//	babel        the _redirects of babeljs.io
+//
+// Without a revision the tables name the day.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/vectors"
+)
+
+// made is a table, and where it belongs.
+type made struct {
+	file  string
+	table vectors.Table
+}
+
+// suites make the tables of a suite.
+var suites = map[string]func(path string) ([]made, error){
+	"wpt":         ofWebPlatformTests,
+	"uritemplate": ofURITemplates,
+	"fedify":      ofFedify,
+	"rfc3986":     ofRFC3986,
+	"golang":      ofGolang,
+	"babel":       ofBabel,
+}
+
+func main() {
+	suite := flag.String("suite", "", "the suite that is read")
+	revision := flag.String("revision", "", "its revision")
+	flag.Parse()
+	if suites[*suite] == nil || flag.NArg() != 1 {
+		fmt.Fprintf(os.Stderr, "write -suite with one of %s, and its folder or file\n",
+			strings.Join(sorted(suites), ", "))
+		os.Exit(2)
+	}
+	if err := generateFromBench(*suite, flag.Arg(0), *revision); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// generateFromBench writes tables into the module around bench.
+func generateFromBench(suite, path, revision string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(".."); err != nil {
+		return err
+	}
+	return generate(suite, path, revision)
+}
+
+func generate(suite, path, revision string) error {
+	if revision == "" {
+		revision = "read on " + time.Now().Format(time.DateOnly)
+	}
+	all, err := suites[suite](path)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		m.table.Revision = revision
+		if err := m.table.Write(m.file); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d rows\n", m.file, len(m.table.Rows))
+	}
+	return nil
+}
+
+// read decodes a file of JSON.
+func read[T any](file string) (content T, err error) {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &content)
+	}
+	return content, err
+}
+
+// sorted returns the members of an object in the order of their names.
+func sorted[T any](object map[string]T) (names []string) {
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

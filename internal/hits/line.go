@@ -1,0 +1,124 @@
+package hits
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// line is what a key had in total and on each of its last days, as a line of an entry.
+type line struct {
+	key []byte
+	Count
+	days [DaysKept]uint64 // the day of the last hit, the day before, ...
+}
+
+// eachLine passes the lines of an entry. Each is valid until the next one.
+func eachLine(lines []byte, yield func(l *line)) {
+	l := new(line)
+	for text := range bytes.Lines(lines) {
+		if l.parse(text) {
+			yield(l)
+		}
+	}
+}
+
+// parse reads a line with its end, and reports whether it is one.
+func (l *line) parse(text []byte) bool {
+	text, isWhole := bytes.CutSuffix(text, []byte("\n"))
+	key, numbers, _ := bytes.Cut(text, []byte(" "))
+	total, numbers, _ := bytes.Cut(numbers, []byte(" "))
+	minute, days, _ := bytes.Cut(numbers, []byte(" "))
+	var inTotal, inMinute error
+	l.key, l.days = key, [DaysKept]uint64{}
+	l.N, inTotal = strconv.ParseUint(string(total), 10, 64)
+	at, inMinute := strconv.ParseUint(string(minute), 10, 32)
+	l.minute = uint32(at)
+	return isWhole && len(key) > 0 && inTotal == nil && inMinute == nil && at < endOfMinutes &&
+		parseDays(days, l.days[:])
+}
+
+// parseDays reads numbers between commas, of which those that are 0 may be left out. It reports
+// whether they are such, and not too many.
+func parseDays(text []byte, days []uint64) bool {
+	i, n := 0, uint64(0)
+	for _, c := range text {
+		switch {
+		case c-'0' <= 9 && n <= countMask:
+			n = n*10 + uint64(c-'0')
+		case c == ',' && i < len(days)-1:
+			days[i] = n
+			i, n = i+1, 0
+		default:
+			return false
+		}
+	}
+	days[i] = n
+	return true
+}
+
+// append appends the line to a text.
+func (l *line) append(text []byte) []byte {
+	text = appendCount(text, l.key, l.Count)
+	days := len(l.days)
+	for days > 0 && l.days[days-1] == 0 {
+		days--
+	}
+	separator := byte(' ')
+	for _, n := range l.days[:days] {
+		if text = append(text, separator); n > 0 {
+			text = strconv.AppendUint(text, n, 10)
+		}
+		separator = ','
+	}
+	return append(text, '\n')
+}
+
+// appendLine appends a line without days.
+func appendLine[T string | []byte](text []byte, key T, m Count) []byte {
+	return append(appendCount(text, key, m), '\n')
+}
+
+func appendCount[T string | []byte](text []byte, key T, m Count) []byte {
+	text = append(append(text, key...), ' ')
+	text = append(strconv.AppendUint(text, m.N, 10), ' ')
+	return strconv.AppendUint(text, uint64(m.minute), 10)
+}
+
+// advance sets the total. What is new is of the day of the last hit, or of the date of a header
+// before it, or of no day.
+func (l *line) advance(m Count, h header) {
+	n := max(m.N, l.N) - l.N
+	if h.IsBase {
+		n = 0
+	}
+	l.N = m.N
+	l.add(min(m.minute, h.Date.end()), n)
+}
+
+// add adds hits, of which the last was in a minute.
+func (l *line) add(minute uint32, n uint64) {
+	if n == 0 && minute <= l.minute {
+		return
+	}
+	d := Count{minute: minute}.day()
+	switch later := int(d - l.day()); {
+	case later <= -len(l.days) || later >= len(l.days): // than all days, or a clock was wrong
+		l.days, l.minute = [DaysKept]uint64{n}, minute
+	case later >= 0:
+		copy(l.days[later:], l.days[:])
+		clear(l.days[:later])
+		l.days[0] += n
+		l.minute = max(l.minute, minute)
+	default:
+		l.days[-later] += n
+	}
+}
+
+// eachDay passes the days that have hits.
+func (l *line) eachDay(yield func(d day, n uint64)) {
+	for i, n := range l.days {
+		if n > 0 {
+			yield(l.day()-day(i), n)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package migrate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+)
+
+// links is the file that texts are decoded of.
+var links = migrate.Table{Source: "links"}
+
+// outline writes values with their places.
+func outline(list migrate.Node) string {
+	var all []string
+	for key, v := range list.Inside() {
+		text := fmt.Sprintf("%d:%d", v.At.Line, v.At.Column)
+		if key.Text != "" {
+			text += " " + key.Text
+		}
+		if v.IsBroken {
+			text += " broken"
+		}
+		text += " " + v.String()
+		if inside := outline(v); inside != "" {
+			text += " (" + inside + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
+	for _, tt := range []struct{ text, want, wrong string }{
+		{"[1,\n true, {\"a\" :\t\"é\\/\", \"a\":null}]",
+			`1:1 an array (1:2 1; 2:2 true; 2:8 an object (2:15 a "é/"; 2:27 a null))`, ""},
+		{`[{}, [], {"a":{"b":[["x\\"],"]"]}, "c":-1.5e3}]`, `1:1 an array (1:2 an object; 1:6 an array; ` +
+			`1:10 an object (1:15 a an object (1:20 b an array (1:21 an array (1:22 "x\\"); 1:29 "]")); ` +
+			`1:40 c -1.5e3))`, ""},
+		{"{\"a\": 1}\n{\"b\": 1e400}", "1:1 an object (1:7 a 1); 2:1 an object (2:7 b 1e400)", ""},
+		{`["\ud800", "\ufffd", "a` + "\xff\"]",
+			`1:1 an array (1:2 broken "�"; 1:12 "�"; 1:22 broken "a�")`, ""},
+		{"", "", "links:1:1: it ends too early"},
+		{"{}\n[1, {\"a\": [", "1:1 an object", "links:2:12: it ends too early"},
+		{`["a`, "", "links:1:4: it ends too early"},
+		{`[1, 2 3]`, "", "links:1:7: invalid character '3' after array element"},
+		{`["a", // no`, "", "links:1:7: invalid character '/' looking for beginning of value"},
+		{"[1,]", "", "links:1:4: invalid character ']' looking for beginning of value"},
+		{"{'a': 1}", "", "links:1:2: invalid character '\\'' looking for beginning of object key " +
+			"string"},
+		{"\n/** x */", "", "links:2:1: invalid character '/' looking for beginning of value"},
+	} {
+		values, err := links.DecodeJSON(tt.text)
+		got, wrong := outline(values), ""
+		if err != nil {
+			message, _, _ := strings.Cut(err.Error(), ";")
+			wrong = strings.Replace(message, "this is no JSON: ", "", 1)
+		}
+		if got != tt.want || wrong != tt.wrong {
+			t.Errorf("%s\ngot  %s %s\nwant %s %s", tt.text, got, wrong, tt.want, tt.wrong)
+		}
+	}
+}
+
+func TestJSONOfAnyDepthIsDecoded(t *testing.T) {
+	for _, open := range []string{"[", `{"a":`} {
+		values, err := links.DecodeJSON(strings.Repeat(open, 100_000))
+		if !values.IsEmpty() || err == nil {
+			t.Errorf("%s, %v", outline(values), err)
+		}
+	}
+}
+
+func TestYAMLAndTOMLAreDecodedToTheSameNodes(t *testing.T) {
+	for _, tt := range []struct {
+		decode     func(string) (migrate.Node, error)
+		text, want string
+	}{
+		{links.DecodeYAML, "a: [1, ~, true]\nb: &x {c: \"d\"}\nc: *x\n---\n\"e\"\n",
+			`1:1 an object (1:4 a an array (1:5 1; 1:8 null; 1:11 true); 2:4 b an object (2:11 c "d"); ` +
+				`3:4 c an object (2:11 c "d")); 5:1 "e"`},
+		{links.DecodeTOML, "b = [1, {c = true}]\na = \"d\"\n[[r]]\n\n[[r]]\ne = 1.5\n", `0:0 a "d"; ` +
+			`0:0 b an array (0:0 1; 0:0 an object (0:0 c true)); ` +
+			`1:1 r an array (3:1 an object; 5:1 an object (0:0 e 1.5))`},
+	} {
+		root, err := tt.decode(tt.text)
+		if got := outline(root); got != tt.want || err != nil {
+			t.Errorf("%s\ngot  %s %v\nwant %s", tt.text, got, err, tt.want)
+		}
+	}
+}
+
+func TestWhatATOMLFileWouldTakeAllMemoryForIsAnError(t *testing.T) {
+	for _, text := range []string{
+		"x = " + strings.Repeat("[", 5_000_000), "x = " + strings.Repeat("{a=", 5_000_000),
+		"x = " + strings.Repeat("[\n", 100_000), strings.Repeat("a.", 15_000) + "a = 1\n",
+		"x = {" + strings.Repeat("\"a\" . ", 15_000) + "a = 1}\n",
+		"[" + strings.Repeat("a.", 15_000) + "a]\n",
+	} {
+		_, err := links.DecodeTOML("\n" + text)
+		if err == nil || !strings.Contains(err.Error(), "a key has more than 64 parts here, or more than") {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+	const sentences = "x = \"a.b, c... 1.2 [] []\"\n"
+	if _, err := links.DecodeTOML(strings.Repeat("# "+sentences, 1000) + sentences); err != nil {
+		t.Error(err)
+	}
+}

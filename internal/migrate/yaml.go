@@ -1,0 +1,103 @@
+package migrate
+
+import (
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// DecodeYAML returns a list of the documents of a text, without those that say nothing behind the
+// first one.
+func (t *Table) DecodeYAML(text string) (documents Node, err error) {
+	var all []*yaml.Node
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		document := new(yaml.Node)
+		if err = decoder.Decode(document); err != nil {
+			break
+		}
+		if len(all) == 0 || document.Content[0].Tag != "!!null" {
+			all = append(all, document.Content[0])
+		}
+	}
+	if err != io.EOF {
+		return documents, t.noYAML(err, text)
+	}
+	return t.yamlNode(&yaml.Node{Kind: yaml.SequenceNode, Content: all}), nil
+}
+
+// yamlNode returns a node of the library, and what it stands for of an alias.
+func (t *Table) yamlNode(y *yaml.Node) Node {
+	n := Node{At: t.Position(max(y.Line, 1), max(y.Column, 1)), Text: y.Value}
+	if y.Kind == yaml.AliasNode {
+		y = y.Alias
+		n.Text = y.Value
+	}
+	switch {
+	case y.Kind == yaml.MappingNode:
+		n.Kind = '{'
+	case y.Kind == yaml.SequenceNode:
+		n.Kind = '['
+	case y.Tag == "!!null":
+		n.Kind, n.Text = 'w', "null"
+	case y.Tag == "!!str":
+		n.Kind = '"'
+	default:
+		n.Kind = 'w'
+	}
+	if len(y.Content) == 0 {
+		return n
+	}
+	n.inside = func(yield func(key, value Node) bool) {
+		for i := 0; i < len(y.Content); i++ {
+			var key Node
+			if n.Kind == '{' {
+				key = t.yamlNode(y.Content[i])
+				i++
+			}
+			if !yield(key, t.yamlNode(y.Content[i])) {
+				return
+			}
+		}
+	}
+	return n
+}
+
+// yamlMistake is what the library says. It does not tell a first line, nor that of an alias or of a
+// character.
+var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '([^']*)))?`)
+
+// noYAML is the error of a text that is no YAML.
+func (t *Table) noYAML(err error, text string) error {
+	line, what := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	where := yamlMistake.FindStringSubmatch(err.Error())
+	switch at := notInYAML(text); {
+	case where != nil && where[1] != "":
+		line, _ = strconv.Atoi(where[1])
+		what = strings.TrimPrefix(err.Error(), where[0])
+	case where != nil && where[2] != "":
+		before, _, _ := strings.Cut(text, "*"+where[2])
+		line = strings.Count(before, "\n") + 1
+	case at >= 0:
+		line = strings.Count(text[:at], "\n") + 1
+	}
+	return ErrorAt(t.Position(max(line, 1), 1), "this is no YAML: "+what+"; an entry is a "+
+		"path, \": \" and its destination, and either may stand in quotation marks")
+}
+
+// notInYAML returns where the first character of a text stands that YAML does not have, such as
+// one that is no UTF-8, or -1.
+func notInYAML(text string) int {
+	for i, c := range text {
+		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||
+			unicode.IsControl(c) && !strings.ContainsRune("\t\n\r\u0085", c) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,91 @@
+package show
+
+import (
+	"fmt"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// ChangeLine says to people what changes for requests: of a key, or of all that is below it.
+type ChangeLine struct {
+	Requests      string // a key, perhaps with [resolver.Below] and a query
+	Before, After string // what clients get
+}
+
+// LinesOf returns what changes for a key: for itself, and for what is below it where that is not
+// the same.
+func LinesOf(c resolver.Change) (lines []ChangeLine) {
+	before, after := c.Before, c.After
+	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
+		!before.Below.SameForClients(after.Below)
+	if keyChanges || !belowChanges {
+		lines = append(lines,
+			ChangeLine{c.Rule.Key + c.Query, answerText(before.Key), answerText(after.Key)})
+	}
+	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
+		lines = append(lines, ChangeLine{c.Rule.Key + resolver.Below + c.Query,
+			answerText(before.Below), answerText(after.Below)})
+	}
+	return lines
+}
+
+// sameKind reports whether what is below a key gets an answer of the same kind as the key.
+func sameKind(k resolver.KeyResults) bool {
+	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
+}
+
+func answerText(a resolver.Result) string {
+	switch a.Outcome {
+	case resolver.Redirect:
+		return fmt.Sprintf("%d %s", a.Status, a.Destination)
+	case resolver.Failed:
+		return "error: " + a.Err.Error()
+	}
+	return a.Outcome.String()
+}
+
+// Change is a change for programs.
+type Change struct {
+	Kind     string `json:"kind"`
+	Key      string `json:"key"`
+	Position string `json:"position,omitempty"`
+	// Query stands for the query of the requests, where only those with one tell a difference.
+	Query  string     `json:"query,omitempty"`
+	Before KeyAnswers `json:"before"`
+	After  KeyAnswers `json:"after"`
+}
+
+// KeyAnswers are the answers for a key, for the key with a slash, and for anything else below
+// it.
+type KeyAnswers struct {
+	Key   Answer `json:"key"`
+	Slash Answer `json:"slash"`
+	Below Answer `json:"below"`
+}
+
+// Answer is an answer for programs; a destination that is a path is one of the request's
+// origin.
+type Answer struct {
+	Outcome     string `json:"outcome"`
+	Destination string `json:"destination,omitempty"`
+	Status      int    `json:"status,omitempty"`
+	Error       string `json:"error,omitempty"`
+}
+
+// ChangeOf returns the form of a change for programs.
+func ChangeOf(c resolver.Change) Change {
+	return Change{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), c.Query,
+		keyAnswersOf(c.Before), keyAnswersOf(c.After)}
+}
+
+func keyAnswersOf(k resolver.KeyResults) KeyAnswers {
+	return KeyAnswers{answerOf(k.Key), answerOf(k.Slash), answerOf(k.Below)}
+}
+
+func answerOf(a resolver.Result) Answer {
+	out := Answer{Outcome: a.Outcome.String(), Destination: a.Destination, Status: a.Status}
+	if a.Err != nil {
+		out.Error = a.Err.Error()
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Outcome says what became of a URL, for programs: on the command line and at the admin endpoint.
+type Outcome struct {
+	Request     string                `json:"request"`
+	Outcome     string                `json:"outcome"`
+	Destination string                `json:"destination,omitempty"`
+	Key         string                `json:"key,omitempty"`
+	Hops        *int                  `json:"hops,omitempty"` // of redirects, and of what is gone
+	Status      int                   `json:"status,omitempty"`
+	Error       string                `json:"error,omitempty"`
+	Note        string                `json:"note,omitempty"` // why no such request comes to the handler
+	Explanation *resolver.Explanation `json:"explanation,omitempty"`
+}
+
+// Question is a URL that somebody asks about.
+type Question struct {
+	Written string
+	// Request is that for it, unless Err says why there is none.
+	Request resolver.Request
+	Err     error
+}
+
+// Ask returns the question about a URL. A path is one of origin.
+func Ask(written, origin string) Question {
+	req, err := resolver.ParseRequest(absolute(written, origin))
+	if err != nil {
+		err = fmt.Errorf("%w%s", err, insteadOfURL(written))
+	}
+	return Question{written, req, err}
+}
+
+// IsPath reports whether a path was written, of which nobody says whose host it has.
+func (q Question) IsPath() bool { return strings.HasPrefix(q.Written, "/") }
+
+// OutcomeOf resolves a URL, and explains it if that is asked for.
+func OutcomeOf(ruleset *resolver.Ruleset, q Question, explain bool) Outcome {
+	out, req := Outcome{Request: q.Written}, q.Request
+	if err := q.Err; err != nil {
+		out.Outcome, out.Error = resolver.Failed.String(), err.Error()
+		return out
+	}
+	var result resolver.Result
+	if explain {
+		explanation := ruleset.Explain(req)
+		out.Explanation, result = &explanation, explanation.Result
+	} else {
+		var appended []byte
+		appended, result = ruleset.AppendDestination(nil, &req)
+		result.Destination = string(appended)
+	}
+	out.Outcome, out.Key = result.Outcome.String(), result.Key
+	switch result.Outcome {
+	case resolver.Redirect:
+		out.Destination, out.Hops, out.Status = result.Destination, &result.Hops, result.Status
+	case resolver.Gone:
+		out.Hops = &result.Hops
+	case resolver.Failed:
+		out.Error = result.Err.Error()
+	}
+	return out
+}
+
+// String returns the outcome as a line for people.
+func (o Outcome) String() string {
+	request := printable.Text(o.Request)
+	switch o.Outcome {
+	case resolver.Redirect.String():
+		return fmt.Sprintf("%s -> %d %s", request, o.Status, o.Destination)
+	case resolver.Failed.String():
+		return fmt.Sprintf("%s -> error: %s", request, printable.Text(o.Error))
+	}
+	return request + " -> " + o.Outcome
+}
+
+// insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind
+// the reason; it returns "" for what is meant as a URL.
+func insteadOfURL(written string) string {
+	host, path, below := strings.Cut(written, "/")
+	if host == "" || !below && strings.Contains(host, ":") || strings.Contains(written, "://") {
+		return ""
+	}
+	if !below {
+		return "; write /" + written + " for a path of the site"
+	}
+	return fmt.Sprintf("; write /%s if %s is the site's host, else /%s", path, host, written)
+}
+
+// absolute returns a URL as it is, and a path as one of origin.
+func absolute(written, origin string) string {
+	if strings.HasPrefix(written, "/") {
+		return strings.TrimSuffix(origin, "/") + written
+	}
+	return written
+}

@@ -1,0 +1,46 @@
+package testcaddy
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"aead.dev/minisign"
+)
+
+// Write writes a file as careful programs do: whole, and in the place of the old one at once.
+func Write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadFile returns the content of a file.
+func ReadFile(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	Must(t, err)
+	return string(content)
+}
+
+// Must ends the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Signature returns the signature of a text, as minisign writes it into a file.
+func Signature(t *testing.T, text string, key minisign.PrivateKey) string {
+	t.Helper()
+	reader := minisign.NewReader(strings.NewReader(text))
+	_, err := io.Copy(io.Discard, reader)
+	Must(t, err)
+	return string(reader.Sign(key))
+}
