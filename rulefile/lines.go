@@ -31,8 +31,8 @@ func (l *lineReader) position(column int) resolver.Position {
 }
 
 // next returns the next line, without the LF or CRLF at its end. It is valid until the next call.
-// The error is io.EOF behind the last line, an [*Error] for a line that is too long, or the
-// reader's own.
+// The error is io.EOF behind the last line, an [*Error] for a line that is too long or has another
+// in it, or the reader's own.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
@@ -44,11 +44,18 @@ func (l *lineReader) next() ([]byte, error) {
 		if len(line) > maxText {
 			return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
 		}
+		if at := bytes.IndexByte(line, '\r'); at >= 0 && len(bytes.TrimSpace(line[at:])) > 0 {
+			return nil, &Error{l.position(at + 1), LoneReturn}
+		}
 		if saysSomething(line) {
 			return withoutLineEnd(line), nil
 		}
 	}
 }
+
+// LoneReturn is what is wrong with a line in which another one begins behind a carriage return.
+const LoneReturn = "a line ends in a carriage return alone here, and what follows would belong " +
+	"to it; save the file with the line ends of Unix or Windows"
 
 // saysSomething reports whether a line is neither blank nor a comment.
 func saysSomething(line []byte) bool {

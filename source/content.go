@@ -235,7 +235,7 @@ func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rul
 	var err error
 	c.warnings, err = readAs(signed, c.format, c.reading, c.name, "format", add)
 	if r.n == 0 && (c.format == rulefile.JSON || !c.allowsEmpty) {
-		return errEmpty
+		return errEmpty(c.format)
 	}
 	if err == nil {
 		_, err = io.Copy(io.Discard, signed)
@@ -244,7 +244,13 @@ func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rul
 }
 
 // errEmpty is the error of content that has been emptied, which is hardly ever meant.
-var errEmpty = errors.New("it is empty; a file without rules is written {}, in the format json")
+func errEmpty(f rulefile.Format) error {
+	if f == rulefile.JSON {
+		return errors.New("it is empty; a file without rules is written {}")
+	}
+	return errors.New("it is empty; write a rule, or, if it may be empty, allow_empty into the " +
+		"block of the source")
+}
 
 // parseExpectations reads a JSON object from request path to expectation, of a file or entry of a
 // name.

@@ -45,7 +45,7 @@ func (f *Once) Read(
 	f.counted = newReading(ctx, r, nil)
 	f.warnings, err = readAs(f.counted, format, f.Reading, f.String(), "--rules-format", add)
 	if f.counted.n == 0 && err == nil {
-		return "", errEmpty
+		return "", errEmpty(format)
 	}
 	return "", err
 }

@@ -66,7 +66,8 @@ func millionKeys(b *testing.B) *calendar {
 	}
 	for n, text := range texts {
 		texts[n] = nil
-		err = errors.Join(err, storage.Store(b.Context(), c.store.entry("one", shardName(n)), endEntry(text)))
+		entry := c.store.entry("one", shardName(n))
+		err = errors.Join(err, storage.Store(b.Context(), entry, endEntry(text)))
 	}
 	err = errors.Join(err, storage.Store(b.Context(), c.store.entry("one", "today"), endEntry(today)))
 	if err != nil {

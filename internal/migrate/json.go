@@ -32,7 +32,11 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	}
 	mistake := jsonText{text, begin}
 	mistake.skip(at)
-	return values, ErrorAt(mistake.at, explainJSON(err))
+	message := explainJSON(err)
+	if end > 0 {
+		message += "; nothing is read from here on"
+	}
+	return values, ErrorAt(mistake.at, message)
 }
 
 // unread is a value whose text is passed over.

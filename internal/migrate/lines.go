@@ -49,8 +49,7 @@ func (l *LineReader) Next() (string, error) {
 		line = strings.TrimPrefix(line, "\uFEFF")
 	}
 	if at := strings.IndexByte(line, '\r'); at >= 0 && strings.Trim(line[at:], Space) != "" {
-		return "", ErrorAt(l.At(at+1), "a line ends in a carriage return alone here, and what follows "+
-			"would belong to it; save the file with the line ends of Unix or Windows")
+		return "", ErrorAt(l.At(at+1), rulefile.LoneReturn)
 	}
 	return line, nil
 }

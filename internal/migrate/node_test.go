@@ -94,6 +94,7 @@ func TestYAMLAndTOMLAreDecodedToTheSameNodes(t *testing.T) {
 func TestWhatATOMLFileWouldTakeAllMemoryForIsAnError(t *testing.T) {
 	for _, text := range []string{
 		"x = " + strings.Repeat("[", 5_000_000), "x = " + strings.Repeat("{a=", 5_000_000),
+		"x = " + strings.Repeat("{a=", 20_000) + "1" + strings.Repeat("}", 20_000),
 		"x = " + strings.Repeat("[\n", 100_000), strings.Repeat("a.", 15_000) + "a = 1\n",
 		"x = {" + strings.Repeat("\"a\" . ", 15_000) + "a = 1}\n",
 		"[" + strings.Repeat("a.", 15_000) + "a]\n",

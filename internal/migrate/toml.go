@@ -54,14 +54,29 @@ func dearTOML(text string) (number int) {
 	open := 0
 	for line := range strings.Lines(text) {
 		number++
-		open = max(0, open+strings.Count(line, "[")+strings.Count(line, "{")-
-			strings.Count(line, "]")-strings.Count(line, "}"))
-		if open > mostOpen || strings.Count(line, ".") > mostDots &&
+		deepest := 0
+		open, deepest = brackets(line, open)
+		if deepest > mostOpen || strings.Count(line, ".") > mostDots &&
 			slices.ContainsFunc(dottedKey.FindAllString(line, -1), isLong) {
 			return number
 		}
 	}
 	return 0
+}
+
+// brackets returns how many brackets are open behind a line, and how many at most in it.
+func brackets(line string, before int) (open, deepest int) {
+	open = before
+	for i := range len(line) {
+		switch line[i] {
+		case '[', '{':
+			open++
+			deepest = max(deepest, open)
+		case ']', '}':
+			open = max(0, open-1)
+		}
+	}
+	return open, deepest
 }
 
 // placed gives the tables of a top-level array their places. Where a text of several lines has what
