@@ -89,7 +89,8 @@ func TestALineHasTheLastDays(t *testing.T) {
 
 func TestWhatIsNoLineIsNotRead(t *testing.T) {
 	for _, text := range []string{
-		"\n", "a\n", "a 1\n", " 1 2\n", "a 1 2", "a x 2\n", "a 1 x\n", "a 1 2 x\n", "a 1 2 3 4\n", "a 1 2 3,-4\n",
+		"\n", "a\n", "a 1\n", " 1 2\n", "a 1 2", "a x 2\n", "a 1 x\n", "a 1 2 x\n",
+		"a 1 2 3 4\n", "a 1 2 3,-4\n",
 		"a 1 16777215\n", "a 1 2 " + strings.Repeat(",", DaysKept) + "\n",
 		"a 1 2 99999999999999999999\n",
 	} {
@@ -100,7 +101,8 @@ func TestWhatIsNoLineIsNotRead(t *testing.T) {
 }
 
 func TestWhatHasChangedIsPutIntoAShardOnce(t *testing.T) {
-	c := newChanges(header{Date: 100}, []byte("new 1 144000\nold 5 144001\nold 7 144002\nsame 3 100\n"))
+	c := newChanges(header{Date: 100},
+		[]byte("new 1 144000\nold 5 144001\nold 7 144002\nsame 3 100\n"))
 	lines := []byte("kept 9 200 4\nold 4 142560 1\nsame 3 100 3\n")
 	for range 2 {
 		var merged []byte
@@ -117,8 +119,8 @@ func TestWhatHasChangedIsPutIntoAShardOnce(t *testing.T) {
 		for text := range bytes.Lines(merged) {
 			got[string(text)] = true
 		}
-		want := map[string]bool{"kept 9 200 4\n": true, "old 7 144002 3,1\n": true, "same 3 100 3\n": true,
-			"new 1 144000 1\n": true}
+		want := map[string]bool{"kept 9 200 4\n": true, "old 7 144002 3,1\n": true,
+			"same 3 100 3\n": true, "new 1 144000 1\n": true}
 		if !maps.Equal(got, want) {
 			t.Errorf("the lines are %q", merged)
 		}

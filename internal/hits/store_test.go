@@ -100,62 +100,64 @@ func (c *calendar) want(key string, want map[int]uint64) {
 	}
 }
 
-// Whatever operation on the storage fails, and whether the server goes on or is started anew then.
+// Whatever operation on the storage fails, whether a write is done then all the same, and whether
+// the server goes on or is started anew.
 func TestNoDayIsLostOrDoubledWhereverAServerIsGone(t *testing.T) {
 	keys := []string{"a", "b", "c", "d"}
-	run := func(failing int, restarted bool) (operations int) {
+	run := func(failing int, restarted, isWritten bool) (operations int) {
 		storage := newDrawer()
+		storage.isLate = isWritten
 		storage.fails = func(_, _ string) bool {
 			operations++
 			return operations == failing
 		}
 		c := newCalendar(t, storage, "one", keys...)
-		keep := func() {
-			if c.keep() == nil {
-				return
-			}
-			if restarted {
-				c.restart(keys...)
-			}
-			c.mustKeep()
-		}
 		want := map[string]map[int]uint64{"": {}}
-		for d := range 6 {
-			c.at(d, 0)
-			keep()
-			c.at(d, 12)
-			for i, key := range keys[:1+d%len(keys)] {
-				c.hit(key, i+1)
+		keep := func(d int) { // the hits of a day
+			if c.keep() != nil {
+				c.restartIf(restarted, keys...)
+				c.mustKeep()
 			}
-			keep()
 			for _, key := range keys {
-				was, sum := want[key], uint64(0)
-				if was == nil {
-					was = map[int]uint64{}
-					want[key] = was
+				if want[key] == nil {
+					want[key] = map[int]uint64{}
 				}
-				for _, n := range was {
-					sum += n
+				n := c.countOfKey(key).N // a crash loses what was not saved
+				for _, before := range want[key] {
+					n -= before
 				}
-				if n := c.countOfKey(key).N - sum; n > 0 { // a crash loses what was not saved
-					was[d] = n
+				if n > 0 {
+					want[key][d] += n
 					want[""][d] += n
 				}
 			}
 		}
+		for d := range 6 {
+			c.at(d, 12)
+			for i, key := range keys[:1+d%len(keys)] {
+				c.hit(key, i+1)
+			}
+			keep(d)
+			c.at(d, 23)
+			c.hit(keys[d%2], 10) // which are not saved when the day is over
+			c.at(d+1, 0)
+			keep(d)
+		}
 		storage.fails = nil
 		for key, days := range want {
 			if got := c.daysOf(key); !maps.Equal(got, days) {
-				t.Fatalf("operation %d fails, restarted: %v: the days of %q are %v, want %v", failing,
-					restarted, key, got, days)
+				t.Fatalf("operation %d fails, restarted: %v, written: %v: the days of %q are %v, want %v",
+					failing, restarted, isWritten, key, got, days)
 			}
 		}
 		return operations
 	}
-	all := run(0, false)
-	for failing := 1; failing <= all; failing++ {
-		run(failing, false)
-		run(failing, true)
+	all := run(0, false, false)
+	for failing := range all {
+		for _, isWritten := range []bool{false, true} {
+			run(failing+1, false, isWritten)
+			run(failing+1, true, isWritten)
+		}
 	}
 }
 
@@ -364,7 +366,8 @@ func TestAKeyThatIsNotUsedForLongKeepsItsTotal(t *testing.T) {
 	c.restart("a", "b")
 	c.mustKeep()
 	wantCounts(t, c.Counters, map[string]uint64{"a": 3, "b": 2 * DaysKept})
-	if got := storage.entries[shardEntry("a")]; !strings.Contains(got, fmt.Sprintf("\na 3 %d\n", minuteOf(noon))) {
+	line := fmt.Sprintf("\na 3 %d\n", minuteOf(noon))
+	if got := storage.entries[shardEntry("a")]; !strings.Contains(got, line) {
 		t.Errorf("its shard is %q", got)
 	}
 	if n := len(c.daysOf("b")); n != DaysKept {
@@ -421,6 +424,14 @@ func TestHitsBeforeAPauseAreOfTheDayOfTheLastOne(t *testing.T) {
 	c.hit("b", 1)
 	c.want("b", map[int]uint64{200: 1})
 	c.want("", map[int]uint64{200: 1})
+	c.mustKeep()
+	c.at(300, 9)
+	c.restart("a", "b") // which was off for 100 days
+	c.mustKeep()
+	c.hit("b", 6)
+	c.want("b", map[int]uint64{300: 6})
+	c.want("", map[int]uint64{300: 6})
+	wantCounts(t, c.Counters, map[string]uint64{"a": 7, "b": 10})
 }
 
 func TestARuleThatIsRemovedAndAddedAgainHasItsDays(t *testing.T) {
@@ -470,7 +481,8 @@ func TestTheDaysOfServersAreAddedUp(t *testing.T) {
 
 func TestAShardThatCannotBeReadIsPutAside(t *testing.T) {
 	entry := shardEntry("a")
-	for _, damaged := range []string{"", "{}", "shortlink hits 3 x", "shortlink hits 2 {}\na 1 1\nend 2\n"} {
+	for _, damaged := range []string{"", "{}", "shortlink hits 3 x",
+		"shortlink hits 2 {}\na 1 1\nend 2\n"} {
 		storage := newDrawer()
 		c := newCalendar(t, storage, "one", "a", "b")
 		c.hit("a", 1)
@@ -557,7 +569,8 @@ func TestHitsUnderAWrongClockCount(t *testing.T) {
 		days []int // as the clock shows them
 		want map[int]uint64
 	}{
-		"ahead":     {[]int{0, 1, 11, 2, 3}, map[int]uint64{0: 1, 1: 1, 2: 2, 3: 1}}, // when it is right again
+		// Hits count when the clock is right again.
+		"ahead":     {[]int{0, 1, 11, 2, 3}, map[int]uint64{0: 1, 1: 1, 2: 2, 3: 1}},
 		"far ahead": {[]int{0, 1, 1001, 2, 3}, map[int]uint64{2: 2, 3: 1}},
 		"behind":    {[]int{0, 7, 4, 8, 9}, map[int]uint64{0: 1, 4: 2, 8: 1, 9: 1}},
 		"not set":   {[]int{0, 1, -9000, 2, 3}, map[int]uint64{0: 1, 1: 2, 2: 1, 3: 1}},
