@@ -105,10 +105,12 @@ func (m *maker) rulesOfEnds(i int, t *translation) (made []madeRule, err error) 
 		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
 			rule.isExtra, rule.line = true, i
 			more, _, err := m.completed(rule)
-			if err != nil {
+			if err != nil && !m.pay(0) {
 				return nil, err
 			}
-			made = append(made, more...)
+			if err == nil { // else the paths are those of a line in front, which ends the way, too
+				made = append(made, more...)
+			}
 		}
 	}
 	return made, nil
