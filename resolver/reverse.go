@@ -25,6 +25,8 @@ type reverseIndex struct {
 	next  pages[uint32]
 	// templates are those whose destination begins with whole segments that have a hash.
 	templates map[pageHash][]*reverseTemplate
+	// leadOn tells that a template leads to another key, so that any rule may change where it ends.
+	leadOn bool
 	// origins are those that destinations have, newOrigins those of rules that came later. There may
 	// be some that no rule leads to any more.
 	origins, newOrigins map[string]bool
@@ -54,10 +56,11 @@ func newReverseIndex(rs *Ruleset) *reverseIndex {
 }
 
 func (x *reverseIndex) indexTemplates() {
-	x.templates = map[pageHash][]*reverseTemplate{}
+	x.templates, x.leadOn = map[pageHash][]*reverseTemplate{}, false
 	for n, t := range x.ruleset.templates.all() {
 		x.ruleset.opts.pauseAfter(n)
 		if !t.rule.Unlisted {
+			x.leadOn = x.leadOn || t.value.internal
 			x.addTemplate(t)
 		}
 	}
@@ -75,7 +78,7 @@ func (x *reverseIndex) reverseOf(rs *Ruleset, slots []int) *reverseIndex {
 	if !y.takeOver(x, slots) {
 		return newReverseIndex(rs)
 	}
-	if rs.templates != x.ruleset.templates {
+	if x.leadOn || rs.templates != x.ruleset.templates {
 		y.indexTemplates()
 	}
 	return &y

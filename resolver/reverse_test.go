@@ -394,6 +394,22 @@ func TestAPageWithoutAShortURLCostsNoAllocation(t *testing.T) {
 	}
 }
 
+func TestAShortURLByATemplateFollowsAChangeOfAnotherRule(t *testing.T) {
+	rules := benchRules(100) // so that there is room for changes
+	rules = append(rules, Rule{Key: "b/{x}", Value: "/a/{x}/"},
+		Rule{Key: "a", Value: "https://x.example/"})
+	rs := mustCompile(t, rules, Options{Reverse: true})
+	exact := Rule{Key: "a", Value: "https://x.example/", Exact: true}
+	rs, _, err := rs.With([]RuleChange{{Key: "a", Rule: &exact}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, _ := rs.AppendShortURL(nil, pageOf(t, "https://go.example/a/1/"), "")
+	if want := "https://go.example/b/1"; string(short) != want {
+		t.Errorf("the short URL is %q, want %s", short, want)
+	}
+}
+
 func TestManyAskForShortURLsAtOnce(t *testing.T) {
 	rules := []Rule{{Key: "a", Value: "/page"}, {Key: "s/{x}", Value: "/story/{x}"}}
 	rs := mustCompile(t, rules, Options{Reverse: true})
