@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -13,11 +14,17 @@ import (
 )
 
 // rewrite sets or deletes one key, in a transaction that fails if anybody has written to it since
-// it was compared with the rule that the edit is made of. Other keys do not matter to it.
+// it was compared with the rule that the edit is made of. Other keys do not matter to it, but that
+// there are some.
 func (k *keys) rewrite(
-	ctx context.Context, version string, edit rulefile.Edit,
+	ctx context.Context, _ string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	name := k.prefix + edit.Key
+	if edit.Rule == nil {
+		if err := k.checkOthers(ctx, name); err != nil {
+			return "", editError(err, neededForKeys)
+		}
+	}
 	err = k.server.client.Watch(ctx, func(tx *goredis.Tx) error {
 		held, err := k.heldBy(ctx, tx, name)
 		if err != nil {
@@ -34,14 +41,18 @@ func (k *keys) rewrite(
 		})
 		return reasonOf(commands, err)
 	}, name)
-	if err = editError(err, "GET SET DEL WATCH UNWATCH MULTI EXEC"); err != nil {
-		if errors.Is(err, source.ErrChanged) {
-			k.hear([]any{name}) // as not every server pushes it
-		}
-		return "", err
+	if err != nil {
+		return "", editError(err, neededForKeys)
 	}
-	return k.written(name, edit.Rule, version), nil
+	written := resolver.Rule{Key: edit.Key}
+	if edit.Rule != nil {
+		written = *edit.Rule
+	}
+	return fmt.Sprintf("%016x", maphash.Comparable(seed, written)), nil
 }
+
+// neededForKeys are the commands that the user needs for edits.
+const neededForKeys = "GET SET DEL WATCH UNWATCH MULTI EXEC"
 
 // heldBy returns what a key holds that a transaction watches.
 func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held entry, err error) {
@@ -53,14 +64,11 @@ func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held en
 func (k *keys) problemOf(edit rulefile.Edit, held entry) error {
 	switch {
 	case held.err != nil:
-		return k.problemsOf(held)
+		return k.appendProblems(nil, held)
 	case held.gone && edit.Was == nil && edit.Rule == nil:
 		return rulefile.ErrNoRule
 	case held.gone != (edit.Was == nil) || edit.Was != nil && !sameRule(*edit.Was, held.rule):
 		return source.ErrChanged
-	case edit.Rule == nil && k.isLast(held.name):
-		return rulefile.Errors{{Message: fmt.Sprintf("this is the last rule with a key that begins "+
-			"with %s, and without any the rules are rejected; add another rule first", k.prefix)}}
 	}
 	return nil
 }
@@ -71,31 +79,24 @@ func sameRule(a, b resolver.Rule) bool {
 	return a == b
 }
 
-// isLast reports whether a key is the only one there is.
-func (k *keys) isLast(name string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil || len(k.known.of) != 1 {
-		return false
-	}
-	_, known := k.known.get(name)
-	return known
-}
+// errEnough ends a visit that has seen enough.
+var errEnough = errors.New("enough has been seen")
 
-// written takes down what has been written, so that the push of it is nothing new, and returns the
-// version of all rules then.
-func (k *keys) written(name string, rule *resolver.Rule, version string) string {
-	e := entry{name: name, gone: rule == nil}
-	if rule != nil {
-		e = k.entryOf(name, valueOf(*rule))
+// checkOthers returns an error if a key is the only one there is.
+func (k *keys) checkOthers(ctx context.Context, name string) error {
+	visit, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := k.each(visit, func(e entry) {
+		if e.name != name && !e.gone {
+			stop(errEnough)
+		}
+	})
+	switch {
+	case context.Cause(visit) == errEnough:
+		return nil
+	case err != nil:
+		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	// Watch has not compared yet, and will find that version is not that of the rules
-	if k.known == nil {
-		return fmt.Sprintf("%s+%016x", version, e.digest)
-	}
-	k.known.replace(e)
-	k.unstored.raise()
-	return k.known.version()
+	return rulefile.Errors{{Message: fmt.Sprintf("this is the last rule with a key that begins "+
+		"with %s, and without any the rules are rejected; add another rule first", k.prefix)}}
 }
