@@ -161,7 +161,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 		next, err := rs.tryAndWrite(ctx, e, into, make([]unread, len(rs.Sources)))
 		isChanged := errors.Is(err, source.ErrChanged)
 		if isChanged && e.IfRules != nil {
-			rs.shared.backlog.add(e.into, unread{isStale: true})
+			rs.shared.backlog.add(e.into, unreadKeys(e.inFile(0).Key))
 			return nil, errReadAnew
 		}
 		if !isChanged && !isRefusal(err) {
@@ -170,7 +170,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 	}
 	end := time.Now().Add(editTime)
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
-		rs.shared.backlog.add(e.into, unread{isStale: true})
+		rs.shared.backlog.add(e.into, unreadKeys(e.inFile(0).Key))
 		next, err := rs.tryAndWrite(ctx, e, into, rs.shared.backlog.take(len(rs.Sources)))
 		if e.IfRules != nil || !errors.Is(err, source.ErrChanged) {
 			return next, err

@@ -296,7 +296,8 @@ func (rs *Ruleset) loadAlone() {
 func (rs *Ruleset) leave(work []unread, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
-		if what.isStale && (next == nil || next.versions[i] != serving.versions[i]) {
+		isRejected := rs.LastError() != nil
+		if what.isStale && (isRejected || next == nil || next.versions[i] != serving.versions[i]) {
 			rs.shared.backlog.add(i, what)
 		}
 	}
@@ -313,7 +314,9 @@ func (rs *Ruleset) swap(next *candidate) {
 	rs.shared.last.Store(&lastLoad{time: now})
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, nil, now)
-	tellSources(read, nil)
+	for _, i := range next.read {
+		raise(rs.shared.copies[i].due)
+	}
 	difference := next.difference
 	difference.Warnings = rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
@@ -367,18 +370,7 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, err, rejected.time)
-	tellSources(read, err)
 	rs.note(rs.rejected(rs.Serving().Digest, rejected))
-}
-
-// tellSources tells those sources that want to know what became of what they returned last: nil
-// stands for rules that serve.
-func tellSources(sources []source.Source, err error) {
-	for _, from := range sources {
-		if judged, ok := from.(source.Judged); ok {
-			judged.Judge(err)
-		}
-	}
 }
 
 // freeMemory returns the memory to the system that loading the first rules has left behind, if they

@@ -77,7 +77,6 @@ func (rs *Ruleset) Start() (err error) {
 		if err != nil {
 			return nil, printable.Shorten(err)
 		}
-		tellSources(rs.Sources, last.err)
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
@@ -220,13 +219,19 @@ func (rs *Ruleset) Stop() error {
 func (rs *Ruleset) watch() <-chan struct{} {
 	versions := rs.Serving().versions
 	changes := make(chan struct{}, 1)
+	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
+		if copied, ok := from.(source.Copied); ok {
+			raise(rs.shared.copies[i].due)
+			go rs.keepCopy(i, copied)
+		}
+		if changing, byKey := source.ByKey(from); byKey {
+			rs.watchKeys(i, changing, tell)
+			continue
+		}
 		go from.Watch(rs.Context, versions[i], func() {
 			rs.shared.backlog.add(i, unread{isStale: true})
-			select {
-			case changes <- struct{}{}:
-			default: // a change is waiting already, and will see this one
-			}
+			tell()
 		})
 	}
 	return changes
