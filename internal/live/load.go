@@ -48,6 +48,10 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 		}
 	}
 	next, err := metered.compile(ctx, options, nil, nil)
+	if sources, found := rs.withCopies(rs.Sources); err != nil && found {
+		metered.Sources = sources
+		next, err = metered.compile(ctx, options, nil, nil)
+	}
 	if err == nil {
 		rules = next.Ruleset.Len()
 	}
@@ -296,8 +300,10 @@ func (rs *Ruleset) loadAlone() {
 func (rs *Ruleset) leave(work []unread, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
-		isRejected := rs.LastError() != nil
-		if what.isStale && (isRejected || next == nil || next.versions[i] != serving.versions[i]) {
+		_, byKey := source.ByKey(rs.Sources[i])
+		isAsServing := next != nil && next.versions[i] == serving.versions[i]
+		// of keys nobody would look again whether they have been put right
+		if what.isStale && (!isAsServing || byKey && rs.LastError() != nil) {
 			rs.shared.backlog.add(i, what)
 		}
 	}
