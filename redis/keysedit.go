@@ -87,7 +87,7 @@ func (k *keys) checkOthers(ctx context.Context, name string) error {
 	visit, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err := k.each(visit, func(e entry) {
-		if e.name != name && !e.gone {
+		if e.name != name && !e.gone && e.err == nil {
 			stop(errEnough)
 		}
 	})

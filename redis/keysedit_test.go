@@ -74,10 +74,6 @@ func TestAnEditSetsOrDeletesAKeyAndItsPushIsNothingNew(t *testing.T) {
 			t.Errorf("the push of %s makes of the version %s %s", tt.key, version, e.version)
 		}
 	}
-	again := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
-	if again.read(t.Context()); again.version != e.version {
-		t.Errorf("who reads now has the version %s, not %s", again.version, e.version)
-	}
 }
 
 func TestAnEditOfOneServerIsServedOnAnotherAtOnce(t *testing.T) {
