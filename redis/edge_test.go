@@ -24,7 +24,7 @@ type edge struct {
 	source *Source
 	logs   *observer.ObservedLogs
 	told   chan struct{} // by Watch
-	// pending are the keys that are to be read, and whole tells that everything is.
+	// pending are the keys that are to be read, and whole tells that everything is to be compared.
 	pending map[string]bool
 	whole   bool
 	stop    func() // ends Watch, and returns when it has ended
@@ -114,35 +114,40 @@ func (e *edge) update(ctx context.Context) {
 		return
 	}
 	e.mu.Lock()
-	keys := slices.Collect(maps.Keys(e.pending))
+	keys := e.pending // what is heard from now on is read the next time
+	e.pending = make(map[string]bool)
 	e.changes++
 	rules := make(map[string]string)
 	maps.Copy(rules, e.rules)
 	e.mu.Unlock()
-	err := e.source.ReadKeys(ctx, keys,
+	err := e.source.ReadKeys(ctx, slices.Sorted(maps.Keys(keys)),
 		func(rule resolver.Rule) { rules[rule.Key] = rule.Value },
 		func(key string) { delete(rules, key) })
-	if e.take(rules, e.version, err) {
+	if err == nil && len(rules) == 0 { // whether that may be is decided when all is read
+		_, err = e.source.Read(ctx, func(resolver.Rule) {})
+	}
+	if !e.take(rules, e.version, err) {
 		e.mu.Lock()
-		for _, key := range keys {
-			delete(e.pending, key)
-		}
+		maps.Copy(e.pending, keys)
 		e.mu.Unlock()
 	}
 }
 
-// compare finds out which keys hold something else than what serves. It reports whether the server
-// could be read.
+// compare finds out which keys hold something else than what serves. It reports whether these are
+// to be read now.
 func (e *edge) compare(ctx context.Context) bool {
 	rules := make(map[string]string)
 	_, err := e.source.Read(ctx, func(rule resolver.Rule) { rules[rule.Key] = rule.Value })
 	if err != nil {
 		e.take(nil, "", err)
-		return false
 	}
+	defer e.tell()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.comparisons++
+	if e.comparisons++; err != nil {
+		e.whole = true // with the next change
+		return false
+	}
 	for key, value := range rules {
 		if e.rules[key] != value {
 			e.pending[key] = true
@@ -191,6 +196,11 @@ func (e *edge) watch(t *testing.T) {
 	t.Helper()
 	e.watchUnreachable(t)
 	e.waitForLog(t, "watching redis")
+	if e.source.ByKey() {
+		e.until(t, "the first comparison", 10*time.Second, func(e *edge) bool {
+			return e.comparisons > 0
+		})
+	}
 }
 
 // watchUnreachable watches a source that need not be there.

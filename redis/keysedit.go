@@ -14,17 +14,11 @@ import (
 )
 
 // rewrite sets or deletes one key, in a transaction that fails if anybody has written to it since
-// it was compared with the rule that the edit is made of. Other keys do not matter to it, but that
-// there are some.
+// it was compared with the rule that the edit is made of. Other keys do not matter to it.
 func (k *keys) rewrite(
-	ctx context.Context, _ string, edit rulefile.Edit,
+	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	name := k.prefix + edit.Key
-	if edit.Rule == nil {
-		if err := k.checkOthers(ctx, name); err != nil {
-			return "", editError(err, neededForKeys)
-		}
-	}
 	err = k.server.client.Watch(ctx, func(tx *goredis.Tx) error {
 		held, err := k.heldBy(ctx, tx, name)
 		if err != nil {
@@ -41,18 +35,18 @@ func (k *keys) rewrite(
 		})
 		return reasonOf(commands, err)
 	}, name)
-	if err != nil {
-		return "", editError(err, neededForKeys)
+	if err = editError(err, "GET SET DEL WATCH UNWATCH MULTI EXEC"); err != nil {
+		if errors.Is(err, source.ErrChanged) {
+			k.hear([]any{name}) // as not every server pushes it
+		}
+		return "", err
 	}
 	written := resolver.Rule{Key: edit.Key}
 	if edit.Rule != nil {
 		written = *edit.Rule
 	}
-	return fmt.Sprintf("%016x", maphash.Comparable(seed, written)), nil
+	return versionAfter(version, written), nil
 }
-
-// neededForKeys are the commands that the user needs for edits.
-const neededForKeys = "GET SET DEL WATCH UNWATCH MULTI EXEC"
 
 // heldBy returns what a key holds that a transaction watches.
 func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held entry, err error) {
@@ -69,34 +63,24 @@ func (k *keys) problemOf(edit rulefile.Edit, held entry) error {
 		return rulefile.ErrNoRule
 	case held.gone != (edit.Was == nil) || edit.Was != nil && !sameRule(*edit.Was, held.rule):
 		return source.ErrChanged
+	case edit.IsLast:
+		return rulefile.Errors{{Message: fmt.Sprintf("this is the last rule with a key that begins "+
+			"with %s, and without any the rules are rejected; add another rule first", k.prefix)}}
 	}
 	return nil
+}
+
+// versionAfter returns the version of rules of which one has been written.
+func versionAfter(version string, written resolver.Rule) string {
+	of := struct {
+		version string
+		written resolver.Rule
+	}{version, written}
+	return fmt.Sprintf("%016x", maphash.Comparable(seed, of))
 }
 
 // sameRule reports whether rules of one key say the same.
 func sameRule(a, b resolver.Rule) bool {
 	a.Key, a.Position = b.Key, b.Position
 	return a == b
-}
-
-// errEnough ends a visit that has seen enough.
-var errEnough = errors.New("enough has been seen")
-
-// checkOthers returns an error if a key is the only one there is.
-func (k *keys) checkOthers(ctx context.Context, name string) error {
-	visit, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	err := k.each(visit, func(e entry) {
-		if e.name != name && !e.gone && e.err == nil {
-			stop(errEnough)
-		}
-	})
-	switch {
-	case context.Cause(visit) == errEnough:
-		return nil
-	case err != nil:
-		return err
-	}
-	return rulefile.Errors{{Message: fmt.Sprintf("this is the last rule with a key that begins "+
-		"with %s, and without any the rules are rejected; add another rule first", k.prefix)}}
 }

@@ -27,6 +27,8 @@ func (e *edge) rewrite(t *testing.T, key, was string, rule *resolver.Rule) error
 	}
 	e.mu.Lock()
 	version := e.version
+	_, has := e.rules[key]
+	edit.IsLast = rule == nil && has && len(e.rules) == 1
 	e.mu.Unlock()
 	version, err := e.source.Rewrite(t.Context(), version, edit, nil)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -92,6 +93,8 @@ type Source struct {
 	content content
 	server  server
 	reach   source.Reachability
+	// failed tells that a reading of rules has failed since they were compared.
+	failed atomic.Bool
 	// answered is raised when the server has answered anybody.
 	answered signal
 	logger   *zap.Logger
@@ -195,6 +198,7 @@ func (s *Source) reached(ctx context.Context, err error) {
 		s.reach.Succeed()
 		s.answered.raise()
 	case ctx.Err() == nil:
+		s.failed.Store(true)
 		s.reach.Fail(err)
 	}
 }

@@ -142,11 +142,12 @@ func (w *watch) look(ctx context.Context, l listeners) (took time.Duration, err 
 // isDue reports whether a look is to compare: when polling, when a Read found no server, and now
 // and then where the server tells of changes, for those that it does not tell of.
 func (w *watch) isDue(l listeners) bool {
-	return w.polls(l) || w.source.Outage() != nil || l.pushes() && !time.Now().Before(w.due)
+	return w.polls(l) || w.source.failed.Load() || l.pushes() && !time.Now().Before(w.due)
 }
 
 // compare finds out whether all rules are still those that were read.
 func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
+	w.source.failed.Store(false)
 	took, err = w.source.content.compare(ctx, w.changed)
 	w.due = time.Now().Add(max(unheard, unheardShare*took))
 	return took, err

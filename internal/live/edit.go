@@ -213,6 +213,7 @@ func (rs *Ruleset) write(
 	ctx context.Context, e *Edit, into source.Writable, next *candidate,
 ) (isRead bool, err error) {
 	edit := e.inFile(rs.Options.Status)
+	edit.IsLast = e.Rule == nil && !hasRulesOf(next.Ruleset, e.into)
 	if rewriting, ok := into.(source.Rewriting); ok {
 		isRead, err = rewrite(ctx, rewriting, edit, e.into, next)
 	} else {
