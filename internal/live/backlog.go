@@ -2,6 +2,7 @@ package live
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -113,6 +114,13 @@ func (b *backlog) endComparison(i int, found unread) (isNew bool) {
 	one.isCompared = false
 	one.add(found)
 	return isNew
+}
+
+// hasKeys reports whether there are keys to be read.
+func (b *backlog) hasKeys() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.all, func(what unread) bool { return len(what.keys) > 0 })
 }
 
 // isStale reports whether a source is to be read.

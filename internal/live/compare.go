@@ -1,7 +1,6 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"time"
@@ -57,13 +56,10 @@ func (rs *Ruleset) compare(i int, from source.Changing) (isNew bool) {
 	rs.shared.backlog.beginComparison(i)
 	found, err := rs.differing(i, from)
 	switch {
-	case err == nil:
 	case rs.Context.Err() != nil:
 		return false
-	case isShort(source.OutageOf(from)):
+	case err != nil && isShort(source.OutageOf(from)):
 		found = unread{isWhole: true} // until the source says that it can be read again
-	default:
-		found = unread{isStale: true, isWhole: true, found: found.found + err.Error()}
 	}
 	return rs.shared.backlog.endComparison(i, found)
 }
@@ -73,8 +69,16 @@ func isShort(outage *source.Outage) bool {
 	return outage != nil && time.Since(outage.Since) < grace
 }
 
+// problemOf returns what is equal as long as a source cannot be read for the same reason.
+func problemOf(from source.Source, err error) string {
+	if source.OutageOf(from) != nil {
+		return "outage" // errors of connections name ports, which are others each time
+	}
+	return err.Error()
+}
+
 // differing returns the keys of which a source holds something else than what serves. The error
-// tells that it has to be read as a whole.
+// tells why it has to be read as a whole.
 func (rs *Ruleset) differing(i int, from source.Changing) (found unread, err error) {
 	serving := rs.Serving().Ruleset
 	r := serving.Reread()
@@ -84,11 +88,15 @@ func (rs *Ruleset) differing(i int, from source.Changing) (found unread, err err
 		sum += maphash.Comparable(seed, rule)
 		r.Add(rule)
 	}}
-	_, err = from.Read(rs.Context, f.add)
-	found.found = fmt.Sprintf("%016x ", sum)
-	changes, inRules := r.Changes()
-	if err = errors.Join(err, inRules); err != nil {
-		return found, err
+	whole := unread{isStale: true, isWhole: true}
+	if _, err = from.Read(rs.Context, f.add); err != nil {
+		whole.found = problemOf(from, err)
+		return whole, err
+	}
+	changes, err := r.Changes()
+	if err != nil {
+		whole.found = fmt.Sprintf("%016x %v", sum, err)
+		return whole, err
 	}
 	for n := range changes {
 		if change := &changes[n]; change.Rule == nil { // the key in the source's spelling
@@ -97,7 +105,6 @@ func (rs *Ruleset) differing(i int, from source.Changing) (found unread, err err
 		}
 	}
 	changes = rs.otherThanServing(changes) // which may be others by now
-	found = unread{}
 	if len(changes) > 0 {
 		found = unreadKeys(keysOf(changes)...)
 	}
@@ -116,6 +123,11 @@ func (rs *Ruleset) otherThanServing(changes []resolver.RuleChange) (other []reso
 		}
 	}
 	return other
+}
+
+// versionAfter returns the version of rules after changes, whose digest this is.
+func versionAfter(version, digest string) string {
+	return fmt.Sprintf("%016x", maphash.String(seed, version+digest))
 }
 
 func keysOf(changes []resolver.RuleChange) (keys []string) {

@@ -39,20 +39,23 @@ func newStoredCopy() storedCopy {
 // keepCopy keeps the copy of the i-th source up to date until the configuration is unloaded, and
 // then stores what is left.
 func (rs *Ruleset) keepCopy(i int, of source.Copied) {
-	copied := rs.shared.copies[i]
+	copied, ctx := rs.shared.copies[i], context.WithoutCancel(rs.Context)
 	for {
 		select {
 		case <-rs.Context.Done():
+			select {
+			case <-copied.due:
+				rs.storeCopy(ctx, i, of)
+			default:
+			}
 			return
 		case <-copied.due:
 		}
 		// no longer than that where the storage's clock is ahead
-		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(rs.Context, of).Add(copyPause))))
+		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(ctx, of).Add(copyPause))))
 		begun := time.Now()
-		if err := rs.storeCopy(context.WithoutCancel(rs.Context), i, of); err != nil {
+		if !rs.storeCopy(ctx, i, of) && rs.Context.Err() == nil {
 			raise(copied.due)
-			rs.logger.Error("storing a copy of the rules of a source failed",
-				zap.Stringer("source", of), zap.Error(err))
 		}
 		wait(rs.Context, max(copyPause, copyShare*time.Since(begun)))
 	}
@@ -67,8 +70,18 @@ func (rs *Ruleset) copyTime(ctx context.Context, of source.Copied) time.Time {
 	return info.Modified
 }
 
-// storeCopy stores the rules of the i-th source that serve, unless they are stored.
-func (rs *Ruleset) storeCopy(ctx context.Context, i int, of source.Copied) error {
+// storeCopy stores the rules of the i-th source that serve, and reports whether they are stored.
+func (rs *Ruleset) storeCopy(ctx context.Context, i int, of source.Copied) (isStored bool) {
+	err := rs.tryToStoreCopy(ctx, i, of)
+	if err != nil {
+		rs.logger.Error("storing a copy of the rules of a source failed",
+			zap.Stringer("source", of), zap.Error(err))
+	}
+	return err == nil
+}
+
+// tryToStoreCopy stores them, unless they are what has been stored last.
+func (rs *Ruleset) tryToStoreCopy(ctx context.Context, i int, of source.Copied) error {
 	serving, copied := rs.Serving(), rs.shared.copies[i]
 	copied.mu.Lock()
 	defer copied.mu.Unlock()

@@ -21,6 +21,7 @@ type candidate struct {
 	// of positions.
 	changes  []resolver.RuleChange
 	isByThem bool
+	wrong    []error // why sources cannot be read, by source
 }
 
 // newCandidate returns a candidate that goes on from what has been read of the sources before.
@@ -31,7 +32,7 @@ func (rs *Ruleset) newCandidate(from *Loaded) *candidate {
 		versions: make([]string, n),
 		expected: make([]source.PlacedExpectations, n),
 		warnings: make([][]resolver.Warning, n),
-	}}
+	}, wrong: make([]error, n)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
 	copy(next.warnings, from.warnings)
@@ -135,12 +136,13 @@ func (rs *Ruleset) readKeys(
 		next.noteRead(i)
 		changes, err := what.read(ctx, changing, i+1)
 		if err != nil {
+			next.wrong[i] = err
 			errs = append(errs, unreadError{from, err})
 			continue
 		}
 		changes = rs.otherThanServing(changes)
 		if what.found = digestOf(changes); len(changes) > 0 {
-			next.versions[i] = what.found
+			next.versions[i] = versionAfter(next.versions[i], what.found)
 		}
 		next.changes = append(next.changes, changes...)
 	}

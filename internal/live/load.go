@@ -192,7 +192,7 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 				f.add(rule)
 			}
 		})
-		if err != nil {
+		if next.wrong[i] = err; err != nil {
 			errs = append(errs, unreadError{from, err})
 		}
 		if rule, ok := e.added(from, i); ok {
@@ -303,6 +303,9 @@ func (rs *Ruleset) leave(work []unread, next *candidate) {
 		_, byKey := source.ByKey(rs.Sources[i])
 		isAsServing := next != nil && next.versions[i] == serving.versions[i]
 		// of keys nobody would look again whether they have been put right
+		if next != nil && next.wrong[i] != nil {
+			what.found = problemOf(rs.Sources[i], next.wrong[i])
+		}
 		if what.isStale && (!isAsServing || byKey && rs.LastError() != nil) {
 			rs.shared.backlog.add(i, what)
 		}

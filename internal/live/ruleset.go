@@ -237,17 +237,25 @@ func (rs *Ruleset) watch() <-chan struct{} {
 	return changes
 }
 
-// follow reads what has changed after each change.
+// rejectedShare is how many times as long as a rejected load of keys the pause is that follows it.
+const rejectedShare = 2
+
+// follow reads what has changed after each change. While keys are rejected, which are read again
+// each time, that takes up a third of the time at most.
 func (rs *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
 		case <-rs.Context.Done():
 			return
 		case <-changes:
+			begun := time.Now()
 			_ = rs.alone(func() error { // what is wrong is reported
 				rs.loadAlone()
 				return nil
 			})
+			if rs.LastError() != nil && rs.shared.backlog.hasKeys() {
+				wait(rs.Context, rejectedShare*time.Since(begun))
+			}
 		}
 	}
 }
