@@ -53,7 +53,10 @@ func raise(happened chan<- struct{}) {
 // differs is pending then, and read by key: meanwhile it may have changed again. It reports whether
 // there is anything new.
 func (rs *Ruleset) compare(i int, from source.Changing) (isNew bool) {
-	rs.shared.backlog.beginComparison(i)
+	_ = rs.alone(func() error { // or rules could be swapped in that were read before there was news
+		rs.shared.backlog.beginComparison(i)
+		return nil
+	})
 	found, err := rs.differing(i, from)
 	switch {
 	case rs.Context.Err() != nil:

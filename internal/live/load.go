@@ -304,7 +304,7 @@ func (rs *Ruleset) leave(work []unread, next *candidate) {
 		isAsServing := next != nil && next.versions[i] == serving.versions[i]
 		// of keys nobody would look again whether they have been put right
 		if next != nil && next.wrong[i] != nil {
-			what.found = problemOf(rs.Sources[i], next.wrong[i])
+			what.found, isAsServing = problemOf(rs.Sources[i], next.wrong[i]), false
 		}
 		if what.isStale && (!isAsServing || byKey && rs.LastError() != nil) {
 			rs.shared.backlog.add(i, what)

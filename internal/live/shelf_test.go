@@ -137,6 +137,8 @@ type changingSource struct {
 	keyReads int
 	unknown  bool // it does not know
 	all      func(keys ...string)
+	// afterRead is called at the end of a reading of everything.
+	afterRead func()
 }
 
 func (s *changingSource) ByKey() bool { return true }
@@ -176,6 +178,9 @@ func (s *changingSource) ReadKeys(_ context.Context, keys []string, set func(res
 }
 
 func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	if s.afterRead != nil {
+		defer s.afterRead()
+	}
 	return s.plainSource.Read(ctx, func(rule resolver.Rule) {
 		rule.Position.Line = 0
 		add(rule)
