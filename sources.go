@@ -17,8 +17,6 @@ type (
 	Warner = source.Warner
 	// Writable is [source.Writable].
 	Writable = source.Writable
-	// Judged is [source.Judged].
-	Judged = source.Judged
 	// Observed is [source.Observed].
 	Observed = source.Observed
 	// Continuing is [source.Continuing].

@@ -35,26 +35,6 @@ func TestAnOutageOfTheServerIsToldUntilItIsBack(t *testing.T) {
 	}
 }
 
-func TestAStoredCopyIsToldAsOne(t *testing.T) {
-	server := startServer(t)
-	server.fill(t, 10)
-	storage := t.TempDir()
-	leaveCopy(t, server, storage)
-
-	after := newEdge(t, &Source{URL: server.url("")}, storage)
-	after.read(t.Context())
-	outage := after.source.Outage()
-	if outage == nil || !outage.StoredCopy || time.Since(outage.CopyTime) > time.Minute {
-		t.Fatalf("the outage is %+v", outage)
-	}
-	server.start(t)
-	server.fill(t, 10)
-	after.watch(t)
-	if outage := after.source.Outage(); outage != nil {
-		t.Errorf("it goes on though the server agrees with the copy: %v", outage.Err)
-	}
-}
-
 func TestAnOutageFromBeforeAReloadLastsUntilTheServerIsRead(t *testing.T) {
 	server := startServer(t)
 	server.fill(t, 10)
@@ -94,7 +74,7 @@ func TestTheHandlerIsToldOnceOfAnOutageThatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEdge(t, new(Source), t.TempDir())
 		changes := 0
-		w := &watch{source: e.source, changed: func() { changes++ }}
+		w := &watch{source: e.source, changed: func(...string) { changes++ }}
 		w.lose(errors.New("connection refused"))
 		if changes != 0 {
 			t.Error("it is told at once, also of a server that is just restarted")

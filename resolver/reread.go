@@ -165,6 +165,20 @@ func (r *Rereading) endOther(key keyOfSource, rule Rule) {
 	}
 }
 
+// Changes returns how the sources that have been read differ, also in several rules for a key. The
+// error is that of Ruleset, as far as it is known without deriving one.
+func (r *Rereading) Changes() ([]RuleChange, error) {
+	r.end()
+	r.source = -1
+	switch {
+	case len(r.changes) > r.most:
+		return nil, ErrMostChanged
+	case len(r.twice.errs) > 0:
+		return nil, r.twice.ruleErrors()
+	}
+	return r.changes, nil
+}
+
 // Ruleset derives the ruleset of the rules that have been read, as [Ruleset.With] does. The error
 // can also be ErrMostChanged.
 func (r *Rereading) Ruleset() (*Ruleset, Difference, error) {

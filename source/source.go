@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -101,12 +102,17 @@ type Emptiable interface {
 	AllowsEmpty() bool
 }
 
-// Judged is a [Source] that is told what becomes of its rules. So it can keep the last good ones
-// for a time when it cannot be read.
-type Judged interface {
-	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that
-	// was read from all sources was rejected. It returns at once.
-	Judge(err error)
+// Copied is an [Observed] source of whose last good rules the handler keeps a copy in Caddy's
+// storage. The copy is read if Caddy starts, or a command runs, during an outage of the source.
+type Copied interface {
+	Observed
+	Source
+
+	// CopyKey returns the storage's key of the copy. Sources of the same rules have the same.
+	CopyKey() string
+	// UseCopy tells that so many rules have been read from the copy of a time, zero if nobody knows
+	// that. Outage says so as long as it lasts.
+	UseCopy(rules int, stored time.Time)
 }
 
 // Observed is a [Source] that knows whether it can be read. Of such sources the admin endpoint, the

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -20,6 +21,7 @@ type candidate struct {
 	// of positions.
 	changes  []resolver.RuleChange
 	isByThem bool
+	wrong    []error // why sources cannot be read, by source
 }
 
 // newCandidate returns a candidate that goes on from what has been read of the sources before.
@@ -30,7 +32,7 @@ func (rs *Ruleset) newCandidate(from *Loaded) *candidate {
 		versions: make([]string, n),
 		expected: make([]source.PlacedExpectations, n),
 		warnings: make([][]resolver.Warning, n),
-	}}
+	}, wrong: make([]error, n)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
 	copy(next.warnings, from.warnings)
@@ -66,7 +68,7 @@ func (rs *Ruleset) derive(
 	})
 	if errors.Is(err, resolver.ErrMostChanged) {
 		for i := range work {
-			work[i] = unread{isStale: true, isWhole: true}
+			work[i].isStale, work[i].isWhole = true, true
 		}
 		next, err = rs.compile(ctx, rs.servingOptions(pause), serving.Ruleset, e)
 	}
@@ -77,7 +79,7 @@ func (rs *Ruleset) derive(
 func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unread, pause func(),
 	e *Edit) (*candidate, error) {
 	next := rs.newCandidate(serving)
-	whole, inSources := rs.readChanges(ctx, work, next)
+	whole, inSources := rs.readKeys(ctx, work, next)
 	changes, inSpelling := serving.Ruleset.BySpelling(next.changes)
 	if inSpelling != nil {
 		return next, errors.Join(inSources, inSpelling)
@@ -97,6 +99,12 @@ func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unrea
 			next.Ruleset = derived
 		}
 	}
+	for i := range work {
+		if rs.isEmptied(i, work[i], next) {
+			work[i].isWhole = true
+			return rs.deriveOnce(ctx, serving, work, pause, e)
+		}
+	}
 	next.isByThem = len(whole) == 0
 	if next.isByThem {
 		return next, errors.Join(inSources, inChanges)
@@ -108,51 +116,58 @@ func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unrea
 	return next, errors.Join(inSources, inChanges, inWhole)
 }
 
-// readChanges reads the sources that know what has changed, and returns those that are to be read
-// as a whole.
-func (rs *Ruleset) readChanges(
+// readKeys reads what may have changed of sources that are read by key. It returns the sources that
+// are to be read as a whole.
+func (rs *Ruleset) readKeys(
 	ctx context.Context, work []unread, next *candidate,
 ) (whole []int, err error) {
 	var errs []error
 	for i := range work {
 		what, from := &work[i], rs.Sources[i]
-		if !what.isStale {
-			continue
-		}
-		version, err := what.readChanges(ctx, from, i+1)
+		changing, byKey := source.ByKey(from)
 		switch {
-		case errors.Is(err, source.ErrUnknownChanges):
-			*what = unread{isStale: true, isWhole: true}
+		case !what.isStale:
+			continue
+		case what.isWhole || !byKey:
+			what.isWhole = true
 			whole = append(whole, i)
 			continue
-		case err != nil:
-			errs = append(errs, unreadError{from, err})
 		}
-		next.changes = append(next.changes, what.passed...)
-		next.versions[i] = version
 		next.noteRead(i)
+		changes, err := what.read(ctx, changing, i+1)
+		if err != nil {
+			next.wrong[i] = err
+			errs = append(errs, unreadError{from, err})
+			continue
+		}
+		changes = rs.otherThanServing(changes)
+		if what.found = digestOf(changes); len(changes) > 0 {
+			next.versions[i] = versionAfter(next.versions[i], what.found)
+		}
+		next.changes = append(next.changes, changes...)
 	}
 	return whole, errors.Join(errs...)
 }
 
-// readChanges adds what a source, the n-th, has to pass. After an error nothing of that counts.
-func (u *unread) readChanges(
-	ctx context.Context, from source.Source, n int,
-) (version string, err error) {
-	changing, ok := from.(source.Changing)
-	if !ok || u.isWhole {
-		return "", source.ErrUnknownChanges
+// read returns the changes that the keys may be of, of the n-th source.
+func (u *unread) read(
+	ctx context.Context, from source.Changing, n int,
+) (changes []resolver.RuleChange, err error) {
+	set := func(rule resolver.Rule) {
+		changes = append(changes, resolver.RuleChange{Source: n, Key: rule.Key, Rule: &rule})
 	}
-	passed := slices.Clone(u.passed)
-	version, err = changing.ReadChanges(ctx,
-		func(rule resolver.Rule) {
-			passed = append(passed, resolver.RuleChange{Source: n, Key: rule.Key, Rule: &rule})
-		},
-		func(key string) { passed = append(passed, resolver.RuleChange{Source: n, Key: key}) })
-	if err == nil {
-		u.passed = passed
+	remove := func(key string) {
+		changes = append(changes, resolver.RuleChange{Source: n, Key: key})
 	}
-	return version, err
+	err = from.ReadKeys(ctx, slices.Sorted(maps.Keys(u.keys)), set, remove)
+	return changes, err
+}
+
+// isEmptied reports whether keys that have been read leave a source without rules. Whether it may
+// be decides who reads it as a whole.
+func (rs *Ruleset) isEmptied(i int, what unread, next *candidate) bool {
+	return what.isStale && !what.isWhole && hasRulesOf(rs.Serving().Ruleset, i) &&
+		!hasRulesOf(next.Ruleset, i)
 }
 
 // reread reads whole sources past the rules of a candidate.

@@ -161,7 +161,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 		next, err := rs.tryAndWrite(ctx, e, into, make([]unread, len(rs.Sources)))
 		isChanged := errors.Is(err, source.ErrChanged)
 		if isChanged && e.IfRules != nil {
-			rs.shared.backlog.add(e.into, unread{isStale: true})
+			rs.shared.backlog.add(e.into, unreadKeys(e.inFile(0).Key))
 			return nil, errReadAnew
 		}
 		if !isChanged && !isRefusal(err) {
@@ -170,7 +170,7 @@ func (rs *Ruleset) tryAndWriteInTime(
 	}
 	end := time.Now().Add(editTime)
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
-		rs.shared.backlog.add(e.into, unread{isStale: true})
+		rs.shared.backlog.add(e.into, unreadKeys(e.inFile(0).Key))
 		next, err := rs.tryAndWrite(ctx, e, into, rs.shared.backlog.take(len(rs.Sources)))
 		if e.IfRules != nil || !errors.Is(err, source.ErrChanged) {
 			return next, err
@@ -213,6 +213,7 @@ func (rs *Ruleset) write(
 	ctx context.Context, e *Edit, into source.Writable, next *candidate,
 ) (isRead bool, err error) {
 	edit := e.inFile(rs.Options.Status)
+	edit.IsLast = e.Rule == nil && !hasRulesOf(next.Ruleset, e.into)
 	if rewriting, ok := into.(source.Rewriting); ok {
 		isRead, err = rewrite(ctx, rewriting, edit, e.into, next)
 	} else {

@@ -47,6 +47,10 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 		}
 	}
 	next, err := metered.compile(ctx, options, nil, nil)
+	if sources, found := rs.withCopies(rs.Sources); err != nil && found {
+		metered.Sources = sources
+		next, err = metered.compile(ctx, options, nil, nil)
+	}
 	if err == nil {
 		rules = next.Ruleset.Len()
 	}
@@ -174,7 +178,7 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 				f.add(rule)
 			}
 		})
-		if err != nil {
+		if next.wrong[i] = err; err != nil {
 			errs = append(errs, unreadError{from, err})
 		}
 		if rule, ok := e.added(from, i); ok {
@@ -282,7 +286,13 @@ func (rs *Ruleset) loadAlone() {
 func (rs *Ruleset) leave(work []unread, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
-		if what.isStale && (next == nil || next.versions[i] != serving.versions[i]) {
+		_, byKey := source.ByKey(rs.Sources[i])
+		isAsServing := next != nil && next.versions[i] == serving.versions[i]
+		// of keys nobody would look again whether they have been put right
+		if next != nil && next.wrong[i] != nil {
+			what.found, isAsServing = problemOf(rs.Sources[i], next.wrong[i]), false
+		}
+		if what.isStale && (!isAsServing || byKey && rs.LastError() != nil) {
 			rs.shared.backlog.add(i, what)
 		}
 	}
@@ -299,7 +309,9 @@ func (rs *Ruleset) swap(next *candidate) {
 	rs.shared.last.Store(&lastLoad{time: now})
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, nil, now)
-	tellSources(read, nil)
+	for _, i := range next.read {
+		raise(rs.shared.copies[i].due)
+	}
 	difference := next.difference
 	difference.Warnings = rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
@@ -346,18 +358,7 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, err, rejected.time)
-	tellSources(read, err)
 	rs.note(rs.rejected(rs.Serving().Digest, rejected))
-}
-
-// tellSources tells those sources that want to know what became of what they returned last: nil
-// stands for rules that serve.
-func tellSources(sources []source.Source, err error) {
-	for _, from := range sources {
-		if judged, ok := from.(source.Judged); ok {
-			judged.Judge(err)
-		}
-	}
 }
 
 // freeMemory returns the memory to the system that loading the first rules has left behind, if they

@@ -70,12 +70,16 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 		return first, &lastLoad{time: time.Now()}, nil
 	}
 	sources, found := before.lastGood(rs)
-	if !found {
+	sources, copied := rs.withCopies(sources)
+	if !found && !copied {
 		return nil, nil, err
 	}
 	first, inConfiguration := rs.loadAfter(before, sources)
 	if inConfiguration != nil {
 		return nil, nil, inConfiguration
+	}
+	if !found {
+		return first, &lastLoad{time: time.Now()}, nil
 	}
 	var loads []*lastLoad
 	for _, p := range before {

@@ -77,7 +77,6 @@ func (rs *Ruleset) Start() (err error) {
 		if err != nil {
 			return nil, printable.Shorten(err)
 		}
-		tellSources(rs.Sources, last.err)
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
@@ -220,29 +219,43 @@ func (rs *Ruleset) Stop() error {
 func (rs *Ruleset) watch() <-chan struct{} {
 	versions := rs.Serving().versions
 	changes := make(chan struct{}, 1)
+	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
+		if copied, ok := from.(source.Copied); ok {
+			raise(rs.shared.copies[i].due)
+			go rs.keepCopy(i, copied)
+		}
+		if changing, byKey := source.ByKey(from); byKey {
+			rs.watchKeys(i, changing, tell)
+			continue
+		}
 		go from.Watch(rs.Context, versions[i], func() {
 			rs.shared.backlog.add(i, unread{isStale: true})
-			select {
-			case changes <- struct{}{}:
-			default: // a change is waiting already, and will see this one
-			}
+			tell()
 		})
 	}
 	return changes
 }
 
-// follow reads what has changed after each change.
+// rejectedShare is how many times as long as a rejected load of keys the pause is that follows it.
+const rejectedShare = 2
+
+// follow reads what has changed after each change. While keys are rejected, which are read again
+// each time, that takes up a third of the time at most.
 func (rs *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
 		case <-rs.Context.Done():
 			return
 		case <-changes:
+			begun := time.Now()
 			_ = rs.alone(func() error { // what is wrong is reported
 				rs.loadAlone()
 				return nil
 			})
+			if rs.LastError() != nil && rs.shared.backlog.hasKeys() {
+				wait(rs.Context, rejectedShare*time.Since(begun))
+			}
 		}
 	}
 }

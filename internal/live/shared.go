@@ -44,6 +44,7 @@ type shared struct {
 
 	tally   *tally
 	backlog backlog
+	copies  []storedCopy // by source
 	changed changedKeys
 	pages   pagePaths
 	finder  *find.Index
@@ -101,6 +102,9 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	}
 	l := &shared{
 		following: make(chan struct{}, 1), tally: value.(*tally), finder: find.New(pace.New().Pause),
+	}
+	for range first.versions {
+		l.copies = append(l.copies, newStoredCopy())
 	}
 	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)

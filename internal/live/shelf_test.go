@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -29,7 +30,6 @@ type plainSource struct {
 	reads   int
 	fails   error // of reading
 	changed func()
-	judged  []error
 	// beforeEdit is called at the beginning of an edit.
 	beforeEdit func()
 }
@@ -86,12 +86,6 @@ func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 	<-ctx.Done()
 }
 
-func (s *plainSource) Judge(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.judged = append(s.judged, err)
-}
-
 func (s *plainSource) Writable() error { return nil }
 
 func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit) error {
@@ -139,30 +133,58 @@ func (s *rewritingSource) Rewrite(ctx context.Context, version string, edit rule
 // changingSource knows what has changed, and where its rules stand does not matter.
 type changingSource struct {
 	plainSource
-	changes map[string]*resolver.Rule
-	unknown bool // it does not know
+	changes  map[string]bool
+	keyReads int
+	unknown  bool // it does not know
+	all      func(keys ...string)
+	// afterRead is called at the end of a reading of everything.
+	afterRead func()
 }
 
-func (s *changingSource) ReadChanges(_ context.Context, set func(resolver.Rule),
-	remove func(string)) (string, error) {
+func (s *changingSource) ByKey() bool { return true }
+
+func (s *changingSource) WatchKeys(ctx context.Context, changed func(keys ...string)) {
+	s.mu.Lock()
+	s.all = changed
+	s.changed = func() {
+		s.mu.Lock()
+		keys := slices.Collect(maps.Keys(s.changes))
+		if s.changes = nil; s.unknown {
+			s.unknown, keys = false, nil
+		}
+		s.mu.Unlock()
+		changed(keys...)
+	}
+	s.mu.Unlock()
+	<-ctx.Done()
+}
+
+func (s *changingSource) ReadKeys(_ context.Context, keys []string, set func(resolver.Rule),
+	remove func(string)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unknown {
-		s.unknown = false
-		return "", source.ErrUnknownChanges
-	}
-	for key, rule := range s.changes {
-		if rule == nil {
-			remove(key)
+	s.keyReads++
+	for _, key := range keys {
+		is := func(rule resolver.Rule) bool { return rule.Key == key }
+		if at := slices.IndexFunc(s.rules, is); at >= 0 {
+			rule := s.rules[at]
+			rule.Position.Line = 0
+			set(rule)
 		} else {
-			set(*rule)
+			remove(key)
 		}
 	}
-	if s.fails != nil {
-		return "", s.fails
+	return s.fails
+}
+
+func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	if s.afterRead != nil {
+		defer s.afterRead()
 	}
-	s.changes = nil
-	return s.now(), nil
+	return s.plainSource.Read(ctx, func(rule resolver.Rule) {
+		rule.Position.Line = 0
+		add(rule)
+	})
 }
 
 func (s *changingSource) Rewrite(ctx context.Context, version string, edit rulefile.Edit,
@@ -176,13 +198,13 @@ func (s *changingSource) put(key, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changes == nil {
-		s.changes = map[string]*resolver.Rule{}
+		s.changes = map[string]bool{}
 	}
 	s.rules = slices.DeleteFunc(s.rules, func(rule resolver.Rule) bool { return rule.Key == key })
-	s.changes[key] = nil
+	s.changes[key] = true
 	if value != "" {
 		rule := resolver.Rule{Key: key, Value: value, Position: resolver.Position{Source: s.name}}
-		s.rules, s.changes[key] = append(s.rules, rule), &rule
+		s.rules = append(s.rules, rule)
 	}
 	s.version++
 }
