@@ -47,7 +47,7 @@ func BenchmarkApply(b *testing.B) {
 			if err := rs.events.Provision(rs.Context); err != nil {
 				b.Fatal(err)
 			}
-			first, err := rs.load(b.Context(), nil)
+			first, err := rs.newLoading(b.Context(), nil).load()
 			if err != nil {
 				b.Fatal(err)
 			}

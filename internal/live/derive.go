@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -25,14 +24,13 @@ type candidate struct {
 }
 
 // newCandidate returns a candidate that goes on from what has been read of the sources before.
-func (rs *Ruleset) newCandidate(from *Loaded) *candidate {
-	n := len(rs.Sources)
+func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
 		Ruleset:  from.Ruleset,
-		versions: make([]string, n),
-		expected: make([]source.PlacedExpectations, n),
-		warnings: make([][]resolver.Warning, n),
-	}, wrong: make([]error, n)}
+		versions: make([]string, sources),
+		expected: make([]source.PlacedExpectations, sources),
+		warnings: make([][]resolver.Warning, sources),
+	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
 	copy(next.warnings, from.warnings)
@@ -55,98 +53,124 @@ func (c *candidate) noteRead(i int) {
 }
 
 // derive makes a candidate of the ruleset that serves, by what there is to read of the sources and
-// by an edit, if there is one. The error tells all that is wrong. What is read becomes a part of
-// work, so that it can be left to others.
-func (rs *Ruleset) derive(
-	ctx context.Context, work []unread, e *Edit,
-) (next *candidate, err error) {
-	pause := pace.New().Pause
-	serving := rs.Serving()
-	err = retryWhileWritten(ctx, func() (err error) {
-		next, err = rs.deriveOnce(ctx, serving, work, pause, e)
+// by the edit. The error tells all that is wrong. What is read becomes a part of work, so that it
+// can be left to others.
+func (l *loading) derive(work []unread) (*candidate, error) {
+	l.work, l.serving = work, l.rs.Serving()
+	err := retryWhileWritten(l.ctx, func() error {
+		err := l.deriveOnce()
+		if l.isEmptiedByKey() { // whether it may be decides who reads all of it
+			err = l.deriveOnce()
+		}
 		return err
 	})
 	if errors.Is(err, resolver.ErrMostChanged) {
 		for i := range work {
 			work[i].isStale, work[i].isWhole = true, true
 		}
-		next, err = rs.compile(ctx, rs.servingOptions(pause), serving.Ruleset, e)
+		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
 	}
-	return next, next.check(rs, err)
+	if err == nil {
+		err = l.rs.check(l.next.Ruleset, l.next.expected)
+	}
+	return l.next, err
 }
 
-// deriveOnce is derive where no source is being written.
-func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unread, pause func(),
-	e *Edit) (*candidate, error) {
-	next := rs.newCandidate(serving)
-	whole, inSources := rs.readKeys(ctx, work, next)
-	changes, inSpelling := serving.Ruleset.BySpelling(next.changes)
-	if inSpelling != nil {
-		return next, errors.Join(inSources, inSpelling)
-	}
-	next.changes = changes
-	if e != nil {
-		e.findIn(serving.Ruleset, len(rs.Sources), next.changes)
-		if !slices.Contains(whole, e.into) {
-			next.changes = append(next.changes, e.change(rs.Sources[e.into]))
-		}
-	}
-	var inChanges error
-	if len(next.changes) > 0 {
-		var derived *resolver.Ruleset
-		derived, next.difference, inChanges = serving.Ruleset.With(next.changes)
-		if inChanges == nil {
-			next.Ruleset = derived
-		}
-	}
-	for i := range work {
-		if rs.isEmptied(i, work[i], next) {
-			work[i].isWhole = true
-			return rs.deriveOnce(ctx, serving, work, pause, e)
-		}
-	}
-	next.isByThem = len(whole) == 0
-	if next.isByThem {
-		return next, errors.Join(inSources, inChanges)
-	}
-	inWhole := rs.reread(ctx, whole, next, pause, e)
-	if inWhole == nil && len(next.changes) > 0 {
-		next.difference = resolver.Compare(serving.Ruleset, next.Ruleset, namedKeys)
-	}
-	return next, errors.Join(inSources, inChanges, inWhole)
+// deriveOnce is derive where no source is being written. What is wrong in one stage keeps no later
+// one from telling what is wrong there.
+func (l *loading) deriveOnce() error {
+	l.next, l.whole = newCandidate(l.serving, len(l.sources)), nil
+	return errors.Join(
+		l.readKeys(),    // which says what is to be read as a whole
+		l.nameKeys(),    // as in one change two spellings are one key
+		l.placeEdit(),   // behind what sources hold by now
+		l.makeChanges(), // all at once, as only together they may be right
+		l.readWhole(),   // past the rules with the changes made, as most are as they were
+	)
 }
 
-// readKeys reads what may have changed of sources that are read by key. It returns the sources that
-// are to be read as a whole.
-func (rs *Ruleset) readKeys(
-	ctx context.Context, work []unread, next *candidate,
-) (whole []int, err error) {
+// nameKeys lets each change name the key of the rule that it is of.
+func (l *loading) nameKeys() (err error) {
+	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes)
+	return err
+}
+
+// placeEdit adds the edit to the changes, unless it is made while its source is read as a whole.
+func (l *loading) placeEdit() error {
+	e := l.edit
+	if !e.isOne() {
+		return nil
+	}
+	e.findIn(l.serving.Ruleset, l.next.changes)
+	if !slices.Contains(l.whole, e.at) {
+		l.next.changes = append(l.next.changes, e.change())
+	}
+	return nil
+}
+
+// makeChanges derives the ruleset with the changes.
+func (l *loading) makeChanges() error {
+	if len(l.next.changes) == 0 {
+		return nil
+	}
+	derived, difference, err := l.serving.Ruleset.With(l.next.changes)
+	if err == nil {
+		l.next.Ruleset, l.next.difference = derived, difference
+	}
+	return err
+}
+
+// readWhole reads whole sources past the rules of the candidate.
+func (l *loading) readWhole() error {
+	next := l.next
+	if next.isByThem = len(l.whole) == 0; next.isByThem {
+		return nil
+	}
+	if isLarge(next.Ruleset) {
+		// else what requests leave behind could grow meanwhile: at a swap of a million rules memory grows
+		// by 60 MiB, and by 125 without this
+		runtime.GC()
+	}
+	r := next.Ruleset.Reread()
+	inSources := l.readSources(looking{r}, l.whole)
+	ruleset, difference, inRules := r.Ruleset()
+	if inRules == nil {
+		next.Ruleset, next.difference = ruleset, difference
+	}
+	if inRules == nil && inSources == nil && len(next.changes) > 0 {
+		next.difference = resolver.Compare(l.serving.Ruleset, next.Ruleset, namedKeys)
+	}
+	return errors.Join(inSources, inRules)
+}
+
+// readKeys reads what may have changed of sources that are read by key.
+func (l *loading) readKeys() error {
 	var errs []error
-	for i := range work {
-		what, from := &work[i], rs.Sources[i]
-		changing, byKey := source.ByKey(from)
+	for i := range l.work {
+		what, next := &l.work[i], l.next
+		changing, byKey := source.ByKey(l.sources[i])
 		switch {
 		case !what.isStale:
 			continue
 		case what.isWhole || !byKey:
 			what.isWhole = true
-			whole = append(whole, i)
+			l.whole = append(l.whole, i)
 			continue
 		}
 		next.noteRead(i)
-		changes, err := what.read(ctx, changing, i+1)
+		changes, err := what.read(l.ctx, changing, i+1)
 		if err != nil {
 			next.wrong[i] = err
-			errs = append(errs, unreadError{from, err})
+			errs = append(errs, unreadError{l.sources[i], err})
 			continue
 		}
-		changes = rs.otherThanServing(changes)
+		changes = l.rs.otherThanServing(changes)
 		if what.found = digestOf(changes); len(changes) > 0 {
 			next.versions[i] = versionAfter(next.versions[i], what.found)
 		}
 		next.changes = append(next.changes, changes...)
 	}
-	return whole, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // read returns the changes that the keys may be of, of the n-th source.
@@ -163,37 +187,17 @@ func (u *unread) read(
 	return changes, err
 }
 
-// isEmptied reports whether keys that have been read leave a source without rules. Whether it may
-// be decides who reads it as a whole.
-func (rs *Ruleset) isEmptied(i int, what unread, next *candidate) bool {
-	return what.isStale && !what.isWhole && hasRulesOf(rs.Serving().Ruleset, i) &&
-		!hasRulesOf(next.Ruleset, i)
-}
-
-// reread reads whole sources past the rules of a candidate.
-func (rs *Ruleset) reread(
-	ctx context.Context, whole []int, next *candidate, pause func(), e *Edit,
-) error {
-	if isLarge(next.Ruleset) {
-		// else what requests leave behind could grow meanwhile: at a swap of a million rules memory grows
-		// by 60 MiB, and by 125 without this
-		runtime.GC()
+// isEmptiedByKey reports whether keys that have been read leave a source without rules, which is to
+// be read as a whole then.
+func (l *loading) isEmptiedByKey() (is bool) {
+	for i := range l.work {
+		what := &l.work[i]
+		if what.isStale && !what.isWhole && hasRulesOf(l.serving.Ruleset, i) &&
+			!hasRulesOf(l.next.Ruleset, i) {
+			what.isWhole, is = true, true
+		}
 	}
-	r := next.Ruleset.Reread()
-	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)
-	ruleset, difference, inRules := r.Ruleset()
-	if inRules == nil {
-		next.Ruleset, next.difference = ruleset, difference
-	}
-	return errors.Join(inSources, inRules)
-}
-
-// check lets a candidate pass all expectations, unless its rules are wrong already.
-func (c *candidate) check(rs *Ruleset, wrong error) error {
-	if wrong != nil {
-		return wrong
-	}
-	return rs.check(c.Ruleset, c.expected)
+	return is
 }
 
 // complete completes what is known of rules that are to serve.

@@ -130,7 +130,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				rs := New(Config{
 					Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{from},
 				})
-				first, err := rs.load(t.Context(), nil)
+				first, err := rs.newLoading(t.Context(), nil).load()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,14 +138,17 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}, same: rs.sameAs("a")}
+				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}
 				if tt.isOfRules {
 					e.IfRules = func(string) error { return nil }
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), tt.leave)
 				defer cancel()
 				start := time.Now()
-				_, err = rs.tryAndWriteInTime(ctx, e, from)
+				attempt, err := rs.newEditing(ctx, e)
+				if err == nil {
+					_, err = attempt.tryAndWriteInTime()
+				}
 				if took := time.Since(start); reasonOf(err) != tt.reason || took > tt.took {
 					t.Errorf("%v after %s, want %d", err, took, tt.reason)
 				}

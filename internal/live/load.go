@@ -14,15 +14,42 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
+// loading is a load of rules on its way.
+type loading struct {
+	rs      *Ruleset
+	ctx     context.Context
+	sources []source.Source // the ruleset's, or what stands in for them
+	before  predecessors    // whose place the ruleset takes with its first rules
+	edit    *editing
+	pause   func() // lets requests run; nil for none
+	meter   *meter // nil where nobody is told how far it is
+	next    *candidate
+
+	// of a load that derives
+	serving *Loaded
+	work    []unread // what there is to read of each source
+	whole   []int    // the sources that are read as a whole
+}
+
+// newLoading returns a load of no edit.
+func (rs *Ruleset) newLoading(ctx context.Context, pause func()) *loading {
+	return &loading{
+		rs: rs, ctx: ctx, sources: rs.Sources, pause: pause, edit: noEdit(len(rs.Sources)),
+	}
+}
+
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all
-// that is wrong. pause, if not nil, is called all the way, to let requests run.
-func (rs *Ruleset) load(ctx context.Context, pause func()) (*Loaded, error) {
-	next, err := rs.compile(ctx, rs.servingOptions(pause), nil, nil)
-	if err = next.check(rs, err); err != nil {
+// that is wrong.
+func (l *loading) load() (*Loaded, error) {
+	err := l.compile(l.rs.servingOptions(l.pause), nil)
+	if err == nil {
+		err = l.rs.check(l.next.Ruleset, l.next.expected)
+	}
+	if err != nil {
 		return nil, err
 	}
-	next.complete()
-	return next.Loaded, nil
+	l.next.complete()
+	return l.next.Loaded, nil
 }
 
 // servingOptions are the options of rules that are to serve.
@@ -37,56 +64,49 @@ func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
 // one. It returns the sources' versions, too.
 func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
 	[]string, error) {
-	metered := *rs
-	metered.meter = rs.newMeter(ctx, tell)
+	l := rs.newLoading(ctx, nil)
+	l.meter = newMeter(l, tell)
+	l.pause = l.meter.compiled
 	options, rules := rs.Options, 0
-	options.Pause = metered.meter.compiled
+	options.Pause = l.pause
 	options.Progress = func(done, of int) {
 		if rules > 0 { // else they are being compiled, which looks at all of them, too
-			metered.meter.looked(rules, done, of)
+			l.meter.looked(rules, done, of)
 		}
 	}
-	next, err := metered.compile(ctx, options, nil, nil)
+	err := l.compile(options, nil)
 	if sources, found := rs.withCopies(rs.Sources); err != nil && found {
-		metered.Sources = sources
-		next, err = metered.compile(ctx, options, nil, nil)
+		l.sources = sources
+		err = l.compile(options, nil)
 	}
 	if err == nil {
-		rules = next.Ruleset.Len()
+		rules = l.next.Ruleset.Len()
 	}
-	return next.Ruleset, next.versions, err
+	return l.next.Ruleset, l.next.versions, err
 }
 
-// compile reads all sources, with an edit if there is one, and compiles their rules. Those before,
-// nil for none, are compared with them.
-func (rs *Ruleset) compile(
-	ctx context.Context, options resolver.Options, before *resolver.Ruleset, e *Edit,
-) (next *candidate, err error) {
-	next = rs.newCandidate(&Loaded{})
-	err = retryWhileWritten(ctx, func() error {
+// compile reads all sources and compiles their rules. Those before, nil for none, are compared with
+// them.
+func (l *loading) compile(options resolver.Options, before *resolver.Ruleset) error {
+	l.next = newCandidate(&Loaded{}, len(l.sources))
+	return retryWhileWritten(l.ctx, func() error {
 		compiler, err := resolver.NewCompiler(options)
 		if err != nil {
 			return err
 		}
-		for _, rule := range rs.Rules {
+		for _, rule := range l.rs.Rules {
 			compiler.Add(rule)
 		}
+		all := make([]int, len(l.sources))
+		for i := range all {
+			all[i] = i
+		}
 		to := &compiling{Compiler: compiler, before: before}
-		inSources := rs.readSources(ctx, to, rs.allSources(), next, options.Pause, e)
+		inSources := l.readSources(to, all)
 		var inRules error
-		next.Ruleset, next.difference, inRules = to.Ruleset()
+		l.next.Ruleset, l.next.difference, inRules = to.Ruleset()
 		return errors.Join(inSources, inRules)
 	})
-	return next, err
-}
-
-// allSources are the indexes of all sources.
-func (rs *Ruleset) allSources() []int {
-	all := make([]int, len(rs.Sources))
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // intake takes in the rules of sources.
@@ -158,52 +178,50 @@ func retryWhileWritten(ctx context.Context, read func() error) error {
 	}
 }
 
-// readSources passes all rules of some sources on, in their order, with an edit if there is one,
-// and takes down in next what else it has read. A source that fails before its first rule stays as
-// it was, so that only what is wrong with it is told.
-func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next *candidate,
-	pause func(), e *Edit) error {
+// readSources passes all rules of some sources on, in their order, with the edit, and takes down
+// what else it has read. A source that fails before its first rule stays as it was, so that only
+// what is wrong with it is told.
+func (l *loading) readSources(to intake, which []int) error {
 	var errs []error
-	f := feed{pause: pause, meter: rs.meter}
+	f := feed{pause: l.pause, meter: l.meter}
 	for _, i := range which {
-		from := rs.Sources[i]
 		begin := sync.OnceFunc(func() { to.Source(i + 1) })
 		f.to = func(rule resolver.Rule) {
 			begin()
 			to.Add(rule)
 		}
-		e.beginSource(i)
-		version, err := rs.readSource(ctx, to, i, func(rule resolver.Rule) {
-			if rule, keep := e.replace(i, rule); keep {
+		l.edit.beginSource(i)
+		version, err := l.readSource(to, i, func(rule resolver.Rule) {
+			if rule, keep := l.edit.replace(i, rule); keep {
 				f.add(rule)
 			}
 		})
-		if next.wrong[i] = err; err != nil {
-			errs = append(errs, unreadError{from, err})
+		if l.next.wrong[i] = err; err != nil {
+			errs = append(errs, unreadError{l.sources[i], err})
 		}
-		if rule, ok := e.added(from, i); ok {
+		if rule, ok := l.edit.added(i); ok {
 			f.add(rule)
 		}
-		next.noteReading(from, i, version)
+		l.next.noteReading(l.sources[i], i, version)
 		if err == nil {
 			begin()
-			to.Warn(next.warnings[i]...)
+			to.Warn(l.next.warnings[i]...)
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // readSource passes the rules of the i-th source on, which may have become empty only if it may.
-func (rs *Ruleset) readSource(
-	ctx context.Context, to intake, i int, add func(resolver.Rule),
+func (l *loading) readSource(
+	to intake, i int, add func(resolver.Rule),
 ) (version string, err error) {
 	isEmpty := true
-	version, err = to.Read(ctx, rs.Sources[i], func(rule resolver.Rule) {
+	version, err = to.Read(l.ctx, l.sources[i], func(rule resolver.Rule) {
 		isEmpty = false
 		add(rule)
 	})
 	if err == nil && isEmpty {
-		err = rs.checkEmptied(i)
+		err = l.checkEmptied(i)
 	}
 	if err != nil {
 		return "", err
@@ -265,7 +283,7 @@ func (rs *Ruleset) loadAlone() {
 	if !slices.ContainsFunc(work, isStale) {
 		return // as an edit has read it
 	}
-	next, err := rs.derive(rs.Context, work, nil)
+	next, err := rs.newLoading(rs.Context, pace.New().Pause).derive(work)
 	if rs.Context.Err() != nil {
 		rs.leave(work, nil)
 		return
@@ -374,27 +392,4 @@ func freeMemory(ruleset *resolver.Ruleset) {
 func isLarge(ruleset *resolver.Ruleset) bool {
 	const large = 8 << 20
 	return ruleset.Size() >= large
-}
-
-// SiteOrigin is the origin of what is a path of the site.
-func (rs *Ruleset) SiteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
-
-// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources, as of
-// their last readings. The error lists all that fail.
-func (rs *Ruleset) CheckExpectations(ruleset *resolver.Ruleset) error {
-	var expected []source.PlacedExpectations
-	for _, from := range rs.Sources {
-		expected = append(expected, source.ExpectationsOf(from))
-	}
-	return rs.check(ruleset, expected)
-}
-
-// check lets a ruleset pass the expectations of the handler, and those expected by its sources.
-func (rs *Ruleset) check(ruleset *resolver.Ruleset, expected []source.PlacedExpectations) error {
-	ofHandler := source.PlacedExpectations{Expectations: rs.Expect}
-	errs := []error{ofHandler.Check(ruleset, rs.Options.Origin)}
-	for _, of := range expected {
-		errs = append(errs, of.Check(ruleset, rs.Options.Origin))
-	}
-	return errors.Join(errs...)
 }

@@ -90,11 +90,11 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
 func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loaded, error) {
-	other := *rs
-	other.Sources, other.before = sources, before
-	other.meter = other.startMeter(rs.Context)
 	pacer := pace.Later() // a start is not to wait, but what is asked of the rules later is
-	next, err := other.load(rs.Context, pacer.Pause)
+	l := rs.newLoading(rs.Context, pacer.Pause)
+	l.sources, l.before = sources, before
+	l.meter = startMeter(l)
+	next, err := l.load()
 	pacer.Begin()
 	if err != nil {
 		return nil, err

@@ -1,12 +1,10 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
@@ -16,45 +14,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Config is what a handler of Caddy's configuration wants to serve, and where.
-type Config struct {
-	// Name is the handler's name, empty where it has none.
-	Name string
-	Site Site
-	// Identity is the same for handlers that are configured alike. These share what serves, also over
-	// reloads of the configuration.
-	Identity string
-	// Rules are those of the configuration itself, with their positions.
-	Rules   []resolver.Rule
-	Sources []source.Source
-	// SourceJSON are the sources as the configuration has them.
-	SourceJSON []string
-	Options    resolver.Options
-	Expect     source.Expectations
-	// AnyHost tells that requests can be for any host, as no matcher names one.
-	AnyHost bool
-	// Advertised tells that it will be asked which key leads to a page.
-	Advertised bool
-
-	// Context is that of the configuration.
-	Context caddy.Context
-}
-
-// PublicName is the name by which people and programs call the handler.
-func (c *Config) PublicName() string { return cmp.Or(c.Name, "shortlink") }
-
 // Ruleset is the rules of a handler: it reads and compiles them, lets them serve, and changes them.
 type Ruleset struct {
 	Config
-	logger *zap.Logger
-	events *caddyevents.App
-	shared *shared      // nil before it has started
-	meter  *meter       // of a load that tells how far it is, nil for none
-	before predecessors // whose place it takes, while it loads its first rules
+	reporter
+	shared *shared // nil before it has started
 }
 
 // New returns a ruleset that is not loaded yet.
-func New(config Config) *Ruleset { return &Ruleset{Config: config} }
+func New(config Config) *Ruleset {
+	rs := &Ruleset{Config: config}
+	rs.reporter.of = &rs.Config
+	return rs
+}
 
 // Start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.

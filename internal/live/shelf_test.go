@@ -219,7 +219,7 @@ func serve(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	if err := rs.events.Provision(rs.Context); err != nil {
 		t.Fatal(err)
 	}
-	first, err := rs.load(t.Context(), nil)
+	first, err := rs.newLoading(t.Context(), nil).load()
 	if err != nil {
 		t.Fatal(err)
 	}
