@@ -70,6 +70,9 @@ func (rs *Ruleset) derive(
 		}
 		next, err = rs.compile(ctx, rs.servingOptions(pause), serving.Ruleset, e)
 	}
+	if inRules, are := errors.AsType[resolver.RuleErrors](err); are {
+		rs.locateErrors(next.versions, inRules)
+	}
 	return next, next.check(rs, err)
 }
 
@@ -167,8 +170,28 @@ func (rs *Ruleset) reread(
 	r := next.Ruleset.Reread()
 	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)
 	ruleset, difference, inRules := r.Ruleset()
-	if inRules == nil {
+	switch {
+	case inRules == nil:
 		next.Ruleset, next.difference = ruleset, difference
+	case inRules == resolver.ErrDuplicateKey:
+		return rs.duplicates(ctx, whole, next, pause, e)
+	}
+	return errors.Join(inSources, inRules)
+}
+
+// duplicates reads whole sources once more, to tell which keys stand twice, and where.
+func (rs *Ruleset) duplicates(
+	ctx context.Context, whole []int, next *candidate, pause func(), e *Edit,
+) error {
+	compiler, err := resolver.NewCompiler(rs.Options)
+	if err != nil {
+		return err
+	}
+	to := &compiling{Compiler: compiler}
+	inSources := rs.readSources(ctx, to, whole, next, pause, e)
+	_, _, inRules := to.Ruleset()
+	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
+		inRules = source.ErrBeingWritten // as it was another one a moment ago
 	}
 	return errors.Join(inSources, inRules)
 }

@@ -259,23 +259,8 @@ func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i i
 		return false, nil
 	}
 	next.Ruleset, next.isByThem = placed, false
-	next.placeWarnings()
 	next.difference.Warnings = append(next.difference.Warnings, difference.Warnings...)
 	return true, nil
-}
-
-// placeWarnings lets new warnings name the places at which rules stand by now.
-func (c *candidate) placeWarnings() {
-	for i, w := range c.difference.Warnings {
-		isSame := func(placed resolver.Warning) bool {
-			return placed.Kind == w.Kind && placed.Key == w.Key &&
-				placed.Position.Source == w.Position.Source
-		}
-		all := c.Ruleset.Warnings()
-		if at := slices.IndexFunc(all, isSame); at >= 0 {
-			c.difference.Warnings[i] = all[at]
-		}
-	}
 }
 
 // validate says why an edit is refused that leads to a candidate; wrong is what is wrong with that.
@@ -299,9 +284,8 @@ func (rs *Ruleset) validate(e *Edit, next *candidate, wrong error) error {
 	if e.IfRules != nil && !slices.Equal(next.versions, rs.Serving().versions) {
 		return errReadAnew
 	}
-	if broken := next.difference.Broken; broken > 0 {
-		return refuse(Invalid, "%w",
-			brokenError(broken, next.difference.FirstBroken))
+	if broken := rs.brokenBy(next); broken != nil {
+		return refuse(Invalid, "%w", broken)
 	}
 	return nil
 }

@@ -46,9 +46,9 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap.
+// check returns an error if the rules of a handler break a key that no predecessor had broken, as in a swap.
 // Where there are none, Caddy starts or the site is new, and what can be answered is.
-func (ps predecessors) check(next *resolver.Ruleset) error {
+func (ps predecessors) check(rs *Ruleset, next *Loaded) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
 		before = append(before, p.serving.Ruleset)
@@ -56,7 +56,8 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 	if before == nil {
 		return nil
 	}
-	if count, first := next.Broken(before, namedKeys); count > 0 {
+	if count, first := next.Ruleset.Broken(before, namedKeys); count > 0 {
+		rs.locateErrors(next.versions, first)
 		return brokenError(count, first)
 	}
 	return nil
@@ -95,7 +96,7 @@ func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loa
 	if err != nil {
 		return nil, err
 	}
-	return next, before.check(next.Ruleset)
+	return next, before.check(&other, next)
 }
 
 // continueOutages lets the sources of a handler continue the outages of the same sources of those

@@ -41,10 +41,10 @@ type notice struct {
 	event    string // its name; empty for none
 }
 
-// tell writes notices to the log, and emits their events.
-func (rs *Ruleset) tell(notices []notice) {
+// tell writes notices of what serves to the log, and emits their events.
+func (rs *Ruleset) tell(of *Loaded, notices []notice) {
 	for _, n := range notices {
-		rs.warn(n.warnings)
+		rs.warn(of, n.warnings)
 		if n.message != "" {
 			fields := n.record.fields(zap.Stringers("sources", rs.Sources))
 			rs.logger.Log(n.level, n.message, fields...)
@@ -58,7 +58,7 @@ func (rs *Ruleset) tell(notices []notice) {
 // logLoaded logs the first ruleset of a configuration. It returns what there is to tell once Caddy
 // has started, and holds no more then of what another ruleset will replace.
 func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
-	rs.reportBroken(first.broken)
+	rs.reportBroken(rs.brokenIn(first))
 	loaded := notice{
 		warnings: slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken),
 		level:    zap.InfoLevel,
@@ -69,7 +69,7 @@ func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
 			{"rules", first.Ruleset.Len()},
 		},
 	}
-	rs.tell([]notice{loaded})
+	rs.tell(first, []notice{loaded})
 	later = append(later, notice{record: loaded.record, event: eventLoaded})
 	if last.err != nil {
 		later = append(later, rs.rejected(first.Digest, last))
@@ -177,11 +177,33 @@ func brokenError(n int, first []*resolver.RuleError) error {
 	return errors.Join(errs...)
 }
 
+// brokenBy returns the error of a candidate that breaks keys, nil where it does not.
+func (rs *Ruleset) brokenBy(next *candidate) error {
+	n, first := next.difference.Broken, next.difference.FirstBroken
+	if n == 0 {
+		return nil
+	}
+	rs.locateErrors(next.versions, first)
+	return brokenError(n, first)
+}
+
 // brokenRules are rules that are answered with an error: how many, and the first ones with the
 // reason.
 type brokenRules struct {
 	count int
 	first []*resolver.RuleError
+}
+
+// brokenIn returns the broken rules of what serves, with their places.
+func (rs *Ruleset) brokenIn(of *Loaded) brokenRules {
+	broken := of.broken
+	broken.first = nil
+	for _, err := range of.broken.first {
+		placed := *err
+		broken.first = append(broken.first, &placed)
+	}
+	rs.locateErrors(of.versions, broken.first)
+	return broken
 }
 
 // more is how many there are besides the first ones.
@@ -199,16 +221,16 @@ func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.
-func (rs *Ruleset) warn(warnings []resolver.Warning) {
-	for i, w := range warnings {
-		if i == namedWarnings {
-			rs.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
-			return
-		}
+func (rs *Ruleset) warn(of *Loaded, warnings []resolver.Warning) {
+	named := min(len(warnings), namedWarnings)
+	for _, w := range rs.located(of.versions, warnings[:named]) {
 		rs.logger.Warn(w.Message, append([]zap.Field{
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
 		}, rs.place(w.Position)...)...)
+	}
+	if more := len(warnings) - named; more > 0 {
+		rs.logger.Warn("more warnings are left out", zap.Int("warnings", more))
 	}
 }
 
