@@ -49,6 +49,17 @@ func ReadLent(
 	return from.Read(ctx, add)
 }
 
+// Locating is a [Source] that can say in which line and column a rule stands, where somebody asks:
+// a ruleset that serves has the source alone.
+type Locating interface {
+	Source
+
+	// Locate passes all rules to seen, as [ReadLent] does, if they are still those of version, which
+	// Read has returned. Otherwise it returns false, and what it has passed means nothing. It can be
+	// called at any time, also while Read runs, and changes nothing of what that returns.
+	Locate(ctx context.Context, version string, seen func(resolver.Rule)) (isThere bool)
+}
+
 // Rewriting is a [Writable] that tells what has become of it by an edit, so that nobody has to read
 // it again.
 type Rewriting interface {

@@ -85,11 +85,13 @@ type siblings struct{ signature, expectations []byte }
 func (c *content) rules(
 	ctx context.Context, lends bool, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
-	c.warnings, c.reading.Lends, c.bytesRead = nil, lends, 0
+	c.warnings, c.bytesRead = nil, 0
+	as := c.reading
+	as.Lends = lends
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		c.current = r
-		if wrong = c.parse(r, beside.signature, add); wrong == nil {
+		if wrong = c.parse(r, beside.signature, as, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
 		return c.noteRefusal(r, wrong)
@@ -113,6 +115,23 @@ func (c *content) state(ctx context.Context) string {
 	})
 	c.note(ctx, err)
 	return stateOf(version, err)
+}
+
+// locate passes the rules to seen, if the content is that of a version; see [Locating].
+func (c *content) locate(
+	ctx context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	if c.publicKey != nil {
+		return false // as nothing is read that is not verified
+	}
+	as := c.reading
+	as.Lends = true
+	var wrong error
+	now, err := c.readAll(ctx, c.read, pace.New().Pause, func(r *reading, _ siblings) bool {
+		_, wrong = readAs(r, c.format, as, c.name, "format", seen)
+		return wrong != nil
+	})
+	return err == nil && wrong == nil && now == version
 }
 
 // noteRefusal reports whether content that is wrong need not be read on, and remembers how it
@@ -204,12 +223,14 @@ func (c *content) readSiblings(ctx context.Context) (beside siblings, err error)
 }
 
 // parse reads the rules, to the end of the content if they are right, and verifies the signature.
-func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) error {
+func (c *content) parse(
+	r *reading, signature []byte, as rulefile.Reading, add func(resolver.Rule),
+) error {
 	if c.publicKey == nil {
-		return c.parseRules(r, r, add)
+		return c.parseRules(r, r, as, add)
 	}
 	signed := minisign.NewReader(r)
-	if err := c.parseRules(r, signed, add); err != nil {
+	if err := c.parseRules(r, signed, as, add); err != nil {
 		return err
 	}
 	if !signed.Verify(*c.publicKey, signature) {
@@ -231,9 +252,11 @@ func (c *content) signatureProblem(text []byte) error {
 
 // parseRules reads the rules from signed, which reads from r, to the end of the content if they are
 // right.
-func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
+func (c *content) parseRules(
+	r *reading, signed io.Reader, as rulefile.Reading, add func(resolver.Rule),
+) error {
 	var err error
-	c.warnings, err = readAs(signed, c.format, c.reading, c.name, "format", add)
+	c.warnings, err = readAs(signed, c.format, as, c.name, "format", add)
 	if r.n == 0 && (c.format == rulefile.JSON || !c.allowsEmpty) {
 		return errEmpty(c.format)
 	}

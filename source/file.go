@@ -166,6 +166,13 @@ func (s *File) Size(ctx context.Context) int64 {
 // Done returns how much of the file has been read; see [Measured].
 func (s *File) Done() int64 { return s.content.done() }
 
+// Locate passes the rules with their places, if they have not changed; see [Locating].
+func (s *File) Locate(
+	ctx context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	return s.content.locate(ctx, version, seen)
+}
+
 // Warnings returns what the last reading has to warn of; see [Warner].
 func (s *File) Warnings() []resolver.Warning { return s.content.warnings }
 
@@ -303,4 +310,5 @@ var (
 	_ Measured              = (*File)(nil)
 	_ Emptiable             = (*File)(nil)
 	_ Continuing            = (*File)(nil)
+	_ Locating              = (*File)(nil)
 )

@@ -150,6 +150,13 @@ func (s *Storage) read(
 	return version, err
 }
 
+// Locate passes the rules with their places, if they have not changed; see [Locating].
+func (s *Storage) Locate(
+	ctx context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	return s.content.locate(ctx, version, seen)
+}
+
 // Warnings returns what the last reading has to warn of; see [Warner].
 func (s *Storage) Warnings() []resolver.Warning { return s.content.warnings }
 
@@ -300,5 +307,6 @@ var (
 	_ Warner                = (*Storage)(nil)
 	_ Emptiable             = (*Storage)(nil)
 	_ Continuing            = (*Storage)(nil)
+	_ Locating              = (*Storage)(nil)
 	_ Rewriting             = (*Storage)(nil)
 )

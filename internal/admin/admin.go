@@ -213,7 +213,9 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 		return client.Refuse(http.StatusBadRequest,
 			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome := show.OutcomeOf(h.Serving().Ruleset, show.Ask(target, h.SiteOrigin()), true)
+	serving := h.Serving()
+	outcome := show.OutcomeOf(serving.Ruleset, show.Ask(target, h.SiteOrigin()), true)
+	h.LocateExplained(r.Context(), serving, outcome.Explanation)
 	return writeJSON(w, outcome)
 }
 

@@ -70,6 +70,9 @@ func (l *loading) derive(work []unread) (*candidate, error) {
 		}
 		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
 	}
+	if inRules, are := errors.AsType[resolver.RuleErrors](err); are {
+		l.rs.locateErrors(l.next.versions, inRules)
+	}
 	if err == nil {
 		err = l.rs.check(l.next.Ruleset, l.next.expected)
 	}
@@ -134,11 +137,29 @@ func (l *loading) readWhole() error {
 	r := next.Ruleset.Reread()
 	inSources := l.readSources(looking{r}, l.whole)
 	ruleset, difference, inRules := r.Ruleset()
-	if inRules == nil {
+	switch {
+	case inRules == nil:
 		next.Ruleset, next.difference = ruleset, difference
+	case inRules == resolver.ErrDuplicateKey:
+		return l.duplicates()
 	}
 	if inRules == nil && inSources == nil && len(next.changes) > 0 {
 		next.difference = resolver.Compare(l.serving.Ruleset, next.Ruleset, namedKeys)
+	}
+	return errors.Join(inSources, inRules)
+}
+
+// duplicates reads the whole sources once more, to tell which keys stand twice, and where.
+func (l *loading) duplicates() error {
+	compiler, err := resolver.NewCompiler(l.rs.Options)
+	if err != nil {
+		return err
+	}
+	to := &compiling{Compiler: compiler}
+	inSources := l.readSources(to, l.whole)
+	_, _, inRules := to.Ruleset()
+	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
+		inRules = source.ErrBeingWritten // as it was another one a moment ago
 	}
 	return errors.Join(inSources, inRules)
 }

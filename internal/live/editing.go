@@ -220,23 +220,8 @@ func (c *candidate) rewrite(
 		return false, nil
 	}
 	c.Ruleset, c.isByThem = placed, false
-	c.placeWarnings()
 	c.difference.Warnings = append(c.difference.Warnings, difference.Warnings...)
 	return true, nil
-}
-
-// placeWarnings lets new warnings name the places at which rules stand by now.
-func (c *candidate) placeWarnings() {
-	for i, w := range c.difference.Warnings {
-		isSame := func(placed resolver.Warning) bool {
-			return placed.Kind == w.Kind && placed.Key == w.Key &&
-				placed.Position.Source == w.Position.Source
-		}
-		all := c.Ruleset.Warnings()
-		if at := slices.IndexFunc(all, isSame); at >= 0 {
-			c.difference.Warnings[i] = all[at]
-		}
-	}
 }
 
 // validate says why an edit is refused that leads to a candidate; wrong is what is wrong with that.
@@ -260,9 +245,8 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	if e.IfRules != nil && !slices.Equal(next.versions, e.rs.Serving().versions) {
 		return errReadAnew
 	}
-	if broken := next.difference.Broken; broken > 0 {
-		return refuse(Invalid, "%w",
-			brokenError(broken, next.difference.FirstBroken))
+	if broken := e.rs.brokenBy(next); broken != nil {
+		return refuse(Invalid, "%w", broken)
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ func (l *loading) load() (*Loaded, error) {
 // servingOptions are the options of rules that are to serve.
 func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
 	options := rs.Options
-	options.Digest, options.Reverse, options.Pause = true, rs.Advertised, pause
+	options.NoLines, options.Digest, options.Reverse = true, true, rs.Advertised
+	options.Pause = pause
 	return options
 }
 
@@ -288,8 +289,8 @@ func (rs *Ruleset) loadAlone() {
 		rs.leave(work, nil)
 		return
 	}
-	if err == nil && next.difference.Broken > 0 {
-		err = brokenError(next.difference.Broken, next.difference.FirstBroken)
+	if err == nil {
+		err = rs.brokenBy(next)
 	}
 	if err != nil {
 		rs.leave(work, next)

@@ -46,9 +46,9 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap.
-// Where there are none, Caddy starts or the site is new, and what can be answered is.
-func (ps predecessors) check(next *resolver.Ruleset) error {
+// check returns an error if the rules of a handler break a key that no predecessor had broken, as
+// in a swap. Where there are none, Caddy starts or the site is new, and what can be answered is.
+func (ps predecessors) check(of *Config, next *Loaded) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
 		before = append(before, p.serving.Ruleset)
@@ -56,7 +56,8 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 	if before == nil {
 		return nil
 	}
-	if count, first := next.Broken(before, namedKeys); count > 0 {
+	if count, first := next.Ruleset.Broken(before, namedKeys); count > 0 {
+		of.locateErrors(next.versions, first)
 		return brokenError(count, first)
 	}
 	return nil
@@ -99,7 +100,7 @@ func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loa
 	if err != nil {
 		return nil, err
 	}
-	return next, before.check(next.Ruleset)
+	return next, before.check(&rs.Config, next)
 }
 
 // continueOutages lets the sources of a handler continue the outages of the same sources of those

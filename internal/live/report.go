@@ -48,10 +48,10 @@ type reporter struct {
 	events *caddyevents.App
 }
 
-// tell writes notices to the log, and emits their events.
-func (r *reporter) tell(notices []notice) {
+// tell writes notices of what serves to the log, and emits their events.
+func (r *reporter) tell(serving *Loaded, notices []notice) {
 	for _, n := range notices {
-		r.warn(n.warnings)
+		r.warn(serving, n.warnings)
 		if n.message != "" {
 			fields := n.record.fields(zap.Stringers("sources", r.of.Sources))
 			r.logger.Log(n.level, n.message, fields...)
@@ -65,7 +65,7 @@ func (r *reporter) tell(notices []notice) {
 // logLoaded logs the first ruleset of a configuration. It returns what there is to tell once Caddy
 // has started, and holds no more then of what another ruleset will replace.
 func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
-	r.reportBroken(first.broken)
+	r.reportBroken(r.of.brokenIn(first))
 	loaded := notice{
 		warnings: slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken),
 		level:    zap.InfoLevel,
@@ -76,7 +76,7 @@ func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
 			{"rules", first.Ruleset.Len()},
 		},
 	}
-	r.tell([]notice{loaded})
+	r.tell(first, []notice{loaded})
 	later = append(later, notice{record: loaded.record, event: eventLoaded})
 	if last.err != nil {
 		later = append(later, r.rejected(first.Digest, last))
@@ -184,11 +184,33 @@ func brokenError(n int, first []*resolver.RuleError) error {
 	return errors.Join(errs...)
 }
 
+// brokenBy returns the error of a candidate that breaks keys, nil where it does not.
+func (c *Config) brokenBy(next *candidate) error {
+	n, first := next.difference.Broken, next.difference.FirstBroken
+	if n == 0 {
+		return nil
+	}
+	c.locateErrors(next.versions, first)
+	return brokenError(n, first)
+}
+
 // brokenRules are rules that are answered with an error: how many, and the first ones with the
 // reason.
 type brokenRules struct {
 	count int
 	first []*resolver.RuleError
+}
+
+// brokenIn returns the broken rules of what serves, with their places.
+func (c *Config) brokenIn(of *Loaded) brokenRules {
+	broken := of.broken
+	broken.first = nil
+	for _, err := range of.broken.first {
+		placed := *err
+		broken.first = append(broken.first, &placed)
+	}
+	c.locateErrors(of.versions, broken.first)
+	return broken
 }
 
 // more is how many there are besides the first ones.
@@ -206,16 +228,16 @@ func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.
-func (r *reporter) warn(warnings []resolver.Warning) {
-	for i, w := range warnings {
-		if i == namedWarnings {
-			r.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
-			return
-		}
+func (r *reporter) warn(serving *Loaded, warnings []resolver.Warning) {
+	named := min(len(warnings), namedWarnings)
+	for _, w := range r.of.located(serving.versions, warnings[:named]) {
 		r.logger.Warn(w.Message, append([]zap.Field{
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
 		}, r.place(w.Position)...)...)
+	}
+	if more := len(warnings) - named; more > 0 {
+		r.logger.Warn("more warnings are left out", zap.Int("warnings", more))
 	}
 }
 

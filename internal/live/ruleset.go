@@ -62,14 +62,14 @@ func (rs *Ruleset) Start() (err error) {
 	rs.shared = value.(*shared)
 	if adopted {
 		rs.logger.Debug("the rules of the configuration before serve on")
-		if err := before.check(rs.Serving().Ruleset); err != nil {
+		if err := before.check(&rs.Config, rs.Serving()); err != nil {
 			return err // another site's handler has this configuration, too
 		}
 	}
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.ConfigurationWarnings(rs.Serving().Ruleset))
+	rs.warn(rs.Serving(), rs.ConfigurationWarnings(rs.Serving().Ruleset))
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
@@ -163,7 +163,7 @@ func (rs *Ruleset) Suggest(path string, most int) []string {
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
-	rs.tell(later)
+	rs.tell(rs.Serving(), later)
 	if len(rs.Sources) == 0 {
 		return
 	}

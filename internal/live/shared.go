@@ -48,6 +48,8 @@ type shared struct {
 	changed changedKeys
 	pages   pagePaths
 	finder  *find.Index
+	// locating holds a value while places of rules are looked up.
+	locating chan struct{}
 
 	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
 	notices []notice   // of the load that is under way
@@ -101,7 +103,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		return nil, err
 	}
 	l := &shared{
-		following: make(chan struct{}, 1), tally: value.(*tally), finder: find.New(pace.New().Pause),
+		following: make(chan struct{}, 1), locating: make(chan struct{}, 1), tally: value.(*tally), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
 		l.copies = append(l.copies, newStoredCopy())
