@@ -46,8 +46,8 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// check returns an error if the rules of a handler break a key that no predecessor had broken, as in a swap.
-// Where there are none, Caddy starts or the site is new, and what can be answered is.
+// check returns an error if the rules of a handler break a key that no predecessor had broken, as
+// in a swap. Where there are none, Caddy starts or the site is new, and what can be answered is.
 func (ps predecessors) check(rs *Ruleset, next *Loaded) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
