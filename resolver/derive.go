@@ -36,7 +36,7 @@ type derivation struct {
 	// rewarned are the keys, as they are written, whose rules are warned of anew, replaced those of
 	// rules that do not serve any more as they did.
 	rewarned, replaced map[string]bool
-	keptOfChains       int // warnings of the group that are those of before
+	keptOfChains       int // warnings of chains that are those of before
 }
 
 // derive makes the ruleset.
@@ -61,7 +61,7 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	}
 	err := d.checkRules()
 	if err == nil {
-		d.compileChains()
+		d.finishChains()
 		err = d.checkRules()
 	}
 	switch {

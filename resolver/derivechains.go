@@ -52,9 +52,9 @@ func (d *derivation) concernsChains() bool {
 	return d.inTemplates || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
 }
 
-// compileChains follows the chains, if one may lead elsewhere, and warns of what depends on all
+// finishChains follows the chains, if one may lead elsewhere, and warns of what depends on all
 // rules: of those that have changed alone.
-func (d *derivation) compileChains() {
+func (d *derivation) finishChains() {
 	c := d.c
 	kept := slices.DeleteFunc(slices.Clone(d.before.warnings.groups[ofChains]), d.isObsolete)
 	c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)

@@ -34,8 +34,8 @@ func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 	return following
 }
 
-// keysBelow are the first two keys below a path, in the order of [options.compareRules], and the rules
-// whose chains end at the path.
+// keysBelow are the first two keys below a path, in the order of [options.compareRules], and the
+// rules whose chains end at the path.
 type keysBelow struct {
 	ends          []int
 	first, second keyBelow

@@ -30,7 +30,8 @@ func (c *Compiler) internal(at ref) *internalRule {
 }
 
 // internalInOrder gives the rules with internal redirects that serve, with their indexes, in the
-// order of [options.compareRules]: what chains lead to does not depend on the order in which rules came.
+// order of [options.compareRules]: what chains lead to does not depend on the order in which rules
+// came.
 func (c *Compiler) internalInOrder() iter.Seq2[int, *internalRule] {
 	return func(yield func(int, *internalRule) bool) {
 		for _, i := range c.inOrder {

@@ -45,7 +45,7 @@ type Position struct {
 	Line, Column int
 }
 
-// Compare puts positions in the order of the names of their sources, and then of their places there.
+// Compare puts positions in the order of the names of their sources, and of their places there.
 func (p Position) Compare(other Position) int {
 	return cmp.Or(cmp.Compare(p.Source, other.Source), cmp.Compare(p.Line, other.Line),
 		cmp.Compare(p.Column, other.Column))

@@ -29,7 +29,7 @@ type Ruleset struct {
 
 	// What deriving another ruleset needs; see [Compiler] for the first ones.
 	extent
-	// internal are the slots of the rules with internal redirects, in the order of [options.compareRules].
+	// internal are the slots of the rules with internal redirects, in the order of compareRules.
 	internal []int32
 	concerns *concerns
 	// taken is how many slots are not empty, gone how many bytes of records nothing refers to.

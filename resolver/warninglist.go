@@ -117,9 +117,11 @@ func (o *options) compareRanked(a, b rankedRule) int {
 }
 
 // compareRules puts rules in the order of their sources and of their places there, and those
-// without a place in that of their keys.
+// without a place, or all where lines do not count, in that of their keys.
 func (o *options) compareRules(a Rule, aRank int, b Rule, bRank int) int {
-	a, b = o.placed(a), o.placed(b)
-	return cmp.Or(cmp.Compare(aRank, bRank), comparePlaces(a.Position, b.Position),
-		cmp.Compare(a.Key, b.Key))
+	byPlace := 0
+	if !o.noLines {
+		byPlace = comparePlaces(a.Position, b.Position)
+	}
+	return cmp.Or(cmp.Compare(aRank, bRank), byPlace, cmp.Compare(a.Key, b.Key))
 }

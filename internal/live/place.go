@@ -42,8 +42,8 @@ func (rs *Ruleset) LocateExplained(
 	rs.Locate(ctx, serving, rules...)
 }
 
-// locateErrors completes the positions of rules that are wrong in what has been read of the sources,
-// and puts the errors into the order of their places.
+// locateErrors completes the positions of rules that are wrong in what has been read of the
+// sources, and puts the errors into the order of their places.
 func (c *Config) locateErrors(versions []string, errs []*resolver.RuleError) {
 	wanted := wantedPlaces{}
 	for _, err := range errs {

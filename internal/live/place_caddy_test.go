@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"aead.dev/minisign"
@@ -167,5 +169,28 @@ func TestRefusedRulesAreNamedWithTheLinesWhereTheyStandNow(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("the file is refused with %s, want %s", said, want)
 		}
+	}
+}
+
+func TestAPlaceIsLookedUpWhileRulesAreLoaded(t *testing.T) {
+	s, path := serveLinks(t, "links.json", `{"a": "https://a.example"}`)
+	var reloads sync.WaitGroup
+	reloads.Go(func() {
+		for i := range 20 {
+			content := strings.Repeat("\n", i) + `{"a": "https://a.example"}`
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Error(err)
+			}
+			s.Ask(t, "POST", "links/reload", "")
+		}
+	})
+	for range 50 {
+		if got := placeOf(t, s, "/a"); !strings.HasPrefix(got, "links.json") {
+			t.Errorf("the rule stands in %s", got)
+		}
+	}
+	reloads.Wait()
+	if got := placeOf(t, s, "/a"); got != "links.json:20:2" {
+		t.Errorf("the rule stands in %s in the end", got)
 	}
 }

@@ -103,7 +103,8 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		return nil, err
 	}
 	l := &shared{
-		following: make(chan struct{}, 1), locating: make(chan struct{}, 1), tally: value.(*tally), finder: find.New(pace.New().Pause),
+		following: make(chan struct{}, 1), locating: make(chan struct{}, 1),
+		tally: value.(*tally), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
 		l.copies = append(l.copies, newStoredCopy())
