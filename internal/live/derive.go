@@ -67,8 +67,10 @@ func (rs *Ruleset) derive(
 		return err
 	})
 	if errors.Is(err, resolver.ErrMostChanged) {
-		for i := range work {
-			work[i].isStale, work[i].isWhole = true, true
+		for i := range work { // who polls a source would take what is read now for known
+			if _, byKey := source.ByKey(rs.Sources[i]); !byKey {
+				work[i].isStale, work[i].isWhole = true, true
+			}
 		}
 		next, err = rs.compile(ctx, rs.servingOptions(pause), serving.Ruleset, e)
 	}
@@ -166,8 +168,9 @@ func (u *unread) read(
 // isEmptied reports whether keys that have been read leave a source without rules. Whether it may
 // be decides who reads it as a whole.
 func (rs *Ruleset) isEmptied(i int, what unread, next *candidate) bool {
-	return what.isStale && !what.isWhole && hasRulesOf(rs.Serving().Ruleset, i) &&
-		!hasRulesOf(next.Ruleset, i)
+	isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
+	return what.isStale && !what.isWhole && slices.ContainsFunc(next.changes, isRemoval) &&
+		hasRulesOf(rs.Serving().Ruleset, i) && !hasRulesOf(next.Ruleset, i)
 }
 
 // reread reads whole sources past the rules of a candidate.

@@ -51,6 +51,8 @@ type Ruleset struct {
 	shared *shared      // nil before it has started
 	meter  *meter       // of a load that tells how far it is, nil for none
 	before predecessors // whose place it takes, while it loads its first rules
+	// lasting ends some time after the configuration; nil before that has started.
+	lasting context.Context
 }
 
 // New returns a ruleset that is not loaded yet.
@@ -103,6 +105,7 @@ func (rs *Ruleset) Start() (err error) {
 	}
 	configured.Store(rs, nil)
 	onceStarted(rs.events, func() {
+		rs.outlive()
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
@@ -222,7 +225,6 @@ func (rs *Ruleset) watch() <-chan struct{} {
 	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
 		if copied, ok := from.(source.Copied); ok {
-			raise(rs.shared.copies[i].due)
 			go rs.keepCopy(i, copied)
 		}
 		if changing, byKey := source.ByKey(from); byKey {
