@@ -117,23 +117,12 @@ func (e *edge) update(ctx context.Context) {
 	keys := e.pending // what is heard from now on is read the next time
 	e.pending = make(map[string]bool)
 	e.changes++
-	rules := e.rules
-	if rules == nil || e.judge != nil { // which may refuse the changes
-		rules = make(map[string]string)
-		maps.Copy(rules, e.rules)
-	}
+	rules := make(map[string]string)
+	maps.Copy(rules, e.rules)
 	e.mu.Unlock()
-	var found []func()
 	err := e.source.ReadKeys(ctx, slices.Sorted(maps.Keys(keys)),
-		func(rule resolver.Rule) { found = append(found, func() { rules[rule.Key] = rule.Value }) },
-		func(key string) { found = append(found, func() { delete(rules, key) }) })
-	e.mu.Lock()
-	for _, change := range found {
-		if err == nil {
-			change()
-		}
-	}
-	e.mu.Unlock()
+		func(rule resolver.Rule) { rules[rule.Key] = rule.Value },
+		func(key string) { delete(rules, key) })
 	if err == nil && len(rules) == 0 { // whether that may be is decided when all is read
 		_, err = e.source.Read(ctx, func(resolver.Rule) {})
 	}
