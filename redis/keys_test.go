@@ -7,12 +7,14 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -352,6 +354,47 @@ func TestWhatIsWrittenWhileKeysAreReadIsServed(t *testing.T) {
 	server.inDatabase(t, 1).do(t, "flushdb") // so that everything is read
 	e.until(t, "the reading", 5*time.Second, func(e *edge) bool { return e.comparisons == 2 })
 	e.untilLike(t, server, 5*time.Second)
+}
+
+// repeater lets SCAN give each key twice: with the page, and with the next one.
+type repeater struct {
+	meddler
+	last []string
+}
+
+func (r *repeater) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		err := next(ctx, cmd)
+		if scan, is := cmd.(*goredis.ScanCmd); is && err == nil {
+			page, cursor := scan.Val()
+			scan.SetVal(slices.Concat(page, r.last, page[:len(page)/2]), cursor)
+			r.last = page
+		}
+		return err
+	}
+}
+
+func TestKeysThatScanGivesTwiceAreReadOnce(t *testing.T) {
+	server := startServer(t)
+	server.fillKeys(t, 2500)
+	e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+	e.source.server.client.(*goredis.Client).AddHook(new(repeater))
+	read := func() (rules int, err error) {
+		_, err = e.source.Read(t.Context(), func(resolver.Rule) { rules++ })
+		return rules, err
+	}
+	if rules, err := read(); rules != 2500 || err != nil {
+		t.Errorf("2500 keys are %d rules, %v", rules, err)
+	}
+	server.do(t, "del", "links:key-0000001")
+	if rules, err := read(); rules != 2499 || err != nil {
+		t.Errorf("2499 keys are %d rules, %v", rules, err)
+	}
+	server.do(t, "set", "links:bad", "{")
+	_, err := read()
+	if bad, is := errors.AsType[rulefile.Errors](err); !is || len(bad) != 1 {
+		t.Errorf("a bad value is told as %v", err)
+	}
 }
 
 func TestWhatChangedBeforeKeysAreWatchedIsRead(t *testing.T) {

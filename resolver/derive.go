@@ -10,6 +10,11 @@ import (
 //
 //	changes -> keys, each with the rules that sources have for it -> slots and records
 //	        -> chains, if one may lead elsewhere -> warnings, digest, difference
+//
+//	           slots, in pages           records, in an arena
+//	before -> | p0 | p1 | p2 |          | chunk | chunk |
+//	next   -> the same, p2 with         | the same      | behind |
+//	          one other slot
 type derivation struct {
 	before *Ruleset
 	// changes are the last ones of each key; literal are the canonical keys of those without

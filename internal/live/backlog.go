@@ -27,8 +27,9 @@ type unread struct {
 	// keys are those that have to be read, of a [source.Changing].
 	keys map[string]struct{}
 	// found is what it was found to hold otherwise than what serves, in a form that is equal for equal
-	// findings. So what has been rejected is not found again and again.
-	found string
+	// findings; isRejected tells that this has been rejected, so that it is not found again and again.
+	found      string
+	isRejected bool
 }
 
 // maxKeys is how many keys are to be read one by one. With more, reading everything costs about as
@@ -49,6 +50,7 @@ func (u *unread) add(more unread) {
 	u.isStale = u.isStale || more.isStale
 	u.isWhole = u.isWhole || more.isWhole
 	if more.found != "" {
+		u.isRejected = more.isRejected || u.isRejected && u.found == more.found
 		u.found = more.found
 	}
 	if u.keys == nil {
@@ -102,18 +104,25 @@ func (b *backlog) beginComparison(i int) {
 }
 
 // endComparison adds what a comparison has found. It reports whether there is anything to do that
-// has not been tried before: also where nothing is found any more in what was rejected.
+// has not been rejected before: also where nothing is found any more in what was rejected.
 func (b *backlog) endComparison(i int, found unread) (isNew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	one := b.of(i)
-	isNew = found.isStale || one.isStale
-	if one.isStale && one.found == found.found {
-		isNew = false
-	}
+	isKnown := one.isRejected && one.found == found.found
+	isNew = (found.isStale || one.isStale) && !isKnown
 	one.isCompared = false
 	one.add(found)
 	return isNew
+}
+
+// dropComparison takes down that a comparison has found out nothing.
+func (b *backlog) dropComparison(i int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.of(i)
+	one.add(unread{isWhole: one.isCompared})
+	one.isCompared = false
 }
 
 // hasKeys reports whether there are keys to be read.

@@ -28,14 +28,20 @@ func (rs *Ruleset) watchKeys(i int, from source.Changing, tell func()) {
 		tell()
 	})
 	go func() {
+		var again <-chan time.Time
 		for {
 			select {
 			case <-rs.Context.Done():
 				return
 			case <-doubts:
-				if rs.compare(i, from) {
-					tell()
-				}
+			case <-again:
+			}
+			again = nil
+			switch isNew, isOut := rs.compare(i, from); {
+			case isOut:
+				again = time.After(grace)
+			case isNew:
+				tell()
 			}
 		}
 	}()
@@ -51,20 +57,19 @@ func raise(happened chan<- struct{}) {
 
 // compare reads all rules of a source past those that serve, while edits and loads go on. What
 // differs is pending then, and read by key: meanwhile it may have changed again. It reports whether
-// there is anything new.
-func (rs *Ruleset) compare(i int, from source.Changing) (isNew bool) {
+// there is anything new, and whether the source is out, though not for long yet.
+func (rs *Ruleset) compare(i int, from source.Changing) (isNew, isOut bool) {
 	_ = rs.alone(func() error { // or rules could be swapped in that were read before there was news
 		rs.shared.backlog.beginComparison(i)
 		return nil
 	})
 	found, err := rs.differing(i, from)
-	switch {
-	case rs.Context.Err() != nil:
-		return false
-	case err != nil && isShort(source.OutageOf(from)):
-		found = unread{isWhole: true} // until the source says that it can be read again
+	isOut = err != nil && isShort(source.OutageOf(from))
+	if isOut || rs.Context.Err() != nil {
+		rs.shared.backlog.dropComparison(i)
+		return false, isOut
 	}
-	return rs.shared.backlog.endComparison(i, found)
+	return rs.shared.backlog.endComparison(i, found), false
 }
 
 // isShort reports whether an outage has hardly begun.

@@ -1,11 +1,14 @@
 package live
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -129,4 +132,107 @@ func TestAKeyThatIsDeletedWhileAllIsReadAndNobodyListensIsNotServed(t *testing.T
 			})
 		})
 	}
+}
+
+func TestAChangeThatAConfigurationHasNotReadIsReadByTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &changingSource{}
+		s.set("a", one)
+		old, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		ending, end := context.WithCancel(t.Context())
+		next := *old
+		next.Context = caddy.Context{Context: ending}
+		go next.follow(next.watch())
+		synctest.Wait()
+		s.afterKeys = end
+		s.set("a", two)
+		s.sayAll()
+		s.afterKeys = nil
+		old.wantServed(t, "a", one)
+		next.Context = caddy.Context{Context: t.Context()}
+		go next.follow(next.watch())
+		synctest.Wait()
+		s.sayAll()
+		old.wantServed(t, "a", two)
+	})
+}
+
+// outSource is a changingSource that can be out.
+type outSource struct {
+	changingSource
+	reach source.Reachability
+}
+
+func (s *outSource) Outage() *source.Outage { return s.reach.Outage() }
+
+func (s *outSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	version, err := s.changingSource.Read(ctx, add)
+	if err != nil {
+		s.reach.Fail(err)
+	} else {
+		s.reach.Succeed()
+	}
+	return version, err
+}
+
+func TestAnOutageIsRejectedWhenItHasLasted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(outSource)
+		s.set("a", one)
+		rs, logs := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		s.fails = errors.New("connection refused")
+		s.sayAll()
+		if rs.LastError() != nil {
+			t.Errorf("it is rejected at once: %v", rs.LastError())
+		}
+		time.Sleep(grace)
+		synctest.Wait()
+		if rs.LastError() == nil {
+			t.Error("it is not rejected though the outage lasts")
+		}
+		s.sayAll()
+		time.Sleep(2 * grace)
+		if n := rejections(logs); n != 1 {
+			t.Errorf("%d rejections are told of", n)
+		}
+		s.fails = nil
+		s.set("a", two)
+		s.sayAll()
+		rs.wantServed(t, "a", two)
+		if rs.LastError() != nil {
+			t.Error(rs.LastError())
+		}
+	})
+}
+
+func TestWhileAFileWithOtherRulesIsRejectedKeysAreReadByThemselves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file, s := &plainSource{name: "file"}, &changingSource{}
+		s.set("a", one)
+		file.set("f", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{file, s}})
+		synctest.Wait()
+		rules := []string{"broken", "/broken"}
+		for i := range 2000 {
+			rules = append(rules, fmt.Sprint("f", i), one)
+		}
+		file.set(rules...)
+		file.tell()
+		if rs.LastError() == nil {
+			t.Fatal("nothing is rejected")
+		}
+		reads := s.reads
+		s.put("a", two)
+		s.tell()
+		s.put("a", three)
+		s.tell()
+		file.set("f", two)
+		file.tell()
+		rs.wantServed(t, "a", three, "f", two)
+		if s.reads-reads > 2 || s.keyReads != 3 {
+			t.Errorf("all was read %d times, and keys %d times", s.reads-reads, s.keyReads)
+		}
+	})
 }

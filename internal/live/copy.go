@@ -23,41 +23,64 @@ const (
 	copyPause = time.Minute
 	// copyShare is how many times as long as making a copy the pause is that follows it.
 	copyShare = 100
+	// lastCopy is how long after the end of a configuration copies may be stored.
+	lastCopy = 10 * time.Second
 )
+
+// copyVersion is the version of rules that come from a stored copy.
+const copyVersion = "stored copy"
 
 // storedCopy is what is known of the copy in Caddy's storage of a [source.Copied]'s rules.
 type storedCopy struct {
 	due     chan struct{} // holds a value when other rules serve, perhaps
-	mu      *sync.Mutex
-	version *string // of what has been stored last
+	mu      sync.Mutex    // held by the one who stores it
+	version string        // of what has been stored last
 }
 
-func newStoredCopy() storedCopy {
-	return storedCopy{make(chan struct{}, 1), new(sync.Mutex), new(string)}
+// outlive lets copies be stored for a while when the configuration has ended.
+func (rs *Ruleset) outlive() {
+	lasting, end := context.WithCancel(context.WithoutCancel(rs.Context))
+	context.AfterFunc(rs.Context, func() { time.AfterFunc(lastCopy, end) })
+	rs.lasting = lasting
 }
 
-// keepCopy keeps the copy of the i-th source up to date until the configuration is unloaded, and
-// then stores what is left.
+// keepCopy keeps the copy of the i-th source up to date until the configuration ends. What is left
+// then is stored by who follows the source next, or by storeLastCopies.
 func (rs *Ruleset) keepCopy(i int, of source.Copied) {
-	copied, ctx := rs.shared.copies[i], context.WithoutCancel(rs.Context)
-	for {
+	copied := rs.shared.copies[i]
+	for raise(copied.due); ; {
 		select {
 		case <-rs.Context.Done():
-			select {
-			case <-copied.due:
-				rs.storeCopy(ctx, i, of)
-			default:
-			}
 			return
 		case <-copied.due:
 		}
 		// no longer than that where the storage's clock is ahead
-		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(ctx, of).Add(copyPause))))
+		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(rs.lasting, of).Add(copyPause))))
+		if rs.Context.Err() != nil {
+			return
+		}
 		begun := time.Now()
-		if !rs.storeCopy(ctx, i, of) && rs.Context.Err() == nil {
+		if !rs.storeCopy(i, of) {
 			raise(copied.due)
 		}
 		wait(rs.Context, max(copyPause, copyShare*time.Since(begun)))
+	}
+}
+
+// storeLastCopies stores what is left to be stored when nobody follows the sources any more.
+func (rs *Ruleset) storeLastCopies() {
+	stored := make(chan struct{})
+	go func() {
+		defer close(stored)
+		for i, from := range rs.Sources {
+			if of, is := from.(source.Copied); is {
+				rs.storeCopy(i, of)
+			}
+		}
+	}()
+	select {
+	case <-stored:
+	case <-rs.lasting.Done():
 	}
 }
 
@@ -71,8 +94,8 @@ func (rs *Ruleset) copyTime(ctx context.Context, of source.Copied) time.Time {
 }
 
 // storeCopy stores the rules of the i-th source that serve, and reports whether they are stored.
-func (rs *Ruleset) storeCopy(ctx context.Context, i int, of source.Copied) (isStored bool) {
-	err := rs.tryToStoreCopy(ctx, i, of)
+func (rs *Ruleset) storeCopy(i int, of source.Copied) (isStored bool) {
+	err := rs.tryToStoreCopy(i, of)
 	if err != nil {
 		rs.logger.Error("storing a copy of the rules of a source failed",
 			zap.Stringer("source", of), zap.Error(err))
@@ -81,12 +104,13 @@ func (rs *Ruleset) storeCopy(ctx context.Context, i int, of source.Copied) (isSt
 }
 
 // tryToStoreCopy stores them, unless they are what has been stored last.
-func (rs *Ruleset) tryToStoreCopy(ctx context.Context, i int, of source.Copied) error {
-	serving, copied := rs.Serving(), rs.shared.copies[i]
+func (rs *Ruleset) tryToStoreCopy(i int, of source.Copied) error {
+	copied := rs.shared.copies[i]
 	copied.mu.Lock()
 	defer copied.mu.Unlock()
+	serving := rs.Serving()
 	version := serving.versions[i]
-	if outage := of.Outage(); version == *copied.version || outage != nil && outage.StoredCopy {
+	if version == copied.version || version == copyVersion {
 		return nil
 	}
 	pause, n := pace.New().Pause, 0
@@ -108,10 +132,10 @@ func (rs *Ruleset) tryToStoreCopy(ctx context.Context, i int, of source.Copied) 
 		err = rulefile.WriteJSON(&b, rules)
 	}
 	if err == nil {
-		err = rs.Context.Storage().Store(ctx, of.CopyKey(), b.Bytes())
+		err = rs.Context.Storage().Store(rs.lasting, of.CopyKey(), b.Bytes())
 	}
 	if err == nil {
-		*copied.version = version
+		copied.version = version
 	}
 	return err
 }
@@ -130,11 +154,13 @@ var _ io.Writer = (*counter)(nil)
 func (rs *Ruleset) withCopies(sources []source.Source) (with []source.Source, found bool) {
 	with = slices.Clone(sources)
 	for i, from := range sources {
-		of, ok := from.(source.Copied)
-		if !ok || of.Outage() == nil || !rs.Context.Storage().Exists(rs.Context, of.CopyKey()) {
+		of, is := from.(source.Copied)
+		if !is || !rs.Context.Storage().Exists(rs.Context, of.CopyKey()) {
 			continue
 		}
-		with[i], found = standIn{of, rs}, true
+		if outage := of.Outage(); outage != nil {
+			with[i], found = standIn{of, rs, outage}, true
+		}
 	}
 	return with, found
 }
@@ -142,26 +168,26 @@ func (rs *Ruleset) withCopies(sources []source.Source) (with []source.Source, fo
 // standIn is the stored copy of a source.
 type standIn struct {
 	source.Copied
-	rs *Ruleset
+	rs     *Ruleset
+	outage *source.Outage
 }
 
 // Read passes the rules of the copy.
 func (s standIn) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	b, err := s.rs.Context.Storage().Load(ctx, s.CopyKey())
-	if err != nil {
-		return "", err
-	}
 	rules := 0
-	err = rulefile.ReadJSON(bytes.NewReader(b), s.String(), func(rule resolver.Rule) {
-		rules++
-		rule.Position = resolver.Position{Source: s.String()}
-		add(rule)
-	})
+	b, err := s.rs.Context.Storage().Load(ctx, s.CopyKey())
+	if err == nil {
+		err = rulefile.ReadJSON(bytes.NewReader(b), s.String(), func(rule resolver.Rule) {
+			rules++
+			rule.Position = resolver.Position{Source: s.String()}
+			add(rule)
+		})
+	}
 	if err != nil {
-		return "", fmt.Errorf("%w; nor can its stored copy: %w", s.Outage().Err, err)
+		return "", fmt.Errorf("%w; nor can its stored copy: %w", s.outage.Err, err)
 	}
 	s.UseCopy(rules, s.rs.copyTime(ctx, s.Copied))
-	return "stored copy", nil
+	return copyVersion, nil
 }
 
 // wait returns after a pause or when ctx ends.

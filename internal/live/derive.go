@@ -65,8 +65,10 @@ func (l *loading) derive(work []unread) (*candidate, error) {
 		return err
 	})
 	if errors.Is(err, resolver.ErrMostChanged) {
-		for i := range work {
-			work[i].isStale, work[i].isWhole = true, true
+		for i := range work { // who polls a source would take what is read now for known
+			if _, byKey := source.ByKey(l.sources[i]); !byKey {
+				work[i].isStale, work[i].isWhole = true, true
+			}
 		}
 		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
 	}
@@ -213,8 +215,9 @@ func (u *unread) read(
 func (l *loading) isEmptiedByKey() (is bool) {
 	for i := range l.work {
 		what := &l.work[i]
-		if what.isStale && !what.isWhole && hasRulesOf(l.serving.Ruleset, i) &&
-			!hasRulesOf(l.next.Ruleset, i) {
+		isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
+		if what.isStale && !what.isWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
+			hasRulesOf(l.serving.Ruleset, i) && !hasRulesOf(l.next.Ruleset, i) {
 			what.isWhole, is = true, true
 		}
 	}

@@ -305,13 +305,19 @@ func (rs *Ruleset) loadAlone() {
 func (rs *Ruleset) leave(work []unread, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
-		_, byKey := source.ByKey(rs.Sources[i])
-		isAsServing := next != nil && next.versions[i] == serving.versions[i]
-		// of keys nobody would look again whether they have been put right
-		if next != nil && next.wrong[i] != nil {
-			what.found, isAsServing = problemOf(rs.Sources[i], next.wrong[i]), false
+		isAsServing := false
+		if next != nil {
+			isAsServing = next.wrong[i] == nil && next.versions[i] == serving.versions[i]
+			what.isRejected = true
 		}
-		if what.isStale && (!isAsServing || byKey && rs.LastError() != nil) {
+		if next != nil && next.wrong[i] != nil {
+			what.found = problemOf(rs.Sources[i], next.wrong[i])
+		}
+		// of keys nobody would look again whether they have been put right
+		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastError() != nil {
+			isAsServing = false
+		}
+		if what.isStale && !isAsServing {
 			rs.shared.backlog.add(i, what)
 		}
 	}

@@ -19,6 +19,8 @@ type Ruleset struct {
 	Config
 	reporter
 	shared *shared // nil before it has started
+	// lasting ends some time after the configuration; nil before that has started.
+	lasting context.Context
 }
 
 // New returns a ruleset that is not loaded yet.
@@ -75,6 +77,7 @@ func (rs *Ruleset) Start() (err error) {
 	}
 	configured.Store(rs, nil)
 	onceStarted(rs.events, func() {
+		rs.outlive()
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
@@ -194,7 +197,6 @@ func (rs *Ruleset) watch() <-chan struct{} {
 	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
 		if copied, ok := from.(source.Copied); ok {
-			raise(rs.shared.copies[i].due)
 			go rs.keepCopy(i, copied)
 		}
 		if changing, byKey := source.ByKey(from); byKey {

@@ -44,7 +44,7 @@ type shared struct {
 
 	tally   *tally
 	backlog backlog
-	copies  []storedCopy // by source
+	copies  []*storedCopy // by source
 	changed changedKeys
 	pages   pagePaths
 	finder  *find.Index
@@ -107,7 +107,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		tally: value.(*tally), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
-		l.copies = append(l.copies, newStoredCopy())
+		l.copies = append(l.copies, &storedCopy{due: make(chan struct{}, 1)})
 	}
 	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
@@ -121,8 +121,11 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 }
 
 // Destruct leaves what has been counted to the other handlers of the name, or has it stored with
-// the last of them.
+// the last of them, and stores what is left of copies.
 func (l *shared) Destruct() error {
+	if last := l.handler.Load(); last != nil {
+		defer last.storeLastCopies()
+	}
 	last, err := tallies.Delete(l.tally.name)
 	if !last {
 		l.tally.hits.Retire(l.serving.Load().counted, nil)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -137,8 +136,8 @@ type changingSource struct {
 	keyReads int
 	unknown  bool // it does not know
 	all      func(keys ...string)
-	// afterRead is called at the end of a reading of everything.
-	afterRead func()
+	// afterRead is called at the end of a reading of everything, and afterKeys of some keys.
+	afterRead, afterKeys func()
 }
 
 func (s *changingSource) ByKey() bool { return true }
@@ -161,6 +160,9 @@ func (s *changingSource) WatchKeys(ctx context.Context, changed func(keys ...str
 
 func (s *changingSource) ReadKeys(_ context.Context, keys []string, set func(resolver.Rule),
 	remove func(string)) error {
+	if s.afterKeys != nil {
+		defer s.afterKeys()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keyReads++
@@ -212,22 +214,34 @@ func (s *changingSource) put(key, value string) {
 // serve lets rules of sources serve, and follows these.
 func serve(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	t.Helper()
-	config.Context = caddy.Context{Context: t.Context()}
+	config.Context.Context = t.Context()
+	rs, logs := newRuleset(t, config)
+	first, err := rs.newLoading(t.Context(), nil).load() // whose rules rest for nobody
+	last := &lastLoad{}
+	if err != nil {
+		first, last, err = rs.loadFirst(nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rs.shared, err = newShared(t.Name(), first, last); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
+	rs.outlive()
+	go rs.follow(rs.watch())
+	return rs, logs
+}
+
+// newRuleset returns a ruleset that has not been loaded yet.
+func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
+	t.Helper()
 	rs := New(config)
 	core, logs := observer.New(zapcore.DebugLevel)
 	rs.logger, rs.events = zap.New(core), new(caddyevents.App)
 	if err := rs.events.Provision(rs.Context); err != nil {
 		t.Fatal(err)
 	}
-	first, err := rs.newLoading(t.Context(), nil).load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rs.shared, err = newShared(t.Name(), first, &lastLoad{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
-	go rs.follow(rs.watch())
 	return rs, logs
 }
 
