@@ -80,12 +80,11 @@ func contentOptions(
 // siblings lie beside the content.
 type siblings struct{ signature, expectations []byte }
 
-// rules passes the rules to add, and returns their expectations and their version. Those that it
-// lends are good only until add returns.
+// rules passes the rules to add, and returns their expectations and their version.
 func (c *content) rules(
-	ctx context.Context, lends bool, add func(resolver.Rule),
+	ctx context.Context, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
-	c.warnings, c.reading.Lends, c.bytesRead = nil, lends, 0
+	c.warnings, c.reading.Lends, c.bytesRead = nil, true, 0
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		c.current = r

@@ -104,14 +104,3 @@ func (w *rewrite) place(put func() error) (version string, err error) {
 	c.refused.Store(nil)
 	return w.version, nil
 }
-
-// edit is Edit of a source of the content.
-func (c *content) edit(
-	ctx context.Context, s Rewriting, version string, edit rulefile.Edit,
-) error {
-	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
-	if err == nil {
-		c.seen.see("") // as nobody has read what is there now
-	}
-	return err
-}

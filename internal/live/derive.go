@@ -43,7 +43,8 @@ func (rs *Ruleset) newCandidate(from *Loaded) *candidate {
 // has failed.
 func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.versions[i] = version
-	c.expected[i], c.warnings[i] = source.ExpectationsOf(from), source.WarningsOf(from)
+	remarks := source.RemarksOf(from)
+	c.expected[i], c.warnings[i] = remarks.Expectations, remarks.Warnings
 	c.noteRead(i)
 }
 
@@ -183,7 +184,7 @@ func (rs *Ruleset) reread(
 		runtime.GC()
 	}
 	r := next.Ruleset.Reread()
-	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)
+	inSources := rs.readSources(ctx, r, whole, next, pause, e)
 	ruleset, difference, inRules := r.Ruleset()
 	if inRules == nil {
 		next.Ruleset, next.difference = ruleset, difference

@@ -214,11 +214,7 @@ func (rs *Ruleset) write(
 ) (isRead bool, err error) {
 	edit := e.inFile(rs.Options.Status)
 	edit.IsLast = e.Rule == nil && !hasRulesOf(next.Ruleset, e.into)
-	if rewriting, ok := into.(source.Rewriting); ok {
-		isRead, err = rewrite(ctx, rewriting, edit, e.into, next)
-	} else {
-		err = into.Edit(ctx, next.versions[e.into], edit)
-	}
+	isRead, err = rewrite(ctx, into, edit, e.into, next)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
 		err = source.ErrChanged
@@ -232,8 +228,8 @@ func (rs *Ruleset) write(
 }
 
 // rewrite writes an edit to the i-th source, which passes its rules if they are elsewhere then. The
-// candidate takes over their positions, and reports whether its rules are the same.
-func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i int,
+// candidate takes over their positions. It reports whether its rules are the same, if that is told.
+func rewrite(ctx context.Context, into source.Writable, edit rulefile.Edit, i int,
 	next *candidate) (isSame bool, err error) {
 	var r *resolver.Rereading // nil where no rule is passed
 	add := func(rule resolver.Rule) {
@@ -244,8 +240,8 @@ func rewrite(ctx context.Context, into source.Rewriting, edit rulefile.Edit, i i
 		r.Add(rule)
 	}
 	// the source pauses itself: two pacers would each take the rests of the other for work
-	version, err := into.Rewrite(ctx, next.versions[i], edit, add)
-	if err != nil {
+	version, err := into.Edit(ctx, next.versions[i], edit, add)
+	if err != nil || version == "" {
 		return false, err
 	}
 	if r == nil {

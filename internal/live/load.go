@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -91,22 +92,10 @@ func (rs *Ruleset) allSources() []int {
 
 // intake takes in the rules of sources.
 type intake interface {
-	// Read reads a source in its way.
-	Read(ctx context.Context, from source.Source, add func(resolver.Rule)) (string, error)
 	Source(n int)
 	Add(rule resolver.Rule)
 	Warn(warnings ...resolver.Warning)
 	Ruleset() (*resolver.Ruleset, resolver.Difference, error)
-}
-
-// looking is a rereading as an [intake]: of what is as before it keeps nothing.
-type looking struct{ *resolver.Rereading }
-
-// Read lets a source lend its rules.
-func (looking) Read(
-	ctx context.Context, from source.Source, add func(resolver.Rule),
-) (version string, err error) {
-	return source.ReadLent(ctx, from, add)
 }
 
 // compiling is a compiler as an [intake].
@@ -116,18 +105,19 @@ type compiling struct {
 	before *resolver.Ruleset // to compare with, nil for none
 }
 
-// Read lets a source pass its rules.
-func (c *compiling) Read(
-	ctx context.Context, from source.Source, add func(resolver.Rule),
-) (version string, err error) {
-	return from.Read(ctx, add)
-}
-
 // Source begins a source, and those before it that have passed nothing.
 func (c *compiling) Source(n int) {
 	for ; c.source < n; c.source++ {
 		c.NextSource()
 	}
+}
+
+// Add adds a rule, which sources lend.
+func (c *compiling) Add(rule resolver.Rule) {
+	texts := rule.Key + rule.Value // one piece of memory for both
+	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
+	rule.Note = strings.Clone(rule.Note)
+	c.Compiler.Add(rule)
 }
 
 // Ruleset compiles the rules.
@@ -173,7 +163,7 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 			to.Add(rule)
 		}
 		e.beginSource(i)
-		version, err := rs.readSource(ctx, to, i, func(rule resolver.Rule) {
+		version, err := rs.readSource(ctx, i, func(rule resolver.Rule) {
 			if rule, keep := e.replace(i, rule); keep {
 				f.add(rule)
 			}
@@ -195,10 +185,10 @@ func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next
 
 // readSource passes the rules of the i-th source on, which may have become empty only if it may.
 func (rs *Ruleset) readSource(
-	ctx context.Context, to intake, i int, add func(resolver.Rule),
+	ctx context.Context, i int, add func(resolver.Rule),
 ) (version string, err error) {
 	isEmpty := true
-	version, err = to.Read(ctx, rs.Sources[i], func(rule resolver.Rule) {
+	version, err = rs.Sources[i].Read(ctx, func(rule resolver.Rule) {
 		isEmpty = false
 		add(rule)
 	})
@@ -390,7 +380,7 @@ func (rs *Ruleset) SiteOrigin() string { return source.SiteOrigin(rs.Options.Ori
 func (rs *Ruleset) CheckExpectations(ruleset *resolver.Ruleset) error {
 	var expected []source.PlacedExpectations
 	for _, from := range rs.Sources {
-		expected = append(expected, source.ExpectationsOf(from))
+		expected = append(expected, source.RemarksOf(from).Expectations)
 	}
 	return rs.check(ruleset, expected)
 }
