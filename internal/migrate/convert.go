@@ -32,23 +32,11 @@ type Conversion struct {
 type Lines struct {
 	Count int
 	// Reports are in the order of the lines, of which one can have several.
-	Reports []LineReport
+	Reports []resolver.Warning
 }
 
-// LineReport says what became of a line.
-type LineReport struct {
-	Position resolver.Position
-	Key      string // of the rule that it is about, if it is about one
-	Message  string
-}
-
-// String returns position, key and message.
-func (l LineReport) String() string {
-	message := l.Message
-	if l.Key != "" {
-		message = "key " + printable.Quote(l.Key) + ": " + message
-	}
-	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
+func (l *Lines) report(at resolver.Position, key, message string) {
+	l.Reports = append(l.Reports, resolver.Warning{Position: at, Key: key, Message: message})
 }
 
 // Convert reads rules in one format and writes those in another that it can have and that can be

@@ -42,16 +42,14 @@ func (c *converter) count() {
 		}
 	}
 	done.Approximated.Reports = slices.DeleteFunc(done.Approximated.Reports,
-		func(l LineReport) bool { return worst[c.placeOf(l.Position)] == refused })
+		func(l resolver.Warning) bool { return worst[c.placeOf(l.Position)] == refused })
 	for _, lines := range kinds[1:] {
-		slices.SortStableFunc(lines.Reports, func(a, b LineReport) int {
+		slices.SortStableFunc(lines.Reports, func(a, b resolver.Warning) int {
 			return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line),
 				cmp.Compare(a.Position.Column, b.Position.Column))
 		})
-		lines.Reports = slices.Compact(lines.Reports) // of a line that makes several rules
+		lines.Reports = slices.CompactFunc(lines.Reports, func(a, b resolver.Warning) bool {
+			return a.String() == b.String() // of a line that makes several rules
+		})
 	}
-}
-
-func (l *Lines) report(at resolver.Position, key, message string) {
-	l.Reports = append(l.Reports, LineReport{at, key, message})
 }
