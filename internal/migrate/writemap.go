@@ -34,14 +34,19 @@ func ParseTo(name string) (rulefile.Format, error) {
 	return "", fmt.Errorf("the formats are %s, not %q", ListOf(ToFormats()), name)
 }
 
-// ListOf lists formats in a sentence.
-func ListOf(formats []rulefile.Format) string {
-	names := make([]string, len(formats))
-	for i, format := range formats {
-		names[i] = string(format)
+// ListOf lists names in a sentence.
+func ListOf[T ~string](names []T) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i > 0 && i == len(names)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(name))
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return b.String()
 }
 
 // Write writes rules in one of [ToFormats]. The error is that of [rulefile.Write].

@@ -6,15 +6,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // condition is a RewriteCond.
 type condition struct {
-	test, pattern string
-	flags         []string
+	test, pattern string // without a "!" in front
+	isNegated     bool
+	isOr          bool // it is enough, or the next one is
 	at            resolver.Position
+}
+
+// newCondition takes the words behind a RewriteCond apart.
+func newCondition(at resolver.Position, words []migrate.Word) condition {
+	c := condition{test: words[0].Text, at: at}
+	c.pattern, c.isNegated = strings.CutPrefix(words[1].Text, "!")
+	if len(words) > 2 {
+		flags, _ := splitFlags(strings.ToLower(words[2].Text))
+		c.isOr = slices.Contains(flags, "or") || slices.Contains(flags, "ornext")
+	}
+	return c
 }
 
 // judge says in which ways conditions make a difference, or why a rule with them has no equivalent.
@@ -22,10 +35,10 @@ func judge(conditions []condition, hosts []string) (ways []string, err error) {
 	isOfFiles := false
 	for i := range conditions {
 		c := &conditions[i]
-		switch isOr := c.hasFlag("OR") || c.hasFlag("ornext"); {
-		case isOr && !c.isOfHost():
+		switch {
+		case c.isOr && !c.isOfHost():
 			return nil, c.refuse("one of several conditions is enough there")
-		case c.asksForNoFile():
+		case c.isOfFile() && c.isNegated:
 			isOfFiles = true
 		case c.isOfHost():
 			how, err := c.judgeHost(hosts)
@@ -44,26 +57,16 @@ func judge(conditions []condition, hosts []string) (ways []string, err error) {
 	return ways, nil
 }
 
-func (c *condition) hasFlag(name string) bool {
-	return slices.ContainsFunc(c.flags, func(f string) bool { return strings.EqualFold(f, name) })
-}
-
-// asksForNoFile reports whether a condition asks that a file or a folder does not exist.
-func (c *condition) asksForNoFile() bool {
-	pattern, isNegated := strings.CutPrefix(c.pattern, "!")
-	return isNegated && c.isOfFile(pattern)
-}
-
-// isOfFile reports whether a condition with a pattern looks at the file of a request.
-func (c *condition) isOfFile(pattern string) bool {
-	return slices.Contains([]string{"-f", "-d", "-l", "-s"}, pattern) &&
+// isOfFile reports whether a condition asks if the file or the folder of a request exists.
+func (c *condition) isOfFile() bool {
+	return slices.Contains([]string{"-f", "-d", "-l", "-s"}, c.pattern) &&
 		slices.Contains([]string{"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}",
 			"%{DOCUMENT_ROOT}%{REQUEST_URI}", "%{DOCUMENT_ROOT}/%{REQUEST_URI}"}, c.test)
 }
 
 // areOfExistingFiles reports whether all conditions ask that a file or a folder exists.
 func areOfExistingFiles(conditions []condition) bool {
-	isOther := func(c condition) bool { return !c.isOfFile(c.pattern) }
+	isOther := func(c condition) bool { return !c.isOfFile() || c.isNegated }
 	return len(conditions) > 0 && !slices.ContainsFunc(conditions, isOther)
 }
 
@@ -101,7 +104,7 @@ func (c *condition) remedy() string {
 func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
 	const remedy = "if it is this site's, name the host with --line-host; else use the rules in the " +
 		"block of that host's site"
-	pattern, isNegated := strings.CutPrefix(c.pattern, "!")
+	pattern := c.pattern
 	if exact, is := strings.CutPrefix(pattern, "="); is {
 		pattern = "^" + regexp.QuoteMeta(exact) + "$"
 	}
@@ -111,7 +114,7 @@ func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
 	}
 	n := 0
 	for _, host := range hosts {
-		if matches.MatchString(host) != isNegated {
+		if matches.MatchString(host) != c.isNegated {
 			n++
 		}
 	}

@@ -39,6 +39,7 @@ type block struct {
 // Read reads a .htaccess file. It is a [migrate.Reader].
 func Read(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "Apache", redirects.SlashesMerged
+	t.Status = cmp.Or(t.Status, resolver.DefaultStatus)
 	t.LaterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
 	h := reader{Table: t, lines: t.NewLineReader(r)}
 	h.rewrite.base = "/"
@@ -175,9 +176,4 @@ func (h *reader) errBlock() error {
 		}
 	}
 	return nil
-}
-
-// statusOr returns a status, or what a redirect has without one.
-func (h *reader) statusOr(status int) int {
-	return cmp.Or(status, h.Reading.Status, resolver.DefaultStatus)
 }

@@ -46,11 +46,7 @@ func (h *reader) takeRewriting(d *directive) {
 	case d.name == "rewriteengine":
 		state.isOff = strings.EqualFold(first, "off")
 	case d.name == "rewritecond" && len(words) >= 2:
-		c := condition{test: first, pattern: words[1].Text, at: d.at}
-		if len(words) > 2 {
-			c.flags, _ = splitFlags(words[2].Text)
-		}
-		state.conditions = append(state.conditions, c)
+		state.conditions = append(state.conditions, newCondition(d.at, words))
 	case d.name == "rewritecond":
 		h.Wrong(d.at, "a RewriteCond has what is looked at and a pattern; write: RewriteCond "+
 			"%%{REQUEST_FILENAME} !-f")
@@ -144,21 +140,17 @@ func (r *rewriting) tie(rule *rewriteRule) (why error) {
 		r.tied--
 	}
 	if rule.ties > r.tied {
-		how := "skips this one ([S]) where that holds"
-		if rule.isChained {
-			how = "is chained with this one ([C]), which holds only where that does"
-		}
-		r.tied, r.whyTied = rule.ties, fmt.Errorf("the line at %s %s; use Caddy's redir with a "+
-			"path_regexp matcher", rule.at, how)
+		r.tied, r.whyTied = rule.ties, fmt.Errorf("the line at %s is chained with this one ([C]), or "+
+			"skips it ([S]); use Caddy's redir with a path_regexp matcher", rule.at)
 	}
 	return why
 }
 
 // addRule takes in the lines of a rule.
 func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []string) {
-	line := redirects.Line{At: rule.at, Answer: rule.answer}
+	line := redirects.Line{At: rule.at, Answer: rule.answer, Status: rule.status}
 	if rule.answer == redirects.Leads {
-		line.Status, line.Query = h.statusOr(rule.status), rule.query()
+		line.Query = rule.query()
 	}
 	isRelative := false
 	isAdded := h.AddPaths(line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
@@ -211,5 +203,5 @@ func (h *reader) leadsHost(
 	}
 	return fmt.Errorf("this leads paths of one host to the same ones of another, and a rule has no "+
 		"host; write a site block for the host, with: redir %s{uri} %d", front,
-		h.statusOr(rule.status))
+		cmp.Or(rule.status, h.Status))
 }
