@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"errors"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
@@ -45,11 +44,3 @@ func readTable(read Reader, in Input, add func(resolver.Rule)) (found Found, err
 	found.Warnings, err = reports.Result(end)
 	return found, err
 }
-
-// ErrQuery is why a path with a query has no equivalent.
-var ErrQuery = errors.New("a rule has no query, as it is found by the path alone; use Caddy's " +
-	"redir with a query matcher")
-
-// InsteadOfExpression is what to do about a path that no rule can have.
-const InsteadOfExpression = "write a rule for each path, or use Caddy's redir with a path_regexp " +
-	"matcher"

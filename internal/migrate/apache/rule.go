@@ -94,8 +94,11 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 	case "", "ns", "nosubreq":
 		decides = false
 	case "dpi", "discardpath", "bnp", "qsl", "qslast":
-	case "c", "chain", "s", "skip":
-		n, _ := strconv.Atoi(cmp.Or(value, "1"))
+	case "c", "chain":
+		value = "1"
+		fallthrough
+	case "s", "skip":
+		n, _ := strconv.Atoi(value)
 		r.ties = max(r.ties, n)
 		err = errors.New("a rule decides nothing of those behind it ([" + flag + "]); use Caddy's redir " +
 			"with a path_regexp matcher")
@@ -151,7 +154,7 @@ func (r *rewriteRule) isFront() bool {
 }
 
 // everyPath is a pattern that all paths match, such as ^(.*)$.
-var everyPath = regexp.MustCompile(`^(\^?\.?|\^?(/\??)?(\.[*+]|\(\.[*+]\))\$?)$`)
+var everyPath = regexp.MustCompile(`^(\^?\.?|(\^(/\??)?)?(\.[*+]|\(\.[*+]\))\$?)$`)
 
 // passes reports whether a rule leaves a request as it is.
 func (r *rewriteRule) passes() bool { return r.answer == redirects.Passes && r.to == "-" }

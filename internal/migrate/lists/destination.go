@@ -79,41 +79,32 @@ func (d *destination) find(text string) (r pathexpr.Reference, err error) {
 	if text[0] == '\\' && len(text) > 1 && strings.IndexByte(`:*+?(){}\$`, text[1]) >= 0 {
 		return pathexpr.Reference{Text: text[1:2], Length: 2}, nil
 	}
-	name := strings.TrimPrefix(text, "/")
-	i, length := d.pattern.groupAt(name)
-	lacks := i >= 0 && d.pattern.groups[i].mayLack && d.path.Groups[i+1] == nil
-	switch hasSlash := text[0] == '/'; {
-	case i < 0 && (hasSlash || text[0] == '$'):
-		d.unknown = cmp.Or(d.unknown, strings.TrimPrefix(unknown.FindString(text), "/"))
-	case i >= 0 && (lacks || !hasSlash):
+	parts := variable.FindStringSubmatch(text)
+	if parts == nil {
+		return r, nil
+	}
+	hasSlash, name, modifier := parts[1] != "", parts[2], parts[3]
+	number, _ := strconv.Atoi(name[1:])
+	for i, g := range d.pattern.groups {
+		if name != ":"+g.name && (name[0] == ':' || number != i+1) {
+			continue
+		}
+		lacks := g.mayLack && d.path.Groups[i+1] == nil
 		d.lacks = d.lacks || lacks
-		return pathexpr.Reference{Group: i + 1, Length: length + len(text) - len(name)}, nil
+		switch {
+		case hasSlash && !lacks:
+			return r, nil
+		case !g.isSeveral:
+			return pathexpr.Reference{Group: i + 1, Length: len(parts[0]) - len(modifier)}, nil
+		}
+		return pathexpr.Reference{Group: i + 1, Length: len(parts[0])}, nil
+	}
+	if isNamed := name[0] == ':' && name[1] > '9'; isNamed && hasSlash ||
+		name[0] == '$' && name[1] > '0' && name[1] <= '9' && !hasSlash {
+		d.unknown = cmp.Or(d.unknown, name)
 	}
 	return r, nil
 }
 
-// unknown is what looks like a variable.
-var unknown = regexp.MustCompile(`^(/:[A-Za-z]\w*|\$[1-9])`)
-
-// groupAt returns the place of the group that a text of a destination begins with, -1 for none, and
-// the length of what names it.
-func (p *pattern) groupAt(text string) (i, length int) {
-	if text == "" || text[0] != ':' && text[0] != '$' {
-		return -1, 0
-	}
-	name := patternName.FindString(text[1:])
-	if text[0] == '$' {
-		n, err := strconv.Atoi(name)
-		if i = n - 1; err != nil || i >= len(p.groups) {
-			i = -1
-		}
-	} else {
-		i = slices.IndexFunc(p.groups, func(g group) bool { return name != "" && g.name == name })
-	}
-	length = 1 + len(name)
-	if i >= 0 && p.groups[i].isSeveral && length < len(text) &&
-		strings.IndexByte("*+", text[length]) >= 0 {
-		length++
-	}
-	return i, length
-}
+// variable is what can stand for a group in a destination.
+var variable = regexp.MustCompile(`^(/?)([:$]\w+)([*+]?)`)

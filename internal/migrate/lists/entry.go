@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -176,7 +177,7 @@ func (e *entry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
 	case e.has("regex"):
-		e.refuse("a rule's path is no regular expression; " + migrate.InsteadOfExpression)
+		e.refuse("a rule's path is no regular expression; " + pathexpr.Remedy)
 	default:
 		e.wrong = append(e.wrong, `it has no "source", which is the path`)
 	}

@@ -14,14 +14,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
-// pattern is a path with variables in the language of path-to-regexp, or a glob, written as a
-// regular expression.
+// pattern is a path with variables in the language of path-to-regexp, written as a regular
+// expression.
 //
 //	/u/:name        ^/u/([^/]+)$
 //	/d/:path*       ^/d(?:/(.*))?$
 //	/d/(.*)         ^/d/(.+)$
 //	/(en|de)/a      ^/(en|de)/a$
-//	/a/*/b{,/**}    ^/a/([^/]+)/b(?:/(.*))?$
 type pattern struct {
 	expression strings.Builder
 	visible    strings.Builder // the path, for messages
@@ -60,21 +59,16 @@ func (p *pattern) next() error {
 		return fmt.Errorf("a path has at most %d variables; use Caddy's redir with a path_regexp matcher",
 			pathexpr.MaxGroups)
 	case p.isOver:
-		return errors.New("what takes several segments stands at the end of a path; " +
-			migrate.InsteadOfExpression)
+		return errors.New("what takes several segments stands at the end of a path; " + pathexpr.Remedy)
 	}
 	switch c := p.rest[0]; {
 	case c == '\\' && len(p.rest) > 1:
 		p.addText(redirects.Encoded(p.rest[1:2]))
 		p.rest = p.rest[2:]
 		return nil
-	case c == '{' || c == '}':
-		return errors.New("a rule has no optional part {…}; write a rule for each path")
-	case c == '*':
-		return errors.New("a \"*\" by itself has no equivalent; " + migrate.InsteadOfExpression)
-	case c == '+':
-		return errors.New("a \"+\" repeats what is in front of it, which no rule does; write \\+ for " +
-			"the character, or a rule for each path")
+	case strings.IndexByte("{}*+", c) >= 0:
+		return fmt.Errorf("a \"%c\" by itself has no equivalent; write \\%c for the character, a rule for "+
+			"each path, or use Caddy's redir with a path_regexp matcher", c, c)
 	case c == '(':
 		return p.addGroup("")
 	case c == ':':
@@ -103,23 +97,26 @@ func (p *pattern) addText(text string) {
 
 // addGroup adds a group with such a name, or none, and takes in what stands behind the name.
 func (p *pattern) addGroup(name string) error {
-	inside, err := p.cutParentheses()
-	if err != nil {
-		return err
+	inside, modifier := "", ""
+	if strings.HasPrefix(p.rest, "(") {
+		found := inParentheses.FindStringSubmatch(p.rest)
+		if found == nil {
+			return errors.New("a parenthesis is empty or does not close, or too many stand in it; write " +
+				"\\( for the character")
+		}
+		inside, p.rest = found[1], p.rest[len(found[0]):]
 	}
-	isSame := func(g group) bool { return g.name == name }
-	if name != "" && slices.ContainsFunc(p.groups, isSame) {
-		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
-	}
-	modifier := ""
 	if p.rest != "" && strings.IndexByte("*+?", p.rest[0]) >= 0 {
 		modifier, p.rest = p.rest[:1], p.rest[1:]
 	}
-	if modifier == "?" {
+	isSame := func(g group) bool { return g.name == name }
+	switch {
+	case name != "" && slices.ContainsFunc(p.groups, isSame):
+		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
+	case modifier == "?":
 		return errors.New("a rule has no optional segment " + printable.Quote(":"+name+"?") +
 			"; write a rule for the path with it, and one for that without it")
-	}
-	if name == "" {
+	case name == "":
 		name = strconv.Itoa(p.unnamed)
 		p.unnamed++
 	}
@@ -127,7 +124,6 @@ func (p *pattern) addGroup(name string) error {
 	switch isOne := modifier == ""; {
 	case isOne && (inside == "" || inside == "[^/]+"):
 		p.write("([^/]+)", group{name: name})
-		return nil
 	case isOne && (inside == ".*" || inside == ".+"):
 		// Nothing is left of a path with a slash at its end, which is that without it here, and ".*"
 		// does not take that one.
@@ -137,17 +133,21 @@ func (p *pattern) addGroup(name string) error {
 			p.alternatives = inside
 		}
 		p.write("("+inside+")", group{name: name})
-		return nil
 	case inside != "":
 		return noExpression(inside)
+	default:
+		return p.addSeveral(name, modifier)
 	}
-	return p.addSeveral(name, modifier)
+	return nil
 }
+
+// inParentheses is what stands in parentheses, in which others may stand.
+var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))+)\)`)
 
 // noExpression is why an expression in parentheses has no equivalent.
 func noExpression(inside string) error {
 	return errors.New("a variable takes any segment, and no regular expression such as " +
-		printable.Quote("("+inside+")") + "; " + migrate.InsteadOfExpression)
+		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
 }
 
 func (p *pattern) write(expression string, g group) {
@@ -160,7 +160,7 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	front, isBehindSlash := strings.CutSuffix(p.expression.String(), "/")
 	if !isBehindSlash {
 		return errors.New("what takes several segments stands for whole ones, behind a \"/\"; " +
-			migrate.InsteadOfExpression)
+			pathexpr.Remedy)
 	}
 	p.isOver = true
 	if modifier == "+" {
@@ -171,26 +171,6 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	p.expression.WriteString(front)
 	p.write("(?:/(.*))?", group{name: name, isSeveral: true, mayLack: true})
 	return nil
-}
-
-// inParentheses is what stands in parentheses, in which others may stand.
-var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)`)
-
-// cutParentheses cuts off what stands in parentheses, if that is next.
-func (p *pattern) cutParentheses() (inside string, err error) {
-	if !strings.HasPrefix(p.rest, "(") {
-		return "", nil
-	}
-	switch found := inParentheses.FindStringSubmatch(p.rest); {
-	case found == nil:
-		return "", errors.New("a parenthesis does not close, or too many stand in it; write \\( for " +
-			"the character")
-	case found[1] == "":
-		return "", errors.New("there is nothing in the parentheses; remove them")
-	default:
-		p.rest = p.rest[len(found[0]):]
-		return found[1], nil
-	}
 }
 
 // parsePlain takes a path as it is.
@@ -204,40 +184,38 @@ func parsePlain(source string) (*pattern, error) {
 	return p, migrate.CheckPath(source)
 }
 
-// parseGlob writes a glob of Firebase as an expression: "*" is a segment, "/**" at the end at least
-// one, and "{,/**}" that or nothing.
-func parseGlob(source string) (*pattern, error) {
-	p := &pattern{isGlob: true}
-	rest := "(?:/(.*))?"
+// parseGlob takes a glob of Firebase: "*" is a segment, "/**" at the end at least one, and "{,/**}"
+// that or nothing.
+func parseGlob(source string) (p *pattern, err error) {
 	front, isBelow := strings.CutSuffix(source, "{,/**}")
+	rest := "/:splat*"
 	if !isBelow {
-		rest = "/(.+)"
 		front, isBelow = strings.CutSuffix(source, "/**")
+		rest = "/:splat+"
 	}
 	if isBelow {
 		front = strings.TrimSuffix(front, "/")
+	} else {
+		rest = ""
 	}
-	literal := strings.TrimSuffix(strings.ReplaceAll(front, "/*/", "//"), "/*")
-	if strings.Contains(literal, "/:") {
-		return p, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
-			"too; write \"*\" for any segment")
-	}
-	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
-		return p, errors.New("a rule has no " + printable.Quote(literal[at:at+1]) + ", which is a part " +
-			"of a glob; " + migrate.InsteadOfExpression)
-	}
-	for i, segment := range strings.Split(front, "/") {
-		if i > 0 {
-			p.addText("/")
+	segments := strings.Split(front, "/")
+	for i, segment := range segments {
+		special := strings.IndexAny(segment, "*?[]{}!@+()")
+		switch {
+		case segment == "*":
+			segments[i] = ":part" + strconv.Itoa(i)
+		case strings.HasPrefix(segment, ":"):
+			return nil, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
+				"too; write \"*\" for any segment")
+		case special >= 0:
+			return nil, errors.New("a rule has no " + printable.Quote(segment[special:special+1]) + ", which " +
+				"is a part of a glob; " + pathexpr.Remedy)
+		default:
+			segments[i] = strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(segment)
 		}
-		if segment == "*" {
-			p.write("([^/]+)", group{name: "part" + strconv.Itoa(i)})
-		} else {
-			p.addText(segment)
-		}
 	}
-	if isBelow {
-		p.write(rest, group{isSeveral: true})
+	if p, err = parsePattern(strings.Join(segments, "/") + rest); err == nil {
+		p.isGlob = true
 	}
-	return p, migrate.CheckPath(source)
+	return p, err
 }

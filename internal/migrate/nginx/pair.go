@@ -7,6 +7,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -50,7 +51,7 @@ func pathOf(t *migrate.Table, key string) (path string, err error) {
 	case key == "":
 		return "", errors.New("the key is empty, and no request has an empty path; remove the line")
 	case strings.Contains(key, "?"):
-		return "", migrate.ErrQuery
+		return "", pathexpr.ErrQuery
 	case key[0] == '^':
 		return "", errors.New("the key is a regular expression, as those of map_reg; convert it " +
 			"with --from yaml, which has a colon behind keys")

@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -108,7 +109,7 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 		r.refused = err
 	} else if strings.Contains(path, "*") || strings.Contains(to, "$1") {
 		r.refused = errors.New("a row of " + r.program.name + " has no \"*\" and \"$1\", and is for a " +
-			"path alone; " + migrate.InsteadOfExpression)
+			"path alone; " + pathexpr.Remedy)
 	}
 	line.Path, line.To = redirects.Text(path), redirects.Literal(to)
 	line.Query = cmp.Or(r.saysQuery, t.Reading.Query, r.query(to))
