@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"errors"
 	"iter"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -54,6 +55,14 @@ func (n Node) IsEmpty() bool {
 func (n Node) Truth() (is, ok bool) {
 	is = n.Kind == 'w' && n.Text == "true"
 	return is, is || n.Kind == 'w' && n.Text == "false"
+}
+
+// Check refuses a text that no path and no URL holds. Messages call it what.
+func (n Node) Check(what string) error {
+	if n.IsBroken {
+		return errors.New(what + " " + notUnicode)
+	}
+	return CheckText(what, n.Text)
 }
 
 // String says in words what a value is.

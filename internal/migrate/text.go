@@ -27,14 +27,14 @@ func (t *Table) ReadText(r io.Reader) (string, error) {
 	return strings.TrimPrefix(text.String(), "\uFEFF"), nil
 }
 
-// NotUnicode is what a text is that is no UTF-8.
-const NotUnicode = "is no Unicode text: save the file as UTF-8"
+// notUnicode is what a text is that is no UTF-8.
+const notUnicode = "is no Unicode text: save the file as UTF-8"
 
 // CheckText refuses a text that no path and no URL holds. Messages call it what.
 func CheckText(what, text string) error {
 	switch {
 	case !utf8.ValidString(text):
-		return errors.New(what + " " + NotUnicode)
+		return errors.New(what + " " + notUnicode)
 	case strings.ContainsAny(text, "\x00\x01\x02"):
 		return errors.New(what + " holds control characters; remove them")
 	}

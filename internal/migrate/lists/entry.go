@@ -106,11 +106,7 @@ func (e *entry) checkText(v migrate.Node, want string) string {
 	if v.Kind != '"' {
 		return want
 	}
-	err := migrate.CheckText("a string", v.Text)
-	if v.IsBroken {
-		err = errors.New("a string " + migrate.NotUnicode)
-	}
-	if err != nil {
+	if err := v.Check("a string"); err != nil {
 		e.wrong = append(e.wrong, err.Error())
 	}
 	return ""
