@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,15 +93,12 @@ func NoStatus(code int) error {
 
 // EncodePercents encodes each "%" that encodes nothing.
 func EncodePercents(path string) string {
-	if strings.IndexByte(path, '%') < 0 {
-		return path
-	}
-	var b strings.Builder
-	for i := range len(path) {
-		b.WriteByte(path[i])
-		if _, ok := weburl.Triplet(path, i); path[i] == '%' && !ok {
-			b.WriteString("25")
+	return percent.ReplaceAllStringFunc(path, func(found string) string {
+		if found == "%" {
+			return "%25"
 		}
-	}
-	return b.String()
+		return found
+	})
 }
+
+var percent = regexp.MustCompile(`%(?:[0-9A-Fa-f]{2})?`)

@@ -2,6 +2,7 @@ package nginx
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -9,7 +10,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // blockReader reads what stands in nginx's map block, or the block itself.
@@ -37,24 +37,12 @@ type block struct {
 	hasMasks bool // keys can be masks of hosts
 }
 
-func newBlockReader(t *migrate.Table) *blockReader {
-	t.Program, t.PassesThere = "nginx", true
-	return &blockReader{Table: t}
-}
-
 // words splits a line as nginx does.
 var words = migrate.Splitter{
 	Marks: ";{}", Ends: ";{", HasComments: true,
 	Unescape: func(c, _ byte) (string, bool) {
-		switch c {
-		case '"', '\'', '\\':
-			return string(c), true
-		case 't':
-			return "\t", true
-		case 'r':
-			return "\r", true
-		case 'n':
-			return "\n", true
+		if at := strings.IndexByte(`"'\trn`, c); at >= 0 {
+			return "\"'\\\t\r\n"[at : at+1], true
 		}
 		return `\` + string(c), true
 	},
@@ -154,11 +142,13 @@ func (n *blockReader) finish() {
 // addKey takes in a key of nginx and its destination.
 func (n *blockReader) addKey(at resolver.Position, key, to string) {
 	expression, isMatch := strings.CutPrefix(key, "~")
+	expression, folds := strings.CutPrefix(expression, "*")
 	switch {
 	case key == "default":
 		n.addDefault(at, to)
 	case isMatch:
-		n.addMatch(at, expression, to)
+		n.AddMatch(redirects.Line{At: at, IsLater: true, Answer: answerOf(to)}, expression, to,
+			pathexpr.Options{Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri"})
 	default:
 		n.addPlain(at, strings.TrimPrefix(key, `\`), to)
 	}
@@ -176,22 +166,15 @@ func (n *blockReader) addPlain(at resolver.Position, key, to string) {
 		n.Drop(at, "no request gets to this line, as a path begins with \"/\"; write it in front")
 	case addPair(n.Table, at, key, to):
 		n.hasPlain = true
-		if n.block.lookedUp == "$uri" && hasTriplet(key) {
+		if n.block.lookedUp == "$uri" && triplet.MatchString(key) {
 			n.Approximate(at, "nginx looks up decoded paths in $uri, in which this key stands for "+
 				"itself, and here it is decoded, too")
 		}
 	}
 }
 
-// hasTriplet reports whether a text has a "%" that encodes something.
-func hasTriplet(text string) bool {
-	for i := range len(text) {
-		if _, ok := weburl.Triplet(text, i); ok {
-			return true
-		}
-	}
-	return false
-}
+// triplet is a percent-encoded byte.
+var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
 // addDefault takes in the destination of what no key is for. Most maps have "" there.
 func (n *blockReader) addDefault(at resolver.Position, to string) {
@@ -212,13 +195,3 @@ func (n *blockReader) addDefault(at resolver.Position, to string) {
 // errVariable is why a destination with a variable has no equivalent.
 var errVariable = errors.New("a destination has no variables but parts of the path; use Caddy's " +
 	"redir with placeholders")
-
-// addMatch takes in a regular expression and its destination.
-func (n *blockReader) addMatch(at resolver.Position, expression, to string) {
-	expression, folds := strings.CutPrefix(expression, "*")
-	line := lineTo(at, to)
-	line.IsLater = true
-	n.AddMatch(line, expression, to, pathexpr.Options{
-		Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri",
-	})
-}

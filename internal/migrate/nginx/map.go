@@ -6,18 +6,10 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
-
-// mapReader reads a map that is none of nginx.
-type mapReader struct {
-	*migrate.Table
-	// hasTabs tells that a line can have a tab between key and destination, and blanks within them.
-	hasTabs bool
-}
 
 // Read reads a map. It is a [migrate.Reader].
 func Read(t *migrate.Table, r io.Reader) error {
@@ -31,10 +23,15 @@ func Read(t *migrate.Table, r io.Reader) error {
 		t.Remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
 			"site's own hold; say it with --status and --query")
 	}
-	m := mapReader{Table: t, hasTabs: strings.Contains(line, "\t")}
-	take, finish := m.take, func() {}
+	// A line can have a tab between key and destination, and blanks within them, if the first does.
+	hasTabs := strings.Contains(line, "\t")
+	take := func(line string, lines *migrate.LineReader) {
+		takeLine(t, line, lines, hasTabs && strings.Contains(line, "\t"))
+	}
+	finish := func() {}
 	if isOfNginx(line) {
-		n := newBlockReader(t)
+		t.Program, t.PassesThere = "nginx", true
+		n := blockReader{Table: t}
 		take, finish = n.take, n.finish
 	}
 	for ; err == nil; line, err = lines.NextEntry() {
@@ -60,17 +57,17 @@ func isOfNginx(line string) bool {
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 
-// take takes in a line.
-func (m *mapReader) take(line string, lines *migrate.LineReader) {
+// takeLine takes in a line with a tab, or a blank, behind its key.
+func takeLine(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
-	key, to, err := cut(text, m.hasTabs && strings.Contains(line, "\t"))
+	key, to, err := cut(text, isTab)
 	if err != nil {
-		m.Wrong(lines.At(1), "%s", err)
+		t.Wrong(lines.At(1), "%s", err)
 		return
 	}
-	if addPair(m.Table, at, key, to) && strings.Contains(to, "|") {
-		m.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
+	if addPair(t, at, key, to) && strings.Contains(to, "|") {
+		t.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
 			"random, and here it is part of the destination")
 	}
 }
@@ -96,28 +93,27 @@ func cut(text string, isTab bool) (key, to string, err error) {
 
 // addPair takes in a key and where it leads, "" for nowhere. It reports whether they make a line.
 func addPair(t *migrate.Table, at resolver.Position, key, to string) bool {
-	path, err := pathOf(t, key)
-	if err != nil {
-		t.Refuse(at, nil, err)
-		return false
+	path, inPath := pathOf(t, key)
+	inDestination := migrate.CheckDestination(to)
+	switch answer := answerOf(to); {
+	case inPath != nil:
+		t.Refuse(at, nil, inPath)
+	case inDestination != nil && answer == redirects.Leads:
+		t.Wrong(at, "%s", inDestination)
+	default:
+		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
+			Answer: answer})
+		return true
 	}
-	line := lineTo(at, to)
-	if err := migrate.CheckDestination(to); err != nil && line.Answer == redirects.Leads {
-		t.Wrong(at, "%s", err)
-		return false
-	}
-	line.Path, line.To = redirects.Text(path), redirects.Literal(to)
-	t.Add(line)
-	return true
+	return false
 }
 
-// lineTo returns a line with what a destination says. Programs do not redirect to an empty one.
-func lineTo(at resolver.Position, to string) redirects.Line {
-	line := redirects.Line{At: at}
+// answerOf returns what a destination says. Programs do not redirect to an empty one.
+func answerOf(to string) redirects.Answer {
 	if to == "" {
-		line.Answer = redirects.Passes
+		return redirects.Passes
 	}
-	return line
+	return redirects.Leads
 }
 
 // pathOf returns the path that a key stands for. It may be decoded or not: a "%" in front of two
@@ -125,8 +121,7 @@ func lineTo(at resolver.Position, to string) redirects.Line {
 func pathOf(t *migrate.Table, key string) (path string, err error) {
 	if host, path, ok := cutHost(key); ok {
 		if !t.HasHost(host) {
-			return "", errors.New("a rule has no host; if " + printable.Quote(host) +
-				" is this site's, name it with --line-host")
+			return "", migrate.OtherHost(host)
 		}
 		key = path
 	}
