@@ -80,8 +80,8 @@ func (p *table) read(row []string) (err error) {
 // remarkOthers says which columns say nothing here.
 func (p *table) remarkOthers(header []string) {
 	var others []string
-	for i, set := range p.program.columns {
-		if set == nil && header[i] != "" {
+	for i, name := range p.program.columns {
+		if name == "" && header[i] != "" {
 			others = append(others, strings.Clone(header[i]))
 		}
 	}
@@ -99,7 +99,7 @@ func (p *table) take(fields []string) {
 	switch {
 	case r.wrong != nil:
 		p.t.Wrong(at, "%s", r.wrong)
-	case r.isDisabled:
+	case strings.EqualFold(r.fields["state"], "disabled"):
 		p.t.Drop(at, "the redirect is disabled in "+p.program.name)
 	case r.refused != nil:
 		p.t.Refuse(at, nil, r.refused)
