@@ -59,10 +59,6 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 			c.done.Refused.report(e.Position, "", e.Message)
 		}
 	}
-	if c.chainsMayFail {
-		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
-			"together; check it")
-	}
 	c.count()
 	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
 		c.done.Remarks = append(c.done.Remarks, queriesPass)
@@ -80,11 +76,9 @@ type converter struct {
 	from    Format
 	to      rulefile.Format
 	checker *resolver.RuleChecker // nil when all is read
-	// chainsMayFail tells that the rules may be too much together.
-	chainsMayFail bool
-	done          Conversion
-	entries       int     // of the file, as far as its reader counts them
-	places        []place // of all rules that were read
+	done    Conversion
+	entries int     // of the file, as far as its reader counts them
+	places  []place // of all rules that were read
 }
 
 // read passes the rules to write that are good.
@@ -99,22 +93,26 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 			write(rule)
 		}
 	})
-	c.chainsMayFail = c.checker.MayFailInChains()
+	chainsMayFail := c.checker.MayFailInChains()
 	c.checker = nil // as writing takes memory, too
 	c.entries = found.Entries
 	for _, w := range found.Warnings {
 		switch w.Kind {
 		case rulefile.WarnNeverReached:
-			c.done.Dropped.report(w.Position, w.Key, w.Message)
+			c.done.Dropped.Reports = append(c.done.Dropped.Reports, w)
 		case rulefile.WarnLeftOut:
-			c.done.Refused.report(w.Position, w.Key, w.Message)
+			c.done.Refused.Reports = append(c.done.Refused.Reports, w)
 		case rulefile.WarnApproximated:
-			c.done.Approximated.report(w.Position, w.Key, w.Message)
+			c.done.Approximated.Reports = append(c.done.Approximated.Reports, w)
 		case rulefile.WarnWholeTable:
 			c.done.Remarks = append(c.done.Remarks, w.Message)
 		default:
 			c.done.Remarks = append(c.done.Remarks, w.String())
 		}
+	}
+	if chainsMayFail {
+		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
+			"together; check it")
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,14 +98,8 @@ func checkInMap(rule resolver.Rule) error {
 	return checkPathInMap(rule.Key)
 }
 
-// plainKey is a key that is read in a map as it is.
-var plainKey = regexp.MustCompile(`^\w[\w.~-]*(/\w[\w.~-]*)*$`)
-
 // checkPathInMap refuses a key that is read as another one.
 func checkPathInMap(key string) (err error) {
-	if plainKey.MatchString(key) { // as most are
-		return nil
-	}
 	again := ""
 	t := redirects.NewTable(redirects.Options{
 		Report: func(r redirects.Report) { err = errors.New(r.Message) },
