@@ -75,5 +75,5 @@ func (n Node) String() string {
 	case '"':
 		return printable.Quote(n.Text)
 	}
-	return n.Text
+	return printable.Text(n.Text)
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
@@ -113,6 +113,9 @@ func checkPathInMap(key string) (err error) {
 	return err
 }
 
+// beyondASCII is what a path has that is not the same decoded and encoded.
+var beyondASCII = regexp.MustCompile(`[^\x00-$&-\x7F]`)
+
 // approximationInMap says in which ways a rule differs in a map, or "".
 func approximationInMap(rule resolver.Rule) string {
 	isIgnored, isDefault := rule.Query == resolver.QueryIgnore, rule.Query == resolver.QueryDefault
@@ -123,7 +126,7 @@ func approximationInMap(rule resolver.Rule) string {
 	}{
 		{rule.Status != 0, "a map has no status, so that " + strconv.Itoa(rule.Status) + " is for the " +
 			"configuration of what looks it up"},
-		{!isPlainASCII(rule.Key), "nginx and Apache look up decoded paths and HAProxy those of the " +
+		{beyondASCII.MatchString(rule.Key), "nginx and Apache look up decoded paths and HAProxy those of the " +
 			"request, so that a key with \"%\" or beyond ASCII is found by one of them at most"},
 		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "nginx takes quotation marks, braces, " +
 			"\";\", \"$\" and \"\\\" for something else; write them percent-encoded for nginx"},
@@ -140,10 +143,4 @@ func approximationInMap(rule resolver.Rule) string {
 		}
 	}
 	return strings.Join(ways, "; ")
-}
-
-// isPlainASCII reports whether a path is the same decoded and encoded.
-func isPlainASCII(path string) bool {
-	isOther := func(r rune) bool { return r == '%' || r >= utf8.RuneSelf }
-	return !strings.ContainsFunc(path, isOther)
 }

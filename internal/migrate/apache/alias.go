@@ -84,15 +84,10 @@ func (a *alias) parse(name string, words []migrate.Word) error {
 
 // statusOf returns the status that a word means.
 func statusOf(word string) (status int, err error) {
-	switch strings.ToLower(word) {
-	case "permanent":
-		return 301, nil
-	case "temp":
-		return 302, nil
-	case "seeother":
-		return 303, nil
-	case "gone":
-		return 410, nil
+	names := map[string]int{"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
+	status, isName := names[strings.ToLower(word)]
+	if isName {
+		return status, nil
 	}
 	if status, err = strconv.Atoi(word); err != nil {
 		err = errors.New(printable.Quote(word) + " is no status; write permanent, temp, seeother, gone " +

@@ -29,6 +29,7 @@ type directive struct {
 	line          string
 	end           int // of the name in the line
 	at            resolver.Position
+	conditions    []condition // in front of a RewriteRule
 }
 
 // block is a block of directives.
@@ -138,8 +139,8 @@ func (h *reader) take(d *directive) {
 	case isAlias:
 		h.aliases = append(h.aliases, *d)
 	case isRule:
-		h.rewrite.rules = append(h.rewrite.rules, pendingRule{*d, h.rewrite.conditions})
-		h.rewrite.conditions = nil
+		d.conditions, h.rewrite.conditions = h.rewrite.conditions, nil
+		h.rewrite.rules = append(h.rewrite.rules, *d)
 	default:
 		h.takeRewriting(d)
 	}

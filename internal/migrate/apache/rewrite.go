@@ -23,16 +23,10 @@ type rewriting struct {
 	base       string // the path of the directory, with a slash at its end
 	hasBase    bool
 	conditions []condition // in front of the next rule
-	rules      []pendingRule
+	rules      []directive
 	// tied is how many of the next rules depend on one in front of them, and why they do.
 	tied    int
 	whyTied error
-}
-
-// pendingRule is a RewriteRule with the conditions in front of it.
-type pendingRule struct {
-	directive
-	conditions []condition
 }
 
 // takeRewriting takes in a line of mod_rewrite other than a rule.
@@ -70,17 +64,16 @@ var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) 
 // takeRules takes in all RewriteRules.
 func (h *reader) takeRules() {
 	for i := range h.rewrite.rules {
-		p := &h.rewrite.rules[i]
-		if h.IsGivenUp(p.at) {
+		if h.IsGivenUp(h.rewrite.rules[i].at) {
 			return
 		}
-		h.takeRule(p)
+		h.takeRule(&h.rewrite.rules[i])
 	}
 }
 
 // takeRule takes in a RewriteRule with its conditions.
-func (h *reader) takeRule(p *pendingRule) {
-	rule, err := parseRule(&p.directive)
+func (h *reader) takeRule(d *directive) {
+	rule, err := parseRule(d)
 	tied := h.rewrite.tie(&rule)
 	switch {
 	case err != nil:
@@ -94,7 +87,7 @@ func (h *reader) takeRule(p *pendingRule) {
 	rule.settle(h)
 	switch {
 	case rule.passes() && !rule.decides:
-		h.said.passOver(&p.directive)
+		h.said.passOver(d)
 		return
 	case rule.isFront():
 		h.said.hasFront = true
@@ -102,13 +95,13 @@ func (h *reader) takeRule(p *pendingRule) {
 			h.said.deciding = append(h.said.deciding, rule.at)
 		}
 		return
-	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(p.conditions):
+	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(d.conditions):
 		h.said.letsFilesPass = true
 		return
 	}
 	e, inPattern := rule.expression(h.rewrite.base)
-	ways, inConditions := judge(p.conditions, h.Reading.Hosts)
-	leadsHost := h.leadsHost(&rule, e, p.conditions, inConditions)
+	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
+	leadsHost := h.leadsHost(&rule, e, d.conditions, inConditions)
 	why := cmp.Or(inConditions, tied, rule.noEquivalent(), inPattern)
 	switch {
 	case leadsHost != nil:

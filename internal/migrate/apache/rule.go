@@ -56,17 +56,14 @@ func parseRule(d *directive) (rule rewriteRule, err error) {
 }
 
 // splitFlags returns the flags in brackets.
-func splitFlags(text string) (flags []string, err error) {
+func splitFlags(text string) ([]string, error) {
 	inside, isOpen := strings.CutPrefix(text, "[")
 	inside, isClosed := strings.CutSuffix(inside, "]")
 	if !isOpen || !isClosed {
 		return nil, errors.New("the flags stand in brackets, without white space, and are not " +
 			printable.Quote(text) + "; write them like [R=301,L]")
 	}
-	for flag := range strings.SplitSeq(inside, ",") {
-		flags = append(flags, strings.TrimSpace(flag))
-	}
-	return flags, nil
+	return strings.Split(strings.ReplaceAll(inside, " ", ""), ","), nil
 }
 
 // setFlag takes in a flag, or says why it has no equivalent.

@@ -97,27 +97,22 @@ func isEntry(v migrate.Node) bool {
 // redirects.
 func (a *array) findInObject(v migrate.Node) {
 	hosting := v.Member("hosting")
-	switch hosting.Kind {
-	case '{':
+	if hosting.Kind == '{' || hosting.Kind == '[' {
 		a.program = firebase
+	}
+	if hosting.Kind == '{' {
 		a.findInHolder(hosting)
-	case '[':
-		a.program = firebase
-		var sites []string
-		for _, site := range hosting.Inside() {
-			if !a.findInHolder(site).IsEmpty() {
-				name := site.Member("target")
-				if name.Kind == 0 {
-					name = site.Member("site")
-				}
-				sites = append(sites, name.Text)
-			}
+	}
+	var sites []string
+	for _, site := range hosting.Inside() {
+		if hosting.Kind == '[' && !a.findInHolder(site).IsEmpty() {
+			sites = append(sites, cmp.Or(site.Member("target").Text, site.Member("site").Text))
 		}
-		if len(sites) > 1 {
-			a.lists = []migrate.Node{{}}
-			a.Wrong(hosting.At, "several sites have redirects: %s; convert each alone, from a file with "+
-				"that one in \"hosting\"", migrate.QuoteAll(sites))
-		}
+	}
+	if len(sites) > 1 {
+		a.lists = []migrate.Node{{}}
+		a.Wrong(hosting.At, "several sites have redirects: %s; convert each alone, from a file with "+
+			"that one in \"hosting\"", migrate.QuoteAll(sites))
 	}
 	a.findInHolder(v)
 }
