@@ -43,6 +43,18 @@ func OtherHost(host string) error {
 		"with --line-host, else write the entry into the file of that host's site")
 }
 
+// WithoutHost returns the path of a URL of the site, and any other text as it is.
+func (t *Table) WithoutHost(text string) (string, error) {
+	host, path, isURL := CutURL(text)
+	switch {
+	case !isURL:
+		return text, nil
+	case !t.HasHost(host):
+		return "", OtherHost(host)
+	}
+	return path, nil
+}
+
 // CheckDestination refuses what is neither a URL nor a path.
 func CheckDestination(to string) error {
 	if IsURL(to) || strings.HasPrefix(to, "/") {

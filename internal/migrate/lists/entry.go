@@ -207,11 +207,9 @@ func (e *entry) add() {
 
 // lines returns the lines of one path of an entry.
 func (e *entry) lines(source string) ([]redirects.Line, error) {
-	if host, path, isURL := migrate.CutURL(source); isURL {
-		if !e.HasHost(host) {
-			return nil, migrate.OtherHost(host)
-		}
-		source = path
+	source, err := e.WithoutHost(source)
+	if err != nil {
+		return nil, err
 	}
 	if e.program == firebase && source != "" && source[0] != '/' {
 		source = "/" + source

@@ -64,7 +64,13 @@ func (p *table) read(row []string) (err error) {
 	if facts.isBulk {
 		p.take(row)
 	} else {
-		p.remarkOthers(row)
+		var others migrate.Names
+		for i, holds := range facts.columns {
+			if holds == "" && row[i] != "" {
+				others.Add(row[i])
+			}
+		}
+		p.t.RemarkPassed("columns that say nothing here are", others)
 	}
 	for row, err = p.rows.Next(); err == nil; row, err = p.rows.Next() {
 		p.take(row)
@@ -75,19 +81,6 @@ func (p *table) read(row []string) (err error) {
 	p.release()
 	p.t.Status = cmp.Or(p.t.Status, facts.status)
 	return err
-}
-
-// remarkOthers says which columns say nothing here.
-func (p *table) remarkOthers(header []string) {
-	var others []string
-	for i, name := range p.program.columns {
-		if name == "" && header[i] != "" {
-			others = append(others, strings.Clone(header[i]))
-		}
-	}
-	if len(others) > 0 {
-		p.t.Remark("columns that say nothing here are passed over: %s", migrate.QuoteAll(others))
-	}
 }
 
 // take takes in a row.
