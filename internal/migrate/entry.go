@@ -13,11 +13,8 @@ import (
 
 // CutURL cuts a URL into its host and its path.
 func CutURL(text string) (host, path string, isURL bool) {
-	rest, isURL := strings.CutPrefix(text, "https://")
-	if !isURL {
-		rest, isURL = strings.CutPrefix(text, "http://")
-	}
-	if !isURL {
+	_, rest, _ := strings.Cut(text, "://")
+	if !IsURL(text) {
 		return "", "", false
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
@@ -25,25 +26,6 @@ type Reader func(t *Table, r io.Reader) error
 // Position returns a place in the file.
 func (t *Table) Position(line, column int) resolver.Position {
 	return resolver.Position{Source: t.Source, Line: line, Column: column}
-}
-
-// readTable makes rules of what a reader finds.
-func readTable(read Reader, in Input, add func(resolver.Rule)) (found Found, err error) {
-	reports := rulefile.NewReports(true)
-	t := &Table{Reading: in.Reading, Source: in.Source, Table: redirects.NewTable(redirects.Options{
-		TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
-		Status:     in.Reading.Status,
-		Query:      in.Reading.Query,
-		Report:     reports.Add,
-	})}
-	end := read(t, in.Reader)
-	if end == nil {
-		end = io.EOF
-	}
-	t.Rules(add)
-	found.Entries = t.Entries()
-	found.Warnings, err = reports.Result(end)
-	return found, err
 }
 
 // Format is a way to write rules down that they can be converted from.
@@ -76,9 +58,22 @@ type Found struct {
 	Entries int
 }
 
-// LinesOf reads with a [Reader].
+// LinesOf reads with a [Reader], and makes rules of what it finds.
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (Found, error) {
-	return func(in Input, add func(resolver.Rule)) (Found, error) { return readTable(read, in, add) }
+	return func(in Input, add func(resolver.Rule)) (found Found, err error) {
+		reports := rulefile.NewReports(true)
+		t := &Table{Reading: in.Reading, Source: in.Source, Table: redirects.NewTable(redirects.Options{
+			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
+			Status:     in.Reading.Status,
+			Query:      in.Reading.Query,
+			Report:     reports.Add,
+		})}
+		end := cmp.Or(read(t, in.Reader), io.EOF)
+		t.Rules(add)
+		found.Entries = t.Entries()
+		found.Warnings, err = reports.Result(end)
+		return found, err
+	}
 }
 
 // AddMatch adds the lines of a regular expression. In their destination $1, ${1} and $name stand

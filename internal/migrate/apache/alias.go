@@ -26,7 +26,6 @@ type alias struct {
 
 // takeAlias takes in a directive of mod_alias.
 func (h *reader) takeAlias(d *directive) {
-	h.said.hasAlias = true
 	words, err := configWords.Split(d.line, d.end)
 	if err != nil {
 		h.Wrong(d.at, "%s", err)

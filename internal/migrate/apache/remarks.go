@@ -22,8 +22,7 @@ type remarks struct {
 	// tells that there are such. passing are lines that let requests pass.
 	deciding, passing []resolver.Position
 	isBehind          bool
-	// hasRewrite and hasAlias tell that there are redirects of both modules.
-	hasRewrite, hasAlias bool
+	hasRewrite        bool // there are redirects of mod_rewrite
 }
 
 // mostNamed is how many directives that redirect nothing are named, or lines.
@@ -51,7 +50,7 @@ func (s *remarks) protects(name string) bool {
 
 // remarkAll says what is true of the whole file.
 func (h *reader) remarkAll() {
-	s := &h.said
+	s, hasAlias := &h.said, len(h.aliases) > 0
 	for _, remark := range []struct {
 		holds bool
 		says  string
@@ -73,9 +72,9 @@ func (h *reader) remarkAll() {
 			"stands behind it may not be reached: read it"},
 		{s.isBehind && len(s.deciding) > 1, linesAt(s.deciding) + " rewrite or depend on others; what " +
 			"stands behind them may not be reached: read them"},
-		{s.hasRewrite && s.hasAlias, "Apache asks the lines of mod_rewrite first, and so do the rules: " +
+		{s.hasRewrite && hasAlias, "Apache asks the lines of mod_rewrite first, and so do the rules: " +
 			"a RewriteRule wins against Redirect and RedirectMatch, wherever they stand"},
-		{s.passing != nil && s.hasAlias, "requests that pass at " + linesAt(s.passing) + " are left to " +
+		{s.passing != nil && hasAlias, "requests that pass at " + linesAt(s.passing) + " are left to " +
 			"Redirect and RedirectMatch there, and not here; write these as RewriteRules in front"},
 		{s.hasFront, "what leads all requests to one program makes no rule; use Caddy's php_fastcgi or " +
 			"try_files behind shortlink"},

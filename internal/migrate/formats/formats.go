@@ -36,7 +36,7 @@ func All() []migrate.Format {
 	}, {
 		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), HasSeveral: true,
 	}, {
-		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink),
+		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), HasSeveral: true,
 	}}
 }
 
