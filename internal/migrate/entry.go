@@ -57,8 +57,8 @@ func CheckDestination(to string) error {
 	if IsURL(to) || strings.HasPrefix(to, "/") {
 		return nil
 	}
-	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" or " +
-		"\"https://\"")
+	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" " +
+		"or \"https://\"")
 }
 
 // CheckPath refuses the path of an entry that no rule has.

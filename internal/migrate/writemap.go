@@ -126,8 +126,9 @@ func approximationInMap(rule resolver.Rule) string {
 	}{
 		{rule.Status != 0, "a map has no status, so that " + strconv.Itoa(rule.Status) + " is for the " +
 			"configuration of what looks it up"},
-		{beyondASCII.MatchString(rule.Key), "nginx and Apache look up decoded paths and HAProxy those of the " +
-			"request, so that a key with \"%\" or beyond ASCII is found by one of them at most"},
+		{beyondASCII.MatchString(rule.Key), "nginx and Apache look up decoded paths and HAProxy " +
+			"those of the request, so that a key with \"%\" or beyond ASCII is found by one of them at " +
+			"most"},
 		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "nginx takes quotation marks, braces, " +
 			"\";\", \"$\" and \"\\\" for something else; write them percent-encoded for nginx"},
 		{!rule.Exact, "a map has the path alone, and nothing below it"},

@@ -68,10 +68,10 @@ func (h *reader) remarkAll() {
 			"shortlink has a matcher \"not file\""},
 		{s.hasQSA, "Apache adds the parameters of a request to those of a destination with QSA, and in " +
 			"rules a parameter of the request takes the place of one with its name"},
-		{s.isBehind && len(s.deciding) == 1, linesAt(s.deciding) + " rewrites or depends on others; what " +
-			"stands behind it may not be reached: read it"},
-		{s.isBehind && len(s.deciding) > 1, linesAt(s.deciding) + " rewrite or depend on others; what " +
-			"stands behind them may not be reached: read them"},
+		{s.isBehind && len(s.deciding) == 1, linesAt(s.deciding) + " rewrites or depends on others; " +
+			"what stands behind it may not be reached: read it"},
+		{s.isBehind && len(s.deciding) > 1, linesAt(s.deciding) + " rewrite or depend on others; " +
+			"what stands behind them may not be reached: read them"},
 		{s.hasRewrite && hasAlias, "Apache asks the lines of mod_rewrite first, and so do the rules: " +
 			"a RewriteRule wins against Redirect and RedirectMatch, wherever they stand"},
 		{s.passing != nil && hasAlias, "requests that pass at " + linesAt(s.passing) + " are left to " +

@@ -57,8 +57,8 @@ func TestRulesThatAreChainedOrSkippedAreRefused(t *testing.T) {
 				"file:2:13: the line at file:1:13 is chained with this one"},
 		{"RewriteRule ^x - [S=2]\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^e$ /f [R,L]\n" +
 			"RewriteRule ^c$ /d [R,L]", "c /d 302 exact", first +
-			"a rule decides nothing of those behind it ([S=2])|file:2:13: the line at file:1:13 is chained " +
-			"with this one ([C]), or skips it ([S])|file:3:13: the line at file:1:13 is chained"},
+			"a rule decides nothing of those behind it ([S=2])|file:2:13: the line at file:1:13 is " +
+			"chained with this one ([C]), or skips it ([S])|file:3:13: the line at file:1:13 is chained"},
 	})
 }
 

@@ -97,8 +97,8 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 	case "s", "skip":
 		n, _ := strconv.Atoi(value)
 		r.ties = max(r.ties, n)
-		err = errors.New("a rule decides nothing of those behind it ([" + flag + "]); use Caddy's redir " +
-			"with a path_regexp matcher")
+		err = errors.New("a rule decides nothing of those behind it ([" + flag + "]); use Caddy's " +
+			"redir with a path_regexp matcher")
 	case "e", "env", "co", "cookie", "t", "type", "h", "handler":
 		decides = false
 		fallthrough

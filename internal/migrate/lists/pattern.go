@@ -68,8 +68,8 @@ func (p *pattern) next() error {
 		p.rest = p.rest[2:]
 		return nil
 	case strings.IndexByte("{}*+", c) >= 0:
-		return fmt.Errorf("a \"%c\" by itself has no equivalent; write \\%c for the character, a rule for "+
-			"each path, or use Caddy's redir with a path_regexp matcher", c, c)
+		return fmt.Errorf("a \"%c\" by itself has no equivalent; write \\%c for the character, a rule "+
+			"for each path, or use Caddy's redir with a path_regexp matcher", c, c)
 	case c == '(':
 		return p.addGroup("")
 	case c == ':':
@@ -201,7 +201,7 @@ func parseGlob(source string) (p *pattern, err error) {
 	}
 	segments := strings.Split(front, "/")
 	for i, segment := range segments {
-		special := strings.IndexAny(segment, "*?[]{}!@+()")
+		special := strings.IndexAny(segment, "*?[]{}!@+()") // parts of globs
 		switch {
 		case segment == "*":
 			segments[i] = ":part" + strconv.Itoa(i)
@@ -209,8 +209,8 @@ func parseGlob(source string) (p *pattern, err error) {
 			return nil, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
 				"too; write \"*\" for any segment")
 		case special >= 0:
-			return nil, errors.New("a rule has no " + printable.Quote(segment[special:special+1]) + ", which " +
-				"is a part of a glob; " + pathexpr.Remedy)
+			return nil, fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", segment[special],
+				pathexpr.Remedy)
 		default:
 			segments[i] = strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(segment)
 		}
@@ -288,6 +288,9 @@ func (d *destination) write(path *pathexpr.Path) ([]redirects.Piece, error) {
 func (d *destination) find(text string) (r pathexpr.Reference, err error) {
 	if text[0] == '\\' && len(text) > 1 && strings.IndexByte(`:*+?(){}\$`, text[1]) >= 0 {
 		return pathexpr.Reference{Text: text[1:2], Length: 2}, nil
+	}
+	if strings.IndexByte("/:$", text[0]) < 0 { // as most have
+		return r, nil
 	}
 	parts := variable.FindStringSubmatch(text)
 	if parts == nil {

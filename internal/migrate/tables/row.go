@@ -23,7 +23,8 @@ type row struct {
 	wrong   error // why it is nothing to its program either
 }
 
-// newRow takes in the fields of a row. Of several columns of one kind, the first with a field counts.
+// newRow takes in the fields of a row. Of several columns that hold the same, the first counts that
+// is not empty.
 func newRow(p *program, fields []string) *row {
 	r := &row{program: p, fields: map[string]string{}}
 	for i, field := range fields {
