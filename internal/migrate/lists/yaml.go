@@ -57,7 +57,7 @@ func readMap(t *migrate.Table, table migrate.Node) {
 			}
 			break
 		}
-		found := table.String()
+		found := described(table)
 		if isRedirect && table.Kind == '{' {
 			found = "one redirect"
 		}
@@ -83,6 +83,17 @@ func lineOf(v migrate.Node) (line string, is bool) {
 	return printable.Quote(from) + ": " + printable.Quote(to), true
 }
 
+// described says what a value is in the words of YAML.
+func described(n migrate.Node) string {
+	switch n.Kind {
+	case '{':
+		return "a map"
+	case '[':
+		return "a list"
+	}
+	return n.String()
+}
+
 // isText reports whether a node is a text, or what can be meant as one without quotation marks.
 func isText(n migrate.Node) bool { return n.Kind == '"' || n.Kind == 'w' && n.Text != "null" }
 
@@ -92,9 +103,10 @@ func readPair(t *migrate.Table, key, value migrate.Node) {
 	case key.Kind == 'w' && key.Text == "<<":
 		t.Wrong(key.At, "another map is merged here, which is not taken over; write its entries down")
 	case !isText(key):
-		t.Wrong(key.At, "a path is a text, not %s", key)
+		t.Wrong(key.At, "a path is a text, not %s", described(key))
 	case !isText(value):
-		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text), value)
+		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text),
+			described(value))
 	default:
 		addPair(t, key.At, key.Text, value.Text)
 	}
