@@ -461,8 +461,8 @@ func TestKeysAreReadAgainAfterALostConnection(t *testing.T) {
 			e.untilLike(t, server, 5*time.Second)
 			server.do(t, "set", "links:docs", "/guide/2")
 			e.untilLike(t, server, time.Second)
-			if e.source.Outage() != nil {
-				t.Errorf("the outage lasts: %v", e.source.Outage().Err)
+			if e.source.reach.Outage() != nil {
+				t.Errorf("the outage lasts: %v", e.source.reach.Outage().Err)
 			}
 		})
 	}
@@ -475,14 +475,14 @@ func TestAnOutageIsToldOfKeysAndEnds(t *testing.T) {
 	e := startKeysEdge(t, &Source{URL: server.url("")})
 	server.kill()
 	e.until(t, "the rejection", 10*time.Second, func(e *edge) bool { return e.err != nil })
-	if e.source.Outage() == nil {
+	if e.source.reach.Outage() == nil {
 		t.Error("there is no outage")
 	}
 	server.start(t)
 	server.fillKeys(t, 10) // the same rules
 	e.until(t, "the end", 20*time.Second, func(e *edge) bool { return e.err == nil })
-	if e.source.Outage() != nil {
-		t.Errorf("it goes on: %v", e.source.Outage().Err)
+	if e.source.reach.Outage() != nil {
+		t.Errorf("it goes on: %v", e.source.reach.Outage().Err)
 	}
 }
 

@@ -137,6 +137,7 @@ func (s *Source) Provision(ctx caddy.Context) error {
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
 	s.server, err = s.newServer()
+	s.reach.CopyKey = s.copyKey()
 	return err
 }
 
@@ -168,28 +169,14 @@ func (s *Source) ReadKeys(
 	return s.content.(*keys).readKeys(ctx, some, set, remove)
 }
 
-// CopyKey returns the name of the copy of rules on this server; see [source.Copied].
-func (s *Source) CopyKey() string {
+// copyKey returns where Caddy's storage has the copy of rules on this server.
+func (s *Source) copyKey() string {
 	name := sha256.Sum256(appendText(appendText(nil, s.server.address), s.Hash))
 	return "shortlink/redis/" + hex.EncodeToString(name[:16]) + ".json"
 }
 
-// UseCopy tells that the stored copy stands in for the server.
-func (s *Source) UseCopy(rules int, stored time.Time) {
-	var cause error
-	if outage := s.reach.Outage(); outage != nil {
-		cause = outage.Err
-	}
-	s.logger.Warn("redis cannot be read; serving the stored copy of its rules",
-		zap.Error(cause), zap.Int("rules", rules), zap.Time("stored", stored))
-	s.reach.UseCopy(cause, stored)
-}
-
-// Outage tells since when the server cannot be reached; see [source.Observed].
-func (s *Source) Outage() *source.Outage { return s.reach.Outage() }
-
-// ContinueOutage takes over an outage; see [source.Continuing].
-func (s *Source) ContinueOutage(outage *source.Outage) { s.reach.Continue(outage) }
+// Reach tells since when the server cannot be reached; see [source.Observed].
+func (s *Source) Reach() *source.Reachability { return &s.reach }
 
 // reached notes whether the server could be read, by the error of reading it.
 func (s *Source) reached(ctx context.Context, err error) {
@@ -217,8 +204,7 @@ func isRejection(err error) bool {
 var (
 	_ source.Source      = (*Source)(nil)
 	_ source.Changing    = (*Source)(nil)
-	_ source.Copied      = (*Source)(nil)
-	_ source.Continuing  = (*Source)(nil)
+	_ source.Observed    = (*Source)(nil)
 	_ caddy.Provisioner  = (*Source)(nil)
 	_ caddy.CleanerUpper = (*Source)(nil)
 )

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // Changing is a [Source] that says which of its rules may have changed, so that a change costs no
@@ -23,7 +22,7 @@ type Changing interface {
 
 	// ReadKeys reads the rules of some keys: one that is there goes to set, and the key of one that is
 	// not to remove. The error is as that of Read; after one nothing of it counts. It is called while
-	// Read runs, too.
+	// Read runs, too, which may run twice at a time then. Positions name the source alone.
 	ReadKeys(
 		ctx context.Context, keys []string, set func(resolver.Rule), remove func(key string),
 	) error
@@ -35,41 +34,13 @@ func ByKey(from Source) (changing Changing, does bool) {
 	return changing, does && changing.ByKey()
 }
 
-// ReadLent is from.Read for who keeps no rule: texts may be good only until add returns, so that a
-// large file leaves nothing behind. A source that another one is made of is read as that says.
-func ReadLent(
-	ctx context.Context, from Source, add func(resolver.Rule),
-) (version string, err error) {
-	switch s := from.(type) {
-	case *File:
-		return s.read(ctx, true, add)
-	case *Storage:
-		return s.read(ctx, true, add)
-	}
-	return from.Read(ctx, add)
-}
-
 // Locating is a [Source] that can say in which line and column a rule stands, where somebody asks:
 // a ruleset that serves has the source alone.
 type Locating interface {
 	Source
 
-	// Locate passes all rules to seen, as [ReadLent] does, if they are still those of version, which
+	// Locate passes all rules to seen, as Read does, if they are still those of version, which
 	// Read has returned. Otherwise it returns false, and what it has passed means nothing. It can be
 	// called at any time, also while Read runs, and changes nothing of what that returns.
 	Locate(ctx context.Context, version string, seen func(resolver.Rule)) (isThere bool)
-}
-
-// Rewriting is a [Writable] that tells what has become of it by an edit, so that nobody has to read
-// it again.
-type Rewriting interface {
-	Writable
-
-	// Rewrite is Edit that returns the version of what it has written, for the rules that are there
-	// then: the old ones with the edit made. It passes them to add as [ReadLent] does, if their
-	// positions may be others than before, and then Warnings and Expectations are theirs; where they
-	// are many, it leaves time to requests in between. After an error nothing of that counts.
-	Rewrite(
-		ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
-	) (newVersion string, err error)
 }

@@ -80,18 +80,15 @@ func contentOptions(
 // siblings lie beside the content.
 type siblings struct{ signature, expectations []byte }
 
-// rules passes the rules to add, and returns their expectations and their version. Those that it
-// lends are good only until add returns.
+// rules passes the rules to add, and returns their expectations and their version.
 func (c *content) rules(
-	ctx context.Context, lends bool, add func(resolver.Rule),
+	ctx context.Context, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
 	c.warnings, c.bytesRead = nil, 0
-	as := c.reading
-	as.Lends = lends
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		c.current = r
-		if wrong = c.parse(r, beside.signature, as, add); wrong == nil {
+		if wrong = c.parse(r, beside.signature, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
 		return c.noteRefusal(r, wrong)
@@ -124,11 +121,9 @@ func (c *content) locate(
 	if c.publicKey != nil {
 		return false // as nothing is read that is not verified
 	}
-	as := c.reading
-	as.Lends = true
 	var wrong error
 	now, err := c.readAll(ctx, c.read, pace.New().Pause, func(r *reading, _ siblings) bool {
-		_, wrong = readAs(r, c.format, as, c.name, "format", seen)
+		_, wrong = readAs(r, c.format, c.lending(), c.name, "format", seen)
 		return wrong != nil
 	})
 	return err == nil && wrong == nil && now == version
@@ -223,14 +218,12 @@ func (c *content) readSiblings(ctx context.Context) (beside siblings, err error)
 }
 
 // parse reads the rules, to the end of the content if they are right, and verifies the signature.
-func (c *content) parse(
-	r *reading, signature []byte, as rulefile.Reading, add func(resolver.Rule),
-) error {
+func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) error {
 	if c.publicKey == nil {
-		return c.parseRules(r, r, as, add)
+		return c.parseRules(r, r, add)
 	}
 	signed := minisign.NewReader(r)
-	if err := c.parseRules(r, signed, as, add); err != nil {
+	if err := c.parseRules(r, signed, add); err != nil {
 		return err
 	}
 	if !signed.Verify(*c.publicKey, signature) {
@@ -250,13 +243,18 @@ func (c *content) signatureProblem(text []byte) error {
 		"sign it with minisign -Sm, of version 0.10 or later")
 }
 
+// lending is how the content is read, by who keeps no texts.
+func (c *content) lending() rulefile.Reading {
+	as := c.reading
+	as.Lends = true
+	return as
+}
+
 // parseRules reads the rules from signed, which reads from r, to the end of the content if they are
 // right.
-func (c *content) parseRules(
-	r *reading, signed io.Reader, as rulefile.Reading, add func(resolver.Rule),
-) error {
+func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
 	var err error
-	c.warnings, err = readAs(signed, c.format, as, c.name, "format", add)
+	c.warnings, err = readAs(signed, c.format, c.lending(), c.name, "format", add)
 	if r.n == 0 && (c.format == rulefile.JSON || !c.allowsEmpty) {
 		return errEmpty(c.format)
 	}

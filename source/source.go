@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -24,7 +23,8 @@ type Source interface {
 
 	// Read passes all rules to add, one after the other. It returns a version: any text that is equal
 	// for equal rules. An error means that nothing of what was added counts; a [rulefile.Errors] tells
-	// everything that is wrong at once.
+	// everything that is wrong at once. Texts of a rule need to be good only until add returns, so
+	// that a large file leaves nothing behind.
 	Read(ctx context.Context, add func(resolver.Rule)) (version string, err error)
 
 	// Watch calls changed each time the rules may be others than at the call before, until ctx ends;
@@ -33,31 +33,35 @@ type Source interface {
 	Watch(ctx context.Context, version string, changed func())
 }
 
-// Expecting is a [Source] that has expectations of its own: tests that the ruleset has to
-// pass before it serves.
-type Expecting interface {
-	// Expectations returns what is expected by request path, as of the last Read: a destination,
-	// "pass", "gone" or "error".
-	Expectations() map[string]string
+// Annotated is a [Source] that says more than rules.
+type Annotated interface {
+	Source
+
+	// Remarks returns what the last Read has said beside the rules.
+	Remarks() Remarks
 }
 
-// Warner is a [Source] that warns of what its rules, as they are written, do otherwise than their
-// author may expect.
-type Warner interface {
-	// Warnings returns what the last Read has to warn of, in the order of places.
-	Warnings() []resolver.Warning
+// Remarks are what a source says beside its rules.
+type Remarks struct {
+	// Expectations are tests that the rules have to pass before they serve.
+	Expectations PlacedExpectations
+	// Warnings tell what the rules, as they are written, do otherwise than their author may expect, in
+	// the order of places.
+	Warnings []resolver.Warning
 }
 
-// WarningsOf returns what a source warns of, as of its last reading.
-func WarningsOf(source Source) []resolver.Warning {
-	if source, ok := source.(Warner); ok {
-		return source.Warnings()
+// RemarksOf returns what a source has said beside its rules, if it does.
+func RemarksOf(source Source) (remarks Remarks) {
+	if source, does := source.(Annotated); does {
+		remarks = source.Remarks()
 	}
-	return nil
+	return remarks
 }
 
 // Measured is a [Source] that knows how much there is to read.
 type Measured interface {
+	Source
+
 	// Size returns how many bytes there are to read, or 0 if that cannot be told.
 	Size(ctx context.Context) int64
 	// Done returns how many of them the Read that is going on has read, or the last one. It is called
@@ -77,7 +81,14 @@ type Writable interface {
 	// error it is there or not, but never in part. Other rules stay as they are. A rule that cannot be
 	// written is an error of type [rulefile.Errors]; one that is [ErrNotWritable] or [ErrUnavailable]
 	// tells that none can be.
-	Edit(ctx context.Context, version string, edit rulefile.Edit) error
+	//
+	// Edit returns the version of the rules that are there then. It passes them to add as Read does, if
+	// their positions may be others than before, and then Remarks are theirs; where they are many, it
+	// leaves time to requests in between. Where it does not know the version, it returns an empty one,
+	// and is read.
+	Edit(
+		ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
+	) (newVersion string, err error)
 }
 
 // ErrChanged is the error of an edit of rules that have changed since they were read.
@@ -98,36 +109,17 @@ var ErrBeingWritten = errors.New("the source is being written")
 // Emptiable is a [Source] of which the configuration says whether it may lose all its rules. One
 // that had rules, and is read with none, is refused otherwise, as are all that say nothing of it.
 type Emptiable interface {
+	Source
+
 	// AllowsEmpty reports whether the source may be without rules where it had some.
 	AllowsEmpty() bool
 }
 
-// Copied is an [Observed] source of whose last good rules the handler keeps a copy in Caddy's
-// storage. The copy is read if Caddy starts, or a command runs, during an outage of the source.
-type Copied interface {
-	Observed
+// Observed is a [Source] that knows whether it can be read. Of such sources the admin endpoint, the
+// command status and the metrics tell an outage. It goes on over a reload of the configuration.
+type Observed interface {
 	Source
 
-	// CopyKey returns the storage's key of the copy. Sources of the same rules have the same.
-	CopyKey() string
-	// UseCopy tells that so many rules have been read from the copy of a time, zero if nobody knows
-	// that. Outage says so as long as it lasts.
-	UseCopy(rules int, stored time.Time)
-}
-
-// Observed is a [Source] that knows whether it can be read. Of such sources the admin endpoint, the
-// command status and the metrics tell an outage; [Reachability] helps to implement it.
-type Observed interface {
-	// Outage returns the outage that lasts now, or nil if the source can be read. It returns at once.
-	Outage() *Outage
-}
-
-// Continuing is an [Observed] source that takes over an outage when a configuration is loaded, so
-// that it lasts since it began.
-type Continuing interface {
-	Observed
-
-	// ContinueOutage tells of the outage of the source with the same options in the configuration
-	// before. It is called at most once, ahead of Read and Watch; these find out whether it lasts.
-	ContinueOutage(outage *Outage)
+	// Reach returns what the source notes of that; always the same.
+	Reach() *Reachability
 }

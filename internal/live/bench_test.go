@@ -30,11 +30,9 @@ func (s *manySource) Watch(context.Context, string, func()) {}
 
 func (s *manySource) Writable() error { return nil }
 
-func (s *manySource) Edit(context.Context, string, rulefile.Edit) error { return nil }
-
-func (s *manySource) Rewrite(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
+func (s *manySource) Edit(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
 	string, error) {
-	return "", nil
+	return "version", nil
 }
 
 // BenchmarkApply changes a rule, beside what it takes to write it.

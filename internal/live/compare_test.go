@@ -164,7 +164,7 @@ type outSource struct {
 	reach source.Reachability
 }
 
-func (s *outSource) Outage() *source.Outage { return s.reach.Outage() }
+func (s *outSource) Reach() *source.Reachability { return &s.reach }
 
 func (s *outSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
 	version, err := s.changingSource.Read(ctx, add)

@@ -46,7 +46,7 @@ func (c *Config) SiteOrigin() string { return source.SiteOrigin(c.Options.Origin
 func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
 	var expected []source.PlacedExpectations
 	for _, from := range c.Sources {
-		expected = append(expected, source.ExpectationsOf(from))
+		expected = append(expected, source.RemarksOf(from).Expectations)
 	}
 	return c.check(ruleset, expected)
 }

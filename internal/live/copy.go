@@ -30,7 +30,7 @@ const (
 // copyVersion is the version of rules that come from a stored copy.
 const copyVersion = "stored copy"
 
-// storedCopy is what is known of the copy in Caddy's storage of a [source.Copied]'s rules.
+// storedCopy is what is known of the copy in Caddy's storage of a source's rules.
 type storedCopy struct {
 	due     chan struct{} // holds a value when other rules serve, perhaps
 	mu      sync.Mutex    // held by the one who stores it
@@ -46,7 +46,7 @@ func (rs *Ruleset) outlive() {
 
 // keepCopy keeps the copy of the i-th source up to date until the configuration ends. What is left
 // then is stored by who follows the source next, or by storeLastCopies.
-func (rs *Ruleset) keepCopy(i int, of source.Copied) {
+func (rs *Ruleset) keepCopy(i int, key string) {
 	copied := rs.shared.copies[i]
 	for raise(copied.due); ; {
 		select {
@@ -55,12 +55,12 @@ func (rs *Ruleset) keepCopy(i int, of source.Copied) {
 		case <-copied.due:
 		}
 		// no longer than that where the storage's clock is ahead
-		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(rs.lasting, of).Add(copyPause))))
+		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(rs.lasting, key).Add(copyPause))))
 		if rs.Context.Err() != nil {
 			return
 		}
 		begun := time.Now()
-		if !rs.storeCopy(i, of) {
+		if !rs.storeCopy(i, key) {
 			raise(copied.due)
 		}
 		wait(rs.Context, max(copyPause, copyShare*time.Since(begun)))
@@ -73,8 +73,8 @@ func (rs *Ruleset) storeLastCopies() {
 	go func() {
 		defer close(stored)
 		for i, from := range rs.Sources {
-			if of, is := from.(source.Copied); is {
-				rs.storeCopy(i, of)
+			if key := copyKeyOf(from); key != "" {
+				rs.storeCopy(i, key)
 			}
 		}
 	}()
@@ -84,9 +84,17 @@ func (rs *Ruleset) storeLastCopies() {
 	}
 }
 
+// copyKeyOf returns where a copy of a source's rules is stored, "" where none is.
+func copyKeyOf(from source.Source) string {
+	if reach := source.ReachOf(from); reach != nil {
+		return reach.CopyKey
+	}
+	return ""
+}
+
 // copyTime returns when a copy was stored, or zero where the storage does not know.
-func (rs *Ruleset) copyTime(ctx context.Context, of source.Copied) time.Time {
-	info, err := rs.Context.Storage().Stat(ctx, of.CopyKey())
+func (rs *Ruleset) copyTime(ctx context.Context, key string) time.Time {
+	info, err := rs.Context.Storage().Stat(ctx, key)
 	if err != nil {
 		return time.Time{}
 	}
@@ -94,17 +102,17 @@ func (rs *Ruleset) copyTime(ctx context.Context, of source.Copied) time.Time {
 }
 
 // storeCopy stores the rules of the i-th source that serve, and reports whether they are stored.
-func (rs *Ruleset) storeCopy(i int, of source.Copied) (isStored bool) {
-	err := rs.tryToStoreCopy(i, of)
+func (rs *Ruleset) storeCopy(i int, key string) (isStored bool) {
+	err := rs.tryToStoreCopy(i, key)
 	if err != nil {
 		rs.logger.Error("storing a copy of the rules of a source failed",
-			zap.Stringer("source", of), zap.Error(err))
+			zap.Stringer("source", rs.Sources[i]), zap.Error(err))
 	}
 	return err == nil
 }
 
 // tryToStoreCopy stores them, unless they are what has been stored last.
-func (rs *Ruleset) tryToStoreCopy(i int, of source.Copied) error {
+func (rs *Ruleset) tryToStoreCopy(i int, key string) error {
 	copied := rs.shared.copies[i]
 	copied.mu.Lock()
 	defer copied.mu.Unlock()
@@ -132,7 +140,7 @@ func (rs *Ruleset) tryToStoreCopy(i int, of source.Copied) error {
 		err = rulefile.WriteJSON(&b, rules)
 	}
 	if err == nil {
-		err = rs.Context.Storage().Store(rs.lasting, of.CopyKey(), b.Bytes())
+		err = rs.Context.Storage().Store(rs.lasting, key, b.Bytes())
 	}
 	if err == nil {
 		copied.version = version
@@ -154,12 +162,12 @@ var _ io.Writer = (*counter)(nil)
 func (rs *Ruleset) withCopies(sources []source.Source) (with []source.Source, found bool) {
 	with = slices.Clone(sources)
 	for i, from := range sources {
-		of, is := from.(source.Copied)
-		if !is || !rs.Context.Storage().Exists(rs.Context, of.CopyKey()) {
+		key := copyKeyOf(from)
+		if key == "" || !rs.Context.Storage().Exists(rs.Context, key) {
 			continue
 		}
-		if outage := of.Outage(); outage != nil {
-			with[i], found = standIn{of, rs, outage}, true
+		if outage := source.OutageOf(from); outage != nil {
+			with[i], found = standIn{from, rs, key, outage}, true
 		}
 	}
 	return with, found
@@ -167,15 +175,16 @@ func (rs *Ruleset) withCopies(sources []source.Source) (with []source.Source, fo
 
 // standIn is the stored copy of a source.
 type standIn struct {
-	source.Copied
+	source.Source
 	rs     *Ruleset
+	key    string
 	outage *source.Outage
 }
 
 // Read passes the rules of the copy.
 func (s standIn) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	rules := 0
-	b, err := s.rs.Context.Storage().Load(ctx, s.CopyKey())
+	b, err := s.rs.Context.Storage().Load(ctx, s.key)
 	if err == nil {
 		err = rulefile.ReadJSON(bytes.NewReader(b), s.String(), func(rule resolver.Rule) {
 			rules++
@@ -186,7 +195,11 @@ func (s standIn) Read(ctx context.Context, add func(resolver.Rule)) (version str
 	if err != nil {
 		return "", fmt.Errorf("%w; nor can its stored copy: %w", s.outage.Err, err)
 	}
-	s.UseCopy(rules, s.rs.copyTime(ctx, s.Copied))
+	stored := s.rs.copyTime(ctx, s.key)
+	s.rs.Context.Logger().Warn("a source cannot be read; serving the stored copy of its rules",
+		zap.Stringer("source", s), zap.Error(s.outage.Err), zap.Int("rules", rules),
+		zap.Time("stored", stored))
+	source.ReachOf(s.Source).UseCopy(s.outage.Err, stored)
 	return copyVersion, nil
 }
 

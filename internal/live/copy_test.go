@@ -72,24 +72,17 @@ func (m *memoryStorage) Stat(_ context.Context, key string) (certmagic.KeyInfo, 
 	return certmagic.KeyInfo{Key: key, Modified: m.modified}, nil
 }
 
-// copiedSource is a source of whose rules a copy is stored.
-type copiedSource struct{ outSource }
-
 const copyKey = "shortlink/copy.json"
 
-func (*copiedSource) CopyKey() string { return copyKey }
-
-func (s *copiedSource) UseCopy(_ int, stored time.Time) { s.reach.UseCopy(s.fails, stored) }
-
 // newCopied returns a source with rules, and a context with the storage of its copy.
-func newCopied(t *testing.T, keysAndValues ...string) (*copiedSource, caddy.Context) {
+func newCopied(t *testing.T, keysAndValues ...string) (*outSource, caddy.Context) {
 	t.Helper()
 	ctx, err := caddy.ProvisionContext(&caddy.Config{StorageRaw: []byte(`{"module": "test_copies"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := new(copiedSource)
-	s.name = "redis links"
+	s := new(outSource)
+	s.name, s.reach.CopyKey = "redis links", copyKey
 	s.set(keysAndValues...)
 	return s, ctx
 }
@@ -120,7 +113,7 @@ func TestAStoredCopyStandsInAtAStartUntilItsSourceCanBeRead(t *testing.T) {
 		if _, at := rs.lookUp("a"); at != "redis links" {
 			t.Errorf("the rule stands at %s", at)
 		}
-		outage := s.Outage()
+		outage := s.reach.Outage()
 		if outage == nil || !outage.StoredCopy || !outage.CopyTime.Equal(storage.modified) {
 			t.Errorf("the outage is %+v", outage)
 		}

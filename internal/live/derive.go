@@ -41,7 +41,8 @@ func newCandidate(from *Loaded, sources int) *candidate {
 // has failed.
 func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.versions[i] = version
-	c.expected[i], c.warnings[i] = source.ExpectationsOf(from), source.WarningsOf(from)
+	remarks := source.RemarksOf(from)
+	c.expected[i], c.warnings[i] = remarks.Expectations, remarks.Warnings
 	c.noteRead(i)
 }
 
@@ -137,7 +138,7 @@ func (l *loading) readWhole() error {
 		runtime.GC()
 	}
 	r := next.Ruleset.Reread()
-	inSources := l.readSources(looking{r}, l.whole)
+	inSources := l.readSources(r, l.whole)
 	ruleset, difference, inRules := r.Ruleset()
 	switch {
 	case inRules == nil:

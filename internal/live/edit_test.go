@@ -103,11 +103,12 @@ type contested struct {
 	edits, until int
 }
 
-func (c *contested) Edit(context.Context, string, rulefile.Edit) error {
+func (c *contested) Edit(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
+	version string, err error) {
 	if c.edits++; c.edits < c.until {
-		return source.ErrChanged
+		return "", source.ErrChanged
 	}
-	return nil
+	return "", nil
 }
 
 func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
@@ -314,26 +315,25 @@ func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
 // gone is a source that can be out.
 type gone struct {
 	plainSource
-	out error
+	reach source.Reachability
+	out   error
 }
 
 func (s *gone) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
 	if s.out != nil {
+		s.reach.Fail(s.out)
 		return "", s.out
 	}
 	return s.plainSource.Read(ctx, add)
 }
 
-func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit,
+	add func(resolver.Rule)) (string, error) {
 	if s.out != nil {
-		return s.out
+		s.reach.Fail(s.out)
+		return "", s.out
 	}
-	return s.plainSource.Edit(ctx, version, edit)
+	return s.plainSource.Edit(ctx, version, edit, add)
 }
 
-func (s *gone) Outage() *source.Outage {
-	if s.out == nil {
-		return nil
-	}
-	return &source.Outage{Err: s.out}
-}
+func (s *gone) Reach() *source.Reachability { return &s.reach }

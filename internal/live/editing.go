@@ -173,11 +173,7 @@ func (e *editing) derive(work []unread) (*candidate, error) {
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
 	edit.IsLast = e.rule == nil && !hasRulesOf(next.Ruleset, e.at)
-	if rewriting, ok := e.into.(source.Rewriting); ok {
-		isRead, err = next.rewrite(e.ctx, rewriting, edit, e.at)
-	} else {
-		err = e.into.Edit(e.ctx, next.versions[e.at], edit)
-	}
+	isRead, err = next.rewrite(e.ctx, e.into, edit, e.at)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
 		err = source.ErrChanged
@@ -191,9 +187,9 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 }
 
 // rewrite writes an edit to the i-th source, which passes its rules if they are elsewhere then. The
-// candidate takes over their positions, and reports whether its rules are the same.
+// candidate reports whether its rules are the same, if that is told.
 func (c *candidate) rewrite(
-	ctx context.Context, into source.Rewriting, edit rulefile.Edit, i int,
+	ctx context.Context, into source.Writable, edit rulefile.Edit, i int,
 ) (isSame bool, err error) {
 	var r *resolver.Rereading // nil where no rule is passed
 	add := func(rule resolver.Rule) {
@@ -204,8 +200,8 @@ func (c *candidate) rewrite(
 		r.Add(rule)
 	}
 	// the source pauses itself: two pacers would each take the rests of the other for work
-	version, err := into.Rewrite(ctx, c.versions[i], edit, add)
-	if err != nil {
+	version, err := into.Edit(ctx, c.versions[i], edit, add)
+	if err != nil || version == "" {
 		return false, err
 	}
 	if r == nil {

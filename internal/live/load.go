@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,22 +113,10 @@ func (l *loading) compile(options resolver.Options, before *resolver.Ruleset) er
 
 // intake takes in the rules of sources.
 type intake interface {
-	// Read reads a source in its way.
-	Read(ctx context.Context, from source.Source, add func(resolver.Rule)) (string, error)
 	Source(n int)
 	Add(rule resolver.Rule)
 	Warn(warnings ...resolver.Warning)
 	Ruleset() (*resolver.Ruleset, resolver.Difference, error)
-}
-
-// looking is a rereading as an [intake]: of what is as before it keeps nothing.
-type looking struct{ *resolver.Rereading }
-
-// Read lets a source lend its rules.
-func (looking) Read(
-	ctx context.Context, from source.Source, add func(resolver.Rule),
-) (version string, err error) {
-	return source.ReadLent(ctx, from, add)
 }
 
 // compiling is a compiler as an [intake].
@@ -137,18 +126,19 @@ type compiling struct {
 	before *resolver.Ruleset // to compare with, nil for none
 }
 
-// Read lets a source pass its rules.
-func (c *compiling) Read(
-	ctx context.Context, from source.Source, add func(resolver.Rule),
-) (version string, err error) {
-	return from.Read(ctx, add)
-}
-
 // Source begins a source, and those before it that have passed nothing.
 func (c *compiling) Source(n int) {
 	for ; c.source < n; c.source++ {
 		c.NextSource()
 	}
+}
+
+// Add adds a rule, which sources lend.
+func (c *compiling) Add(rule resolver.Rule) {
+	texts := rule.Key + rule.Value // one piece of memory for both
+	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
+	rule.Note = strings.Clone(rule.Note)
+	c.Compiler.Add(rule)
 }
 
 // Ruleset compiles the rules.
@@ -192,7 +182,7 @@ func (l *loading) readSources(to intake, which []int) error {
 			to.Add(rule)
 		}
 		l.edit.beginSource(i)
-		version, err := l.readSource(to, i, func(rule resolver.Rule) {
+		version, err := l.readSource(i, func(rule resolver.Rule) {
 			if rule, keep := l.edit.replace(i, rule); keep {
 				f.add(rule)
 			}
@@ -214,10 +204,10 @@ func (l *loading) readSources(to intake, which []int) error {
 
 // readSource passes the rules of the i-th source on, which may have become empty only if it may.
 func (l *loading) readSource(
-	to intake, i int, add func(resolver.Rule),
+	i int, add func(resolver.Rule),
 ) (version string, err error) {
 	isEmpty := true
-	version, err = to.Read(l.ctx, l.sources[i], func(rule resolver.Rule) {
+	version, err = l.sources[i].Read(l.ctx, func(rule resolver.Rule) {
 		isEmpty = false
 		add(rule)
 	})

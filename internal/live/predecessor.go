@@ -107,12 +107,12 @@ func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loa
 // whose place it takes.
 func (ps predecessors) continueOutages(rs *Ruleset) {
 	for i, from := range rs.Sources {
-		continuing, ok := from.(source.Continuing)
-		if !ok {
+		reach := source.ReachOf(from)
+		if reach == nil {
 			continue
 		}
 		if outage := ps.firstOutage(rs.SourceJSON[i]); outage != nil {
-			continuing.ContinueOutage(outage)
+			reach.Continue(outage)
 		}
 	}
 }
@@ -162,20 +162,12 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 	return s.serving.versions[s.index], nil
 }
 
-// Warnings returns those of the rules as they were read.
-func (s lastGood) Warnings() []resolver.Warning { return s.serving.warnings[s.index] }
-
-// Expectations returns those that the rules have met.
-func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
-
-// PlacedExpectations returns them with their places.
-func (s lastGood) PlacedExpectations() source.PlacedExpectations {
-	return s.serving.expected[s.index]
+// Remarks returns those of the rules as they were read.
+func (s lastGood) Remarks() source.Remarks {
+	return source.Remarks{
+		Expectations: s.serving.expected[s.index], Warnings: s.serving.warnings[s.index],
+	}
 }
 
-// Interface guards
-var (
-	_ source.Expecting = lastGood{}
-	_ source.Placing   = lastGood{}
-	_ source.Warner    = lastGood{}
-)
+// Interface guard
+var _ source.Annotated = lastGood{}

@@ -196,8 +196,8 @@ func (rs *Ruleset) watch() <-chan struct{} {
 	changes := make(chan struct{}, 1)
 	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
-		if copied, ok := from.(source.Copied); ok {
-			go rs.keepCopy(i, copied)
+		if key := copyKeyOf(from); key != "" {
+			go rs.keepCopy(i, key)
 		}
 		if changing, byKey := source.ByKey(from); byKey {
 			rs.watchKeys(i, changing, tell)

@@ -87,7 +87,12 @@ func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 
 func (s *plainSource) Writable() error { return nil }
 
-func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit) error {
+func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit,
+	_ func(resolver.Rule)) (string, error) {
+	return "", s.edit(version, edit)
+}
+
+func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 	if s.beforeEdit != nil {
 		s.beforeEdit()
 	}
@@ -116,9 +121,9 @@ func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit
 // rewritingSource tells what has become of it by an edit.
 type rewritingSource struct{ plainSource }
 
-func (s *rewritingSource) Rewrite(ctx context.Context, version string, edit rulefile.Edit,
+func (s *rewritingSource) Edit(_ context.Context, version string, edit rulefile.Edit,
 	add func(resolver.Rule)) (string, error) {
-	if err := s.Edit(ctx, version, edit); err != nil {
+	if err := s.edit(version, edit); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
@@ -189,9 +194,9 @@ func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (str
 	})
 }
 
-func (s *changingSource) Rewrite(ctx context.Context, version string, edit rulefile.Edit,
+func (s *changingSource) Edit(_ context.Context, version string, edit rulefile.Edit,
 	_ func(resolver.Rule)) (string, error) {
-	err := s.Edit(ctx, version, edit)
+	err := s.edit(version, edit)
 	return s.now(), err
 }
 
