@@ -78,6 +78,15 @@ func (s *plainSource) Read(_ context.Context, add func(resolver.Rule)) (string, 
 	return s.now(), nil
 }
 
+func (s *plainSource) Locate(_ context.Context, version string, seen func(resolver.Rule)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rule := range s.rules {
+		seen(rule)
+	}
+	return version == s.now()
+}
+
 func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 	s.mu.Lock()
 	s.changed = changed
@@ -184,6 +193,8 @@ func (s *changingSource) ReadKeys(_ context.Context, keys []string, set func(res
 	return s.fails
 }
 
+func (s *changingSource) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
 func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
 	if s.afterRead != nil {
 		defer s.afterRead()
@@ -264,6 +275,7 @@ func (rs *Ruleset) apply(ctx context.Context, key, value string) error {
 func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
 	e := rs.Serving().Ruleset.Explain(req)
+	rs.LocateExplained(context.Background(), rs.Serving(), &e)
 	if len(e.Walk) > 0 {
 		position = e.Walk[0].Rule.Position.String()
 	}
