@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // fakeServer is as much of a Redis as a source of rules asks of one, in the process of the test and
@@ -62,8 +63,30 @@ func (s *fakeServer) dial(context.Context, string, string) (net.Conn, error) {
 	s.conns[c] = true
 	go c.write()
 	go c.serve()
-	return client, nil
+	return clientConn{client, c}, nil
 }
+
+// clientConn is a connection as the client sees it. Like that of a system, it tells one that the
+// server has closed before it is used again.
+type clientConn struct {
+	net.Conn
+	server *fakeConn
+}
+
+// SyscallConn returns an error where the server has closed the connection.
+func (c clientConn) SyscallConn() (syscall.RawConn, error) {
+	c.server.server.mu.Lock()
+	defer c.server.server.mu.Unlock()
+	if c.server.isClosed {
+		return nil, errReset
+	}
+	return silentConn{}, nil
+}
+
+// silentConn is a connection on which there is nothing to read.
+type silentConn struct{ syscall.RawConn }
+
+func (silentConn) Read(func(uintptr) bool) error { return nil }
 
 // stop ends all connections, and refuses new ones until start.
 func (s *fakeServer) stop() {
@@ -84,7 +107,20 @@ func (s *fakeServer) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
+		c.isClosed, c.prefix = true, nil
 		c.conn.Close()
+	}
+}
+
+// deafen ends the connections of those who are told of changes.
+func (s *fakeServer) deafen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		if c.prefix != nil {
+			c.isClosed, c.prefix = true, nil
+			c.conn.Close()
+		}
 	}
 }
 
@@ -157,6 +193,8 @@ type fakeConn struct {
 	watched map[string]int
 	queued  [][]string // in a transaction
 	isMulti bool
+
+	isClosed bool // the server's lock holds it, too
 }
 
 // say writes, sooner or later, for who holds the server's lock.
@@ -198,6 +236,7 @@ func (c *fakeConn) serve() {
 	c.conn.Close()
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
+	c.isClosed = true
 	delete(c.server.conns, c)
 	close(c.out)
 }

@@ -142,25 +142,28 @@ func TestAConnectionThatIsResetAtAnyCommandKeepsNoChangeForLong(t *testing.T) {
 	})
 }
 
-func TestAKeyThatIsDeletedDuringAnOutageIsGoneWhereAllIsReadMeanwhile(t *testing.T) {
-	for step := 1; step <= 3; step++ {
+// A reading that has seen the key already ends while all keys are compared, as the connection that
+// tells of changes was lost.
+func TestAKeyThatIsDeletedWhileNobodyListensIsGoneWhereAllIsReadMeanwhile(t *testing.T) {
+	for step := 1; step <= 15; step++ {
 		withKeys(t, func(t *testing.T, f *faulty) {
-			f.stop()
-			time.Sleep(5 * time.Second)
-			f.write("50", "")
 			scans := 0
 			f.beforeEach(func(_ int, command string) error {
 				if command != "scan" {
 					return nil
 				}
-				if scans++; scans == step { // of the comparison
-					go f.Reload(context.Background())
+				switch scans++; scans {
+				case step: // of the reading
+					f.deafen()
+					f.write("50", "")
 					time.Sleep(time.Second)
+				case step + 1: // of the comparison
+					time.Sleep(2 * time.Second)
 				}
 				return nil
 			})
-			f.start()
-			f.wants(t, "50", "", soon+time.Second)
+			go f.Reload(context.Background())
+			f.wants(t, "50", "", soon+3*time.Second)
 		})
 	}
 }
@@ -185,11 +188,9 @@ func TestAKeyThatIsDeletedWhileAllIsReadAfterAnOutageIsGone(t *testing.T) {
 
 func TestKeysThatAreGivenTwiceHideNoneThatIsGone(t *testing.T) {
 	withKeys(t, func(t *testing.T, f *faulty) {
-		f.stop()
-		time.Sleep(5 * time.Second)
 		f.repeats = true
+		f.reset()
 		f.write("50", "")
-		f.start()
 		f.wants(t, "50", "", soon)
 	})
 }
