@@ -28,7 +28,7 @@ import (
 func TestWhatServesIsWhatAStartWouldServe(t *testing.T) {
 	seeds, steps := uint64(8), 60
 	if os.Getenv("SHORTLINK_SLOW") != "" {
-		seeds, steps = 400, 150
+		seeds, steps = 200, 150
 	}
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) { newModel(t, seed).run(steps) })
@@ -63,8 +63,7 @@ type kept struct {
 	write func(before kept)
 	// read reads them there, where there is no fault.
 	read func() map[string]resolver.Rule
-	// servers are those that the source asks.
-	server *fakeServer
+	server *fakeServer // that the source asks, nil for none
 }
 
 // inline are the rules of the configuration itself.
