@@ -62,7 +62,7 @@ type kept struct {
 	// write puts the rules and the fault where the source reads them, in the place of others.
 	write func(before kept)
 	// read reads them there, where there is no fault.
-	read func() map[string]resolver.Rule
+	read   func() map[string]resolver.Rule
 	server *fakeServer // that the source asks, nil for none
 }
 
@@ -602,7 +602,8 @@ func (m *model) keys() *kept {
 	k.read = func() map[string]resolver.Rule {
 		rules := map[string]resolver.Rule{}
 		for name, value := range k.server.all() {
-			rules[strings.TrimPrefix(name, prefix)] = m.ruleOf(strings.TrimPrefix(name, prefix), value)
+			key := strings.TrimPrefix(name, prefix)
+			rules[key] = m.ruleOf(key, value)
 		}
 		return rules
 	}
