@@ -56,7 +56,7 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			rs := New(Config{
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
-			rs.logger, rs.shared = zap.NewNop(), new(shared)
+			rs.logger, rs.shared = zap.NewNop(), &shared{loading: make(turn, 1)}
 			empty, _ := resolver.Compile(nil, resolver.Options{})
 			rs.shared.serving.Store(&Loaded{Ruleset: empty})
 			rs.shared.loading.Lock() // by another edit
