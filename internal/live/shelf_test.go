@@ -79,6 +79,17 @@ func (s *plainSource) Read(_ context.Context, add func(resolver.Rule)) (string, 
 	return s.now(), nil
 }
 
+func (s *plainSource) Locate(
+	_ context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rule := range s.rules {
+		seen(rule)
+	}
+	return version == s.now()
+}
+
 func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 	s.mu.Lock()
 	s.changed = changed
@@ -222,7 +233,9 @@ func (rs *Ruleset) apply(ctx context.Context, key, value string) error {
 // lookUp returns where a key leads, and where its rule stands.
 func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
-	e := rs.Serving().Ruleset.Explain(req)
+	serving := rs.Serving()
+	e := serving.Ruleset.Explain(req)
+	rs.LocateExplained(rs.Context, serving, &e)
 	if len(e.Walk) > 0 {
 		position = e.Walk[0].Rule.Position.String()
 	}
