@@ -15,6 +15,14 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 	if !m.isCompared {
 		return []madeRule{rule}, none, nil
 	}
+	if rule.isExtra {
+		if owner, isMade := m.lineOfKey(rule.rule.Key); isMade {
+			return nil, owner, nil
+		}
+		if !m.pay(aRuleMore) {
+			return nil, none, errDear(&rule, &rule)
+		}
+	}
 	owner, loses, err := m.inFront(&rule)
 	if owner != none || err != nil {
 		return nil, owner, err
@@ -31,6 +39,21 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 		rules = append(rules, more...)
 	}
 	return rules, none, nil
+}
+
+// completedAll is completed for rules of a line. The owner is the last of several. With an error,
+// which is the first one, it returns the rules of those without.
+func (m *maker) completedAll(
+	line int, made []madeRule,
+) (rules []madeRule, owner int, err error) {
+	owner = none
+	for _, rule := range made {
+		rule.line = line
+		more, by, wrong := m.completed(rule)
+		err = cmp.Or(err, wrong)
+		rules, owner = append(rules, more...), max(owner, by)
+	}
+	return rules, owner, err
 }
 
 // checkSlashes refuses a rule that is compared with one of a line in front which spans segments, or
@@ -118,25 +141,16 @@ func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, er
 
 // rulesWithin returns the rules of a line for some of the paths that it takes.
 func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeRule, err error) {
-	owner, has, err := m.ownerOfAny(line, t, set)
+	_, has, err := m.ownerOfAny(line, t, set)
 	if has == all || err != nil {
 		return nil, err
 	}
-	for _, rule := range t.rules(set, false, has == itself && owner != none) {
-		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
-			continue
-		}
-		rule.isExtra, rule.line = true, line
-		if !m.pay(aRuleMore) {
-			return nil, errDear(&rule, &rule)
-		}
-		more, _, err := m.completed(rule)
-		if err != nil {
-			return nil, err
-		}
-		rules = append(rules, more...)
+	made := t.rules(set, false, has == itself)
+	for i := range made {
+		made[i].isExtra = true
 	}
-	return rules, nil
+	rules, _, err = m.completedAll(line, made)
+	return rules, err
 }
 
 // rulesAt is rulesWithin for paths all of which a line takes, in whichever of its sets.

@@ -25,6 +25,8 @@ type translation struct {
 	follows following
 	// keepsSlashes tells that there is a rule more where a slash at a path's end would be lost.
 	keepsSlashes bool
+	// isApart tells that a path and what is below it are two rules in any case.
+	isApart bool
 	// together tells that a line in front has given the destination of the path itself.
 	together bool
 }
@@ -80,20 +82,18 @@ func translate(line *Line, slashes Slashes) (t *translation, err error) {
 
 // rules makes the rules of a line for a set of paths: one of its own, or a part of one.
 func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRule) {
-	switch {
-	case t.Answer == Gone:
-		return t.toOutcome(set, resolver.GoneValue, isBelowOnly)
-	case t.passes():
-		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
-	case !isBelowOnly && t.isAppended(set):
-		return []madeRule{t.rule(set, set.key(), "", false)}
+	hasPath := !isBelowOnly && set.key() != ""
+	isOutcome := t.outcome() != ""
+	if hasPath && !t.isApart && (isOutcome || t.isAppended(set)) {
+		return []madeRule{t.rule(set, set.key(), "", !set.below)}
 	}
-	if isOwn && t.slashes == SlashesKept && set.below && set.splatCut == 0 && set.splatName() != "" {
+	if isOwn && !isOutcome && t.slashes == SlashesKept && set.splatCut == 0 &&
+		set.splatName() != "" {
 		base := *set
 		base.segments, base.compiled = set.segments[:set.splatAt], nil
 		return t.rulesBelow(&base)
 	}
-	if set.key() != "" && !isBelowOnly {
+	if hasPath {
 		path := set.itself()
 		rule := t.rule(&path, path.key(), "", true)
 		rule.isOfAll = set.below
@@ -113,7 +113,8 @@ func (t *translation) rulesBelow(set *paths) []madeRule {
 	name := set.belowName()
 	below := set.with(segment{name: name})
 	isEnd := t.target.endsInSplat()
-	keepsSlash := isEnd && (!t.target.isInternal || t.follows != followsOthers)
+	keepsSlash := t.outcome() != "" ||
+		isEnd && (!t.target.isInternal || t.follows != followsOthers)
 	rules := []madeRule{t.rule(&below, set.keyBelow(name), name, !keepsSlash)}
 	rules[0].isOfAll = true
 	if isEnd && !keepsSlash {
@@ -163,19 +164,23 @@ func (s *paths) endsInSplat() bool {
 	return s.splatAt >= 0 && s.splatAt < len(s.segments) && !s.hasSpan() && !s.isSlashed()
 }
 
-// toOutcome makes the rule that answers a set without a destination.
-func (t *translation) toOutcome(set *paths, outcome string, isBelowOnly bool) []madeRule {
-	key, covered := set.key(), *set
-	if isBelowOnly || key == "" {
-		name := set.belowName()
-		key, covered = set.keyBelow(name), set.with(segment{name: name})
+// outcome returns what a line answers that leads nowhere, "" for one that leads somewhere.
+func (t *translation) outcome() string {
+	switch {
+	case t.Answer == Gone:
+		return resolver.GoneValue
+	case t.passes():
+		return resolver.PassValue
 	}
-	rule := resolver.Rule{Position: t.At, Key: key, Value: outcome, Exact: !covered.below}
-	return []madeRule{{rule: rule, set: covered}}
+	return ""
 }
 
 // rule makes a rule for a set. below is the variable of what is below its paths, "" for nothing.
 func (t *translation) rule(set *paths, key, below string, isExact bool) madeRule {
+	if outcome := t.outcome(); outcome != "" {
+		rule := resolver.Rule{Position: t.At, Key: key, Value: outcome, Exact: isExact}
+		return madeRule{rule: rule, set: *set}
+	}
 	target := &t.target
 	if t.ofItself != nil && set.splatAt == len(set.segments) {
 		target = t.ofItself

@@ -78,40 +78,24 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 			owner = by
 			continue
 		}
-		for _, rule := range t.rules(set, true, has == itself && !t.together) {
-			rule.line = i
-			more, by, err := m.completed(rule)
-			if err != nil {
-				return nil, none, err
-			}
-			owner = max(owner, by)
-			made = append(made, more...)
+		more, by, err := m.completedAll(i, t.rules(set, true, has == itself && !t.together))
+		if err != nil {
+			return nil, none, err
 		}
+		made, owner = append(made, more...), max(owner, by)
 	}
 	return made, owner, nil
 }
 
-// rulesOfEnds returns the rules that end a line's way to itself, where no line in front takes the
-// paths.
+// rulesOfEnds returns the rules that end a line's way to itself. None is for paths of which a line
+// in front takes some in a way that no rule is for: there the way does not end.
 func (m *maker) rulesOfEnds(i int, t *translation) (made []madeRule, err error) {
-	for _, set := range t.ends() {
-		owner, has, err := m.ownerOfAny(i, t, &set)
-		if err != nil {
+	for _, end := range t.ends() {
+		more, err := m.rulesWithin(i, &end, &end.sets[0])
+		if err != nil && !m.pay(0) {
 			return nil, err
 		}
-		if has == all {
-			continue
-		}
-		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
-			rule.isExtra, rule.line = true, i
-			more, _, err := m.completed(rule)
-			if err != nil && !m.pay(0) {
-				return nil, err
-			}
-			if err == nil { // else the paths are those of a line in front, which ends the way, too
-				made = append(made, more...)
-			}
-		}
+		made = append(made, more...)
 	}
 	return made, nil
 }

@@ -3,8 +3,6 @@ package redirects
 import (
 	"slices"
 	"strings"
-
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // A line can lead to a path that it takes itself. Where it was written, that ends: at once, or in
@@ -51,23 +49,28 @@ func (t *translation) leadsWithin() bool {
 	return slices.ContainsFunc(t.sets, takes) && !slices.ContainsFunc(t.sets, isOutside)
 }
 
-// ends returns the paths at which a line's way to itself ends: it leads there, and takes them. The
-// next handler answers there.
-func (t *translation) ends() (ends []paths) {
+// ends returns the ends of a line's way to itself, as lines that pass: it leads there, and takes
+// the paths. The next handler answers there.
+func (t *translation) ends() (ends []translation) {
 	if t.Answer != Leads || t.passes() || !t.isNear() {
 		return nil
+	}
+	add := func(set paths, isPath bool) {
+		if !isPath || !t.takesMoreThan(&set) {
+			return
+		}
+		// a rule of this line for all below a key as long would win against one for path and all below
+		isShort := func(own paths) bool { return len(set.segments) <= len(own.segments) }
+		ends = append(ends, translation{Line: &Line{At: t.At, Answer: Passes}, slashes: t.slashes,
+			sets: []paths{set}, isApart: set.below && slices.ContainsFunc(t.sets, isShort)})
 	}
 	front, ok := t.target.paths(t.spans && t.sets[0].below && t.slashes != SlashesKept)
 	path, _ := cutPath(piecesText(t.To))
 	if t.slashes == SlashesKept && !front.below && strings.HasSuffix(path, "/") {
 		front = front.slashed()
 	}
-	if ok && t.takesMoreThan(&front) {
-		ends = append(ends, front)
-	}
-	if itself, ok := t.withoutSplat(); ok && t.takesMoreThan(&itself) {
-		ends = append(ends, itself)
-	}
+	add(front, ok)
+	add(t.withoutSplat())
 	return ends
 }
 
@@ -96,16 +99,4 @@ func (t *translation) withoutSplat() (set paths, ok bool) {
 	}
 	path, _ := cutPath(t.target.withoutSplat())
 	return pathsOf(Text(strings.Trim(path, "/")), SlashesKept)[0], true
-}
-
-// rulesOfEnd returns the rules that let the paths pass at which a line's way to itself ends.
-func (t *translation) rulesOfEnd(set *paths, isBelowOnly bool) (rules []madeRule) {
-	isShort := func(own paths) bool { return len(set.segments) <= len(own.segments) }
-	if !set.below || isBelowOnly || !slices.ContainsFunc(t.sets, isShort) {
-		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
-	}
-	// a rule of this line for all below a key as long would win against one for path and all below
-	path := set.itself()
-	return append(t.toOutcome(&path, resolver.PassValue, false),
-		t.toOutcome(set, resolver.PassValue, true)...)
 }

@@ -247,8 +247,8 @@ func RulesAlone(line Line, slashes Slashes) (alone Alone, err error) {
 		add(&alone.Own, t.rules(&t.sets[i], true, false))
 		add(&alone.Instead, t.rules(&t.sets[i], true, true))
 	}
-	for _, set := range t.ends() {
-		add(&alone.Ends, t.rulesOfEnd(&set, false))
+	for _, end := range t.ends() {
+		add(&alone.Ends, end.rules(&end.sets[0], false, false))
 	}
 	return alone, nil
 }
