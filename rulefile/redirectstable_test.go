@@ -286,3 +286,12 @@ func TestALineIsRulesWhereALineInFrontTakesSomeOfThePathsThatItLeadsTo(t *testin
 		}
 	}
 }
+
+func TestALineOfCloudflareThatLeadsEveryPathToTheRootIsARule(t *testing.T) {
+	rules, warnings, err := readRules(rulefile.Reading{Dialect: rulefile.Cloudflare},
+		[]string{"/a / 301", "/* / 302"})
+	if err != nil || len(rules) < 2 || inShort(rules[1]) != "{+splat} / 302 exact" ||
+		len(warnings) != 1 {
+		t.Errorf("%v, %v, %v", rules, warnings, err)
+	}
+}

@@ -63,28 +63,16 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 	if m.Slashes != SlashesKept || rule.isExtra {
 		return nil
 	}
-	check := func(taker, other, first *madeRule) error {
-		path, isSame := taker.takesSlashedOf(other)
-		if !isSame || first.line >= rule.line {
-			return nil
+	for _, n := range m.besideSpans(rule) {
+		first := &m.rules[n]
+		path, isSame := first.takesSlashedOf(rule)
+		if !isSame {
+			path, isSame = rule.takesSlashedOf(first)
 		}
-		return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
-			" both take " + path + ", as a slash at the end makes no difference to the first; write " +
-			"a line for each path")
-	}
-	for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
-		for _, n := range spans {
-			if err := check(&m.rules[n], rule, &m.rules[n]); err != nil {
-				return err
-			}
-		}
-	}
-	for n := range m.rules {
-		if !rule.set.hasSpan() {
-			break
-		}
-		if err := check(rule, &m.rules[n], &m.rules[n]); err != nil {
-			return err
+		if isSame && first.line < rule.line {
+			return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
+				" both take " + path + ", as a slash at the end makes no difference to the first; write " +
+				"a line for each path")
 		}
 	}
 	return nil

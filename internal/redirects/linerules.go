@@ -96,7 +96,7 @@ func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRu
 	if hasPath {
 		path := set.itself()
 		rule := t.rule(&path, path.key(), "", true)
-		rule.isOfAll = set.below
+		rule.isOfAll = set.below && !isOutcome
 		rules = append(rules, rule)
 		if set.endsInSplat() {
 			rules = t.appendSlashed(rules, &path)
@@ -112,24 +112,24 @@ func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRu
 func (t *translation) rulesBelow(set *paths) []madeRule {
 	name := set.belowName()
 	below := set.with(segment{name: name})
-	isEnd := t.target.endsInSplat()
-	keepsSlash := t.outcome() != "" ||
-		isEnd && (!t.target.isInternal || t.follows != followsOthers)
-	rules := []madeRule{t.rule(&below, set.keyBelow(name), name, !keepsSlash)}
-	rules[0].isOfAll = true
-	if isEnd && !keepsSlash {
-		path := set.itself()
-		path = path.with(segment{name: name, spans: true})
-		rules = t.appendSlashed(rules, &path)
-	}
-	return rules
+	isExact := t.outcome() == "" && (!t.target.endsInSplat() || t.leadsOn())
+	rule := t.rule(&below, set.keyBelow(name), name, isExact)
+	rule.isOfAll = true
+	path := set.itself()
+	path = path.with(segment{name: name, spans: true})
+	return t.appendSlashed([]madeRule{rule}, &path)
+}
+
+// leadsOn reports whether a line leads what is below a path to where other lines are.
+func (t *translation) leadsOn() bool {
+	return t.outcome() == "" && t.target.isInternal && t.target.endsInSplat() &&
+		t.follows == followsOthers
 }
 
 // appendSlashed appends the rule for the paths of a set with a slash at their end, which stays
 // where the line leads. A rule that is not exact would put the slash behind the end of a chain.
 func (t *translation) appendSlashed(rules []madeRule, path *paths) []madeRule {
-	if !t.keepsSlashes || !t.target.isInternal || t.follows != followsOthers ||
-		!t.target.endsInSplat() {
+	if !t.keepsSlashes || !t.leadsOn() {
 		return rules
 	}
 	slashed := path.slashed()
@@ -146,7 +146,7 @@ func (t *translation) isAppended(set *paths) bool {
 		return false
 	}
 	if set.splatAt < len(set.segments) {
-		return t.target.endsInSplat() && t.target.splatsBehind == 0
+		return t.target.endsInSplatAlone()
 	}
 	return t.target.appendsSplat()
 }

@@ -117,9 +117,9 @@ func (m *maker) prepare(i int) {
 	stored.status = cmp.Or(stored.status, int16(m.Status))
 	m.hasTails = m.hasTails || strings.ContainsAny(stored.to, "?#")
 	if t := stored.translation; t != nil {
-		m.hasTails = m.hasTails || t.target.hasQuery || t.target.hasFragment
+		m.hasTails = m.hasTails || t.target.has(inQuery) || t.target.has(inFragment)
 		t.Status = cmp.Or(t.Status, m.Status)
-		if t.Query == resolver.QueryDefault && !t.target.hasQuery {
+		if t.Query == resolver.QueryDefault && !t.target.has(inQuery) {
 			t.Query = m.Query
 		}
 		stored.query = t.Query

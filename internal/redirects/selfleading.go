@@ -36,7 +36,7 @@ func (t *translation) isIdentity() bool {
 
 // leadsWithin reports whether a line that takes all below never leads out of what it takes.
 func (t *translation) leadsWithin() bool {
-	if !t.spans || t.target.hasQuery || t.target.hasFragment {
+	if !t.spans || t.target.has(inQuery) || t.target.has(inFragment) {
 		return false
 	}
 	front, ok := t.target.paths(true)
@@ -89,12 +89,12 @@ func (t *translation) takesMoreThan(set *paths) bool {
 // withoutSplat returns the path that a line leads to where the splat is nothing, if that is one and
 // no other.
 func (t *translation) withoutSplat() (set paths, ok bool) {
-	for _, p := range t.target.pathPieces() {
+	for _, p := range t.target.parts[inPath] {
 		if p.Variable != "" && p.Variable != Splat {
 			return set, false
 		}
 	}
-	if t.target.splats == 0 {
+	if splatsIn(t.target.parts[inPath]) == 0 {
 		return set, false
 	}
 	path, _ := cutPath(t.target.withoutSplat())
