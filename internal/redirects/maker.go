@@ -66,27 +66,23 @@ func (m *maker) makeAll() bool {
 			m.refuse(i, refused)
 			continue
 		}
-		t := m.translationOf(i)
-		if m.isTogetherWithNext(i, t) {
-			continue
+		if t := m.translationOf(i); !m.isTogetherWithNext(i, t) {
+			m.makeOrRefuse(i, t)
 		}
-		err := m.makeLine(i, t)
-		if err == nil {
-			continue
-		}
-		if t.together { // then the line in front of it has no rule yet
-			m.makeOrRefuse(i-1, m.translationOf(i-1))
-		}
-		m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
 	}
 	return true
 }
 
-// makeOrRefuse passes on the rules of a line by itself, or says why it has none.
+// makeOrRefuse passes on the rules of a line, or says why it has none.
 func (m *maker) makeOrRefuse(i int, t *translation) {
-	if err := m.makeLine(i, t); err != nil {
-		m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
+	err := m.makeLine(i, t)
+	if err == nil {
+		return
 	}
+	if t.together { // then the line in front of it has no rule yet
+		m.makeOrRefuse(i-1, m.translationOf(i-1))
+	}
+	m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
 }
 
 // laterLines returns the lines that come behind all others. Where the last line counts, those are

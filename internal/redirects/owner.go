@@ -150,7 +150,7 @@ func (m *maker) ownerOfAny(i int, t *translation, set *paths) (line int, has sha
 		return line, has, nil
 	}
 	path := set.itself()
-	isExact := t.Answer == Leads && !t.passes() && !t.isAppended(set) // as the line's rule
+	isExact := t.outcome() == "" && !t.isAppended(set) // as the line's rule
 	rule := madeRule{rule: resolver.Rule{Key: path.key(), Exact: isExact}, set: path, line: i}
 	if line, _, err = m.inFront(&rule); line != none {
 		has = itself

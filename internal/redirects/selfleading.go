@@ -52,7 +52,7 @@ func (t *translation) leadsWithin() bool {
 // ends returns the ends of a line's way to itself, as lines that pass: it leads there, and takes
 // the paths. The next handler answers there.
 func (t *translation) ends() (ends []translation) {
-	if t.Answer != Leads || t.passes() || !t.isNear() {
+	if t.outcome() != "" || !t.isNear() {
 		return nil
 	}
 	add := func(set paths, isPath bool) {
