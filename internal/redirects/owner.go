@@ -113,27 +113,6 @@ func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
 	return line, has
 }
 
-// registerLine takes down what a line takes. It reports whether that has variables, and whether it
-// is all below a path.
-func (m *maker) registerLine(i int) (isDynamic, isBelow bool) {
-	stored := &m.lines[i]
-	if stored.key != "" {
-		m.owners.register(stored.key, false, i)
-		return false, false
-	}
-	if stored.refused != nil {
-		return false, false
-	}
-	for j := range stored.translation.sets {
-		set := &stored.translation.sets[j]
-		isBelow = isBelow || set.below
-		if isDynamic = isDynamic || !set.isLiteral(); set.isLiteral() {
-			m.owners.register(set.key(), set.below, i)
-		}
-	}
-	return isDynamic, isBelow
-}
-
 // ownerOf returns the line in front of the i-th one that takes a set without variables, and how
 // much of it.
 func (m *maker) ownerOf(i int, set *paths) (line int, has share) {

@@ -101,8 +101,6 @@ type pathBuilder struct {
 	slashes  Slashes
 	sets     []paths
 	segments []segment
-	names    int // of variables, to tell them apart
-	captured []string
 }
 
 // add adds a segment, and gives its variable a name that a key can have.
@@ -113,10 +111,10 @@ func (b *pathBuilder) add(s Segment) {
 		made.cutBefore, made.cutAfter = len(made.before), len(made.after)
 		made.spans = s.Spans == Several || s.Spans == Any
 		made.name = b.nameOf(s.Variable)
-		if slices.Contains(b.captured, s.Variable) {
+		isSame := func(other segment) bool { return other.capture == s.Variable }
+		if slices.ContainsFunc(b.segments, isSame) {
 			made.capture = "" // the first one of a name counts
 		}
-		b.captured = append(b.captured, s.Variable)
 	}
 	b.segments = append(b.segments, made)
 }
@@ -129,12 +127,8 @@ func (b *pathBuilder) nameOf(variable string) string {
 			name[i] = '_'
 		}
 	}
-	unique := string(name)
-	for slices.ContainsFunc(b.segments, func(s segment) bool { return s.name == unique }) {
-		b.names++
-		unique += strconv.Itoa(b.names)
-	}
-	return unique
+	set := paths{segments: b.segments}
+	return set.freeName(string(name))
 }
 
 func (b *pathBuilder) close(set paths) { b.sets = append(b.sets, set) }

@@ -11,6 +11,7 @@ package pathexpr
 
 import (
 	"errors"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -282,32 +283,22 @@ func (e *Expression) Dollar(text string) (found Reference, err error) {
 	if text[0] != '$' {
 		return found, nil
 	}
-	name, length := "", 0
-	switch inBraces, isBraced := strings.CutPrefix(text, "${"); {
-	case isBraced:
-		name, _, _ = strings.Cut(inBraces, "}")
-		length = min(len("${"+name+"}"), len(text))
-	case len(text) > 1 && isDigit(text[1]):
-		name, length = text[1:2], 2
-		if n := int(text[1] - '0'); n >= len(e.Names) {
-			return Reference{Length: 2, Group: n}, nil // as of a group that captures nothing
-		}
-	default:
-		end := strings.IndexFunc(text[1:]+" ", func(c rune) bool {
-			return c != '_' && !isAlphanumeric(c)
-		})
-		name, length = text[1:1+end], 1+end
-	}
+	match := dollar.FindStringSubmatch(text)
+	name := match[1] + match[2] + match[3]
 	n, err := strconv.Atoi(name)
 	if err != nil {
 		n = slices.Index(e.Names, name)
 	}
-	if name == "" || n < 0 || n >= len(e.Names) {
+	isDigit := match[1] != "" // which may stand for a group that captures nothing
+	if !isDigit && (name == "" || n < 0 || n >= len(e.Names)) {
 		return found, errors.New("\"$\" in the destination stands for no group of the regular " +
 			"expression; write %24 for the character")
 	}
-	return Reference{Length: length, Group: n}, nil
+	return Reference{Length: len(match[0]), Group: n}, nil
 }
+
+// dollar is a "$" with a digit, a name, or what stands in braces.
+var dollar = regexp.MustCompile(`^\$(?:(\d)|\{([^}]*)\}?|(\w*))`)
 
 // Numbered finds $0 to $9, and nothing else.
 func (e *Expression) Numbered(text string) (found Reference, err error) {
@@ -332,7 +323,3 @@ func (e *Expression) Colon(text string) (found Reference, err error) {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isAlphanumeric(c rune) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
