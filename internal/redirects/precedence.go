@@ -82,17 +82,16 @@ func (m *madeRules) remember(rule madeRule) {
 	if rule.isOfAll {
 		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
 	}
-	key := patternOf(taken)
+	rule.pattern = patternOf(taken)
 	n := len(m.rules)
-	rule.pattern = key
 	m.rules = append(m.rules, rule)
-	if !rule.set.hasSpan() {
-		m.index.Add(key, n)
-		return
+	if rule.set.hasSpan() {
+		first := firstTextOf(rule.rule.Key)
+		m.spans[first] = append(m.spans[first], n)
+		m.nSpan++
+	} else {
+		m.index.Add(rule.pattern, n)
 	}
-	first := firstTextOf(rule.rule.Key)
-	m.spans[first] = append(m.spans[first], n)
-	m.nSpan++
 }
 
 // patternOf takes the key of a rule apart.
@@ -180,7 +179,11 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 	}
 	owner = none
 	isPlain := !isTemplate && rule.rule.Exact
-	isPaid := isPlain || m.pay(m.lookUps(rule))
+	lookUps := len(m.forms) + m.nSpan
+	if rule.set.hasSpan() {
+		lookUps = len(m.rules)
+	}
+	isPaid := isPlain || m.pay(lookUps)
 	for n := range m.eachPreceded(rule) {
 		other := &m.rules[n]
 		if other.line < rule.line {
@@ -202,14 +205,6 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 		return none, nil, errDear(rule, first)
 	}
 	return owner, loses, nil
-}
-
-// lookUps is how many steps it takes to look up what a rule could win against.
-func (m *madeRules) lookUps(rule *madeRule) int {
-	if rule.set.hasSpan() {
-		return len(m.rules)
-	}
-	return len(m.forms) + m.nSpan
 }
 
 // checkForm refuses a rule whose key is of one form too many, or one too many that span segments.
