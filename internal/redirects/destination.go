@@ -226,6 +226,13 @@ func cutPath(destination string) (path, rest string) {
 	return destination[:end], destination[end:]
 }
 
+// goesOn reports whether a destination for what is below a path is that of the path with what is
+// captured behind it.
+func goesOn(itself, below []Piece) bool {
+	path, rest := cutPath(piecesText(itself))
+	return strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(below)
+}
+
 // hasQuery reports whether a destination has a query.
 func hasQuery(destination string) bool {
 	before, _, _ := strings.Cut(destination, "#")

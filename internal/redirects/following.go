@@ -97,7 +97,7 @@ func (m *maker) findFollowing() {
 			continue
 		}
 		first := firstTextOf(set.key())
-		targets[first] = append(targets[first], target{i, t, set})
+		targets[first] = append(targets[first], target{i, t, []paths{set}})
 	}
 	compared := 0
 	for j := range m.lines {
@@ -122,7 +122,7 @@ func (m *maker) findFollowing() {
 type target struct {
 	line int
 	t    *translation
-	set  paths
+	sets []paths // one
 }
 
 // byFirstText is something by the text of the first segment of its path, "" for a variable.
@@ -160,7 +160,7 @@ func (m *maker) compareTarget(of *target, other int) {
 	}
 	next := m.translationOf(other)
 	switch {
-	case !of.set.overlapsAny(next.sets) || m.isHidden(other, next, of.line):
+	case !overlap(of.sets, next.sets) || m.isHidden(other, next, of.line):
 	case next.outcome() == "" && next.target.appendsSplat() && len(next.sets) == 1 &&
 		next.sets[0].below:
 		of.t.follows = max(of.t.follows, followsBelow)

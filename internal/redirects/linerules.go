@@ -70,8 +70,7 @@ func translate(line *Line, slashes Slashes) (t *translation, err error) {
 			return nil, err
 		}
 		t.ofItself = &itself
-		path, rest := cutPath(piecesText(line.Itself))
-		t.goesOnThere = strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(line.To)
+		t.goesOnThere = goesOn(line.Itself, line.To)
 	}
 	if last := &t.sets[0]; slashes == SlashesKept && last.hasSpan() && last.isSlashed() {
 		return nil, errSlashBehindSpan

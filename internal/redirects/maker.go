@@ -165,7 +165,7 @@ func (m *maker) placeOf(i int) resolver.Position {
 func (m *maker) makePlain(i int) bool {
 	stored := &m.lines[i]
 	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||
-		len(m.left) > 0 || m.isCompared || m.isPair(i) {
+		len(m.left) > 0 || m.isCompared || m.pairOf(i) != nil {
 		return false
 	}
 	if owner, has := m.owners.of(i, stored.key, false); has != nothing {

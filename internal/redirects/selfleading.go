@@ -78,7 +78,7 @@ func (t *translation) ends() (ends []translation) {
 func (t *translation) takesMoreThan(set *paths) bool {
 	isInside := false
 	for i := range t.sets {
-		if t.sets[i].isLike(set) {
+		if t.sets[i].isWithin(set) && set.isWithin(&t.sets[i]) {
 			return false
 		}
 		isInside = isInside || set.isWithin(&t.sets[i])
