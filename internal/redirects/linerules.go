@@ -86,8 +86,8 @@ func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRu
 	if hasPath && !t.isApart && (isOutcome || t.isAppended(set)) {
 		return []madeRule{t.rule(set, set.key(), "", !set.below)}
 	}
-	if isOwn && !isOutcome && t.slashes == SlashesKept && set.splatCut == 0 &&
-		set.splatName() != "" {
+	if isOwn && !isOutcome && t.slashes == SlashesKept && set.below && set.splatCut == 0 &&
+		set.splatAt == len(set.segments)-1 {
 		base := *set
 		base.segments, base.compiled = set.segments[:set.splatAt], nil
 		return t.rulesBelow(&base)
@@ -148,14 +148,6 @@ func (t *translation) isAppended(set *paths) bool {
 		return t.target.endsInSplatAlone()
 	}
 	return t.target.appendsSplat()
-}
-
-// splatName returns the variable for what the last segment of a set has of the splat.
-func (s *paths) splatName() string {
-	if s.below && s.splatAt >= 0 && s.splatAt == len(s.segments)-1 {
-		return s.segments[s.splatAt].name
-	}
-	return ""
 }
 
 // endsInSplat reports whether the last segment of a set is of the splat.

@@ -146,11 +146,9 @@ func Front(expression, base string) []redirects.Segment {
 	if !isAnchored || strings.Contains(text, "|") {
 		return redirects.Below(redirects.Text(base))
 	}
+	text += "$"
 	end := strings.IndexAny(text, `.[(*+?{\$`)
-	switch {
-	case end < 0:
-		end = len(text)
-	case end > 0 && strings.IndexByte("*?{", text[end]) >= 0:
+	if end > 0 && strings.IndexByte("*?{", text[end]) >= 0 {
 		end-- // which may lack
 	}
 	path := redirects.Text(base + redirects.Encoded(strings.TrimPrefix(text[:end], "/")))
@@ -230,12 +228,6 @@ func (p *Path) Substitute(
 	to string, find func(text string) (Reference, error),
 ) (pieces []redirects.Piece, err error) {
 	length, from := 0, 0
-	add := func(more ...redirects.Piece) {
-		for _, piece := range more {
-			length += len(piece.Text) + len(piece.Variable)
-		}
-		pieces = append(pieces, more...)
-	}
 	for i := 0; i < len(to) && length+i-from < longestDestination; {
 		found, err := find(to[i:])
 		if err != nil {
@@ -245,36 +237,34 @@ func (p *Path) Substitute(
 			i++
 			continue
 		}
-		add(redirects.Piece{Text: to[from:i]})
-		if found.Text != "" {
-			add(redirects.Piece{Text: found.Text})
-		} else if found.Group < len(p.Groups) {
-			add(p.Groups[found.Group]...)
+		more := []redirects.Piece{{Text: to[from:i]}, {Text: found.Text}}
+		if found.Text == "" && found.Group < len(p.Groups) {
+			more = append(more, p.Groups[found.Group]...)
 		}
+		for _, piece := range more {
+			length += len(piece.Text) + len(piece.Variable)
+		}
+		pieces = append(pieces, more...)
 		i += found.Length
 		from = i
 	}
-	add(redirects.Piece{Text: to[from:]})
-	return joined(pieces), nil
+	return joined(append(pieces, redirects.Piece{Text: to[from:]})), nil
 }
 
 // joined returns pieces of which no two in a row are text, and none is empty.
 func joined(pieces []redirects.Piece) (all []redirects.Piece) {
 	var text strings.Builder
-	endText := func() {
-		if text.Len() > 0 {
+	for i, p := range pieces {
+		text.WriteString(p.Text)
+		isEnd := p.Variable != "" || i == len(pieces)-1
+		if isEnd && text.Len() > 0 {
 			all = append(all, redirects.Piece{Text: text.String()})
 			text.Reset()
 		}
-	}
-	for _, p := range pieces {
-		text.WriteString(p.Text)
 		if p.Variable != "" {
-			endText()
 			all = append(all, redirects.Piece{Variable: p.Variable})
 		}
 	}
-	endText()
 	return all
 }
 
