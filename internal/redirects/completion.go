@@ -15,14 +15,6 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 	if !m.isCompared {
 		return []madeRule{rule}, none, nil
 	}
-	if rule.isExtra {
-		if owner, isMade := m.lineOfKey(rule.rule.Key); isMade {
-			return nil, owner, nil
-		}
-		if !m.pay(aRuleMore) {
-			return nil, none, errDear(&rule, &rule)
-		}
-	}
 	owner, loses, err := m.inFront(&rule)
 	if owner != none || err != nil {
 		return nil, owner, err
@@ -39,21 +31,6 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 		rules = append(rules, more...)
 	}
 	return rules, none, nil
-}
-
-// completedAll is completed for rules of a line. The owner is the last of several. With an error,
-// which is the first one, it returns the rules of those without.
-func (m *maker) completedAll(
-	line int, made []madeRule,
-) (rules []madeRule, owner int, err error) {
-	owner = none
-	for _, rule := range made {
-		rule.line = line
-		more, by, wrong := m.completed(rule)
-		err = cmp.Or(err, wrong)
-		rules, owner = append(rules, more...), max(owner, by)
-	}
-	return rules, owner, err
 }
 
 // checkSlashes refuses a rule that is compared with one of a line in front which spans segments, or
@@ -127,17 +104,26 @@ func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, er
 	return rules, nil
 }
 
-// rulesWithin returns the rules of a line for some of the paths that it takes.
+// rulesWithin returns the rules of a line for some of the paths that it takes. With an error, which
+// is the first one, it returns the rules of those without.
 func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeRule, err error) {
 	_, has, err := m.ownerOfAny(line, t, set)
 	if has == all || err != nil {
 		return nil, err
 	}
-	made := t.rules(set, false, has == itself)
-	for i := range made {
-		made[i].isExtra = true
+	for _, rule := range t.rules(set, false, has == itself) {
+		rule.line, rule.isExtra = line, true
+		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
+			continue
+		}
+		more, wrong := []madeRule(nil), error(nil)
+		if m.pay(aRuleMore) {
+			more, _, wrong = m.completed(rule)
+		} else {
+			wrong = errDear(&rule, &rule)
+		}
+		rules, err = append(rules, more...), cmp.Or(err, wrong)
 	}
-	rules, _, err = m.completedAll(line, made)
 	return rules, err
 }
 

@@ -78,11 +78,14 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 			owner = by
 			continue
 		}
-		more, by, err := m.completedAll(i, t.rules(set, true, has == itself && !t.together))
-		if err != nil {
-			return nil, none, err
+		for _, rule := range t.rules(set, true, has == itself && !t.together) {
+			rule.line = i
+			more, by, err := m.completed(rule)
+			if err != nil {
+				return nil, none, err
+			}
+			made, owner = append(made, more...), max(owner, by)
 		}
-		made, owner = append(made, more...), max(owner, by)
 	}
 	return made, owner, nil
 }
@@ -120,6 +123,9 @@ func (m *maker) passOn(rules []madeRule) (first string, isMade bool) {
 func (m *maker) letSlashesPass() {
 	for _, path := range m.unslashed {
 		set := path.set.slashed()
+		if _, isMade := m.lineOfKey(set.key()); isMade {
+			continue
+		}
 		m.ofLine = 0
 		made, owner, err := m.completed(madeRule{set: set, line: len(m.lines), isExtra: true,
 			rule: resolver.Rule{
@@ -152,7 +158,7 @@ func (m *maker) pairOf(i int) *translation {
 // its destination: then the next one makes one rule for both.
 func (m *maker) isTogetherWithNext(i int, t *translation) bool {
 	next := m.pairOf(i)
-	if next == nil || t.Answer != Leads || next.Answer != Leads || next.Status != t.Status ||
+	if next == nil || t.outcome() != "" || next.outcome() != "" || next.Status != t.Status ||
 		!slices.Equal(next.Path, Below(t.Path)) || !goesOn(t.To, next.To) ||
 		!next.isAppended(&next.sets[0]) || m.whole != none {
 		return false

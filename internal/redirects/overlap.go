@@ -127,7 +127,7 @@ func (s *paths) and(other *paths) (both paths, ok bool) {
 			}
 		}
 		if !segment.isText() {
-			segment.name = both.freeName(segment.name)
+			segment.name = both.freeName(segment.name, 2)
 		}
 		both.segments = append(both.segments, segment)
 	}
@@ -160,7 +160,7 @@ func (s *paths) common(other *paths) (sets []paths, ok bool) {
 		sets = append(sets, path.slashed())
 	}
 	if both.below {
-		path = path.with(segment{name: path.freeName(Splat), spans: true})
+		path = path.with(segment{name: path.freeName(Splat, 2), spans: true})
 		sets = append(sets, path.slashed())
 	}
 	return sets, true

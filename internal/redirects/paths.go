@@ -110,7 +110,7 @@ func (s *paths) add(of Segment) {
 				name[i] = '_'
 			}
 		}
-		made.name = s.freeName(string(name))
+		made.name = s.freeName(string(name), 1)
 		isSame := func(other segment) bool { return other.capture == of.Variable }
 		if slices.ContainsFunc(s.segments, isSame) {
 			made.capture = "" // the first one of a name counts
@@ -121,7 +121,7 @@ func (s *paths) add(of Segment) {
 
 // withRest returns the sets of paths that go on with text, or none, and what is left.
 func (s *paths) withRest(before string, spans Span, keepsSlash bool) (sets []paths) {
-	above, name := slices.Clip(s.segments), s.freeName(Splat)
+	above, name := slices.Clip(s.segments), s.freeName(Splat, 1)
 	within := paths{segments: append(above, segment{before: before, name: name}), below: true,
 		splatAt: len(above), splatCut: len(before)}
 	switch {
@@ -191,12 +191,12 @@ func (s *paths) belowName() string {
 	if !s.hasName(Splat) {
 		return Splat
 	}
-	return s.freeName("rest")
+	return s.freeName("rest", 2)
 }
 
-// freeName returns a name that no variable of the set has.
-func (s *paths) freeName(name string) string {
-	for n, base := 2, name; s.hasName(name); n++ {
+// freeName returns a name that no variable of the set has, with a number from n on if need be.
+func (s *paths) freeName(name string, n int) string {
+	for base := name; s.hasName(name); n++ {
 		name = base + strconv.Itoa(n)
 	}
 	return name
