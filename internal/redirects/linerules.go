@@ -114,6 +114,9 @@ func (t *translation) rulesBelow(set *paths) []madeRule {
 	isExact := t.outcome() == "" && (!t.target.endsInSplat() || t.leadsOn())
 	rule := t.rule(&below, set.keyBelow(name), name, isExact)
 	rule.isOfAll = true
+	if !t.keepsSlashes {
+		return []madeRule{rule}
+	}
 	path := set.itself()
 	path = path.with(segment{name: name, spans: true})
 	return t.appendSlashed([]madeRule{rule}, &path)
