@@ -16,8 +16,7 @@ type candidate struct {
 	*Loaded
 	difference resolver.Difference
 	read       []int // the sources that have been read for it
-	// changes make the rules that serve those of the candidate, if they are all that is other, also
-	// of positions.
+	// changes make the rules that serve those of the candidate, if they are all that is other.
 	changes  []resolver.RuleChange
 	isByThem bool
 	wrong    []error // why sources cannot be read, by source

@@ -318,7 +318,7 @@ func (rs *Ruleset) swap(next *candidate) {
 	old, now := rs.Serving(), time.Now()
 	before, recovered := old.Digest, rs.LastError() != nil
 	next.complete()
-	// also where it answers the same: positions and warnings may be others
+	// also where it answers the same: warnings may be others
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.emptied = 0
 	rs.shared.last.Store(&lastLoad{time: now})

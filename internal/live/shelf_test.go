@@ -78,7 +78,9 @@ func (s *plainSource) Read(_ context.Context, add func(resolver.Rule)) (string, 
 	return s.now(), nil
 }
 
-func (s *plainSource) Locate(_ context.Context, version string, seen func(resolver.Rule)) bool {
+func (s *plainSource) Locate(
+	_ context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, rule := range s.rules {
@@ -274,8 +276,9 @@ func (rs *Ruleset) apply(ctx context.Context, key, value string) error {
 // lookUp returns where a key leads, and where its rule stands.
 func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
-	e := rs.Serving().Ruleset.Explain(req)
-	rs.LocateExplained(context.Background(), rs.Serving(), &e)
+	serving := rs.Serving()
+	e := serving.Ruleset.Explain(req)
+	rs.LocateExplained(rs.Context, serving, &e)
 	if len(e.Walk) > 0 {
 		position = e.Walk[0].Rule.Position.String()
 	}
