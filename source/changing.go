@@ -33,14 +33,3 @@ func ByKey(from Source) (changing Changing, does bool) {
 	changing, does = from.(Changing)
 	return changing, does && changing.ByKey()
 }
-
-// Locating is a [Source] that can say in which line and column a rule stands, where somebody asks:
-// a ruleset that serves has the source alone.
-type Locating interface {
-	Source
-
-	// Locate passes all rules to seen, as Read does, if they are still those of version, which
-	// Read has returned. Otherwise it returns false, and what it has passed means nothing. It can be
-	// called at any time, also while Read runs, and changes nothing of what that returns.
-	Locate(ctx context.Context, version string, seen func(resolver.Rule)) (isThere bool)
-}

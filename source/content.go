@@ -114,7 +114,7 @@ func (c *content) state(ctx context.Context) string {
 	return stateOf(version, err)
 }
 
-// locate passes the rules to seen, if the content is that of a version; see [Locating].
+// locate passes the rules to seen, if the content is that of a version; see [Annotated].
 func (c *content) locate(
 	ctx context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {

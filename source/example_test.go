@@ -128,6 +128,9 @@ func (t *Table) Remarks() (remarks source.Remarks) {
 	return remarks
 }
 
+// Locate has no lines to tell.
+func (*Table) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
 func ExampleAnnotated() {
 	var table source.Annotated = &Table{rules: map[string]string{"a": "https://TODO.example"}}
 	for _, warning := range table.Remarks().Warnings {

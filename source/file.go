@@ -159,7 +159,7 @@ func (s *File) Size(ctx context.Context) int64 {
 // Done returns how much of the file has been read; see [Measured].
 func (s *File) Done() int64 { return s.content.done() }
 
-// Locate passes the rules with their places, if they have not changed; see [Locating].
+// Locate passes the rules with their places, if they have not changed; see [Annotated].
 func (s *File) Locate(
 	ctx context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {
@@ -291,6 +291,5 @@ var (
 	_ Annotated             = (*File)(nil)
 	_ Measured              = (*File)(nil)
 	_ Emptiable             = (*File)(nil)
-	_ Locating              = (*File)(nil)
 	_ Observed              = (*File)(nil)
 )

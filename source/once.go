@@ -83,6 +83,9 @@ func (*Once) Watch(context.Context, string, func()) {}
 // Remarks returns what reading the rules has to warn of.
 func (f *Once) Remarks() Remarks { return Remarks{Warnings: f.warnings} }
 
+// Locate is not needed: a command keeps the lines that it has read.
+func (*Once) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
 // Interface guards
 var (
 	_ Source    = (*Once)(nil)

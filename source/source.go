@@ -39,6 +39,13 @@ type Annotated interface {
 
 	// Remarks returns what the last Read has said beside the rules.
 	Remarks() Remarks
+
+	// Locate tells in which line and column rules stand, where somebody asks: what serves has the name
+	// of the source alone. It passes all rules to seen, as Read does, if they are still those of
+	// version, which Read has returned. Else, or where there are no lines, it returns false, and what
+	// it has passed means nothing. It is called at any time, also while Read runs, and changes nothing
+	// of what that returns.
+	Locate(ctx context.Context, version string, seen func(resolver.Rule)) (isThere bool)
 }
 
 // Remarks are what a source says beside its rules.

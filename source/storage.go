@@ -143,7 +143,7 @@ func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version st
 	return version, err
 }
 
-// Locate passes the rules with their places, if they have not changed; see [Locating].
+// Locate passes the rules with their places, if they have not changed; see [Annotated].
 func (s *Storage) Locate(
 	ctx context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {
@@ -283,7 +283,6 @@ var (
 	_ Source                = (*Storage)(nil)
 	_ Annotated             = (*Storage)(nil)
 	_ Emptiable             = (*Storage)(nil)
-	_ Locating              = (*Storage)(nil)
 	_ Observed              = (*Storage)(nil)
 	_ Writable              = (*Storage)(nil)
 )

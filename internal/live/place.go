@@ -87,13 +87,13 @@ func (w wantedPlaces) find(
 	ctx context.Context, sources []source.Source, versions []string,
 ) (hasFound bool) {
 	for i, from := range sources {
-		locating, ok := from.(source.Locating)
+		annotated, ok := from.(source.Annotated)
 		keys := w[from.String()]
 		if !ok || keys == nil {
 			continue
 		}
 		found := map[string]resolver.Position{}
-		isThere := locating.Locate(ctx, versions[i], func(rule resolver.Rule) {
+		isThere := annotated.Locate(ctx, versions[i], func(rule resolver.Rule) {
 			if _, isWanted := keys[rule.Key]; isWanted {
 				found[strings.Clone(rule.Key)] = rule.Position
 			}

@@ -169,5 +169,8 @@ func (s lastGood) Remarks() source.Remarks {
 	}
 }
 
+// Locate is asked of the source itself.
+func (lastGood) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
 // Interface guard
 var _ source.Annotated = lastGood{}

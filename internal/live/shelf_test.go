@@ -78,6 +78,8 @@ func (s *plainSource) Read(_ context.Context, add func(resolver.Rule)) (string, 
 	return s.now(), nil
 }
 
+func (s *plainSource) Remarks() source.Remarks { return source.Remarks{} }
+
 func (s *plainSource) Locate(
 	_ context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {

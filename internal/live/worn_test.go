@@ -48,12 +48,7 @@ func (*editedSource) Watch(context.Context, string, func()) {}
 
 func (*editedSource) Writable() error { return nil }
 
-func (s *editedSource) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	_, err := s.Rewrite(ctx, version, edit, nil)
-	return err
-}
-
-func (s *editedSource) Rewrite(_ context.Context, version string, edit rulefile.Edit,
+func (s *editedSource) Edit(_ context.Context, version string, edit rulefile.Edit,
 	_ func(resolver.Rule)) (string, error) {
 	if version != fmt.Sprint(s.version) {
 		return "", source.ErrChanged
