@@ -184,17 +184,25 @@ func TestTheRulesThatServeArePreferredToAStoredCopyAtAReload(t *testing.T) {
 	})
 }
 
+// changeCopied serves a source until end is called, and changes it when a copy has been stored.
+func changeCopied(t *testing.T, s *outSource, ctx caddy.Context) (rs *Ruleset, end func()) {
+	t.Helper()
+	ending, end := context.WithCancel(t.Context())
+	following, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
+	last := *following
+	last.Context.Context = ending
+	last.outlive()
+	last.shared.handler.Store(&last)
+	synctest.Wait()
+	s.put("a", two)
+	s.tell()
+	return &last, end
+}
+
 func TestWhatIsLeftOfACopyIsStoredAtTheEnd(t *testing.T) {
 	s, ctx := newCopied(t, "a", one)
 	synctest.Test(t, func(t *testing.T) {
-		ending, end := context.WithCancel(t.Context())
-		rs, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
-		rs.Context.Context = ending
-		rs.outlive()
-		rs.shared.handler.Store(rs)
-		synctest.Wait()
-		s.put("a", two)
-		s.tell()
+		rs, end := changeCopied(t, s, ctx)
 		inStorage(ctx).wantCopy(t, one, 1)
 		end()
 		if err := rs.shared.Destruct(); err != nil {
@@ -207,13 +215,7 @@ func TestWhatIsLeftOfACopyIsStoredAtTheEnd(t *testing.T) {
 func TestAStorageThatHangsHoldsTheEndForTenSeconds(t *testing.T) {
 	s, ctx := newCopied(t, "a", one)
 	synctest.Test(t, func(t *testing.T) {
-		ending, end := context.WithCancel(t.Context())
-		rs, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
-		rs.Context.Context = ending
-		rs.outlive()
-		synctest.Wait()
-		s.put("a", two)
-		s.tell()
+		rs, end := changeCopied(t, s, ctx)
 		inStorage(ctx).hangs = make(chan struct{})
 		begun := time.Now()
 		end()
