@@ -15,7 +15,8 @@ import (
 // Caddy provisions it with the configuration. Then the handler calls Read once, unless a handler of
 // the same configuration served before and knows the rules already, and calls Watch once, unless
 // another handler of the same configuration watches. Whenever Watch says that the rules may have
-// changed, the handler calls Read again: never twice at a time, but while Watch runs.
+// changed, the handler calls Read again: never twice at a time but of a [Changing], and while Watch
+// runs.
 type Source interface {
 	// String names the source in positions, logs and metrics, such as "links.json". It holds
 	// no secrets, and is the same after a restart.

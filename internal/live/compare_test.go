@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/zaptest/observer"
@@ -187,13 +186,12 @@ func TestAnOutageIsRejectedWhenItHasLasted(t *testing.T) {
 		if rs.LastError() != nil {
 			t.Errorf("it is rejected at once: %v", rs.LastError())
 		}
-		time.Sleep(grace)
-		synctest.Wait()
+		letPass(grace)
 		if rs.LastError() == nil {
 			t.Error("it is not rejected though the outage lasts")
 		}
 		s.sayAll()
-		time.Sleep(2 * grace)
+		letPass(2 * grace)
 		if n := rejections(logs); n != 1 {
 			t.Errorf("%d rejections are told of", n)
 		}

@@ -51,6 +51,20 @@ func (m *memoryStorage) Store(_ context.Context, key string, value []byte) error
 	return m.fails
 }
 
+// touch lets the copy be one that has been stored now.
+func (m *memoryStorage) touch() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.modified = time.Now()
+}
+
+// heal lets storing succeed from now on.
+func (m *memoryStorage) heal() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fails = nil
+}
+
 func (m *memoryStorage) Load(_ context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,6 +104,12 @@ func newCopied(t *testing.T, keysAndValues ...string) (*outSource, caddy.Context
 // inStorage returns the storage of a context.
 func inStorage(ctx caddy.Context) *memoryStorage { return ctx.Storage().(*memoryStorage) }
 
+// letPass lets time pass, and what happens in it.
+func letPass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // wantCopy checks what the stored copy says of a key, and how often it has been stored.
 func (m *memoryStorage) wantCopy(t *testing.T, part string, stores int) {
 	t.Helper()
@@ -117,13 +137,13 @@ func TestAStoredCopyStandsInAtAStartUntilItsSourceCanBeRead(t *testing.T) {
 		if outage == nil || !outage.StoredCopy || !outage.CopyTime.Equal(storage.modified) {
 			t.Errorf("the outage is %+v", outage)
 		}
-		time.Sleep(3 * copyPause)
+		letPass(3 * copyPause)
 		storage.wantCopy(t, one, 0)
 		s.fails = nil
 		s.sayAll()
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		rs.wantServed(t, "a", two, "b", "pass")
-		time.Sleep(2 * copyPause)
+		letPass(2 * copyPause)
 		storage.wantCopy(t, two, 1)
 	})
 }
@@ -150,14 +170,14 @@ func TestACopyIsKeptWhenItsSourceFailsOrIsRejected(t *testing.T) {
 		inStorage(ctx).wantCopy(t, one, 1)
 		s.fails = errors.New("connection refused")
 		s.sayAll()
-		time.Sleep(2 * copyPause)
+		letPass(2 * copyPause)
 		s.fails = nil
 		s.put("a", "/a/x") // which breaks
 		s.tell()
 		if rs.LastError() == nil {
 			t.Error("nothing is rejected")
 		}
-		time.Sleep(2 * copyPause)
+		letPass(2 * copyPause)
 		inStorage(ctx).wantCopy(t, one, 1)
 	})
 }
@@ -184,17 +204,25 @@ func TestTheRulesThatServeArePreferredToAStoredCopyAtAReload(t *testing.T) {
 	})
 }
 
+// changeCopied serves a source until end is called, and changes it when a copy has been stored.
+func changeCopied(t *testing.T, s *outSource, ctx caddy.Context) (rs *Ruleset, end func()) {
+	t.Helper()
+	ending, end := context.WithCancel(t.Context())
+	following, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
+	last := *following
+	last.Context.Context = ending
+	last.outlive()
+	last.shared.handler.Store(&last)
+	synctest.Wait()
+	s.put("a", two)
+	s.tell()
+	return &last, end
+}
+
 func TestWhatIsLeftOfACopyIsStoredAtTheEnd(t *testing.T) {
 	s, ctx := newCopied(t, "a", one)
 	synctest.Test(t, func(t *testing.T) {
-		ending, end := context.WithCancel(t.Context())
-		rs, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
-		rs.Context.Context = ending
-		rs.outlive()
-		rs.shared.handler.Store(rs)
-		synctest.Wait()
-		s.put("a", two)
-		s.tell()
+		rs, end := changeCopied(t, s, ctx)
 		inStorage(ctx).wantCopy(t, one, 1)
 		end()
 		if err := rs.shared.Destruct(); err != nil {
@@ -207,13 +235,7 @@ func TestWhatIsLeftOfACopyIsStoredAtTheEnd(t *testing.T) {
 func TestAStorageThatHangsHoldsTheEndForTenSeconds(t *testing.T) {
 	s, ctx := newCopied(t, "a", one)
 	synctest.Test(t, func(t *testing.T) {
-		ending, end := context.WithCancel(t.Context())
-		rs, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
-		rs.Context.Context = ending
-		rs.outlive()
-		synctest.Wait()
-		s.put("a", two)
-		s.tell()
+		rs, end := changeCopied(t, s, ctx)
 		inStorage(ctx).hangs = make(chan struct{})
 		begun := time.Now()
 		end()
@@ -233,16 +255,16 @@ func TestACopyIsStoredOnceAMinuteAtMost(t *testing.T) {
 		for n := range 100 {
 			s.put("a", fmt.Sprint(one, n))
 			s.tell()
-			time.Sleep(3 * time.Second)
+			letPass(3 * time.Second)
 		}
-		time.Sleep(copyPause)
+		letPass(copyPause)
 		inStorage(ctx).wantCopy(t, one+"99", 1+5)
-		inStorage(ctx).modified = time.Now() // as another server has stored it
+		inStorage(ctx).touch() // as another server stores it
 		s.put("a", two)
 		s.tell()
-		time.Sleep(copyPause - time.Second)
+		letPass(copyPause - time.Second)
 		inStorage(ctx).wantCopy(t, one, 6)
-		time.Sleep(copyPause)
+		letPass(copyPause)
 		inStorage(ctx).wantCopy(t, two, 7)
 	})
 }
@@ -257,8 +279,8 @@ func TestACopyThatCannotBeStoredIsStoredLater(t *testing.T) {
 		if len(said) != 1 || said[0].ContextMap()["source"] != "redis links" {
 			t.Errorf("the records are %v", said)
 		}
-		inStorage(ctx).fails = nil
-		time.Sleep(2 * copyPause)
+		inStorage(ctx).heal()
+		letPass(2 * copyPause)
 		inStorage(ctx).wantCopy(t, one, 1)
 	})
 }
