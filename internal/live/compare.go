@@ -14,37 +14,42 @@ import (
 // sooner.
 const grace = 2 * time.Second
 
-// watchKeys follows a source that says which keys have changed: these are pending from then on.
-// Where it does not know, all is read and compared beside what goes on. tell is called when there is
-// something to read.
-func (rs *Ruleset) watchKeys(i int, from source.Changing, tell func()) {
-	doubts := make(chan struct{}, 1)
-	go from.WatchKeys(rs.Context, func(keys ...string) {
+// keysWatch follows a source that says which keys have changed: these are pending from then on.
+// Where it does not know, all is read and compared beside what goes on.
+type keysWatch struct {
+	rs     *Ruleset
+	from   source.Changing
+	i      int           // its place among the sources
+	tell   func()        // is called when there is something to read
+	doubts chan struct{} // holds a value when all is to be compared
+}
+
+// run follows the source until the configuration is unloaded.
+func (w *keysWatch) run() {
+	go w.from.WatchKeys(w.rs.Context, func(keys ...string) {
 		if len(keys) == 0 {
-			raise(doubts)
+			raise(w.doubts)
 			return
 		}
-		rs.shared.backlog.add(i, unreadKeys(keys...))
-		tell()
+		w.rs.shared.backlog.add(w.i, unreadKeys(keys...))
+		w.tell()
 	})
-	go func() {
-		var again <-chan time.Time
-		for {
-			select {
-			case <-rs.Context.Done():
-				return
-			case <-doubts:
-			case <-again:
-			}
-			again = nil
-			switch isNew, isOut := rs.compare(i, from); {
-			case isOut:
-				again = time.After(grace)
-			case isNew:
-				tell()
-			}
+	var again <-chan time.Time
+	for {
+		select {
+		case <-w.rs.Context.Done():
+			return
+		case <-w.doubts:
+		case <-again:
 		}
-	}()
+		again = nil
+		switch isNew, isOut := w.compare(); {
+		case isOut:
+			again = time.After(grace)
+		case isNew:
+			w.tell()
+		}
+	}
 }
 
 // raise says that something has happened, on a channel that holds that.
@@ -58,18 +63,19 @@ func raise(happened chan<- struct{}) {
 // compare reads all rules of a source past those that serve, while edits and loads go on. What
 // differs is pending then, and read by key: meanwhile it may have changed again. It reports whether
 // there is anything new, and whether the source is out, though not for long yet.
-func (rs *Ruleset) compare(i int, from source.Changing) (isNew, isOut bool) {
-	_ = rs.alone(func() error { // or rules could be swapped in that were read before there was news
-		rs.shared.backlog.beginComparison(i)
+func (w *keysWatch) compare() (isNew, isOut bool) {
+	backlog := &w.rs.shared.backlog
+	_ = w.rs.alone(func() error { // or rules could be swapped in that were read before there was news
+		backlog.beginComparison(w.i)
 		return nil
 	})
-	found, err := rs.differing(i, from)
-	isOut = err != nil && isShort(source.OutageOf(from))
-	if isOut || rs.Context.Err() != nil {
-		rs.shared.backlog.dropComparison(i)
+	found, err := w.differing()
+	isOut = err != nil && isShort(source.OutageOf(w.from))
+	if isOut || w.rs.Context.Err() != nil {
+		backlog.dropComparison(w.i)
 		return false, isOut
 	}
-	return rs.shared.backlog.endComparison(i, found), false
+	return backlog.endComparison(w.i, found), false
 }
 
 // isShort reports whether an outage has hardly begun.
@@ -87,18 +93,18 @@ func problemOf(from source.Source, err error) string {
 
 // differing returns the keys of which a source holds something else than what serves. The error
 // tells why it has to be read as a whole.
-func (rs *Ruleset) differing(i int, from source.Changing) (found unread, err error) {
-	serving := rs.Serving().Ruleset
+func (w *keysWatch) differing() (found unread, err error) {
+	serving := w.rs.Serving().Ruleset
 	r := serving.Reread()
-	r.Source(i + 1)
+	r.Source(w.i + 1)
 	var sum uint64
 	f := feed{pause: pace.New().Pause, to: func(rule resolver.Rule) {
 		sum += maphash.Comparable(seed, rule)
 		r.Add(rule)
 	}}
 	whole := unread{isStale: true, isWhole: true}
-	if _, err = from.Read(rs.Context, f.add); err != nil {
-		whole.found = problemOf(from, err)
+	if _, err = w.from.Read(w.rs.Context, f.add); err != nil {
+		whole.found = problemOf(w.from, err)
 		return whole, err
 	}
 	changes, err := r.Changes()
@@ -112,7 +118,7 @@ func (rs *Ruleset) differing(i int, from source.Changing) (found unread, err err
 			change.Key = rule.Key
 		}
 	}
-	changes = rs.otherThanServing(changes) // which may be others by now
+	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may be others by now
 	if len(changes) > 0 {
 		found = unreadKeys(keysOf(changes)...)
 	}
@@ -120,9 +126,10 @@ func (rs *Ruleset) differing(i int, from source.Changing) (found unread, err err
 	return found, nil
 }
 
-// otherThanServing returns those changes of sources that are not what serves.
-func (rs *Ruleset) otherThanServing(changes []resolver.RuleChange) (other []resolver.RuleChange) {
-	serving := rs.Serving().Ruleset
+// otherThan returns those changes of sources that are not what serves.
+func otherThan(
+	serving *resolver.Ruleset, changes []resolver.RuleChange,
+) (other []resolver.RuleChange) {
 	for _, change := range changes {
 		rule, ok := serving.RuleOf(change.Source, change.Key)
 		ok = ok && rule.Key == change.Key // and not another spelling

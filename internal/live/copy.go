@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
@@ -44,26 +45,34 @@ func (rs *Ruleset) outlive() {
 	rs.lasting = lasting
 }
 
-// keepCopy keeps the copy of the i-th source up to date until the configuration ends. What is left
-// then is stored by who follows the source next, or by storeLastCopies.
-func (rs *Ruleset) keepCopy(i int, key string) {
-	copied := rs.shared.copies[i]
-	for raise(copied.due); ; {
+// copying is the storing of copies of a source's rules.
+type copying struct {
+	rs  *Ruleset
+	i   int    // the source's place
+	key string // of the copy in Caddy's storage
+}
+
+// run keeps the copy up to date until the configuration ends. What is left then is stored by who
+// follows the source next, or by storeLastCopies.
+func (c copying) run() {
+	ctx, due := c.rs.Context, c.rs.shared.copies[c.i].due
+	for raise(due); ; {
 		select {
-		case <-rs.Context.Done():
+		case <-ctx.Done():
 			return
-		case <-copied.due:
+		case <-due:
 		}
 		// no longer than that where the storage's clock is ahead
-		wait(rs.Context, min(copyPause, time.Until(rs.copyTime(rs.lasting, key).Add(copyPause))))
-		if rs.Context.Err() != nil {
+		stored := copyTime(c.rs.lasting, c.rs.Context.Storage(), c.key)
+		wait(ctx, min(copyPause, time.Until(stored.Add(copyPause))))
+		if ctx.Err() != nil {
 			return
 		}
 		begun := time.Now()
-		if !rs.storeCopy(i, key) {
-			raise(copied.due)
+		if !c.store() {
+			raise(due)
 		}
-		wait(rs.Context, max(copyPause, copyShare*time.Since(begun)))
+		wait(ctx, max(copyPause, copyShare*time.Since(begun)))
 	}
 }
 
@@ -74,7 +83,7 @@ func (rs *Ruleset) storeLastCopies() {
 		defer close(stored)
 		for i, from := range rs.Sources {
 			if key := copyKeyOf(from); key != "" {
-				rs.storeCopy(i, key)
+				copying{rs, i, key}.store()
 			}
 		}
 	}()
@@ -93,37 +102,37 @@ func copyKeyOf(from source.Source) string {
 }
 
 // copyTime returns when a copy was stored, or zero where the storage does not know.
-func (rs *Ruleset) copyTime(ctx context.Context, key string) time.Time {
-	info, err := rs.Context.Storage().Stat(ctx, key)
+func copyTime(ctx context.Context, storage certmagic.Storage, key string) time.Time {
+	info, err := storage.Stat(ctx, key)
 	if err != nil {
 		return time.Time{}
 	}
 	return info.Modified
 }
 
-// storeCopy stores the rules of the i-th source that serve, and reports whether they are stored.
-func (rs *Ruleset) storeCopy(i int, key string) (isStored bool) {
-	err := rs.tryToStoreCopy(i, key)
+// store stores the rules that serve, and reports whether they are stored.
+func (c copying) store() (isStored bool) {
+	err := c.tryToStore()
 	if err != nil {
-		rs.logger.Error("storing a copy of the rules of a source failed",
-			zap.Stringer("source", rs.Sources[i]), zap.Error(err))
+		c.rs.logger.Error("storing a copy of the rules of a source failed",
+			zap.Stringer("source", c.rs.Sources[c.i]), zap.Error(err))
 	}
 	return err == nil
 }
 
-// tryToStoreCopy stores them, unless they are what has been stored last.
-func (rs *Ruleset) tryToStoreCopy(i int, key string) error {
-	copied := rs.shared.copies[i]
+// tryToStore stores them, unless they are what has been stored last.
+func (c copying) tryToStore() error {
+	copied := c.rs.shared.copies[c.i]
 	copied.mu.Lock()
 	defer copied.mu.Unlock()
-	serving := rs.Serving()
-	version := serving.versions[i]
+	serving := c.rs.Serving()
+	version := serving.versions[c.i]
 	if version == copied.version || version == copyVersion {
 		return nil
 	}
 	pause, n := pace.New().Pause, 0
 	rules := func(yield func(resolver.Rule) bool) {
-		for rule := range serving.Ruleset.RulesOf(i + 1) {
+		for rule := range serving.Ruleset.RulesOf(c.i + 1) {
 			if n++; n%64 == 0 {
 				pause()
 			}
@@ -140,7 +149,7 @@ func (rs *Ruleset) tryToStoreCopy(i int, key string) error {
 		err = rulefile.WriteJSON(&b, rules)
 	}
 	if err == nil {
-		err = rs.Context.Storage().Store(rs.lasting, key, b.Bytes())
+		err = c.rs.Context.Storage().Store(c.rs.lasting, c.key, b.Bytes())
 	}
 	if err == nil {
 		copied.version = version
@@ -195,7 +204,7 @@ func (s standIn) Read(ctx context.Context, add func(resolver.Rule)) (version str
 	if err != nil {
 		return "", fmt.Errorf("%w; nor can its stored copy: %w", s.outage.Err, err)
 	}
-	stored := s.rs.copyTime(ctx, s.key)
+	stored := copyTime(ctx, s.rs.Context.Storage(), s.key)
 	s.rs.Context.Logger().Warn("a source cannot be read; serving the stored copy of its rules",
 		zap.Stringer("source", s), zap.Error(s.outage.Err), zap.Int("rules", rules),
 		zap.Time("stored", stored))

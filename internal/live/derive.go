@@ -187,7 +187,7 @@ func (l *loading) readKeys() error {
 			errs = append(errs, unreadError{l.sources[i], err})
 			continue
 		}
-		changes = l.rs.otherThanServing(changes)
+		changes = otherThan(l.rs.Serving().Ruleset, changes)
 		if what.found = digestOf(changes); len(changes) > 0 {
 			next.versions[i] = versionAfter(next.versions[i], what.found)
 		}

@@ -73,23 +73,23 @@ func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 }
 
 // WhyNotWritable returns the refusal of every edit, nil where there is a source to edit.
-func (rs *Ruleset) WhyNotWritable() error {
-	_, _, err := rs.firstWritable()
+func (c *Config) WhyNotWritable() error {
+	_, _, err := c.firstWritable()
 	return err
 }
 
 // EditedSource returns the name of the source that edits go into, "" where there is none.
-func (rs *Ruleset) EditedSource() string {
-	if _, into, err := rs.firstWritable(); err == nil {
+func (c *Config) EditedSource() string {
+	if _, into, err := c.firstWritable(); err == nil {
 		return into.String()
 	}
 	return ""
 }
 
 // firstWritable returns the source that edits go into, and its index.
-func (rs *Ruleset) firstWritable() (at int, into source.Writable, err error) {
+func (c *Config) firstWritable() (at int, into source.Writable, err error) {
 	reasons := []string{"inline rules cannot be edited; change Caddy's configuration"}
-	for i, from := range rs.Sources {
+	for i, from := range c.Sources {
 		writable, ok := from.(source.Writable)
 		if !ok {
 			reasons = append(reasons, fmt.Sprintf("source %s cannot be written to", from))
@@ -114,8 +114,8 @@ func RuleText(rule *resolver.Rule) string {
 }
 
 // hasOutage reports whether one of the handler's sources cannot be read.
-func (rs *Ruleset) hasOutage() bool {
-	return slices.ContainsFunc(rs.Sources, func(s source.Source) bool {
+func (c *Config) hasOutage() bool {
+	return slices.ContainsFunc(c.Sources, func(s source.Source) bool {
 		return source.OutageOf(s) != nil
 	})
 }

@@ -54,9 +54,9 @@ func (l *loading) load() (*Loaded, error) {
 }
 
 // servingOptions are the options of rules that are to serve.
-func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
-	options := rs.Options
-	options.NoLines, options.Digest, options.Reverse = true, true, rs.Advertised
+func (c *Config) servingOptions(pause func()) resolver.Options {
+	options := c.Options
+	options.NoLines, options.Digest, options.Reverse = true, true, c.Advertised
 	options.Pause = pause
 	return options
 }
@@ -360,9 +360,9 @@ func (l *shared) replace(old, next *Loaded) {
 }
 
 // sourcesAt returns the sources that have some indexes.
-func (rs *Ruleset) sourcesAt(indexes []int) (sources []source.Source) {
+func (c *Config) sourcesAt(indexes []int) (sources []source.Source) {
 	for _, i := range indexes {
-		sources = append(sources, rs.Sources[i])
+		sources = append(sources, c.Sources[i])
 	}
 	return sources
 }

@@ -197,10 +197,11 @@ func (rs *Ruleset) watch() <-chan struct{} {
 	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
 		if key := copyKeyOf(from); key != "" {
-			go rs.keepCopy(i, key)
+			go copying{rs, i, key}.run()
 		}
 		if changing, byKey := source.ByKey(from); byKey {
-			rs.watchKeys(i, changing, tell)
+			w := &keysWatch{rs: rs, from: changing, i: i, tell: tell, doubts: make(chan struct{}, 1)}
+			go w.run()
 			continue
 		}
 		go from.Watch(rs.Context, versions[i], func() {
