@@ -18,13 +18,13 @@ type jsonPlace struct {
 
 // planJSON reads the whole object.
 func (p *Plan) planJSON(content io.Reader) (spot, error) {
-	j := newJSONReader(content, p.source, &ruleWords)
-	j.tokens.lends = true
 	place := new(jsonPlace)
+	j := jsonReader{tokens: newJSONScanner(content, p.source)}
+	j.tokens.lends = true
 	j.add = func(rule resolver.Rule) { place.pass(j.span, p.take(rule)) }
-	err := j.result(j.read())
+	j.read()
 	place.open, place.close = j.open, j.close
-	return place, err
+	return place, j.result()
 }
 
 // pass takes in the next member.

@@ -191,25 +191,21 @@ func (p *property) member() string {
 	return p.name
 }
 
-// memberNamed returns the property that a member of an object is, or nil.
-func memberNamed(name string) *property {
+// memberNamed returns the property that a member of an object is, or that is often called so, as
+// columns of tables are, or nil. isOwn tells that it is called so here.
+func memberNamed(name string) (p *property, isOwn bool) {
 	for _, p := range properties[1:] {
 		if p.member() == name {
-			return p
+			return p, true
 		}
 	}
-	return nil
-}
-
-// memberMeant returns the property that many call so, as columns of tables are called, or nil.
-func memberMeant(name string) *property {
 	if own, _ := UsualColumnName(name); own != "" {
 		name = own
 	}
-	if p := propertyNamed(name); slices.Contains(properties[1:], p) {
-		return p
+	if p = propertyNamed(name); slices.Contains(properties[1:], p) {
+		return p, false
 	}
-	return nil
+	return nil, false
 }
 
 // setMember puts the value of a member into a rule. It tells what the member takes.
