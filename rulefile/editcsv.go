@@ -69,14 +69,14 @@ func (t *csvTable) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
 func (t *csvTable) row(rule resolver.Rule) (string, error) {
 	var fields []string
 	for _, column := range t.columns {
-		field := column.fieldOf(rule)
+		field := column.get(&rule)
 		if column == keyProperty && t.hasSlash {
 			field = "/" + field
 		}
 		fields = append(fields, field)
 	}
 	for _, column := range properties {
-		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {
+		if column.get(&rule) != "" && !slices.Contains(t.columns, column) {
 			return "", errors.New("the table has no column " + column.name + t.addTo())
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -31,11 +30,7 @@ type Errors []*Error
 
 // Error returns one line for each error.
 func (e Errors) Error() string {
-	lines := make([]string, len(e))
-	for i, err := range e {
-		lines[i] = err.Error()
-	}
-	return strings.Join(lines, "\n")
+	return errors.Join(e.Unwrap()...).Error()
 }
 
 // Unwrap returns the errors, for errors.Is and errors.As.
@@ -51,17 +46,18 @@ func (e Errors) Unwrap() []error {
 // not one of rules, and its errors are not to take more memory than rules do.
 const maxErrors = 10_000
 
-// tooMany returns an error that ends the reading at a place if there are too many errors.
-func (e Errors) tooMany(at resolver.Position) error {
-	if len(e) < maxErrors {
-		return nil
-	}
-	return &Error{at, fmt.Sprintf("this is error number %d, and reading ends here", len(e))}
-}
-
 // add takes down an error.
 func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
+}
+
+// addRead is add for a reader. It returns the error that ends the reading if there are too many.
+func (e *Errors) addRead(at resolver.Position, format string, args ...any) (end error) {
+	if len(*e) >= maxErrors {
+		return &Error{at, fmt.Sprintf("this is error number %d, and reading ends here", maxErrors)}
+	}
+	e.add(at, format, args...)
+	return nil
 }
 
 func quote(text string) string { return printable.Quote(text) }

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -35,31 +36,22 @@ type Renaming struct {
 // ReadRows reads the rules of a table whose first row has been read, or the error instead that
 // [Rows.Next] has returned. Warnings and error are those of [Reading.Read].
 func (o Reading) ReadRows(
-	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
+	c *Rows, row []string, err error, add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
-	rows.isExact = o.isExact()
-	err := rows.readRules(first, inFirst, o.withDefaults(add))
-	return rows.warnings.all(), err
-}
-
-// readRules reads a table whose first row has been read, or an error instead.
-func (c *Rows) readRules(row []string, err error, add func(resolver.Rule)) error {
+	c.isExact, add = o.isExact(), o.withDefaults(add)
 	if err == nil && c.IsHeader(row) {
 		if err = c.readHeader(row); err == nil {
 			row, err = c.Next()
 		}
 	}
-	for err == nil {
+	for ; err == nil; row, err = c.Next() {
 		errsBefore := len(c.errs)
-		if err = c.readRule(row); err != nil {
-			break
-		}
-		if len(c.errs) == errsBefore {
+		c.readRule(row)
+		if len(c.errs) == errsBefore && c.end == nil {
 			add(c.rule)
 		}
-		row, err = c.Next()
 	}
-	return c.errs.withEnd(err)
+	return c.warnings.all(), c.errs.withEnd(err)
 }
 
 // Rows reads the rows of a table. The library gets one line at a time, so that a
@@ -84,6 +76,7 @@ type Rows struct {
 	Renaming Renaming
 	warnings warnings
 	errs     Errors
+	end      error // what ends the reading as there are too many errors
 }
 
 // NewRows returns a reader of the rows of a table.
@@ -100,10 +93,7 @@ func NewRows(r io.Reader, source string) *Rows {
 func (c *Rows) Next() ([]string, error) {
 	for {
 		line, err := c.lines.next()
-		if err != nil {
-			return nil, err
-		}
-		if err := c.errs.tooMany(c.lines.position(1)); err != nil {
+		if err = cmp.Or(c.end, err); err != nil {
 			return nil, err
 		}
 		if !c.started {
@@ -186,7 +176,14 @@ func (c *Rows) reportSyntax(err error) {
 		message = "a quotation mark stands inside a field; put the whole field into quotation " +
 			`marks, and write "" for the one inside`
 	}
-	c.errs.add(c.lines.position(column), "%s", message)
+	c.report(c.lines.position(column), "%s", message)
+}
+
+// report takes down what is wrong with a row.
+func (c *Rows) report(at resolver.Position, format string, args ...any) {
+	if c.end == nil {
+		c.end = c.errs.addRead(at, format, args...)
+	}
 }
 
 // isBlank reports whether a row has empty fields only, as spreadsheets write it.
@@ -194,59 +191,47 @@ func isBlank(row []string) bool {
 	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
 }
 
-// readRule makes a rule of a row, or reports what is wrong with it. The error ends the reading.
-func (c *Rows) readRule(row []string) error {
+// readRule makes a rule of a row, or reports what is wrong with it.
+func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
-		return nil
+		return
 	}
 	c.rule = resolver.Rule{Exact: c.isExact}
 	for i, field := range row[:min(len(row), len(c.columns))] {
-		if err := c.errs.tooMany(c.At(i)); err != nil {
-			return err
-		}
 		if err := c.readField(i, field); err != nil {
-			c.errs.add(c.At(i), "%s", err)
+			c.report(c.At(i), "%s", err)
 		}
 	}
 	c.checkRest(row)
 	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
-			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
+			c.report(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
 				needed.name, namesOf(c.columns), separatorName(c.quoted.Comma))
 		}
 	}
-	return nil
 }
 
 // isExchanged reports whether key and destination of a row have exchanged their places, and if so
 // adds the error that says it. A key that is a URL may be meant where the destination is a path.
 func (c *Rows) isExchanged(row []string) bool {
-	key := slices.Index(c.columns, keyProperty)
-	if key >= len(row) || !isURL(row[key]) {
+	key, to := slices.Index(c.columns, keyProperty), slices.Index(c.columns, destinationProperty)
+	if max(key, to) >= len(row) || strings.HasPrefix(row[to], "/") {
 		return false
 	}
-	destination := slices.Index(c.columns, destinationProperty)
-	if destination >= len(row) || strings.HasPrefix(row[destination], "/") {
-		return false
-	}
-	_, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[destination]})
-	if !is {
+	if _, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[to]}); !is {
 		return false
 	}
 	swapped := func(row []string) string {
 		row = slices.Clone(row)
-		row[key], row[destination] = row[destination], row[key]
+		row[key], row[to] = row[to], row[key]
 		return rowText(row, c.quoted.Comma)
 	}
 	instead := swapped(row)
 	if !c.hasHeader {
-		var names []string
-		for _, column := range c.columns[:min(len(row), len(c.columns))] {
-			names = append(names, column.name)
-		}
+		names := strings.Split(namesOf(c.columns[:min(len(row), len(c.columns))]), ", ")
 		instead += "; or put a header in front: " + swapped(names)
 	}
-	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	c.report(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
@@ -260,20 +245,13 @@ func (c *Rows) readField(i int, field string) (err error) {
 	}
 	if column == keyProperty {
 		c.rule.Position = c.At(i)
-		field = c.withoutSlash(i, field)
+		if field, c.hasSlash = cutSlash(field); c.hasSlash && c.warnings.n == 0 {
+			c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(field),
+				"the table has keys that begin with \"/\", which is cut off, here and in each other row: "+
+					"a key is a path without it")
+		}
 	}
 	return column.setField(&c.rule, field)
-}
-
-// withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
-func (c *Rows) withoutSlash(i int, field string) (key string) {
-	key, c.hasSlash = cutSlash(field)
-	if c.hasSlash && c.warnings.n == 0 {
-		c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(key),
-			"the table has keys that begin with "+
-				"\"/\", which is cut off, here and in each other row: a key is a path without it")
-	}
-	return key
 }
 
 // cutSlash cuts off the slash that tables of paths have in front of keys.
@@ -294,9 +272,8 @@ func (c *Rows) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.errs.add(c.At(i), "%s has %d columns (%s), and %s stands in column %d; "+
-			"remove it, or put a field that holds %s into quotation marks",
-			of, len(c.columns), namesOf(c.columns),
+		c.report(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or put a "+
+			"field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorName(c.quoted.Comma))
 		return
 	}

@@ -195,7 +195,6 @@ func (j *jsonReader) readRule(key jsonToken) {
 	if j.end == nil && len(j.errs) == errsBefore {
 		j.add(rule)
 	}
-	j.fail(j.errs.tooMany(j.tokens.position()))
 }
 
 // readValue reads the value of rule's key into it, and returns where in the input it begins.
@@ -242,10 +241,7 @@ type jsonObject struct {
 // readObject reads a value that is an object, whose "{" stands at start.
 func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 	o := jsonObject{rule: rule}
-	j.readMembers(func(name jsonToken) {
-		j.fail(j.errs.tooMany(name.at))
-		j.readMember(&o, name)
-	}, func() {})
+	j.readMembers(func(name jsonToken) { j.readMember(&o, name) }, func() {})
 	key := quote(rule.Key)
 	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
 		first := o.nested[0].text
@@ -263,7 +259,8 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 
 // readMember reads what an object says of its rule under a name.
 func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
-	p, isOwn := memberNamed(name.text)
+	p := memberNamed(name.text)
+	isOwn := p != nil && p.member == name.text
 	if isOwn && slices.Contains(o.seen, p) {
 		j.report(name.at, "%q stands twice in the value of %s", name.text, quote(o.rule.Key))
 	}
@@ -273,7 +270,7 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 		j.setMember(o.rule, p, value)
 	case p != nil:
 		j.report(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
-			quote(name.text), p.member())
+			quote(name.text), p.member)
 	case value.kind != '{' && !resolver.IsValue(value.text):
 		j.reportMember(o.rule, name)
 	case len(o.nested) < maxErrors:
@@ -296,16 +293,10 @@ func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken
 	if p.words == "" {
 		j.checkText(value)
 	}
-	want, ok := p.setMember(rule, value)
-	if ok {
-		return
+	if !p.setMember(rule, value) {
+		j.report(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(rule.Key), p.takes,
+			kindOf(value), behind(j.insteadOfStatus(rule.Key, value)))
 	}
-	instead := ""
-	if p == statusProperty {
-		instead = behind(j.insteadOfStatus(rule.Key, value))
-	}
-	j.report(value.at, "%q in the value of %s takes %s, not %s%s",
-		p.member(), quote(rule.Key), want, kindOf(value), instead)
 }
 
 // checkText reports a string that is no Unicode text.
@@ -361,7 +352,7 @@ func (j *jsonReader) failJSON(token jsonToken, why string) { j.fail(notJSON(toke
 // report takes down what can be got over.
 func (j *jsonReader) report(at resolver.Position, format string, args ...any) {
 	if j.end == nil {
-		j.errs.add(at, format, args...)
+		j.end = j.errs.addRead(at, format, args...)
 	}
 }
 
