@@ -40,16 +40,11 @@ func (p *jsonPlace) pass(member memberSpan, isOfEdit bool) {
 	p.last = member
 }
 
-// splices returns what an edit changes in the object.
+func (p *jsonPlace) check(rule resolver.Rule) error { return checkWritable(rule) }
+
 func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
-	switch {
-	case e.Rule == nil && !p.found:
-		return nil, ErrNoRule
-	case e.Rule == nil:
-		return []splice{p.removal()}, nil
-	}
-	if err := checkWritable(*e.Rule); err != nil {
-		return nil, e.refuse(err)
+	if e.Rule == nil {
+		return p.removal(), nil
 	}
 	encoder := newJSONEncoder()
 	name := string(encoder.key(*e.Rule))
@@ -61,22 +56,7 @@ func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
 	case p.last == memberSpan{}:
 		return []splice{{p.open + 1, p.close, "\n\t" + name + ": " + value + "\n"}}, nil
 	}
-	return p.addition(content, name, value)
-}
-
-// removal takes a member out, with the comma that it does not need any more.
-func (p *jsonPlace) removal() splice {
-	switch none := (memberSpan{}); {
-	case p.after != none:
-		return splice{p.this.key, p.after.key, ""}
-	case p.before != none:
-		return splice{p.before.end, p.this.end, ""}
-	}
-	return splice{p.open + 1, p.close, ""}
-}
-
-// addition puts a member behind the last one, with the same space around it.
-func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splice, error) {
+	// behind the last member, with the same space around it
 	from, comma := p.open+1, ","
 	if p.before != (memberSpan{}) {
 		from, comma = p.before.end, "" // it stands there
@@ -86,8 +66,18 @@ func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splic
 		return nil, err
 	}
 	colon, err := textBetween(content, p.last.keyEnd, p.last.value)
-	if err != nil {
-		return nil, err
+	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, err
+}
+
+// removal takes the member out, with the comma that it does not need any more.
+func (p *jsonPlace) removal() []splice {
+	switch none := (memberSpan{}); {
+	case !p.found:
+		return nil
+	case p.after != none:
+		return []splice{{p.this.key, p.after.key, ""}}
+	case p.before != none:
+		return []splice{{p.before.end, p.this.end, ""}}
 	}
-	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, nil
+	return []splice{{p.open + 1, p.close, ""}}
 }
