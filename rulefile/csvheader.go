@@ -48,19 +48,19 @@ func (c *Rows) readHeader(row []string) error {
 		switch column := c.columns[i]; {
 		case column == strayProperty && c.Renaming.Header != nil:
 		case column == strayProperty:
-			c.report(c.At(i), "there is no column %s; the columns are %s; what a table has "+
+			c.reports.wrong(c.At(i), "there is no column %s; the columns are %s; what a table has "+
 				"beside them is left out by caddy shortlink convert --from csv --to csv",
 				quote(field), namesOf(properties))
 		case column != noProperty && slices.Contains(c.columns[:i], column):
-			c.report(c.At(i), "%q is a second column for the %s; remove one of the two",
+			c.reports.wrong(c.At(i), "%q is a second column for the %s; remove one of the two",
 				field, column.name)
 		}
 	}
-	if c.end == nil && !slices.Contains(c.columns, destinationProperty) {
-		c.end = &Error{c.lines.position(1), "no column is called destination; the columns are " +
-			namesOf(properties)}
+	if !slices.Contains(c.columns, destinationProperty) {
+		c.reports.fail(&Error{c.lines.position(1), "no column is called destination; the columns are " +
+			namesOf(properties)})
 	}
-	return c.end
+	return c.reports.end
 }
 
 // namesOf lists columns, as many as a person reads.

@@ -45,13 +45,13 @@ func (o Reading) ReadRows(
 		}
 	}
 	for ; err == nil; row, err = c.Next() {
-		errsBefore := len(c.errs)
+		errsBefore := len(c.reports.errs)
 		c.readRule(row)
-		if len(c.errs) == errsBefore && c.end == nil {
+		if len(c.reports.errs) == errsBefore && c.reports.end == nil {
 			add(c.rule)
 		}
 	}
-	return c.warnings.all(), c.errs.withEnd(err)
+	return c.reports.Result(err)
 }
 
 // Rows reads the rows of a table. The library gets one line at a time, so that a
@@ -74,9 +74,7 @@ type Rows struct {
 	rule      resolver.Rule // the last one, here so that a row allocates nothing
 	// Renaming is for a table that may be none of ours.
 	Renaming Renaming
-	warnings warnings
-	errs     Errors
-	end      error // what ends the reading as there are too many errors
+	reports  Reports
 }
 
 // NewRows returns a reader of the rows of a table.
@@ -93,7 +91,7 @@ func NewRows(r io.Reader, source string) *Rows {
 func (c *Rows) Next() ([]string, error) {
 	for {
 		line, err := c.lines.next()
-		if err = cmp.Or(c.end, err); err != nil {
+		if err = cmp.Or(c.reports.end, err); err != nil {
 			return nil, err
 		}
 		if !c.started {
@@ -112,7 +110,7 @@ func (c *Rows) Next() ([]string, error) {
 func (c *Rows) HasHeader() bool { return c.hasHeader }
 
 // Errors returns what is wrong with rows that could not be split into fields.
-func (c *Rows) Errors() Errors { return c.errs }
+func (c *Rows) Errors() Errors { return c.reports.errs }
 
 // split splits a line into the fields of its row.
 func (c *Rows) split(line []byte) (err error) {
@@ -176,14 +174,7 @@ func (c *Rows) reportSyntax(err error) {
 		message = "a quotation mark stands inside a field; put the whole field into quotation " +
 			`marks, and write "" for the one inside`
 	}
-	c.report(c.lines.position(column), "%s", message)
-}
-
-// report takes down what is wrong with a row.
-func (c *Rows) report(at resolver.Position, format string, args ...any) {
-	if c.end == nil {
-		c.end = c.errs.addRead(at, format, args...)
-	}
+	c.reports.wrong(c.lines.position(column), "%s", message)
 }
 
 // isBlank reports whether a row has empty fields only, as spreadsheets write it.
@@ -199,13 +190,13 @@ func (c *Rows) readRule(row []string) {
 	c.rule = resolver.Rule{Exact: c.isExact}
 	for i, field := range row[:min(len(row), len(c.columns))] {
 		if err := c.readField(i, field); err != nil {
-			c.report(c.At(i), "%s", err)
+			c.reports.wrong(c.At(i), "%s", err)
 		}
 	}
 	c.checkRest(row)
 	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
-			c.report(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
+			c.reports.wrong(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
 				needed.name, namesOf(c.columns), separatorName(c.quoted.Comma))
 		}
 	}
@@ -231,7 +222,7 @@ func (c *Rows) isExchanged(row []string) bool {
 		names := strings.Split(namesOf(c.columns[:min(len(row), len(c.columns))]), ", ")
 		instead += "; or put a header in front: " + swapped(names)
 	}
-	c.report(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	c.reports.wrong(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
@@ -245,8 +236,8 @@ func (c *Rows) readField(i int, field string) (err error) {
 	}
 	if column == keyProperty {
 		c.rule.Position = c.At(i)
-		if field, c.hasSlash = cutSlash(field); c.hasSlash && c.warnings.n == 0 {
-			c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(field),
+		if field, c.hasSlash = cutSlash(field); c.hasSlash && c.reports.warnings == nil {
+			c.reports.warn(WarnLeadingSlash, c.At(i), strings.Clone(field),
 				"the table has keys that begin with \"/\", which is cut off, here and in each other row: "+
 					"a key is a path without it")
 		}
@@ -272,7 +263,7 @@ func (c *Rows) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.report(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or put a "+
+		c.reports.wrong(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or put a "+
 			"field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorName(c.quoted.Comma))
 		return

@@ -55,13 +55,11 @@ func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	return rule, j.result()
 }
 
-// jsonReader reads one object of rules. What can be got over is put into errs; what cannot ends the
-// reading, and each token behind it is none.
+// jsonReader reads one object of rules. Where the reading has ended, each token is none.
 type jsonReader struct {
+	Reports
 	tokens *jsonScanner
 	add    func(resolver.Rule)
-	errs   Errors
-	end    error // what has ended the reading
 	// isOfExpectations is set where it is no rules that are read, and isValue where it is a value
 	// without the object around it.
 	isOfExpectations, isValue bool
@@ -80,8 +78,8 @@ type memberSpan struct{ key, keyEnd, value, end int }
 
 // result returns everything that is wrong.
 func (j *jsonReader) result() error {
-	slices.SortStableFunc(j.errs, inOrder) // that a member is missing is known at the object's end
-	return j.errs.withEnd(cmp.Or(j.end, io.EOF))
+	_, err := j.Result(io.EOF)
+	return err
 }
 
 // objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
@@ -213,7 +211,7 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	if j.isOfExpectations {
 		instead = `write a destination, "pass" or "error" as a string`
 	}
-	j.report(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
+	j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
 		cmp.Or(j.insteadOfStatus(rule.Key, value), instead))
 	j.skip(value)
 	return value.start
@@ -245,7 +243,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 	key := quote(rule.Key)
 	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
 		first := o.nested[0].text
-		j.report(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
+		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
 			"braces away, if it only wraps the rules", quote(rule.Key+"/"+first), quote(first), key, key)
 		return
 	}
@@ -253,7 +251,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 		j.reportMember(rule, name)
 	}
 	if !slices.Contains(o.seen, destinationProperty) {
-		j.report(start, `the value of %s has no "to", which is the destination`, key)
+		j.wrong(start, `the value of %s has no "to", which is the destination`, key)
 	}
 }
 
@@ -262,14 +260,14 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	p := memberNamed(name.text)
 	isOwn := p != nil && p.member == name.text
 	if isOwn && slices.Contains(o.seen, p) {
-		j.report(name.at, "%q stands twice in the value of %s", name.text, quote(o.rule.Key))
+		j.wrong(name.at, "%q stands twice in the value of %s", name.text, quote(o.rule.Key))
 	}
 	value := j.nextValue()
 	switch {
 	case isOwn:
 		j.setMember(o.rule, p, value)
 	case p != nil:
-		j.report(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
+		j.wrong(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
 			quote(name.text), p.member)
 	case value.kind != '{' && !resolver.IsValue(value.text):
 		j.reportMember(o.rule, name)
@@ -284,7 +282,7 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 
 // reportMember reports a member that means nothing here.
 func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
-	j.report(name.at, "the value of %s has a member %s; the members are "+
+	j.wrong(name.at, "the value of %s has a member %s; the members are "+
 		`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
 }
 
@@ -294,7 +292,7 @@ func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken
 		j.checkText(value)
 	}
 	if !p.setMember(rule, value) {
-		j.report(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(rule.Key), p.takes,
+		j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(rule.Key), p.takes,
 			kindOf(value), behind(j.insteadOfStatus(rule.Key, value)))
 	}
 }
@@ -302,7 +300,7 @@ func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken
 // checkText reports a string that is no Unicode text.
 func (j *jsonReader) checkText(token jsonToken) {
 	if token.broken {
-		j.report(token.at, "this string %s", notUnicode)
+		j.wrong(token.at, "this string %s", notUnicode)
 	}
 }
 
@@ -343,18 +341,8 @@ func (j *jsonReader) nextValue() jsonToken {
 	return token
 }
 
-// fail ends the reading, unless that has ended already, or the error is nil.
-func (j *jsonReader) fail(err error) { j.end = cmp.Or(j.end, err) }
-
 // failJSON ends the reading at a token with which it is no JSON.
 func (j *jsonReader) failJSON(token jsonToken, why string) { j.fail(notJSON(token.at, why)) }
-
-// report takes down what can be got over.
-func (j *jsonReader) report(at resolver.Position, format string, args ...any) {
-	if j.end == nil {
-		j.end = j.errs.addRead(at, format, args...)
-	}
-}
 
 // kindOf says in words what a token begins.
 func kindOf(token jsonToken) string {
