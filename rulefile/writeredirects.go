@@ -309,11 +309,11 @@ func rulesOfLine(text string) (alone redirects.Alone, err error) {
 	var p lineParser
 	p.parse(text)
 	if p.refused != nil {
-		return alone, p.refused.why
+		return alone, p.refused
 	}
 	line := p.translate(func(int) resolver.Position { return resolver.Position{} })
 	if p.refused != nil {
-		return alone, p.refused.why
+		return alone, p.refused
 	}
 	return redirects.RulesAlone(line, redirects.SlashesIgnored)
 }
