@@ -90,6 +90,9 @@ const objectPerLink = "this is an object for each link, as golink exports them; 
 // isObjectPerLink reports whether a text that begins so has an object for each link. Its first one
 // has a member that leads nowhere, and another object behind it, or members as golink has them.
 func isObjectPerLink(begin []byte) bool {
+	if bytes.IndexByte(begin, '}') < 0 {
+		return false // no object ends there, as in any large file of plain rules
+	}
 	decoder := json.NewDecoder(bytes.NewReader(begin))
 	var first map[string]any
 	if decoder.Decode(&first) != nil {

@@ -95,42 +95,76 @@ func unknownPlaceholder(to []redirects.Piece) (unknown string) {
 	return unknown
 }
 
-const insteadOfLine = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
+// pathRefusal is why no rule has paths of a form.
+type pathRefusal struct {
+	form *regexp.Regexp
+	kind refusalKind
+	why  string
+}
 
-// translatePath returns the path of a line as a regular expression, taken apart. It refuses the
-// line, and returns nil, if no rule can have that.
-//
-//	/blog/:x     ^/blog/([^/]+)$
-//	/blog/*      ^/blog/(.*)$
-//	/blog-*      ^/blog-/?(.*)$       at Cloudflare ^/blog-(.*)$
-//	/*/blog      ^/(?:(.+)/)?blog$    at Cloudflare ^/(.+)/blog$
-func (p *lineParser) translatePath() *pathexpr.Expression {
+// pathRefusals are those of both dialects. At Netlify, a segment that begins with ":" has no "*".
+var pathRefusals = map[redirects.Slashes][]pathRefusal{
+	Netlify.slashes(): {
+		{regexp.MustCompile(`/([^:/*][^/*]*)?\*[^/]`), neverReached,
+			`no request gets to this line, as a "*" stands at the end of a segment`},
+		{regexp.MustCompile(`/([^:/*][^/*]*)?\*/(.*/)?([^:/*][^/*]*)?\*`), unsupported, oneStar},
+		{regexp.MustCompile(`/[^:/*][^/*]*\*/`), unsupported, starAtEnd},
+	},
+	Cloudflare.slashes(): {
+		{regexp.MustCompile(`\*[^/]`), unsupported, `a "*" stands at the end of a segment`},
+		{regexp.MustCompile(`\*.*\*`), unsupported, oneStar},
+		{regexp.MustCompile(`[^/]\*/`), unsupported, starAtEnd},
+		{regexp.MustCompile(`:[A-Za-z][^/]*\*`), unsupported, `a segment has a placeholder or a "*", as ` +
+			"nothing would settle which of two takes what"},
+		{regexp.MustCompile(`:[A-Za-z][^/]*:[A-Za-z]`), unsupported, "a segment has one placeholder, as " +
+			"nothing would settle which of two takes what"},
+	},
+}
+
+const (
+	oneStar   = `a path has one "*", as nothing would settle which of two takes what`
+	starAtEnd = `a "*" behind text stands at the end of a path`
+
+	insteadOfLine = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
+)
+
+// refusePath refuses the line, and reports it, if no rule can have its path.
+func (p *lineParser) refusePath(path string) (isRefused bool) {
 	slashes := p.dialect.slashes()
-	text := strings.TrimPrefix(p.path, "/")
-	if p.dialect != Cloudflare || strings.HasSuffix(text, "*/") {
-		text = strings.TrimSuffix(text, "/")
-	}
-	if isReached, err := redirects.Check(redirects.Text("/"+text), slashes); err != nil {
+	if isReached, err := redirects.Check(redirects.Text(path), slashes); err != nil {
 		kind := neverReached
 		if isReached {
 			kind = unsupported
 		}
 		p.refuse(kind, p.from, "%s", err)
+		return true
+	}
+	for _, refusal := range pathRefusals[slashes] {
+		if refusal.form.MatchString(path) {
+			p.refuse(refusal.kind, p.from, "%s", refusal.why+insteadOfLine)
+			return true
+		}
+	}
+	return false
+}
+
+// translatePath returns the path of a line as a regular expression, taken apart. It refuses the
+// line, and returns nil, if no rule can have that.
+func (p *lineParser) translatePath() *pathexpr.Expression {
+	path := strings.TrimPrefix(p.path, "/")
+	if p.dialect != Cloudflare || strings.HasSuffix(path, "*/") {
+		path = strings.TrimSuffix(path, "/")
+	}
+	path = "/" + path
+	if p.refusePath(path) {
 		return nil
 	}
-	w := pathWriter{parser: p}
-	w.WriteString("^/")
-	for rest, more := text, true; more && !w.isRefused; {
-		var segment string
-		segment, rest, more = strings.Cut(rest, "/")
-		w.add(segment, !more)
-	}
-	w.WriteString("$")
-	if w.isRefused {
+	text, names, ok := p.expression(path)
+	if !ok {
 		return nil
 	}
-	e, err := pathexpr.Parse(w.String(), pathexpr.Options{
-		IsEncoded: true, IsMade: true, Spans: true, Slashes: slashes, Names: w.names,
+	e, err := pathexpr.Parse(text, pathexpr.Options{
+		IsEncoded: true, IsMade: true, Spans: true, Slashes: p.dialect.slashes(), Names: names,
 	})
 	if err == nil && len(e.Paths) > 1 {
 		err = errors.New("the path stands for several" + insteadOfLine)
@@ -142,107 +176,59 @@ func (p *lineParser) translatePath() *pathexpr.Expression {
 	return e
 }
 
-// pathWriter writes the path of a line as a regular expression.
-type pathWriter struct {
-	strings.Builder
-	parser    *lineParser
-	names     []string // of what is captured
-	count     int      // of segments
-	hasStar   bool
-	hasSlash  bool // one in front of the next segment is there
-	isRefused bool
-}
-
-// refuse refuses the line, as its path is none of a rule.
-func (w *pathWriter) refuse(kind refusalKind, why string) {
-	w.isRefused = true
-	w.parser.refuse(kind, w.parser.from, "%s", why)
-}
-
-// add adds a segment, perhaps the last one.
-func (w *pathWriter) add(segment string, isLast bool) {
-	if w.count >= 64 && len(w.names) > 0 {
-		w.refuse(unsupported, "a path with placeholders or \"*\" has less than 64 segments"+insteadOfLine)
-		return
+// expression writes a path as a regular expression, and names what that captures. It refuses the
+// line if these are too many, or at Cloudflare the name of one is not told from another.
+//
+//	/blog/:x     ^/blog/([^/]+)$
+//	/blog/*      ^/blog/(.*)$
+//	/blog-*      ^/blog-/?(.*)$       at Cloudflare ^/blog-(.*)$
+//	/*/blog      ^/(?:(.+)/)?blog$    at Cloudflare ^/(.+)/blog$
+func (p *lineParser) expression(path string) (text string, names []string, ok bool) {
+	const oneSegment, most = "([^/]+)", 64
+	var b strings.Builder
+	b.WriteString("^")
+	segments, isCloudflare := strings.Split(path[1:], "/"), p.dialect == Cloudflare
+	hasSlash := false // in front of the segment
+	for i, segment := range segments {
+		if i >= most && names != nil {
+			p.refuse(unsupported, p.from, "%s", "a path with placeholders or \"*\" has less than 64 "+
+				"segments"+insteadOfLine)
+			return "", nil, false
+		}
+		if !hasSlash {
+			b.WriteByte('/')
+		}
+		hasSlash = false
+		before, after, isStar := strings.Cut(segment, "*")
+		isWhole, isLast := before == "", i == len(segments)-1
+		name, group := "", ""
+		switch {
+		case !isCloudflare && len(segment) > 1 && segment[0] == ':':
+			before, after, name, group = "", "", segment[1:], oneSegment
+		case !isStar && isCloudflare:
+			if at := placeholder.FindStringIndex(segment); at != nil {
+				before, name, after = segment[:at[0]], segment[at[0]+1:at[1]], segment[at[1]:]
+				group = oneSegment
+			}
+		case isStar && isWhole && !isLast && isCloudflare:
+			name, group = splat[1:], "(.+)"
+		case isStar && isWhole && !isLast:
+			name, group, hasSlash = splat[1:], "(?:(.+)/)?", true
+		case isStar && !isWhole && !isCloudflare:
+			name, group = splat[1:], "/?(.*)"
+		case isStar:
+			name, group = splat[1:], "(.*)"
+		}
+		isBegin := func(other string) bool { return strings.HasPrefix(name, other) }
+		if isCloudflare && !isStar && slices.ContainsFunc(names, isBegin) {
+			p.refuse(neverReached, p.from, "no request gets to this line, as the name of a placeholder "+
+				"begins with that of one in front of it; give it another name")
+			return "", nil, false
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+		b.WriteString(regexp.QuoteMeta(before) + group + regexp.QuoteMeta(after))
 	}
-	if w.count++; w.count > 1 && !w.hasSlash {
-		w.WriteString("/")
-	}
-	w.hasSlash = false
-	isCloudflare := w.parser.dialect == Cloudflare
-	before, after, isStar := strings.Cut(segment, "*")
-	switch isPlaceholder := !isCloudflare && len(segment) > 1 && segment[0] == ':'; {
-	case isPlaceholder:
-		w.addGroup(segment[1:], "([^/]+)")
-	case isStar && w.hasStar:
-		w.refuse(unsupported, "a path has one \"*\", as nothing would settle which of two takes what"+
-			insteadOfLine)
-	case isStar:
-		w.addStar(before, after, isLast)
-	case isCloudflare:
-		w.addPlaceholder(segment)
-	default:
-		w.addText(segment)
-	}
-}
-
-func (w *pathWriter) addText(text string) { w.WriteString(regexp.QuoteMeta(text)) }
-
-// addGroup adds what captures something.
-func (w *pathWriter) addGroup(name, group string) {
-	w.names = append(w.names, name)
-	w.WriteString(group)
-}
-
-// addPlaceholder adds a segment of Cloudflare's, which has a placeholder anywhere.
-func (w *pathWriter) addPlaceholder(segment string) {
-	found := placeholder.FindAllStringIndex(segment, 2)
-	switch len(found) {
-	case 0:
-		w.addText(segment)
-		return
-	case 2:
-		w.refuse(unsupported, "a segment has one placeholder, as nothing would settle which of two "+
-			"takes what"+insteadOfLine)
-		return
-	}
-	from, to := found[0][0], found[0][1]
-	name := segment[from+1 : to]
-	isPrefix := func(other string) bool { return strings.HasPrefix(name, other) }
-	if slices.ContainsFunc(w.names, isPrefix) {
-		w.refuse(neverReached, "no request gets to this line, as the name of a placeholder begins with "+
-			"that of one in front of it; give it another name")
-	}
-	w.addText(segment[:from])
-	w.addGroup(name, "([^/]+)")
-	w.addText(segment[to:])
-}
-
-// addStar adds the segment that has the "*", with what stands in front of it and behind.
-func (w *pathWriter) addStar(before, after string, isLast bool) {
-	w.hasStar = true
-	isCloudflare := w.parser.dialect == Cloudflare
-	switch {
-	case after != "" && !isCloudflare:
-		w.refuse(neverReached, "no request gets to this line, as a \"*\" stands at the end of a segment"+
-			insteadOfLine)
-	case after != "":
-		w.refuse(unsupported, "a \"*\" stands at the end of a segment"+insteadOfLine)
-	case before != "" && !isLast:
-		w.refuse(unsupported, "a \"*\" behind text stands at the end of a path"+insteadOfLine)
-	case isCloudflare && placeholder.MatchString(before):
-		w.refuse(unsupported, "a segment has a placeholder or a \"*\", as nothing would settle which of "+
-			"two takes what"+insteadOfLine)
-	}
-	w.addText(before)
-	group := "(.*)"
-	switch {
-	case before != "" && !isCloudflare:
-		group = "/?(.*)"
-	case before == "" && !isLast && isCloudflare:
-		group = "(.+)"
-	case before == "" && !isLast:
-		group, w.hasSlash = "(?:(.+)/)?", true
-	}
-	w.addGroup(splat[1:], group)
+	return b.String() + "$", names, true
 }
