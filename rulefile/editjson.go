@@ -49,24 +49,23 @@ func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
 	encoder := newJSONEncoder()
 	name := string(encoder.key(*e.Rule))
 	value := string(encoder.value(*e.Rule))
-	switch {
-	case p.found:
-		this := p.this
-		return []splice{{this.key, this.keyEnd, name}, {this.value, this.end, value}}, nil
-	case p.last == memberSpan{}:
+	like := p.last
+	if p.found {
+		like = p.this
+	} else if like == (memberSpan{}) {
 		return []splice{{p.open + 1, p.close, "\n\t" + name + ": " + value + "\n"}}, nil
+	}
+	colon, err := textBetween(content, like.keyEnd, like.value)
+	if p.found || err != nil {
+		return []splice{{like.key, like.end, name + colon + value}}, err
 	}
 	// behind the last member, with the same space around it
 	from, comma := p.open+1, ","
 	if p.before != (memberSpan{}) {
 		from, comma = p.before.end, "" // it stands there
 	}
-	gap, err := textBetween(content, from, p.last.key)
-	if err != nil {
-		return nil, err
-	}
-	colon, err := textBetween(content, p.last.keyEnd, p.last.value)
-	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, err
+	gap, err := textBetween(content, from, like.key)
+	return []splice{{like.end, like.end, comma + gap + name + colon + value}}, err
 }
 
 // removal takes the member out, with the comma that it does not need any more.

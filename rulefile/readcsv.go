@@ -58,10 +58,9 @@ func (o Reading) ReadRows(
 // quotation mark without its partner spoils its own row alone, and only lines with such marks, for
 // which it takes its time.
 type Rows struct {
-	lines   *lineReader
-	line    bytes.Reader
-	quoted  *csv.Reader
-	started bool // the separator is known
+	lines  *lineReader
+	line   bytes.Reader
+	quoted *csv.Reader
 	// The fields of the last row, and where in its line each begins.
 	row     []string
 	starts  []int
@@ -81,8 +80,7 @@ type Rows struct {
 func NewRows(r io.Reader, source string) *Rows {
 	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns]}
 	c.quoted = csv.NewReader(&c.line)
-	c.quoted.FieldsPerRecord = -1
-	c.quoted.ReuseRecord = true
+	c.quoted.Comma, c.quoted.FieldsPerRecord, c.quoted.ReuseRecord = 0, -1, true
 	return c
 }
 
@@ -94,9 +92,8 @@ func (c *Rows) Next() ([]string, error) {
 		if err = cmp.Or(c.reports.end, err); err != nil {
 			return nil, err
 		}
-		if !c.started {
+		if c.quoted.Comma == 0 {
 			c.quoted.Comma = separatorOf(line)
-			c.started = true
 		}
 		if err := c.split(line); err != nil {
 			c.reportSyntax(err)
@@ -197,7 +194,7 @@ func (c *Rows) readRule(row []string) {
 	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
 			c.reports.wrong(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
-				needed.name, namesOf(c.columns), separatorName(c.quoted.Comma))
+				needed.name, namesOf(c.columns), separatorNames[c.quoted.Comma])
 		}
 	}
 }
@@ -265,20 +262,12 @@ func (c *Rows) checkRest(row []string) {
 		}
 		c.reports.wrong(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or put a "+
 			"field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
-			quote(row[i]), i+1, separatorName(c.quoted.Comma))
+			quote(row[i]), i+1, separatorNames[c.quoted.Comma])
 		return
 	}
 }
 
-func separatorName(separator rune) string {
-	switch separator {
-	case '\t':
-		return "a tab"
-	case ';':
-		return "a semicolon"
-	}
-	return "a comma"
-}
+var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
 // At returns where the i-th field of the row begins.
 func (c *Rows) At(i int) resolver.Position {
