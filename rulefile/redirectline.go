@@ -152,7 +152,7 @@ func (p *lineParser) parseDestination() (rest []word, ok bool) {
 		return nil, false
 	}
 	second := words[1]
-	isDestination := func(w word) bool { return isURL(w.text) || w.text[0] == '/' }
+	isDestination := func(w word) bool { return resolver.IsDestination(w.text) }
 	at := 1 + slices.IndexFunc(words[1:], isDestination)
 	switch {
 	case at == 0 && p.isRewriteInPlace():

@@ -184,43 +184,24 @@ func (p *lineParser) translatePath() *pathexpr.Expression {
 //	/blog-*      ^/blog-/?(.*)$       at Cloudflare ^/blog-(.*)$
 //	/*/blog      ^/(?:(.+)/)?blog$    at Cloudflare ^/(.+)/blog$
 func (p *lineParser) expression(path string) (text string, names []string, ok bool) {
-	const oneSegment, most = "([^/]+)", 64
 	var b strings.Builder
-	b.WriteString("^")
-	segments, isCloudflare := strings.Split(path[1:], "/"), p.dialect == Cloudflare
-	hasSlash := false // in front of the segment
+	segments, slash := strings.Split(path[1:], "/"), "/"
 	for i, segment := range segments {
-		if i >= most && names != nil {
+		if i >= 64 && names != nil {
 			p.refuse(unsupported, p.from, "%s", "a path with placeholders or \"*\" has less than 64 "+
 				"segments"+insteadOfLine)
 			return "", nil, false
 		}
-		if !hasSlash {
-			b.WriteByte('/')
-		}
-		hasSlash = false
-		before, after, isStar := strings.Cut(segment, "*")
-		isWhole, isLast := before == "", i == len(segments)-1
-		name, group := "", ""
-		switch {
-		case !isCloudflare && len(segment) > 1 && segment[0] == ':':
-			before, after, name, group = "", "", segment[1:], oneSegment
-		case !isStar && isCloudflare:
-			if at := placeholder.FindStringIndex(segment); at != nil {
-				before, name, after = segment[:at[0]], segment[at[0]+1:at[1]], segment[at[1]:]
-				group = oneSegment
-			}
-		case isStar && isWhole && !isLast && isCloudflare:
-			name, group = splat[1:], "(.+)"
-		case isStar && isWhole && !isLast:
-			name, group, hasSlash = splat[1:], "(?:(.+)/)?", true
-		case isStar && !isWhole && !isCloudflare:
-			name, group = splat[1:], "/?(.*)"
-		case isStar:
-			name, group = splat[1:], "(.*)"
-		}
+		before, name, after := p.capture(segment)
 		isBegin := func(other string) bool { return strings.HasPrefix(name, other) }
-		if isCloudflare && !isStar && slices.ContainsFunc(names, isBegin) {
+		group, between := "([^/]+)", "/"
+		switch {
+		case name == "":
+			group = ""
+		case name == star:
+			name = splat[1:]
+			group, between = p.starGroup(before != "", i == len(segments)-1)
+		case p.dialect == Cloudflare && slices.ContainsFunc(names, isBegin):
 			p.refuse(neverReached, p.from, "no request gets to this line, as the name of a placeholder "+
 				"begins with that of one in front of it; give it another name")
 			return "", nil, false
@@ -228,7 +209,36 @@ func (p *lineParser) expression(path string) (text string, names []string, ok bo
 		if name != "" {
 			names = append(names, name)
 		}
-		b.WriteString(regexp.QuoteMeta(before) + group + regexp.QuoteMeta(after))
+		b.WriteString(slash + regexp.QuoteMeta(before) + group + regexp.QuoteMeta(after))
+		slash = between
 	}
-	return b.String() + "$", names, true
+	return "^" + b.String() + "$", names, true
+}
+
+// capture cuts a segment around its placeholder, or around its "*", which is called star here.
+func (p *lineParser) capture(segment string) (before, name, after string) {
+	if p.dialect != Cloudflare && len(segment) > 1 && segment[0] == ':' {
+		return "", segment[1:], ""
+	}
+	if before, after, ok := strings.Cut(segment, "*"); ok {
+		return before, star, after
+	}
+	if at := placeholder.FindStringIndex(segment); at != nil && p.dialect == Cloudflare {
+		return segment[:at[0]], segment[at[0]+1 : at[1]], segment[at[1]:]
+	}
+	return segment, "", ""
+}
+
+// starGroup returns what a "*" takes, and what stands between it and the next segment.
+func (p *lineParser) starGroup(hasText, isLast bool) (group, between string) {
+	isCloudflare := p.dialect == Cloudflare
+	switch {
+	case hasText && !isCloudflare:
+		return "/?(.*)", "/"
+	case hasText || isLast:
+		return "(.*)", "/"
+	case isCloudflare:
+		return "(.+)", "/"
+	}
+	return "(?:(.+)/)?", ""
 }

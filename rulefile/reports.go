@@ -42,8 +42,7 @@ const (
 type Reports struct {
 	keepAll  bool // warnings
 	warnings []resolver.Warning
-	more     int               // warnings that are not kept
-	furthest resolver.Position // the last place of any
+	more     int // warnings that are not kept
 	errs     Errors
 	last     redirects.Report
 	end      error // what has ended the reading
@@ -54,15 +53,12 @@ func NewReports(keepAll bool) *Reports { return &Reports{keepAll: keepAll} }
 
 // warn takes down a warning about a line; key is empty where the line makes no rule.
 func (r *Reports) warn(kind resolver.WarningKind, at resolver.Position, key, message string) {
-	if len(r.warnings) < maxWarnings || r.keepAll {
-		w := resolver.Warning{Kind: kind, Position: at, Key: key, Message: message}
-		r.warnings = append(r.warnings, w)
-	} else {
+	if len(r.warnings) >= maxWarnings && !r.keepAll {
 		r.more++
+		return
 	}
-	if comparePlaces(r.furthest, at) < 0 {
-		r.furthest = at
-	}
+	r.warnings = append(r.warnings,
+		resolver.Warning{Kind: kind, Position: at, Key: key, Message: message})
 }
 
 // wrong takes down an error, unless the reading has ended, which it does if there are too many.
@@ -107,7 +103,8 @@ func (r *Reports) Result(end error) ([]resolver.Warning, error) {
 	})
 	if r.more > 0 {
 		message := fmt.Sprintf("%d more warnings of the file are left out", r.more)
-		rest := resolver.Warning{Kind: warnMore, Position: r.furthest, Message: message}
+		last := r.warnings[len(r.warnings)-1].Position
+		rest := resolver.Warning{Kind: warnMore, Position: last, Message: message}
 		r.warnings = append(r.warnings, rest)
 	}
 	slices.SortStableFunc(r.errs, func(a, b *Error) int {
