@@ -199,8 +199,11 @@ func (p *property) setField(rule *resolver.Rule, field string) error {
 	case p.set == nil || field == "" && !isText:
 		return nil
 	case !p.set(rule, field):
-		return errors.New("this column holds " + p.words + ", not " + quote(field) +
-			InsteadOfStatus(field))
+		instead := ""
+		if p == statusProperty {
+			instead = InsteadOfStatus(field)
+		}
+		return errors.New("this column holds " + p.words + ", not " + quote(field) + instead)
 	case p == keyProperty:
 		return checkKeyField(field)
 	case isText:

@@ -294,10 +294,15 @@ func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken
 	if p.words == "" {
 		j.checkText(value)
 	}
-	if !p.setMember(rule, value) {
-		j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(rule.Key), p.takes,
-			kindOf(value), behind(j.insteadOfStatus(rule.Key, value)))
+	if p.setMember(rule, value) {
+		return
 	}
+	instead := ""
+	if p == statusProperty {
+		instead = behind(j.insteadOfStatus(rule.Key, value))
+	}
+	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(rule.Key), p.takes,
+		kindOf(value), instead)
 }
 
 // checkText reports a string that is no Unicode text.
