@@ -27,15 +27,11 @@ func (b *bench) edits(rules, rate int, length time.Duration) error {
 	if err := r.fill(redisKeys, rules); err != nil {
 		return err
 	}
-	s, _, err := b.startServing(0, from(r.source(redisKeys)), rules)
+	s, _, before, err := b.startSettled(from(r.source(redisKeys)), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	before, err := s.settledMemory()
-	if err != nil {
-		return err
-	}
 	made := make(chan change, 1<<16)
 	written := make(chan error, 1)
 	var took time.Duration

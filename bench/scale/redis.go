@@ -111,15 +111,11 @@ func (b *bench) redisOf(r *redisServer, form redisForm, rules, rounds int) error
 	if err := r.fill(form, rules); err != nil {
 		return err
 	}
-	s, start, err := b.startServing(0, from(r.source(form)), rules)
+	s, start, settled, err := b.startSettled(from(r.source(form)), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	settled, err := s.settledMemory()
-	if err != nil {
-		return err
-	}
 	if err := s.resetPeak(); err != nil {
 		return err
 	}

@@ -65,15 +65,11 @@ func (b *bench) startup(rules, rounds int, length time.Duration) error {
 type startups struct{ seconds, settled, loaded, peak series }
 
 func (b *bench) startOnce(rules int, length time.Duration, all *startups) error {
-	s, took, err := b.startServing(0, b.fromFile(), rules)
+	s, took, settled, err := b.startSettled(b.fromFile(), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	settled, err := s.settledMemory()
-	if err != nil {
-		return err
-	}
 	peak, err := s.memory("VmHWM")
 	if err != nil {
 		return err
@@ -103,15 +99,11 @@ func (b *bench) swap(rules, swaps int) error {
 	if err := os.Rename(b.links()+"0", b.links()); err != nil {
 		return err
 	}
-	s, _, err := b.startServing(0, b.fromFile(), rules)
+	s, _, settled, err := b.startSettled(b.fromFile(), rules)
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	settled, err := s.settledMemory()
-	if err != nil {
-		return err
-	}
 	if err := s.resetPeak(); err != nil {
 		return err
 	}

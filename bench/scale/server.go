@@ -64,6 +64,23 @@ func (b *bench) startServing(processor int, block string,
 	return s, took, err
 }
 
+// startSettled starts a Caddy as startServing does, with nothing in its storage, and returns the
+// memory that it takes once it is at rest.
+func (b *bench) startSettled(block string, rules int) (
+	s *server, took time.Duration, settled float64, err error,
+) {
+	if err := os.RemoveAll(b.caddyDir(0)); err != nil {
+		return nil, 0, 0, err
+	}
+	if s, took, err = b.startServing(0, block, rules); err != nil {
+		return nil, 0, 0, err
+	}
+	if settled, err = s.settledMemory(); err != nil {
+		s.stop()
+	}
+	return s, took, settled, err
+}
+
 // caddyDir is the folder of the Caddy on a processor, and the root of its storage.
 func (b *bench) caddyDir(processor int) string {
 	return filepath.Join(b.dir, fmt.Sprint("caddy", processor))

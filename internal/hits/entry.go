@@ -136,8 +136,9 @@ func (c *changes) merge(n int, lines []byte, isKnown func(key []byte) bool, yiel
 		delete(changed, string(l.key))
 		yield(l)
 	})
+	l := new(line) // a line for each would take 750 bytes
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
-		if l := (&line{key: []byte(key)}); isKnown(l.key) {
+		if *l = (line{key: append(l.key[:0], key...)}); isKnown(l.key) {
 			l.advance(changed[key], c.header)
 			yield(l)
 		}

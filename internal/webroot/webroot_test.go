@@ -7,20 +7,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // write writes empty files, and returns their directory.
 func write(t testing.TB, files ...string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, site := t.TempDir(), fstest.MapFS{}
 	for _, file := range files {
-		path := filepath.Join(dir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		site[file] = new(fstest.MapFile)
+	}
+	if err := os.CopyFS(dir, site); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
