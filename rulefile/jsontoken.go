@@ -96,7 +96,7 @@ func (s *jsonScanner) skipSpace() (first byte, err error) {
 		case c == '\n':
 			s.line++
 			s.lineStart = s.offset + 1
-		case strings.IndexByte(jsonSpace, c) < 0:
+		case c != ' ' && c != '\t' && c != '\r':
 			return c, s.r.UnreadByte()
 		}
 		s.offset++

@@ -215,10 +215,13 @@ func (p *property) setField(rule *resolver.Rule, field string) error {
 // setMember puts the value of a member into a rule, and reports whether the member takes it.
 func (p *property) setMember(rule *resolver.Rule, value jsonToken) (ok bool) {
 	text := value.text
-	if p.takes == trueOrFalse {
-		if text, ok = map[string]string{"true": p.name, "false": ""}[text]; !ok {
-			return false
-		}
+	switch isTruth := p.takes == trueOrFalse; {
+	case isTruth && text == "true":
+		text = p.name
+	case isTruth && text == "false":
+		text = ""
+	case isTruth:
+		return false
 	}
 	return p.set(rule, text) && value.kind == p.kind
 }
