@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 		"internal/migrate/apache", "internal/migrate/nginx", "internal/migrate/lists",
 		"internal/migrate/tables", "internal/migrate", "rulefile", "resolver",
 	},
-	"internal/migrate/migratetest": {"internal/migrate", "internal/vectors", "rulefile", "resolver"},
+	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
 		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",

@@ -2,8 +2,10 @@ package migrate
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,23 +34,11 @@ type Conversion struct {
 type Lines struct {
 	Count int
 	// Reports are in the order of the lines, of which one can have several.
-	Reports []LineReport
+	Reports []resolver.Warning
 }
 
-// LineReport says what became of a line.
-type LineReport struct {
-	Position resolver.Position
-	Key      string // of the rule that it is about, if it is about one
-	Message  string
-}
-
-// String returns position, key and message.
-func (l LineReport) String() string {
-	message := l.Message
-	if l.Key != "" {
-		message = "key " + printable.Quote(l.Key) + ": " + message
-	}
-	return (&rulefile.Error{Position: l.Position, Message: message}).Error()
+func (l *Lines) report(at resolver.Position, key, message string) {
+	l.Reports = append(l.Reports, resolver.Warning{Position: at, Key: key, Message: message})
 }
 
 // Convert reads rules in one format and writes those in another that it can have and that can be
@@ -69,10 +59,6 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 			c.done.Refused.report(e.Position, "", e.Message)
 		}
 	}
-	if c.chainsMayFail {
-		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
-			"together; check it")
-	}
 	c.count()
 	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
 		c.done.Remarks = append(c.done.Remarks, queriesPass)
@@ -90,11 +76,9 @@ type converter struct {
 	from    Format
 	to      rulefile.Format
 	checker *resolver.RuleChecker // nil when all is read
-	// chainsMayFail tells that the rules may be too much together.
-	chainsMayFail bool
-	done          Conversion
-	entries       int     // of the file, as far as its reader counts them
-	places        []place // of all rules that were read
+	done    Conversion
+	entries int     // of the file, as far as its reader counts them
+	places  []place // of all rules that were read
 }
 
 // read passes the rules to write that are good.
@@ -109,22 +93,26 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 			write(rule)
 		}
 	})
-	c.chainsMayFail = c.checker.MayFailInChains()
+	chainsMayFail := c.checker.MayFailInChains()
 	c.checker = nil // as writing takes memory, too
 	c.entries = found.Entries
 	for _, w := range found.Warnings {
 		switch w.Kind {
 		case rulefile.WarnNeverReached:
-			c.done.Dropped.report(w.Position, w.Key, w.Message)
+			c.done.Dropped.Reports = append(c.done.Dropped.Reports, w)
 		case rulefile.WarnLeftOut:
-			c.done.Refused.report(w.Position, w.Key, w.Message)
+			c.done.Refused.Reports = append(c.done.Refused.Reports, w)
 		case rulefile.WarnApproximated:
-			c.done.Approximated.report(w.Position, w.Key, w.Message)
+			c.done.Approximated.Reports = append(c.done.Approximated.Reports, w)
 		case rulefile.WarnWholeTable:
 			c.done.Remarks = append(c.done.Remarks, w.Message)
 		default:
 			c.done.Remarks = append(c.done.Remarks, w.String())
 		}
+	}
+	if chainsMayFail {
+		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
+			"together; check it")
 	}
 	return err
 }
@@ -196,4 +184,51 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 		ways = append(ways, "requests add nothing to the query there, as the destination has one")
 	}
 	return strings.Join(ways, "; ")
+}
+
+// place is where a line stands: its number in the upper half and, where a line can have several
+// entries that count each for itself, the column in the lower one.
+type place uint64
+
+func (c *converter) placeOf(at resolver.Position) place {
+	p := place(at.Line) << 32
+	if c.from.HasSeveral {
+		p |= place(at.Column)
+	}
+	return p
+}
+
+// count counts lines. Each counts once, as the worst that became of one of its rules.
+func (c *converter) count() {
+	const approximated, dropped, refused = 1, 2, 3
+	done := &c.done
+	worst := make(map[place]int, len(c.places))
+	for _, p := range c.places {
+		worst[p] = 0
+	}
+	kinds := []*Lines{approximated: &done.Approximated, dropped: &done.Dropped, refused: &done.Refused}
+	for kind, lines := range kinds[1:] {
+		for _, l := range lines.Reports {
+			p := c.placeOf(l.Position)
+			worst[p] = max(worst[p], kind+1)
+		}
+	}
+	done.Exact = max(len(worst), c.entries)
+	for _, kind := range worst {
+		if kind > 0 {
+			kinds[kind].Count++
+			done.Exact--
+		}
+	}
+	done.Approximated.Reports = slices.DeleteFunc(done.Approximated.Reports,
+		func(l resolver.Warning) bool { return worst[c.placeOf(l.Position)] == refused })
+	for _, lines := range kinds[1:] {
+		slices.SortStableFunc(lines.Reports, func(a, b resolver.Warning) int {
+			return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line),
+				cmp.Compare(a.Position.Column, b.Position.Column))
+		})
+		lines.Reports = slices.CompactFunc(lines.Reports, func(a, b resolver.Warning) bool {
+			return a.String() == b.String() // of a line that makes several rules
+		})
+	}
 }

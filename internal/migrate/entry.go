@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,11 +13,8 @@ import (
 
 // CutURL cuts a URL into its host and its path.
 func CutURL(text string) (host, path string, isURL bool) {
-	rest, isURL := strings.CutPrefix(text, "https://")
-	if !isURL {
-		rest, isURL = strings.CutPrefix(text, "http://")
-	}
-	if !isURL {
+	_, rest, _ := strings.Cut(text, "://")
+	if !IsURL(text) {
 		return "", "", false
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -42,13 +40,25 @@ func OtherHost(host string) error {
 		"with --line-host, else write the entry into the file of that host's site")
 }
 
+// WithoutHost returns the path of a URL of the site, and any other text as it is.
+func (t *Table) WithoutHost(text string) (string, error) {
+	host, path, isURL := CutURL(text)
+	switch {
+	case !isURL:
+		return text, nil
+	case !t.HasHost(host):
+		return "", OtherHost(host)
+	}
+	return path, nil
+}
+
 // CheckDestination refuses what is neither a URL nor a path.
 func CheckDestination(to string) error {
 	if IsURL(to) || strings.HasPrefix(to, "/") {
 		return nil
 	}
-	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" or " +
-		"\"https://\"")
+	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" " +
+		"or \"https://\"")
 }
 
 // CheckPath refuses the path of an entry that no rule has.
@@ -92,15 +102,12 @@ func NoStatus(code int) error {
 
 // EncodePercents encodes each "%" that encodes nothing.
 func EncodePercents(path string) string {
-	if strings.IndexByte(path, '%') < 0 {
-		return path
-	}
-	var b strings.Builder
-	for i := range len(path) {
-		b.WriteByte(path[i])
-		if _, ok := weburl.Triplet(path, i); path[i] == '%' && !ok {
-			b.WriteString("25")
+	return percent.ReplaceAllStringFunc(path, func(found string) string {
+		if found == "%" {
+			return "%25"
 		}
-	}
-	return b.String()
+		return found
+	})
 }
+
+var percent = regexp.MustCompile(`%(?:[0-9A-Fa-f]{2})?`)

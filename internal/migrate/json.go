@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -22,7 +23,7 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 			end = int(d.InputOffset())
 		}
 	}
-	values = Node{At: begin, Kind: '[', inside: jsonInside('[', text[:end], begin)}
+	values = Node{At: begin, Kind: '[', inside: jsonText{text[:end], begin}.inside(0)}
 	if err == io.EOF && end > 0 {
 		return values, nil
 	}
@@ -71,74 +72,44 @@ func (t *jsonText) skip(length int) {
 	t.string = t.string[length:]
 }
 
-// skipSpace passes over what stands between values, and reports whether there is another one.
-func (t *jsonText) skipSpace() bool {
-	t.skip(len(t.string) - len(strings.TrimLeft(t.string, " \t\r\n,:")))
-	return t.string != "" && t.string[0] != '}' && t.string[0] != ']'
-}
-
-// next returns the next value.
-func (t *jsonText) next() (n Node) {
-	end := jsonEnd(t.string)
-	written := t.string[:end]
-	n.At, n.Kind = t.at, written[0]
-	switch n.Kind {
-	case '{', '[':
-		inside := jsonText{t.string[:end], t.at}
-		inside.skip(1)
-		n.inside = jsonInside(n.Kind, inside.string, inside.at)
-	case '"':
-		n.Text, n.IsBroken = unquoteJSON(written)
-	default:
-		n.Kind, n.Text = 'w', written
-	}
-	t.skip(end)
-	return n
-}
-
-// jsonInside returns what stands in an object or a list.
-func jsonInside(kind byte, text string, at resolver.Position) func(func(Node, Node) bool) {
+// inside returns what stands in a text of an object or a list, or, where kind is 0, its values.
+func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
 	return func(yield func(key, value Node) bool) {
-		for t := (jsonText{text, at}); t.skipSpace(); {
+		rest, d := t, json.NewDecoder(strings.NewReader(t.string))
+		if kind != 0 {
+			d.Token() // the brace or the bracket
+		}
+		for d.More() {
 			var key Node
 			if kind == '{' {
-				key = t.next()
-				t.skipSpace()
+				name, _ := d.Token()
+				key.Text, _ = name.(string)
 			}
-			if !yield(key, t.next()) {
+			var written json.RawMessage
+			if d.Decode(&written) != nil {
+				return
+			}
+			start := int(d.InputOffset()) - len(written)
+			rest.skip(start - (len(t.string) - len(rest.string)))
+			if !yield(key, jsonNode(string(written), rest.at)) {
 				return
 			}
 		}
 	}
 }
 
-// jsonEnd returns where the value ends with which a well-formed text begins.
-func jsonEnd(text string) int {
-	depth, inText := 0, false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case inText && c == '\\':
-			i++
-			continue
-		case c == '"':
-			inText = !inText
-		case inText:
-			continue
-		case c == '{', c == '[':
-			depth++
-		case c == '}' && depth > 0, c == ']' && depth > 0:
-			depth--
-		case depth == 0 && strings.IndexByte(" \t\r\n,:]}", c) >= 0:
-			return i
-		default:
-			continue
-		}
-		if depth == 0 && !inText {
-			return i + 1
-		}
+// jsonNode returns the value that a text is.
+func jsonNode(written string, at resolver.Position) Node {
+	n := Node{At: at, Kind: written[0]}
+	switch n.Kind {
+	case '{', '[':
+		n.inside = jsonText{written, at}.inside(n.Kind)
+	case '"':
+		n.Text, n.IsBroken = unquoteJSON(written)
+	default:
+		n.Kind, n.Text = 'w', written
 	}
-	return len(text)
+	return n
 }
 
 // unquoteJSON returns what a string says, and whether that is no Unicode. For half a surrogate pair

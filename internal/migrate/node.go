@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"errors"
 	"iter"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -56,6 +57,14 @@ func (n Node) Truth() (is, ok bool) {
 	return is, is || n.Kind == 'w' && n.Text == "false"
 }
 
+// Check refuses a text that no path and no URL holds. Messages call it what.
+func (n Node) Check(what string) error {
+	if n.IsBroken {
+		return errors.New(what + " " + notUnicode)
+	}
+	return CheckText(what, n.Text)
+}
+
 // String says in words what a value is.
 func (n Node) String() string {
 	switch n.Kind {
@@ -66,5 +75,5 @@ func (n Node) String() string {
 	case '"':
 		return printable.Quote(n.Text)
 	}
-	return n.Text
+	return printable.Text(n.Text)
 }

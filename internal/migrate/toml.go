@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // DecodeTOML returns the table of a text. The library tells no places: those of the tables of an
@@ -27,79 +29,62 @@ func (t *Table) DecodeTOML(text string) (root Node, err error) {
 		}
 		return root, ErrorAt(at, "this is no TOML: "+message)
 	}
-	root = tomlNode(file)
-	members := root.inside
-	root.inside = func(yield func(key, value Node) bool) {
-		for key, value := range members {
-			if tables, ok := file[key.Text].([]map[string]any); ok {
+	return Node{Kind: '{', inside: func(yield func(key, value Node) bool) {
+		for _, name := range slices.Sorted(maps.Keys(file)) {
+			value := tomlNode(file[name])
+			if tables, ok := file[name].([]map[string]any); ok {
+				value = tomlList(tables, t.placesOf(name, len(tables), text))
 				value.At = t.Position(1, 1)
-				value.inside = t.placed(value.inside, len(tables), key.Text, text)
 			}
-			if !yield(key, value) {
+			if !yield(Node{Text: name}, value) {
 				return
 			}
 		}
-	}
-	return root, nil
+	}}, nil
 }
 
-// dottedKey is a key of several parts.
-var dottedKey = regexp.MustCompile(
-	`(?:[\w-]+|"[^"]*"|'[^']*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"]*"|'[^']*'))+`)
+// longKey is a key of more than 64 parts.
+var longKey = regexp.MustCompile(`(?:(?:[\w-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){64}`)
 
 // dearTOML returns the first line for which the library would take long, or all memory; 0 for none.
 func dearTOML(text string) (number int) {
 	const mostDots, mostOpen = 63, 1000
-	isLong := func(key string) bool { return strings.Count(key, ".") > mostDots }
 	open := 0
 	for line := range strings.Lines(text) {
 		number++
-		deepest := 0
-		open, deepest = brackets(line, open)
-		if deepest > mostOpen || strings.Count(line, ".") > mostDots &&
-			slices.ContainsFunc(dottedKey.FindAllString(line, -1), isLong) {
+		for i := range len(line) {
+			switch line[i] {
+			case '[', '{':
+				open++
+			case ']', '}':
+				open = max(0, open-1)
+			}
+			if open > mostOpen {
+				return number
+			}
+		}
+		if strings.Count(line, ".") > mostDots && longKey.MatchString(line) {
 			return number
 		}
 	}
 	return 0
 }
 
-// brackets returns how many brackets are open behind a line, and how many at most in it.
-func brackets(line string, before int) (open, deepest int) {
-	open = before
-	for i := range len(line) {
-		switch line[i] {
-		case '[', '{':
-			open++
-			deepest = max(deepest, open)
-		case ']', '}':
-			open = max(0, open-1)
-		}
-	}
-	return open, deepest
-}
-
-// placed gives the tables of a top-level array their places. Where a text of several lines has what
-// looks like a header, these are not known.
-func (t *Table) placed(
-	tables func(func(Node, Node) bool), count int, name, text string,
-) func(func(Node, Node) bool) {
+// placesOf returns the places of the tables of a top-level array. Where a text of several lines has
+// what looks like a header, these are not known.
+func (t *Table) placesOf(name string, count int, text string) []resolver.Position {
 	header := `(?m)^[ \t]*\[\[[ \t"']*` + regexp.QuoteMeta(name) + `[ \t"']*\]\]`
 	headers := regexp.MustCompile(header).FindAllStringIndex(text, -1)
-	return func(yield func(key, value Node) bool) {
-		line, passed := 1, 0
-		i := 0
-		for _, table := range tables {
-			if len(headers) == count {
-				line += strings.Count(text[passed:headers[i][0]], "\n")
-				passed = headers[i][0]
-			}
-			table.At = t.Position(line, 1)
-			if i++; !yield(Node{}, table) {
-				return
-			}
+	places := make([]resolver.Position, count)
+	line, passed := 1, 0
+	for i := range places {
+		if len(headers) == count {
+			line += strings.Count(text[passed:headers[i][0]], "\n")
+			passed = headers[i][0]
 		}
+		places[i] = t.Position(line, 1)
 	}
+	return places
 }
 
 // tomlNode returns a value of the library, with members in the order of their names.
@@ -110,23 +95,28 @@ func tomlNode(value any) Node {
 	case map[string]any:
 		return Node{Kind: '{', inside: func(yield func(key, value Node) bool) {
 			for _, name := range slices.Sorted(maps.Keys(v)) {
-				if !yield(Node{Kind: '"', Text: name}, tomlNode(v[name])) {
+				if !yield(Node{Text: name}, tomlNode(v[name])) {
 					return
 				}
 			}
 		}}
 	case []map[string]any:
-		return tomlList(v)
+		return tomlList(v, nil)
 	case []any:
-		return tomlList(v)
+		return tomlList(v, nil)
 	}
 	return Node{Kind: 'w', Text: fmt.Sprint(value)}
 }
 
-func tomlList[T any](list []T) Node {
+// tomlList returns a list of values, with places if these are known.
+func tomlList[T any](list []T, places []resolver.Position) Node {
 	return Node{Kind: '[', inside: func(yield func(key, value Node) bool) {
-		for _, element := range list {
-			if !yield(Node{}, tomlNode(element)) {
+		for i, element := range list {
+			n := tomlNode(element)
+			if places != nil {
+				n.At = places[i]
+			}
+			if !yield(Node{}, n) {
 				return
 			}
 		}

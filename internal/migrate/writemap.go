@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
@@ -34,14 +33,19 @@ func ParseTo(name string) (rulefile.Format, error) {
 	return "", fmt.Errorf("the formats are %s, not %q", ListOf(ToFormats()), name)
 }
 
-// ListOf lists formats in a sentence.
-func ListOf(formats []rulefile.Format) string {
-	names := make([]string, len(formats))
-	for i, format := range formats {
-		names[i] = string(format)
+// ListOf lists names in a sentence.
+func ListOf[T ~string](names []T) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i > 0 && i == len(names)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(name))
 	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return b.String()
 }
 
 // Write writes rules in one of [ToFormats]. The error is that of [rulefile.Write].
@@ -94,14 +98,8 @@ func checkInMap(rule resolver.Rule) error {
 	return checkPathInMap(rule.Key)
 }
 
-// plainKey is a key that is read in a map as it is.
-var plainKey = regexp.MustCompile(`^\w[\w.~-]*(/\w[\w.~-]*)*$`)
-
 // checkPathInMap refuses a key that is read as another one.
 func checkPathInMap(key string) (err error) {
-	if plainKey.MatchString(key) { // as most are
-		return nil
-	}
 	again := ""
 	t := redirects.NewTable(redirects.Options{
 		Report: func(r redirects.Report) { err = errors.New(r.Message) },
@@ -115,6 +113,9 @@ func checkPathInMap(key string) (err error) {
 	return err
 }
 
+// beyondASCII is what a path has that is not the same decoded and encoded.
+var beyondASCII = regexp.MustCompile(`[^\x00-$&-\x7F]`)
+
 // approximationInMap says in which ways a rule differs in a map, or "".
 func approximationInMap(rule resolver.Rule) string {
 	isIgnored, isDefault := rule.Query == resolver.QueryIgnore, rule.Query == resolver.QueryDefault
@@ -125,8 +126,9 @@ func approximationInMap(rule resolver.Rule) string {
 	}{
 		{rule.Status != 0, "a map has no status, so that " + strconv.Itoa(rule.Status) + " is for the " +
 			"configuration of what looks it up"},
-		{!isPlainASCII(rule.Key), "nginx and Apache look up decoded paths and HAProxy those of the " +
-			"request, so that a key with \"%\" or beyond ASCII is found by one of them at most"},
+		{beyondASCII.MatchString(rule.Key), "nginx and Apache look up decoded paths and HAProxy " +
+			"those of the request, so that a key with \"%\" or beyond ASCII is found by one of them at " +
+			"most"},
 		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "nginx takes quotation marks, braces, " +
 			"\";\", \"$\" and \"\\\" for something else; write them percent-encoded for nginx"},
 		{!rule.Exact, "a map has the path alone, and nothing below it"},
@@ -142,10 +144,4 @@ func approximationInMap(rule resolver.Rule) string {
 		}
 	}
 	return strings.Join(ways, "; ")
-}
-
-// isPlainASCII reports whether a path is the same decoded and encoded.
-func isPlainASCII(path string) bool {
-	isOther := func(r rune) bool { return r == '%' || r >= utf8.RuneSelf }
-	return !strings.ContainsFunc(path, isOther)
 }

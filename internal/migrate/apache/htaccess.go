@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -28,6 +29,7 @@ type directive struct {
 	line          string
 	end           int // of the name in the line
 	at            resolver.Position
+	conditions    []condition // in front of a RewriteRule
 }
 
 // block is a block of directives.
@@ -39,6 +41,7 @@ type block struct {
 // Read reads a .htaccess file. It is a [migrate.Reader].
 func Read(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "Apache", redirects.SlashesMerged
+	t.Status = cmp.Or(t.Status, resolver.DefaultStatus)
 	t.LaterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
 	h := reader{Table: t, lines: t.NewLineReader(r)}
 	h.rewrite.base = "/"
@@ -136,8 +139,8 @@ func (h *reader) take(d *directive) {
 	case isAlias:
 		h.aliases = append(h.aliases, *d)
 	case isRule:
-		h.rewrite.rules = append(h.rewrite.rules, pendingRule{*d, h.rewrite.conditions})
-		h.rewrite.conditions = nil
+		d.conditions, h.rewrite.conditions = h.rewrite.conditions, nil
+		h.rewrite.rules = append(h.rewrite.rules, *d)
 	default:
 		h.takeRewriting(d)
 	}
@@ -177,7 +180,37 @@ func (h *reader) errBlock() error {
 	return nil
 }
 
-// statusOr returns a status, or what a redirect has without one.
-func (h *reader) statusOr(status int) int {
-	return cmp.Or(status, h.Reading.Status, resolver.DefaultStatus)
+// substitute returns a destination with the groups of a path in the place of $0 to $9. A backslash
+// stands in front of what is meant as it is.
+func (h *reader) substitute(
+	e *pathexpr.Expression, p *pathexpr.Path, to string,
+) ([]redirects.Piece, error) {
+	pieces, err := p.Substitute(to, func(text string) (pathexpr.Reference, error) {
+		if text[0] == '\\' && len(text) > 1 {
+			return pathexpr.Reference{Text: text[1:2], Length: 2}, nil
+		}
+		return e.Numbered(text)
+	})
+	if len(pieces) > 0 && hasTwoSlashes(pieces[0].Text) && !hasTwoSlashes(to) {
+		h.said.addsSlash = true
+	}
+	return pieces, err
+}
+
+// hasTwoSlashes reports whether the path of a destination has two slashes in a row, as where a
+// group begins with one behind another.
+func hasTwoSlashes(to string) bool {
+	if _, behind, isURL := strings.Cut(to, "://"); isURL {
+		to = behind
+	}
+	path, _, _ := strings.Cut(to, "?")
+	return strings.Contains(path, "//")
+}
+
+// wantsQuery reports whether all that an expression matches has a "?".
+func wantsQuery(e *pathexpr.Expression) bool {
+	hasQuery := func(s redirects.Segment) bool { return strings.Contains(s.Before+s.After, "%3F") }
+	return !slices.ContainsFunc(e.Paths, func(p pathexpr.Path) bool {
+		return !slices.ContainsFunc(p.Segments, hasQuery)
+	})
 }

@@ -132,7 +132,7 @@ func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^a$ /b [L]", "", "file:1:13: this is a rewrite, and no redirect"},
 		{"RewriteRule ^a$ - [F]", "", "use Caddy's respond with status 403"},
-		{"RewriteRule ^a$ /b [R=404,L]", "", `a rule has no status "404"`},
+		{"RewriteRule ^a$ /b [R=404,L]", "", "a rule has no status 404; use Caddy's error"},
 		{"RewriteRule ^a$ /b [P]", "", `the flag "P" has no equivalent`},
 		{"RewriteRule ^a$ mailto:b@e.example [R,L]", "", "is a path, or a URL of http or https"},
 		{"RewriteRule !^a$ /b [R,L]", "", "a rule takes no paths but certain ones"},

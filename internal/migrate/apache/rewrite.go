@@ -3,6 +3,7 @@ package apache
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,16 +23,10 @@ type rewriting struct {
 	base       string // the path of the directory, with a slash at its end
 	hasBase    bool
 	conditions []condition // in front of the next rule
-	rules      []pendingRule
+	rules      []directive
 	// tied is how many of the next rules depend on one in front of them, and why they do.
 	tied    int
 	whyTied error
-}
-
-// pendingRule is a RewriteRule with the conditions in front of it.
-type pendingRule struct {
-	directive
-	conditions []condition
 }
 
 // takeRewriting takes in a line of mod_rewrite other than a rule.
@@ -46,11 +41,7 @@ func (h *reader) takeRewriting(d *directive) {
 	case d.name == "rewriteengine":
 		state.isOff = strings.EqualFold(first, "off")
 	case d.name == "rewritecond" && len(words) >= 2:
-		c := condition{test: first, pattern: words[1].Text, at: d.at}
-		if len(words) > 2 {
-			c.flags, _ = splitFlags(words[2].Text)
-		}
-		state.conditions = append(state.conditions, c)
+		state.conditions = append(state.conditions, newCondition(d.at, words))
 	case d.name == "rewritecond":
 		h.Wrong(d.at, "a RewriteCond has what is looked at and a pattern; write: RewriteCond "+
 			"%%{REQUEST_FILENAME} !-f")
@@ -73,17 +64,16 @@ var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) 
 // takeRules takes in all RewriteRules.
 func (h *reader) takeRules() {
 	for i := range h.rewrite.rules {
-		p := &h.rewrite.rules[i]
-		if h.IsGivenUp(p.at) {
+		if h.IsGivenUp(h.rewrite.rules[i].at) {
 			return
 		}
-		h.takeRule(p)
+		h.takeRule(&h.rewrite.rules[i])
 	}
 }
 
 // takeRule takes in a RewriteRule with its conditions.
-func (h *reader) takeRule(p *pendingRule) {
-	rule, err := parseRule(&p.directive)
+func (h *reader) takeRule(d *directive) {
+	rule, err := parseRule(d)
 	tied := h.rewrite.tie(&rule)
 	switch {
 	case err != nil:
@@ -97,7 +87,7 @@ func (h *reader) takeRule(p *pendingRule) {
 	rule.settle(h)
 	switch {
 	case rule.passes() && !rule.decides:
-		h.said.passOver(&p.directive)
+		h.said.passOver(d)
 		return
 	case rule.isFront():
 		h.said.hasFront = true
@@ -105,13 +95,13 @@ func (h *reader) takeRule(p *pendingRule) {
 			h.said.deciding = append(h.said.deciding, rule.at)
 		}
 		return
-	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(p.conditions):
+	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(d.conditions):
 		h.said.letsFilesPass = true
 		return
 	}
 	e, inPattern := rule.expression(h.rewrite.base)
-	ways, inConditions := judge(p.conditions, h.Reading.Hosts)
-	leadsHost := h.leadsHost(&rule, e, p.conditions, inConditions)
+	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
+	leadsHost := h.leadsHost(&rule, e, d.conditions, inConditions)
 	why := cmp.Or(inConditions, tied, rule.noEquivalent(), inPattern)
 	switch {
 	case leadsHost != nil:
@@ -144,21 +134,17 @@ func (r *rewriting) tie(rule *rewriteRule) (why error) {
 		r.tied--
 	}
 	if rule.ties > r.tied {
-		how := "skips this one ([S]) where that holds"
-		if rule.isChained {
-			how = "is chained with this one ([C]), which holds only where that does"
-		}
-		r.tied, r.whyTied = rule.ties, fmt.Errorf("the line at %s %s; use Caddy's redir with a "+
-			"path_regexp matcher", rule.at, how)
+		r.tied, r.whyTied = rule.ties, fmt.Errorf("the line at %s is chained with this one ([C]), or "+
+			"skips it ([S]); use Caddy's redir with a path_regexp matcher", rule.at)
 	}
 	return why
 }
 
 // addRule takes in the lines of a rule.
 func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []string) {
-	line := redirects.Line{At: rule.at, Answer: rule.answer}
+	line := redirects.Line{At: rule.at, Answer: rule.answer, Status: rule.status}
 	if rule.answer == redirects.Leads {
-		line.Status, line.Query = h.statusOr(rule.status), rule.query()
+		line.Query = rule.query()
 	}
 	isRelative := false
 	isAdded := h.AddPaths(line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
@@ -211,5 +197,121 @@ func (h *reader) leadsHost(
 	}
 	return fmt.Errorf("this leads paths of one host to the same ones of another, and a rule has no "+
 		"host; write a site block for the host, with: redir %s{uri} %d", front,
-		h.statusOr(rule.status))
+		cmp.Or(rule.status, h.Status))
+}
+
+// condition is a RewriteCond.
+type condition struct {
+	test, pattern string // without a "!" in front
+	isNegated     bool
+	isOr          bool // it is enough, or the next one is
+	at            resolver.Position
+}
+
+// newCondition takes the words behind a RewriteCond apart.
+func newCondition(at resolver.Position, words []migrate.Word) condition {
+	c := condition{test: words[0].Text, at: at}
+	c.pattern, c.isNegated = strings.CutPrefix(words[1].Text, "!")
+	if len(words) > 2 {
+		flags, _ := splitFlags(strings.ToLower(words[2].Text))
+		c.isOr = slices.Contains(flags, "or") || slices.Contains(flags, "ornext")
+	}
+	return c
+}
+
+// judge says in which ways conditions make a difference, or why a rule with them has no equivalent.
+func judge(conditions []condition, hosts []string) (ways []string, err error) {
+	isOfFiles := false
+	for i := range conditions {
+		c := &conditions[i]
+		switch {
+		case c.isOr && !c.isOfHost():
+			return nil, c.refuse("one of several conditions is enough there")
+		case c.isOfFile() && c.isNegated:
+			isOfFiles = true
+		case c.isOfHost():
+			how, err := c.judgeHost(hosts)
+			if err != nil {
+				return nil, err
+			}
+			ways = append(ways, how...)
+		default:
+			return nil, c.refuse(c.remedy())
+		}
+	}
+	if isOfFiles {
+		ways = append(ways, "files that exist win there; here the rule does, unless shortlink has a "+
+			"matcher \"not file\"")
+	}
+	return ways, nil
+}
+
+// isOfFile reports whether a condition asks if the file or the folder of a request exists.
+func (c *condition) isOfFile() bool {
+	return slices.Contains([]string{"-f", "-d", "-l", "-s"}, c.pattern) &&
+		slices.Contains([]string{"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}",
+			"%{DOCUMENT_ROOT}%{REQUEST_URI}", "%{DOCUMENT_ROOT}/%{REQUEST_URI}"}, c.test)
+}
+
+// areOfExistingFiles reports whether all conditions ask that a file or a folder exists.
+func areOfExistingFiles(conditions []condition) bool {
+	isOther := func(c condition) bool { return !c.isOfFile() || c.isNegated }
+	return len(conditions) > 0 && !slices.ContainsFunc(conditions, isOther)
+}
+
+func (c *condition) isOfHost() bool {
+	return c.test == "%{HTTP_HOST}" || c.test == "%{SERVER_NAME}"
+}
+
+func hasHost(conditions []condition) bool {
+	return slices.ContainsFunc(conditions, func(c condition) bool { return c.isOfHost() })
+}
+
+func (c *condition) refuse(why string) error {
+	return fmt.Errorf("the line has a condition at line %d, on %s, and a rule looks at the path "+
+		"alone: %s", c.at.Line, printable.Quote(c.test), why)
+}
+
+// remedy says what does what a condition does.
+func (c *condition) remedy() string {
+	isOfScheme := strings.HasPrefix(c.test, "%{HTTPS}") || c.test == "%{SERVER_PORT}" ||
+		c.test == "%{REQUEST_SCHEME}" || strings.Contains(c.test, "X-Forwarded-Proto")
+	switch {
+	case isOfScheme:
+		return "leave the line out, as Caddy redirects to HTTPS by itself"
+	case c.test == "%{QUERY_STRING}":
+		return "use Caddy's redir with a query matcher"
+	case strings.HasPrefix(c.test, "%{HTTP_"), strings.HasPrefix(c.test, "%{HTTP:"):
+		return "use Caddy's redir with a header matcher"
+	case c.test == "%{REMOTE_ADDR}", c.test == "%{REMOTE_HOST}":
+		return "use Caddy's redir with a remote_ip matcher"
+	}
+	return "use Caddy's redir with a matcher"
+}
+
+// judgeHost says whether a condition on the host holds for those of the site.
+func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
+	const remedy = "if it is this site's, name the host with --line-host; else use the rules in the " +
+		"block of that host's site"
+	pattern := c.pattern
+	if exact, is := strings.CutPrefix(pattern, "="); is {
+		pattern = "^" + regexp.QuoteMeta(exact) + "$"
+	}
+	matches, err := regexp.Compile("(?i)" + pattern)
+	if err != nil {
+		return nil, c.refuse("the pattern has no equivalent; " + remedy)
+	}
+	n := 0
+	for _, host := range hosts {
+		if matches.MatchString(host) != c.isNegated {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return nil, c.refuse(remedy)
+	case len(hosts):
+		return nil, nil
+	}
+	return []string{"the line is for some of the site's hosts there, and here for all"}, nil
 }

@@ -53,11 +53,12 @@ func TestRulesThatAreChainedOrSkippedAreRefused(t *testing.T) {
 	const first = "line 1 rewrites or depends on others|"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^x /y [C]\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^c$ /d [R,L]", "c /d 302 exact",
-			first + "is not chained with the next one|" +
+			first + "a rule decides nothing of those behind it ([C]); use|" +
 				"file:2:13: the line at file:1:13 is chained with this one"},
 		{"RewriteRule ^x - [S=2]\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^e$ /f [R,L]\n" +
-			"RewriteRule ^c$ /d [R,L]", "c /d 302 exact", first + "skips none of those behind it|" +
-			"file:2:13: the line at file:1:13 skips this one|file:3:13: the line at file:1:13 skips"},
+			"RewriteRule ^c$ /d [R,L]", "c /d 302 exact", first +
+			"a rule decides nothing of those behind it ([S=2])|file:2:13: the line at file:1:13 is " +
+			"chained with this one ([C]), or skips it ([S])|file:3:13: the line at file:1:13 is chained"},
 	})
 }
 

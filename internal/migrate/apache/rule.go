@@ -1,9 +1,9 @@
 package apache
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,8 +25,7 @@ type rewriteRule struct {
 	// decides tells that it has a say in how a request goes on that keeps its path.
 	decides bool
 	// ties is how many lines behind it depend on it, as it is chained with the next or skips some.
-	ties      int
-	isChained bool
+	ties int
 	// unknown is why a flag has no equivalent.
 	unknown error
 }
@@ -57,17 +56,14 @@ func parseRule(d *directive) (rule rewriteRule, err error) {
 }
 
 // splitFlags returns the flags in brackets.
-func splitFlags(text string) (flags []string, err error) {
+func splitFlags(text string) ([]string, error) {
 	inside, isOpen := strings.CutPrefix(text, "[")
 	inside, isClosed := strings.CutSuffix(inside, "]")
 	if !isOpen || !isClosed {
 		return nil, errors.New("the flags stand in brackets, without white space, and are not " +
 			printable.Quote(text) + "; write them like [R=301,L]")
 	}
-	for flag := range strings.SplitSeq(inside, ",") {
-		flags = append(flags, strings.TrimSpace(flag))
-	}
-	return flags, nil
+	return strings.Split(strings.ReplaceAll(inside, " ", ""), ","), nil
 }
 
 // setFlag takes in a flag, or says why it has no equivalent.
@@ -90,20 +86,19 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 		r.isLiteral = true
 	case "g", "gone":
 		r.answer, r.isLast = redirects.Gone, true
-	case "c", "chain":
-		r.isChained, r.ties = true, max(r.ties, 1)
-		err = errors.New("a rule is not chained with the next one ([C]); use Caddy's redir with a " +
-			"path_regexp matcher")
-	case "s", "skip":
-		n, _ := strconv.Atoi(value)
-		r.ties = max(r.ties, n)
-		err = errors.New("a rule skips none of those behind it ([S]); use Caddy's redir with a " +
-			"path_regexp matcher")
 	case "f", "forbidden":
 		err = errors.New("a rule does not forbid; use Caddy's respond with status 403 and a matcher")
 	case "", "ns", "nosubreq":
 		decides = false
 	case "dpi", "discardpath", "bnp", "qsl", "qslast":
+	case "c", "chain":
+		value = "1"
+		fallthrough
+	case "s", "skip":
+		n, _ := strconv.Atoi(value)
+		r.ties = max(r.ties, n)
+		err = errors.New("a rule decides nothing of those behind it ([" + flag + "]); use Caddy's " +
+			"redir with a path_regexp matcher")
 	case "e", "env", "co", "cookie", "t", "type", "h", "handler":
 		decides = false
 		fallthrough
@@ -117,28 +112,22 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 
 // setStatus takes in the status of a redirect.
 func (r *rewriteRule) setStatus(value string) error {
-	status, ok := statusOf(value)
-	switch {
-	case value == "":
-	case ok && status == 410:
-		r.answer = redirects.Gone
-	case ok && resolver.ValidStatus(status):
-		r.status = status
-	default:
-		return errors.New("a rule has no status " + printable.Quote(value) + "; use Caddy's respond, " +
-			"or error and handle_errors")
+	code, err := statusOf(cmp.Or(value, "0"))
+	if err != nil {
+		return err
 	}
-	return nil
+	answer, status, err := answerOf(code)
+	r.answer, r.status = max(r.answer, answer), cmp.Or(status, r.status)
+	return err
 }
 
 // settle finds out what a rule does that has no flag for it: a URL of another host is a redirect.
 func (r *rewriteRule) settle(h *reader) {
-	for _, own := range []string{"http://%{HTTP_HOST}", "http://%{SERVER_NAME}",
-		"https://%{HTTP_HOST}", "https://%{SERVER_NAME}"} {
-		path, is := strings.CutPrefix(r.to, own)
-		if is && strings.HasPrefix(path, requestPath) {
+	if own := ownHost.FindString(r.to); own != "" {
+		path := r.to[len(own):]
+		if strings.HasPrefix(path, requestPath) {
 			r.to = path
-		} else if is && strings.HasPrefix(path+"/", "/") {
+		} else if path == "" || path[0] == '/' {
 			r.to = "/" + strings.TrimPrefix(path, "/")
 		}
 	}
@@ -150,16 +139,19 @@ func (r *rewriteRule) settle(h *reader) {
 	}
 }
 
-// requestPath stands for the path of a request in a destination.
+// requestPath stands for the path of a request in a destination, and ownHost for its host.
 const requestPath = "%{REQUEST_URI}"
+
+var ownHost = regexp.MustCompile(`^https?://%\{(HTTP_HOST|SERVER_NAME)\}`)
 
 // isFront reports whether a rule leads all that are left to one program, or leaves that one alone.
 func (r *rewriteRule) isFront() bool {
-	all := []string{".", "^", "", ".*", ".+", "^.", "^.*$", "^.+$", "^(.*)$", "^(.+)$", "(.*)",
-		"(.+)", "^.*", "^(.*)", "^/?(.*)$", "^/(.*)$", "^/(.*)"}
-	return r.answer == redirects.Passes && (r.to != "-" && slices.Contains(all, r.pattern) ||
+	return r.answer == redirects.Passes && (r.to != "-" && everyPath.MatchString(r.pattern) ||
 		r.to == "-" && r.pattern == `^index\.php$`)
 }
+
+// everyPath is a pattern that all paths match, such as ^(.*)$.
+var everyPath = regexp.MustCompile(`^(\^?\.?|(\^(/\??)?)?(\.[*+]|\(\.[*+]\))\$?)$`)
 
 // passes reports whether a rule leaves a request as it is.
 func (r *rewriteRule) passes() bool { return r.answer == redirects.Passes && r.to == "-" }

@@ -257,3 +257,12 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+func TestObjectsOfOneLineCountEachForItself(t *testing.T) {
+	for _, from := range []rulefile.Format{"array", "golink"} {
+		_, done := convert(t, from, rulefile.JSON, "{\"Short\":1,\"to\":1} {\"Short\":2,\"to\":2}\n")
+		if done.Exact != 0 || done.Refused.Count != 2 {
+			t.Errorf("%s: %d exact, %d refused", from, done.Exact, done.Refused.Count)
+		}
+	}
+}

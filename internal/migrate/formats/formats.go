@@ -20,26 +20,23 @@ func All() []migrate.Format {
 	}, {
 		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
 	}, {
-		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects), HasHosts: true,
-		HasLines:   true,
-		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
+		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects),
+		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsOfNetlify: true,
 	}, {
-		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML), HasHosts: true,
-		HasLines:   true,
-		SaysStatus: true, SaysExact: true, IsOfNetlify: true,
+		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML),
+		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsOfNetlify: true,
 	}, {
 		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasSeveral: true,
 	}, {
 		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
 		HasHosts: true, HasLines: true, SaysExact: true,
 	}, {
-		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read), HasHosts: true,
-		HasLines: true, HasSeveral: true,
+		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read),
+		HasHosts: true, HasLines: true, HasSeveral: true,
 	}, {
-		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML),
-		HasSeveral: true,
+		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), HasSeveral: true,
 	}, {
-		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink),
+		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), HasSeveral: true,
 	}}
 }
 

@@ -2,11 +2,13 @@ package lists
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"regexp"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // array is a list of redirects in JSON. Whose it is, its entries tell, and all of them: so they are
@@ -95,27 +97,22 @@ func isEntry(v migrate.Node) bool {
 // redirects.
 func (a *array) findInObject(v migrate.Node) {
 	hosting := v.Member("hosting")
-	switch hosting.Kind {
-	case '{':
+	if hosting.Kind == '{' || hosting.Kind == '[' {
 		a.program = firebase
+	}
+	if hosting.Kind == '{' {
 		a.findInHolder(hosting)
-	case '[':
-		a.program = firebase
-		var sites []string
-		for _, site := range hosting.Inside() {
-			if !a.findInHolder(site).IsEmpty() {
-				name := site.Member("target")
-				if name.Kind == 0 {
-					name = site.Member("site")
-				}
-				sites = append(sites, name.Text)
-			}
+	}
+	var sites []string
+	for _, site := range hosting.Inside() {
+		if hosting.Kind == '[' && !a.findInHolder(site).IsEmpty() {
+			sites = append(sites, cmp.Or(site.Member("target").Text, site.Member("site").Text))
 		}
-		if len(sites) > 1 {
-			a.lists = []migrate.Node{{}}
-			a.Wrong(hosting.At, "several sites have redirects: %s; convert each alone, from a file with "+
-				"that one in \"hosting\"", migrate.QuoteAll(sites))
-		}
+	}
+	if len(sites) > 1 {
+		a.lists = []migrate.Node{{}}
+		a.Wrong(hosting.At, "several sites have redirects: %s; convert each alone, from a file with "+
+			"that one in \"hosting\"", migrate.QuoteAll(sites))
 	}
 	a.findInHolder(v)
 }
@@ -196,4 +193,63 @@ func (a *array) remark() {
 	if a.isUnsaid && a.Status == 0 {
 		a.Remark("%s; --status sets another", a.program.remarkOnStatus())
 	}
+}
+
+// program is whose redirects a list in JSON has. Of those that entries tell, the last one counts.
+type program uint8
+
+const (
+	vercel program = iota
+	vercelBulk
+	nextJS
+	firebase
+	docusaurus
+)
+
+// programs are what is true of all entries of a program.
+var programs = [...]struct {
+	name   string
+	status int // of entries that have none
+	query  resolver.QueryMode
+	// isPlain tells that paths are no patterns; lastCounts that of those of one path the last counts.
+	isPlain, lastCounts bool
+	remarks             []string
+}{
+	vercel: {name: "Vercel", status: 308},
+	vercelBulk: {name: "Vercel", status: 307, query: resolver.QueryIgnore, isPlain: true,
+		lastCounts: true, remarks: []string{"Vercel takes paths of bulk redirects in either letter " +
+			"case, unless an entry says caseSensitive; the option fold case does so for a whole site"}},
+	nextJS: {name: "Next.js", status: 308, remarks: []string{"Next.js takes paths in either letter " +
+		"case; the option fold case does so for a site"}},
+	firebase:   {name: "Firebase", status: 301},
+	docusaurus: {name: "Docusaurus", isPlain: true},
+}
+
+// remarkOnStatus says which status entries have that say none.
+func (p program) remarkOnStatus() string {
+	if p == docusaurus {
+		return "the pages of Docusaurus have no status, and rules without one have 302"
+	}
+	return fmt.Sprintf("entries without a status have %d, as at %s", programs[p].status,
+		programs[p].name)
+}
+
+// keepsQuery reports whether the query of a request goes along also to a destination with one.
+func (p program) keepsQuery() bool { return p != vercelBulk && p != docusaurus }
+
+// programOf returns whose entry an object is.
+func programOf(v migrate.Node) (p program) {
+	for key := range v.Inside() {
+		switch key.Text {
+		case "from":
+			p = docusaurus
+		case "glob", "type":
+			p = max(p, firebase)
+		case "basePath", "locale", "internal":
+			p = max(p, nextJS)
+		case "caseSensitive", "sensitive", "query", "preserveQueryParams":
+			p = max(p, vercelBulk)
+		}
+	}
+	return p
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -105,11 +106,7 @@ func (e *entry) checkText(v migrate.Node, want string) string {
 	if v.Kind != '"' {
 		return want
 	}
-	err := migrate.CheckText("a string", v.Text)
-	if v.IsBroken {
-		err = errors.New("a string " + migrate.NotUnicode)
-	}
-	if err != nil {
+	if err := v.Check("a string"); err != nil {
 		e.wrong = append(e.wrong, err.Error())
 	}
 	return ""
@@ -176,7 +173,7 @@ func (e *entry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
 	case e.has("regex"):
-		e.refuse("a rule's path is no regular expression; " + migrate.InsteadOfExpression)
+		e.refuse("a rule's path is no regular expression; " + pathexpr.Remedy)
 	default:
 		e.wrong = append(e.wrong, `it has no "source", which is the path`)
 	}
@@ -210,11 +207,9 @@ func (e *entry) add() {
 
 // lines returns the lines of one path of an entry.
 func (e *entry) lines(source string) ([]redirects.Line, error) {
-	if host, path, isURL := migrate.CutURL(source); isURL {
-		if !e.HasHost(host) {
-			return nil, migrate.OtherHost(host)
-		}
-		source = path
+	source, err := e.WithoutHost(source)
+	if err != nil {
+		return nil, err
 	}
 	if e.program == firebase && source != "" && source[0] != '/' {
 		source = "/" + source

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,10 +40,6 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	hasContexts := false
-	for _, context := range file.Member("context").Inside() {
-		hasContexts = hasContexts || context.Member("redirects").Kind != 0
-	}
 	list := file.Member("redirects")
 	if list.Kind != 0 && list.At.Line == 0 {
 		err = migrate.ErrorAt(t.Position(1, 1), "redirects are written as [[redirects]], each on its "+
@@ -50,9 +47,12 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	} else {
 		readTables(t, list)
 	}
-	if hasContexts {
-		t.Remark("the redirects of contexts, [[context.*.redirects]], are left out, as Netlify has " +
-			"them for some deploys alone")
+	for _, context := range file.Member("context").Inside() {
+		if context.Member("redirects").Kind != 0 {
+			t.Remark("the redirects of contexts, [[context.*.redirects]], are left out, as Netlify has " +
+				"them for some deploys alone")
+			break
+		}
 	}
 	if t.Entries() == 0 && err == nil {
 		t.Remark("there are no [[redirects]] in the file")
@@ -62,6 +62,8 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 
 // readTables reads [[redirects]].
 func readTables(t *migrate.Table, list migrate.Node) {
+	known := []string{"from", "origin", "to", "destination", "status", "force", "query", "params",
+		"parameters", "conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler"}
 	var unknown migrate.Names
 	for _, v := range list.Inside() {
 		if t.IsGivenUp(v.At) {
@@ -70,29 +72,19 @@ func readTables(t *migrate.Table, list migrate.Node) {
 		e := tomlRedirect{members: map[string]migrate.Node{}}
 		for key, m := range v.Inside() {
 			e.members[key.Text] = m
-			if !isNetlify(key.Text) {
+			if !slices.Contains(known, key.Text) {
 				unknown.Add(key.Text)
 			}
 		}
-		text, why := e.line()
+		line := e.line()
 		for _, wrong := range e.wrong {
 			t.Wrong(v.At, "%s", wrong)
 		}
 		if e.wrong == nil {
-			t.Reading.AddLine(t.Table, v.At, text, why)
+			t.Reading.AddLine(t.Table, v.At, line, e.whyNone())
 		}
 	}
 	t.RemarkPassed("members of [[redirects]] that say nothing here are", unknown)
-}
-
-// isNetlify reports whether a redirect has such a member.
-func isNetlify(name string) bool {
-	switch name {
-	case "from", "origin", "to", "destination", "status", "force", "query", "params", "parameters",
-		"conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler":
-		return true
-	}
-	return false
 }
 
 // tomlRedirect is a redirect of a netlify.toml on its way to a line of _redirects.
@@ -105,8 +97,8 @@ func (e *tomlRedirect) refuse(format string, args ...any) {
 	e.wrong = append(e.wrong, fmt.Sprintf(format, args...))
 }
 
-// line returns the line, and why it has no equivalent if that is nothing which a line says.
-func (e *tomlRedirect) line() (text string, why error) {
+// line returns the line.
+func (e *tomlRedirect) line() string {
 	words := []string{e.path("from", "origin")}
 	if len(e.namesIn("query", "params", "parameters")) > 0 {
 		words = append(words, "query=x")
@@ -118,19 +110,24 @@ func (e *tomlRedirect) line() (text string, why error) {
 	for _, name := range e.namesIn("conditions") {
 		words = append(words, wordOfTOML(name)+"=x")
 	}
-	has := func(name string) bool {
+	return strings.Join(words, " ")
+}
+
+// whyNone says why a redirect has no equivalent, if that is nothing which a line says.
+func (e *tomlRedirect) whyNone() error {
+	for _, name := range []string{"headers", "signed", "sign", "signing", "rate_limit"} {
 		m := e.members[name]
-		return !m.IsEmpty() || m.Text != "" && m.Text != "false"
+		switch has := !m.IsEmpty() || m.Text != "" && m.Text != "false"; {
+		case !has:
+		case name == "headers":
+			return errors.New("a rule sets no headers for another server; use Caddy's reverse_proxy")
+		case name == "rate_limit":
+			return errors.New("a rule does not count requests; use a rate limit in front of it")
+		default:
+			return errors.New("a rule signs nothing; use Caddy's reverse_proxy")
+		}
 	}
-	switch {
-	case has("headers"):
-		why = errors.New("a rule sets no headers for another server; use Caddy's reverse_proxy")
-	case has("signed") || has("sign") || has("signing"):
-		why = errors.New("a rule signs nothing; use Caddy's reverse_proxy")
-	case has("rate_limit"):
-		why = errors.New("a rule does not count requests; use a rate limit in front of it")
-	}
-	return strings.Join(words, " "), why
+	return nil
 }
 
 // path returns a path or a URL, which stands under one of two names.

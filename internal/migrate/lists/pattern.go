@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,14 +15,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
-// pattern is a path with variables in the language of path-to-regexp, or a glob, written as a
-// regular expression.
+// pattern is a path with variables in the language of path-to-regexp, written as a regular
+// expression.
 //
 //	/u/:name        ^/u/([^/]+)$
 //	/d/:path*       ^/d(?:/(.*))?$
 //	/d/(.*)         ^/d/(.+)$
 //	/(en|de)/a      ^/(en|de)/a$
-//	/a/*/b{,/**}    ^/a/([^/]+)/b(?:/(.*))?$
 type pattern struct {
 	expression strings.Builder
 	visible    strings.Builder // the path, for messages
@@ -60,21 +60,16 @@ func (p *pattern) next() error {
 		return fmt.Errorf("a path has at most %d variables; use Caddy's redir with a path_regexp matcher",
 			pathexpr.MaxGroups)
 	case p.isOver:
-		return errors.New("what takes several segments stands at the end of a path; " +
-			migrate.InsteadOfExpression)
+		return errors.New("what takes several segments stands at the end of a path; " + pathexpr.Remedy)
 	}
 	switch c := p.rest[0]; {
 	case c == '\\' && len(p.rest) > 1:
 		p.addText(redirects.Encoded(p.rest[1:2]))
 		p.rest = p.rest[2:]
 		return nil
-	case c == '{' || c == '}':
-		return errors.New("a rule has no optional part {…}; write a rule for each path")
-	case c == '*':
-		return errors.New("a \"*\" by itself has no equivalent; " + migrate.InsteadOfExpression)
-	case c == '+':
-		return errors.New("a \"+\" repeats what is in front of it, which no rule does; write \\+ for " +
-			"the character, or a rule for each path")
+	case strings.IndexByte("{}*+", c) >= 0:
+		return fmt.Errorf("a \"%c\" by itself has no equivalent; write \\%c for the character, a rule "+
+			"for each path, or use Caddy's redir with a path_regexp matcher", c, c)
 	case c == '(':
 		return p.addGroup("")
 	case c == ':':
@@ -103,23 +98,26 @@ func (p *pattern) addText(text string) {
 
 // addGroup adds a group with such a name, or none, and takes in what stands behind the name.
 func (p *pattern) addGroup(name string) error {
-	inside, err := p.cutParentheses()
-	if err != nil {
-		return err
+	inside, modifier := "", ""
+	if strings.HasPrefix(p.rest, "(") {
+		found := inParentheses.FindStringSubmatch(p.rest)
+		if found == nil {
+			return errors.New("a parenthesis is empty or does not close, or too many stand in it; write " +
+				"\\( for the character")
+		}
+		inside, p.rest = found[1], p.rest[len(found[0]):]
 	}
-	isSame := func(g group) bool { return g.name == name }
-	if name != "" && slices.ContainsFunc(p.groups, isSame) {
-		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
-	}
-	modifier := ""
 	if p.rest != "" && strings.IndexByte("*+?", p.rest[0]) >= 0 {
 		modifier, p.rest = p.rest[:1], p.rest[1:]
 	}
-	if modifier == "?" {
+	isSame := func(g group) bool { return g.name == name }
+	switch {
+	case name != "" && slices.ContainsFunc(p.groups, isSame):
+		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
+	case modifier == "?":
 		return errors.New("a rule has no optional segment " + printable.Quote(":"+name+"?") +
 			"; write a rule for the path with it, and one for that without it")
-	}
-	if name == "" {
+	case name == "":
 		name = strconv.Itoa(p.unnamed)
 		p.unnamed++
 	}
@@ -127,7 +125,6 @@ func (p *pattern) addGroup(name string) error {
 	switch isOne := modifier == ""; {
 	case isOne && (inside == "" || inside == "[^/]+"):
 		p.write("([^/]+)", group{name: name})
-		return nil
 	case isOne && (inside == ".*" || inside == ".+"):
 		// Nothing is left of a path with a slash at its end, which is that without it here, and ".*"
 		// does not take that one.
@@ -137,17 +134,21 @@ func (p *pattern) addGroup(name string) error {
 			p.alternatives = inside
 		}
 		p.write("("+inside+")", group{name: name})
-		return nil
 	case inside != "":
 		return noExpression(inside)
+	default:
+		return p.addSeveral(name, modifier)
 	}
-	return p.addSeveral(name, modifier)
+	return nil
 }
+
+// inParentheses is what stands in parentheses, in which others may stand.
+var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))+)\)`)
 
 // noExpression is why an expression in parentheses has no equivalent.
 func noExpression(inside string) error {
 	return errors.New("a variable takes any segment, and no regular expression such as " +
-		printable.Quote("("+inside+")") + "; " + migrate.InsteadOfExpression)
+		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
 }
 
 func (p *pattern) write(expression string, g group) {
@@ -160,7 +161,7 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	front, isBehindSlash := strings.CutSuffix(p.expression.String(), "/")
 	if !isBehindSlash {
 		return errors.New("what takes several segments stands for whole ones, behind a \"/\"; " +
-			migrate.InsteadOfExpression)
+			pathexpr.Remedy)
 	}
 	p.isOver = true
 	if modifier == "+" {
@@ -171,26 +172,6 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	p.expression.WriteString(front)
 	p.write("(?:/(.*))?", group{name: name, isSeveral: true, mayLack: true})
 	return nil
-}
-
-// inParentheses is what stands in parentheses, in which others may stand.
-var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)`)
-
-// cutParentheses cuts off what stands in parentheses, if that is next.
-func (p *pattern) cutParentheses() (inside string, err error) {
-	if !strings.HasPrefix(p.rest, "(") {
-		return "", nil
-	}
-	switch found := inParentheses.FindStringSubmatch(p.rest); {
-	case found == nil:
-		return "", errors.New("a parenthesis does not close, or too many stand in it; write \\( for " +
-			"the character")
-	case found[1] == "":
-		return "", errors.New("there is nothing in the parentheses; remove them")
-	default:
-		p.rest = p.rest[len(found[0]):]
-		return found[1], nil
-	}
 }
 
 // parsePlain takes a path as it is.
@@ -204,40 +185,139 @@ func parsePlain(source string) (*pattern, error) {
 	return p, migrate.CheckPath(source)
 }
 
-// parseGlob writes a glob of Firebase as an expression: "*" is a segment, "/**" at the end at least
-// one, and "{,/**}" that or nothing.
-func parseGlob(source string) (*pattern, error) {
-	p := &pattern{isGlob: true}
-	rest := "(?:/(.*))?"
+// parseGlob takes a glob of Firebase: "*" is a segment, "/**" at the end at least one, and "{,/**}"
+// that or nothing.
+func parseGlob(source string) (p *pattern, err error) {
 	front, isBelow := strings.CutSuffix(source, "{,/**}")
+	rest := "/:splat*"
 	if !isBelow {
-		rest = "/(.+)"
 		front, isBelow = strings.CutSuffix(source, "/**")
+		rest = "/:splat+"
 	}
 	if isBelow {
 		front = strings.TrimSuffix(front, "/")
+	} else {
+		rest = ""
 	}
-	literal := strings.TrimSuffix(strings.ReplaceAll(front, "/*/", "//"), "/*")
-	if strings.Contains(literal, "/:") {
-		return p, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
-			"too; write \"*\" for any segment")
-	}
-	if at := strings.IndexAny(literal, "*?[]{}!@+()"); at >= 0 {
-		return p, errors.New("a rule has no " + printable.Quote(literal[at:at+1]) + ", which is a part " +
-			"of a glob; " + migrate.InsteadOfExpression)
-	}
-	for i, segment := range strings.Split(front, "/") {
-		if i > 0 {
-			p.addText("/")
+	segments := strings.Split(front, "/")
+	for i, segment := range segments {
+		special := strings.IndexAny(segment, "*?[]{}!@+()") // parts of globs
+		switch {
+		case segment == "*":
+			segments[i] = ":part" + strconv.Itoa(i)
+		case strings.HasPrefix(segment, ":"):
+			return nil, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
+				"too; write \"*\" for any segment")
+		case special >= 0:
+			return nil, fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", segment[special],
+				pathexpr.Remedy)
+		default:
+			segments[i] = strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(segment)
 		}
-		if segment == "*" {
-			p.write("([^/]+)", group{name: "part" + strconv.Itoa(i)})
-		} else {
-			p.addText(segment)
-		}
 	}
-	if isBelow {
-		p.write(rest, group{isSeveral: true})
+	if p, err = parsePattern(strings.Join(segments, "/") + rest); err == nil {
+		p.isGlob = true
 	}
-	return p, migrate.CheckPath(source)
+	return p, err
 }
+
+// lines returns the lines of a pattern.
+func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, error) {
+	visible := p.visible.String()
+	if len(p.groups) == 0 || strings.Contains(visible, "//") { // as most are, or as no request has it
+		d.pattern = new(pattern)
+		to, err := d.write(new(pathexpr.Path))
+		line.Path, line.To = redirects.Text(visible), to
+		return []redirects.Line{line}, err
+	}
+	options := pathexpr.Options{IsEncoded: true, IsMade: p.alternatives == ""}
+	for i := range p.groups {
+		options.Names = append(options.Names, p.variable(i))
+	}
+	e, err := pathexpr.Parse("^"+p.expression.String()+"$", options)
+	switch {
+	case err != nil && p.alternatives != "":
+		return nil, noExpression(p.alternatives)
+	case err != nil:
+		return nil, err
+	}
+	return e.Lines(line, d.write)
+}
+
+// variable returns the name of a group's variable, which no other one has.
+func (p *pattern) variable(i int) string {
+	switch name := p.groups[i].name; {
+	case p.isGlob:
+		return name
+	case name == redirects.Splat || name[0] >= '0' && name[0] <= '9' || name[0] == '_':
+		return "part" + strconv.Itoa(i+1)
+	case strings.HasPrefix(name, "part"):
+		return name + strconv.Itoa(i+1)
+	default:
+		return name
+	}
+}
+
+// destination writes where the paths of a pattern lead.
+type destination struct {
+	written string
+	pattern *pattern
+	path    *pathexpr.Path
+	// lacks tells that a group is named that is nothing of the path.
+	lacks bool
+	// unknown is the first that looks like a variable, and is none of the path's.
+	unknown string
+}
+
+// write returns the destination of a path.
+func (d *destination) write(path *pathexpr.Path) ([]redirects.Piece, error) {
+	if d.pattern.isGlob {
+		return redirects.Literal(d.written), nil
+	}
+	d.path, d.lacks = path, false
+	to, err := path.Substitute(d.written, d.find)
+	if d.lacks && (len(to) == 0 || strings.HasPrefix(to[0].Text, "?") ||
+		strings.HasPrefix(to[0].Text, "#")) {
+		to = slices.Insert(to, 0, redirects.Piece{Text: "/"})
+	}
+	return to, err
+}
+
+// find finds :name and $1, with the slash in front where that is nothing of the path, and
+// characters with a backslash.
+func (d *destination) find(text string) (r pathexpr.Reference, err error) {
+	if text[0] == '\\' && len(text) > 1 && strings.IndexByte(`:*+?(){}\$`, text[1]) >= 0 {
+		return pathexpr.Reference{Text: text[1:2], Length: 2}, nil
+	}
+	if strings.IndexByte("/:$", text[0]) < 0 { // as most have
+		return r, nil
+	}
+	parts := variable.FindStringSubmatch(text)
+	if parts == nil {
+		return r, nil
+	}
+	hasSlash, name, modifier := parts[1] != "", parts[2], parts[3]
+	number, _ := strconv.Atoi(name[1:])
+	for i, g := range d.pattern.groups {
+		if name != ":"+g.name && (name[0] == ':' || number != i+1) {
+			continue
+		}
+		lacks := g.mayLack && d.path.Groups[i+1] == nil
+		d.lacks = d.lacks || lacks
+		switch {
+		case hasSlash && !lacks:
+			return r, nil
+		case !g.isSeveral:
+			return pathexpr.Reference{Group: i + 1, Length: len(parts[0]) - len(modifier)}, nil
+		}
+		return pathexpr.Reference{Group: i + 1, Length: len(parts[0])}, nil
+	}
+	if isNamed := name[0] == ':' && name[1] > '9'; isNamed && hasSlash ||
+		name[0] == '$' && name[1] > '0' && name[1] <= '9' && !hasSlash {
+		d.unknown = cmp.Or(d.unknown, name)
+	}
+	return r, nil
+}
+
+// variable is what can stand for a group in a destination.
+var variable = regexp.MustCompile(`^(/?)([:$]\w+)([*+]?)`)

@@ -57,7 +57,7 @@ func readMap(t *migrate.Table, table migrate.Node) {
 			}
 			break
 		}
-		found := kindInYAML(table)
+		found := described(table)
 		if isRedirect && table.Kind == '{' {
 			found = "one redirect"
 		}
@@ -83,17 +83,15 @@ func lineOf(v migrate.Node) (line string, is bool) {
 	return printable.Quote(from) + ": " + printable.Quote(to), true
 }
 
-// kindInYAML names what a node is, for messages.
-func kindInYAML(n migrate.Node) string {
-	switch {
-	case n.Kind == '[':
-		return "a list"
-	case n.Kind == '{':
+// described says what a value is in the words of YAML.
+func described(n migrate.Node) string {
+	switch n.Kind {
+	case '{':
 		return "a map"
-	case !isText(n):
-		return "nothing"
+	case '[':
+		return "a list"
 	}
-	return "the text " + printable.Quote(n.Text)
+	return n.String()
 }
 
 // isText reports whether a node is a text, or what can be meant as one without quotation marks.
@@ -105,10 +103,10 @@ func readPair(t *migrate.Table, key, value migrate.Node) {
 	case key.Kind == 'w' && key.Text == "<<":
 		t.Wrong(key.At, "another map is merged here, which is not taken over; write its entries down")
 	case !isText(key):
-		t.Wrong(key.At, "a path is a text, not %s", kindInYAML(key))
+		t.Wrong(key.At, "a path is a text, not %s", described(key))
 	case !isText(value):
 		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text),
-			kindInYAML(value))
+			described(value))
 	default:
 		addPair(t, key.At, key.Text, value.Text)
 	}

@@ -49,7 +49,7 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 			"f,/g,,exact\n", "file:1:1: \"5\" is no destination\n" +
 				"file:2:1: the destination of \"/l\" is a text, not a list\n" +
 				"file:3:1: the destination of \"/m\" is a text, not a map\n" +
-				"file:4:1: the destination of \"/e\" is a text, not nothing\n" +
+				"file:4:1: the destination of \"/e\" is a text, not null\n" +
 				"file:5:3: a path is a text, not a list\nfile:8:1: another map is merged here"},
 		{"what is no YAML", "/a: /b\n/c: /d: e\n/f: /g\n/h: \"i\n/j: /k\n", none, "",
 			"file:2:1: this is no YAML: mapping values are not allowed"},

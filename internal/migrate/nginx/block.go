@@ -2,10 +2,13 @@ package nginx
 
 import (
 	"errors"
+	"regexp"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -34,24 +37,12 @@ type block struct {
 	hasMasks bool // keys can be masks of hosts
 }
 
-func newBlockReader(t *migrate.Table) *blockReader {
-	t.Program, t.PassesThere = "nginx", true
-	return &blockReader{Table: t}
-}
-
 // words splits a line as nginx does.
 var words = migrate.Splitter{
 	Marks: ";{}", Ends: ";{", HasComments: true,
 	Unescape: func(c, _ byte) (string, bool) {
-		switch c {
-		case '"', '\'', '\\':
-			return string(c), true
-		case 't':
-			return "\t", true
-		case 'r':
-			return "\r", true
-		case 'n':
-			return "\n", true
+		if at := strings.IndexByte(`"'\trn`, c); at >= 0 {
+			return "\"'\\\t\r\n"[at : at+1], true
 		}
 		return `\` + string(c), true
 	},
@@ -147,3 +138,60 @@ func (n *blockReader) finish() {
 			"shortlink block if that is meant")
 	}
 }
+
+// addKey takes in a key of nginx and its destination.
+func (n *blockReader) addKey(at resolver.Position, key, to string) {
+	expression, isMatch := strings.CutPrefix(key, "~")
+	expression, folds := strings.CutPrefix(expression, "*")
+	switch {
+	case key == "default":
+		n.addDefault(at, to)
+	case isMatch:
+		n.AddMatch(redirects.Line{At: at, IsLater: true, Answer: answerOf(to)}, expression, to,
+			pathexpr.Options{Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri"})
+	default:
+		n.addPlain(at, strings.TrimPrefix(key, `\`), to)
+	}
+}
+
+// addPlain takes in a key that is no regular expression.
+func (n *blockReader) addPlain(at resolver.Position, key, to string) {
+	switch {
+	case strings.Contains(to, "$"):
+		n.Refuse(at, nil, errVariable)
+	case n.block.hasMasks && strings.HasSuffix(key, ".*"):
+		n.Refuse(at, nil, errors.New("a key that ends in \".*\" is a mask because of hostnames; remove "+
+			"hostnames, or write a rule for each path"))
+	case n.block.lookedUp != "" && key != "" && key[0] != '/':
+		n.Drop(at, "no request gets to this line, as a path begins with \"/\"; write it in front")
+	case addPair(n.Table, at, key, to):
+		n.hasPlain = true
+		if n.block.lookedUp == "$uri" && triplet.MatchString(key) {
+			n.Approximate(at, "nginx looks up decoded paths in $uri, in which this key stands for "+
+				"itself, and here it is decoded, too")
+		}
+	}
+}
+
+// triplet is a percent-encoded byte.
+var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// addDefault takes in the destination of what no key is for. Most maps have "" there.
+func (n *blockReader) addDefault(at resolver.Position, to string) {
+	switch err := migrate.CheckDestination(to); {
+	case to == "":
+	case n.fallback != nil:
+		n.Wrong(at, "a map has one default, and the line at %s has it already", n.fallback.At)
+	case strings.Contains(to, "$"):
+		n.Refuse(at, nil, errVariable) // which comes last: no other line gets its requests
+	case err != nil:
+		n.Wrong(at, "%s", err)
+	default:
+		n.fallback = &redirects.Line{At: at, IsLater: true, To: redirects.Literal(to),
+			Path: redirects.Below(nil)}
+	}
+}
+
+// errVariable is why a destination with a variable has no equivalent.
+var errVariable = errors.New("a destination has no variables but parts of the path; use Caddy's " +
+	"redir with placeholders")

@@ -7,15 +7,9 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
-
-// mapReader reads a map that is none of nginx.
-type mapReader struct {
-	*migrate.Table
-	// hasTabs tells that a line can have a tab between key and destination, and blanks within them.
-	hasTabs bool
-}
 
 // Read reads a map. It is a [migrate.Reader].
 func Read(t *migrate.Table, r io.Reader) error {
@@ -29,10 +23,15 @@ func Read(t *migrate.Table, r io.Reader) error {
 		t.Remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
 			"site's own hold; say it with --status and --query")
 	}
-	m := mapReader{Table: t, hasTabs: strings.Contains(line, "\t")}
-	take, finish := m.take, func() {}
+	// A line can have a tab between key and destination, and blanks within them, if the first does.
+	hasTabs := strings.Contains(line, "\t")
+	take := func(line string, lines *migrate.LineReader) {
+		takeLine(t, line, lines, hasTabs && strings.Contains(line, "\t"))
+	}
+	finish := func() {}
 	if isOfNginx(line) {
-		n := newBlockReader(t)
+		t.Program, t.PassesThere = "nginx", true
+		n := blockReader{Table: t}
 		take, finish = n.take, n.finish
 	}
 	for ; err == nil; line, err = lines.NextEntry() {
@@ -58,17 +57,17 @@ func isOfNginx(line string) bool {
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 
-// take takes in a line.
-func (m *mapReader) take(line string, lines *migrate.LineReader) {
+// takeLine takes in a line with a tab, or a blank, behind its key.
+func takeLine(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
-	key, to, err := cut(text, m.hasTabs && strings.Contains(line, "\t"))
+	key, to, err := cut(text, isTab)
 	if err != nil {
-		m.Wrong(lines.At(1), "%s", err)
+		t.Wrong(lines.At(1), "%s", err)
 		return
 	}
-	if addPair(m.Table, at, key, to) && strings.Contains(to, "|") {
-		m.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
+	if addPair(t, at, key, to) && strings.Contains(to, "|") {
+		t.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
 			"random, and here it is part of the destination")
 	}
 }
@@ -90,4 +89,65 @@ func cut(text string, isTab bool) (key, to string, err error) {
 		return "", "", errMore
 	}
 	return strings.TrimRight(text[:end], migrate.Space), to, nil
+}
+
+// addPair takes in a key and where it leads, "" for nowhere. It reports whether they make a line.
+func addPair(t *migrate.Table, at resolver.Position, key, to string) bool {
+	path, inPath := pathOf(t, key)
+	inDestination := migrate.CheckDestination(to)
+	switch answer := answerOf(to); {
+	case inPath != nil:
+		t.Refuse(at, nil, inPath)
+	case inDestination != nil && answer == redirects.Leads:
+		t.Wrong(at, "%s", inDestination)
+	default:
+		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
+			Answer: answer})
+		return true
+	}
+	return false
+}
+
+// answerOf returns what a destination says. Programs do not redirect to an empty one.
+func answerOf(to string) redirects.Answer {
+	if to == "" {
+		return redirects.Passes
+	}
+	return redirects.Leads
+}
+
+// pathOf returns the path that a key stands for. It may be decoded or not: a "%" in front of two
+// digits is that of a path that is not.
+func pathOf(t *migrate.Table, key string) (path string, err error) {
+	if host, path, ok := cutHost(key); ok {
+		if !t.HasHost(host) {
+			return "", migrate.OtherHost(host)
+		}
+		key = path
+	}
+	switch {
+	case key == "":
+		return "", errors.New("the key is empty, and no request has an empty path; remove the line")
+	case strings.Contains(key, "?"):
+		return "", pathexpr.ErrQuery
+	case key[0] == '^':
+		return "", errors.New("the key is a regular expression, as those of map_reg; convert it " +
+			"with --from yaml, which has a colon behind keys")
+	case key[0] != '/':
+		key = "/" + key
+	}
+	return migrate.EncodePercents(strings.ReplaceAll(key, "#", "%23")), nil
+}
+
+// cutHost cuts a key into its host and its path, if it is a URL, perhaps without a scheme, or a
+// mask of hosts.
+func cutHost(key string) (host, path string, ok bool) {
+	if host, path, ok = migrate.CutURL(key); ok {
+		return host, path, true
+	}
+	host, path, hasPath := strings.Cut(key, "/")
+	isMask := strings.HasPrefix(host, "*.") || host != "" && host[0] == '.' &&
+		strings.Count(host, ".") > 1
+	isHost := strings.Contains(strings.Trim(host, "."), ".") && host[0] != '.'
+	return host, "/" + path, isMask || hasPath && isHost
 }

@@ -64,7 +64,13 @@ func (p *table) read(row []string) (err error) {
 	if facts.isBulk {
 		p.take(row)
 	} else {
-		p.remarkOthers(row)
+		var others migrate.Names
+		for i, holds := range facts.columns {
+			if holds == "" && row[i] != "" {
+				others.Add(row[i])
+			}
+		}
+		p.t.RemarkPassed("columns that say nothing here are", others)
 	}
 	for row, err = p.rows.Next(); err == nil; row, err = p.rows.Next() {
 		p.take(row)
@@ -77,19 +83,6 @@ func (p *table) read(row []string) (err error) {
 	return err
 }
 
-// remarkOthers says which columns say nothing here.
-func (p *table) remarkOthers(header []string) {
-	var others []string
-	for i, set := range p.program.columns {
-		if set == nil && header[i] != "" {
-			others = append(others, strings.Clone(header[i]))
-		}
-	}
-	if len(others) > 0 {
-		p.t.Remark("columns that say nothing here are passed over: %s", migrate.QuoteAll(others))
-	}
-}
-
 // take takes in a row.
 func (p *table) take(fields []string) {
 	at := p.rows.At(0)
@@ -99,7 +92,7 @@ func (p *table) take(fields []string) {
 	switch {
 	case r.wrong != nil:
 		p.t.Wrong(at, "%s", r.wrong)
-	case r.isDisabled:
+	case strings.EqualFold(r.fields["state"], "disabled"):
 		p.t.Drop(at, "the redirect is disabled in "+p.program.name)
 	case r.refused != nil:
 		p.t.Refuse(at, nil, r.refused)

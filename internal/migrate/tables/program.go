@@ -12,9 +12,9 @@ import (
 // program is a program whose tables can be told from ours by their columns.
 type program struct {
 	name string
-	// header has what takes in the field of a column, by its name in small letters and without
-	// blanks, which count if isSpelled is set.
-	header    map[string]column
+	// header has what columns hold, by their names in small letters and without blanks, which count if
+	// isSpelled is set. A key is a path, or a URL; a link is a URL, perhaps without a scheme.
+	header    map[string]string
 	isSpelled bool
 	// has are columns that its tables have, and any is one of several of which they have one.
 	has, any []string
@@ -24,60 +24,55 @@ type program struct {
 	isBulk, slashesCount bool
 	lastCounts           bool // of rows with the same path
 	remarks              []string
-	columns              []column // of the table; nil for one that says nothing
+	columns              []string // what those of the table hold; "" for what says nothing
 }
-
-// column takes in a field.
-type column func(r *row, field string)
 
 // programs returns the programs, of which the first counts whose columns a table has.
 func programs() []program {
 	return []program{{
 		name: "WordPress Redirection", has: []string{"source", "target", "regex"},
-		header: map[string]column{"source": (*row).setKey, "target": (*row).setDestination,
-			"regex": (*row).setRegex, "code": (*row).setStatus, "type": (*row).setType,
-			"status": (*row).setState},
+		header: map[string]string{"source": "key", "target": "destination",
+			"regex": "regex", "code": "status", "type": "kind", "status": "state"},
 		status: 301, slashesCount: true,
 		remarks: []string{"WordPress Redirection answers a path with a query only where it is set to, " +
 			"and rules answer both"},
 	}, {
 		name: "Yoast", has: []string{"origin", "target", "type", "format"},
-		header: map[string]column{"origin": (*row).setKey, "target": (*row).setDestination,
-			"type": (*row).setStatus, "format": (*row).setRegex},
+		header: map[string]string{"origin": "key", "target": "destination",
+			"type": "status", "format": "regex"},
 		status: 301,
 	}, {
 		name: "Shlink", has: []string{"longurl"}, any: []string{"shortcode", "shorturl"},
-		header: map[string]column{"longurl": (*row).setDestination, "shortcode": (*row).setKey,
-			"shorturl": (*row).setLink, "domain": (*row).setDomain},
+		header: map[string]string{"longurl": "destination", "shortcode": "key",
+			"shorturl": "link", "domain": "domain"},
 		status: 302, query: resolver.QueryMerge,
 		remarks: []string{"rules of Shlink for devices, languages and dates are not in its tables"},
 	}, {
 		name: "Dub", has: []string{"shortlink", "destinationurl"},
-		header: map[string]column{"shortlink": (*row).setLink,
-			"destinationurl": (*row).setDestination},
+		header: map[string]string{"shortlink": "link", "destinationurl": "destination"},
 		status: 302, query: resolver.QueryMerge,
 	}, {
 		name: "Bitly", has: []string{"long_url"}, any: []string{"link", "bitlink", "custom_bitlinks"},
-		header: map[string]column{"long_url": (*row).setDestination, "link": (*row).setLink,
-			"bitlink": (*row).setLink, "custom_bitlinks": (*row).setLink},
+		header: map[string]string{"long_url": "destination", "link": "link",
+			"bitlink": "link", "custom_bitlinks": "link"},
 		status: 301,
 	}, {
 		name: "Kutt", has: []string{"address", "target"},
-		header: map[string]column{"address": (*row).setKey, "target": (*row).setDestination,
-			"domain": (*row).setDomain},
+		header: map[string]string{"address": "key", "target": "destination",
+			"domain": "domain"},
 		status: 302,
 	}, {
 		name: "YOURLS", has: []string{"keyword", "url"},
-		header: map[string]column{"keyword": (*row).setKey, "url": (*row).setDestination},
+		header: map[string]string{"keyword": "key", "url": "destination"},
 		status: 301, query: resolver.QueryIgnore,
 		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
 			"--query sets another mode"},
 	}, {
 		name: "Vercel", has: []string{"source", "destination"}, isSpelled: true,
 		any: []string{"permanent", "statuscode", "casesensitive", "sensitive", "preservequeryparams"},
-		header: map[string]column{"source": (*row).setKey, "destination": (*row).setDestination,
-			"permanent": (*row).setPermanent, "statuscode": (*row).setStatus, "query": (*row).setQuery,
-			"preservequeryparams": (*row).setQuery},
+		header: map[string]string{"source": "key", "destination": "destination",
+			"permanent": "permanent", "statuscode": "status", "query": "query",
+			"preservequeryparams": "query"},
 		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
 		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
 			"says caseSensitive; the option fold case does so for a whole site",
@@ -89,8 +84,8 @@ func programs() []program {
 // cloudflare are Cloudflare's bulk redirects.
 func cloudflare() *program {
 	return &program{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, isBulk: true,
-		slashesCount: true, columns: []column{(*row).setLink, (*row).setDestination, (*row).setStatus,
-			(*row).setQuery, (*row).setSubdomains, (*row).setSubpath, (*row).setSuffix}}
+		slashesCount: true, columns: []string{"link", "destination", "status", "query",
+			"subdomains", "subpath", "suffix"}}
 }
 
 // programOf returns the program whose table has a first row; nil for none, or our own.

@@ -62,21 +62,22 @@ func (u *usual) rename(header []string) (names []string) {
 		proper[c.own] = proper[c.own] || c.isOurs
 		u.columns = append(u.columns, c)
 	}
-	hasStatus := proper["status"]
-	for i := range u.columns {
-		if c := &u.columns[i]; !c.isOurs {
-			if c.own, c.isType = rulefile.UsualColumnName(c.name); proper[c.own] {
-				c.own = ""
-			}
-			hasStatus = hasStatus || c.own == "status" && !c.isType
-		}
-	}
+	hasStatus := false
 	for i := range u.columns {
 		c := &u.columns[i]
-		if c.isType && hasStatus {
+		if !c.isOurs {
+			c.own, c.isType = rulefile.UsualColumnName(c.name)
+		}
+		if !c.isOurs && proper[c.own] {
 			c.own = ""
 		}
-		names = append(names, c.own)
+		hasStatus = hasStatus || c.own == "status" && !c.isType
+	}
+	for i := range u.columns {
+		if c := &u.columns[i]; c.isType && hasStatus {
+			c.own = ""
+		}
+		names = append(names, u.columns[i].own)
 	}
 	return names
 }
@@ -120,7 +121,7 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 	u.isGone = u.isGone && i > 0
 	switch {
 	case column == "key":
-		return u.withoutHost(field)
+		return u.t.WithoutHost(field)
 	case u.rows.HasHeader() && u.columns[i].passesOver(field):
 		return "", nil
 	case field == "" || column != "status":
@@ -135,18 +136,6 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 		return "", nil
 	}
 	return strconv.Itoa(code), nil
-}
-
-// withoutHost returns the path of a key that is a URL of the site, and any other key as it is.
-func (u *usual) withoutHost(key string) (string, error) {
-	host, path, isURL := migrate.CutURL(key)
-	switch {
-	case !isURL:
-		return key, nil
-	case !u.t.HasHost(host):
-		return "", migrate.OtherHost(host)
-	}
-	return path, nil
 }
 
 // tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
