@@ -53,11 +53,12 @@ func (l *lineReader) next() ([]byte, error) {
 		line := l.lines.Bytes()
 		l.start, l.end = l.end, l.end+len(line)
 		l.number++
-		if at := bytes.IndexByte(line, '\r'); at >= 0 && len(bytes.TrimSpace(line[at:])) > 0 {
-			return nil, &Error{l.position(at + 1), LoneReturn}
+		line, behind, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(bytes.TrimSpace(behind)) > 0 {
+			return nil, &Error{l.position(len(line) + 1), LoneReturn}
 		}
 		if saysSomething(line) {
-			return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
+			return line, nil
 		}
 	}
 	err := cmp.Or(l.lines.Err(), io.EOF)

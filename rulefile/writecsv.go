@@ -90,10 +90,10 @@ func checkInCSV(rule resolver.Rule) error {
 	if _, cut := cutSlash(rule.Key); cut {
 		return errors.New("a key has no leading \"/\", and would be read without it; remove it")
 	}
-	if strings.Contains(rule.Key, "\n") || strings.Contains(rule.Value, "\n") {
+	if strings.ContainsAny(rule.Key, "\r\n") || strings.ContainsAny(rule.Value, "\r\n") {
 		return errors.New("a row holds no line end; write it percent-encoded")
 	}
-	if strings.Contains(rule.Note, "\n") {
+	if strings.ContainsAny(rule.Note, "\r\n") {
 		return errors.New("a row holds no line end; write a space in the note")
 	}
 	return nil
