@@ -283,3 +283,26 @@ func TestAPlaceholderMayBeCalledAsAStarIsWritten(t *testing.T) {
 		t.Errorf("%v, %v", rules, err)
 	}
 }
+
+func TestALineIsRulesWhereALineInFrontTakesSomeOfThePathsThatItLeadsTo(t *testing.T) {
+	tab, err := readTable([]string{
+		"/b/*/c https://to.example/c/c/p:splat#f 404", "/c/b/c /b/z/c", "/b* /b/z/z?q=1 301!",
+	}, rulefile.Netlify)
+	if err != nil || len(tab.leftOut) > 0 {
+		t.Fatalf("%v, left out: %v", err, tab.leftOut)
+	}
+	for _, request := range []string{"/b", "/bx", "/b/x", "/b/x/c", "/b/z/z", "/c/b/c"} {
+		if difference := tab.ask(request); difference != "" {
+			t.Error(difference)
+		}
+	}
+}
+
+func TestALineOfCloudflareThatLeadsEveryPathToTheRootIsARule(t *testing.T) {
+	rules, warnings, err := readRules(rulefile.Reading{Dialect: rulefile.Cloudflare},
+		[]string{"/a / 301", "/* / 302"})
+	if err != nil || len(rules) < 2 || inShort(rules[1]) != "{+splat} / 302 exact" ||
+		len(warnings) != 1 {
+		t.Errorf("%v, %v, %v", rules, warnings, err)
+	}
+}

@@ -40,28 +40,16 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 	if m.Slashes != SlashesKept || rule.isExtra {
 		return nil
 	}
-	check := func(taker, other, first *madeRule) error {
-		path, isSame := taker.takesSlashedOf(other)
-		if !isSame || first.line >= rule.line {
-			return nil
+	for _, n := range m.besideSpans(rule) {
+		first := &m.rules[n]
+		path, isSame := first.takesSlashedOf(rule)
+		if !isSame {
+			path, isSame = rule.takesSlashedOf(first)
 		}
-		return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
-			" both take " + path + ", as a slash at the end makes no difference to the first; write " +
-			"a line for each path")
-	}
-	for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
-		for _, n := range spans {
-			if err := check(&m.rules[n], rule, &m.rules[n]); err != nil {
-				return err
-			}
-		}
-	}
-	for n := range m.rules {
-		if !rule.set.hasSpan() {
-			break
-		}
-		if err := check(rule, &m.rules[n], &m.rules[n]); err != nil {
-			return err
+		if isSame && first.line < rule.line {
+			return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
+				" both take " + path + ", as a slash at the end makes no difference to the first; write " +
+				"a line for each path")
 		}
 	}
 	return nil
@@ -116,27 +104,27 @@ func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, er
 	return rules, nil
 }
 
-// rulesWithin returns the rules of a line for some of the paths that it takes.
+// rulesWithin returns the rules of a line for some of the paths that it takes. With an error, which
+// is the first one, it returns the rules of those without.
 func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeRule, err error) {
-	owner, has, err := m.ownerOfAny(line, t, set)
+	_, has, err := m.ownerOfAny(line, t, set)
 	if has == all || err != nil {
 		return nil, err
 	}
-	for _, rule := range t.rules(set, false, has == itself && owner != none) {
+	for _, rule := range t.rules(set, false, has == itself) {
+		rule.line, rule.isExtra = line, true
 		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
 			continue
 		}
-		rule.isExtra, rule.line = true, line
-		if !m.pay(aRuleMore) {
-			return nil, errDear(&rule, &rule)
+		more, wrong := []madeRule(nil), error(nil)
+		if m.pay(aRuleMore) {
+			more, _, wrong = m.completed(rule)
+		} else {
+			wrong = errDear(&rule, &rule)
 		}
-		more, _, err := m.completed(rule)
-		if err != nil {
-			return nil, err
-		}
-		rules = append(rules, more...)
+		rules, err = append(rules, more...), cmp.Or(err, wrong)
 	}
-	return rules, nil
+	return rules, err
 }
 
 // rulesAt is rulesWithin for paths all of which a line takes, in whichever of its sets.

@@ -6,26 +6,15 @@ import (
 	"strings"
 )
 
-// destination is the destination of a line, cut also where its query and its fragment begin.
+// destination is the destination of a line, cut where its query and its fragment begin.
 type destination struct {
-	pieces                []destinationPiece
-	isInternal            bool
-	hasQuery, hasFragment bool
-	// splats is how often what spans segments stands in the path, splatsBehind how often behind it.
-	splats, splatsBehind int
+	parts      [3][]Piece // "?" and "#" belong to what they begin
+	isInternal bool
 }
 
-// destinationPiece is text of a destination, or what stands for a part of the path.
-type destinationPiece struct {
-	Piece
-	part destinationPart
-}
-
-// destinationPart is where in a destination something stands.
-type destinationPart uint8
-
+// The parts of a destination. Scheme and host are in front of the path, and count to it.
 const (
-	inPath destinationPart = iota // also in scheme and host
+	inPath = iota
 	inQuery
 	inFragment
 )
@@ -44,49 +33,44 @@ func newDestination(to []Piece, captured []string) (d destination, err error) {
 	hostAhead := !d.isInternal
 	part := inPath
 	for i, p := range to {
-		if p.Variable != "" {
-			switch {
-			case !slices.Contains(captured, p.Variable):
-				return d, errNotCaptured
-			case hostAhead:
-				return d, errInHost
+		switch {
+		case p.Variable == "":
+			behindScheme := p.Text
+			if i == 0 {
+				_, behindScheme, _ = strings.Cut(p.Text, "://")
 			}
-			d.pieces = append(d.pieces, destinationPiece{p, part})
-			if p.Variable == Splat && part == inPath {
-				d.splats++
-			} else if p.Variable == Splat {
-				d.splatsBehind++
-			}
-			continue
+			hostAhead = hostAhead && !strings.ContainsAny(behindScheme, "/?#")
+			part = d.addText(p.Text, part)
+		case !slices.Contains(captured, p.Variable):
+			return d, errNotCaptured
+		case hostAhead:
+			return d, errInHost
+		default:
+			d.parts[part] = append(d.parts[part], p)
 		}
-		behindScheme := p.Text
-		if i == 0 {
-			_, behindScheme, _ = strings.Cut(p.Text, "://")
-		}
-		hostAhead = hostAhead && !strings.ContainsAny(behindScheme, "/?#")
-		part = d.addText(p.Text, part)
 	}
 	return d, nil
 }
 
-// addText adds text, and returns the part in which it ends. "?" and "#" belong to what they begin.
-func (d *destination) addText(text string, part destinationPart) destinationPart {
+// addText adds text, and returns the part in which it ends.
+func (d *destination) addText(text string, part int) int {
 	ends := [...]string{inPath: "?#", inQuery: "#", inFragment: ""}
 	for {
 		end := indexAny(text, ends[part])
 		if end > 0 {
-			d.pieces = append(d.pieces, destinationPiece{Piece{Text: text[:end]}, part})
+			d.parts[part] = append(d.parts[part], Piece{Text: text[:end]})
 		}
 		if text = text[end:]; text == "" {
 			return part
 		}
-		if text[0] == '?' {
-			part, d.hasQuery = inQuery, true
-		} else {
-			part, d.hasFragment = inFragment, true
+		if part = inFragment; text[0] == '?' {
+			part = inQuery
 		}
 	}
 }
+
+// has reports whether a destination has a query or a fragment.
+func (d *destination) has(part int) bool { return len(d.parts[part]) > 0 }
 
 // indexAny returns where one of some bytes stands first, or the length of the text.
 func indexAny(text, bytes string) int {
@@ -118,51 +102,56 @@ func piecesText(pieces []Piece) string {
 // endsInSplat reports whether the path of the destination ends in what spans segments, and has it
 // nowhere else.
 func (d *destination) endsInSplat() bool {
-	path := d.pathPieces()
-	return d.splats == 1 && path[len(path)-1].Variable == Splat
+	path := d.parts[inPath]
+	return splatsIn(path) == 1 && path[len(path)-1].Variable == Splat
 }
 
-// appendsSplat is endsInSplat for whole segments, which are not in the query either.
+// endsInSplatAlone is endsInSplat where it is not in the query and the fragment either.
+func (d *destination) endsInSplatAlone() bool {
+	return d.endsInSplat() && splatsIn(d.parts[inQuery])+splatsIn(d.parts[inFragment]) == 0
+}
+
+// appendsSplat is endsInSplatAlone for whole segments.
 func (d *destination) appendsSplat() bool {
-	path := d.pathPieces()
-	return d.endsInSplat() && d.splatsBehind == 0 && len(path) > 1 &&
-		strings.HasSuffix(path[len(path)-2].Text, "/")
+	path := d.parts[inPath]
+	return d.endsInSplatAlone() && len(path) > 1 && strings.HasSuffix(path[len(path)-2].Text, "/")
 }
 
-func (d *destination) pathPieces() []destinationPiece {
-	end := slices.IndexFunc(d.pieces, func(p destinationPiece) bool { return p.part != inPath })
-	if end < 0 {
-		end = len(d.pieces)
+// splatsIn returns how often what spans segments stands in a part of a destination.
+func splatsIn(part []Piece) (n int) {
+	for _, p := range part {
+		if p.Variable == Splat {
+			n++
+		}
 	}
-	return d.pieces[:end]
+	return n
 }
 
 // write writes the destination with values in the place of variables. isTemplate tells that the key
 // has some.
 func (d *destination) write(isTemplate bool, valueOf func(variable string) []Piece) string {
 	var b strings.Builder
-	isEmpty, isBehind := false, false // the value in front; there is one in the path
-	for _, p := range d.pieces {
-		text := p.Text
-		if isTemplate {
-			text = bracesEncoded.Replace(text)
-		}
-		if isBehind && strings.HasPrefix(text, "/") && strings.HasSuffix(b.String(), "/") {
-			text = text[1:]
-		}
-		isBehind = p.Variable != "" && p.part == inPath
-		b.WriteString(text)
-		if p.Variable == "" {
-			isEmpty = false
-			continue
-		}
-		value := valueOf(p.Variable)
-		isEmpty = len(value) == 0
-		for _, v := range value {
-			if p.part == inPath && strings.HasSuffix(b.String(), "/") {
-				v.Text = strings.TrimPrefix(v.Text, "/")
+	isEmpty := false // the value in front
+	for part, pieces := range d.parts {
+		for i, p := range pieces {
+			if p.Variable == "" {
+				text := p.Text
+				if isTemplate {
+					text = bracesEncoded.Replace(text)
+				}
+				if part == inPath && i > 0 && pieces[i-1].Variable != "" &&
+					strings.HasSuffix(b.String(), "/") {
+					text = strings.TrimPrefix(text, "/")
+				}
+				b.WriteString(text)
+				isEmpty = false
+				continue
 			}
-			p.part.write(&b, v)
+			value := valueOf(p.Variable)
+			isEmpty = len(value) == 0
+			for _, v := range value {
+				writeValue(&b, v, part)
+			}
 		}
 	}
 	if isEmpty {
@@ -171,8 +160,11 @@ func (d *destination) write(isTemplate bool, valueOf func(variable string) []Pie
 	return b.String()
 }
 
-// write writes a value. In a query it is encoded, so that it adds no parameter.
-func (part destinationPart) write(b *strings.Builder, v Piece) {
+// writeValue writes a value. In a query it is encoded, so that it adds no parameter.
+func writeValue(b *strings.Builder, v Piece, part int) {
+	if part == inPath && strings.HasSuffix(b.String(), "/") {
+		v.Text = strings.TrimPrefix(v.Text, "/")
+	}
 	switch {
 	case v.Variable == "":
 		b.WriteString(bracesEncoded.Replace(v.Text))
@@ -191,7 +183,7 @@ func (d *destination) withoutSplat() string {
 // paths returns the paths that an internal destination can have; ok is false where no key is for
 // them. isFront asks for what stands in front of what spans segments, and all below that.
 func (d *destination) paths(isFront bool) (set paths, ok bool) {
-	pieces := d.pathPieces()
+	pieces := d.parts[inPath]
 	parts := make([]Part, 0, len(pieces))
 	isCut := false // the last segment is not all in front of it
 	for i, p := range pieces {
@@ -232,6 +224,13 @@ func isAlone(s Segment) bool { return s.Before == "" && s.After == "" }
 func cutPath(destination string) (path, rest string) {
 	end := indexAny(destination, "?#")
 	return destination[:end], destination[end:]
+}
+
+// goesOn reports whether a destination for what is below a path is that of the path with what is
+// captured behind it.
+func goesOn(itself, below []Piece) bool {
+	path, rest := cutPath(piecesText(itself))
+	return strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(below)
 }
 
 // hasQuery reports whether a destination has a query.

@@ -13,9 +13,6 @@ import (
 // of a chain of lines the last query and the last fragment win, and of rules the first one's query
 // mode counts for all, and the first fragment wins.
 
-// chainEnd is what the lines have that a destination leads through.
-type chainEnd struct{ hasQuery, hasFragment bool }
-
 // adaptToChain gives a rule the query and the fragment that clients end up with. It knows the lines
 // without variables alone.
 func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
@@ -31,11 +28,11 @@ func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 	if !m.hasTails {
 		return
 	}
-	end := m.chainEndOf(path)
-	if end.hasQuery {
+	hasQuery, hasFragment := m.chainEndOf(path)
+	if hasQuery {
 		rule.Query = resolver.QueryIgnore
 	}
-	if query, _, ok := strings.Cut(rest, "#"); ok && end.hasFragment {
+	if query, _, ok := strings.Cut(rest, "#"); ok && hasFragment {
 		rule.Value = path + query
 	}
 }
@@ -44,8 +41,8 @@ func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 // what they capture double it with each step.
 const longestWalked = 1 << 13
 
-// chainEndOf returns what the lines have that a path leads through.
-func (m *maker) chainEndOf(path string) (end chainEnd) {
+// chainEndOf reports whether the lines that a path leads through have a query and a fragment.
+func (m *maker) chainEndOf(path string) (hasQuery, hasFragment bool) {
 	for n := 0; n < resolver.MaxRedirects && len(path) <= longestWalked; n++ {
 		to, next, ok := m.nextOf(m.keyOf(path))
 		if !ok {
@@ -53,44 +50,42 @@ func (m *maker) chainEndOf(path string) (end chainEnd) {
 		}
 		var rest string
 		path, rest = cutPath(to)
-		query, _, hasFragment := strings.Cut(rest, "#")
+		query, _, isCut := strings.Cut(rest, "#")
 		mode := m.lines[next].query
 		addsQuery := mode == resolver.QueryPreserve || mode == resolver.QueryMerge
-		end.hasQuery = end.hasQuery || query != "" && !addsQuery
-		end.hasFragment = end.hasFragment || hasFragment
+		hasQuery = hasQuery || query != "" && !addsQuery
+		hasFragment = hasFragment || isCut
 		if isURL(to) {
 			break
 		}
 	}
-	return end
+	return hasQuery, hasFragment
 }
 
 // nextOf returns where the first line without variables leads that takes a path, and the line.
 func (m *maker) nextOf(key string) (to string, line int, ok bool) {
-	first, _ := m.owners.of(len(m.lines), key, false)
-	if first == none {
+	if line, _ = m.owners.of(len(m.lines), key, false); line == none {
 		return "", none, false
 	}
-	t := m.translationOf(first)
-	if t.Answer != Leads || t.passes() {
-		return "", none, false
-	}
+	t := m.translationOf(line)
 	for i := range t.sets {
 		own := t.sets[i].key()
-		if own == key {
-			return t.target.withoutSplat(), first, true
-		}
 		below, isBelow := strings.CutPrefix("/"+key, strings.TrimRight("/"+own, "/")+"/")
-		if t.sets[i].below && isBelow {
+		switch {
+		case t.outcome() != "":
+		case own == key:
+			return t.target.withoutSplat(), line, true
+		case t.sets[i].below && isBelow:
 			rest := []Piece{{Text: below}}
-			return t.target.write(false, func(string) []Piece { return rest }), first, true
+			return t.target.write(false, func(string) []Piece { return rest }), line, true
 		}
 	}
 	return "", none, false
 }
 
 // findFollowing finds out which lines for all below a path lead to where other lines are. Their
-// rules leave all of a path to those. Only lines are compared whose paths can begin alike.
+// rules leave all of a path to those. Only lines are compared whose paths can begin alike. Where
+// that takes too long, all lead to others: that is more rules, and no other answers.
 func (m *maker) findFollowing() {
 	const mostCompared = 1 << 20
 	targets := make(byFirstText[target])
@@ -102,7 +97,7 @@ func (m *maker) findFollowing() {
 			continue
 		}
 		first := firstTextOf(set.key())
-		targets[first] = append(targets[first], target{i, set})
+		targets[first] = append(targets[first], target{i, t, []paths{set}})
 	}
 	compared := 0
 	for j := range m.lines {
@@ -111,7 +106,9 @@ func (m *maker) findFollowing() {
 		}
 		for _, same := range targets.alike(m.firstText(j)) {
 			if compared += len(same); compared > mostCompared {
-				m.followAll()
+				for _, i := range m.leading {
+					m.lines[i].translation.follows = followsOthers
+				}
 				return
 			}
 			for k := range same {
@@ -124,15 +121,8 @@ func (m *maker) findFollowing() {
 // target is where a line leads.
 type target struct {
 	line int
-	set  paths
-}
-
-// followAll lets all lines lead to others, where comparing them takes too long: that is more rules,
-// and no other answers.
-func (m *maker) followAll() {
-	for _, i := range m.leading {
-		m.lines[i].translation.follows = followsOthers
-	}
+	t    *translation
+	sets []paths // one
 }
 
 // byFirstText is something by the text of the first segment of its path, "" for a variable.
@@ -165,18 +155,17 @@ func firstTextOf(key string) string {
 
 // compareTarget notes if a line leads to where another one is, and that is reached.
 func (m *maker) compareTarget(of *target, other int) {
-	t := m.lines[of.line].translation
-	if t.follows == followsOthers {
+	if of.t.follows == followsOthers {
 		return
 	}
 	next := m.translationOf(other)
 	switch {
-	case !of.set.overlapsAny(next.sets) || m.isHidden(other, next, of.line):
-	case next.Answer == Leads && !next.passes() && next.target.appendsSplat() &&
-		len(next.sets) == 1 && next.sets[0].below:
-		t.follows = max(t.follows, followsBelow)
+	case !overlap(of.sets, next.sets) || m.isHidden(other, next, of.line):
+	case next.outcome() == "" && next.target.appendsSplat() && len(next.sets) == 1 &&
+		next.sets[0].below:
+		of.t.follows = max(of.t.follows, followsBelow)
 	default:
-		t.follows = followsOthers
+		of.t.follows = followsOthers
 	}
 }
 

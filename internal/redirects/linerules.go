@@ -25,6 +25,8 @@ type translation struct {
 	follows following
 	// keepsSlashes tells that there is a rule more where a slash at a path's end would be lost.
 	keepsSlashes bool
+	// isApart tells that a path and what is below it are two rules in any case.
+	isApart bool
 	// together tells that a line in front has given the destination of the path itself.
 	together bool
 }
@@ -68,8 +70,7 @@ func translate(line *Line, slashes Slashes) (t *translation, err error) {
 			return nil, err
 		}
 		t.ofItself = &itself
-		path, rest := cutPath(piecesText(line.Itself))
-		t.goesOnThere = strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(line.To)
+		t.goesOnThere = goesOn(line.Itself, line.To)
 	}
 	if last := &t.sets[0]; slashes == SlashesKept && last.hasSpan() && last.isSlashed() {
 		return nil, errSlashBehindSpan
@@ -80,23 +81,21 @@ func translate(line *Line, slashes Slashes) (t *translation, err error) {
 
 // rules makes the rules of a line for a set of paths: one of its own, or a part of one.
 func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRule) {
-	switch {
-	case t.Answer == Gone:
-		return t.toOutcome(set, resolver.GoneValue, isBelowOnly)
-	case t.passes():
-		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
-	case !isBelowOnly && t.isAppended(set):
-		return []madeRule{t.rule(set, set.key(), "", false)}
+	hasPath := !isBelowOnly && set.key() != ""
+	isOutcome := t.outcome() != ""
+	if hasPath && !t.isApart && (isOutcome || t.isAppended(set)) {
+		return []madeRule{t.rule(set, set.key(), "", !set.below)}
 	}
-	if isOwn && t.slashes == SlashesKept && set.below && set.splatCut == 0 && set.splatName() != "" {
+	if isOwn && !isOutcome && t.slashes == SlashesKept && set.below && set.splatCut == 0 &&
+		set.splatAt == len(set.segments)-1 {
 		base := *set
 		base.segments, base.compiled = set.segments[:set.splatAt], nil
 		return t.rulesBelow(&base)
 	}
-	if set.key() != "" && !isBelowOnly {
+	if hasPath {
 		path := set.itself()
 		rule := t.rule(&path, path.key(), "", true)
-		rule.isOfAll = set.below
+		rule.isOfAll = set.below && !isOutcome
 		rules = append(rules, rule)
 		if set.endsInSplat() {
 			rules = t.appendSlashed(rules, &path)
@@ -112,23 +111,27 @@ func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRu
 func (t *translation) rulesBelow(set *paths) []madeRule {
 	name := set.belowName()
 	below := set.with(segment{name: name})
-	isEnd := t.target.endsInSplat()
-	keepsSlash := isEnd && (!t.target.isInternal || t.follows != followsOthers)
-	rules := []madeRule{t.rule(&below, set.keyBelow(name), name, !keepsSlash)}
-	rules[0].isOfAll = true
-	if isEnd && !keepsSlash {
-		path := set.itself()
-		path = path.with(segment{name: name, spans: true})
-		rules = t.appendSlashed(rules, &path)
+	isExact := t.outcome() == "" && (!t.target.endsInSplat() || t.leadsOn())
+	rule := t.rule(&below, set.keyBelow(name), name, isExact)
+	rule.isOfAll = true
+	if !t.keepsSlashes {
+		return []madeRule{rule}
 	}
-	return rules
+	path := set.itself()
+	path = path.with(segment{name: name, spans: true})
+	return t.appendSlashed([]madeRule{rule}, &path)
+}
+
+// leadsOn reports whether a line leads what is below a path to where other lines are.
+func (t *translation) leadsOn() bool {
+	return t.outcome() == "" && t.target.isInternal && t.target.endsInSplat() &&
+		t.follows == followsOthers
 }
 
 // appendSlashed appends the rule for the paths of a set with a slash at their end, which stays
 // where the line leads. A rule that is not exact would put the slash behind the end of a chain.
 func (t *translation) appendSlashed(rules []madeRule, path *paths) []madeRule {
-	if !t.keepsSlashes || !t.target.isInternal || t.follows != followsOthers ||
-		!t.target.endsInSplat() {
+	if !t.keepsSlashes || !t.leadsOn() {
 		return rules
 	}
 	slashed := path.slashed()
@@ -145,17 +148,9 @@ func (t *translation) isAppended(set *paths) bool {
 		return false
 	}
 	if set.splatAt < len(set.segments) {
-		return t.target.endsInSplat() && t.target.splatsBehind == 0
+		return t.target.endsInSplatAlone()
 	}
 	return t.target.appendsSplat()
-}
-
-// splatName returns the variable for what the last segment of a set has of the splat.
-func (s *paths) splatName() string {
-	if s.below && s.splatAt >= 0 && s.splatAt == len(s.segments)-1 {
-		return s.segments[s.splatAt].name
-	}
-	return ""
 }
 
 // endsInSplat reports whether the last segment of a set is of the splat.
@@ -163,19 +158,23 @@ func (s *paths) endsInSplat() bool {
 	return s.splatAt >= 0 && s.splatAt < len(s.segments) && !s.hasSpan() && !s.isSlashed()
 }
 
-// toOutcome makes the rule that answers a set without a destination.
-func (t *translation) toOutcome(set *paths, outcome string, isBelowOnly bool) []madeRule {
-	key, covered := set.key(), *set
-	if isBelowOnly || key == "" {
-		name := set.belowName()
-		key, covered = set.keyBelow(name), set.with(segment{name: name})
+// outcome returns what a line answers that leads nowhere, "" for one that leads somewhere.
+func (t *translation) outcome() string {
+	switch {
+	case t.Answer == Gone:
+		return resolver.GoneValue
+	case t.passes():
+		return resolver.PassValue
 	}
-	rule := resolver.Rule{Position: t.At, Key: key, Value: outcome, Exact: !covered.below}
-	return []madeRule{{rule: rule, set: covered}}
+	return ""
 }
 
 // rule makes a rule for a set. below is the variable of what is below its paths, "" for nothing.
 func (t *translation) rule(set *paths, key, below string, isExact bool) madeRule {
+	if outcome := t.outcome(); outcome != "" {
+		rule := resolver.Rule{Position: t.At, Key: key, Value: outcome, Exact: isExact}
+		return madeRule{rule: rule, set: *set}
+	}
 	target := &t.target
 	if t.ofItself != nil && set.splatAt == len(set.segments) {
 		target = t.ofItself

@@ -24,7 +24,7 @@ type maker struct {
 	unslashed []madeRule
 	left      []int // the lines that are left out
 	compared  int   // how often one of them has been compared with another line
-	isPlain   bool  // all lines are
+	isPlain   bool  // no line takes what is below a path
 }
 
 // Rules passes the rules of all lines to add, in the order of the lines.
@@ -66,27 +66,23 @@ func (m *maker) makeAll() bool {
 			m.refuse(i, refused)
 			continue
 		}
-		t := m.translationOf(i)
-		if m.isTogetherWithNext(i, t) {
-			continue
+		if t := m.translationOf(i); !m.isTogetherWithNext(i, t) {
+			m.makeOrRefuse(i, t)
 		}
-		err := m.makeLine(i, t)
-		if err == nil {
-			continue
-		}
-		if t.together { // then the line in front of it has no rule yet
-			m.makeOrRefuse(i-1, m.translationOf(i-1))
-		}
-		m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
 	}
 	return true
 }
 
-// makeOrRefuse passes on the rules of a line by itself, or says why it has none.
+// makeOrRefuse passes on the rules of a line, or says why it has none.
 func (m *maker) makeOrRefuse(i int, t *translation) {
-	if err := m.makeLine(i, t); err != nil {
-		m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
+	err := m.makeLine(i, t)
+	if err == nil {
+		return
 	}
+	if t.together { // then the line in front of it has no rule yet
+		m.makeOrRefuse(i-1, m.translationOf(i-1))
+	}
+	m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
 }
 
 // laterLines returns the lines that come behind all others. Where the last line counts, those are
@@ -113,24 +109,36 @@ func (t *Table) laterLines() (kept []Line) {
 
 // prepare takes down what other lines have to know of a line, and what it leaves to the table.
 func (m *maker) prepare(i int) {
-	stored := &m.lines[i]
+	stored, t := &m.lines[i], m.lines[i].translation
 	stored.status = cmp.Or(stored.status, int16(m.Status))
-	m.hasTails = m.hasTails || strings.ContainsAny(stored.to, "?#")
-	if t := stored.translation; t != nil {
-		m.hasTails = m.hasTails || t.target.hasQuery || t.target.hasFragment
-		t.Status = cmp.Or(t.Status, m.Status)
-		if t.Query == resolver.QueryDefault && !t.target.hasQuery {
-			t.Query = m.Query
+	if t == nil {
+		m.hasTails = m.hasTails || strings.ContainsAny(stored.to, "?#")
+		if stored.query == resolver.QueryDefault && !hasQuery(stored.to) {
+			stored.query = m.Query
 		}
-		stored.query = t.Query
-	} else if stored.query == resolver.QueryDefault && !hasQuery(stored.to) {
-		stored.query = m.Query
+		if stored.key != "" {
+			m.owners.register(stored.key, false, i)
+		}
+		return
 	}
-	isDynamic, isBelow := m.registerLine(i)
-	m.isDynamic = m.isDynamic || isDynamic
-	m.isPlain = m.isPlain && !isDynamic && !isBelow
-	if t := stored.translation; isBelow && t.Answer == Leads && t.target.isInternal &&
-		t.target.endsInSplat() {
+	m.hasTails = m.hasTails || t.target.has(inQuery) || t.target.has(inFragment)
+	t.Status = cmp.Or(t.Status, m.Status)
+	if t.Query == resolver.QueryDefault && !t.target.has(inQuery) {
+		t.Query = m.Query
+	}
+	stored.query = t.Query
+	isBelow := false
+	for j := range t.sets {
+		set := &t.sets[j]
+		isBelow = isBelow || set.below
+		if set.isLiteral() {
+			m.owners.register(set.key(), set.below, i)
+		} else {
+			m.isDynamic = true
+		}
+	}
+	m.isPlain = m.isPlain && !isBelow
+	if isBelow && t.Answer == Leads && t.target.isInternal && t.target.endsInSplat() {
 		m.leading = append(m.leading, i)
 	}
 }
@@ -157,7 +165,7 @@ func (m *maker) placeOf(i int) resolver.Position {
 func (m *maker) makePlain(i int) bool {
 	stored := &m.lines[i]
 	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||
-		len(m.left) > 0 || m.isCompared || m.isPair(i) {
+		len(m.left) > 0 || m.isCompared || m.pairOf(i) != nil {
 		return false
 	}
 	if owner, has := m.owners.of(i, stored.key, false); has != nothing {
@@ -182,7 +190,7 @@ func (m *maker) makePlain(i int) bool {
 func (m *maker) emit(made *madeRule) {
 	rule := made.rule
 	if rule.Value == resolver.PassValue {
-		if !m.isPlain || !m.PassesThere {
+		if !m.isPlain || m.isDynamic || !m.PassesThere {
 			m.pass(rule)
 		}
 		return

@@ -10,14 +10,14 @@ import (
 
 // makeLine passes on the rules of a line, or says why it has none.
 func (m *maker) makeLine(i int, t *translation) error {
-	if m.whole == none && t.takesAll() && t.passes() {
+	switch {
+	case m.whole != none:
+		m.reportOwned(i, m.whole)
+		return nil
+	case t.takesAll() && t.passes():
 		m.whole = i
 		m.reportNotes(t)
 		m.noteLeftOut(i, t)
-		return nil
-	}
-	if m.whole != none {
-		m.reportOwned(i, m.whole)
 		return nil
 	}
 	made, owner, err := m.rulesOf(i, t)
@@ -84,34 +84,21 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 			if err != nil {
 				return nil, none, err
 			}
-			owner = max(owner, by)
-			made = append(made, more...)
+			made, owner = append(made, more...), max(owner, by)
 		}
 	}
 	return made, owner, nil
 }
 
-// rulesOfEnds returns the rules that end a line's way to itself, where no line in front takes the
-// paths.
+// rulesOfEnds returns the rules that end a line's way to itself. None is for paths of which a line
+// in front takes some in a way that no rule is for: there the way does not end.
 func (m *maker) rulesOfEnds(i int, t *translation) (made []madeRule, err error) {
-	for _, set := range t.ends() {
-		owner, has, err := m.ownerOfAny(i, t, &set)
-		if err != nil {
+	for _, end := range t.ends() {
+		more, err := m.rulesWithin(i, &end, &end.sets[0])
+		if err != nil && !m.pay(0) {
 			return nil, err
 		}
-		if has == all {
-			continue
-		}
-		for _, rule := range t.rulesOfEnd(&set, has == itself && owner != none) {
-			rule.isExtra, rule.line = true, i
-			more, _, err := m.completed(rule)
-			if err != nil && !m.pay(0) {
-				return nil, err
-			}
-			if err == nil { // else the paths are those of a line in front, which ends the way, too
-				made = append(made, more...)
-			}
-		}
+		made = append(made, more...)
 	}
 	return made, nil
 }
@@ -156,42 +143,32 @@ func (m *maker) letSlashesPass() {
 	}
 }
 
-// isPair reports whether the i-th line could become one rule with that in front of it or behind it.
-func (m *maker) isPair(i int) bool {
-	if !m.PairsBelow {
-		return false
+// pairOf returns the next line if that could make one rule with the i-th one.
+func (m *maker) pairOf(i int) *translation {
+	if !m.PairsBelow || i+1 == len(m.lines) {
+		return nil
 	}
-	for _, n := range []int{i, i + 1} {
-		if n < len(m.lines) && m.lines[n].translation != nil && m.lines[n].translation.spans {
-			return true
-		}
+	if next := m.lines[i+1].translation; next != nil && next.spans {
+		return next
 	}
-	return false
+	return nil
 }
 
 // isTogetherWithNext reports whether the next line, for all below the path of a line, goes on with
 // its destination: then the next one makes one rule for both.
 func (m *maker) isTogetherWithNext(i int, t *translation) bool {
-	if i+1 == len(m.lines) || !m.isPair(i+1) || t.Answer != Leads || len(t.sets) != 1 ||
-		t.sets[0].below {
+	next := m.pairOf(i)
+	if next == nil || t.outcome() != "" || next.outcome() != "" || next.Status != t.Status ||
+		!slices.Equal(next.Path, Below(t.Path)) || !goesOn(t.To, next.To) ||
+		!next.isAppended(&next.sets[0]) || m.whole != none {
 		return false
 	}
-	next := m.lines[i+1].translation
-	if next == nil || !slices.Equal(next.Path, Below(t.Path)) || next.Answer != Leads ||
-		next.Status != t.Status || !next.isAppended(&next.sets[0]) {
+	if _, has := m.ownerOf(i, &t.sets[0]); has != nothing {
 		return false
 	}
-	if _, has := m.ownerOf(i, &t.sets[0]); has != nothing || m.whole != none {
-		return false
-	}
-	below := next.rules(&next.sets[0], true, false)[0].rule.Value
 	itself := t.rules(&t.sets[0], true, false)[0]
 	itself.line, m.ofLine = i, 0
 	if owner, _, err := m.inFront(&itself); owner != none || err != nil {
-		return false
-	}
-	path, rest := cutPath(itself.rule.Value)
-	if strings.TrimSuffix(path, "/")+"/"+rest != below {
 		return false
 	}
 	next.ofItself, next.goesOnThere, next.together = &t.target, true, true
@@ -285,14 +262,9 @@ func (m *maker) noteLeftOut(i int, t *translation) {
 	const mostCompared = 1 << 22
 	for _, n := range m.left {
 		left := m.lines[n].refused
-		if m.compared++; left.next > 0 || m.compared > mostCompared {
-			continue
-		}
-		for j := range left.sets {
-			if left.sets[j].overlapsAny(t.sets) {
-				left.next = i
-				break
-			}
+		m.compared++
+		if left.next == 0 && m.compared <= mostCompared && overlap(left.sets, t.sets) {
+			left.next = i
 		}
 	}
 }

@@ -25,11 +25,13 @@ func (s *paths) overlaps(other *paths) bool {
 	return both
 }
 
-// overlapsAny reports whether a set has a path in common with one of several.
-func (s *paths) overlapsAny(others []paths) bool {
-	for i := range others {
-		if s.overlaps(&others[i]) {
-			return true
+// overlap reports whether one of some sets and one of others have a path in common.
+func overlap(some, others []paths) bool {
+	for i := range some {
+		for j := range others {
+			if some[i].overlaps(&others[j]) {
+				return true
+			}
 		}
 	}
 	return false
@@ -101,9 +103,6 @@ func (s *segment) takes(text string) bool {
 		strings.HasPrefix(text, before) && strings.HasSuffix(text, after)
 }
 
-// isLike reports whether two sets have the same paths.
-func (s *paths) isLike(other *paths) bool { return s.isWithin(other) && other.isWithin(s) }
-
 // and returns the paths that two sets have in common, with the variables of the first. No segment
 // of theirs spans several, unless it is one of the other, below all that the first one says. It
 // reports false where there are none.
@@ -115,17 +114,31 @@ func (s *paths) and(other *paths) (both paths, ok bool) {
 	both = *s
 	both.segments, both.below, both.compiled = nil, s.below && other.below, nil
 	for i := range n {
-		if !both.addCommon(s.segmentAt(i), other.segmentAt(i)) {
-			return both, false
+		var segment segment
+		switch {
+		case i >= len(s.segments):
+			segment = other.segments[i]
+			segment.capture = ""
+		case i >= len(other.segments):
+			segment = s.segments[i]
+		default:
+			if segment, ok = s.segments[i].and(&other.segments[i]); !ok {
+				return both, false
+			}
 		}
+		if !segment.isText() {
+			segment.name = both.freeName(segment.name, 2)
+		}
+		both.segments = append(both.segments, segment)
 	}
 	return both, true
 }
 
 // common is and also for sets of paths that end in a slash, somewhere below others.
 func (s *paths) common(other *paths) (sets []paths, ok bool) {
-	a, isSlashedA := s.withoutSlash()
-	b, isSlashedB := other.withoutSlash()
+	a, ownA := s.withoutSlash()
+	b, ownB := other.withoutSlash()
+	isSlashedA, isSlashedB := ownA < len(a.segments), ownB < len(b.segments)
 	if !isSlashedA && !isSlashedB {
 		both, ok := s.and(other)
 		return []paths{both}, ok && !s.hasSpan() && !other.hasSpan()
@@ -141,74 +154,33 @@ func (s *paths) common(other *paths) (sets []paths, ok bool) {
 		return nil, false
 	}
 	path := both.itself()
-	if front := max(a.own(isSlashedA), b.own(isSlashedB)); front < len(path.segments) {
+	if front := max(ownA, ownB); front < len(path.segments) {
 		path.segments = path.segments[:front] // what is behind it is somewhere below alone
 	} else {
 		sets = append(sets, path.slashed())
 	}
 	if both.below {
-		path = path.with(segment{name: path.freeName(Splat), spans: true})
+		path = path.with(segment{name: path.freeName(Splat, 2), spans: true})
 		sets = append(sets, path.slashed())
 	}
 	return sets, true
 }
 
-// withoutSlash returns what is below a path, of a set that has that with a slash at its end.
-func (s *paths) withoutSlash() (set paths, isSlashed bool) {
-	n := len(s.segments)
+// withoutSlash returns what is below a path, of a set that has that with a slash at its end, and
+// how many segments of it the set has itself.
+func (s *paths) withoutSlash() (set paths, own int) {
+	set, own = *s, len(s.segments)
 	if !s.isSlashed() {
-		return *s, false
+		return set, own
 	}
-	set = *s
 	set.compiled = nil
-	if n < 2 || !s.segments[n-2].spans {
-		set.segments = s.segments[:n-1]
-		return set, false
+	set.segments = s.segments[:own-1]
+	if own < 2 || !s.segments[own-2].spans {
+		return set, own - 1
 	}
-	set.segments = append(slices.Clone(s.segments[:n-2]), segment{name: s.segments[n-2].name})
+	set.segments = append(slices.Clone(s.segments[:own-2]), segment{name: s.segments[own-2].name})
 	set.below = true
-	return set, true
-}
-
-// own is how many segments a set has, without that which [paths.withoutSlash] has added.
-func (s *paths) own(isSlashed bool) int {
-	if isSlashed {
-		return len(s.segments) - 1
-	}
-	return len(s.segments)
-}
-
-// segmentAt returns the i-th segment of a set; nil for any below its paths.
-func (s *paths) segmentAt(i int) *segment {
-	if i < len(s.segments) {
-		return &s.segments[i]
-	}
-	return nil
-}
-
-// addCommon adds what two segments have in common, of which the first one's capture counts. It
-// reports false where that is nothing.
-func (s *paths) addCommon(a, b *segment) bool {
-	var common segment
-	switch {
-	case a == nil && b == nil:
-		common = segment{name: Splat}
-	case a == nil:
-		common = *b
-		common.capture = ""
-	case b == nil:
-		common = *a
-	default:
-		var ok bool
-		if common, ok = a.and(b); !ok {
-			return false
-		}
-	}
-	if !common.isText() && s.hasName(common.name) {
-		common.name = s.freeName(common.name)
-	}
-	s.segments = append(s.segments, common)
-	return true
+	return set, own - 2
 }
 
 // and returns what two segments have in common. Where both have a variable, one is within the

@@ -113,27 +113,6 @@ func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
 	return line, has
 }
 
-// registerLine takes down what a line takes. It reports whether that has variables, and whether it
-// is all below a path.
-func (m *maker) registerLine(i int) (isDynamic, isBelow bool) {
-	stored := &m.lines[i]
-	if stored.key != "" {
-		m.owners.register(stored.key, false, i)
-		return false, false
-	}
-	if stored.refused != nil {
-		return false, false
-	}
-	for j := range stored.translation.sets {
-		set := &stored.translation.sets[j]
-		isBelow = isBelow || set.below
-		if isDynamic = isDynamic || !set.isLiteral(); set.isLiteral() {
-			m.owners.register(set.key(), set.below, i)
-		}
-	}
-	return isDynamic, isBelow
-}
-
 // ownerOf returns the line in front of the i-th one that takes a set without variables, and how
 // much of it.
 func (m *maker) ownerOf(i int, set *paths) (line int, has share) {
@@ -150,7 +129,7 @@ func (m *maker) ownerOfAny(i int, t *translation, set *paths) (line int, has sha
 		return line, has, nil
 	}
 	path := set.itself()
-	isExact := t.Answer == Leads && !t.passes() && !t.isAppended(set) // as the line's rule
+	isExact := t.outcome() == "" && !t.isAppended(set) // as the line's rule
 	rule := madeRule{rule: resolver.Rule{Key: path.key(), Exact: isExact}, set: path, line: i}
 	if line, _, err = m.inFront(&rule); line != none {
 		has = itself

@@ -77,101 +77,74 @@ func Check(path []Segment, slashes Slashes) (isReached bool, err error) {
 
 // pathsOf returns the sets that make up the path of a line.
 func pathsOf(path []Segment, slashes Slashes) []paths {
-	b := pathBuilder{slashes: slashes}
 	if n := len(path); n > 0 && path[n-1] == (Segment{}) && slashes != SlashesKept {
 		path = path[:n-1]
 	}
-	for _, s := range path {
+	set := paths{splatAt: noSplat}
+	for i, s := range path {
 		if s.Spans >= Rest {
-			b.addRest(canonical(s.Before), s.Spans)
-			return b.sets
+			return set.withRest(canonical(s.Before), s.Spans, slashes == SlashesKept && s.Spans == Rest)
 		}
-		b.add(s)
+		set.add(s)
+		if s.Spans != One {
+			set.splatAt = i
+		}
 	}
-	at := slices.IndexFunc(b.segments, func(s segment) bool { return s.spans })
-	b.close(paths{segments: b.segments, splatAt: at})
-	if at >= 0 && path[at].Spans == Any {
-		b.close(paths{segments: slices.Delete(slices.Clone(b.segments), at, at+1), splatAt: noSplat})
+	if at := set.splatAt; at >= 0 && path[at].Spans == Any {
+		without := slices.Delete(slices.Clone(set.segments), at, at+1)
+		return []paths{set, {segments: without, splatAt: noSplat}}
 	}
-	return b.sets
-}
-
-// pathBuilder takes the segments of a path.
-type pathBuilder struct {
-	slashes  Slashes
-	sets     []paths
-	segments []segment
-	names    int // of variables, to tell them apart
-	captured []string
+	return []paths{set}
 }
 
 // add adds a segment, and gives its variable a name that a key can have.
-func (b *pathBuilder) add(s Segment) {
-	made := segment{before: s.Before}
-	if !s.IsText() {
-		made = segment{before: canonical(s.Before), after: canonical(s.After), capture: s.Variable}
+func (s *paths) add(of Segment) {
+	made := segment{before: of.Before}
+	if !of.IsText() {
+		made = segment{before: canonical(of.Before), after: canonical(of.After), capture: of.Variable}
 		made.cutBefore, made.cutAfter = len(made.before), len(made.after)
-		made.spans = s.Spans == Several || s.Spans == Any
-		made.name = b.nameOf(s.Variable)
-		if slices.Contains(b.captured, s.Variable) {
+		made.spans = of.Spans == Several || of.Spans == Any
+		name := []byte(of.Variable)
+		for i, c := range name {
+			if c != '_' && !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z') {
+				name[i] = '_'
+			}
+		}
+		made.name = s.freeName(string(name), 1)
+		isSame := func(other segment) bool { return other.capture == of.Variable }
+		if slices.ContainsFunc(s.segments, isSame) {
 			made.capture = "" // the first one of a name counts
 		}
-		b.captured = append(b.captured, s.Variable)
 	}
-	b.segments = append(b.segments, made)
+	s.segments = append(s.segments, made)
 }
 
-// nameOf returns the name that a variable has in a key.
-func (b *pathBuilder) nameOf(variable string) string {
-	name := []byte(variable)
-	for i, c := range name {
-		if c != '_' && !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z') {
-			name[i] = '_'
-		}
-	}
-	unique := string(name)
-	for slices.ContainsFunc(b.segments, func(s segment) bool { return s.name == unique }) {
-		b.names++
-		unique += strconv.Itoa(b.names)
-	}
-	return unique
-}
-
-func (b *pathBuilder) close(set paths) { b.sets = append(b.sets, set) }
-
-// addRest adds what is left of a path, behind text of a segment or none.
-func (b *pathBuilder) addRest(before string, spans Span) {
-	above, name := slices.Clip(b.segments), b.nameOf(Splat)
+// withRest returns the sets of paths that go on with text, or none, and what is left.
+func (s *paths) withRest(before string, spans Span, keepsSlash bool) (sets []paths) {
+	above, name := slices.Clip(s.segments), s.freeName(Splat, 1)
 	within := paths{segments: append(above, segment{before: before, name: name}), below: true,
 		splatAt: len(above), splatCut: len(before)}
-	keepsSlash := b.slashes == SlashesKept && spans == Rest
-	if before == "" {
-		switch {
-		case keepsSlash && len(above) > 0:
-			b.close(paths{segments: append(above, segment{}), splatAt: noSplat})
-			b.close(within)
-		case spans == Some:
-			b.close(within)
-		default:
-			b.close(paths{segments: above, below: true, splatAt: len(above)})
-		}
-		return
+	switch {
+	case before == "" && keepsSlash && len(above) > 0:
+		return []paths{{segments: append(above, segment{}), splatAt: noSplat}, within}
+	case before == "" && spans == Some:
+		return []paths{within}
+	case before == "":
+		return []paths{{segments: above, below: true, splatAt: len(above)}}
 	}
 	itself := slices.Clip(append(above, segment{before: before}))
 	if spans == Rest {
-		b.close(paths{segments: itself, splatAt: noSplat})
+		sets = append(sets, paths{segments: itself, splatAt: noSplat})
 	}
 	if keepsSlash {
 		slashed := append(itself, segment{})
-		b.close(paths{segments: slashed, splatAt: len(itself), bareSlash: true})
+		sets = append(sets, paths{segments: slashed, splatAt: len(itself), bareSlash: true})
 	}
-	if spans == Loose {
-		b.close(paths{segments: itself, below: true, splatAt: len(itself)})
-	} else {
-		below := append(itself, segment{name: name})
-		b.close(paths{segments: below, below: true, splatAt: len(itself), bareSlash: true})
+	below := paths{segments: itself, below: true, splatAt: len(itself)}
+	if spans != Loose {
+		below.segments, below.bareSlash = append(itself, segment{name: name}), true
 	}
-	b.close(within)
+	return append(sets, below, within)
 }
 
 // key returns the key of a rule for the paths of a set, without those below.
@@ -218,12 +191,12 @@ func (s *paths) belowName() string {
 	if !s.hasName(Splat) {
 		return Splat
 	}
-	return s.freeName("rest")
+	return s.freeName("rest", 2)
 }
 
-// freeName returns a name that no variable of the set has.
-func (s *paths) freeName(name string) string {
-	for n, base := 2, name; s.hasName(name); n++ {
+// freeName returns a name that no variable of the set has, with a number from n on if need be.
+func (s *paths) freeName(name string, n int) string {
+	for base := name; s.hasName(name); n++ {
 		name = base + strconv.Itoa(n)
 	}
 	return name

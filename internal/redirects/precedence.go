@@ -2,6 +2,7 @@ package redirects
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -81,17 +82,16 @@ func (m *madeRules) remember(rule madeRule) {
 	if rule.isOfAll {
 		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
 	}
-	key := patternOf(taken)
+	rule.pattern = patternOf(taken)
 	n := len(m.rules)
-	rule.pattern = key
 	m.rules = append(m.rules, rule)
-	if !rule.set.hasSpan() {
-		m.index.Add(key, n)
-		return
+	if rule.set.hasSpan() {
+		first := firstTextOf(rule.rule.Key)
+		m.spans[first] = append(m.spans[first], n)
+		m.nSpan++
+	} else {
+		m.index.Add(rule.pattern, n)
 	}
-	first := firstTextOf(rule.rule.Key)
-	m.spans[first] = append(m.spans[first], n)
-	m.nSpan++
 }
 
 // patternOf takes the key of a rule apart.
@@ -112,50 +112,50 @@ func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 // eachPreceded gives the rules against which a rule could win.
 func (m *madeRules) eachPreceded(rule *madeRule) iter.Seq[int] {
 	return func(yield func(n int) bool) {
-		key := patternOf(rule.rule)
-		if rule.set.hasSpan() {
-			for n := range m.rules {
-				if m.rules[n].isPrecededBySpan(key, rule, m.slashes) && !yield(n) {
-					return
-				}
-			}
-			return
+		key, goesOn := patternOf(rule.rule), true
+		if !rule.set.hasSpan() {
+			m.index.Each(key, func(n int, _ string) bool {
+				goesOn = yield(n)
+				return goesOn
+			})
 		}
-		goesOn := true
-		m.index.Each(key, func(n int, _ string) bool {
-			goesOn = yield(n)
-			return goesOn
-		})
-		for _, spans := range m.spans.alike(firstTextOf(rule.rule.Key)) {
-			for _, n := range spans {
-				if goesOn && m.rules[n].isOvertaken(key, rule) {
-					goesOn = yield(n)
-				}
+		for _, n := range m.besideSpans(rule) {
+			if goesOn && m.rules[n].isPreceded(key, rule, m.slashes) {
+				goesOn = yield(n)
 			}
 		}
 	}
 }
 
-// isPrecededBySpan reports whether a rule that spans segments could win against this one.
-func (r *madeRule) isPrecededBySpan(key *pattern.Pattern, by *madeRule, slashes Slashes) bool {
-	isLonger := slashes == SlashesKept && ownSegments(r.rule.Key) > ownSegments(by.rule.Key)
-	if isLonger || r.set.hasSpan() && !r.isOvertaken(key, by) {
+// besideSpans returns the rules with which a rule is compared one by one, as one of the two spans
+// segments in its middle.
+func (m *madeRules) besideSpans(rule *madeRule) (all []int) {
+	if !rule.set.hasSpan() {
+		all = slices.Concat(m.spans.alike(firstTextOf(rule.rule.Key))...)
+		slices.Sort(all)
+		return all
+	}
+	for n := range m.rules {
+		all = append(all, n)
+	}
+	return all
+}
+
+// isPreceded reports whether another rule could win against this one, of which one spans segments.
+// The rule of more segments wins, and of as many the one that leaves less of the path, which is
+// nothing for an exact one; only then keys decide it.
+func (r *madeRule) isPreceded(key *pattern.Pattern, by *madeRule, slashes Slashes) bool {
+	own, others := ownSegments(r.rule.Key), ownSegments(by.rule.Key)
+	if r.set.hasSpan() {
+		isPatternFirst := own > others || own == others && r.rule.Exact && key.Compare(r.pattern) > 0
+		if _, both := key.Overlap(r.pattern); isPatternFirst || !both {
+			return false
+		}
+	} else if own > others && slashes == SlashesKept {
 		return false
 	}
 	taken := r.taken(by, slashes)
 	return taken.overlaps(&by.set)
-}
-
-// isOvertaken reports whether another rule could win against this one, of which one spans segments.
-// The rule of more segments wins, and of as many the one that leaves less of the path, which is
-// nothing for an exact one; only then keys decide it.
-func (r *madeRule) isOvertaken(key *pattern.Pattern, by *madeRule) bool {
-	own, others := ownSegments(r.rule.Key), ownSegments(by.rule.Key)
-	if own > others || own == others && r.rule.Exact && key.Compare(r.pattern) > 0 {
-		return false
-	}
-	_, both := key.Overlap(r.pattern)
-	return both
 }
 
 // ownSegments is how many segments a key has, without that which spans several.
@@ -179,7 +179,11 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 	}
 	owner = none
 	isPlain := !isTemplate && rule.rule.Exact
-	isPaid := isPlain || m.pay(m.lookUps(rule))
+	lookUps := len(m.forms) + m.nSpan
+	if rule.set.hasSpan() {
+		lookUps = len(m.rules)
+	}
+	isPaid := isPlain || m.pay(lookUps)
 	for n := range m.eachPreceded(rule) {
 		other := &m.rules[n]
 		if other.line < rule.line {
@@ -201,14 +205,6 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 		return none, nil, errDear(rule, first)
 	}
 	return owner, loses, nil
-}
-
-// lookUps is how many steps it takes to look up what a rule could win against.
-func (m *madeRules) lookUps(rule *madeRule) int {
-	if rule.set.hasSpan() {
-		return len(m.rules)
-	}
-	return len(m.forms) + m.nSpan
 }
 
 // checkForm refuses a rule whose key is of one form too many, or one too many that span segments.

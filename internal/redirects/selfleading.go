@@ -3,8 +3,6 @@ package redirects
 import (
 	"slices"
 	"strings"
-
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // A line can lead to a path that it takes itself. Where it was written, that ends: at once, or in
@@ -38,7 +36,7 @@ func (t *translation) isIdentity() bool {
 
 // leadsWithin reports whether a line that takes all below never leads out of what it takes.
 func (t *translation) leadsWithin() bool {
-	if !t.spans || t.target.hasQuery || t.target.hasFragment {
+	if !t.spans || t.target.has(inQuery) || t.target.has(inFragment) {
 		return false
 	}
 	front, ok := t.target.paths(true)
@@ -51,23 +49,28 @@ func (t *translation) leadsWithin() bool {
 	return slices.ContainsFunc(t.sets, takes) && !slices.ContainsFunc(t.sets, isOutside)
 }
 
-// ends returns the paths at which a line's way to itself ends: it leads there, and takes them. The
-// next handler answers there.
-func (t *translation) ends() (ends []paths) {
-	if t.Answer != Leads || t.passes() || !t.isNear() {
+// ends returns the ends of a line's way to itself, as lines that pass: it leads there, and takes
+// the paths. The next handler answers there.
+func (t *translation) ends() (ends []translation) {
+	if t.outcome() != "" || !t.isNear() {
 		return nil
+	}
+	add := func(set paths, isPath bool) {
+		if !isPath || !t.takesMoreThan(&set) {
+			return
+		}
+		// a rule of this line for all below a key as long would win against one for path and all below
+		isShort := func(own paths) bool { return len(set.segments) <= len(own.segments) }
+		ends = append(ends, translation{Line: &Line{At: t.At, Answer: Passes}, slashes: t.slashes,
+			sets: []paths{set}, isApart: set.below && slices.ContainsFunc(t.sets, isShort)})
 	}
 	front, ok := t.target.paths(t.spans && t.sets[0].below && t.slashes != SlashesKept)
 	path, _ := cutPath(piecesText(t.To))
 	if t.slashes == SlashesKept && !front.below && strings.HasSuffix(path, "/") {
 		front = front.slashed()
 	}
-	if ok && t.takesMoreThan(&front) {
-		ends = append(ends, front)
-	}
-	if itself, ok := t.withoutSplat(); ok && t.takesMoreThan(&itself) {
-		ends = append(ends, itself)
-	}
+	add(front, ok)
+	add(t.withoutSplat())
 	return ends
 }
 
@@ -75,7 +78,7 @@ func (t *translation) ends() (ends []paths) {
 func (t *translation) takesMoreThan(set *paths) bool {
 	isInside := false
 	for i := range t.sets {
-		if t.sets[i].isLike(set) {
+		if t.sets[i].isWithin(set) && set.isWithin(&t.sets[i]) {
 			return false
 		}
 		isInside = isInside || set.isWithin(&t.sets[i])
@@ -86,26 +89,14 @@ func (t *translation) takesMoreThan(set *paths) bool {
 // withoutSplat returns the path that a line leads to where the splat is nothing, if that is one and
 // no other.
 func (t *translation) withoutSplat() (set paths, ok bool) {
-	for _, p := range t.target.pathPieces() {
+	for _, p := range t.target.parts[inPath] {
 		if p.Variable != "" && p.Variable != Splat {
 			return set, false
 		}
 	}
-	if t.target.splats == 0 {
+	if splatsIn(t.target.parts[inPath]) == 0 {
 		return set, false
 	}
 	path, _ := cutPath(t.target.withoutSplat())
 	return pathsOf(Text(strings.Trim(path, "/")), SlashesKept)[0], true
-}
-
-// rulesOfEnd returns the rules that let the paths pass at which a line's way to itself ends.
-func (t *translation) rulesOfEnd(set *paths, isBelowOnly bool) (rules []madeRule) {
-	isShort := func(own paths) bool { return len(set.segments) <= len(own.segments) }
-	if !set.below || isBelowOnly || !slices.ContainsFunc(t.sets, isShort) {
-		return t.toOutcome(set, resolver.PassValue, isBelowOnly)
-	}
-	// a rule of this line for all below a key as long would win against one for path and all below
-	path := set.itself()
-	return append(t.toOutcome(&path, resolver.PassValue, false),
-		t.toOutcome(set, resolver.PassValue, true)...)
 }

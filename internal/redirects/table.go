@@ -1,6 +1,7 @@
 package redirects
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -98,7 +99,12 @@ func NewTable(o Options) *Table {
 // Add takes in a line.
 func (t *Table) Add(line Line) {
 	t.Count(line.At)
-	if t.growBy(&line); t.isFull {
+	captures := line.captures()
+	if captures && t.TakesBelow {
+		t.captured[line.At] = true
+	}
+	t.grow(line.At, len(pathText(line.Path))+len(piecesText(line.To)), captures && !line.IsPrefix)
+	if t.isFull {
 		return
 	}
 	switch {
@@ -135,32 +141,22 @@ func (t *Table) store(line *Line) {
 	}
 	if key, isPlain := t.plainKey(line); isPlain && line.Refused == nil {
 		stored.key, stored.to = key, piecesText(line.To)
-		t.lines = append(t.lines, stored)
-		return
-	}
-	if line.Refused == nil {
+	} else if line.Refused == nil {
 		stored.translation, line.Refused = translate(line, t.Slashes)
 		line.RefusedAt = line.ToAt
 	}
-	switch {
-	case !isReached:
-		t.Report(Report{NeverReached, line.refusedAt(), line.Refused.Error()})
+	at := cmp.Or(line.RefusedAt, line.At)
+	if !isReached {
+		t.Report(Report{NeverReached, at, line.Refused.Error()})
 		return
-	case line.Refused != nil:
-		stored.refused = &refusal{at: line.refusedAt(), why: line.Refused}
+	}
+	if line.Refused != nil {
+		stored.refused = &refusal{at: at, why: line.Refused}
 		if len(line.Path) > 0 {
 			stored.refused.sets = pathsOf(line.Path, t.Slashes)
 		}
 	}
 	t.lines = append(t.lines, stored)
-}
-
-// refusedAt returns what is to blame for a line without an equivalent.
-func (l *Line) refusedAt() resolver.Position {
-	if l.RefusedAt == (resolver.Position{}) {
-		return l.At
-	}
-	return l.RefusedAt
 }
 
 // plainKey returns the path of a line as a key, if it captures nothing, and requests have it as it
@@ -188,16 +184,6 @@ func (t *Table) AddPlain(at resolver.Position, path, to string, status int) {
 	t.grow(at, len(path)+len(to), false)
 	t.lines = append(t.lines, storedLine{key: path[1:], to: to, line: int32(at.Line),
 		column: int32(at.Column), status: int16(status)})
-}
-
-// growBy is grow by a line.
-func (t *Table) growBy(line *Line) {
-	captures := line.captures()
-	if captures && t.TakesBelow {
-		t.captured[line.At] = true
-	}
-	size := len(pathText(line.Path)) + len(piecesText(line.To))
-	t.grow(line.At, size, captures && !line.IsPrefix)
 }
 
 // grow adds to the size of the table, and reports a table that gets too large.
@@ -247,8 +233,8 @@ func RulesAlone(line Line, slashes Slashes) (alone Alone, err error) {
 		add(&alone.Own, t.rules(&t.sets[i], true, false))
 		add(&alone.Instead, t.rules(&t.sets[i], true, true))
 	}
-	for _, set := range t.ends() {
-		add(&alone.Ends, t.rulesOfEnd(&set, false))
+	for _, end := range t.ends() {
+		add(&alone.Ends, end.rules(&end.sets[0], false, false))
 	}
 	return alone, nil
 }

@@ -70,8 +70,9 @@ func (b *builder) add(states []state, e *syntax.Regexp) (more []state, err error
 		}
 		return states, nil
 	}
-	name := ""
-	if takesMany(e) {
+	name := "" // of the variable for what is repeated, in all paths the same
+	switch e.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
 		b.variables++
 		name = "p" + strconv.Itoa(b.variables)
 	}
@@ -90,11 +91,6 @@ func together[T any](ways []T, add func(T) ([]state, error)) (all []state, err e
 		}
 	}
 	return all, nil
-}
-
-// takesMany reports whether an expression is something repeated.
-func takesMany(e *syntax.Regexp) bool {
-	return e.Op == syntax.OpStar || e.Op == syntax.OpPlus || e.Op == syntax.OpRepeat
 }
 
 // addTo is add for one path. name is that of the variable for what is repeated.
@@ -227,39 +223,28 @@ func (b *builder) addOptional(s state, e *syntax.Regexp) ([]state, error) {
 
 // addRepeated adds a variable for what is repeated.
 func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, error) {
-	least, isEndless := leastOf(e)
-	if !isEndless || least > 1 {
-		return nil, b.refuse(e)
-	}
 	of := e.Sub[0]
 	isAny := of.Op == syntax.OpAnyChar || of.Op == syntax.OpAnyCharNotNL ||
 		b.IsEncoded && isNoneOf(of, "?")
-	switch {
-	case s.isEnded:
+	least, isEndless := leastOf(e)
+	if !isEndless || least > 1 || s.isEnded {
 		return nil, b.refuse(e)
-	case isAny && !s.isBegun && b.isAtStart(&s):
-		s.isBegun = true
+	}
+	s.isBegun = s.isBegun || isAny && b.isAtStart(&s)
+	switch {
 	case !s.isBegun:
 		return nil, errNoBegin
-	}
-	isLazy := e.Flags&syntax.NonGreedy != 0
-	switch {
-	case isAny:
-		if s.hasRest || s.isLazy {
-			return nil, errBehindRest
-		}
-		if least == 1 && s.endsInVariable() {
-			return nil, b.refuse(e)
-		}
-		return b.addAll(s, least == 1 && len(s.parts) > 0)
-	case !isNoneOf(of, "/") && !(b.IsEncoded && isNoneOf(of, "/?")):
+	case !isAny && !isNoneOf(of, "/") && !(b.IsEncoded && isNoneOf(of, "/?")):
 		return nil, errors.New(b.quote(e) + " takes some characters alone, and a variable takes any " +
 			"of a segment; write [^/]+ if that is meant, or " + Remedy)
 	case s.hasRest:
 		return nil, errBehindRest
-	case s.endsInVariable():
+	case s.endsInVariable() && (least == 1 || !isAny):
 		return nil, b.refuse(e)
+	case isAny:
+		return b.addAll(s, least == 1 && len(s.parts) > 0)
 	}
+	isLazy := e.Flags&syntax.NonGreedy != 0
 	with := s
 	with.append(redirects.Part{Variable: name})
 	with.isLazy = isLazy
@@ -297,15 +282,14 @@ func isNoneOf(e *syntax.Regexp, characters string) bool {
 
 // addAll adds what is left of a path. Behind a variable that begins with a slash, or is nothing.
 func (b *builder) addAll(s state, isSome bool) ([]state, error) {
-	without := s
-	s.isLazy = false
-	if err := b.addRest(&s, isSome); err != nil {
+	with := s
+	if err := b.addRest(&with, isSome); err != nil {
 		return nil, err
 	}
-	if !without.endsInVariable() {
-		return []state{s}, nil
+	if s.endsInVariable() {
+		return []state{with, s}, nil
 	}
-	return []state{s, without}, nil
+	return []state{with}, nil
 }
 
 // addRest adds what is left of a path.
@@ -321,11 +305,11 @@ func (b *builder) addRest(s *state, isSome bool) error {
 		s.append(redirects.Part{Text: "/"})
 	}
 	s.hasRest = true
-	rest := redirects.Part{Variable: redirects.Splat, Spans: redirects.Rest}
+	spans := redirects.Rest
 	if isSome {
-		rest.Spans = redirects.Some
+		spans = redirects.Some
 	}
-	s.append(rest)
+	s.append(redirects.Part{Variable: redirects.Splat, Spans: spans})
 	return nil
 }
 
@@ -382,11 +366,9 @@ func (b *builder) nameVariables(s *state) {
 	}
 	s.parts = slices.Clone(s.parts)
 	for _, g := range s.groups {
-		if g.to != g.from+1 {
-			continue
-		}
-		if p := &s.parts[g.from]; p.Variable != "" && p.Spans == redirects.One {
-			p.Variable = b.Names[g.number-1]
+		isAlone := g.to == g.from+1
+		if isAlone && s.parts[g.from].Variable != "" && s.parts[g.from].Spans == redirects.One {
+			s.parts[g.from].Variable = b.Names[g.number-1]
 		}
 	}
 }

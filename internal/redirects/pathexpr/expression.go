@@ -11,6 +11,7 @@ package pathexpr
 
 import (
 	"errors"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strconv"
@@ -145,11 +146,9 @@ func Front(expression, base string) []redirects.Segment {
 	if !isAnchored || strings.Contains(text, "|") {
 		return redirects.Below(redirects.Text(base))
 	}
+	text += "$"
 	end := strings.IndexAny(text, `.[(*+?{\$`)
-	switch {
-	case end < 0:
-		end = len(text)
-	case end > 0 && strings.IndexByte("*?{", text[end]) >= 0:
+	if end > 0 && strings.IndexByte("*?{", text[end]) >= 0 {
 		end-- // which may lack
 	}
 	path := redirects.Text(base + redirects.Encoded(strings.TrimPrefix(text[:end], "/")))
@@ -229,12 +228,6 @@ func (p *Path) Substitute(
 	to string, find func(text string) (Reference, error),
 ) (pieces []redirects.Piece, err error) {
 	length, from := 0, 0
-	add := func(more ...redirects.Piece) {
-		for _, piece := range more {
-			length += len(piece.Text) + len(piece.Variable)
-		}
-		pieces = append(pieces, more...)
-	}
 	for i := 0; i < len(to) && length+i-from < longestDestination; {
 		found, err := find(to[i:])
 		if err != nil {
@@ -244,36 +237,34 @@ func (p *Path) Substitute(
 			i++
 			continue
 		}
-		add(redirects.Piece{Text: to[from:i]})
-		if found.Text != "" {
-			add(redirects.Piece{Text: found.Text})
-		} else if found.Group < len(p.Groups) {
-			add(p.Groups[found.Group]...)
+		more := []redirects.Piece{{Text: to[from:i]}, {Text: found.Text}}
+		if found.Text == "" && found.Group < len(p.Groups) {
+			more = append(more, p.Groups[found.Group]...)
 		}
+		for _, piece := range more {
+			length += len(piece.Text) + len(piece.Variable)
+		}
+		pieces = append(pieces, more...)
 		i += found.Length
 		from = i
 	}
-	add(redirects.Piece{Text: to[from:]})
-	return joined(pieces), nil
+	return joined(append(pieces, redirects.Piece{Text: to[from:]})), nil
 }
 
 // joined returns pieces of which no two in a row are text, and none is empty.
 func joined(pieces []redirects.Piece) (all []redirects.Piece) {
 	var text strings.Builder
-	endText := func() {
-		if text.Len() > 0 {
+	for i, p := range pieces {
+		text.WriteString(p.Text)
+		isEnd := p.Variable != "" || i == len(pieces)-1
+		if isEnd && text.Len() > 0 {
 			all = append(all, redirects.Piece{Text: text.String()})
 			text.Reset()
 		}
-	}
-	for _, p := range pieces {
-		text.WriteString(p.Text)
 		if p.Variable != "" {
-			endText()
 			all = append(all, redirects.Piece{Variable: p.Variable})
 		}
 	}
-	endText()
 	return all
 }
 
@@ -282,32 +273,22 @@ func (e *Expression) Dollar(text string) (found Reference, err error) {
 	if text[0] != '$' {
 		return found, nil
 	}
-	name, length := "", 0
-	switch inBraces, isBraced := strings.CutPrefix(text, "${"); {
-	case isBraced:
-		name, _, _ = strings.Cut(inBraces, "}")
-		length = min(len("${"+name+"}"), len(text))
-	case len(text) > 1 && isDigit(text[1]):
-		name, length = text[1:2], 2
-		if n := int(text[1] - '0'); n >= len(e.Names) {
-			return Reference{Length: 2, Group: n}, nil // as of a group that captures nothing
-		}
-	default:
-		end := strings.IndexFunc(text[1:]+" ", func(c rune) bool {
-			return c != '_' && !isAlphanumeric(c)
-		})
-		name, length = text[1:1+end], 1+end
-	}
+	match := dollar.FindStringSubmatch(text)
+	name := match[1] + match[2] + match[3]
 	n, err := strconv.Atoi(name)
 	if err != nil {
 		n = slices.Index(e.Names, name)
 	}
-	if name == "" || n < 0 || n >= len(e.Names) {
+	isDigit := match[1] != "" // which may stand for a group that captures nothing
+	if !isDigit && (name == "" || n < 0 || n >= len(e.Names)) {
 		return found, errors.New("\"$\" in the destination stands for no group of the regular " +
 			"expression; write %24 for the character")
 	}
-	return Reference{Length: length, Group: n}, nil
+	return Reference{Length: len(match[0]), Group: n}, nil
 }
+
+// dollar is a "$" with a digit, a name, or what stands in braces.
+var dollar = regexp.MustCompile(`^\$(?:(\d)|\{([^}]*)\}?|(\w*))`)
 
 // Numbered finds $0 to $9, and nothing else.
 func (e *Expression) Numbered(text string) (found Reference, err error) {
@@ -332,7 +313,3 @@ func (e *Expression) Colon(text string) (found Reference, err error) {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isAlphanumeric(c rune) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
