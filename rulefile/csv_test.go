@@ -339,6 +339,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add("a\t/b\t\t\tunlisted\nkey\tx")
 	f.Add("key,,to\na,,/b,x,,y\n")
 	f.Add("/a,/b\n//c,/d\n/,/e\n/#,/f")
+	f.Add("0,0\r  ")
 	f.Add("a,\"/b\nc,/d,999\n\"#\",/e")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := read(rulefile.CSV, text)

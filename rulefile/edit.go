@@ -40,24 +40,30 @@ type Plan struct {
 	format Format
 	source string
 	spot   spot
-	others *ruleSum
+	others ruleSum
 }
 
 // spot is where in a file an edit goes.
 type spot interface {
-	// splices returns what changes in content. The error is as that of [Plan.Copy].
+	// check says why the file cannot have a rule, nil if it can.
+	check(rule resolver.Rule) error
+	// splices returns what changes in content: nothing, if there is no rule to remove.
 	splices(e *Edit, content io.ReadSeeker) ([]splice, error)
 }
 
 // Plan reads a file of rules, once, for all that the edit has to know of it. The error is of type
 // [Errors] where the file does not parse, or that of content.
-func (e Edit) Plan(content io.Reader, format Format, source string) (*Plan, error) {
+func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, err error) {
+	p = &Plan{format: format, source: source, others: ruleSum{format: format, seed: maphash.MakeSeed()}}
 	if e.Same == nil && format == Redirects {
 		key := resolver.CanonicalKey(e.Key, false)
 		e.Same = func(other string) bool { return resolver.CanonicalKey(other, false) == key }
 	}
-	p := &Plan{edit: e, format: format, source: source, others: newRuleSum(format)}
-	var err error
+	if e.Rule != nil && format == Redirects {
+		rule := withStatus(*e.Rule, e.DefaultStatus)
+		e.Rule = &rule
+	}
+	p.edit = e
 	switch format {
 	case JSON:
 		p.spot, err = p.planJSON(content)
@@ -69,56 +75,6 @@ func (e Edit) Plan(content io.Reader, format Format, source string) (*Plan, erro
 		_, err = ParseFormat(string(format))
 	}
 	return p, err
-}
-
-// Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
-// indentation, comments, line ends. The error is of type [Errors] where the format cannot have the
-// rule; [ErrNoRule]; or that of content or w. What has been written then is worth nothing.
-func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
-	splices, err := p.spot.splices(&p.edit, content)
-	if err != nil {
-		return err
-	}
-	return copySpliced(w, content, splices)
-}
-
-// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change.
-// Where it has, the error is of type [Errors].
-func (p *Plan) Read(
-	copied io.Reader, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
-	now := p.others.like()
-	text := bufio.NewReader(copied)
-	if _, err := text.Peek(1); err == io.EOF {
-		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
-			"rule first, or remove the source"}}
-	}
-	warnings, err = p.edit.Reading.Read(text, p.format, p.source, func(rule resolver.Rule) {
-		now.add(rule)
-		add(rule)
-	})
-	if _, wrong := errors.AsType[Errors](err); wrong {
-		return nil, Errors{{Message: "the file would not be read as before, and is left alone; edit it " +
-			"by hand: " + err.Error()}}
-	}
-	if err == nil && now.sum != p.wanted() {
-		return nil, Errors{{Message: "other rules would change, too, and the file is left alone; edit " +
-			"it by hand"}}
-	}
-	return warnings, err
-}
-
-// wanted returns the sum of the rules that the copy has to hold.
-func (p *Plan) wanted() uint64 {
-	wanted := *p.others
-	if p.edit.Rule != nil {
-		rule := *p.edit.Rule
-		if p.format == Redirects {
-			rule = withStatus(rule, p.edit.DefaultStatus)
-		}
-		wanted.add(rule)
-	}
-	return wanted.sum
 }
 
 // take takes in a rule of the file, and reports whether it is the edit's.
@@ -136,11 +92,70 @@ func (e *Edit) isOf(key string) bool {
 	return key == e.Key
 }
 
-// refuse returns the error of a rule that the format cannot have, and why.
-func (e *Edit) refuse(why error) error {
-	var errs Errors
-	errs.leaveOut(*e.Rule, why)
-	return errs
+// Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
+// indentation, comments, line ends. The error is of type [Errors] where the format cannot have the
+// rule; [ErrNoRule]; or that of content or w. What has been written then is worth nothing.
+func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
+	if rule := p.edit.Rule; rule != nil {
+		if err := p.spot.check(*rule); err != nil {
+			var errs Errors
+			errs.leaveOut(*rule, err)
+			return errs
+		}
+	}
+	splices, err := p.spot.splices(&p.edit, content)
+	switch {
+	case err != nil:
+		return err
+	case len(splices) == 0:
+		return ErrNoRule
+	}
+	return copySpliced(w, content, splices)
+}
+
+// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change.
+// Where it has, the error is of type [Errors].
+func (p *Plan) Read(
+	copied io.Reader, add func(resolver.Rule),
+) (warnings []resolver.Warning, err error) {
+	text := bufio.NewReader(copied)
+	if _, err := text.Peek(1); err == io.EOF {
+		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +
+			"rule first, or remove the source"}}
+	}
+	now, wanted := p.others, p.others
+	now.sum = 0
+	if p.edit.Rule != nil {
+		wanted.add(*p.edit.Rule)
+	}
+	warnings, err = p.edit.Reading.Read(text, p.format, p.source, func(rule resolver.Rule) {
+		now.add(rule)
+		add(rule)
+	})
+	if _, wrong := errors.AsType[Errors](err); wrong {
+		return nil, Errors{{Message: "the file would not be read as before, and is left alone; edit it " +
+			"by hand: " + err.Error()}}
+	}
+	if err == nil && now != wanted {
+		return nil, Errors{{Message: "other rules would change, too, and the file is left alone; edit " +
+			"it by hand"}}
+	}
+	return warnings, err
+}
+
+// ruleSum is a sum over rules, whatever their order and places.
+type ruleSum struct {
+	format Format
+	seed   maphash.Seed
+	sum    uint64
+}
+
+func (s *ruleSum) add(rule resolver.Rule) {
+	rule.Position = resolver.Position{}
+	if s.format == Redirects {
+		rule = asRead(rule)
+	}
+	s.sum += maphash.Comparable(s.seed, rule)
 }
 
 // splice puts text in the place of what stands from one byte to another.
@@ -151,23 +166,23 @@ type splice struct {
 
 // copySpliced copies content with splices, which are in order and apart.
 func copySpliced(w io.Writer, content io.ReadSeeker, splices []splice) error {
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
+	_, err := content.Seek(0, io.SeekStart)
 	at := 0
 	for _, s := range splices {
-		if _, err := io.CopyN(w, content, int64(s.from-at)); err != nil {
-			return err
+		if err == nil {
+			_, err = io.CopyN(w, content, int64(s.from-at))
 		}
-		if _, err := io.WriteString(w, s.text); err != nil {
-			return err
+		if err == nil {
+			_, err = io.WriteString(w, s.text)
 		}
-		if _, err := content.Seek(int64(s.to), io.SeekStart); err != nil {
-			return err
+		if err == nil {
+			_, err = content.Seek(int64(s.to), io.SeekStart)
 		}
 		at = s.to
 	}
-	_, err := io.Copy(w, content)
+	if err == nil {
+		_, err = io.Copy(w, content)
+	}
 	return err
 }
 
@@ -179,26 +194,4 @@ func textBetween(content io.ReadSeeker, from, to int) (string, error) {
 	text := make([]byte, to-from)
 	_, err := io.ReadFull(content, text)
 	return string(text), err
-}
-
-// ruleSum is a sum over rules, whatever their order and places.
-type ruleSum struct {
-	format Format
-	seed   maphash.Seed
-	sum    uint64
-}
-
-func newRuleSum(format Format) *ruleSum {
-	return &ruleSum{format: format, seed: maphash.MakeSeed()}
-}
-
-// like returns a sum over no rules, which can be compared with s.
-func (s *ruleSum) like() *ruleSum { return &ruleSum{format: s.format, seed: s.seed} }
-
-func (s *ruleSum) add(rule resolver.Rule) {
-	rule.Position = resolver.Position{}
-	if s.format == Redirects {
-		rule = asRead(rule)
-	}
-	s.sum += maphash.Comparable(s.seed, rule)
 }

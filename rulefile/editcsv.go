@@ -15,15 +15,9 @@ type csvTable struct {
 	columns   []*property
 	separator rune
 	hasHeader bool
-	hasSlash  bool // in front of the key that is found, or of the last one
-	lineSpot
-}
-
-// lineSpot is where in a file of lines an edit goes.
-type lineSpot struct {
-	found      bool
-	start, end int // of the line with the key, if it is found
-	last       int // where the last line ends
+	hasSlash  bool     // in front of the key that is found, or of the last one
+	old       []splice // takes out the row with the key, if there is one
+	last      int      // where the last line ends
 }
 
 // planCSV reads the whole table.
@@ -34,12 +28,12 @@ func (p *Plan) planCSV(content io.Reader) (spot, error) {
 	first, err := c.Next()
 	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
 		is := p.take(rule)
-		if table.found {
+		if table.old != nil {
 			return
 		}
 		table.hasSlash = c.hasSlash
 		if is {
-			table.found, table.start, table.end = true, c.lines.start, c.lines.end
+			table.old = []splice{{from: c.lines.start, to: c.lines.end}}
 		}
 	})
 	table.columns, table.hasHeader, table.last = c.columns, c.hasHeader, c.lines.end
@@ -47,51 +41,48 @@ func (p *Plan) planCSV(content io.Reader) (spot, error) {
 	return table, err
 }
 
-// splices returns what an edit changes in the table.
-func (t *csvTable) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
-	if e.Rule == nil {
-		if !t.found {
-			return nil, ErrNoRule
+func (t *csvTable) check(rule resolver.Rule) error {
+	if err := checkInCSV(rule); err != nil {
+		return err
+	}
+	for _, column := range properties {
+		if column.get(&rule) == "" || slices.Contains(t.columns, column) {
+			continue
 		}
-		return []splice{{t.start, t.end, ""}}, nil
+		instead := "write a header in front of its first row, such as " + namesOf(properties)
+		if t.hasHeader {
+			instead = "add it to the header"
+		}
+		return errors.New("the table has no column " + column.name + "; " + instead)
 	}
-	if err := checkInCSV(*e.Rule); err != nil {
-		return nil, e.refuse(err)
-	}
-	row, err := t.row(*e.Rule)
-	if err != nil {
-		return nil, e.refuse(err)
-	}
-	return t.lineSplice(content, row)
+	return nil
 }
 
-// row returns the row of a rule without a line end, or says why there can be none.
-func (t *csvTable) row(rule resolver.Rule) (string, error) {
+func (t *csvTable) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
+	if e.Rule == nil {
+		return t.old, nil
+	}
+	at := t.last
+	if t.old != nil {
+		at = t.old[0].from
+	}
+	return spliceLines(content, t.last, at, t.row(*e.Rule)+"\n", t.old...)
+}
+
+// row returns the row of a rule without a line end.
+func (t *csvTable) row(rule resolver.Rule) string {
 	var fields []string
 	for _, column := range t.columns {
-		field := column.fieldOf(rule)
+		field := column.get(&rule)
 		if column == keyProperty && t.hasSlash {
 			field = "/" + field
 		}
 		fields = append(fields, field)
 	}
-	for _, column := range properties {
-		if column.fieldOf(rule) != "" && !slices.Contains(t.columns, column) {
-			return "", errors.New("the table has no column " + column.name + t.addTo())
-		}
-	}
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1]
 	}
-	return rowText(fields, t.separator), nil
-}
-
-// addTo says how a column is added to the table.
-func (t *csvTable) addTo() string {
-	if t.hasHeader {
-		return "; add it to the header"
-	}
-	return "; write a header in front of its first row, such as " + namesOf(properties)
+	return rowText(fields, t.separator)
 }
 
 // rowText returns the line of a row. A field is in quotation marks if it needs them under any
@@ -106,35 +97,26 @@ func rowText(row []string, separator rune) string {
 	return strings.Join(fields, string(separator))
 }
 
-// lineSplice puts a line in the place of the one that was found, or at the end.
-func (s *lineSpot) lineSplice(content io.ReadSeeker, line string) ([]splice, error) {
-	if !s.found {
-		s.start, s.end = s.last, s.last
+// spliceLines returns splices that put lines to a byte of a content whose last line ends at last, in
+// the place of old ones, which they take out.
+func spliceLines(
+	content io.ReadSeeker, last, at int, lines string, old ...splice,
+) ([]splice, error) {
+	before, err := textBetween(content, max(0, last-maxText-2), last)
+	lineEnd := "\n" // unless there is another one
+	if i := strings.LastIndexByte(before, '\n'); i > 0 && before[i-1] == '\r' {
+		lineEnd = "\r\n"
 	}
-	end, isEnded, err := lastLineEnd(content, s.last)
-	if err != nil {
-		return nil, err
+	isOldLast := slices.ContainsFunc(old, func(s splice) bool { return s.from == at && s.to == last })
+	switch hasEnd := strings.HasSuffix(before, "\n"); {
+	case !hasEnd && isOldLast:
+		lines = strings.TrimSuffix(lines, "\n")
+	case !hasEnd && at == last && last > 0:
+		lines = "\n" + lines
 	}
-	old, err := textBetween(content, s.start, s.end)
-	if err != nil {
-		return nil, err
-	}
-	if s.found {
-		return []splice{{s.start, s.end, line + old[len(withoutLineEnd([]byte(old))):]}}, nil
-	}
-	if s.last > 0 && !isEnded {
-		line = end + line
-	}
-	return []splice{{s.last, s.last, line + end}}, nil
-}
-
-// lastLineEnd returns the last line end in front of a byte, and whether it is right there. The
-// default is "\n".
-func lastLineEnd(content io.ReadSeeker, at int) (end string, isEnded bool, err error) {
-	text, err := textBetween(content, max(0, at-maxText-2), at)
-	i := strings.LastIndexByte(text, '\n')
-	if i > 0 && text[i-1] == '\r' {
-		return "\r\n", i == len(text)-1, err
-	}
-	return "\n", i >= 0 && i == len(text)-1, err
+	splices := append(old, splice{at, at, strings.ReplaceAll(lines, "\n", lineEnd)})
+	slices.SortStableFunc(splices, func(a, b splice) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	return splices, err
 }

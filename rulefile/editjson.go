@@ -18,13 +18,13 @@ type jsonPlace struct {
 
 // planJSON reads the whole object.
 func (p *Plan) planJSON(content io.Reader) (spot, error) {
-	j := newJSONReader(content, p.source, &ruleWords)
-	j.tokens.lends = true
 	place := new(jsonPlace)
+	j := jsonReader{tokens: newJSONScanner(content, p.source)}
+	j.tokens.lends = true
 	j.add = func(rule resolver.Rule) { place.pass(j.span, p.take(rule)) }
-	err := j.result(j.read())
+	j.read()
 	place.open, place.close = j.open, j.close
-	return place, err
+	return place, j.result()
 }
 
 // pass takes in the next member.
@@ -40,54 +40,43 @@ func (p *jsonPlace) pass(member memberSpan, isOfEdit bool) {
 	p.last = member
 }
 
-// splices returns what an edit changes in the object.
+func (p *jsonPlace) check(rule resolver.Rule) error { return checkWritable(rule) }
+
 func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
-	switch {
-	case e.Rule == nil && !p.found:
-		return nil, ErrNoRule
-	case e.Rule == nil:
-		return []splice{p.removal()}, nil
-	}
-	if err := checkWritable(*e.Rule); err != nil {
-		return nil, e.refuse(err)
+	if e.Rule == nil {
+		return p.removal(), nil
 	}
 	encoder := newJSONEncoder()
 	name := string(encoder.key(*e.Rule))
 	value := string(encoder.value(*e.Rule))
-	switch {
-	case p.found:
-		this := p.this
-		return []splice{{this.key, this.keyEnd, name}, {this.value, this.end, value}}, nil
-	case p.last == memberSpan{}:
+	like := p.last
+	if p.found {
+		like = p.this
+	} else if like == (memberSpan{}) {
 		return []splice{{p.open + 1, p.close, "\n\t" + name + ": " + value + "\n"}}, nil
 	}
-	return p.addition(content, name, value)
-}
-
-// removal takes a member out, with the comma that it does not need any more.
-func (p *jsonPlace) removal() splice {
-	switch none := (memberSpan{}); {
-	case p.after != none:
-		return splice{p.this.key, p.after.key, ""}
-	case p.before != none:
-		return splice{p.before.end, p.this.end, ""}
+	colon, err := textBetween(content, like.keyEnd, like.value)
+	if p.found || err != nil {
+		return []splice{{like.key, like.end, name + colon + value}}, err
 	}
-	return splice{p.open + 1, p.close, ""}
-}
-
-// addition puts a member behind the last one, with the same space around it.
-func (p *jsonPlace) addition(content io.ReadSeeker, name, value string) ([]splice, error) {
+	// behind the last member, with the same space around it
 	from, comma := p.open+1, ","
 	if p.before != (memberSpan{}) {
 		from, comma = p.before.end, "" // it stands there
 	}
-	gap, err := textBetween(content, from, p.last.key)
-	if err != nil {
-		return nil, err
+	gap, err := textBetween(content, from, like.key)
+	return []splice{{like.end, like.end, comma + gap + name + colon + value}}, err
+}
+
+// removal takes the member out, with the comma that it does not need any more.
+func (p *jsonPlace) removal() []splice {
+	switch none := (memberSpan{}); {
+	case !p.found:
+		return nil
+	case p.after != none:
+		return []splice{{p.this.key, p.after.key, ""}}
+	case p.before != none:
+		return []splice{{p.before.end, p.this.end, ""}}
 	}
-	colon, err := textBetween(content, p.last.keyEnd, p.last.value)
-	if err != nil {
-		return nil, err
-	}
-	return []splice{{p.last.end, p.last.end, comma + gap + name + colon + value}}, nil
+	return []splice{{p.open + 1, p.close, ""}}
 }

@@ -1,10 +1,7 @@
 package rulefile
 
 import (
-	"cmp"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -37,38 +34,29 @@ func (p *Plan) planRedirects(content io.Reader) (spot, error) {
 	return l, err
 }
 
+func (l *redirectLines) check(rule resolver.Rule) error {
+	_, err := redirectsOf(rule)
+	return err
+}
+
 // splices returns what an edit changes in the file. Of the lines that match a path the first wins
 // there, so the new ones go behind all those for paths below theirs, and in front of those that
 // take theirs whole; in the old ones' place, if that is there.
-func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
-	var splices []splice
-	old := -1
+func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) (old []splice, err error) {
 	for _, line := range l.all {
 		if e.isOf(line.rule.Key) {
-			splices = append(splices, splice{from: line.start, to: line.end})
-			old = line.start
+			old = append(old, splice{from: line.start, to: line.end})
 		}
 	}
 	if e.Rule == nil {
-		if splices == nil {
-			return nil, ErrNoRule
-		}
-		return splices, nil
+		return old, nil
 	}
-	rule := withStatus(*e.Rule, e.DefaultStatus)
-	lines, err := redirectsOf(rule)
+	lines, err := redirectsOf(*e.Rule)
 	if err != nil {
-		return nil, e.refuse(err)
+		return nil, err
 	}
-	return l.insert(content, splices, old, rule, lines.text)
-}
-
-// insert adds the lines of a rule to splices. These remove the old ones, the last of them at old.
-func (l *redirectLines) insert(
-	content io.ReadSeeker, splices []splice, old int, rule resolver.Rule, text string,
-) ([]splice, error) {
 	earliest, latest := 0, l.last
-	key := patternOf(rule)
+	key := patternOf(*e.Rule)
 	for _, line := range l.all {
 		other := patternOf(line.rule)
 		if _, both := key.Overlap(other); !both {
@@ -82,20 +70,8 @@ func (l *redirectLines) insert(
 		}
 	}
 	at := latest
-	if old >= earliest && old <= latest && old >= 0 {
-		at = old
+	if n := len(old); n > 0 && old[n-1].from >= earliest && old[n-1].from <= latest {
+		at = old[n-1].from
 	}
-	end, isEnded, err := lastLineEnd(content, l.last)
-	if err != nil {
-		return nil, err
-	}
-	if at == l.last && l.last > 0 && !isEnded {
-		text = "\n" + text
-	}
-	text = strings.ReplaceAll(text, "\n", end)
-	splices = append(splices, splice{at, at, text})
-	slices.SortStableFunc(splices, func(a, b splice) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
-	return splices, nil
+	return spliceLines(content, l.last, at, lines.text, old...)
 }

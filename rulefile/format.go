@@ -96,8 +96,3 @@ func checkWritable(rule resolver.Rule) error {
 	}
 	return nil
 }
-
-// leaveOut takes down that a rule was not written, and why.
-func (e *Errors) leaveOut(rule resolver.Rule, why error) {
-	e.add(rule.Position, "key %q: %s", rule.Key, why)
-}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -63,21 +64,6 @@ func (s *jsonScanner) position() resolver.Position {
 	return resolver.Position{Source: s.source, Line: s.line, Column: s.offset - s.lineStart + 1}
 }
 
-// window returns what comes next of the input, as much as is there without waiting for more, and
-// one byte at least. The error is io.EOF at the end of the input, or the reader's own.
-func (s *jsonScanner) window() ([]byte, error) {
-	if _, err := s.r.Peek(1); err != nil {
-		return nil, err
-	}
-	return s.r.Peek(s.r.Buffered())
-}
-
-// pass goes on behind bytes of the window.
-func (s *jsonScanner) pass(n int) {
-	s.r.Discard(n) //nolint:errcheck // they have been seen
-	s.offset += n
-}
-
 // token reads a token. The error is io.EOF where there is none, an [*Error] for what is no
 // token, or the reader's own.
 func (s *jsonScanner) token() (token jsonToken, err error) {
@@ -90,7 +76,8 @@ func (s *jsonScanner) token() (token jsonToken, err error) {
 	case token.kind == jsonString:
 		err = s.readString(&token)
 	case strings.IndexByte(jsonPunctuation, first) >= 0:
-		s.pass(1)
+		s.r.Discard(1) //nolint:errcheck // it has been seen
+		s.offset++
 	default:
 		err = s.readWord(&token)
 	}
@@ -102,64 +89,45 @@ func (s *jsonScanner) token() (token jsonToken, err error) {
 // between tokens.
 func (s *jsonScanner) skipSpace() (first byte, err error) {
 	for {
-		window, err := s.window()
-		if err != nil {
+		c, err := s.r.ReadByte()
+		switch {
+		case err != nil:
 			return 0, err
+		case c == '\n':
+			s.line++
+			s.lineStart = s.offset + 1
+		case c != ' ' && c != '\t' && c != '\r':
+			return c, s.r.UnreadByte()
 		}
-		for i, c := range window {
-			switch c {
-			case '\n':
-				s.line++
-				s.lineStart = s.offset + i + 1
-			case ' ', '\t', '\r':
-			default:
-				s.pass(i)
-				return c, nil
-			}
-		}
-		s.pass(len(window))
+		s.offset++
 	}
-}
-
-// readRaw reads a string or a word as it is written. cut tells how much of a window belongs to it,
-// and whether it ends there. The error is io.EOF where the input ends.
-func (s *jsonScanner) readRaw(
-	at resolver.Position, what string, cut func(window []byte) (n int, isEnd bool),
-) error {
-	for s.raw = s.raw[:0]; len(s.raw) <= maxText; {
-		window, err := s.window()
-		if err != nil {
-			return err
-		}
-		n, isEnd := cut(window)
-		s.raw = append(s.raw, window[:n]...)
-		if s.pass(n); isEnd {
-			return nil
-		}
-	}
-	return notJSON(at, what+" is longer than a mebibyte")
 }
 
 // readString reads a string.
 func (s *jsonScanner) readString(token *jsonToken) error {
-	isEscaped := false
-	err := s.readRaw(token.at, "the string", func(window []byte) (n int, isEnd bool) {
-		for i, c := range window {
-			isMark := c == '"' && !isEscaped && len(s.raw)+i > 0
-			isEscaped = c == '\\' && !isEscaped
-			if isMark || c < ' ' {
-				return i + 1, true
-			}
+	s.raw = s.raw[:0]
+	var err error
+	for isEnd := false; !isEnd && len(s.raw) <= maxText; {
+		var part []byte
+		part, err = s.r.ReadSlice('"') // nothing of a long text, where there is no room
+		s.raw = append(s.raw, part...)
+		if err != nil && err != bufio.ErrBufferFull {
+			break
 		}
-		return len(window), false
-	})
+		inside := bytes.TrimSuffix(s.raw, []byte{'"'})
+		escapes := len(inside) - len(bytes.TrimRight(inside, `\`))
+		isEnd = err == nil && len(s.raw) > 1 && escapes%2 == 0
+	}
+	s.offset += len(s.raw)
 	n := len(s.raw) - 1
 	switch {
-	case err != nil:
-		return orTooEarly(err, token.at)
-	case s.raw[n] < ' ':
+	case slices.ContainsFunc(s.raw, func(c byte) bool { return c < ' ' }):
 		return notJSON(token.at, "the string does not end on its line, or holds a "+
 			"control character; escape it, such as a tab as \\t")
+	case len(s.raw) > maxText:
+		return notJSON(token.at, "the string is longer than a mebibyte")
+	case err != nil:
+		return orTooEarly(err, token.at)
 	}
 	token.broken = !utf8.Valid(s.raw)
 	if bytes.IndexByte(s.raw, '\\') < 0 {
@@ -183,17 +151,23 @@ func hasHalfCharacter(text string, raw []byte) bool {
 
 // readWord reads what is neither string nor punctuation.
 func (s *jsonScanner) readWord(token *jsonToken) error {
-	err := s.readRaw(token.at, "what begins here", func(window []byte) (n int, isEnd bool) {
-		if n = bytes.IndexAny(window, jsonSpace+jsonPunctuation+`"`); n < 0 {
-			return len(window), false
+	for s.raw = s.raw[:0]; len(s.raw) <= maxText; s.offset++ {
+		c, err := s.r.ReadByte()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return err
 		}
-		return n, true
-	})
-	if err != nil && err != io.EOF {
-		return err
+		if strings.IndexByte(jsonSpace+jsonPunctuation+`"`, c) >= 0 {
+			s.r.UnreadByte() //nolint:errcheck // it has just been read
+			break
+		}
+		s.raw = append(s.raw, c)
 	}
 	token.kind, token.text = jsonWord, string(s.raw)
 	switch {
+	case len(s.raw) > maxText:
+		return notJSON(token.at, "what begins here is longer than a mebibyte")
 	case json.Valid(s.raw):
 		return nil
 	case s.raw[0] == '/':

@@ -3,6 +3,7 @@ package rulefile
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"strings"
 
@@ -12,17 +13,31 @@ import (
 // lineReader reads the lines of a text that say something. It passes over blank ones and comments,
 // which begin with "#".
 type lineReader struct {
-	r      *bufio.Reader
+	lines  *bufio.Scanner
 	source string
 	number int // of the line that was read last, from 1
 	// The line that was read last, with its end, is the input from start to end.
 	start, end int
-	long       []byte // memory for a line that r has no room for
 }
 
 func newLineReader(r io.Reader, source string) *lineReader {
 	text, mark := withoutByteOrderMark(r)
-	return &lineReader{r: text, source: source, end: mark}
+	l := &lineReader{lines: bufio.NewScanner(text), source: source, end: mark}
+	l.lines.Buffer(make([]byte, 0, text.Size()), maxText+1)
+	l.lines.Split(splitLines)
+	return l
+}
+
+// splitLines is [bufio.ScanLines] that keeps the ends of lines.
+func splitLines(text []byte, isAll bool) (n int, line []byte, err error) {
+	n = bytes.IndexByte(text, '\n') + 1
+	if n == 0 && isAll {
+		n = len(text)
+	}
+	if n == 0 {
+		return 0, nil, nil
+	}
+	return n, text[:n], nil
 }
 
 // position returns a column of the line that was read last.
@@ -34,23 +49,24 @@ func (l *lineReader) position(column int) resolver.Position {
 // The error is io.EOF behind the last line, an [*Error] for a line that is too long or has another
 // in it, or the reader's own.
 func (l *lineReader) next() ([]byte, error) {
-	for {
-		line, err := l.read()
+	for l.lines.Scan() {
+		line := l.lines.Bytes()
 		l.start, l.end = l.end, l.end+len(line)
-		if len(line) == 0 && err != nil || err != nil && err != io.EOF {
-			return nil, err
-		}
 		l.number++
-		if len(line) > maxText {
-			return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
-		}
-		if at := bytes.IndexByte(line, '\r'); at >= 0 && len(bytes.TrimSpace(line[at:])) > 0 {
-			return nil, &Error{l.position(at + 1), LoneReturn}
+		line, behind, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if len(bytes.TrimSpace(behind)) > 0 {
+			return nil, &Error{l.position(len(line) + 1), LoneReturn}
 		}
 		if saysSomething(line) {
-			return withoutLineEnd(line), nil
+			return line, nil
 		}
 	}
+	err := cmp.Or(l.lines.Err(), io.EOF)
+	if err == bufio.ErrTooLong {
+		l.number++
+		return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
+	}
+	return nil, err
 }
 
 // LoneReturn is what is wrong with a line in which another one begins behind a carriage return.
@@ -73,26 +89,3 @@ const lineSpace = " \t\r\v\f"
 // maxText is how long a line, or a string of JSON, is at most. Keys and destinations end long
 // before.
 const maxText = 1 << 20
-
-// read reads a line, with its end, or as much of it as makes it too long. At the end of the input,
-// the error is io.EOF also where there is a line.
-func (l *lineReader) read() ([]byte, error) {
-	line, err := l.r.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return line, err
-	}
-	l.long = append(l.long[:0], line...)
-	for err == bufio.ErrBufferFull {
-		if len(l.long) > maxText {
-			return l.long, nil
-		}
-		line, err = l.r.ReadSlice('\n')
-		l.long = append(l.long, line...)
-	}
-	return l.long, err
-}
-
-func withoutLineEnd(line []byte) []byte {
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	return bytes.TrimSuffix(line, []byte("\r"))
-}

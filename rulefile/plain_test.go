@@ -20,9 +20,10 @@ type member struct {
 
 // membersOf reads an object of rules.
 func membersOf(r io.Reader) (members []member, err error) {
-	j := newJSONReader(r, "links", &ruleWords)
+	j := jsonReader{tokens: newJSONScanner(r, "links")}
 	j.add = func(rule resolver.Rule) { members = append(members, member{rule, j.span}) }
-	return members, j.result(j.readAll())
+	j.readAll()
+	return members, j.result()
 }
 
 // Where the scanner gets one byte at a time, it never has a whole member in its window.

@@ -1,11 +1,8 @@
 package rulefile
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -31,11 +28,7 @@ type Errors []*Error
 
 // Error returns one line for each error.
 func (e Errors) Error() string {
-	lines := make([]string, len(e))
-	for i, err := range e {
-		lines[i] = err.Error()
-	}
-	return strings.Join(lines, "\n")
+	return errors.Join(e.Unwrap()...).Error()
 }
 
 // Unwrap returns the errors, for errors.Is and errors.As.
@@ -47,21 +40,22 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// maxErrors is how many errors a reader lists before it gives up. A file of a million bad lines is
-// not one of rules, and its errors are not to take more memory than rules do.
-const maxErrors = 10_000
-
-// tooMany returns an error that ends the reading at a place if there are too many errors.
-func (e Errors) tooMany(at resolver.Position) error {
-	if len(e) < maxErrors {
-		return nil
-	}
-	return &Error{at, fmt.Sprintf("this is error number %d, and reading ends here", len(e))}
-}
-
 // add takes down an error.
 func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
+}
+
+// leaveOut takes down that a rule was not written, and why.
+func (e *Errors) leaveOut(rule resolver.Rule, why error) {
+	e.add(rule.Position, "key %q: %s", rule.Key, why)
+}
+
+// orNil returns the errors as one error, which is nil where there are none.
+func (e Errors) orNil() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
 }
 
 func quote(text string) string { return printable.Quote(text) }
@@ -72,32 +66,4 @@ func behind(advice string) string {
 		return ""
 	}
 	return "; " + advice
-}
-
-// inOrder compares where two errors of one file stand.
-func inOrder(a, b *Error) int { return comparePlaces(a.Position, b.Position) }
-
-// comparePlaces compares two places of one file.
-func comparePlaces(a, b resolver.Position) int {
-	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-}
-
-// withEnd returns the errors and one that ended the reading, as one error. There io.EOF is none,
-// and an [*Error] is one of them. Any other is the reader's own, and stands alone.
-func (e Errors) withEnd(end error) error {
-	if last, ok := errors.AsType[*Error](end); ok {
-		return append(e, last)
-	}
-	if end != io.EOF {
-		return end
-	}
-	return e.orNil()
-}
-
-// orNil returns the errors as one error, which is nil where there are none.
-func (e Errors) orNil() error {
-	if len(e) == 0 {
-		return nil
-	}
-	return e
 }

@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -13,97 +12,99 @@ import (
 // property is something that a file says of a rule: a column of a table, and a member of an object
 // of JSON.
 type property struct {
-	name string
+	name   string // of a column
+	member string // of an object
 	// others are more names that a column can have.
 	others []string
 	// usual are names that columns of redirects have elsewhere, without blanks and dashes.
 	usual []string
-	// words says what the property can be, "" for any text.
-	words string
+	// words says what a column can hold, "" for any text, and takes what a member can be, which
+	// stands there as a token of this kind.
+	words, takes string
+	kind         jsonKind
 	// set puts a text into a rule, and reports whether the property can be that. nil: it is passed
 	// over.
 	set func(rule *resolver.Rule, text string) (ok bool)
 	// get returns what is written of a rule, "" where nothing is.
-	get func(rule resolver.Rule) string
+	get func(rule *resolver.Rule) string
 }
 
 var (
-	keyProperty = &property{
+	keyProperty = textProperty(property{
 		name: "key", others: []string{"from", "source", "short", "slug"},
 		usual: []string{"path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath",
 			"sourceurl", "frompath", "fromurl", "redirectfrom"},
-		set: func(rule *resolver.Rule, text string) bool { rule.Key = text; return true },
-		get: func(rule resolver.Rule) string { return rule.Key },
-	}
-	destinationProperty = &property{
-		name: "destination", others: []string{"to", "target", "url"},
+	}, func(rule *resolver.Rule) *string { return &rule.Key })
+
+	destinationProperty = textProperty(property{
+		name: "destination", member: "to", others: []string{"to", "target", "url"},
 		usual: []string{"new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath",
 			"destinationurl", "topath", "tourl", "redirectto", "redirecturl"},
-		set: func(rule *resolver.Rule, text string) bool { rule.Value = text; return true },
-		get: func(rule resolver.Rule) string { return rule.Value },
-	}
+	}, func(rule *resolver.Rule) *string { return &rule.Value })
+
 	statusProperty = &property{
-		name: "status", others: []string{"code"}, words: statusCodes,
+		name: "status", member: "status", others: []string{"code"},
+		words: statusCodes, takes: statusCodes, kind: jsonWord,
 		usual: []string{"statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode",
 			"redirectstatus", "responsecode"},
 		set: func(rule *resolver.Rule, text string) (ok bool) {
 			rule.Status, ok = statusCode(text)
 			return ok
 		},
-		get: func(rule resolver.Rule) string {
+		get: func(rule *resolver.Rule) string {
 			if rule.Status == 0 {
 				return ""
 			}
 			return strconv.Itoa(rule.Status)
 		},
 	}
+
 	exactProperty = truthProperty("exact", func(rule *resolver.Rule) *bool { return &rule.Exact })
 
 	unlistedProperty = truthProperty("unlisted",
 		func(rule *resolver.Rule) *bool { return &rule.Unlisted })
 
 	queryProperty = &property{
-		name: "query", words: QueryModes,
+		name: "query", member: "query",
+		words: QueryModes + ", or nothing", takes: QueryModes, kind: jsonString,
 		set: func(rule *resolver.Rule, text string) (ok bool) {
 			rule.Query, ok = ParseQueryMode(text)
 			return ok
 		},
-		get: func(rule resolver.Rule) string { return rule.Query.String() },
+		get: func(rule *resolver.Rule) string { return rule.Query.String() },
 	}
-	noteProperty = &property{
-		name: "note",
-		set:  func(rule *resolver.Rule, text string) bool { rule.Note = text; return true },
-		get:  func(rule resolver.Rule) string { return rule.Note },
-	}
+
+	noteProperty = textProperty(property{name: "note", member: "note"},
+		func(rule *resolver.Rule) *string { return &rule.Note })
 )
+
+// textProperty completes a property that can be any text.
+func textProperty(p property, of func(rule *resolver.Rule) *string) *property {
+	p.takes, p.kind = "a string", jsonString
+	p.set = func(rule *resolver.Rule, text string) bool { *of(rule) = text; return true }
+	p.get = func(rule *resolver.Rule) string { return *of(rule) }
+	return &p
+}
+
+const trueOrFalse = "true or false"
 
 // truthProperty returns a property that is written as its name, or not at all.
 func truthProperty(name string, of func(rule *resolver.Rule) *bool) *property {
 	return &property{
-		name: name, words: "the word " + name,
+		name: name, member: name,
+		words: "the word " + name + ", or nothing", takes: trueOrFalse, kind: jsonWord,
 		set: func(rule *resolver.Rule, text string) bool {
 			*of(rule) = text == name
 			return text == name || text == ""
 		},
-		get: func(rule resolver.Rule) string {
-			if *of(&rule) {
+		get: func(rule *resolver.Rule) string {
+			if *of(rule) {
 				return name
 			}
 			return ""
 		},
 	}
 }
-
-var (
-	// noProperty is what a column without a name has.
-	noProperty = &property{
-		name: "nothing", set: func(*resolver.Rule, string) bool { return false }, words: "nothing",
-	}
-	// unknownProperty is passed over: requests, which coverage writes.
-	unknownProperty = &property{name: "requests"}
-	// strayProperty has a name that makes a header an error.
-	strayProperty = &property{name: "nothing"}
-)
 
 // properties are all, in the order in which columns are written.
 var properties = []*property{
@@ -113,6 +114,21 @@ var properties = []*property{
 
 // fewColumns is how many of them stand where no header says which, in their order.
 const fewColumns = 5
+
+// Columns that are none of them, and of which nothing is written.
+var (
+	// noProperty is what a column without a name has.
+	noProperty = &property{
+		name: "nothing", words: "nothing", get: nothing,
+		set: func(*resolver.Rule, string) bool { return false },
+	}
+	// unknownProperty is passed over: requests, which coverage writes.
+	unknownProperty = &property{name: "requests", get: nothing}
+	// strayProperty has a name that makes a header an error.
+	strayProperty = &property{name: "nothing", get: nothing}
+)
+
+func nothing(*resolver.Rule) string { return "" }
 
 // propertyNamed returns what a column is that a header calls so, in letters of either case.
 func propertyNamed(name string) *property {
@@ -159,85 +175,55 @@ func UsualColumnName(name string) (own string, isType bool) {
 	return "", false
 }
 
-// setField puts the field of a row into a rule, or says what is wrong with it.
-func (p *property) setField(rule *resolver.Rule, field string) error {
-	switch {
-	case p.set == nil:
-		return nil
-	case p == keyProperty:
-		rule.Key = field
-		return checkKeyField(field)
-	case p.words == "":
-		p.set(rule, field)
-		return checkText(field)
-	case field == "" || p.set(rule, field):
-		return nil
-	}
-	message := "this column holds " + p.words
-	switch p {
-	case statusProperty:
-		return errors.New(message + ", not " + quote(field) + InsteadOfStatus(field))
-	case noProperty:
-		return errors.New(message + ", not " + quote(field))
-	}
-	return errors.New(message + ", or nothing, not " + quote(field))
-}
-
-// member returns what the property is called in an object of JSON.
-func (p *property) member() string {
-	if p == destinationProperty {
-		return "to"
-	}
-	return p.name
-}
-
-// memberNamed returns the property that a member of an object is, or nil.
+// memberNamed returns the property that a member of an object is, or that is often called so, as
+// columns of tables are, or nil.
 func memberNamed(name string) *property {
 	for _, p := range properties[1:] {
-		if p.member() == name {
+		if p.member == name {
 			return p
 		}
 	}
-	return nil
-}
-
-// memberMeant returns the property that many call so, as columns of tables are called, or nil.
-func memberMeant(name string) *property {
 	if own, _ := UsualColumnName(name); own != "" {
 		name = own
 	}
-	if p := propertyNamed(name); slices.Contains(properties[1:], p) {
+	if p := propertyNamed(name); p.member != "" {
 		return p
 	}
 	return nil
 }
 
-// setMember puts the value of a member into a rule. It tells what the member takes.
-func (p *property) setMember(rule *resolver.Rule, value jsonToken) (want string, ok bool) {
-	kind, text := jsonString, value.text
-	switch p {
-	case statusProperty:
-		kind = jsonWord
-	case exactProperty, unlistedProperty:
-		switch {
-		case value.kind != jsonWord:
-		case text == "true":
-			return "", p.set(rule, p.name)
-		case text == "false":
-			return "", p.set(rule, "")
+// setField puts the field of a row into a rule, or says what is wrong with it.
+func (p *property) setField(rule *resolver.Rule, field string) error {
+	isText := p.words == ""
+	switch {
+	case p.set == nil || field == "" && !isText:
+		return nil
+	case !p.set(rule, field):
+		instead := ""
+		if p == statusProperty {
+			instead = InsteadOfStatus(field)
 		}
-		return "true or false", false
+		return errors.New("this column holds " + p.words + ", not " + quote(field) + instead)
+	case p == keyProperty:
+		return checkKeyField(field)
+	case isText:
+		return checkText(field)
 	}
-	ok = p.set(rule, text) && value.kind == kind
-	return cmp.Or(p.words, "a string"), ok
+	return nil
 }
 
-// fieldOf returns what the property's column holds of a rule.
-func (p *property) fieldOf(rule resolver.Rule) string {
-	if p.get == nil {
-		return ""
+// setMember puts the value of a member into a rule, and reports whether the member takes it.
+func (p *property) setMember(rule *resolver.Rule, value jsonToken) (ok bool) {
+	text := value.text
+	switch isTruth := p.takes == trueOrFalse; {
+	case isTruth && text == "true":
+		text = p.name
+	case isTruth && text == "false":
+		text = ""
+	case isTruth:
+		return false
 	}
-	return p.get(rule)
+	return p.set(rule, text) && value.kind == p.kind
 }
 
 // checkKeyField refuses a key that cannot be written as one.

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -35,41 +36,31 @@ type Renaming struct {
 // ReadRows reads the rules of a table whose first row has been read, or the error instead that
 // [Rows.Next] has returned. Warnings and error are those of [Reading.Read].
 func (o Reading) ReadRows(
-	rows *Rows, first []string, inFirst error, add func(resolver.Rule),
+	c *Rows, row []string, err error, add func(resolver.Rule),
 ) ([]resolver.Warning, error) {
-	rows.isExact = o.isExact()
-	err := rows.readRules(first, inFirst, o.withDefaults(add))
-	return rows.warnings.all(), err
-}
-
-// readRules reads a table whose first row has been read, or an error instead.
-func (c *Rows) readRules(row []string, err error, add func(resolver.Rule)) error {
+	c.isExact, add = o.isExact(), o.withDefaults(add)
 	if err == nil && c.IsHeader(row) {
 		if err = c.readHeader(row); err == nil {
 			row, err = c.Next()
 		}
 	}
-	for err == nil {
-		errsBefore := len(c.errs)
-		if err = c.readRule(row); err != nil {
-			break
-		}
-		if len(c.errs) == errsBefore {
+	for ; err == nil; row, err = c.Next() {
+		errsBefore := len(c.reports.errs)
+		c.readRule(row)
+		if len(c.reports.errs) == errsBefore && c.reports.end == nil {
 			add(c.rule)
 		}
-		row, err = c.Next()
 	}
-	return c.errs.withEnd(err)
+	return c.reports.Result(err)
 }
 
 // Rows reads the rows of a table. The library gets one line at a time, so that a
 // quotation mark without its partner spoils its own row alone, and only lines with such marks, for
 // which it takes its time.
 type Rows struct {
-	lines   *lineReader
-	line    bytes.Reader
-	quoted  *csv.Reader
-	started bool // the separator is known
+	lines  *lineReader
+	line   bytes.Reader
+	quoted *csv.Reader
 	// The fields of the last row, and where in its line each begins.
 	row     []string
 	starts  []int
@@ -82,16 +73,14 @@ type Rows struct {
 	rule      resolver.Rule // the last one, here so that a row allocates nothing
 	// Renaming is for a table that may be none of ours.
 	Renaming Renaming
-	warnings warnings
-	errs     Errors
+	reports  Reports
 }
 
 // NewRows returns a reader of the rows of a table.
 func NewRows(r io.Reader, source string) *Rows {
 	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns]}
 	c.quoted = csv.NewReader(&c.line)
-	c.quoted.FieldsPerRecord = -1
-	c.quoted.ReuseRecord = true
+	c.quoted.Comma, c.quoted.FieldsPerRecord, c.quoted.ReuseRecord = 0, -1, true
 	return c
 }
 
@@ -100,15 +89,11 @@ func NewRows(r io.Reader, source string) *Rows {
 func (c *Rows) Next() ([]string, error) {
 	for {
 		line, err := c.lines.next()
-		if err != nil {
+		if err = cmp.Or(c.reports.end, err); err != nil {
 			return nil, err
 		}
-		if err := c.errs.tooMany(c.lines.position(1)); err != nil {
-			return nil, err
-		}
-		if !c.started {
+		if c.quoted.Comma == 0 {
 			c.quoted.Comma = separatorOf(line)
-			c.started = true
 		}
 		if err := c.split(line); err != nil {
 			c.reportSyntax(err)
@@ -122,7 +107,7 @@ func (c *Rows) Next() ([]string, error) {
 func (c *Rows) HasHeader() bool { return c.hasHeader }
 
 // Errors returns what is wrong with rows that could not be split into fields.
-func (c *Rows) Errors() Errors { return c.errs }
+func (c *Rows) Errors() Errors { return c.reports.errs }
 
 // split splits a line into the fields of its row.
 func (c *Rows) split(line []byte) (err error) {
@@ -186,7 +171,7 @@ func (c *Rows) reportSyntax(err error) {
 		message = "a quotation mark stands inside a field; put the whole field into quotation " +
 			`marks, and write "" for the one inside`
 	}
-	c.errs.add(c.lines.position(column), "%s", message)
+	c.reports.wrong(c.lines.position(column), "%s", message)
 }
 
 // isBlank reports whether a row has empty fields only, as spreadsheets write it.
@@ -194,59 +179,47 @@ func isBlank(row []string) bool {
 	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
 }
 
-// readRule makes a rule of a row, or reports what is wrong with it. The error ends the reading.
-func (c *Rows) readRule(row []string) error {
+// readRule makes a rule of a row, or reports what is wrong with it.
+func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
-		return nil
+		return
 	}
 	c.rule = resolver.Rule{Exact: c.isExact}
 	for i, field := range row[:min(len(row), len(c.columns))] {
-		if err := c.errs.tooMany(c.At(i)); err != nil {
-			return err
-		}
 		if err := c.readField(i, field); err != nil {
-			c.errs.add(c.At(i), "%s", err)
+			c.reports.wrong(c.At(i), "%s", err)
 		}
 	}
 	c.checkRest(row)
 	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
-			c.errs.add(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
-				needed.name, namesOf(c.columns), separatorName(c.quoted.Comma))
+			c.reports.wrong(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
+				needed.name, namesOf(c.columns), separatorNames[c.quoted.Comma])
 		}
 	}
-	return nil
 }
 
 // isExchanged reports whether key and destination of a row have exchanged their places, and if so
 // adds the error that says it. A key that is a URL may be meant where the destination is a path.
 func (c *Rows) isExchanged(row []string) bool {
-	key := slices.Index(c.columns, keyProperty)
-	if key >= len(row) || !isURL(row[key]) {
+	key, to := slices.Index(c.columns, keyProperty), slices.Index(c.columns, destinationProperty)
+	if max(key, to) >= len(row) || strings.HasPrefix(row[to], "/") {
 		return false
 	}
-	destination := slices.Index(c.columns, destinationProperty)
-	if destination >= len(row) || strings.HasPrefix(row[destination], "/") {
-		return false
-	}
-	_, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[destination]})
-	if !is {
+	if _, is := resolver.Exchanged(resolver.Rule{Key: row[key], Value: row[to]}); !is {
 		return false
 	}
 	swapped := func(row []string) string {
 		row = slices.Clone(row)
-		row[key], row[destination] = row[destination], row[key]
+		row[key], row[to] = row[to], row[key]
 		return rowText(row, c.quoted.Comma)
 	}
 	instead := swapped(row)
 	if !c.hasHeader {
-		var names []string
-		for _, column := range c.columns[:min(len(row), len(c.columns))] {
-			names = append(names, column.name)
-		}
+		names := strings.Split(namesOf(c.columns[:min(len(row), len(c.columns))]), ", ")
 		instead += "; or put a header in front: " + swapped(names)
 	}
-	c.errs.add(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	c.reports.wrong(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
@@ -260,20 +233,13 @@ func (c *Rows) readField(i int, field string) (err error) {
 	}
 	if column == keyProperty {
 		c.rule.Position = c.At(i)
-		field = c.withoutSlash(i, field)
+		if field, c.hasSlash = cutSlash(field); c.hasSlash && c.reports.warnings == nil {
+			c.reports.warn(WarnLeadingSlash, c.At(i), strings.Clone(field),
+				"the table has keys that begin with \"/\", which is cut off, here and in each other row: "+
+					"a key is a path without it")
+		}
 	}
 	return column.setField(&c.rule, field)
-}
-
-// withoutSlash returns the key that a field is, and warns of the first slash that is cut off.
-func (c *Rows) withoutSlash(i int, field string) (key string) {
-	key, c.hasSlash = cutSlash(field)
-	if c.hasSlash && c.warnings.n == 0 {
-		c.warnings.add(WarnLeadingSlash, c.At(i), strings.Clone(key),
-			"the table has keys that begin with "+
-				"\"/\", which is cut off, here and in each other row: a key is a path without it")
-	}
-	return key
 }
 
 // cutSlash cuts off the slash that tables of paths have in front of keys.
@@ -294,23 +260,14 @@ func (c *Rows) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.errs.add(c.At(i), "%s has %d columns (%s), and %s stands in column %d; "+
-			"remove it, or put a field that holds %s into quotation marks",
-			of, len(c.columns), namesOf(c.columns),
-			quote(row[i]), i+1, separatorName(c.quoted.Comma))
+		c.reports.wrong(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or put a "+
+			"field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
+			quote(row[i]), i+1, separatorNames[c.quoted.Comma])
 		return
 	}
 }
 
-func separatorName(separator rune) string {
-	switch separator {
-	case '\t':
-		return "a tab"
-	case ';':
-		return "a semicolon"
-	}
-	return "a comma"
-}
+var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
 // At returns where the i-th field of the row begins.
 func (c *Rows) At(i int) resolver.Position {

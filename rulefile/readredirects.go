@@ -73,7 +73,7 @@ func (o Reading) AddLine(t *redirects.Table, at resolver.Position, text string, 
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
 	p.parse(text)
 	if why != nil {
-		p.refuse(unsupported, p.line.from, "%s", why)
+		p.refuse(unsupported, p.from, "%s", why)
 	}
 	p.addTo(t, func(int) resolver.Position { return at })
 }

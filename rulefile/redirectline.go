@@ -18,15 +18,6 @@ const (
 	splat = ":splat"
 )
 
-// redirectLine is a line of a _redirects file taken apart.
-type redirectLine struct {
-	from, to word
-	path     string // that of from, without a host
-	answer   redirects.Answer
-	note     string // how the answer differs, "" for not at all
-	status   int    // of a redirect
-}
-
 // word is a word of a line.
 type word struct {
 	text   string
@@ -50,13 +41,6 @@ func wordsOf(words []word, line string) []word {
 	}
 }
 
-// refusal says why a line is no rule, and which of its words is to blame.
-type refusal struct {
-	kind refusalKind
-	word word
-	why  error
-}
-
 // refusalKind is what follows from a refusal.
 type refusalKind uint8
 
@@ -66,29 +50,40 @@ const (
 	neverReached                    // it is a line that no request gets to
 )
 
-// lineParser takes lines apart, one after the other.
+// lineParser takes lines of a _redirects file apart, one after the other.
 type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
-	// Of the last line:
 	words   []word
-	line    redirectLine
-	refused *refusal // nil if it is good
+	redirectLine
+}
+
+// redirectLine is a line taken apart.
+type redirectLine struct {
+	from, to word
+	path     string // that of from, without a host
+	answer   redirects.Answer
+	note     string // how the answer differs, "" for not at all
+	status   int    // of a redirect
+	// refused says why it is no rule, nil if it is good, and blamed which of its words it is for.
+	refused error
+	kind    refusalKind
+	blamed  word
 }
 
 // refuse takes down why the line is no rule: the first reason, but for one that makes it malformed.
-func (p *lineParser) refuse(kind refusalKind, word word, format string, args ...any) {
-	if p.refused == nil || kind == malformed && p.refused.kind != malformed {
-		p.refused = &refusal{kind, word, fmt.Errorf(format, args...)}
+func (l *redirectLine) refuse(kind refusalKind, word word, format string, args ...any) {
+	if l.refused == nil || kind == malformed && l.kind != malformed {
+		l.refused, l.kind, l.blamed = fmt.Errorf(format, args...), kind, word
 	}
 }
 
 // parse takes a line apart, which has a word.
 func (p *lineParser) parse(text string) {
 	p.words = wordsOf(p.words[:0], text)
-	p.line, p.refused = redirectLine{from: p.words[0]}, nil
+	p.redirectLine = redirectLine{from: p.words[0]}
 	if !utf8.ValidString(text) {
-		p.refuse(malformed, p.line.from, "this line %s", notUnicode)
+		p.refuse(malformed, p.from, "this line %s", notUnicode)
 		return
 	}
 	p.parseSource()
@@ -100,40 +95,37 @@ func (p *lineParser) parse(text string) {
 // parseSource takes in the first word of a line.
 func (p *lineParser) parseSource() {
 	const never = "no request gets to this line, as "
-	from := p.line.from.text
+	from := p.from.text
 	if host, path, ok := cutHost(from); ok {
 		if name, err := weburl.ParseHost(host); err != nil || !slices.Contains(p.hosts, name) {
-			p.line.path = path
-			p.refuse(unsupported, p.line.from, "a rule has no host; if %s is this site's, name it: with "+
+			p.refuse(unsupported, p.from, "a rule has no host; if %s is this site's, name it: with "+
 				"host in the source's block, or with --line-host; else write the line into the file of "+
 				"that host's site", quote(host))
+			p.path = path
 			return
 		}
 		from = path
 	}
 	isCloudflare := p.dialect == Cloudflare
-	if from[0] != '/' && !isCloudflare {
-		p.refuse(neverReached, p.line.from, never+"a path begins with \"/\"; write /%s", from)
-		return
-	}
 	if from[0] != '/' {
+		if !isCloudflare {
+			p.refuse(neverReached, p.from, never+"a path begins with \"/\"; write /%s", from)
+			return
+		}
 		from = "/" + from
 	}
 	var behind string
-	p.line.path, behind = cutPath(from)
+	p.path, behind = cutPath(from)
 	switch {
 	case behind == "" || isCloudflare:
 	case behind[0] == '#':
-		p.refuse(neverReached, p.line.from, never+noFragment)
+		p.refuse(neverReached, p.from, never+"clients send no \"#\" and what is behind it; write %%23 "+
+			"for the character, or remove it")
 	default:
-		p.refuse(neverReached, p.line.from, never+"a path has no \"?\"; use Caddy's redir with a query "+
+		p.refuse(neverReached, p.from, never+"a path has no \"?\"; use Caddy's redir with a query "+
 			"matcher")
 	}
 }
-
-// noFragment is why no path has a "#".
-const noFragment = "clients send no \"#\" and what is behind it; write %%23 for the character, " +
-	"or remove it"
 
 // cutHost cuts a URL into its host and its path.
 func cutHost(from string) (host, path string, ok bool) {
@@ -160,11 +152,11 @@ func (p *lineParser) parseDestination() (rest []word, ok bool) {
 		return nil, false
 	}
 	second := words[1]
-	isDestination := func(w word) bool { return isURL(w.text) || w.text[0] == '/' }
+	isDestination := func(w word) bool { return resolver.IsDestination(w.text) }
 	at := 1 + slices.IndexFunc(words[1:], isDestination)
 	switch {
 	case at == 0 && p.isRewriteInPlace():
-		p.line.to = word{"/" + splat, second.column}
+		p.to = word{"/" + splat, second.column}
 		return words[1:], true
 	case at == 0:
 		if instead := insteadOfWords(words); instead != "" {
@@ -181,7 +173,7 @@ func (p *lineParser) parseDestination() (rest []word, ok bool) {
 		p.refuse(unsupported, second, "a rule has no query, as it is found by the path alone; use "+
 			"Caddy's redir with a query matcher")
 	}
-	p.line.to = words[at]
+	p.to = words[at]
 	return words[at+1:], true
 }
 
@@ -225,19 +217,11 @@ func (p *lineParser) isRewriteInPlace() bool {
 		strings.HasSuffix(p.words[0].text, star)
 }
 
-const (
-	rewritesNote = "200 is a rewrite, and no redirect: the next handler answers what this " +
-		"line takes; use Caddy's rewrite or try_files, or reverse_proxy for another host"
-	notFoundNote = "404 is an error page, and no redirect: the next handler answers what " +
-		"this line takes; use Caddy's handle_errors for the page"
-)
-
 // parseStatus takes in the words behind a destination.
 func (p *lineParser) parseStatus(rest []word) {
-	line := &p.line
-	line.status = 301
+	p.status = 301
 	if p.dialect == Cloudflare {
-		line.status = 302
+		p.status = 302
 	}
 	if len(rest) == 0 || p.refuseCondition(rest[0]) {
 		return
@@ -246,13 +230,16 @@ func (p *lineParser) parseStatus(rest []word) {
 	number, isForced := strings.CutSuffix(first.text, "!")
 	switch code, isRedirect := statusCode(number); {
 	case isRedirect:
-		line.status = code
+		p.status = code
 	case number == "200":
-		line.answer, line.note = redirects.Passes, rewritesNote
+		p.answer, p.note = redirects.Passes, "200 is a rewrite, and no redirect: the next handler "+
+			"answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another "+
+			"host"
 	case number == "404":
-		line.answer, line.note = redirects.Passes, notFoundNote
+		p.answer, p.note = redirects.Passes, "404 is an error page, and no redirect: the next handler "+
+			"answers what this line takes; use Caddy's handle_errors for the page"
 	case number == "410":
-		line.answer = redirects.Gone
+		p.answer = redirects.Gone
 	case isErrorStatus(number):
 		p.refuse(unsupported, first, "a rule has no status %s; use Caddy's respond, or error and "+
 			"handle_errors", number)

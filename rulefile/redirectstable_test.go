@@ -273,6 +273,17 @@ func countReasons(refused rulefile.Errors, wanted map[string]int) map[string]int
 	return counts
 }
 
+func TestAPlaceholderMayBeCalledAsAStarIsWritten(t *testing.T) {
+	rules, _, err := readLines(rulefile.Reading{}, "/a/:* /b/:*\n/c/:splat/d /e/:splat\n")
+	want := []resolver.Rule{
+		{Key: "a/{_}", Value: "/b/{+_}", Status: 301, Exact: true},
+		{Key: "c/{splat}/d", Value: "/e/{+splat}", Status: 301, Exact: true},
+	}
+	if err != nil || !slices.Equal(withoutPositions(rules), want) {
+		t.Errorf("%v, %v", rules, err)
+	}
+}
+
 func TestALineIsRulesWhereALineInFrontTakesSomeOfThePathsThatItLeadsTo(t *testing.T) {
 	tab, err := readTable([]string{
 		"/b/*/c https://to.example/c/c/p:splat#f 404", "/c/b/c /b/z/c", "/b* /b/z/z?q=1 301!",

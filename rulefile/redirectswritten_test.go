@@ -1,6 +1,7 @@
 package rulefile_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -96,5 +97,21 @@ func TestWhatIsWrittenAsRedirectsAnswersAsTheRules(t *testing.T) {
 	}
 	if compared < 20_000 {
 		t.Errorf("%d requests were compared", compared)
+	}
+}
+
+// Taking all keys between those of a pair apart for each pair took minutes.
+func TestManyPairsOfRulesFarApartAreWrittenSoon(t *testing.T) {
+	var lines strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&lines, "/a%d-*/ /x\n/b%d/:y/* /z\n", i, i)
+	}
+	rules, _, err := readLines(rulefile.Reading{}, lines.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := write(rulefile.Redirects, rules...)
+	if n := strings.Count(written, "\n"); err != nil || n < 1000 {
+		t.Errorf("%d lines, %v", n, err)
 	}
 }

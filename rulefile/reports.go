@@ -1,7 +1,10 @@
 package rulefile
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
@@ -26,55 +29,54 @@ const (
 // warnMore: there are more warnings than are kept.
 const warnMore resolver.WarningKind = "more warnings"
 
-// maxWarnings is how many warnings of a file are kept, for the reason of [maxErrors].
-const maxWarnings = 10_000
+// maxErrors is how many errors a reader lists before it gives up, and maxWarnings how many
+// warnings are kept. A file of a million bad lines is not one of rules, and what is said of it is
+// not to take more memory than rules do.
+const (
+	maxErrors   = 10_000
+	maxWarnings = 10_000
+)
 
-// warnings are those of a file.
-type warnings struct {
-	first []resolver.Warning // at most maxWarnings, or all
-	keep  bool               // all
-	last  resolver.Position  // the last place of one
-	n     int                // how many there are
-}
-
-// add takes down a warning about a line; key is empty where the line makes no rule.
-func (w *warnings) add(
-	kind resolver.WarningKind, at resolver.Position, key, format string, args ...any,
-) {
-	if w.n++; w.n <= maxWarnings || w.keep {
-		message := fmt.Sprintf(format, args...)
-		w.first = append(w.first, resolver.Warning{Kind: kind, Position: at, Key: key, Message: message})
-	}
-	if comparePlaces(w.last, at) < 0 {
-		w.last = at
-	}
-}
-
-// all returns the warnings in the order of their places. Of more than are kept, another one behind
-// them says how many there are.
-func (w *warnings) all() []resolver.Warning {
-	slices.SortStableFunc(w.first, func(a, b resolver.Warning) int {
-		return comparePlaces(a.Position, b.Position)
-	})
-	if more := w.n - len(w.first); more > 0 {
-		message := fmt.Sprintf("%d more warnings of the file are left out", more)
-		rest := resolver.Warning{Kind: warnMore, Position: w.last, Message: message}
-		return append(slices.Clip(w.first), rest)
-	}
-	return w.first
-}
-
-// Reports collects what a [redirects.Table] reports. Make it with [NewReports].
+// Reports collects what is to be said of a file. The zero value keeps as many warnings as are worth
+// reading.
 type Reports struct {
-	warned warnings
-	errs   Errors
-	last   redirects.Report
+	keepAll  bool // warnings
+	warnings []resolver.Warning
+	more     int // warnings that are not kept
+	errs     Errors
+	last     redirects.Report
+	end      error // what has ended the reading
 }
 
 // NewReports returns a collector that keeps all warnings, or as many as are worth reading.
-func NewReports(keepAll bool) *Reports { return &Reports{warned: warnings{keep: keepAll}} }
+func NewReports(keepAll bool) *Reports { return &Reports{keepAll: keepAll} }
 
-// Add takes in a report. What is said twice of a place, as an entry has several lines, counts once.
+// warn takes down a warning about a line; key is empty where the line makes no rule.
+func (r *Reports) warn(kind resolver.WarningKind, at resolver.Position, key, message string) {
+	if len(r.warnings) >= maxWarnings && !r.keepAll {
+		r.more++
+		return
+	}
+	r.warnings = append(r.warnings,
+		resolver.Warning{Kind: kind, Position: at, Key: key, Message: message})
+}
+
+// wrong takes down an error, unless the reading has ended, which it does if there are too many.
+func (r *Reports) wrong(at resolver.Position, format string, args ...any) {
+	switch {
+	case r.end != nil:
+	case len(r.errs) < maxErrors:
+		r.errs.add(at, format, args...)
+	default:
+		r.fail(&Error{at, fmt.Sprintf("this is error number %d, and reading ends here", maxErrors)})
+	}
+}
+
+// fail ends the reading, unless that has ended already, or the error is nil.
+func (r *Reports) fail(end error) { r.end = cmp.Or(r.end, end) }
+
+// Add takes in what a [redirects.Table] reports. What is said twice of a place, as an entry has
+// several lines, counts once.
 func (r *Reports) Add(report redirects.Report) {
 	if report == r.last {
 		return
@@ -90,12 +92,35 @@ func (r *Reports) Add(report redirects.Report) {
 		redirects.Approximated: WarnApproximated,
 		redirects.WholeTable:   WarnWholeTable,
 	}[report.Kind]
-	r.warned.add(kind, report.At, "", "%s", report.Message)
+	r.warn(kind, report.At, "", report.Message)
 }
 
 // Result returns the warnings and the errors, each in the order of their places. end is what ended
 // the reading: io.EOF, an [*Error], which is one of them, or the reader's own, which stands alone.
 func (r *Reports) Result(end error) ([]resolver.Warning, error) {
-	slices.SortStableFunc(r.errs, inOrder)
-	return r.warned.all(), r.errs.withEnd(end)
+	slices.SortStableFunc(r.warnings, func(a, b resolver.Warning) int {
+		return comparePlaces(a.Position, b.Position)
+	})
+	if r.more > 0 {
+		message := fmt.Sprintf("%d more warnings of the file are left out", r.more)
+		last := r.warnings[len(r.warnings)-1].Position
+		rest := resolver.Warning{Kind: warnMore, Position: last, Message: message}
+		r.warnings = append(r.warnings, rest)
+	}
+	slices.SortStableFunc(r.errs, func(a, b *Error) int {
+		return comparePlaces(a.Position, b.Position)
+	})
+	end = cmp.Or(r.end, end)
+	if last, ok := errors.AsType[*Error](end); ok {
+		return r.warnings, append(r.errs, last)
+	}
+	if end != io.EOF {
+		return r.warnings, end
+	}
+	return r.warnings, r.errs.orNil()
+}
+
+// comparePlaces compares two places of one file.
+func comparePlaces(a, b resolver.Position) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }

@@ -1,17 +1,20 @@
 package rulefile
 
 import (
+	"fmt"
+	"io"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 func TestWarningsOfAFileAreTenThousandAndTheirRestIsCounted(t *testing.T) {
-	var w warnings
+	var reports Reports
 	for line := 12_000; line > 0; line-- {
-		w.add(WarnLeftOut, resolver.Position{Source: "f", Line: line, Column: 1}, "", "line %d", line)
+		at := resolver.Position{Source: "f", Line: line, Column: 1}
+		reports.warn(WarnLeftOut, at, "", fmt.Sprintf("line %d", line))
 	}
-	all := w.all()
+	all, _ := reports.Result(io.EOF)
 	if len(all) != maxWarnings+1 || all[0].String() != "f:2001:1: line 2001" {
 		t.Fatalf("%d warnings, the first is %s", len(all), all[0])
 	}

@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -17,78 +16,70 @@ import (
 // large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
-	t := tableWriter{w: w, isHeld: true, needed: fewColumns}
-	t.rows = csv.NewWriter(&t.held)
+	t := tableWriter{rows: csv.NewWriter(w), needed: fewColumns}
 	for rule := range rules {
 		if err := checkInCSV(rule); err != nil {
 			errs.leaveOut(rule, err)
-		} else if err := t.write(rule); err != nil {
-			return err
+		} else {
+			t.add(rule)
 		}
 	}
-	if err := t.end(); err != nil {
+	t.release()
+	t.rows.Flush()
+	if err := t.rows.Error(); err != nil { // the first error of all that was written
 		return err
 	}
 	return errs.orNil()
 }
 
-// mostHeld is how many bytes of rows are held until the columns are known.
+// mostHeld is how many bytes of keys and destinations are held until the columns are known.
 const mostHeld = 16 << 20
 
-// tableWriter writes rows. It holds them, with all columns, until it is known which are needed.
+// tableWriter writes rows. It holds rules until it is known which columns they need.
 type tableWriter struct {
-	w      io.Writer
-	rows   *csv.Writer
-	isHeld bool
-	held   bytes.Buffer
-	needed int      // how many of the columns are
-	fields []string // here, so that a row allocates nothing
+	rows      *csv.Writer
+	hasHeader bool
+	held      []resolver.Rule
+	size      int      // of their texts
+	needed    int      // how many of the columns are
+	fields    []string // here, so that a row allocates nothing
 }
 
-// write writes the row of a rule.
-func (t *tableWriter) write(rule resolver.Rule) error {
+// add adds the row of a rule.
+func (t *tableWriter) add(rule resolver.Rule) {
+	t.held = append(t.held, rule)
+	t.size += len(rule.Key) + len(rule.Value)
 	switch {
-	case !t.isHeld:
-	case rule.Note != "" || t.held.Len() > mostHeld:
+	case rule.Note != "" || t.size > mostHeld:
 		t.needed = len(properties)
-		if err := t.release(); err != nil {
-			return err
-		}
 	case rule.Query != resolver.QueryDefault:
-		t.needed = len(properties) - 1
+		t.needed = max(t.needed, len(properties)-1)
 	}
+	if t.needed == len(properties) {
+		t.release()
+	}
+}
+
+// release writes the rows of the rules that are held, and the header in front of the first ones.
+func (t *tableWriter) release() {
+	columns := properties[:t.needed]
+	if !t.hasHeader {
+		t.hasHeader = true
+		t.write(columns, func(column *property) string { return column.name })
+	}
+	for i := range t.held {
+		t.write(columns, func(column *property) string { return column.get(&t.held[i]) })
+	}
+	t.held = t.held[:0]
+}
+
+// write writes a row. What fails is told at the end.
+func (t *tableWriter) write(columns []*property, field func(column *property) string) {
 	t.fields = t.fields[:0]
-	for _, column := range properties {
-		t.fields = append(t.fields, column.get(rule))
+	for _, column := range columns {
+		t.fields = append(t.fields, field(column))
 	}
-	t.rows.Write(t.fields) //nolint:errcheck // Error gives the first error of all that is written
-	return nil
-}
-
-// release writes the header and the rows that are held, with the columns that are needed.
-func (t *tableWriter) release() error {
-	t.rows.Flush()
-	header := strings.ReplaceAll(namesOf(properties[:t.needed]), " ", "") + "\n"
-	if _, err := io.WriteString(t.w, header); err != nil {
-		return err
-	}
-	// no field has a line end, and those that are not needed are empty
-	spare := strings.Repeat(",", len(properties)-t.needed) + "\n"
-	held := bytes.ReplaceAll(t.held.Bytes(), []byte(spare), []byte("\n"))
-	t.rows, t.isHeld, t.held = csv.NewWriter(t.w), false, bytes.Buffer{}
-	_, err := t.w.Write(held)
-	return err
-}
-
-// end writes all that has not been written yet.
-func (t *tableWriter) end() error {
-	if t.isHeld {
-		if err := t.release(); err != nil {
-			return err
-		}
-	}
-	t.rows.Flush()
-	return t.rows.Error()
+	t.rows.Write(t.fields) //nolint:errcheck // Error gives it
 }
 
 // checkInCSV refuses a rule that no row can hold.
@@ -99,10 +90,10 @@ func checkInCSV(rule resolver.Rule) error {
 	if _, cut := cutSlash(rule.Key); cut {
 		return errors.New("a key has no leading \"/\", and would be read without it; remove it")
 	}
-	if strings.Contains(rule.Key, "\n") || strings.Contains(rule.Value, "\n") {
+	if strings.ContainsAny(rule.Key, "\r\n") || strings.ContainsAny(rule.Value, "\r\n") {
 		return errors.New("a row holds no line end; write it percent-encoded")
 	}
-	if strings.Contains(rule.Note, "\n") {
+	if strings.ContainsAny(rule.Note, "\r\n") {
 		return errors.New("a row holds no line end; write a space in the note")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -58,10 +59,7 @@ type jsonEncoder struct {
 
 func newJSONEncoder() *jsonEncoder {
 	e := new(jsonEncoder)
-	e.encoder = json.NewEncoder(&e.encoded)
-	// "&", "<" and ">" stay what they are: they are common in URLs, and nobody embeds
-	// rules in HTML.
-	e.encoder.SetEscapeHTML(false)
+	e.encoder = printable.NewJSONEncoder(&e.encoded)
 	return e
 }
 

@@ -25,10 +25,10 @@ import (
 // without one means something else.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
-	t := newRedirectsTable(slices.Collect(rules))
+	t := newRedirectsTable(rules)
 	texts := make([]string, len(t.rules))
 	for i, rule := range t.rules {
-		lines, err := redirectsOf(rule)
+		lines, err := redirectsOf(rule.Rule)
 		place := i
 		if err == nil {
 			place, err = t.placeOf(i, lines.last)
@@ -38,8 +38,8 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 			texts[i] = lines.text + texts[i]
 		case err == nil:
 			texts[place] += lines.text
-		case !t.isPartOfAnother(rule):
-			errs.leaveOut(rule, err)
+		case !t.isPartOfAnother(rule.Rule):
+			errs.leaveOut(rule.Rule, err)
 		}
 	}
 	b := bufio.NewWriter(w)
@@ -54,42 +54,53 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 
 // redirectsTable is what becomes of rules in a _redirects file.
 type redirectsTable struct {
-	rules  []resolver.Rule // those for one path alone first, then the more specific ones
-	places map[string]int  // where they stand, by canonical key
+	rules  []placedRule   // those for one path alone first, then the more specific ones
+	places map[string]int // where they stand, by canonical key
 }
 
-func newRedirectsTable(rules []resolver.Rule) *redirectsTable {
-	t := &redirectsTable{places: make(map[string]int, len(rules))}
-	type placed struct {
-		rule    resolver.Rule
-		pattern *pattern.Pattern
+// placedRule is a rule of a table, and its key taken apart, unless it is for one path alone.
+type placedRule struct {
+	resolver.Rule
+	pattern *pattern.Pattern
+}
+
+func (r *placedRule) keyPattern() *pattern.Pattern {
+	if r.pattern == nil {
+		return patternOf(r.Rule)
 	}
-	var others []placed
-	for _, rule := range rules {
-		rule = withStatus(rule, resolver.DefaultStatus)
-		if rule.Exact && !resolver.IsTemplate(rule.Key) {
-			t.rules = append(t.rules, rule)
-		} else {
-			others = append(others, placed{rule, patternOf(rule)})
+	return r.pattern
+}
+
+func newRedirectsTable(rules iter.Seq[resolver.Rule]) *redirectsTable {
+	t := &redirectsTable{places: make(map[string]int)}
+	for rule := range rules {
+		placed := placedRule{Rule: withStatus(rule, resolver.DefaultStatus)}
+		if !rule.Exact || resolver.IsTemplate(rule.Key) {
+			placed.pattern = patternOf(rule)
 		}
+		t.rules = append(t.rules, placed)
 	}
-	slices.SortStableFunc(others, func(a, b placed) int { return a.pattern.Compare(b.pattern) })
-	for _, other := range others {
-		t.rules = append(t.rules, other.rule)
-	}
+	slices.SortStableFunc(t.rules, func(a, b placedRule) int {
+		switch {
+		case a.pattern != nil && b.pattern != nil:
+			return a.pattern.Compare(b.pattern)
+		case a.pattern != nil:
+			return 1
+		case b.pattern != nil:
+			return -1
+		}
+		return 0
+	})
 	for i, rule := range t.rules {
 		t.places[resolver.CanonicalKey(rule.Key, false)] = i
 	}
 	return t
 }
 
-// ruleOf returns the rule of a key.
-func (t *redirectsTable) ruleOf(key string) (rule resolver.Rule, ok bool) {
-	i, ok := t.places[resolver.CanonicalKey(key, false)]
-	if ok {
-		rule = t.rules[i]
-	}
-	return rule, ok
+// place returns where the rule of a key stands.
+func (t *redirectsTable) place(key string) (place int, ok bool) {
+	place, ok = t.places[resolver.CanonicalKey(key, false)]
+	return place, ok
 }
 
 // placeOf returns behind which rule the lines of the i-th one go, of which last are the rules of
@@ -98,8 +109,8 @@ func (t *redirectsTable) ruleOf(key string) (rule resolver.Rule, ok bool) {
 func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err error) {
 	place = i
 	for _, made := range slices.Concat(last.Own, last.Ends) {
-		other, ok := t.places[resolver.CanonicalKey(made.Key, false)]
-		_, hasBelow := t.ruleOf(made.Key + "/{+rest}")
+		other, ok := t.place(made.Key)
+		_, hasBelow := t.place(made.Key + "/{+rest}")
 		switch {
 		case !ok:
 			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
@@ -110,8 +121,9 @@ func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err er
 		}
 		place = max(place, other)
 	}
+	own := t.rules[i].keyPattern()
 	for _, other := range t.rules[i+1 : place+1] {
-		if _, both := patternOf(t.rules[i]).Overlap(patternOf(other)); both {
+		if _, both := own.Overlap(other.keyPattern()); both {
 			return 0, fmt.Errorf("in a _redirects file the lines of %s take what is below it, too; make "+
 				"that rule exact", other.Key)
 		}
@@ -127,16 +139,19 @@ func patternOf(rule resolver.Rule) *pattern.Pattern {
 // isPartOfAnother reports whether the line of another rule makes a rule, too: that for a path with
 // a slash at its end, or for what is below a segment that begins with a text.
 func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
-	if key, ok := strings.CutSuffix(rule.Key, "/"); ok {
-		of, ok := t.ruleOf(key)
-		of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
-		of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
-		return ok && of == rule
+	key, isSlashed := strings.CutSuffix(rule.Key, "/")
+	if !isSlashed {
+		key = spanAtEnd.ReplaceAllString(rule.Key, "")
 	}
-	key := spanAtEnd.ReplaceAllString(rule.Key, "")
-	of, ok := t.ruleOf(key)
+	place, ok := t.place(key)
 	if !ok || key == rule.Key {
 		return false
+	}
+	of := t.rules[place].Rule
+	if isSlashed {
+		of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
+		of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
+		return of == rule
 	}
 	lines, err := redirectsOf(of)
 	isMade := func(made resolver.Rule) bool { return isRead(made, rule) }
@@ -309,11 +324,11 @@ func rulesOfLine(text string) (alone redirects.Alone, err error) {
 	var p lineParser
 	p.parse(text)
 	if p.refused != nil {
-		return alone, p.refused.why
+		return alone, p.refused
 	}
 	line := p.translate(func(int) resolver.Position { return resolver.Position{} })
 	if p.refused != nil {
-		return alone, p.refused.why
+		return alone, p.refused
 	}
 	return redirects.RulesAlone(line, redirects.SlashesIgnored)
 }
