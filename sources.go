@@ -11,18 +11,10 @@ import (
 type (
 	// Source is [source.Source].
 	Source = source.Source
-	// Expecting is [source.Expecting].
-	Expecting = source.Expecting
-	// Warner is [source.Warner].
-	Warner = source.Warner
 	// Writable is [source.Writable].
 	Writable = source.Writable
-	// Judged is [source.Judged].
-	Judged = source.Judged
 	// Observed is [source.Observed].
 	Observed = source.Observed
-	// Continuing is [source.Continuing].
-	Continuing = source.Continuing
 	// Outage is [source.Outage].
 	Outage = source.Outage
 	// Reachability is [source.Reachability].

@@ -182,10 +182,11 @@ func (r *request) edit(key string) view {
 			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
 		},
 	}
-	if _, err := r.links.Apply(r.Context(), edit); err != nil {
+	was, err := r.links.Apply(r.Context(), edit)
+	if err != nil {
 		return r.refused(written, e, err)
 	}
-	return r.saved(e, edit.Old)
+	return r.saved(e, was)
 }
 
 // formEdit is an edit that a form asks for.

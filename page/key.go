@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -59,19 +60,18 @@ func (r *request) keyPage(key string) view {
 	if !ok {
 		return r.noSuchKey(key)
 	}
-	v := keyPage{layout: r.layout(), Rule: ruleOf(found), Digest: serving.Digest}
+	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
 	v.WhyNot = r.whyNotWritable()
 	v.Notice = noticeOf(r.URL.Query().Get("done"))
 	if resolver.IsTemplate(found.Key) {
-		for _, met := range serving.Ruleset.Chain(found.Key) {
-			v.Chain = append(v.Chain, ruleOf(met))
-		}
+		v.Rule, v.Chain = r.locatedChain(serving, found)
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
 		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.ShortURL, r.origin()), true)
-		v.Outcome = &outcome
+		r.links.LocateExplained(r.Context(), serving, outcome.Explanation, &found)
+		v.Outcome, v.Rule = &outcome, ruleOf(found)
 		v.addLeads(r)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
@@ -88,6 +88,22 @@ func (r *request) keyPage(key string) view {
 		}
 	}
 	return v
+}
+
+// locatedChain returns a rule with variables, and those that a request matches from it on, with
+// their places.
+func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule, []*rule) {
+	chain := serving.Ruleset.Chain(first.Key)
+	all := []*resolver.Rule{&first}
+	for i := range chain {
+		all = append(all, &chain[i])
+	}
+	r.links.Locate(r.Context(), serving, all...)
+	var met []*rule
+	for _, one := range chain {
+		met = append(met, ruleOf(one))
+	}
+	return ruleOf(first), met
 }
 
 // addLeads adds the other ways to where a key leads.

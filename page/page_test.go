@@ -62,6 +62,18 @@ func TestEachPageIsHTMLForBrowsersJSONForProgramsAndElseText(t *testing.T) {
 	}
 }
 
+func TestThePageOfAKeySaysInWhichLineItStands(t *testing.T) {
+	s, file := servePage(t, someRules, "")
+	for key, place := range map[string]string{"d": "links.json:3:2", "gh/%7Bowner%7D": "links.json:4:2"} {
+		page := s.Get(t, "/.links/key/"+key, testcaddy.AsAnn, testcaddy.AsHTML)
+		page.Wants(t, 200, "<dd><bdi>"+filepath.Dir(file)+"/"+place+"</bdi></dd>")
+	}
+	for _, target := range []string{"key/d", "try?url=/d"} {
+		s.Get(t, "/.links/"+target, testcaddy.AsAnn).Wants(t, 200, "matches d ("+file+":3:2)",
+			"matches docs ("+file+":2:2)")
+	}
+}
+
 func TestPagesHaveTheHeadersThatProtectThem(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	for _, target := range []string{

@@ -21,8 +21,9 @@ func (r *request) try() view {
 	v := try{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
 	v.Title = "Try a URL"
 	if v.URL != "" {
-		outcome := show.OutcomeOf(r.links.Serving().Ruleset,
-			show.Ask(v.URL, r.origin()), true)
+		serving := r.links.Serving()
+		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.URL, r.origin()), true)
+		r.links.LocateExplained(r.Context(), serving, outcome.Explanation)
 		v.Outcome = &outcome
 	}
 	return v

@@ -3,8 +3,8 @@ package redis
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +16,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // edge does with a source what a handler does: it reads it, watches it, and reads what has changed
@@ -25,17 +24,22 @@ type edge struct {
 	source *Source
 	logs   *observer.ObservedLogs
 	told   chan struct{} // by Watch
-	stop   func()        // ends Watch, and returns when it has ended
+	// pending are the keys that are to be read, and whole tells that everything is to be compared.
+	pending map[string]bool
+	whole   bool
+	stop    func() // ends Watch, and returns when it has ended
 	// judge is what the handler of the edge thinks of rules; nil for one that takes anything.
 	judge func(rules map[string]string) error
 
 	mu      sync.Mutex
 	rules   map[string]string
 	version string
-	err     error // of the last Read or ReadChanges
+	err     error // of the last Read or ReadKeys
 	reads   int
-	changes int           // how often changes were read
-	news    chan struct{} // closed when next there is something read or logged
+	// comparisons is how often everything was read to compare it.
+	comparisons int
+	changes     int           // how often changes were read
+	news        chan struct{} // closed when next there is something read or logged
 }
 
 // newEdge returns an edge that has read nothing yet; its storage is in a directory.
@@ -54,7 +58,8 @@ func newEdge(t *testing.T, source *Source, storage string) *edge {
 	}
 	t.Cleanup(func() { source.Cleanup() })
 	core, logs := observer.New(zapcore.InfoLevel)
-	e := &edge{source: source, logs: logs, told: make(chan struct{}, 1), news: make(chan struct{})}
+	e := &edge{source: source, logs: logs, told: make(chan struct{}, 1),
+		pending: make(map[string]bool), news: make(chan struct{})}
 	source.logger = zap.New(core, zap.Hooks(func(zapcore.Entry) error { e.tell(); return nil }))
 	return e
 }
@@ -81,46 +86,93 @@ func (e *edge) read(ctx context.Context) {
 	e.take(rules, version, err)
 }
 
-// update reads what has changed, or everything where nobody knows that.
+// hear takes down what has changed: keys, or perhaps all.
+func (e *edge) hear(keys ...string) {
+	e.mu.Lock()
+	e.whole = e.whole || len(keys) == 0
+	for _, key := range keys {
+		e.pending[key] = true
+	}
+	e.mu.Unlock()
+	select {
+	case e.told <- struct{}{}:
+	default:
+	}
+}
+
+// update reads what has changed, after a comparison where nobody knows that.
 func (e *edge) update(ctx context.Context) {
-	var changes []func(rules map[string]string)
-	version, err := e.source.ReadChanges(ctx, func(rule resolver.Rule) {
-		changes = append(changes, func(rules map[string]string) { rules[rule.Key] = rule.Value })
-	}, func(key string) {
-		changes = append(changes, func(rules map[string]string) { delete(rules, key) })
-	})
-	if errors.Is(err, source.ErrUnknownChanges) {
+	if !e.source.ByKey() {
 		e.read(ctx)
 		return
 	}
 	e.mu.Lock()
-	e.changes++
-	rules := e.rules
-	if rules == nil || e.judge != nil { // which may refuse the changes
-		rules = make(map[string]string)
-		maps.Copy(rules, e.rules)
+	whole := e.whole
+	e.whole = false
+	e.mu.Unlock()
+	if whole && !e.compare(ctx) {
+		return
 	}
-	for _, change := range changes {
-		if err == nil {
-			change(rules)
+	e.mu.Lock()
+	keys := e.pending // what is heard from now on is read the next time
+	e.pending = make(map[string]bool)
+	e.changes++
+	rules := make(map[string]string)
+	maps.Copy(rules, e.rules)
+	e.mu.Unlock()
+	err := e.source.ReadKeys(ctx, slices.Sorted(maps.Keys(keys)),
+		func(rule resolver.Rule) { rules[rule.Key] = rule.Value },
+		func(key string) { delete(rules, key) })
+	if err == nil && len(rules) == 0 { // whether that may be is decided when all is read
+		_, err = e.source.Read(ctx, func(resolver.Rule) {})
+	}
+	if !e.take(rules, e.version, err) {
+		e.mu.Lock()
+		maps.Copy(e.pending, keys)
+		e.mu.Unlock()
+	}
+}
+
+// compare finds out which keys hold something else than what serves. It reports whether these are
+// to be read now.
+func (e *edge) compare(ctx context.Context) bool {
+	rules := make(map[string]string)
+	_, err := e.source.Read(ctx, func(rule resolver.Rule) { rules[rule.Key] = rule.Value })
+	if err != nil {
+		e.take(nil, "", err)
+	}
+	defer e.tell()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.comparisons++; err != nil {
+		e.whole = true // with the next change
+		return false
+	}
+	for key, value := range rules {
+		if e.rules[key] != value {
+			e.pending[key] = true
 		}
 	}
-	e.mu.Unlock()
-	e.take(rules, version, err)
+	for key := range e.rules {
+		if _, is := rules[key]; !is {
+			e.pending[key] = true
+		}
+	}
+	return len(e.pending) > 0 || e.err != nil
 }
 
 // take judges what was read, and serves it if it is good.
-func (e *edge) take(rules map[string]string, version string, err error) {
+func (e *edge) take(rules map[string]string, version string, err error) (serves bool) {
 	defer e.tell()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err == nil && e.judge != nil {
 		err = e.judge(rules)
 	}
-	e.source.Judge(err)
 	if e.err = err; err == nil {
 		e.rules, e.version = rules, version
 	}
+	return err == nil
 }
 
 // readings returns how often the source has been read.
@@ -144,6 +196,11 @@ func (e *edge) watch(t *testing.T) {
 	t.Helper()
 	e.watchUnreachable(t)
 	e.waitForLog(t, "watching redis")
+	if e.source.ByKey() {
+		e.until(t, "the first comparison", 10*time.Second, func(e *edge) bool {
+			return e.comparisons > 0
+		})
+	}
 }
 
 // watchUnreachable watches a source that need not be there.
@@ -151,12 +208,11 @@ func (e *edge) watchUnreachable(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		e.source.Watch(ctx, e.version, func() {
-			select {
-			case e.told <- struct{}{}:
-			default:
-			}
-		})
+		if e.source.ByKey() {
+			e.source.WatchKeys(ctx, e.hear)
+		} else {
+			e.source.Watch(ctx, e.version, func() { e.hear() })
+		}
 	})
 	running.Go(func() {
 		for {

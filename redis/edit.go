@@ -17,14 +17,8 @@ import (
 // Writable returns nil: what the user of the URL may do, the server knows.
 func (s *Source) Writable() error { return nil }
 
-// Edit makes an edit, as Rewrite does.
-func (s *Source) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	_, err := s.Rewrite(ctx, version, edit, nil)
-	return err
-}
-
-// Rewrite makes an edit and returns the version of what is there then; see [source.Rewriting].
-func (s *Source) Rewrite(
+// Edit makes an edit and returns the version of what is there then; see [source.Writable].
+func (s *Source) Edit(
 	ctx context.Context, version string, edit rulefile.Edit, _ func(resolver.Rule),
 ) (newVersion string, err error) {
 	newVersion, err = s.content.rewrite(ctx, version, edit)
@@ -151,4 +145,4 @@ func valueOf(rule resolver.Rule) string {
 }
 
 // Interface guard
-var _ source.Rewriting = (*Source)(nil)
+var _ source.Writable = (*Source)(nil)

@@ -2,87 +2,45 @@ package redis
 
 import (
 	"context"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-const (
-	// tick is how long changes of keys are gathered that follow one another.
-	tick = 5 * time.Millisecond
-	// maxNoted is how many names of changed keys are noted until they are read. With more, reading
-	// everything costs about as much, and their memory is bounded.
-	maxNoted = 100_000
-)
+// keysAtOnce is how many changed keys are read at once: what was written at once, by MSET, MULTI or
+// a script, is pushed at once, and up to so many are seen as a whole. It takes the server 5 ms.
+const keysAtOnce = 10_000
 
-// keys are rules with a key of Redis for each. The server pushes the names of those that change:
-//
-//	push, comparison --> noted --> readChanges: pending --> judged good: dealt with
-//	                                               \------> rejected: read again with the next
-//
-// Where names have been lost, or are too many, everything is unknown until read has read it.
+// maxBad is how many bad values are reported at most: nobody puts right more of them by hand.
+const maxBad = 10_000
+
+// keys are rules with a key of Redis for each. The server pushes the names of those that change,
+// which are passed on; nothing is remembered of the rules.
 type keys struct {
 	*Source
-	prefix   string // of the names of all keys; what stands behind it is a rule's key
-	changed  signal // there are keys that have changed
-	unstored signal // there are rules that serve and are not stored
+	prefix  string // of the names of all keys; what stands behind it is a rule's key
+	changed signal
+	took    atomic.Int64 // nanoseconds that the last reading of everything took
 
 	mu sync.Mutex
-	// known is what was read last, also if it was rejected; nil if nothing has been read yet.
-	known *digests
-	// handedOver is the version of what an earlier Source has read, for a time without known.
-	handedOver string
-	unread
-	follows bool // changes are noted since the last comparison
-	passed  bool // what was read last waits for its judgement
-	current bool // the last reading or comparison found the server
-	failed  bool // the handler was told that none did
-	// rest is until when nothing is read a second time.
-	rest time.Time
-}
-
-// unread is what may be otherwise than the rules that serve.
-type unread struct {
-	// noted are the names of the keys that have changed since they were read.
-	noted map[string]struct{}
-	// pending are those of the keys that have been read since. Of one that differs from what was read
-	// before, the value is true.
-	pending map[string]bool
-	// missed tells that noted lacks names, and unknown that pending does.
-	missed, unknown bool
-}
-
-// note notes that a key has changed.
-func (u *unread) note(name string) {
-	if u.noted == nil {
-		u.noted = make(map[string]struct{})
-	}
-	if u.noted[name] = struct{}{}; len(u.noted) > maxNoted {
-		u.noted, u.missed = nil, true
-	}
-}
-
-// pend takes down that a key has been read, and whether it differs.
-func (u *unread) pend(name string, differs bool) {
-	if u.pending == nil {
-		u.pending = make(map[string]bool)
-	}
-	u.pending[name] = differs
-}
-
-// restore takes back that everything was to be read, in place of what was unread before.
-func (u *unread) restore(before unread) {
-	for name := range before.noted {
-		u.note(name)
-	}
-	u.pending, u.unknown = before.pending, before.unknown
-	u.missed = u.missed || before.missed
+	// told are the rules' keys that the server has told of, in a burst, and whether it was of all.
+	told    map[string]struct{}
+	toldAll bool
 }
 
 // newKeys returns the rules whose keys in Redis begin with a prefix.
 func newKeys(s *Source, prefix string) *keys {
-	return &keys{Source: s, prefix: prefix, changed: newSignal(), unstored: newSignal()}
+	return &keys{Source: s, prefix: prefix, changed: newSignal()}
 }
 
 // nodes are all servers: keys lie on each of them.
@@ -94,80 +52,141 @@ func (k *keys) nodes(ctx context.Context) ([]*goredis.Client, error) {
 // comparison with each key that anybody writes.
 func (k *keys) subject() subject { return subject{prefix: k.prefix} }
 
-func (k *keys) heard() signal { return k.changed }
-
-// hear notes which keys have changed.
+// hear takes down which keys have changed.
 func (k *keys) hear(names []any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if names == nil {
-		k.missed = true
+	k.toldAll = k.toldAll || names == nil
+	if k.told == nil {
+		k.told = make(map[string]struct{})
 	}
 	for _, name := range names {
 		if name, is := name.(string); is {
-			k.note(name)
+			k.told[k.keyOf(name)] = struct{}{}
 		}
 	}
 	k.changed.raise()
 }
 
-// gather waits for the changes that follow one another, and longer while rules are rejected, or
-// more change than are noted, as these are read again each time.
-func (k *keys) gather(ctx context.Context) {
-	wait(ctx, tick)
-	for ctx.Err() == nil && k.rests() {
-		wait(ctx, 10*tick)
+func (k *keys) heard() signal { return k.changed }
+
+func (*keys) burst() time.Duration { return 5 * time.Millisecond }
+
+func (k *keys) tell(changed func(keys ...string)) {
+	k.mu.Lock()
+	told, toldAll := k.told, k.toldAll
+	k.told, k.toldAll = nil, false
+	k.mu.Unlock()
+	if toldAll {
+		changed()
+	}
+	if len(told) > 0 {
+		changed(slices.Collect(maps.Keys(told))...)
 	}
 }
 
-func (k *keys) rests() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	again := k.unknown || k.missed || len(k.pending) > 0
-	return again && time.Now().Before(k.rest)
+// begin does nothing: whoever watches keys compares them first.
+func (*keys) begin(string) {}
+
+// compare leaves it to the handler to read all rules, as it has what to compare them with.
+func (k *keys) compare(_ context.Context, changed func(keys ...string)) (time.Duration, error) {
+	changed()
+	return time.Duration(k.took.Load()), nil
 }
 
-// lose takes down that changes may go unnoticed from now on.
-func (k *keys) lose() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.follows = false
-}
+// seed makes digests that nobody can choose rules for, so that one is taken for another.
+var seed = maphash.MakeSeed()
 
-// begin takes down the version of what was read before, unless this Source has read itself.
-func (k *keys) begin(version string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil && !k.failed {
-		k.handedOver, k.current = version, true
+// read passes all rules as they come. What is written meanwhile is seen or not.
+func (k *keys) read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
+	begun := time.Now()
+	// SCAN gives a key twice while the server makes its table larger. Of a million names, two are
+	// taken for one with a probability of 1 to 37 million.
+	seen := make(map[uint64]struct{})
+	var sum uint64
+	var bad rulefile.Errors
+	err = k.each(ctx, func(e entry) {
+		name := maphash.String(seed, e.name)
+		if _, again := seen[name]; again || e.gone {
+			return
+		}
+		seen[name] = struct{}{}
+		if e.err != nil {
+			bad = k.appendProblems(bad, e)
+			return
+		}
+		sum += maphash.Comparable(seed, e.rule)
+		add(e.rule)
+	})
+	if err == nil && len(seen) == 0 {
+		err = rejection{fmt.Errorf(
+			"no Redis key begins with %s; write rules with: SET %[1]s<key> <destination>", k.prefix)}
 	}
-}
-
-func (k *keys) isCurrent() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.current
-}
-
-// judge takes down that what was read last serves, or that it does not.
-func (k *keys) judge(serves bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.passed && serves {
-		k.pending, k.unknown = nil, false
-		k.unstored.raise()
+	if err == nil {
+		err = rejectionOf(bad)
 	}
-	k.passed = false
+	k.reached(ctx, err)
+	k.took.Store(int64(time.Since(begun)))
+	return fmt.Sprintf("%d-%016x", len(seen), sum), err
 }
 
-// serves reports whether a key holds what serves.
-func (k *keys) serves(e entry) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil || k.unknown {
-		return false
+// readKeys passes the rules of some keys.
+func (k *keys) readKeys(
+	ctx context.Context, keys []string, set func(resolver.Rule), remove func(key string),
+) error {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = k.prefix + key
 	}
-	_, pending := k.pending[e.name]
-	digest, known := k.known.get(e.name)
-	return known && !pending && digest == e.digest
+	slices.Sort(names)
+	var found []entry
+	var bad rulefile.Errors
+	for some := range slices.Chunk(names, keysAtOnce) {
+		err := k.fetch(ctx, some, func(e entry) {
+			found = append(found, e)
+			bad = k.appendProblems(bad, e)
+		})
+		if err != nil {
+			k.reached(ctx, err)
+			return err
+		}
+	}
+	if len(names) > 0 {
+		k.reached(ctx, nil)
+	}
+	if err := rejectionOf(bad); err != nil {
+		return err
+	}
+	for _, e := range found {
+		if e.gone {
+			remove(e.rule.Key)
+		} else {
+			set(e.rule)
+		}
+	}
+	return nil
+}
+
+// appendProblems appends what is wrong with what a key holds.
+func (k *keys) appendProblems(errs rulefile.Errors, e entry) rulefile.Errors {
+	for _, message := range messagesOf(e.err) {
+		if len(errs) < maxBad {
+			errs = append(errs, &rulefile.Error{
+				Position: resolver.Position{Source: k.String()},
+				Message:  fmt.Sprintf("key %q: %s", e.rule.Key, message),
+			})
+		}
+	}
+	return errs
+}
+
+// rejectionOf returns the error of bad values, nil for none.
+func rejectionOf(bad rulefile.Errors) error {
+	if bad == nil {
+		return nil
+	}
+	slices.SortFunc(bad, func(a, b *rulefile.Error) int {
+		return strings.Compare(a.Message, b.Message)
+	})
+	return rejection{bad}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -40,7 +41,11 @@ func (k *keys) rewrite(
 		}
 		return "", err
 	}
-	return k.written(name, edit.Rule, version), nil
+	written := resolver.Rule{Key: edit.Key}
+	if edit.Rule != nil {
+		written = *edit.Rule
+	}
+	return versionAfter(version, written), nil
 }
 
 // heldBy returns what a key holds that a transaction watches.
@@ -53,49 +58,29 @@ func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held en
 func (k *keys) problemOf(edit rulefile.Edit, held entry) error {
 	switch {
 	case held.err != nil:
-		return k.problemsOf(held)
+		return k.appendProblems(nil, held)
 	case held.gone && edit.Was == nil && edit.Rule == nil:
 		return rulefile.ErrNoRule
 	case held.gone != (edit.Was == nil) || edit.Was != nil && !sameRule(*edit.Was, held.rule):
 		return source.ErrChanged
-	case edit.Rule == nil && k.isLast(held.name):
+	case edit.IsLast:
 		return rulefile.Errors{{Message: fmt.Sprintf("this is the last rule with a key that begins "+
 			"with %s, and without any the rules are rejected; add another rule first", k.prefix)}}
 	}
 	return nil
 }
 
+// versionAfter returns the version of rules of which one has been written.
+func versionAfter(version string, written resolver.Rule) string {
+	of := struct {
+		version string
+		written resolver.Rule
+	}{version, written}
+	return fmt.Sprintf("%016x", maphash.Comparable(seed, of))
+}
+
 // sameRule reports whether rules of one key say the same.
 func sameRule(a, b resolver.Rule) bool {
 	a.Key, a.Position = b.Key, b.Position
 	return a == b
-}
-
-// isLast reports whether a key is the only one there is.
-func (k *keys) isLast(name string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil || len(k.known.of) != 1 {
-		return false
-	}
-	_, known := k.known.get(name)
-	return known
-}
-
-// written takes down what has been written, so that the push of it is nothing new, and returns the
-// version of all rules then.
-func (k *keys) written(name string, rule *resolver.Rule, version string) string {
-	e := entry{name: name, gone: rule == nil}
-	if rule != nil {
-		e = k.entryOf(name, valueOf(*rule))
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	// Watch has not compared yet, and will find that version is not that of the rules
-	if k.known == nil {
-		return fmt.Sprintf("%s+%016x", version, e.digest)
-	}
-	k.known.replace(e)
-	k.unstored.raise()
-	return k.known.version()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -16,20 +15,13 @@ import (
 // More keep it from its other clients for longer, and less take longer in all.
 const keysPage = 1000
 
-// collectEvery is after how many keys what reading them has left behind is collected. By itself
-// the collector would wait until that is as much as all rules that serve; and it has little to do,
-// as compiled rules hold no pointers.
-const collectEvery = 1 << 16
-
 // entry is a key of Redis and what it holds.
 type entry struct {
 	name string // of the key, with the prefix
 	rule resolver.Rule
 	// err tells why what the key holds is no rule.
-	err error
-	// digest tells what the key holds from everything else.
-	digest uint64
-	gone   bool // there is no such key
+	err  error
+	gone bool // there is no such key
 }
 
 // each visits what all keys hold, in any order, and a key perhaps twice: SCAN gives it so while the
@@ -54,17 +46,13 @@ func (k *keys) eachOf(ctx context.Context, node *goredis.Client, visit func(entr
 	defer conn.Close()
 	pattern := escapeGlob(k.prefix) + "*"
 	var cursor uint64
-	for uncollected := 0; ; {
+	for {
 		names, next, err := conn.Scan(ctx, cursor, pattern, keysPage).Result()
 		if err != nil {
 			return err
 		}
 		if err := k.fetch(ctx, names, visit); err != nil {
 			return err
-		}
-		if uncollected += len(names); uncollected >= collectEvery {
-			runtime.GC()
-			uncollected = 0
 		}
 		if next == 0 {
 			return ctx.Err()
@@ -145,10 +133,7 @@ func (k *keys) keyOf(name string) string { return strings.TrimPrefix(name, k.pre
 func (k *keys) entryOf(name, value string) entry {
 	rule, err := parseRule(k.keyOf(name), value)
 	rule.Position = resolver.Position{Source: k.String()}
-	if err != nil {
-		return entry{name: name, rule: rule, err: err, digest: digestOf(appendText(nil, value))}
-	}
-	return entry{name: name, rule: rule, digest: digestOfRule(&rule)}
+	return entry{name: name, rule: rule, err: err}
 }
 
 func (k *keys) entryOfAnotherType(name string) entry {

@@ -13,45 +13,25 @@ func TestAnOutageOfTheServerIsToldUntilItIsBack(t *testing.T) {
 	server := startServer(t)
 	server.fill(t, 10)
 	e := startEdge(t, &Source{URL: server.url("")})
-	if outage := e.source.Outage(); outage != nil {
+	if outage := e.source.reach.Outage(); outage != nil {
 		t.Fatalf("there is an outage before it: %v", outage.Err)
 	}
 	before := time.Now()
 	server.kill()
 	e.waitForLog(t, "redis cannot be reached; the last good rules go on serving")
-	outage := e.source.Outage()
+	outage := e.source.reach.Outage()
 	if outage == nil || outage.Since.Before(before) || outage.StoredCopy {
 		t.Fatalf("the outage is %+v", outage)
 	}
 	e.until(t, "the rejection", 10*time.Second, func(e *edge) bool { return e.err != nil })
-	if now := e.source.Outage(); !now.Since.Equal(outage.Since) {
+	if now := e.source.reach.Outage(); !now.Since.Equal(outage.Since) {
 		t.Errorf("it is said to have begun at %v and at %v", outage.Since, now.Since)
 	}
 	server.start(t)
 	server.fill(t, 10) // the same rules
 	e.until(t, "the end of the rejection", 20*time.Second, func(e *edge) bool { return e.err == nil })
-	if outage := e.source.Outage(); outage != nil {
+	if outage := e.source.reach.Outage(); outage != nil {
 		t.Errorf("it goes on: %v", outage.Err)
-	}
-}
-
-func TestAStoredCopyIsToldAsOne(t *testing.T) {
-	server := startServer(t)
-	server.fill(t, 10)
-	storage := t.TempDir()
-	leaveCopy(t, server, storage)
-
-	after := newEdge(t, &Source{URL: server.url("")}, storage)
-	after.read(t.Context())
-	outage := after.source.Outage()
-	if outage == nil || !outage.StoredCopy || time.Since(outage.CopyTime) > time.Minute {
-		t.Fatalf("the outage is %+v", outage)
-	}
-	server.start(t)
-	server.fill(t, 10)
-	after.watch(t)
-	if outage := after.source.Outage(); outage != nil {
-		t.Errorf("it goes on though the server agrees with the copy: %v", outage.Err)
 	}
 }
 
@@ -61,15 +41,15 @@ func TestAnOutageFromBeforeAReloadLastsUntilTheServerIsRead(t *testing.T) {
 	server.kill()
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	before := shortlink.Outage{Since: time.Now().Add(-time.Hour), Err: errors.New("cut off")}
-	e.source.ContinueOutage(&before)
+	e.source.reach.Continue(&before)
 	e.read(t.Context())
-	if now := e.source.Outage(); !now.Since.Equal(before.Since) || now.Err.Error() == "cut off" {
+	if now := e.source.reach.Outage(); !now.Since.Equal(before.Since) || now.Err.Error() == "cut off" {
 		t.Errorf("it lasts since %s: %v", now.Since, now.Err)
 	}
 	server.start(t)
 	server.fill(t, 10)
 	e.read(t.Context())
-	if now := e.source.Outage(); now != nil {
+	if now := e.source.reach.Outage(); now != nil {
 		t.Errorf("it lasts though the server was read: %v", now.Err)
 	}
 }
@@ -94,7 +74,7 @@ func TestTheHandlerIsToldOnceOfAnOutageThatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEdge(t, new(Source), t.TempDir())
 		changes := 0
-		w := &watch{source: e.source, changed: func() { changes++ }}
+		w := &watch{source: e.source, changed: func(...string) { changes++ }}
 		w.lose(errors.New("connection refused"))
 		if changes != 0 {
 			t.Error("it is told at once, also of a server that is just restarted")

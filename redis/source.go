@@ -5,9 +5,12 @@ package redis
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -89,9 +92,9 @@ type Source struct {
 	every   time.Duration // 0 for never
 	content content
 	server  server
-	copy    *storedCopy
-	served  served // of a hash
 	reach   source.Reachability
+	// failed tells that a reading of rules has failed since they were compared.
+	failed atomic.Bool
 	// answered is raised when the server has answered anybody.
 	answered signal
 	logger   *zap.Logger
@@ -133,11 +136,9 @@ func (s *Source) Provision(ctx caddy.Context) error {
 		return fmt.Errorf("redis: %w", err)
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
-	if s.server, err = s.newServer(); err != nil {
-		return err
-	}
-	s.copy = newStoredCopy(ctx.Storage(), s.server.address, s.Hash)
-	return nil
+	s.server, err = s.newServer()
+	s.reach.CopyKey = s.copyKey()
+	return err
 }
 
 // Cleanup closes the connections.
@@ -151,29 +152,31 @@ func (s *Source) String() string { return "redis " + s.Hash }
 // Read passes all rules to add; see [source.Source]. It is an error if there are none. A
 // [rulefile.Errors] lists all values that are neither a string nor an object as [rulefile.ReadJSON]
 // reads them.
-//
-// As long as there was nothing to serve yet, the stored copy stands in for a server that cannot be
-// read. Later that is an error, as what is served can be newer than the copy.
 func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	return s.content.read(ctx, add)
 }
 
-// ReadChanges passes the rules that may have changed; see [source.Changing].
-func (s *Source) ReadChanges(
-	ctx context.Context, set func(resolver.Rule), remove func(key string),
-) (version string, err error) {
-	return s.content.readChanges(ctx, set, remove)
+// ByKey reports whether there is a key of Redis for each rule; see [source.Changing].
+func (s *Source) ByKey() bool {
+	_, byKey := s.content.(*keys)
+	return byKey
 }
 
-// Judge tells whether the rules serve that were read last: only such are stored, as a copy that
-// cannot serve is worse than an old one.
-func (s *Source) Judge(err error) { s.content.judge(err == nil) }
+// ReadKeys passes the rules of some keys; see [source.Changing].
+func (s *Source) ReadKeys(
+	ctx context.Context, some []string, set func(resolver.Rule), remove func(key string),
+) error {
+	return s.content.(*keys).readKeys(ctx, some, set, remove)
+}
 
-// Outage tells since when the server cannot be reached; see [source.Observed].
-func (s *Source) Outage() *source.Outage { return s.reach.Outage() }
+// copyKey returns where Caddy's storage has the copy of rules on this server.
+func (s *Source) copyKey() string {
+	name := sha256.Sum256(appendText(appendText(nil, s.server.address), s.Hash))
+	return "shortlink/redis/" + hex.EncodeToString(name[:16]) + ".json"
+}
 
-// ContinueOutage takes over an outage; see [source.Continuing].
-func (s *Source) ContinueOutage(outage *source.Outage) { s.reach.Continue(outage) }
+// Reach tells since when the server cannot be reached; see [source.Observed].
+func (s *Source) Reach() *source.Reachability { return &s.reach }
 
 // reached notes whether the server could be read, by the error of reading it.
 func (s *Source) reached(ctx context.Context, err error) {
@@ -182,6 +185,7 @@ func (s *Source) reached(ctx context.Context, err error) {
 		s.reach.Succeed()
 		s.answered.raise()
 	case ctx.Err() == nil:
+		s.failed.Store(true)
 		s.reach.Fail(err)
 	}
 }
@@ -200,8 +204,7 @@ func isRejection(err error) bool {
 var (
 	_ source.Source      = (*Source)(nil)
 	_ source.Changing    = (*Source)(nil)
-	_ source.Judged      = (*Source)(nil)
-	_ source.Continuing  = (*Source)(nil)
+	_ source.Observed    = (*Source)(nil)
 	_ caddy.Provisioner  = (*Source)(nil)
 	_ caddy.CleanerUpper = (*Source)(nil)
 )

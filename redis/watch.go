@@ -27,16 +27,19 @@ const (
 
 // Watch calls changed when the rules may have changed; see [source.Source]. It listens to the
 // server, or polls where that pushes nothing. After each loss of the connection it compares all
-// rules with what is served. While the server cannot be reached it tries again and again, with
-// growing pauses. It stores the rules that serve.
+// rules with what was read last. While the server cannot be reached it tries again and again, with
+// growing pauses.
 func (s *Source) Watch(ctx context.Context, version string, changed func()) {
-	if version != "" {
-		s.content.begin(version)
-	}
-	var storing sync.WaitGroup
-	storing.Go(func() { s.content.store(ctx) })
-	defer storing.Wait()
+	s.content.begin(version)
+	s.watch(ctx, func(...string) { changed() })
+}
 
+// WatchKeys is Watch that says which keys have changed; see [source.Changing].
+func (s *Source) WatchKeys(ctx context.Context, changed func(keys ...string)) {
+	s.watch(ctx, changed)
+}
+
+func (s *Source) watch(ctx context.Context, changed func(keys ...string)) {
 	w := &watch{source: s, changed: changed}
 	for ctx.Err() == nil {
 		err := w.session(ctx)
@@ -58,7 +61,7 @@ func (w *watch) rest(ctx context.Context) {
 // watch is what Watch knows from one connection to the next.
 type watch struct {
 	source  *Source
-	changed func()
+	changed func(keys ...string)
 	backoff backoff
 	lost    time.Time // since when the server cannot be reached; zero if it can be
 	told    bool      // whether the handler has been told so
@@ -72,7 +75,6 @@ func (w *watch) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.source.content.lose()
 	listens, end := context.WithCancelCause(ctx)
 	var listening sync.WaitGroup
 	listening.Go(func() { end(l.run(ctx)) })
@@ -96,9 +98,9 @@ func (w *watch) follow(ctx context.Context, l listeners, took time.Duration) err
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-w.source.content.heard():
-			w.source.content.gather(ctx)
+			wait(ctx, w.source.content.burst())
 			w.source.content.heard().drop()
-			w.changed()
+			w.source.content.tell(w.changed)
 		case <-timer.C:
 			took, err := w.look(ctx, l)
 			if err != nil {
@@ -140,22 +142,15 @@ func (w *watch) look(ctx context.Context, l listeners) (took time.Duration, err 
 // isDue reports whether a look is to compare: when polling, when a Read found no server, and now
 // and then where the server tells of changes, for those that it does not tell of.
 func (w *watch) isDue(l listeners) bool {
-	return w.polls(l) || !w.source.content.isCurrent() || l.pushes() && !time.Now().Before(w.due)
+	return w.polls(l) || w.source.failed.Load() || l.pushes() && !time.Now().Before(w.due)
 }
 
-// compare reads all rules and calls changed if they are not what is served.
+// compare finds out whether all rules are still those that were read.
 func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
-	begun := time.Now()
-	differ, err := w.source.content.compare(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if differ {
-		w.changed()
-	}
-	took = time.Since(begun)
+	w.source.failed.Store(false)
+	took, err = w.source.content.compare(ctx, w.changed)
 	w.due = time.Now().Add(max(unheard, unheardShare*took))
-	return took, nil
+	return took, err
 }
 
 // lose says that the server cannot be reached: at once in the log, and to the handler when that has

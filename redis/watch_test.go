@@ -242,7 +242,7 @@ func TestWhatTheServerDoesNotTellOfIsFoundWithinAMinute(t *testing.T) {
 		e := newEdge(t, source, t.TempDir())
 		e.read(t.Context())
 		changes := 0
-		w := &watch{source: e.source, changed: func() { changes++ }}
+		w := &watch{source: e.source, changed: func(...string) { changes++ }}
 		l, err := source.listenToAll(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -264,7 +264,7 @@ func BenchmarkWith(b *testing.B) {
 			for i := range internal {
 				rules[10*i].Value = "/" + rules[10*i+1].Key + "/x"
 			}
-			rs := mustCompile(b, rules, Options{Digest: true})
+			rs := mustCompile(b, rules, Options{NoLines: true, Digest: true})
 			for _, changes := range []int{1, 1000} {
 				for _, concerned := range []int{0, 1} {
 					if internal == 0 && concerned > 0 || changes > n {

@@ -55,26 +55,31 @@ func (rs *Ruleset) failureAt(at ref) error {
 
 // brokenErrors returns the errors of broken rules, in the words of the warnings of them. A loop has
 // one warning for all of its keys.
-func (rs *Ruleset) brokenErrors(rules []Rule) []*RuleError {
-	if len(rules) == 0 {
-		return nil // and there may be very many warnings
-	}
-	var errs []*RuleError
-	byKey := map[string]*RuleError{}
+func (rs *Ruleset) brokenErrors(rules []Rule) (errs []*RuleError) {
 	for _, rule := range rules {
-		err := &RuleError{Kind: rs.failureOf(rule.Key), Position: rule.Position, Key: rule.Key}
-		if loop, is := err.Kind.(*LoopError); is {
-			err.Message = loopMessage(loop)
-		}
-		errs = append(errs, err)
-		byKey[rule.Key] = err
-	}
-	for _, w := range rs.Warnings() {
-		if err := byKey[w.Key]; err != nil && w.IsBroken() {
-			err.Message = w.Message
-		}
+		kind := rs.failureOf(rule.Key)
+		errs = append(errs, &RuleError{
+			Kind: kind, Position: rule.Position, Key: rule.Key, Message: rs.brokenMessage(rule, kind),
+		})
 	}
 	return errs
+}
+
+func (rs *Ruleset) brokenMessage(rule Rule, failure error) string {
+	if IsTemplate(rule.Key) {
+		_, message := templateFailure(failure, rs.opts.maxRedirects)
+		return message
+	}
+	loop, is := failure.(*LoopError)
+	switch {
+	case failure == ErrTooManyRedirects:
+		return tooManyMessage(rs.opts.maxRedirects)
+	case !is:
+		return failure.Error()
+	}
+	path := splitPath{text: newInternalValue(rule.Value).path}
+	found := lookUp(&rs.table, rs.templates, &path, unlimitedWork())
+	return loopMessage(loop, slices.Contains(loop.Cycle, rule.Key), rule, found.literal.remaining)
 }
 
 // IsBroken reports whether the warning is of a rule whose requests are answered with an error.

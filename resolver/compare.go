@@ -125,12 +125,7 @@ func (f *firstKeys) add(rule Rule) {
 }
 
 func byPosition(a, b Rule) int {
-	return cmp.Or(
-		cmp.Compare(a.Position.Source, b.Position.Source),
-		cmp.Compare(a.Position.Line, b.Position.Line),
-		cmp.Compare(a.Position.Column, b.Position.Column),
-		cmp.Compare(a.Key, b.Key),
-	)
+	return cmp.Or(a.Position.Compare(b.Position), cmp.Compare(a.Key, b.Key))
 }
 
 func (f *firstKeys) names() []string {

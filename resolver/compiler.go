@@ -45,7 +45,6 @@ type Compiler struct {
 	// failures are the errors that rules answer with, templateFailures those of templates by number.
 	failures         []error
 	templateFailures []error
-	moved            moved
 	concerns         *concerns
 	replaced         int // bytes of records that others have taken the place of
 	// scratch memory for keys and records
@@ -338,6 +337,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}
 	c.added = pieces[addedRule]{}
 	c.table.arena.trim()
+	c.dropLines()
 	rs := c.ruleset()
 	rs.rules, rs.taken = rules+len(c.templates.all()), rules
 	rs.lineage, rs.templateRoom = new(lineage), 2*len(c.templates.all())+templateRoom
@@ -360,7 +360,7 @@ func (c *Compiler) checkRules() error {
 }
 
 // compileChains follows all chains, stores what the rules with internal redirects come to, and
-// warns of what depends on all rules.
+// warns of what new rules lead to.
 func (c *Compiler) compileChains() {
 	c.opts.modes = c.modal > 0
 	c.resetChains()
@@ -373,11 +373,29 @@ func (c *Compiler) compileChains() {
 		return
 	}
 	c.warnOfChains()
-	unmatched := c.unmatchedPaths()
-	c.warnOfMisspelt(unmatched)
+	c.warnOfMisspelt()
 	c.warnOfIdlePasses()
-	c.concerns = c.findConcerns(unmatched)
+	c.concerns = c.findConcerns()
 	c.storeInternalRules()
+}
+
+// dropLines leaves lines out of the positions that are kept beside records, if the options say so:
+// nothing is found to be wrong any more.
+func (c *Compiler) dropLines() {
+	if !c.opts.noLines {
+		return
+	}
+	for _, t := range c.templates.all() {
+		if now := c.opts.placed(t.rule); now != t.rule { // else it may be another ruleset's, too
+			t.rule = now
+		}
+	}
+	for key, rule := range c.shadowed {
+		if now := c.opts.placed(rule); now != rule {
+			c.shadowed[key] = now
+		}
+	}
+	c.atSite.first = c.opts.placed(c.atSite.first)
 }
 
 // ruleset returns what has been compiled.
@@ -388,15 +406,10 @@ func (c *Compiler) ruleset() *Ruleset {
 		failures: c.failures, templateFailures: c.templateFailures,
 		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite, concerns: c.concerns,
 		extent: c.extent,
-		moved:  moved{places: pages[place]{n: c.table.slots.n}},
 	}
 	rs.table.internalRules = pieces[internalRule]{}
 	for _, this := range c.internalInOrder() {
 		rs.internal = append(rs.internal, this.slot)
-	}
-	for _, at := range c.passing {
-		_, slot := rs.find(rs.table.key(at))
-		rs.passing = append(rs.passing, int32(slot))
 	}
 	return rs
 }

@@ -10,6 +10,11 @@ import (
 //
 //	changes -> keys, each with the rules that sources have for it -> slots and records
 //	        -> chains, if one may lead elsewhere -> warnings, digest, difference
+//
+//	           slots, in pages           records, in an arena
+//	before -> | p0 | p1 | p2 |          | chunk | chunk |
+//	next   -> the same, p2 with         | the same      | behind |
+//	          one other slot
 type derivation struct {
 	before *Ruleset
 	// changes are the last ones of each key; literal are the canonical keys of those without
@@ -18,15 +23,8 @@ type derivation struct {
 	literal     []string
 	inTemplates bool // some are of rules with variables
 	lastRank    int  // of the sources that they are of
-	// moved are where rules stand now, of before as well.
-	moved    moved
-	hasMoved bool // rules that stay do not stand where they stood before
-	// read are the warnings of readers of sources that have been read again. hasTold tells that they
-	// warn of other places than before.
-	read    map[int][]Warning
-	hasTold bool
-	// errs are errors of rules that are known.
-	errs []placedError
+	// read are the warnings of readers of sources that have been read again.
+	read map[int][]Warning
 
 	// c compiles what is new into a branch of the table.
 	c *Compiler
@@ -38,10 +36,12 @@ type derivation struct {
 	followed bool         // chains have been followed again
 	next     *Ruleset     // what has been derived
 	isAnew   bool         // all rules have been compiled for it
-	// ownsShadowed tells that the rules that are shadowed may be changed, rewarned which keys, as they
-	// are written, are warned of anew.
+	// ownsShadowed tells that the rules that are shadowed may be changed.
 	ownsShadowed bool
-	rewarned     map[string]bool
+	// rewarned are the keys, as they are written, whose rules are warned of anew, replaced those of
+	// rules that do not serve any more as they did.
+	rewarned, replaced map[string]bool
+	keptOfChains       int // warnings of chains that are those of before
 }
 
 // derive makes the ruleset.
@@ -52,11 +52,8 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	if len(d.c.errs) > 0 {
 		return nil, Difference{}, d.ruleErrors()
 	}
-	if !d.hasRoom() {
+	if !d.before.opts.noLines || !d.hasRoom() {
 		return d.compileAnew()
-	}
-	if d.hasMoved {
-		d.addShadowed()
 	}
 	for _, key := range d.literal {
 		d.changeKey(key)
@@ -68,8 +65,8 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 		d.c.resetChains()
 	}
 	err := d.checkRules()
-	if err == nil && d.followed {
-		d.follow()
+	if err == nil {
+		d.finishChains()
 		err = d.checkRules()
 	}
 	switch {
@@ -88,15 +85,14 @@ func (d *derivation) begin() {
 	d.c = &Compiler{
 		opts: before.opts, table: before.table.branch(), templates: before.templates,
 		sources: numberedOf(before.sources), warnings: before.warnings.branch(),
-		shadowed: before.shadowed,
-		moved:    d.moved, concerns: before.concerns, atSite: before.atSite,
+		shadowed: before.shadowed, concerns: before.concerns, atSite: before.atSite,
 		failures: before.failures, templateFailures: before.templateFailures,
-		errs: d.errs, wrong: len(d.errs), warningGroup: ofRules,
-		extent: before.extent,
+		warningGroup: ofRules,
+		extent:       before.extent,
 	}
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
-	d.touched, d.rewarned = map[int]bool{}, map[string]bool{}
-	d.taken, d.hasMoved = before.taken, d.moved.changes > 0
+	d.touched, d.rewarned, d.replaced = map[int]bool{}, map[string]bool{}, map[string]bool{}
+	d.taken = before.taken
 	d.keepRead()
 }
 
@@ -110,8 +106,6 @@ func (d *derivation) keepRead() {
 		}
 		warnings.read[rank] = read
 	}
-	d.hasTold = len(d.read) > 0 &&
-		!maps.Equal(warnings.toldPlaces(), d.before.warnings.toldPlaces())
 }
 
 // collapse leaves the last change of each key.
@@ -152,18 +146,6 @@ func (d *derivation) ruleErrors() RuleErrors {
 	return errs
 }
 
-// addShadowed adds the keys of rules that are shadowed: what is warned of them names the place of
-// another rule.
-func (d *derivation) addShadowed() {
-	for key := range d.before.shadowed {
-		if !IsTemplate(key.key) {
-			d.literal = append(d.literal, key.key)
-		}
-	}
-	slices.Sort(d.literal)
-	d.literal = slices.Compact(d.literal)
-}
-
 // check finds out what is wrong with the rules by themselves.
 func (d *derivation) check() {
 	for _, change := range d.inOrder() {
@@ -179,10 +161,11 @@ func (d *derivation) check() {
 	}
 }
 
-// inOrder returns the changes in the order of [compareRules].
+// inOrder returns the changes in the order of their sources and of their places there.
 func (d *derivation) inOrder() []*RuleChange {
 	return slices.SortedFunc(maps.Values(d.changes), func(a, b *RuleChange) int {
-		return compareRules(a.rule(), a.Source, b.rule(), b.Source)
+		return cmp.Or(cmp.Compare(a.Source, b.Source), comparePlaces(
+			a.rule().Position, b.rule().Position), cmp.Compare(a.rule().Key, b.rule().Key))
 	})
 }
 
@@ -212,13 +195,14 @@ func (d *derivation) changeKey(key string) {
 	var serving *rankedRule
 	if len(now) > 0 {
 		serving = &now[0]
-		d.now[key] = serving.rule
+		d.now[key] = d.c.opts.placed(serving.rule)
 	}
 	if entry != 0 {
 		d.old[key] = was[0].rule
-		if serving != nil && was[0] == *serving {
+		if serving != nil && was[0].rank == serving.rank && was[0].rule == d.now[key] {
 			return
 		}
+		d.replaced[was[0].rule.Key] = true
 		d.remove(entry, at)
 	}
 	if serving != nil {
@@ -231,7 +215,7 @@ func (d *derivation) rulesBefore(key string, entry slot) (rules []rankedRule) {
 	if entry == 0 {
 		return nil
 	}
-	rules = append(rules, rankedRule{d.before.rankAt(entry.ref()), d.ruleBefore(entry.ref())})
+	rules = append(rules, rankedRule{d.before.rankAt(entry.ref()), d.before.rule(entry.ref())})
 	if len(d.before.shadowed) == 0 {
 		return rules
 	}
@@ -242,9 +226,6 @@ func (d *derivation) rulesBefore(key string, entry slot) (rules []rankedRule) {
 	}
 	return rules
 }
-
-// ruleBefore returns the rule of an entry, where it stands now.
-func (d *derivation) ruleBefore(at ref) Rule { return d.before.ruleAt(at, &d.moved) }
 
 // rulesNow returns them with the changes made.
 func (d *derivation) rulesNow(key string, was []rankedRule) (now []rankedRule) {
@@ -283,7 +264,7 @@ func (d *derivation) shadow(key string, was, now []rankedRule) {
 		delete(d.c.shadowed, keyOfSource{r.rank, key})
 	}
 	for _, r := range now[min(1, len(now)):] {
-		d.c.keepShadowed(keyOfSource{r.rank, key}, r.rule)
+		d.c.keepShadowed(keyOfSource{r.rank, key}, d.c.opts.placed(r.rule))
 		d.c.sources.number(source{r.rule.Position.Source, r.rank})
 	}
 }
@@ -316,7 +297,6 @@ func (d *derivation) remove(entry slot, at int) {
 	d.gone += d.c.table.recordSize(entry.ref())
 	d.c.table.forgetKey(d.c.table.key(entry.ref()))
 	d.c.table.slots.set(at, entry|slotRemoved)
-	d.moved.set(at, 0)
 }
 
 // serve compiles a rule and puts it into the slot of its key.

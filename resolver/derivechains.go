@@ -1,5 +1,7 @@
 package resolver
 
+import "slices"
+
 // changeTemplates makes the rules with variables anew: what one of them is worth depends on the
 // others.
 func (d *derivation) changeTemplates() {
@@ -39,20 +41,36 @@ func (d *derivation) addTemplate(rule Rule, rank int) {
 	d.c.addTemplate(rule)
 }
 
-// concernsChains reports whether a chain may lead elsewhere, or what else depends on all rules.
+// concernsChains reports whether a chain may lead elsewhere.
 func (d *derivation) concernsChains() bool {
 	before := d.before
-	leads := func(rule Rule) bool { return isInternal(rule.Value) || rule.Value == PassValue }
 	for _, key := range d.literal {
-		if leads(d.old[key]) || leads(d.now[key]) || before.concerns.hasKey(key) {
+		if isInternal(d.old[key].Value) || isInternal(d.now[key].Value) || before.concerns.hasKey(key) {
 			return true
 		}
 	}
-	if d.inTemplates || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0) {
-		return true
+	return d.inTemplates || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
+}
+
+// finishChains follows the chains, if one may lead elsewhere, and warns of what depends on all
+// rules: of those that have changed alone.
+func (d *derivation) finishChains() {
+	c := d.c
+	kept := slices.DeleteFunc(slices.Clone(d.before.warnings.groups[ofChains]), d.isObsolete)
+	c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)
+	if d.followed {
+		d.follow()
+		return
 	}
-	return d.hasTold && len(before.passing) > 0 ||
-		d.hasMoved && (len(before.internal) > 0 || len(before.passing) > 0 || before.templates != nil)
+	c.warningGroup = ofChains
+	c.orderPasses()
+	c.warnOfIdlePasses()
+}
+
+// isObsolete reports whether a warning of what depends on all rules is of one that has changed.
+// Where chains are followed, those of all templates are looked at again.
+func (d *derivation) isObsolete(w rankedWarning) bool {
+	return d.replaced[w.Key] || d.followed && IsTemplate(w.Key)
 }
 
 // follow follows all chains again.
@@ -63,12 +81,7 @@ func (d *derivation) follow() {
 			d.addChain(int(at))
 		}
 	}
-	for _, at := range d.before.passing {
-		if !d.touched[int(at)] {
-			c.passing = append(c.passing, c.table.slots.at(int(at)).ref())
-		}
-	}
-	c.atSite, c.warnings.groups[ofChains], c.templateFailures = siteEnds{}, nil, nil
+	c.atSite, c.templateFailures = siteEnds{}, nil
 	c.compileChains()
 }
 
@@ -78,7 +91,7 @@ func (d *derivation) addChain(at int) {
 	entry := c.table.slots.at(at)
 	var r record
 	r.decode(&c.table.arena, c.table.arena.bytes(entry.ref()))
-	rule := d.ruleBefore(entry.ref())
+	rule := d.before.rule(entry.ref())
 	this := internalRef | ref(c.table.internalRules.n)
 	c.table.internalRules.add(internalRule{
 		rule: rule, key: r.key, value: newInternalValue(rule.Value), source: r.position.source,

@@ -8,15 +8,17 @@ import (
 // ruleset puts the new ruleset together.
 func (d *derivation) ruleset() *Ruleset {
 	before, c := d.before, d.c
+	if d.ownsShadowed || d.followed {
+		c.dropLines()
+	}
 	next := c.ruleset()
 	next.lineage, next.taken = before.lineage, d.taken
 	next.gone = before.gone + d.gone + c.replaced
 	next.rules = before.rules + d.counted()
 	if !d.followed {
-		next.internal, next.passing = before.internal, before.passing
+		next.internal = before.internal
 	}
 	next.warnings.groups[ofRules] = d.warningsOfRules()
-	next.moved = d.moved
 	next.numberTemplates(before)
 	if next.opts.digest {
 		d.sumUp(next)
@@ -68,18 +70,14 @@ func (d *derivation) sumUp(next *Ruleset) {
 	}
 }
 
-// warningsOfRules returns those of rules without variables, at the places where they stand now.
+// warningsOfRules returns those of rules without variables.
 func (d *derivation) warningsOfRules() []rankedWarning {
 	before, added := d.before.warnings.groups[ofRules], d.c.warnings.groups[ofRules]
 	all := make([]rankedWarning, 0, len(before)+len(added))
 	for _, w := range before {
-		switch {
-		case d.rewarned[w.Key]:
-			continue
-		case d.hasMoved:
-			w.Position = d.ruleBefore(d.before.entryOf(d.before.opts.canonicalKey(w.Key))).Position
+		if !d.rewarned[w.Key] {
+			all = append(all, w)
 		}
-		all = append(all, w)
 	}
 	return append(all, added...)
 }
@@ -112,9 +110,7 @@ func (d *derivation) newWarnings() []Warning {
 	if d.inTemplates {
 		made.groups[ofTemplates] = d.c.warnings.groups[ofTemplates]
 	}
-	if d.followed {
-		made.groups[ofChains] = d.c.warnings.groups[ofChains]
-	}
+	made.groups[ofChains] = d.c.warnings.groups[ofChains][d.keptOfChains:]
 	if d.read != nil {
 		made.read = d.c.warnings.read
 	}

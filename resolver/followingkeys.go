@@ -2,13 +2,13 @@ package resolver
 
 import "strings"
 
-// findFollowingKeys finds the rules whose internal destination ends unmatched, and from which
+// findFollowingKeys finds the new rules whose internal destination ends unmatched, and from which
 // clients that follow it are redirected again (R18). For the number of each it returns a rule that
 // does so.
 func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 	following := map[int]rankedRule{}
 	waiting := map[string]*keysBelow{}
-	for i, this := range c.internalInOrder() {
+	for i, this := range c.newInOrder() {
 		if this.state != endUnmatched {
 			continue
 		}
@@ -34,8 +34,8 @@ func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 	return following
 }
 
-// keysBelow are the first two keys below a path, in the order of [compareRules], and the rules
-// whose chains end at the path.
+// keysBelow are the first two keys below a path, in the order of [options.compareRules], and the
+// rules whose chains end at the path.
 type keysBelow struct {
 	ends          []int
 	first, second keyBelow
@@ -86,14 +86,14 @@ func (c *Compiler) noteKey(at ref, waiting map[string]*keysBelow) {
 		if this.key == "" {
 			this = keyBelow{key, c.rankedAt(at)}
 		}
-		below.add(this)
+		below.add(this, c.opts.compareRanked)
 	}
 }
 
 // add adds a key, if it is one of the first two.
-func (b *keysBelow) add(this keyBelow) {
+func (b *keysBelow) add(this keyBelow, compare func(a, b rankedRule) int) {
 	precedes := func(other keyBelow) bool {
-		return other.key == "" || compareRanked(this.rankedRule, other.rankedRule) < 0
+		return other.key == "" || compare(this.rankedRule, other.rankedRule) < 0
 	}
 	switch {
 	case precedes(b.first):

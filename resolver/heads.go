@@ -26,7 +26,7 @@ func (h *heads) branch() heads { return heads{h.entries.branch(), h.taken} }
 // find returns the place of a hash, or where it would be.
 func (h *heads) find(hash uint64) (at int, tag uint64) {
 	tag = max(hash<<32, 1<<32)
-	high, _ := bits.Mul64(mix(hash, endHash), uint64(h.entries.n))
+	high, _ := bits.Mul64(mix(hash, 0xc2b2ae3d27d4eb4f), uint64(h.entries.n))
 	for at = int(high); ; at++ {
 		if at == h.entries.n {
 			at = 0

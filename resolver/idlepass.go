@@ -3,26 +3,28 @@ package resolver
 import "slices"
 
 // warnOfIdlePasses warns of keys without variables that pass, where nothing shorter takes what they
-// let pass: without them nothing would change. Those that a reader has told of are known.
+// let pass: without them nothing would change. Those that a reader has told of are known: of rules
+// without a line that is taken for told as soon as their reader tells anything.
 func (c *Compiler) warnOfIdlePasses() {
 	told := c.warnings.toldPlaces()
 	for n, at := range c.passing {
 		c.opts.pauseAfter(n)
 		rule, rank := c.ruleAt(at)
-		if !told[rule.Position] && !c.shadows(at, rank) && !c.isCovered(at) {
+		isTold := told[rule.Position] || rule.Position.Line == 0 && c.warnings.isRead(rank)
+		if !isTold && !c.shadows(at, rank) && !c.isCovered(at) {
 			c.warnAbout(rule, rank, Warning{Kind: WarnNoEffect, Message: "the rule has no effect, as " +
 				"no shorter key takes the requests that it lets pass; remove it"})
 		}
 	}
 }
 
-// orderPasses leaves those keys that pass and serve, in the order of [compareRules].
+// orderPasses leaves those keys that pass and serve, in the order of [options.compareRules].
 func (c *Compiler) orderPasses() {
 	c.passing = slices.DeleteFunc(c.passing, func(at ref) bool { return !c.serves(at) })
 	compare := func(a, b ref) int {
 		first, firstRank := c.ruleAt(a)
 		second, secondRank := c.ruleAt(b)
-		return compareRules(first, firstRank, second, secondRank)
+		return c.opts.compareRules(first, firstRank, second, secondRank)
 	}
 	if !slices.IsSortedFunc(c.passing, compare) {
 		slices.SortFunc(c.passing, compare)

@@ -30,11 +30,24 @@ func (c *Compiler) internal(at ref) *internalRule {
 }
 
 // internalInOrder gives the rules with internal redirects that serve, with their indexes, in the
-// order of [compareRules]: what chains lead to does not depend on the order in which rules came.
+// order of [options.compareRules]: what chains lead to does not depend on the order in which rules
+// came.
 func (c *Compiler) internalInOrder() iter.Seq2[int, *internalRule] {
 	return func(yield func(int, *internalRule) bool) {
 		for _, i := range c.inOrder {
 			if !yield(int(i), c.table.internalRules.at(int(i))) {
+				return
+			}
+		}
+	}
+}
+
+// newInOrder gives those of them that the ruleset before did not have: what is warned of the others
+// is known.
+func (c *Compiler) newInOrder() iter.Seq2[int, *internalRule] {
+	return func(yield func(int, *internalRule) bool) {
+		for i, this := range c.internalInOrder() {
+			if this.old == 0 && !yield(i, this) {
 				return
 			}
 		}
@@ -52,7 +65,7 @@ func (c *Compiler) orderInternalRules() {
 	}
 	compare := func(i, j int32) int {
 		a, b := rules.at(int(i)), rules.at(int(j))
-		return compareRules(a.rule, c.rankOfSource(a.source), b.rule, c.rankOfSource(b.source))
+		return c.opts.compareRules(a.rule, c.rankOfSource(a.source), b.rule, c.rankOfSource(b.source))
 	}
 	if !slices.IsSortedFunc(c.inOrder, compare) { // they mostly come so
 		slices.SortFunc(c.inOrder, compare)

@@ -2,7 +2,10 @@ package resolver
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,7 +45,7 @@ func checkRemovals(t *testing.T, rules []Rule) {
 	added := 0
 	for ; rs == nil && added < 100; added++ {
 		rules = append(rules, longRule(added))
-		rs, inRules = Compile(rules, Options{})
+		rs, inRules = Compile(rules, Options{NoLines: true})
 	}
 	if inRules != nil {
 		t.Fatalf("with %d long rules: %v", added, inRules)
@@ -59,7 +62,7 @@ func TestAnEditIsRefusedAfterWhichTheRulesTakeTooMuch(t *testing.T) {
 	for i := range 1000 {
 		rules = append(rules, Rule{Key: fmt.Sprint("key", i), Value: "https://x.example/"})
 	}
-	options := Options{MaxSize: 70_000}
+	options := Options{NoLines: true, MaxSize: 70_000}
 	rs := mustCompile(t, rules, options)
 	for i := range 5000 {
 		rule := Rule{Key: fmt.Sprint("more", i), Value: "https://y.example/"}
@@ -74,4 +77,43 @@ func TestAnEditIsRefusedAfterWhichTheRulesTakeTooMuch(t *testing.T) {
 		rs = next
 	}
 	t.Error("all of them are accepted")
+}
+
+// Rules come, go, grow and lead to one another, where there is room for no more.
+func TestAnEditNearTheLimitIsAcceptedWhereAStartAcceptsIt(t *testing.T) {
+	accepted, refused := 0, 0
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 24))
+		options := Options{MaxSize: 10_000, Digest: true}
+		rules := map[string]Rule{}
+		rs := mustCompile(t, nil, options)
+		for step := range 150 {
+			rule := Rule{Key: fmt.Sprint("key", r.IntN(100)), Value: "https://x.example/"}
+			if r.IntN(3) == 0 {
+				rule.Value = fmt.Sprint("/key", r.IntN(100), "/")
+			}
+			rule.Value += strings.Repeat("y", r.IntN(300))
+			change, next := RuleChange{Key: rule.Key, Rule: &rule}, maps.Clone(rules)
+			if next[rule.Key] = rule; r.IntN(5) == 0 {
+				change.Rule = nil
+				delete(next, rule.Key)
+			}
+			derived, _, err := rs.With([]RuleChange{change})
+			compiled, wanted := Compile(slices.Collect(maps.Values(next)), options)
+			switch {
+			case (err == nil) != (wanted == nil):
+				t.Fatalf("seed %d, step %d, %d rules: %v, want %v", seed, step, len(next), err, wanted)
+			case err != nil:
+				refused++
+				continue
+			case derived.Digest() != compiled.Digest():
+				t.Fatalf("seed %d, step %d: the digest is another one", seed, step)
+			}
+			accepted++
+			rs, rules = derived, next
+		}
+	}
+	if accepted < 100 || refused < 100 {
+		t.Errorf("%d edits are accepted, and %d refused", accepted, refused)
+	}
 }

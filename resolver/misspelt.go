@@ -2,9 +2,10 @@ package resolver
 
 import "strings"
 
-// warnOfMisspelt warns of rules that lead to a path which no key answers. It does where that path
-// is one letter away from a key.
-func (c *Compiler) warnOfMisspelt(m *nearPaths) {
+// warnOfMisspelt warns of new rules that lead to a path which no key answers. It does where that
+// path is one letter away from a key.
+func (c *Compiler) warnOfMisspelt() {
+	m := c.unmatchedPaths()
 	if len(m.paths) == 0 {
 		return
 	}
@@ -13,7 +14,7 @@ func (c *Compiler) warnOfMisspelt(m *nearPaths) {
 		key := c.table.key(at)
 		m.find(key, func(p *unmatchedPath) {
 			near := c.rankedAt(at)
-			isFirst := p.near.rule.Key == "" || compareRanked(near, p.near) < 0
+			isFirst := p.near.rule.Key == "" || c.opts.compareRanked(near, p.near) < 0
 			if isFirst && !c.leadsToPath(at, p.path) {
 				p.near = near
 			}
@@ -34,15 +35,15 @@ func (c *Compiler) warnOfMisspelt(m *nearPaths) {
 type unmatchedPath struct {
 	path  string
 	rules []*internalRule
-	// near is the first rule, in the order of [compareRules], whose key is one letter away.
+	// near is the first rule, in the order of [options.compareRules], whose key is one letter away.
 	near rankedRule
 }
 
-// unmatchedPaths returns the first of the paths that rules lead to and no key answers.
+// unmatchedPaths returns the first of the paths that new rules lead to and no key answers.
 func (c *Compiler) unmatchedPaths() *nearPaths {
 	m := &nearPaths{base: c.table.seed | 1, last: map[uint64]int32{}}
 	known := map[string]*unmatchedPath{}
-	for i, this := range c.internalInOrder() {
+	for i, this := range c.newInOrder() {
 		c.opts.pauseAfter(i)
 		if this.state != endUnmatched {
 			continue

@@ -47,6 +47,10 @@ type Options struct {
 	// Digest makes the digest of the rules, and Reverse the index of what leads where, both while
 	// the rules are compiled.
 	Digest, Reverse bool
+	// NoLines leaves the names of sources alone in the positions of rules that a ruleset returns, and
+	// goes by keys where it would go by lines. So the ruleset is the same wherever in their sources
+	// the rules stand, and others can be derived from it. Errors and warnings of compiling have lines.
+	NoLines bool
 	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
 	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
 	// concurrent use.
@@ -149,6 +153,7 @@ type options struct {
 	content      string // what of it rulesets are told apart by, for digests
 	digest       bool
 	reverse      bool
+	noLines      bool
 	pause        func()
 	progress     func(done, of int)
 	modes        bool // some rule says a query mode
@@ -158,7 +163,7 @@ type options struct {
 func checkOptions(opts Options) (options, error) {
 	c := optionChecker{checked: options{
 		query: cmp.Or(opts.Query, QueryMerge), foldCase: opts.FoldCase,
-		digest: opts.Digest, reverse: opts.Reverse, pause: opts.Pause,
+		digest: opts.Digest, reverse: opts.Reverse, noLines: opts.NoLines, pause: opts.Pause,
 		progress: opts.Progress,
 	}}
 	c.status(opts.Status)
@@ -294,6 +299,14 @@ func (o *options) queryOf(own QueryMode) QueryMode {
 		return queryOwn
 	}
 	return own
+}
+
+// placed returns a rule with its position, as far as a ruleset tells that.
+func (o *options) placed(rule Rule) Rule {
+	if o.noLines {
+		rule.Position = Position{Source: rule.Position.Source}
+	}
+	return rule
 }
 
 // pauseEvery is the number of rules between two pauses: some tens of microseconds of work.

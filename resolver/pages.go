@@ -26,13 +26,6 @@ func makePages[T any](n int) pages[T] {
 	return p
 }
 
-// makeEmpty returns n zero values, of which no page is there yet: [pages.at] is for those alone
-// that have been set.
-func makeEmpty[T any](n int) pages[T] {
-	count := (n + pageMask) / pageLength
-	return pages[T]{make([]*[pageLength]T, count), make([]bool, count), n}
-}
-
 // branch returns the same values, which can change without those of p, as long as p does not
 // change any more.
 func (p *pages[T]) branch() pages[T] {
@@ -46,11 +39,8 @@ func (p *pages[T]) at(i int) T { return p.all[i>>pageBits][i&pageMask] }
 func (p *pages[T]) set(i int, value T) {
 	page := i >> pageBits
 	if !p.own[page] {
-		own := new([pageLength]T)
-		if shared := p.all[page]; shared != nil {
-			*own = *shared
-		}
-		p.all[page], p.own[page] = own, true
+		own := *p.all[page]
+		p.all[page], p.own[page] = &own, true
 	}
 	p.all[page][i&pageMask] = value
 }

@@ -116,6 +116,6 @@ func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
 		this := c.internal(at)
 		return this.rule, c.rankOfSource(this.source)
 	}
-	rule, from := c.table.ruleAt(at, c.sources.all, &c.moved)
+	rule, from := c.table.ruleAt(at, c.sources.all)
 	return rule, c.rankOfSource(from)
 }

@@ -14,14 +14,12 @@ type Rereading struct {
 	most    int // so many changes are worth deriving
 	// seen has a bit for the slot of each rule that is there again.
 	seen []uint64
-	// changed are the changes, by index, that rules of slots have become. others are the keys that are
-	// new, have variables, or another source's rule in their slot, with their change, -1 for none.
-	changed map[int]int
-	others  map[keyOfSource]int
-	moved   moved
+	// others are the keys that are there and are new, have variables, or have another source's rule
+	// in their slot.
+	others  map[keyOfSource]bool
+	isTwice bool // a key stands twice
 	read    map[int][]Warning
-	twice   *Compiler // takes down the keys that stand twice
-	key     []byte    // scratch memory
+	key     []byte // scratch memory
 }
 
 // ErrMostChanged is the error of a rereading that finds most rules changed: it is cheaper to
@@ -32,9 +30,8 @@ var ErrMostChanged = errors.New("most rules have changed")
 func (rs *Ruleset) Reread() *Rereading {
 	return &Rereading{
 		before: rs, source: -1, most: rs.rules/2 + 1000,
-		seen:    make([]uint64, (rs.table.slots.n+63)/64),
-		changed: map[int]int{}, others: map[keyOfSource]int{}, read: map[int][]Warning{},
-		moved: rs.moved.branch(), twice: newCompiler(rs.opts),
+		seen:   make([]uint64, (rs.table.slots.n+63)/64),
+		others: map[keyOfSource]bool{}, read: map[int][]Warning{},
 	}
 }
 
@@ -44,7 +41,8 @@ func (r *Rereading) Source(n int) {
 	r.source, r.read[n] = n, nil
 }
 
-// Add adds the next rule of the source. It keeps nothing of one that is as before.
+// Add adds the next rule of the source. It keeps nothing of one that is as before, wherever that
+// stands.
 func (r *Rereading) Add(rule Rule) {
 	if IsTemplate(rule.Key) {
 		r.addOther(rule, r.before.opts.canonicalKey(rule.Key))
@@ -58,66 +56,36 @@ func (r *Rereading) Add(rule Rule) {
 	}
 	var old record
 	old.decode(&r.before.table.arena, r.before.table.arena.bytes(entry.ref()))
-	switch from := r.before.sources[old.position.source]; {
-	case from.rank != r.source:
+	from := r.before.sources[old.position.source]
+	if from.rank != r.source {
 		r.addOther(rule, string(r.key))
-	case r.isSeen(at):
-		r.failDuplicate(r.firstAt(at), rule)
-	case old.isOf(&rule) && from.name == rule.Position.Source:
-		r.see(at)
-		r.move(at, &old, rule.Position)
-	default:
-		r.see(at)
-		r.changed[at] = r.change(rule.Key, &rule)
+		return
+	}
+	r.isTwice = r.isTwice || r.isSeen(at)
+	r.see(at)
+	if !old.isOf(&rule) || from.name != rule.Position.Source {
+		r.change(rule.Key, &rule)
 	}
 }
 
 func (r *Rereading) isSeen(at int) bool { return r.seen[at/64]&(1<<(at%64)) != 0 }
 func (r *Rereading) see(at int)         { r.seen[at/64] |= 1 << (at % 64) }
 
-// move notes where a rule stands that is otherwise the same.
-func (r *Rereading) move(at int, old *record, to Position) {
-	if old.position.line == to.Line && old.position.column == to.Column {
-		r.moved.set(at, 0)
-	} else {
-		r.moved.set(at, newPlace(to))
-	}
-}
-
 // addOther adds a rule that is new, has variables, or has the key of one of another source.
 func (r *Rereading) addOther(rule Rule, key string) {
 	this := keyOfSource{r.source, key}
+	r.isTwice = r.isTwice || r.others[this]
+	r.others[this] = true
 	old, is := r.before.ruleOf(this)
-	if n, twice := r.others[this]; twice {
-		if n >= 0 {
-			old = *r.changes[n].Rule
-		}
-		r.failDuplicate(old, rule)
-		return
-	}
-	r.others[this] = -1
-	if !is || old != rule {
-		r.others[this] = r.change(rule.Key, &rule)
+	if !is || old.Position.Source != rule.Position.Source || !sameContent(old, rule) {
+		r.change(rule.Key, &rule)
 	}
 }
 
-// firstAt returns the rule of a slot that has been seen.
-func (r *Rereading) firstAt(at int) Rule {
-	if n, is := r.changed[at]; is && n >= 0 {
-		return *r.changes[n].Rule
-	}
-	return r.before.ruleAt(r.before.table.slots.at(at).ref(), &r.moved)
-}
-
-// failDuplicate reports that a key stands twice.
-func (r *Rereading) failDuplicate(first, second Rule) {
-	r.twice.failDuplicate(0, first, cloneRule(second))
-}
-
-// change takes down a change, as long as there are few, and returns its index.
-func (r *Rereading) change(key string, rule *Rule) int {
+// change takes down a change, as long as there are few.
+func (r *Rereading) change(key string, rule *Rule) {
 	if len(r.changes) > r.most {
-		return -1
+		return
 	}
 	change := RuleChange{Source: r.source, Key: key}
 	if rule != nil {
@@ -125,7 +93,6 @@ func (r *Rereading) change(key string, rule *Rule) int {
 		change.Rule, change.Key = &kept, kept.Key
 	}
 	r.changes = append(r.changes, change)
-	return len(r.changes) - 1
 }
 
 // cloneRule returns a rule with texts of its own.
@@ -160,19 +127,37 @@ func (r *Rereading) end() {
 }
 
 func (r *Rereading) endOther(key keyOfSource, rule Rule) {
-	if _, isThere := r.others[key]; key.rank == r.source && !isThere {
+	if key.rank == r.source && !r.others[key] {
 		r.change(rule.Key, nil)
 	}
 }
 
+// Changes returns how the sources that have been read differ, also in several rules for a key. The
+// error is that of Ruleset, as far as it is known without deriving one.
+func (r *Rereading) Changes() ([]RuleChange, error) {
+	r.end()
+	r.source = -1
+	switch {
+	case len(r.changes) > r.most:
+		return nil, ErrMostChanged
+	case r.isTwice:
+		return nil, ErrDuplicateKey
+	}
+	return r.changes, nil
+}
+
 // Ruleset derives the ruleset of the rules that have been read, as [Ruleset.With] does. The error
-// can also be ErrMostChanged.
+// can also be ErrMostChanged, or ErrDuplicateKey alone: where the two rules stand is known to who
+// compiles the rules of the sources.
 func (r *Rereading) Ruleset() (*Ruleset, Difference, error) {
 	r.end()
 	r.source = -1
-	if len(r.changes) > r.most {
+	switch {
+	case r.isTwice:
+		return nil, Difference{}, ErrDuplicateKey
+	case len(r.changes) > r.most:
 		return nil, Difference{}, ErrMostChanged
 	}
-	d := derivation{before: r.before, moved: r.moved, read: r.read, errs: r.twice.errs}
+	d := derivation{before: r.before, read: r.read}
 	return d.derive(r.changes)
 }

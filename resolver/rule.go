@@ -1,6 +1,9 @@
 package resolver
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // Rule is one entry of a ruleset: a key and the value that it leads to (section 2).
 type Rule struct {
@@ -40,6 +43,12 @@ type Position struct {
 	Source string
 	// Line and Column count from 1; 0 where they are not known.
 	Line, Column int
+}
+
+// Compare puts positions in the order of the names of their sources, and of their places there.
+func (p Position) Compare(other Position) int {
+	return cmp.Or(cmp.Compare(p.Source, other.Source), cmp.Compare(p.Line, other.Line),
+		cmp.Compare(p.Column, other.Column))
 }
 
 // String returns source:line:column, without the parts that are not known.

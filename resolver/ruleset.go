@@ -29,11 +29,9 @@ type Ruleset struct {
 
 	// What deriving another ruleset needs; see [Compiler] for the first ones.
 	extent
-	// internal are the slots of the rules with internal redirects, passing those of the rules that
-	// pass, both in the order of compareRules.
-	internal, passing []int32
-	concerns          *concerns
-	moved             moved
+	// internal are the slots of the rules with internal redirects, in the order of compareRules.
+	internal []int32
+	concerns *concerns
 	// taken is how many slots are not empty, gone how many bytes of records nothing refers to.
 	taken, gone int
 	// templateKeys are the keys of templates by number. There may be as many as templateRoom.
@@ -102,12 +100,10 @@ func (rs *Ruleset) Templates() iter.Seq[Rule] {
 // RulesOf returns the rules of one source, as they were added, in no particular order. Those that
 // earlier sources shadow are among them. The source is the n-th that [Compiler.NextSource] began,
 // or 0 for what came before.
-func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] { return rs.rulesOf(n, &rs.moved) }
-
-func (rs *Ruleset) rulesOf(n int, m *moved) iter.Seq[Rule] {
+func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.entries(&rs.opts) {
-			if rs.rankAt(s.ref()) == n && !yield(rs.ruleAt(s.ref(), m)) {
+			if rs.rankAt(s.ref()) == n && !yield(rs.rule(s.ref())) {
 				return
 			}
 		}
@@ -319,10 +315,7 @@ func (rs *Ruleset) Chain(key string) []Rule {
 }
 
 // rule returns the rule of an entry.
-func (rs *Ruleset) rule(at ref) Rule { return rs.ruleAt(at, &rs.moved) }
-
-// ruleAt returns the rule of an entry, where it stands after a move.
-func (rs *Ruleset) ruleAt(at ref, m *moved) Rule {
-	rule, _ := rs.table.ruleAt(at, rs.sources, m)
-	return rule
+func (rs *Ruleset) rule(at ref) Rule {
+	rule, _ := rs.table.ruleAt(at, rs.sources)
+	return rs.opts.placed(rule)
 }

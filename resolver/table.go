@@ -112,17 +112,11 @@ func (t *table) recordSize(at ref) int {
 	return len(b) - len(r.decode(&t.arena, b))
 }
 
-// ruleAt returns the rule of a record, where it stands after a move, and the number of its source.
-func (t *table) ruleAt(at ref, sources []source, m *moved) (rule Rule, from int) {
+// ruleAt returns the rule of a record, and the number of its source.
+func (t *table) ruleAt(at ref, sources []source) (rule Rule, from int) {
 	var r record
 	r.decode(&t.arena, t.arena.bytes(at))
-	rule = r.rule(sources)
-	if m.hasAny() {
-		if slot, ok := t.place(r.key); ok {
-			m.apply(slot, &rule.Position)
-		}
-	}
-	return rule, r.position.source
+	return r.rule(sources), r.position.source
 }
 
 // branch returns a table of the same entries, for changes that t does not see.

@@ -37,32 +37,41 @@ type addedTemplate struct {
 	place  int
 }
 
-// enterTemplates finds out which templates serve, in the order of [compareRules], and makes their
-// index.
+// enterTemplates finds out which templates serve, in the order of [options.compareRules], and makes
+// their index.
 func (c *Compiler) enterTemplates() {
 	c.templates, c.warnings.groups[ofTemplates] = nil, nil
 	if len(c.addedTemplates) == 0 {
 		return
 	}
+	c.dropTwins()
 	slices.SortStableFunc(c.addedTemplates, func(a, b addedTemplate) int {
-		return compareRules(a.rule, c.rankOf(a.templateRule), b.rule, c.rankOf(b.templateRule))
+		return c.opts.compareRules(a.rule, c.rankOf(a.templateRule), b.rule, c.rankOf(b.templateRule))
 	})
 	c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
 	c.patterns = pattern.NewIndex(pattern.Tied)
 	c.warningGroup = ofTemplates
-	inSource := map[keyOfSource]Rule{}
 	for _, t := range c.addedTemplates {
-		key := keyOfSource{c.rankOf(t.templateRule), t.Key()}
-		if twin, twice := inSource[key]; twice {
-			c.failDuplicate(t.place, twin, t.rule)
-			continue
-		}
-		inSource[key] = t.rule
-		c.enterTemplate(t, key.rank)
+		c.enterTemplate(t, c.rankOf(t.templateRule))
 	}
 	c.warningGroup = ofRules
 	c.patterns, c.addedTemplates = nil, nil
 	c.templates.build()
+}
+
+// dropTwins reports the templates whose key an earlier one of their source has, and drops them.
+func (c *Compiler) dropTwins() {
+	first := map[keyOfSource]Rule{}
+	c.addedTemplates = slices.DeleteFunc(c.addedTemplates, func(t addedTemplate) bool {
+		key := keyOfSource{c.rankOf(t.templateRule), t.Key()}
+		twin, twice := first[key]
+		if twice {
+			c.failDuplicate(t.place, twin, t.rule)
+		} else {
+			first[key] = t.rule
+		}
+		return twice
+	})
 }
 
 // enterTemplate lets a template serve, unless one of an earlier source has its key.
@@ -177,13 +186,18 @@ func (c *Compiler) findTemplateFailures() {
 		}
 		failure := end.err()
 		c.templateFailures[t.index] = failure
-		kind, message := WarnTooManyRedirects, "the chain never ends, or takes more than "+
-			internalRedirects(c.opts.maxRedirects)+", for every value that no other key takes: "+
-			"its requests are answered with an error; lead the rule elsewhere"
-		if loop, is := failure.(*LoopError); is {
-			kind, message = WarnLoop, "loop "+loop.path()+" for every value that no other key "+
-				"takes: its requests are answered with an error; lead the rule elsewhere"
-		}
+		kind, message := templateFailure(failure, c.opts.maxRedirects)
 		c.warnAbout(t.rule, c.rankOf(t), Warning{Kind: kind, Message: message})
 	}
+}
+
+// templateFailure says what becomes of a template whose chain does not arrive.
+func templateFailure(failure error, maxRedirects int) (WarningKind, string) {
+	if loop, is := failure.(*LoopError); is {
+		return WarnLoop, "loop " + loop.path() + " for every value that no other key " +
+			"takes: its requests are answered with an error; lead the rule elsewhere"
+	}
+	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
+		internalRedirects(maxRedirects) + ", for every value that no other key takes: " +
+		"its requests are answered with an error; lead the rule elsewhere"
 }

@@ -91,6 +91,9 @@ func (w *warningList) toldPlaces() map[Position]bool {
 	return told
 }
 
+// isRead reports whether the reader of a source warns of anything.
+func (w *warningList) isRead(rank int) bool { return rank < len(w.read) && len(w.read[rank]) > 0 }
+
 // comparePlaces compares places in one source. A rule without one comes last, as it is added last
 // where the others have places.
 func comparePlaces(a, b Position) int {
@@ -109,11 +112,16 @@ func (c *Compiler) rankedAt(at ref) rankedRule {
 	return rankedRule{rank, rule}
 }
 
-func compareRanked(a, b rankedRule) int { return compareRules(a.rule, a.rank, b.rule, b.rank) }
+func (o *options) compareRanked(a, b rankedRule) int {
+	return o.compareRules(a.rule, a.rank, b.rule, b.rank)
+}
 
 // compareRules puts rules in the order of their sources and of their places there, and those
-// without a place in that of their keys.
-func compareRules(a Rule, aRank int, b Rule, bRank int) int {
-	return cmp.Or(cmp.Compare(aRank, bRank), comparePlaces(a.Position, b.Position),
-		cmp.Compare(a.Key, b.Key))
+// without a place, or all where lines do not count, in that of their keys.
+func (o *options) compareRules(a Rule, aRank int, b Rule, bRank int) int {
+	byPlace := 0
+	if !o.noLines {
+		byPlace = comparePlaces(a.Position, b.Position)
+	}
+	return cmp.Or(cmp.Compare(aRank, bRank), byPlace, cmp.Compare(a.Key, b.Key))
 }

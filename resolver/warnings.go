@@ -129,11 +129,11 @@ func placeOf(rule Rule, rank int) string {
 	return rule.Position.String()
 }
 
-// warnOfChains warns of what internal redirects lead to, once all rules are known.
+// warnOfChains warns of what new internal redirects lead to, once all rules are known.
 func (c *Compiler) warnOfChains() {
 	reported := map[*LoopError]bool{}
 	following := c.findFollowingKeys()
-	for i, this := range c.internalInOrder() {
+	for i, this := range c.newInOrder() {
 		switch this.state {
 		case endLoop:
 			c.warnOfLoop(this, reported)
@@ -154,39 +154,42 @@ func (c *Compiler) warnOfChains() {
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
 	end := c.endOf(this)
 	loop := end.cycle
-	w := Warning{Kind: WarnLoop, Cycle: loop.Cycle}
-	if !end.inCycle {
-		w.Message = "the rule leads into the loop " + loop.path() + ", so its requests are " +
-			"answered with an error; break the loop"
-		c.warnAbout(this.rule, c.rankOfSource(this.source), w)
-		return
+	if end.inCycle {
+		if reported[loop] {
+			return
+		}
+		reported[loop] = true
 	}
-	if reported[loop] {
-		return
-	}
-	reported[loop] = true
-	w.Message = loopMessage(loop)
-	if len(loop.Cycle) == 1 {
-		w.Message = selfLoopMessage(this)
-	}
-	c.warnAbout(this.rule, c.rankOfSource(this.source), w)
+	c.warnAbout(this.rule, c.rankOfSource(this.source), Warning{
+		Kind: WarnLoop, Cycle: loop.Cycle,
+		Message: loopMessage(loop, end.inCycle, this.rule, this.remaining),
+	})
 }
 
-func loopMessage(loop *LoopError) string {
+// loopMessage says what becomes of a rule that leads into a loop, or is in it. remaining is what
+// remains of its value's path behind the key that it matches.
+func loopMessage(loop *LoopError, inCycle bool, rule Rule, remaining string) string {
+	switch {
+	case !inCycle:
+		return "the rule leads into the loop " + loop.path() + ", so its requests are " +
+			"answered with an error; break the loop"
+	case len(loop.Cycle) == 1:
+		return selfLoopMessage(rule, remaining)
+	}
 	return "loop " + loop.path() + ": its requests are answered with an error; lead one of the " +
 		"rules elsewhere"
 }
 
 // selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
-func selfLoopMessage(this *internalRule) string {
+func selfLoopMessage(rule Rule, remaining string) string {
 	const why = ": the new path is looked up again, matches the same key, and so on for ever, so " +
 		"its requests are answered with an error; "
-	message := "loop: " + quote(this.rule.Value) + " lies at or below the key" + why
-	if this.remaining == "" || this.remaining == "/" { // an exact key has these paths, too
+	message := "loop: " + quote(rule.Value) + " lies at or below the key" + why
+	if remaining == "" || remaining == "/" { // an exact key has these paths, too
 		return message + "lead the rule elsewhere, or remove it"
 	}
-	return message + "mark the rule exact, so that it takes /" + this.rule.Key +
-		" alone, or lead it to a path outside of /" + this.rule.Key
+	return message + "mark the rule exact, so that it takes /" + rule.Key +
+		" alone, or lead it to a path outside of /" + rule.Key
 }
 
 func tooManyMessage(limit int) string {

@@ -16,11 +16,14 @@ type RuleChange struct {
 }
 
 // With derives the ruleset that results from changes, the later ones after the earlier ones, and
-// tells what they change. It cannot be told apart from one that is compiled of the same rules. The
-// error is that of [Compiler.Compile]. To remove what is not there changes nothing. rs goes on as
-// it is, and shares what stays: a few changes cost no more than what they concern.
+// tells what they change. It answers as one that is compiled of the same rules with
+// [Options.NoLines], as rs should be: from another one the first is compiled. Its warnings are
+// those of the last compilation, less those of rules that have changed since, and those of the
+// rules that changed. The error is that of [Compiler.Compile]. To remove what is not there changes
+// nothing. rs goes on as it is, and shares what stays: a few changes cost no more than what they
+// concern.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
-	d := derivation{before: rs, moved: rs.moved.branch()}
+	d := derivation{before: rs}
 	return d.derive(changes)
 }
 
@@ -39,17 +42,18 @@ func (rs *Ruleset) IsWorn() bool {
 
 // Recompile compiles the ruleset anew, of its own rules. Rules get other numbers.
 func (rs *Ruleset) Recompile() (*Ruleset, error) {
-	d := derivation{before: rs, moved: rs.moved}
+	d := derivation{before: rs}
 	return rs.compileWith(&d)
 }
 
 // compileWith compiles the rules of a ruleset with the changes of a derivation.
 func (rs *Ruleset) compileWith(d *derivation) (*Ruleset, error) {
 	c := newCompiler(rs.opts)
+	c.opts.noLines = true
 	changes := d.inOrder()
 	for rank := range max(rs.lastRank(), d.lastRank) + 1 {
 		c.rank = rank
-		for rule := range rs.rulesOf(rank, &d.moved) {
+		for rule := range rs.RulesOf(rank) {
 			if d.changes[keyOfSource{rank, rs.opts.canonicalKey(rule.Key)}] == nil {
 				c.Add(rule)
 			}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func newRuleStore(r *rand.Rand) *ruleStore {
 	}
 	s.opts.FoldCase = r.IntN(3) == 0
 	s.opts.Query = QueryMode(r.IntN(4))
-	s.opts.Digest, s.opts.Reverse = true, true
+	s.opts.NoLines, s.opts.Digest, s.opts.Reverse = true, true, true
 	if r.IntN(2) == 0 {
 		s.opts.Origin = "https://go.example"
 	}
@@ -199,19 +200,18 @@ func (s *ruleStore) moveLines(
 	}
 }
 
-// outside is all that can be seen of a ruleset.
+// outside is all that can be seen of a ruleset but for its warnings.
 type outside struct {
-	Digest   string
-	Len      int
-	Extent   extent
-	Rules    [3][]Rule
-	Serving  []Rule
-	AtSite   string
-	Warnings []Warning
-	Broken   []string
-	Results  []any
-	Check    []string
-	Short    []string
+	Digest  string
+	Len     int
+	Extent  extent
+	Rules   [3][]Rule
+	Serving []Rule
+	AtSite  string
+	Broken  []string
+	Results []any
+	Check   []string
+	Short   []string
 }
 
 func ruleTexts(rules []Rule) []Rule {
@@ -220,7 +220,7 @@ func ruleTexts(rules []Rule) []Rule {
 }
 
 func lookAt(rs *Ruleset, requests []Request) (o outside) {
-	o.Digest, o.Len, o.Extent, o.Warnings = rs.Digest(), rs.Len(), rs.extent, rs.Warnings()
+	o.Digest, o.Len, o.Extent = rs.Digest(), rs.Len(), rs.extent
 	for i := range o.Rules {
 		o.Rules[i] = ruleTexts(slices.Collect(rs.RulesOf(i)))
 	}
@@ -241,9 +241,72 @@ func lookAt(rs *Ruleset, requests []Request) (o outside) {
 		short, _ := rs.AppendShortURL(nil, &request, "")
 		o.Results, o.Short = append(o.Results, e), append(o.Short, string(short))
 	}
-	rs.Check([]string{"go.example"}, func(f Finding) { o.Check = append(o.Check, fmt.Sprintf("%+v", f)) })
+	warnings := map[string]bool{}
+	for _, w := range rs.Warnings() {
+		warnings[w.Message] = true
+	}
+	rs.Check([]string{"go.example"}, func(f Finding) {
+		if !warnings[f.Message] {
+			o.Check = append(o.Check, fmt.Sprintf("%+v", f))
+		}
+	})
 	slices.Sort(o.Check)
 	return o
+}
+
+// warningsOf returns the warnings of a group, without lines, of rules of which is true.
+func warningsOf(rs *Ruleset, group warningGroup, which func(w Warning) bool) (texts []string) {
+	for _, w := range rs.warnings.groups[group] {
+		if w.Position = (Position{Source: w.Position.Source}); which(w.Warning) {
+			texts = append(texts, withoutLines(fmt.Sprint(w.Kind, w.Cycle, w.Warning)))
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// withoutLines leaves out the lines of a text. Without one, a rule of the source 0 is an inline rule.
+func withoutLines(text string) string {
+	text = regexp.MustCompile(`source (\d)(:\d+)*`).ReplaceAllString(text, "source $1")
+	return strings.ReplaceAll(text, "an inline rule", "source 0")
+}
+
+// compareWarnings compares the warnings of a derived ruleset with those that a compilation has. What
+// chains give reason to warn of is that for rules that have changed alone, and for others as before.
+func compareWarnings(t *testing.T, when string, served, derived, compiled *Ruleset) {
+	t.Helper()
+	all := func(Warning) bool { return true }
+	for _, group := range []warningGroup{ofOptions, ofRules, ofTemplates} {
+		got, want := warningsOf(derived, group, all), warningsOf(compiled, group, all)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s\nof group %d\n%q\nwant\n%q", when, group, got, want)
+		}
+	}
+	if !derived.SharesNumbers(served) { // it has been compiled
+		got, want := warningsOf(derived, ofChains, all), warningsOf(compiled, ofChains, all)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s\nof chains\n%q\nwant\n%q", when, got, want)
+		}
+		return
+	}
+	serving := func(rs *Ruleset, key string) (rule Rule) {
+		if number, ok := rs.NumberOf(key); ok {
+			rule, _ = rs.Numbered(number)
+		}
+		return rule
+	}
+	hasChanged := func(w Warning) bool { return serving(served, w.Key) != serving(derived, w.Key) }
+	// Of loops, which Broken tells, a compilation warns once.
+	isNew := func(w Warning) bool { return hasChanged(w) && w.Kind != WarnLoop && !IsTemplate(w.Key) }
+	got, want := warningsOf(derived, ofChains, isNew), warningsOf(compiled, ofChains, isNew)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s\nof chains that have changed\n%q\nwant\n%q", when, got, want)
+	}
+	isOld := func(w Warning) bool { return !hasChanged(w) && !IsTemplate(w.Key) }
+	got, want = warningsOf(derived, ofChains, isOld), warningsOf(served, ofChains, isOld)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s\nof chains that have not changed\n%q\nwant\n%q", when, got, want)
+	}
 }
 
 func changesBetween(before, after *Ruleset) []string {
@@ -352,6 +415,11 @@ func (s *ruleStore) compareWithCompiled(
 		requests = append(requests, request)
 	}
 	compareOutside(t, when, lookAt(derived, requests), lookAt(compiled, requests))
+	compareWarnings(t, when, served, derived, compiled)
+	fresh := newWarnings(served, derived.Warnings())
+	if got := difference.Warnings; !reflect.DeepEqual(got, fresh) {
+		t.Fatalf("%s\nnew warnings are %v\nwant %v", when, got, fresh)
+	}
 	want := differenceText(Compare(served, compiled, namedKeys))
 	if got := differenceText(difference); got != want {
 		t.Fatalf("%s\n%v\nwant\n%v", when, got, want)
@@ -377,7 +445,7 @@ func differenceText(d Difference) string {
 	for _, err := range d.FirstBroken {
 		broken = append(broken, fmt.Sprintf("%v %v", err, err.Kind))
 	}
-	d.FirstBroken, d.derived = nil, nil
+	d.FirstBroken, d.Warnings, d.derived = nil, nil, nil
 	return fmt.Sprintf("%+v %q", d, broken)
 }
 
@@ -468,14 +536,14 @@ func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
 
 func TestTheFirstRuleThatSaysAQueryModeChangesWhatClientsGet(t *testing.T) {
 	rules := benchRules(100) // so that there is room for changes
-	rs := mustCompile(t, rules, Options{})
+	rs := mustCompile(t, rules, Options{NoLines: true})
 	rule := &rules[0]
 	rule.Query = QueryPreserve
 	_, difference, err := rs.With([]RuleChange{{Rule: rule}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled := mustCompile(t, rules, Options{})
+	compiled := mustCompile(t, rules, Options{NoLines: true})
 	if got, want := resultTexts(difference.Results), changesBetween(rs, compiled); len(want) != 1 ||
 		!slices.Equal(got, want) {
 		t.Errorf("%q\nwant\n%q", got, want)
@@ -487,7 +555,7 @@ func TestADifferenceTellsOfKeysWithAMalformedEscape(t *testing.T) {
 		{Key: "%7Ex/%zz", Value: "https://malformed.example/", Exact: true},
 		{Key: "~x", Value: "https://x.example/"},
 	}
-	rs := mustCompile(t, rules, Options{})
+	rs := mustCompile(t, rules, Options{NoLines: true})
 	exact := rules[1]
 	exact.Exact = true
 	next, difference, err := rs.With([]RuleChange{{Rule: &exact}})
@@ -508,7 +576,7 @@ func BenchmarkResults(b *testing.B) {
 			rules[i].Exact = i%exact == 0
 		}
 		rules = append(rules, Rule{Key: "t/{x}", Value: "https://x.example/{x}"})
-		rs := mustCompile(b, rules, Options{})
+		rs := mustCompile(b, rules, Options{NoLines: true})
 		now := Rule{Key: rules[1].Key, Value: "https://x.example"}
 		_, difference, err := rs.With([]RuleChange{{Key: now.Key, Rule: &now}})
 		if err != nil {

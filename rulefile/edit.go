@@ -22,6 +22,8 @@ type Edit struct {
 	// Was is the rule that the edit changes or removes, nil for none. Sources that compare one rule,
 	// and not all, make the edit only if it is still there so.
 	Was *resolver.Rule
+	// IsLast tells that the edit removes the only rule of its source, as far as that is known.
+	IsLast bool
 	// DefaultStatus is the status of rules that name none, for a format in which each has one.
 	// Default: that of the resolver.
 	DefaultStatus int

@@ -98,12 +98,12 @@ func BenchmarkRewriteEntry(b *testing.B) {
 	})
 }
 
-func rewriteOften(b *testing.B, s Rewriting, version string) {
+func rewriteOften(b *testing.B, s Writable, version string) {
 	for i := 0; b.Loop(); i++ {
 		rule := resolver.Rule{Key: "k0000000000", Value: fmt.Sprintf("https://a.example/%d", i%2)}
 		edit := rulefile.Edit{Key: rule.Key, Rule: &rule}
 		var err error
-		if version, err = s.Rewrite(b.Context(), version, edit, ignoreRule); err != nil {
+		if version, err = s.Edit(b.Context(), version, edit, ignoreRule); err != nil {
 			b.Fatal(err)
 		}
 	}

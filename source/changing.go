@@ -2,55 +2,34 @@ package source
 
 import (
 	"context"
-	"errors"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// Changing is a [Source] that knows which of its rules may have changed, so that a change costs no
-// more than the rules that it is of.
+// Changing is a [Source] that says which of its rules may have changed, so that a change costs no
+// more than the rules that it is of. What is still to be read the handler knows: the source is
+// asked for that.
 type Changing interface {
 	Source
 
-	// ReadChanges passes what may be otherwise than the rules that serve: a rule that is there goes
-	// to set, and the key of one that is not to remove. It returns the version of all rules then.
-	// After an error nothing of it counts, and the next call passes the same again with what has
-	// changed since. The error is as that of Read, or [ErrUnknownChanges], which it also is where no
-	// rule is left: whether there may be none is decided when all is read.
-	ReadChanges(
-		ctx context.Context, set func(resolver.Rule), remove func(key string),
-	) (version string, err error)
+	// ByKey reports whether the source does, as it is configured. Else it is one like all others.
+	ByKey() bool
+
+	// WatchKeys is called in the place of Watch. It says of which keys the rules may be others than at
+	// the call before. No key stands for all, which it says first, when it notices changes from then
+	// on: all rules are read then, and compared with those that serve, and nobody waits for it.
+	WatchKeys(ctx context.Context, changed func(keys ...string))
+
+	// ReadKeys reads the rules of some keys: one that is there goes to set, and the key of one that is
+	// not to remove. The error is as that of Read; after one nothing of it counts. It is called while
+	// Read runs, too, which may run twice at a time then. Positions name the source alone.
+	ReadKeys(
+		ctx context.Context, keys []string, set func(resolver.Rule), remove func(key string),
+	) error
 }
 
-// ErrUnknownChanges is the error of a source that does not know what has changed, so that all its
-// rules have to be read.
-var ErrUnknownChanges = errors.New("the source does not know which rules have changed")
-
-// ReadLent is from.Read for who keeps no rule: texts may be good only until add returns, so that a
-// large file leaves nothing behind. A source that another one is made of is read as that says.
-func ReadLent(
-	ctx context.Context, from Source, add func(resolver.Rule),
-) (version string, err error) {
-	switch s := from.(type) {
-	case *File:
-		return s.read(ctx, true, add)
-	case *Storage:
-		return s.read(ctx, true, add)
-	}
-	return from.Read(ctx, add)
-}
-
-// Rewriting is a [Writable] that tells what has become of it by an edit, so that nobody has to read
-// it again.
-type Rewriting interface {
-	Writable
-
-	// Rewrite is Edit that returns the version of what it has written, for the rules that are there
-	// then: the old ones with the edit made. It passes them to add as [ReadLent] does, if their
-	// positions may be others than before, and then Warnings and Expectations are theirs; where they
-	// are many, it leaves time to requests in between. After an error nothing of that counts.
-	Rewrite(
-		ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
-	) (newVersion string, err error)
+// ByKey returns a source that says which of its rules may have changed, if it does.
+func ByKey(from Source) (changing Changing, does bool) {
+	changing, does = from.(Changing)
+	return changing, does && changing.ByKey()
 }

@@ -80,12 +80,11 @@ func contentOptions(
 // siblings lie beside the content.
 type siblings struct{ signature, expectations []byte }
 
-// rules passes the rules to add, and returns their expectations and their version. Those that it
-// lends are good only until add returns.
+// rules passes the rules to add, and returns their expectations and their version.
 func (c *content) rules(
-	ctx context.Context, lends bool, add func(resolver.Rule),
+	ctx context.Context, add func(resolver.Rule),
 ) (expected PlacedExpectations, version string, err error) {
-	c.warnings, c.reading.Lends, c.bytesRead = nil, lends, 0
+	c.warnings, c.bytesRead = nil, 0
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		c.current = r
@@ -113,6 +112,21 @@ func (c *content) state(ctx context.Context) string {
 	})
 	c.note(ctx, err)
 	return stateOf(version, err)
+}
+
+// locate passes the rules to seen, if the content is that of a version; see [Annotated].
+func (c *content) locate(
+	ctx context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	if c.publicKey != nil {
+		return false // as nothing is read that is not verified
+	}
+	var wrong error
+	now, err := c.readAll(ctx, c.read, pace.New().Pause, func(r *reading, _ siblings) bool {
+		_, wrong = readAs(r, c.format, c.lending(), c.name, "format", seen)
+		return wrong != nil
+	})
+	return err == nil && wrong == nil && now == version
 }
 
 // noteRefusal reports whether content that is wrong need not be read on, and remembers how it
@@ -229,11 +243,18 @@ func (c *content) signatureProblem(text []byte) error {
 		"sign it with minisign -Sm, of version 0.10 or later")
 }
 
+// lending is how the content is read, by who keeps no texts.
+func (c *content) lending() rulefile.Reading {
+	as := c.reading
+	as.Lends = true
+	return as
+}
+
 // parseRules reads the rules from signed, which reads from r, to the end of the content if they are
 // right.
 func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
 	var err error
-	c.warnings, err = readAs(signed, c.format, c.reading, c.name, "format", add)
+	c.warnings, err = readAs(signed, c.format, c.lending(), c.name, "format", add)
 	if r.n == 0 && (c.format == rulefile.JSON || !c.allowsEmpty) {
 		return errEmpty(c.format)
 	}

@@ -2,9 +2,12 @@ package source_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,71 +15,51 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // Pages is a source with a rule for each file of a directory: guide.html has the key "guide".
 type Pages struct {
 	Directory string `json:"directory"`
-	Below     string `json:"below"`
 }
 
 func init() { caddy.RegisterModule(new(Pages)) }
 
 func (*Pages) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{
-		ID:  "http.shortlink.sources.pages",
-		New: func() caddy.Module { return new(Pages) },
-	}
+	const id = "http.shortlink.sources.pages"
+	return caddy.ModuleInfo{ID: id, New: func() caddy.Module { return new(Pages) }}
 }
 
-// UnmarshalCaddyfile reads "pages <directory>" and a block with the option below.
 func (p *Pages) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := source.Block{Argument: "one directory", Value: &p.Directory,
-		Options: []source.BlockOption{
-			{Name: "below", Takes: "takes a URL such as https://example.com/pages/",
-				Words: []*string{&p.Below}},
-		}}
-	return block.Unmarshal(d)
+	return (&source.Block{Argument: "one directory", Value: &p.Directory}).Unmarshal(d)
 }
 
 func (p *Pages) String() string { return "pages " + p.Directory }
 
 func (p *Pages) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
 	files, err := os.ReadDir(p.Directory)
-	if err != nil {
-		return "", err
-	}
 	for _, file := range files {
-		add(resolver.Rule{
-			Key:      strings.TrimSuffix(file.Name(), ".html"),
-			Value:    p.Below + file.Name(),
-			Position: resolver.Position{Source: p.String()},
-		})
-		version += file.Name() + "\n"
+		key, at := strings.TrimSuffix(file.Name(), ".html"), resolver.Position{Source: p.String()}
+		add(resolver.Rule{Key: key, Value: "/pages/" + file.Name(), Position: at})
+		version += key + "\n"
 	}
-	return version, nil
+	return version, err
 }
 
 func (p *Pages) Watch(ctx context.Context, version string, changed func()) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(2 * time.Second):
-		}
+	for ctx.Err() == nil {
 		now, err := p.Read(ctx, func(resolver.Rule) {})
 		if err != nil {
-			now = "it cannot be read"
+			now = err.Error()
 		}
 		if now != version {
-			version = now
 			changed()
 		}
+		version = now
+		time.Sleep(time.Second)
 	}
 }
-
-var _ source.Source = (*Pages)(nil)
 
 // A handler reads the block, provisions the source, reads it, and watches it. Here it is read once.
 func ExampleSource() {
@@ -91,9 +74,9 @@ func ExampleSource() {
 			fmt.Println(err)
 		}
 	}
-	pages := new(Pages)
-	err = pages.UnmarshalCaddyfile(caddyfile.NewTestDispenser(
-		"pages " + directory + " {\n below https://example.com/pages/\n}"))
+	var pages source.Source = new(Pages)
+	err = pages.(caddyfile.Unmarshaler).UnmarshalCaddyfile(
+		caddyfile.NewTestDispenser("pages " + directory))
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -102,7 +85,160 @@ func ExampleSource() {
 	})
 	fmt.Println("error:", err)
 	// Output:
-	// guide https://example.com/pages/guide.html
-	// plans https://example.com/pages/plans.html
+	// guide /pages/guide.html
+	// plans /pages/plans.html
 	// error: <nil>
+}
+
+// Table is a source in memory that does all that a source can do.
+type Table struct {
+	rules   map[string]string
+	edits   int
+	read    int64
+	down    error
+	reach   source.Reachability
+	changes chan string // keys
+}
+
+func (t *Table) String() string { return "table" }
+
+func (t *Table) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
+	if t.read = 0; t.down != nil {
+		t.reach.Fail(t.down)
+		return "", t.down
+	}
+	t.reach.Succeed()
+	for key, value := range t.rules {
+		t.read++
+		add(resolver.Rule{Key: key, Value: value})
+	}
+	return fmt.Sprint(t.edits), nil
+}
+
+func (t *Table) Watch(ctx context.Context, _ string, _ func()) { <-ctx.Done() }
+
+// Remarks warns of values that somebody has still to write.
+func (t *Table) Remarks() (remarks source.Remarks) {
+	for _, key := range slices.Sorted(maps.Keys(t.rules)) {
+		if strings.Contains(t.rules[key], "TODO") {
+			remarks.Warnings = append(remarks.Warnings,
+				resolver.Warning{Kind: "to do", Key: key, Message: "the destination is to be written"})
+		}
+	}
+	return remarks
+}
+
+// Locate has no lines to tell.
+func (*Table) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
+func ExampleAnnotated() {
+	var table source.Annotated = &Table{rules: map[string]string{"a": "https://TODO.example"}}
+	for _, warning := range table.Remarks().Warnings {
+		fmt.Println(warning.Key, warning.Message)
+	}
+	// Output: a the destination is to be written
+}
+
+// Size counts rules instead of bytes, as Done does.
+func (t *Table) Size(context.Context) int64 { return int64(len(t.rules)) }
+
+func (t *Table) Done() int64 { return t.read }
+
+func ExampleMeasured() {
+	var table source.Measured = &Table{rules: map[string]string{"a": "/x", "b": "/y"}}
+	_, _ = table.Read(context.Background(), func(resolver.Rule) {
+		fmt.Println(table.Done(), "of", table.Size(context.Background()))
+	})
+	// Output:
+	// 1 of 2
+	// 2 of 2
+}
+
+func (t *Table) Writable() error { return nil }
+
+// Edit needs to pass no rules, as the table has no lines that could move.
+func (t *Table) Edit(_ context.Context, version string, edit rulefile.Edit, _ func(resolver.Rule)) (
+	newVersion string, err error) {
+	if version != fmt.Sprint(t.edits) {
+		return "", source.ErrChanged
+	}
+	delete(t.rules, edit.Key)
+	if edit.Rule != nil {
+		t.rules[edit.Rule.Key] = edit.Rule.Value
+	}
+	t.edits++
+	return fmt.Sprint(t.edits), nil
+}
+
+func ExampleWritable() {
+	var table source.Writable = &Table{rules: map[string]string{"a": "/x"}}
+	removal := rulefile.Edit{Key: "a"}
+	version, err := table.Edit(context.Background(), "0", removal, nil)
+	fmt.Println(version, err)
+	_, err = table.Edit(context.Background(), "0", removal, nil)
+	fmt.Println(err)
+	// Output:
+	// 1 <nil>
+	// the source has changed since its rules were read; try again
+}
+
+func (t *Table) AllowsEmpty() bool { return true }
+
+func ExampleEmptiable() {
+	var table source.Emptiable = new(Table)
+	fmt.Println(table.AllowsEmpty())
+	// Output: true
+}
+
+func (t *Table) Reach() *source.Reachability { return &t.reach }
+
+func ExampleObserved() {
+	var table source.Observed = &Table{down: errors.New("the server is down")}
+	_, _ = table.Read(context.Background(), func(resolver.Rule) {})
+	fmt.Println(table.Reach().Outage().Err)
+	// Output: the server is down
+}
+
+func (t *Table) ByKey() bool { return true }
+
+func (t *Table) WatchKeys(ctx context.Context, changed func(keys ...string)) {
+	for changed(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case key := <-t.changes:
+			changed(key)
+		}
+	}
+}
+
+func (t *Table) ReadKeys(_ context.Context, keys []string, set func(resolver.Rule),
+	remove func(key string)) error {
+	for _, key := range keys {
+		if value, is := t.rules[key]; is {
+			set(resolver.Rule{Key: key, Value: value})
+		} else {
+			remove(key)
+		}
+	}
+	return nil
+}
+
+func ExampleChanging() {
+	table := &Table{rules: map[string]string{"a": "/x"}, changes: make(chan string)}
+	var changing source.Changing = table
+	ctx, end := context.WithCancel(context.Background())
+	told := make(chan []string)
+	go changing.WatchKeys(ctx, func(keys ...string) { told <- keys })
+	fmt.Println(<-told) // none, which is all
+	table.changes <- "b"
+	keys := <-told
+	_ = changing.ReadKeys(ctx, append(keys, "a"),
+		func(rule resolver.Rule) { fmt.Println(rule.Key, rule.Value) },
+		func(key string) { fmt.Println(key, "is removed") })
+	end()
+	// Output:
+	// []
+	// b is removed
+	// a /x
 }

@@ -31,22 +31,6 @@ type PlacedExpectations struct {
 	at map[string]resolver.Position
 }
 
-// Placing is an [Expecting] that knows where its expectations stand.
-type Placing interface {
-	PlacedExpectations() PlacedExpectations
-}
-
-// ExpectationsOf returns what a source expects, as of its last reading.
-func ExpectationsOf(source Source) (expected PlacedExpectations) {
-	switch source := source.(type) {
-	case Placing:
-		return source.PlacedExpectations()
-	case Expecting:
-		expected.Expectations = source.Expectations()
-	}
-	return expected
-}
-
 // Problems returns what is wrong with the expectations themselves.
 func (e Expectations) Problems() error { return PlacedExpectations{Expectations: e}.problems() }
 

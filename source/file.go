@@ -143,14 +143,7 @@ func (s *File) String() string { return s.content.name }
 
 // Read reads the file.
 func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	return s.read(ctx, false, add)
-}
-
-// read reads the file, perhaps for who keeps no rule; see [ReadLent].
-func (s *File) read(
-	ctx context.Context, lends bool, add func(resolver.Rule),
-) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, lends, add)
+	s.expected, version, err = s.content.rules(ctx, add)
 	return version, err
 }
 
@@ -166,23 +159,21 @@ func (s *File) Size(ctx context.Context) int64 {
 // Done returns how much of the file has been read; see [Measured].
 func (s *File) Done() int64 { return s.content.done() }
 
-// Warnings returns what the last reading has to warn of; see [Warner].
-func (s *File) Warnings() []resolver.Warning { return s.content.warnings }
+// Locate passes the rules with their places, if they have not changed; see [Annotated].
+func (s *File) Locate(
+	ctx context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	return s.content.locate(ctx, version, seen)
+}
+
+// Remarks returns what the last reading has said beside the rules; see [Annotated].
+func (s *File) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
 
 // AllowsEmpty reports whether the file may lose all its rules; see [Emptiable].
 func (s *File) AllowsEmpty() bool { return s.AllowEmpty }
 
-// Expectations returns what the file of expectations held when the rules were read.
-func (s *File) Expectations() map[string]string { return s.expected.Expectations }
-
-// PlacedExpectations returns them with their places.
-func (s *File) PlacedExpectations() PlacedExpectations { return s.expected }
-
-// Outage tells since when the file cannot be read; see [Observed].
-func (s *File) Outage() *Outage { return s.content.reach.Outage() }
-
-// ContinueOutage takes over an outage; see [Continuing].
-func (s *File) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
+// Reach tells since when the file cannot be read; see [Observed].
+func (s *File) Reach() *Reachability { return &s.content.reach }
 
 // Watch looks at the file again and again: at its metadata and, where these tell nothing, at what
 // it holds.
@@ -297,10 +288,8 @@ var (
 	_ caddy.Provisioner     = (*File)(nil)
 	_ caddyfile.Unmarshaler = (*File)(nil)
 	_ Source                = (*File)(nil)
-	_ Expecting             = (*File)(nil)
-	_ Placing               = (*File)(nil)
-	_ Warner                = (*File)(nil)
+	_ Annotated             = (*File)(nil)
 	_ Measured              = (*File)(nil)
 	_ Emptiable             = (*File)(nil)
-	_ Continuing            = (*File)(nil)
+	_ Observed              = (*File)(nil)
 )

@@ -46,16 +46,11 @@ func checkReplaceable(path string) error {
 	return nil
 }
 
-// Edit is Rewrite for who reads the file again.
-func (s *File) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	return s.content.edit(ctx, s, version, edit)
-}
-
-// Rewrite puts a file with the edit made in the place of the old one, or of the one that a symbolic
+// Edit puts a file with the edit made in the place of the old one, or of the one that a symbolic
 // link leads to. It has the format, the layout and the permissions of the old one, and its owner if
 // Caddy may give it away. Of several that edit the file at once, in this process and others, each
 // waits for the ones before.
-func (s *File) Rewrite(
+func (s *File) Edit(
 	ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
 ) (newVersion string, err error) {
 	path, err := filepath.EvalSymlinks(s.path)
@@ -235,4 +230,4 @@ func writeAndCheck(w *rewrite, edited, old *os.File, add func(resolver.Rule)) er
 }
 
 // Interface guard
-var _ Rewriting = (*File)(nil)
+var _ Writable = (*File)(nil)

@@ -111,7 +111,8 @@ func TestAnEditLeavesNothingBesideTheFile(t *testing.T) {
 			s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
 			version, err := s.Read(t.Context(), ignoreRule)
 			must(t, err)
-			if err := s.Edit(t.Context(), version, edit); (err == nil) != (name == "a good one") {
+			_, err = s.Edit(t.Context(), version, edit, ignoreRule)
+			if (err == nil) != (name == "a good one") {
 				t.Error(err)
 			}
 			entries, err := os.ReadDir(filepath.Dir(s.path))

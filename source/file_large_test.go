@@ -111,7 +111,7 @@ func TestAFileOfRulesHasALimit(t *testing.T) {
 	if _, err := s.Read(t.Context(), ignoreRule); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if s.Outage() == nil {
+	if s.Reach().Outage() == nil {
 		t.Error("the status does not tell of it")
 	}
 }

@@ -64,7 +64,8 @@ func editAgainAndAgain(t *testing.T, path string) {
 				continue
 			}
 			must(t, err)
-			if err = s.Edit(t.Context(), version, rulefile.Edit{Key: key, Rule: rule}); err == nil {
+			edit := rulefile.Edit{Key: key, Rule: rule}
+			if _, err = s.Edit(t.Context(), version, edit, ignoreRule); err == nil {
 				break
 			}
 			if !errors.Is(err, ErrChanged) && !errors.Is(err, ErrBeingWritten) {

@@ -80,12 +80,15 @@ func (f *Once) Done() int64 {
 // Watch does nothing: a command reads its rules once.
 func (*Once) Watch(context.Context, string, func()) {}
 
-// Warnings returns what reading the rules has to warn of.
-func (f *Once) Warnings() []resolver.Warning { return f.warnings }
+// Remarks returns what reading the rules has to warn of.
+func (f *Once) Remarks() Remarks { return Remarks{Warnings: f.warnings} }
+
+// Locate is not needed: a command keeps the lines that it has read.
+func (*Once) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
 
 // Interface guards
 var (
-	_ Source   = (*Once)(nil)
-	_ Warner   = (*Once)(nil)
-	_ Measured = (*Once)(nil)
+	_ Source    = (*Once)(nil)
+	_ Annotated = (*Once)(nil)
+	_ Measured  = (*Once)(nil)
 )

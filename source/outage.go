@@ -18,9 +18,15 @@ type Outage struct {
 	CopyTime   time.Time
 }
 
-// Reachability is whether a source can be read, for its method Outage; the zero value is that it
-// can. Its methods may be called concurrently.
+// Reachability is whether a source can be read; the zero value is that it can. Its methods may be
+// called concurrently.
 type Reachability struct {
+	// CopyKey, if it is not empty, is a key in Caddy's storage at which the handler keeps a copy of the
+	// last good rules. The copy is read if Caddy starts, or a command runs, during an outage; Watch
+	// gets a version then that no Read has returned. Sources of the same rules have the same key. It is
+	// set when the source is provisioned.
+	CopyKey string
+
 	mu     sync.Mutex
 	outage *Outage // nil for none; never changed in place
 }
@@ -71,10 +77,18 @@ func (r *Reachability) Succeed() {
 	r.outage = nil
 }
 
+// ReachOf returns what a source notes of whether it can be read, or nil if it does not.
+func ReachOf(source Source) *Reachability {
+	if observed, does := source.(Observed); does {
+		return observed.Reach()
+	}
+	return nil
+}
+
 // OutageOf returns the outage of a source that tells of it, or nil.
 func OutageOf(source Source) *Outage {
-	if observed, ok := source.(Observed); ok {
-		return observed.Outage()
+	if reach := ReachOf(source); reach != nil {
+		return reach.Outage()
 	}
 	return nil
 }

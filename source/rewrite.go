@@ -35,8 +35,7 @@ func (c *content) planRewrite(
 		return nil, fmt.Errorf("%w: %w", ErrNotWritable, err)
 	}
 	w := &rewrite{content: c, ctx: ctx, pause: pace.New().Pause}
-	edit.Reading = c.reading
-	edit.Reading.Lends = true
+	edit.Reading = c.lending()
 	var wrong error
 	now, err := c.readAll(ctx, read, w.pause, func(r *reading, beside siblings) bool {
 		w.beside = beside
@@ -103,15 +102,4 @@ func (w *rewrite) place(put func() error) (version string, err error) {
 	c.warnings = w.warnings
 	c.refused.Store(nil)
 	return w.version, nil
-}
-
-// edit is Edit of a source of the content.
-func (c *content) edit(
-	ctx context.Context, s Rewriting, version string, edit rulefile.Edit,
-) error {
-	_, err := s.Rewrite(ctx, version, edit, func(resolver.Rule) {})
-	if err == nil {
-		c.seen.see("") // as nobody has read what is there now
-	}
-	return err
 }

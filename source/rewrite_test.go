@@ -24,9 +24,8 @@ import (
 
 // rewritten is a source of a file or an entry, which hold the same, with what tests ask.
 type rewritten interface {
-	Rewriting
-	Warner
-	Placing
+	Writable
+	Annotated
 }
 
 // expectedFile returns sources of a file, and of an entry that is this file, with expectations.
@@ -85,13 +84,14 @@ func checkRewriting(t *testing.T, s rewritten, edit rulefile.Edit) {
 	}
 	must(t, err)
 	var told, found []resolver.Rule
-	version, err := s.Rewrite(t.Context(), before, edit, func(rule resolver.Rule) {
-		rule.Key, rule.Value = strings.Clone(rule.Key), strings.Clone(rule.Value) // as they are lent
-		told = append(told, rule)
+	version, err := s.Edit(t.Context(), before, edit, func(rule resolver.Rule) {
+		told = append(told, keep(rule))
 	})
 	must(t, err)
-	warnings, expected := s.Warnings(), s.PlacedExpectations()
-	next, err := s.Read(t.Context(), func(rule resolver.Rule) { found = append(found, rule) })
+	remarks := s.Remarks()
+	next, err := s.Read(t.Context(), func(rule resolver.Rule) {
+		found = append(found, keep(rule))
+	})
 	must(t, err)
 	if version != next || version == before {
 		t.Errorf("the version is %s, and was %s; the next one is %s", version, before, next)
@@ -99,12 +99,15 @@ func checkRewriting(t *testing.T, s rewritten, edit rulefile.Edit) {
 	if !slices.Equal(told, found) || len(found) == 0 {
 		t.Errorf("the rules are %v\nand the file has %v", told, found)
 	}
-	if !reflect.DeepEqual(warnings, s.Warnings()) {
-		t.Errorf("the warnings are %v, and then %v", warnings, s.Warnings())
+	if !reflect.DeepEqual(remarks, s.Remarks()) || len(remarks.Expectations.Expectations) != 1 {
+		t.Errorf("the remarks are %v, and then %v", remarks, s.Remarks())
 	}
-	if !reflect.DeepEqual(expected, s.PlacedExpectations()) || len(expected.Expectations) != 1 {
-		t.Errorf("the expectations are %v, and then %v", expected, s.PlacedExpectations())
-	}
+}
+
+// keep returns a rule whose texts stay.
+func keep(rule resolver.Rule) resolver.Rule {
+	rule.Key, rule.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
+	return rule
 }
 
 func TestAnEditOfOtherExpectationsIsRefused(t *testing.T) {
@@ -114,7 +117,7 @@ func TestAnEditOfOtherExpectationsIsRefused(t *testing.T) {
 		must(t, err)
 		must(t, os.WriteFile(file.Expect, fmt.Appendf(nil, `{"/x%T": "pass"}`, s), 0o600))
 		edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
-		if _, err := s.Rewrite(t.Context(), version, edit, ignoreRule); !errors.Is(err, ErrChanged) {
+		if _, err := s.Edit(t.Context(), version, edit, ignoreRule); !errors.Is(err, ErrChanged) {
 			t.Errorf("%T: got %v", s, err)
 		}
 	}
@@ -172,7 +175,7 @@ func TestAPollTakesNoRewriteForAChange(t *testing.T) {
 		}
 		key := fmt.Sprint(i)
 		edit := rulefile.Edit{Key: key, Rule: &resolver.Rule{Key: key, Value: "/a"}}
-		version, err = s.Rewrite(t.Context(), version, edit, ignoreRule)
+		version, err = s.Edit(t.Context(), version, edit, ignoreRule)
 		must(t, err)
 	}
 	replaceFile(t, s.path, `{"b": "https://b.example"}`)
@@ -191,24 +194,12 @@ func TestALookThatGoesOnDuringARewriteDoesNotCount(t *testing.T) {
 	watch := fileWatch{source: s}
 	changed := s.content.seen.lookAt(t.Context(), func(ctx context.Context) string {
 		state := watch.look(ctx)
-		_, err := s.Rewrite(ctx, version, edit, ignoreRule)
+		_, err := s.Edit(ctx, version, edit, ignoreRule)
 		must(t, err)
 		return state
 	})
 	if changed || s.content.seen.lookAt(t.Context(), watch.look) {
 		t.Error("the edit is taken for a change")
-	}
-}
-
-func TestAPollSeesAnEditThatNobodyHasRead(t *testing.T) {
-	s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
-	version, err := s.Read(t.Context(), ignoreRule)
-	must(t, err)
-	changed := looker(t, s, version)
-	must(t, s.Edit(t.Context(), version, rulefile.Edit{Key: "b",
-		Rule: &resolver.Rule{Key: "b", Value: "/a"}}))
-	if !changed() {
-		t.Error("the edit is not seen")
 	}
 }
 
@@ -241,7 +232,7 @@ func rewriteUntilDone(t *testing.T, s *File, key string) {
 	for {
 		version, err := s.Read(t.Context(), ignoreRule)
 		if err == nil {
-			_, err = s.Rewrite(t.Context(), version, edit, ignoreRule)
+			_, err = s.Edit(t.Context(), version, edit, ignoreRule)
 		}
 		switch {
 		case err == nil:
@@ -258,7 +249,7 @@ func TestASignedFileIsNotRewritten(t *testing.T) {
 	key, _, err := minisign.GenerateKey(nil)
 	must(t, err)
 	s.content.publicKey = &key
-	_, err = s.Rewrite(t.Context(), "", rulefile.Edit{Key: "a"}, ignoreRule)
+	_, err = s.Edit(t.Context(), "", rulefile.Edit{Key: "a"}, ignoreRule)
 	if !errors.Is(err, ErrNotWritable) {
 		t.Errorf("got %v", err)
 	}
@@ -271,7 +262,7 @@ func TestARewriteThatIsGivenUpChangesNothing(t *testing.T) {
 	must(t, err)
 	ctx, giveUp := context.WithCancel(t.Context())
 	edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
-	_, err = s.Rewrite(ctx, version, edit, func(resolver.Rule) { giveUp() })
+	_, err = s.Edit(ctx, version, edit, func(resolver.Rule) { giveUp() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

@@ -15,7 +15,8 @@ import (
 // Caddy provisions it with the configuration. Then the handler calls Read once, unless a handler of
 // the same configuration served before and knows the rules already, and calls Watch once, unless
 // another handler of the same configuration watches. Whenever Watch says that the rules may have
-// changed, the handler calls Read again: never twice at a time, but while Watch runs.
+// changed, the handler calls Read again: never twice at a time but of a [Changing], and while Watch
+// runs.
 type Source interface {
 	// String names the source in positions, logs and metrics, such as "links.json". It holds
 	// no secrets, and is the same after a restart.
@@ -23,7 +24,8 @@ type Source interface {
 
 	// Read passes all rules to add, one after the other. It returns a version: any text that is equal
 	// for equal rules. An error means that nothing of what was added counts; a [rulefile.Errors] tells
-	// everything that is wrong at once.
+	// everything that is wrong at once. Texts of a rule need to be good only until add returns, so
+	// that a large file leaves nothing behind.
 	Read(ctx context.Context, add func(resolver.Rule)) (version string, err error)
 
 	// Watch calls changed each time the rules may be others than at the call before, until ctx ends;
@@ -32,31 +34,42 @@ type Source interface {
 	Watch(ctx context.Context, version string, changed func())
 }
 
-// Expecting is a [Source] that has expectations of its own: tests that the ruleset has to
-// pass before it serves.
-type Expecting interface {
-	// Expectations returns what is expected by request path, as of the last Read: a destination,
-	// "pass", "gone" or "error".
-	Expectations() map[string]string
+// Annotated is a [Source] that says more than rules.
+type Annotated interface {
+	Source
+
+	// Remarks returns what the last Read has said beside the rules.
+	Remarks() Remarks
+
+	// Locate tells in which line and column rules stand, where somebody asks: what serves has the name
+	// of the source alone. It passes all rules to seen, as Read does, if they are still those of
+	// version, which Read has returned. Else, or where there are no lines, it returns false, and what
+	// it has passed means nothing. It is called at any time, also while Read runs, and changes nothing
+	// of what that returns.
+	Locate(ctx context.Context, version string, seen func(resolver.Rule)) (isThere bool)
 }
 
-// Warner is a [Source] that warns of what its rules, as they are written, do otherwise than their
-// author may expect.
-type Warner interface {
-	// Warnings returns what the last Read has to warn of, in the order of places.
-	Warnings() []resolver.Warning
+// Remarks are what a source says beside its rules.
+type Remarks struct {
+	// Expectations are tests that the rules have to pass before they serve.
+	Expectations PlacedExpectations
+	// Warnings tell what the rules, as they are written, do otherwise than their author may expect, in
+	// the order of places.
+	Warnings []resolver.Warning
 }
 
-// WarningsOf returns what a source warns of, as of its last reading.
-func WarningsOf(source Source) []resolver.Warning {
-	if source, ok := source.(Warner); ok {
-		return source.Warnings()
+// RemarksOf returns what a source has said beside its rules, if it does.
+func RemarksOf(source Source) (remarks Remarks) {
+	if source, does := source.(Annotated); does {
+		remarks = source.Remarks()
 	}
-	return nil
+	return remarks
 }
 
 // Measured is a [Source] that knows how much there is to read.
 type Measured interface {
+	Source
+
 	// Size returns how many bytes there are to read, or 0 if that cannot be told.
 	Size(ctx context.Context) int64
 	// Done returns how many of them the Read that is going on has read, or the last one. It is called
@@ -76,7 +89,14 @@ type Writable interface {
 	// error it is there or not, but never in part. Other rules stay as they are. A rule that cannot be
 	// written is an error of type [rulefile.Errors]; one that is [ErrNotWritable] or [ErrUnavailable]
 	// tells that none can be.
-	Edit(ctx context.Context, version string, edit rulefile.Edit) error
+	//
+	// Edit returns the version of the rules that are there then. It passes them to add as Read does, if
+	// their positions may be others than before, and then Remarks are theirs; where they are many, it
+	// leaves time to requests in between. Where it does not know the version, it returns an empty one,
+	// and is read.
+	Edit(
+		ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
+	) (newVersion string, err error)
 }
 
 // ErrChanged is the error of an edit of rules that have changed since they were read.
@@ -97,31 +117,17 @@ var ErrBeingWritten = errors.New("the source is being written")
 // Emptiable is a [Source] of which the configuration says whether it may lose all its rules. One
 // that had rules, and is read with none, is refused otherwise, as are all that say nothing of it.
 type Emptiable interface {
+	Source
+
 	// AllowsEmpty reports whether the source may be without rules where it had some.
 	AllowsEmpty() bool
 }
 
-// Judged is a [Source] that is told what becomes of its rules. So it can keep the last good ones
-// for a time when it cannot be read.
-type Judged interface {
-	// Judge tells what became of what the last Read returned: nil if it serves now, or why all that
-	// was read from all sources was rejected. It returns at once.
-	Judge(err error)
-}
-
 // Observed is a [Source] that knows whether it can be read. Of such sources the admin endpoint, the
-// command status and the metrics tell an outage; [Reachability] helps to implement it.
+// command status and the metrics tell an outage. It goes on over a reload of the configuration.
 type Observed interface {
-	// Outage returns the outage that lasts now, or nil if the source can be read. It returns at once.
-	Outage() *Outage
-}
+	Source
 
-// Continuing is an [Observed] source that takes over an outage when a configuration is loaded, so
-// that it lasts since it began.
-type Continuing interface {
-	Observed
-
-	// ContinueOutage tells of the outage of the source with the same options in the configuration
-	// before. It is called at most once, ahead of Read and Watch; these find out whether it lasts.
-	ContinueOutage(outage *Outage)
+	// Reach returns what the source notes of that; always the same.
+	Reach() *Reachability
 }

@@ -139,34 +139,25 @@ func (s *Storage) String() string { return "storage " + s.Key }
 
 // Read reads the entry.
 func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	return s.read(ctx, false, add)
-}
-
-// read reads the entry, perhaps for who keeps no rule; see [ReadLent].
-func (s *Storage) read(
-	ctx context.Context, lends bool, add func(resolver.Rule),
-) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, lends, add)
+	s.expected, version, err = s.content.rules(ctx, add)
 	return version, err
 }
 
-// Warnings returns what the last reading has to warn of; see [Warner].
-func (s *Storage) Warnings() []resolver.Warning { return s.content.warnings }
+// Locate passes the rules with their places, if they have not changed; see [Annotated].
+func (s *Storage) Locate(
+	ctx context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	return s.content.locate(ctx, version, seen)
+}
+
+// Remarks returns what the last reading has said beside the rules; see [Annotated].
+func (s *Storage) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
 
 // AllowsEmpty reports whether the entry may lose all its rules; see [Emptiable].
 func (s *Storage) AllowsEmpty() bool { return s.AllowEmpty }
 
-// Expectations returns what the entry of expectations held when the rules were read.
-func (s *Storage) Expectations() map[string]string { return s.expected.Expectations }
-
-// PlacedExpectations returns them with their places.
-func (s *Storage) PlacedExpectations() PlacedExpectations { return s.expected }
-
-// Outage tells since when the entry cannot be read; see [Observed].
-func (s *Storage) Outage() *Outage { return s.content.reach.Outage() }
-
-// ContinueOutage takes over an outage; see [Continuing].
-func (s *Storage) ContinueOutage(outage *Outage) { s.content.reach.Continue(outage) }
+// Reach tells since when the entry cannot be read; see [Observed].
+func (s *Storage) Reach() *Reachability { return &s.content.reach }
 
 // Watch reads the entry again and again: not every storage knows when its entries change.
 func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
@@ -177,14 +168,9 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
-// Edit is Rewrite for who reads the entry again.
-func (s *Storage) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
-	return s.content.edit(ctx, s, version, edit)
-}
-
-// Rewrite stores the entry with the edit made, under the storage's lock for it: servers that share
+// Edit stores the entry with the edit made, under the storage's lock for it: servers that share
 // it edit it one after the other.
-func (s *Storage) Rewrite(
+func (s *Storage) Edit(
 	ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
 ) (newVersion string, err error) {
 	unlock, err := s.lock(ctx)
@@ -295,10 +281,8 @@ var (
 	_ caddy.Provisioner     = (*Storage)(nil)
 	_ caddyfile.Unmarshaler = (*Storage)(nil)
 	_ Source                = (*Storage)(nil)
-	_ Expecting             = (*Storage)(nil)
-	_ Placing               = (*Storage)(nil)
-	_ Warner                = (*Storage)(nil)
+	_ Annotated             = (*Storage)(nil)
 	_ Emptiable             = (*Storage)(nil)
-	_ Continuing            = (*Storage)(nil)
-	_ Rewriting             = (*Storage)(nil)
+	_ Observed              = (*Storage)(nil)
+	_ Writable              = (*Storage)(nil)
 )

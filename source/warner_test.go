@@ -45,9 +45,9 @@ func (r *remarker) Read(ctx context.Context, add func(resolver.Rule)) (string, e
 	return r.File.Read(ctx, add)
 }
 
-func (r *remarker) Warnings() []resolver.Warning { return r.warnings }
+func (r *remarker) Remarks() source.Remarks { return source.Remarks{Warnings: r.warnings} }
 
-var _ source.Warner = (*remarker)(nil)
+var _ source.Annotated = (*remarker)(nil)
 
 func TestWhatASourceWarnsOfIsLoggedOnceAndChecked(t *testing.T) {
 	dir := t.TempDir()

@@ -213,7 +213,9 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 		return client.Refuse(http.StatusBadRequest,
 			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
-	outcome := show.OutcomeOf(h.Serving().Ruleset, show.Ask(target, h.SiteOrigin()), true)
+	serving := h.Serving()
+	outcome := show.OutcomeOf(serving.Ruleset, show.Ask(target, h.SiteOrigin()), true)
+	h.LocateExplained(r.Context(), serving, outcome.Explanation)
 	return writeJSON(w, outcome)
 }
 
@@ -365,15 +367,15 @@ func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key strin
 	}
 	e := &live.Edit{Key: key, Rule: rule, Remote: r.RemoteAddr,
 		If: conditions.OfRule(key), IfRules: conditions.OfRules()}
-	created, err = h.Apply(r.Context(), e)
+	was, err := h.Apply(r.Context(), e)
 	if err != nil {
 		return false, err
 	}
 	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
-	if e.Old != nil {
-		w.Header().Set(HeaderWas, inASCII(live.RuleText(e.Old)))
+	if was != nil {
+		w.Header().Set(HeaderWas, inASCII(live.RuleText(was)))
 	}
-	return created, nil
+	return was == nil, nil
 }
 
 // HeaderWas is the header that has the value which an edit has replaced or removed, as JSON.

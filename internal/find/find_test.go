@@ -214,7 +214,7 @@ func (r randomRules) text() string {
 // ruleset returns a random ruleset, and whether it folds the case of letters.
 func (r randomRules) ruleset(t *testing.T) (ruleset *resolver.Ruleset, fold bool) {
 	fold = r.IntN(3) == 0
-	first := compile(t, resolver.Options{FoldCase: fold}, resolver.Rule{Key: "only", Value: "gone"})
+	first := compile(t, resolver.Options{NoLines: true, FoldCase: fold}, resolver.Rule{Key: "only", Value: "gone"})
 	ruleset = first
 	for range r.IntN(20) {
 		ruleset = r.derive(t, ruleset)
@@ -308,7 +308,7 @@ func TestASearchGoesOnBehindAKeyThatIsThereNoMore(t *testing.T) {
 	for _, key := range []string{"doc", "docs", "dog", "xdo"} {
 		rules = append(rules, resolver.Rule{Key: key, Value: "https://x.example/"})
 	}
-	ruleset := compile(t, resolver.Options{}, rules...)
+	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 	x := unlimited()
 	x.makeNow(ruleset)
 	for after, want := range map[string]string{
@@ -326,7 +326,7 @@ func TestManyNewKeysAreMerged(t *testing.T) {
 	for i := range 4 * mostAdded {
 		rules = append(rules, resolver.Rule{Key: fmt.Sprint("k", i), Value: "gone"})
 	}
-	ruleset := compile(t, resolver.Options{}, rules...)
+	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 	x := unlimited()
 	x.makeNow(ruleset)
 	for i := range 3 {
@@ -357,7 +357,7 @@ func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
 		for i := range 20 {
 			rules = append(rules, resolver.Rule{Key: fmt.Sprint("other", i), Value: "gone"})
 		}
-		ruleset := compile(t, resolver.Options{}, rules...)
+		ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 		x := New(func() {})
 		x.Follow(ruleset)
 		if x.keys.latest != nil || x.keys.now.Load() != nil {
@@ -382,7 +382,7 @@ func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
 				t.Errorf("suggested are %q", got)
 			}
 		}
-		other := compile(t, resolver.Options{}, rule)
+		other := compile(t, resolver.Options{NoLines: true}, rule)
 		x.Follow(other)
 		if x.keys.now.Load() != nil || x.words.now.Load() != nil {
 			t.Error("the rules that serve no more are held")
@@ -400,7 +400,7 @@ func TestASearchEndsWhenItsTimeIsUp(t *testing.T) {
 	for i := range 10 * pauseEvery {
 		rules = append(rules, resolver.Rule{Key: fmt.Sprint("k", i), Value: "https://x.example/"})
 	}
-	ruleset := compile(t, resolver.Options{}, rules...)
+	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 	for _, isMade := range []bool{true, false} {
 		t.Run(fmt.Sprint(isMade), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -430,7 +430,7 @@ func TestASuggestionEndsWhenItsTimeIsUp(t *testing.T) {
 	for i := range 10_000 {
 		rules = append(rules, resolver.Rule{Key: fmt.Sprintf("key%05d", i), Value: "https://x.example/"})
 	}
-	ruleset := compile(t, resolver.Options{}, rules...)
+	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 	x := New(func() {})
 	x.makeNow(ruleset)
 	x.suggestTime = 0
@@ -444,7 +444,7 @@ func TestToFindNoSuggestionTakesHardlyAnyMemory(t *testing.T) {
 	for i := range 1000 {
 		rules = append(rules, resolver.Rule{Key: fmt.Sprintf("key%05d", i), Value: "gone"})
 	}
-	ruleset := compile(t, resolver.Options{}, rules...)
+	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 	x := unlimited()
 	x.makeNow(ruleset)
 	for _, path := range []string{"/key00500", "/a/" + strings.Repeat("key0", 60), "/%zz"} {
@@ -456,7 +456,7 @@ func TestToFindNoSuggestionTakesHardlyAnyMemory(t *testing.T) {
 
 func TestForAPathThatIsLongNothingIsSuggested(t *testing.T) {
 	key := strings.Repeat("k", longestWord)
-	ruleset := compile(t, resolver.Options{}, resolver.Rule{Key: key, Value: "https://x.example/"},
+	ruleset := compile(t, resolver.Options{NoLines: true}, resolver.Rule{Key: key, Value: "https://x.example/"},
 		resolver.Rule{Key: key + "k", Value: "https://x.example/"})
 	x := unlimited()
 	x.makeNow(ruleset)
@@ -482,7 +482,7 @@ func TestSlipsAreTakenForWhatWasMeant(t *testing.T) {
 			rules[len(rules)-1].Value = resolver.GoneValue
 		}
 	}
-	ruleset := compile(t, resolver.Options{}, rules...)
+	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
 	x := unlimited()
 	x.makeNow(ruleset)
 	for path, want := range map[string]string{

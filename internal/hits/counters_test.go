@@ -25,7 +25,7 @@ func rulesetOf(t testing.TB, keys ...string) *resolver.Ruleset {
 	for _, key := range keys {
 		rules = append(rules, resolver.Rule{Key: key, Value: "https://example.com"})
 	}
-	rs, err := resolver.Compile(rules, resolver.Options{})
+	rs, err := resolver.Compile(rules, resolver.Options{NoLines: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func (rs *Ruleset) alone(do func() error) error {
 		err := do()
 		return rs.shared.notices, err
 	}()
-	rs.tell(notices)
+	rs.tell(rs.Serving(), notices)
 	return err
 }
 

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -30,31 +31,16 @@ func (s *manySource) Watch(context.Context, string, func()) {}
 
 func (s *manySource) Writable() error { return nil }
 
-func (s *manySource) Edit(context.Context, string, rulefile.Edit) error { return nil }
-
-func (s *manySource) Rewrite(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
+func (s *manySource) Edit(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
 	string, error) {
-	return "", nil
+	return "version", nil
 }
 
 // BenchmarkApply changes a rule, beside what it takes to write it.
 func BenchmarkApply(b *testing.B) {
 	for _, n := range []int{10, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			rs := New(Config{Sources: []source.Source{&manySource{n}}})
-			rs.Context = caddy.Context{Context: b.Context()}
-			rs.logger, rs.events = zap.NewNop(), new(caddyevents.App)
-			if err := rs.events.Provision(rs.Context); err != nil {
-				b.Fatal(err)
-			}
-			first, err := rs.load(b.Context(), nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if rs.shared, err = newShared(b.Name(), first, &lastLoad{}); err != nil {
-				b.Fatal(err)
-			}
-			defer func() { _ = rs.shared.Destruct() }()
+			rs := serveForEdits(b, &manySource{n})
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				rule := &resolver.Rule{Key: "k7", Value: fmt.Sprint("https://example.com/new/", i)}
@@ -65,4 +51,30 @@ func BenchmarkApply(b *testing.B) {
 			}
 		})
 	}
+}
+
+// serveForEdits returns the rules of a source as they serve, and tells nobody of what happens.
+func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
+	tb.Helper()
+	rs := New(Config{Sources: []source.Source{from}})
+	silent := caddy.BaseLog{WriterRaw: json.RawMessage(`{"output":"discard"}`), Level: "ERROR"}
+	ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true},
+		Logging: &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: silent}}}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	rs.Context = ctx
+	rs.logger, rs.events = zap.NewNop(), new(caddyevents.App)
+	if err := rs.events.Provision(rs.Context); err != nil {
+		tb.Fatal(err)
+	}
+	first, err := rs.newLoading(tb.Context(), nil).load()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if rs.shared, err = newShared(tb.Name(), first, &lastLoad{}); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = rs.shared.Destruct() })
+	return rs
 }

@@ -3,10 +3,10 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 
-	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -16,21 +16,20 @@ type candidate struct {
 	*Loaded
 	difference resolver.Difference
 	read       []int // the sources that have been read for it
-	// changes make the rules that serve those of the candidate, if they are all that is other, also
-	// of positions.
+	// changes make the rules that serve those of the candidate, if they are all that is other.
 	changes  []resolver.RuleChange
 	isByThem bool
+	wrong    []error // why sources cannot be read, by source
 }
 
 // newCandidate returns a candidate that goes on from what has been read of the sources before.
-func (rs *Ruleset) newCandidate(from *Loaded) *candidate {
-	n := len(rs.Sources)
+func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
 		Ruleset:  from.Ruleset,
-		versions: make([]string, n),
-		expected: make([]source.PlacedExpectations, n),
-		warnings: make([][]resolver.Warning, n),
-	}}
+		versions: make([]string, sources),
+		expected: make([]source.PlacedExpectations, sources),
+		warnings: make([][]resolver.Warning, sources),
+	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
 	copy(next.warnings, from.warnings)
@@ -41,7 +40,8 @@ func (rs *Ruleset) newCandidate(from *Loaded) *candidate {
 // has failed.
 func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.versions[i] = version
-	c.expected[i], c.warnings[i] = source.ExpectationsOf(from), source.WarningsOf(from)
+	remarks := source.RemarksOf(from)
+	c.expected[i], c.warnings[i] = remarks.Expectations, remarks.Warnings
 	c.noteRead(i)
 }
 
@@ -53,132 +53,175 @@ func (c *candidate) noteRead(i int) {
 }
 
 // derive makes a candidate of the ruleset that serves, by what there is to read of the sources and
-// by an edit, if there is one. The error tells all that is wrong. What is read becomes a part of
-// work, so that it can be left to others.
-func (rs *Ruleset) derive(
-	ctx context.Context, work []unread, e *Edit,
-) (next *candidate, err error) {
-	pause := pace.New().Pause
-	serving := rs.Serving()
-	err = retryWhileWritten(ctx, func() (err error) {
-		next, err = rs.deriveOnce(ctx, serving, work, pause, e)
+// by the edit. The error tells all that is wrong. What is read becomes a part of work, so that it
+// can be left to others.
+func (l *loading) derive(work []unread) (*candidate, error) {
+	l.work, l.serving = work, l.rs.Serving()
+	err := retryWhileWritten(l.ctx, func() error {
+		err := l.deriveOnce()
+		if l.isEmptiedByKey() { // whether it may be decides who reads all of it
+			err = l.deriveOnce()
+		}
 		return err
 	})
 	if errors.Is(err, resolver.ErrMostChanged) {
-		for i := range work {
-			work[i] = unread{isStale: true, isWhole: true}
+		for i := range work { // who polls a source would take what is read now for known
+			if _, byKey := source.ByKey(l.sources[i]); !byKey {
+				work[i].isStale, work[i].isWhole = true, true
+			}
 		}
-		next, err = rs.compile(ctx, rs.servingOptions(pause), serving.Ruleset, e)
+		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
 	}
-	return next, next.check(rs, err)
-}
-
-// deriveOnce is derive where no source is being written.
-func (rs *Ruleset) deriveOnce(ctx context.Context, serving *Loaded, work []unread, pause func(),
-	e *Edit) (*candidate, error) {
-	next := rs.newCandidate(serving)
-	whole, inSources := rs.readChanges(ctx, work, next)
-	changes, inSpelling := serving.Ruleset.BySpelling(next.changes)
-	if inSpelling != nil {
-		return next, errors.Join(inSources, inSpelling)
+	if inRules, are := errors.AsType[resolver.RuleErrors](err); are {
+		l.rs.locateErrors(l.next.versions, inRules)
 	}
-	next.changes = changes
-	if e != nil {
-		e.findIn(serving.Ruleset, len(rs.Sources), next.changes)
-		if !slices.Contains(whole, e.into) {
-			next.changes = append(next.changes, e.change(rs.Sources[e.into]))
-		}
-	}
-	var inChanges error
-	if len(next.changes) > 0 {
-		var derived *resolver.Ruleset
-		derived, next.difference, inChanges = serving.Ruleset.With(next.changes)
-		if inChanges == nil {
-			next.Ruleset = derived
-		}
-	}
-	next.isByThem = len(whole) == 0
-	if next.isByThem {
-		return next, errors.Join(inSources, inChanges)
-	}
-	inWhole := rs.reread(ctx, whole, next, pause, e)
-	if inWhole == nil && len(next.changes) > 0 {
-		next.difference = resolver.Compare(serving.Ruleset, next.Ruleset, namedKeys)
-	}
-	return next, errors.Join(inSources, inChanges, inWhole)
-}
-
-// readChanges reads the sources that know what has changed, and returns those that are to be read
-// as a whole.
-func (rs *Ruleset) readChanges(
-	ctx context.Context, work []unread, next *candidate,
-) (whole []int, err error) {
-	var errs []error
-	for i := range work {
-		what, from := &work[i], rs.Sources[i]
-		if !what.isStale {
-			continue
-		}
-		version, err := what.readChanges(ctx, from, i+1)
-		switch {
-		case errors.Is(err, source.ErrUnknownChanges):
-			*what = unread{isStale: true, isWhole: true}
-			whole = append(whole, i)
-			continue
-		case err != nil:
-			errs = append(errs, unreadError{from, err})
-		}
-		next.changes = append(next.changes, what.passed...)
-		next.versions[i] = version
-		next.noteRead(i)
-	}
-	return whole, errors.Join(errs...)
-}
-
-// readChanges adds what a source, the n-th, has to pass. After an error nothing of that counts.
-func (u *unread) readChanges(
-	ctx context.Context, from source.Source, n int,
-) (version string, err error) {
-	changing, ok := from.(source.Changing)
-	if !ok || u.isWhole {
-		return "", source.ErrUnknownChanges
-	}
-	passed := slices.Clone(u.passed)
-	version, err = changing.ReadChanges(ctx,
-		func(rule resolver.Rule) {
-			passed = append(passed, resolver.RuleChange{Source: n, Key: rule.Key, Rule: &rule})
-		},
-		func(key string) { passed = append(passed, resolver.RuleChange{Source: n, Key: key}) })
 	if err == nil {
-		u.passed = passed
+		err = l.rs.check(l.next.Ruleset, l.next.expected)
 	}
-	return version, err
+	return l.next, err
 }
 
-// reread reads whole sources past the rules of a candidate.
-func (rs *Ruleset) reread(
-	ctx context.Context, whole []int, next *candidate, pause func(), e *Edit,
-) error {
+// deriveOnce is derive where no source is being written. What is wrong in one stage keeps no later
+// one from telling what is wrong there.
+func (l *loading) deriveOnce() error {
+	l.next, l.whole = newCandidate(l.serving, len(l.sources)), nil
+	return errors.Join(
+		l.readKeys(),    // which says what is to be read as a whole
+		l.nameKeys(),    // as in one change two spellings are one key
+		l.placeEdit(),   // behind what sources hold by now
+		l.makeChanges(), // all at once, as only together they may be right
+		l.readWhole(),   // past the rules with the changes made, as most are as they were
+	)
+}
+
+// nameKeys lets each change name the key of the rule that it is of.
+func (l *loading) nameKeys() (err error) {
+	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes)
+	return err
+}
+
+// placeEdit adds the edit to the changes, unless it is made while its source is read as a whole.
+func (l *loading) placeEdit() error {
+	e := l.edit
+	if !e.isOne() {
+		return nil
+	}
+	e.findIn(l.serving.Ruleset, l.next.changes)
+	if !slices.Contains(l.whole, e.at) {
+		l.next.changes = append(l.next.changes, e.change())
+	}
+	return nil
+}
+
+// makeChanges derives the ruleset with the changes.
+func (l *loading) makeChanges() error {
+	if len(l.next.changes) == 0 {
+		return nil
+	}
+	derived, difference, err := l.serving.Ruleset.With(l.next.changes)
+	if err == nil {
+		l.next.Ruleset, l.next.difference = derived, difference
+	}
+	return err
+}
+
+// readWhole reads whole sources past the rules of the candidate.
+func (l *loading) readWhole() error {
+	next := l.next
+	if next.isByThem = len(l.whole) == 0; next.isByThem {
+		return nil
+	}
 	if isLarge(next.Ruleset) {
 		// else what requests leave behind could grow meanwhile: at a swap of a million rules memory grows
 		// by 60 MiB, and by 125 without this
 		runtime.GC()
 	}
 	r := next.Ruleset.Reread()
-	inSources := rs.readSources(ctx, looking{r}, whole, next, pause, e)
+	inSources := l.readSources(r, l.whole)
 	ruleset, difference, inRules := r.Ruleset()
-	if inRules == nil {
+	switch {
+	case inRules == nil:
 		next.Ruleset, next.difference = ruleset, difference
+	case inRules == resolver.ErrDuplicateKey:
+		return l.duplicates()
+	}
+	if inRules == nil && inSources == nil && len(next.changes) > 0 {
+		next.difference = resolver.Compare(l.serving.Ruleset, next.Ruleset, namedKeys)
 	}
 	return errors.Join(inSources, inRules)
 }
 
-// check lets a candidate pass all expectations, unless its rules are wrong already.
-func (c *candidate) check(rs *Ruleset, wrong error) error {
-	if wrong != nil {
-		return wrong
+// duplicates reads the whole sources once more, to tell which keys stand twice, and where.
+func (l *loading) duplicates() error {
+	compiler, err := resolver.NewCompiler(l.rs.Options)
+	if err != nil {
+		return err
 	}
-	return rs.check(c.Ruleset, c.expected)
+	to := &compiling{Compiler: compiler}
+	inSources := l.readSources(to, l.whole)
+	_, _, inRules := to.Ruleset()
+	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
+		inRules = source.ErrBeingWritten // as it was another one a moment ago
+	}
+	return errors.Join(inSources, inRules)
+}
+
+// readKeys reads what may have changed of sources that are read by key.
+func (l *loading) readKeys() error {
+	var errs []error
+	for i := range l.work {
+		what, next := &l.work[i], l.next
+		changing, byKey := source.ByKey(l.sources[i])
+		switch {
+		case !what.isStale:
+			continue
+		case what.isWhole || !byKey:
+			what.isWhole = true
+			l.whole = append(l.whole, i)
+			continue
+		}
+		next.noteRead(i)
+		changes, err := what.read(l.ctx, changing, i+1)
+		if err != nil {
+			next.wrong[i] = err
+			errs = append(errs, unreadError{l.sources[i], err})
+			continue
+		}
+		changes = otherThan(l.rs.Serving().Ruleset, changes)
+		if what.found = digestOf(changes); len(changes) > 0 {
+			next.versions[i] = versionAfter(next.versions[i], what.found)
+		}
+		next.changes = append(next.changes, changes...)
+	}
+	return errors.Join(errs...)
+}
+
+// read returns the changes that the keys may be of, of the n-th source.
+func (u *unread) read(
+	ctx context.Context, from source.Changing, n int,
+) (changes []resolver.RuleChange, err error) {
+	set := func(rule resolver.Rule) {
+		changes = append(changes, resolver.RuleChange{Source: n, Key: rule.Key, Rule: &rule})
+	}
+	remove := func(key string) {
+		changes = append(changes, resolver.RuleChange{Source: n, Key: key})
+	}
+	err = from.ReadKeys(ctx, slices.Sorted(maps.Keys(u.keys)), set, remove)
+	return changes, err
+}
+
+// isEmptiedByKey reports whether keys that have been read leave a source without rules, which is to
+// be read as a whole then.
+func (l *loading) isEmptiedByKey() (is bool) {
+	for i := range l.work {
+		what := &l.work[i]
+		isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
+		if what.isStale && !what.isWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
+			hasRulesOf(l.serving.Ruleset, i) && !hasRulesOf(l.next.Ruleset, i) {
+			what.isWhole, is = true, true
+		}
+	}
+	return is
 }
 
 // complete completes what is known of rules that are to serve.

@@ -56,7 +56,7 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			rs := New(Config{
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
-			rs.logger, rs.shared = zap.NewNop(), new(shared)
+			rs.logger, rs.shared = zap.NewNop(), &shared{loading: make(turn, 1)}
 			empty, _ := resolver.Compile(nil, resolver.Options{})
 			rs.shared.serving.Store(&Loaded{Ruleset: empty})
 			rs.shared.loading.Lock() // by another edit
@@ -103,11 +103,12 @@ type contested struct {
 	edits, until int
 }
 
-func (c *contested) Edit(context.Context, string, rulefile.Edit) error {
+func (c *contested) Edit(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
+	version string, err error) {
 	if c.edits++; c.edits < c.until {
-		return source.ErrChanged
+		return "", source.ErrChanged
 	}
-	return nil
+	return "", nil
 }
 
 func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
@@ -130,7 +131,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				rs := New(Config{
 					Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{from},
 				})
-				first, err := rs.load(t.Context(), nil)
+				first, err := rs.newLoading(t.Context(), nil).load()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,14 +139,17 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}, same: rs.sameAs("a")}
+				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}
 				if tt.isOfRules {
 					e.IfRules = func(string) error { return nil }
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), tt.leave)
 				defer cancel()
 				start := time.Now()
-				_, err = rs.tryAndWriteInTime(ctx, e, from)
+				attempt, err := rs.newEditing(ctx, e)
+				if err == nil {
+					_, err = attempt.tryAndWriteInTime()
+				}
 				if took := time.Since(start); reasonOf(err) != tt.reason || took > tt.took {
 					t.Errorf("%v after %s, want %d", err, took, tt.reason)
 				}
@@ -162,7 +166,7 @@ func TestAnEditReadsNoSourceThatTellsWhatBecameOfIt(t *testing.T) {
 		want string // where the rule for b stands then
 	}{
 		"rules that move":         {moving, &moving.plainSource, "links:3"},
-		"rules without positions": {fixed, &fixed.plainSource, "links:2"},
+		"rules without positions": {fixed, &fixed.plainSource, "links"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -311,26 +315,25 @@ func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
 // gone is a source that can be out.
 type gone struct {
 	plainSource
-	out error
+	reach source.Reachability
+	out   error
 }
 
 func (s *gone) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
 	if s.out != nil {
+		s.reach.Fail(s.out)
 		return "", s.out
 	}
 	return s.plainSource.Read(ctx, add)
 }
 
-func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit) error {
+func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit,
+	add func(resolver.Rule)) (string, error) {
 	if s.out != nil {
-		return s.out
+		s.reach.Fail(s.out)
+		return "", s.out
 	}
-	return s.plainSource.Edit(ctx, version, edit)
+	return s.plainSource.Edit(ctx, version, edit, add)
 }
 
-func (s *gone) Outage() *source.Outage {
-	if s.out == nil {
-		return nil
-	}
-	return &source.Outage{Err: s.out}
-}
+func (s *gone) Reach() *source.Reachability { return &s.reach }

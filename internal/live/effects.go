@@ -40,9 +40,9 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 }
 
 // effects works out what a candidate changes that has been made for an edit.
-func (rs *Ruleset) effects(e *Edit, next *candidate) *Effects {
-	before := rs.Serving().Ruleset
-	f := &Effects{Warnings: rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
+func (e *editing) effects(next *candidate) *Effects {
+	before := e.rs.Serving().Ruleset
+	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
 	add := func(change resolver.Change) { f.add(change, e.same(change.Rule.Key)) }
 	if next.isByThem {
 		next.difference.Results(add)
@@ -54,18 +54,15 @@ func (rs *Ruleset) effects(e *Edit, next *candidate) *Effects {
 
 // Preview returns what an edit would do, or why it would be refused. It writes nothing, and reads
 // no source.
-func (rs *Ruleset) Preview(ctx context.Context, e *Edit) (f *Effects, err error) {
+func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *Effects, err error) {
 	err = rs.alone(func() error {
-		if ctx.Err() != nil {
-			return ErrGone
-		}
-		if e.into, _, err = rs.firstWritable(); err != nil {
+		e, err := rs.begin(ctx, edit)
+		if err != nil {
 			return err
 		}
-		e.same = rs.sameAs(e.Key)
-		next, err := rs.derive(rs.Context, make([]unread, len(rs.Sources)), e)
-		if err = rs.validate(e, next, err); err == nil {
-			f = rs.effects(e, next)
+		next, err := e.derive(make([]unread, len(rs.Sources)))
+		if err = e.validate(next, err); err == nil {
+			f = e.effects(next)
 		}
 		return err
 	})
@@ -75,21 +72,20 @@ func (rs *Ruleset) Preview(ctx context.Context, e *Edit) (f *Effects, err error)
 // WhyNotEditable returns the refusal of every edit of a key's rule as it serves, nil where there is
 // none.
 func (rs *Ruleset) WhyNotEditable(key string) error {
-	at, _, err := rs.firstWritable()
+	e, err := rs.newEditing(context.Background(), &Edit{Key: key, Rule: new(resolver.Rule)})
 	if err != nil {
 		return err
 	}
-	e := &Edit{Key: key, Rule: new(resolver.Rule), into: at, same: rs.sameAs(key)}
-	e.findIn(rs.Serving().Ruleset, len(rs.Sources), nil)
-	return rs.placeProblem(e)
+	e.findIn(rs.Serving().Ruleset, nil)
+	return e.placeProblem()
 }
 
 // confirm asks whether an edit is to be made.
-func (rs *Ruleset) confirm(e *Edit, next *candidate) error {
+func (e *editing) confirm(next *candidate) error {
 	if e.Confirm == nil {
 		return nil
 	}
-	if err := e.Confirm(rs.effects(e, next)); err != nil {
+	if err := e.Confirm(e.effects(next)); err != nil {
 		return &unconfirmed{err}
 	}
 	return nil
@@ -102,7 +98,7 @@ type unconfirmed struct{ reason error }
 func (u *unconfirmed) Error() string { return u.reason.Error() }
 
 // check checks what the edit requires of the key's rule.
-func (e *Edit) check() error {
+func (e *editing) check() error {
 	if e.If == nil {
 		return nil
 	}
@@ -113,7 +109,7 @@ func (e *Edit) check() error {
 }
 
 // serving returns the rule that serves for the key, nil for none.
-func (e *Edit) serving() *resolver.Rule {
+func (e *editing) serving() *resolver.Rule {
 	if at := slices.IndexFunc(e.stands, isRule); at >= 0 {
 		return e.stands[at]
 	}

@@ -14,11 +14,11 @@ import (
 var errEmptied = errors.New("it had rules and has none any more")
 
 // checkEmptied returns why the i-th source, which has been read with no rules, is refused, or nil.
-func (rs *Ruleset) checkEmptied(i int) error {
-	from := rs.Sources[i]
+func (l *loading) checkEmptied(i int) error {
+	from := l.sources[i]
 	emptiable, canSay := from.(source.Emptiable)
 	switch {
-	case canSay && emptiable.AllowsEmpty(), !rs.hadRules(i):
+	case canSay && emptiable.AllowsEmpty(), !l.hadRules(i):
 		return nil
 	case canSay:
 		return fmt.Errorf("%w; put rules back or, if that is meant, write allow_empty into its block",
@@ -29,11 +29,12 @@ func (rs *Ruleset) checkEmptied(i int) error {
 
 // hadRules reports whether rules of the i-th source serve: here or, before the first rules are
 // loaded, in all places that this handler takes and that have the source.
-func (rs *Ruleset) hadRules(i int) bool {
-	if rs.shared == nil {
-		return rs.before.haveRulesOf(rs.Sources[i].String())
+func (l *loading) hadRules(i int) bool {
+	shared := l.rs.shared
+	if shared == nil {
+		return l.before.haveRulesOf(l.sources[i].String())
 	}
-	return hasRulesOf(rs.Serving().Ruleset, i) && rs.shared.emptied != i+1
+	return hasRulesOf(l.rs.Serving().Ruleset, i) && shared.emptied != i+1
 }
 
 // haveRulesOf reports whether a source of this name is one of the predecessors', and all that have

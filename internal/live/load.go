@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,21 +15,49 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
+// loading is a load of rules on its way.
+type loading struct {
+	rs      *Ruleset
+	ctx     context.Context
+	sources []source.Source // the ruleset's, or what stands in for them
+	before  predecessors    // whose place the ruleset takes with its first rules
+	edit    *editing
+	pause   func() // lets requests run; nil for none
+	meter   *meter // nil where nobody is told how far it is
+	next    *candidate
+
+	// of a load that derives
+	serving *Loaded
+	work    []unread // what there is to read of each source
+	whole   []int    // the sources that are read as a whole
+}
+
+// newLoading returns a load of no edit.
+func (rs *Ruleset) newLoading(ctx context.Context, pause func()) *loading {
+	return &loading{
+		rs: rs, ctx: ctx, sources: rs.Sources, pause: pause, edit: noEdit(len(rs.Sources)),
+	}
+}
+
 // load reads all rules, compiles them and lets them pass their expectations. Its error tells all
-// that is wrong. pause, if not nil, is called all the way, to let requests run.
-func (rs *Ruleset) load(ctx context.Context, pause func()) (*Loaded, error) {
-	next, err := rs.compile(ctx, rs.servingOptions(pause), nil, nil)
-	if err = next.check(rs, err); err != nil {
+// that is wrong.
+func (l *loading) load() (*Loaded, error) {
+	err := l.compile(l.rs.servingOptions(l.pause), nil)
+	if err == nil {
+		err = l.rs.check(l.next.Ruleset, l.next.expected)
+	}
+	if err != nil {
 		return nil, err
 	}
-	next.complete()
-	return next.Loaded, nil
+	l.next.complete()
+	return l.next.Loaded, nil
 }
 
 // servingOptions are the options of rules that are to serve.
-func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
-	options := rs.Options
-	options.Digest, options.Reverse, options.Pause = true, rs.Advertised, pause
+func (c *Config) servingOptions(pause func()) resolver.Options {
+	options := c.Options
+	options.NoLines, options.Digest, options.Reverse = true, true, c.Advertised
+	options.Pause = pause
 	return options
 }
 
@@ -37,72 +66,57 @@ func (rs *Ruleset) servingOptions(pause func()) resolver.Options {
 // one. It returns the sources' versions, too.
 func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
 	[]string, error) {
-	metered := *rs
-	metered.meter = rs.newMeter(ctx, tell)
+	l := rs.newLoading(ctx, nil)
+	l.meter = newMeter(l, tell)
+	l.pause = l.meter.compiled
 	options, rules := rs.Options, 0
-	options.Pause = metered.meter.compiled
+	options.Pause = l.pause
 	options.Progress = func(done, of int) {
 		if rules > 0 { // else they are being compiled, which looks at all of them, too
-			metered.meter.looked(rules, done, of)
+			l.meter.looked(rules, done, of)
 		}
 	}
-	next, err := metered.compile(ctx, options, nil, nil)
-	if err == nil {
-		rules = next.Ruleset.Len()
+	err := l.compile(options, nil)
+	if sources, found := rs.withCopies(rs.Sources); err != nil && found {
+		l.sources = sources
+		err = l.compile(options, nil)
 	}
-	return next.Ruleset, next.versions, err
+	if err == nil {
+		rules = l.next.Ruleset.Len()
+	}
+	return l.next.Ruleset, l.next.versions, err
 }
 
-// compile reads all sources, with an edit if there is one, and compiles their rules. Those before,
-// nil for none, are compared with them.
-func (rs *Ruleset) compile(
-	ctx context.Context, options resolver.Options, before *resolver.Ruleset, e *Edit,
-) (next *candidate, err error) {
-	next = rs.newCandidate(&Loaded{})
-	err = retryWhileWritten(ctx, func() error {
+// compile reads all sources and compiles their rules. Those before, nil for none, are compared with
+// them.
+func (l *loading) compile(options resolver.Options, before *resolver.Ruleset) error {
+	l.next = newCandidate(&Loaded{}, len(l.sources))
+	return retryWhileWritten(l.ctx, func() error {
 		compiler, err := resolver.NewCompiler(options)
 		if err != nil {
 			return err
 		}
-		for _, rule := range rs.Rules {
+		for _, rule := range l.rs.Rules {
 			compiler.Add(rule)
 		}
+		all := make([]int, len(l.sources))
+		for i := range all {
+			all[i] = i
+		}
 		to := &compiling{Compiler: compiler, before: before}
-		inSources := rs.readSources(ctx, to, rs.allSources(), next, options.Pause, e)
+		inSources := l.readSources(to, all)
 		var inRules error
-		next.Ruleset, next.difference, inRules = to.Ruleset()
+		l.next.Ruleset, l.next.difference, inRules = to.Ruleset()
 		return errors.Join(inSources, inRules)
 	})
-	return next, err
-}
-
-// allSources are the indexes of all sources.
-func (rs *Ruleset) allSources() []int {
-	all := make([]int, len(rs.Sources))
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // intake takes in the rules of sources.
 type intake interface {
-	// Read reads a source in its way.
-	Read(ctx context.Context, from source.Source, add func(resolver.Rule)) (string, error)
 	Source(n int)
 	Add(rule resolver.Rule)
 	Warn(warnings ...resolver.Warning)
 	Ruleset() (*resolver.Ruleset, resolver.Difference, error)
-}
-
-// looking is a rereading as an [intake]: of what is as before it keeps nothing.
-type looking struct{ *resolver.Rereading }
-
-// Read lets a source lend its rules.
-func (looking) Read(
-	ctx context.Context, from source.Source, add func(resolver.Rule),
-) (version string, err error) {
-	return source.ReadLent(ctx, from, add)
 }
 
 // compiling is a compiler as an [intake].
@@ -112,18 +126,19 @@ type compiling struct {
 	before *resolver.Ruleset // to compare with, nil for none
 }
 
-// Read lets a source pass its rules.
-func (c *compiling) Read(
-	ctx context.Context, from source.Source, add func(resolver.Rule),
-) (version string, err error) {
-	return from.Read(ctx, add)
-}
-
 // Source begins a source, and those before it that have passed nothing.
 func (c *compiling) Source(n int) {
 	for ; c.source < n; c.source++ {
 		c.NextSource()
 	}
+}
+
+// Add adds a rule, which sources lend.
+func (c *compiling) Add(rule resolver.Rule) {
+	texts := rule.Key + rule.Value // one piece of memory for both
+	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
+	rule.Note = strings.Clone(rule.Note)
+	c.Compiler.Add(rule)
 }
 
 // Ruleset compiles the rules.
@@ -154,52 +169,50 @@ func retryWhileWritten(ctx context.Context, read func() error) error {
 	}
 }
 
-// readSources passes all rules of some sources on, in their order, with an edit if there is one,
-// and takes down in next what else it has read. A source that fails before its first rule stays as
-// it was, so that only what is wrong with it is told.
-func (rs *Ruleset) readSources(ctx context.Context, to intake, which []int, next *candidate,
-	pause func(), e *Edit) error {
+// readSources passes all rules of some sources on, in their order, with the edit, and takes down
+// what else it has read. A source that fails before its first rule stays as it was, so that only
+// what is wrong with it is told.
+func (l *loading) readSources(to intake, which []int) error {
 	var errs []error
-	f := feed{pause: pause, meter: rs.meter}
+	f := feed{pause: l.pause, meter: l.meter}
 	for _, i := range which {
-		from := rs.Sources[i]
 		begin := sync.OnceFunc(func() { to.Source(i + 1) })
 		f.to = func(rule resolver.Rule) {
 			begin()
 			to.Add(rule)
 		}
-		e.beginSource(i)
-		version, err := rs.readSource(ctx, to, i, func(rule resolver.Rule) {
-			if rule, keep := e.replace(i, rule); keep {
+		l.edit.beginSource(i)
+		version, err := l.readSource(i, func(rule resolver.Rule) {
+			if rule, keep := l.edit.replace(i, rule); keep {
 				f.add(rule)
 			}
 		})
-		if err != nil {
-			errs = append(errs, unreadError{from, err})
+		if l.next.wrong[i] = err; err != nil {
+			errs = append(errs, unreadError{l.sources[i], err})
 		}
-		if rule, ok := e.added(from, i); ok {
+		if rule, ok := l.edit.added(i); ok {
 			f.add(rule)
 		}
-		next.noteReading(from, i, version)
+		l.next.noteReading(l.sources[i], i, version)
 		if err == nil {
 			begin()
-			to.Warn(next.warnings[i]...)
+			to.Warn(l.next.warnings[i]...)
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // readSource passes the rules of the i-th source on, which may have become empty only if it may.
-func (rs *Ruleset) readSource(
-	ctx context.Context, to intake, i int, add func(resolver.Rule),
+func (l *loading) readSource(
+	i int, add func(resolver.Rule),
 ) (version string, err error) {
 	isEmpty := true
-	version, err = to.Read(ctx, rs.Sources[i], func(rule resolver.Rule) {
+	version, err = l.sources[i].Read(l.ctx, func(rule resolver.Rule) {
 		isEmpty = false
 		add(rule)
 	})
 	if err == nil && isEmpty {
-		err = rs.checkEmptied(i)
+		err = l.checkEmptied(i)
 	}
 	if err != nil {
 		return "", err
@@ -261,13 +274,13 @@ func (rs *Ruleset) loadAlone() {
 	if !slices.ContainsFunc(work, isStale) {
 		return // as an edit has read it
 	}
-	next, err := rs.derive(rs.Context, work, nil)
+	next, err := rs.newLoading(rs.Context, pace.New().Pause).derive(work)
 	if rs.Context.Err() != nil {
 		rs.leave(work, nil)
 		return
 	}
-	if err == nil && next.difference.Broken > 0 {
-		err = brokenError(next.difference.Broken, next.difference.FirstBroken)
+	if err == nil {
+		err = rs.brokenBy(next)
 	}
 	if err != nil {
 		rs.leave(work, next)
@@ -282,7 +295,19 @@ func (rs *Ruleset) loadAlone() {
 func (rs *Ruleset) leave(work []unread, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
-		if what.isStale && (next == nil || next.versions[i] != serving.versions[i]) {
+		isAsServing := false
+		if next != nil {
+			isAsServing = next.wrong[i] == nil && next.versions[i] == serving.versions[i]
+			what.isRejected = true
+		}
+		if next != nil && next.wrong[i] != nil {
+			what.found = problemOf(rs.Sources[i], next.wrong[i])
+		}
+		// of keys nobody would look again whether they have been put right
+		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastError() != nil {
+			isAsServing = false
+		}
+		if what.isStale && !isAsServing {
 			rs.shared.backlog.add(i, what)
 		}
 	}
@@ -293,13 +318,15 @@ func (rs *Ruleset) swap(next *candidate) {
 	old, now := rs.Serving(), time.Now()
 	before, recovered := old.Digest, rs.LastError() != nil
 	next.complete()
-	// also where it answers the same: positions and warnings may be others
+	// also where it answers the same: warnings may be others
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.emptied = 0
 	rs.shared.last.Store(&lastLoad{time: now})
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, nil, now)
-	tellSources(read, nil)
+	for _, i := range next.read {
+		raise(rs.shared.copies[i].due)
+	}
 	difference := next.difference
 	difference.Warnings = rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
@@ -333,9 +360,9 @@ func (l *shared) replace(old, next *Loaded) {
 }
 
 // sourcesAt returns the sources that have some indexes.
-func (rs *Ruleset) sourcesAt(indexes []int) (sources []source.Source) {
+func (c *Config) sourcesAt(indexes []int) (sources []source.Source) {
 	for _, i := range indexes {
-		sources = append(sources, rs.Sources[i])
+		sources = append(sources, c.Sources[i])
 	}
 	return sources
 }
@@ -346,18 +373,7 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
 	rs.shared.tally.loaded(read, err, rejected.time)
-	tellSources(read, err)
 	rs.note(rs.rejected(rs.Serving().Digest, rejected))
-}
-
-// tellSources tells those sources that want to know what became of what they returned last: nil
-// stands for rules that serve.
-func tellSources(sources []source.Source, err error) {
-	for _, from := range sources {
-		if judged, ok := from.(source.Judged); ok {
-			judged.Judge(err)
-		}
-	}
 }
 
 // freeMemory returns the memory to the system that loading the first rules has left behind, if they
@@ -373,27 +389,4 @@ func freeMemory(ruleset *resolver.Ruleset) {
 func isLarge(ruleset *resolver.Ruleset) bool {
 	const large = 8 << 20
 	return ruleset.Size() >= large
-}
-
-// SiteOrigin is the origin of what is a path of the site.
-func (rs *Ruleset) SiteOrigin() string { return source.SiteOrigin(rs.Options.Origin) }
-
-// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources, as of
-// their last readings. The error lists all that fail.
-func (rs *Ruleset) CheckExpectations(ruleset *resolver.Ruleset) error {
-	var expected []source.PlacedExpectations
-	for _, from := range rs.Sources {
-		expected = append(expected, source.ExpectationsOf(from))
-	}
-	return rs.check(ruleset, expected)
-}
-
-// check lets a ruleset pass the expectations of the handler, and those expected by its sources.
-func (rs *Ruleset) check(ruleset *resolver.Ruleset, expected []source.PlacedExpectations) error {
-	ofHandler := source.PlacedExpectations{Expectations: rs.Expect}
-	errs := []error{ofHandler.Check(ruleset, rs.Options.Origin)}
-	for _, of := range expected {
-		errs = append(errs, of.Check(ruleset, rs.Options.Origin))
-	}
-	return errors.Join(errs...)
 }

@@ -75,8 +75,8 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		byName[name] = rs.shared.tally
 		for _, from := range rs.Sources {
 			sources[name] = append(sources[name], sourceLabel(from))
-			if observed, ok := from.(source.Observed); ok {
-				noteUp(up, [2]string{name, sourceLabel(from)}, observed.Outage() == nil)
+			if reach := source.ReachOf(from); reach != nil {
+				noteUp(up, [2]string{name, sourceLabel(from)}, reach.Outage() == nil)
 			}
 		}
 	}

@@ -24,26 +24,29 @@ func TestTheMetricsTellWhatServesAndWhatBecomesOfRequests(t *testing.T) {
 	links := filepath.Join(dir, "links.json")
 	testcaddy.Write(t, links, `{"a": "https://a.example", "b": "https://b.example", "loop": "/loop"}`)
 	s := testcaddy.Administer(t, "",
-		"shortlink {\n from file "+links+" {\n poll off\n }\n name links\n }\n shortlink {\n c "+
+		"shortlink {\n from file "+links+" {\n poll 10ms\n }\n name links\n }\n shortlink {\n c "+
 			"https://c.example\n }\n respond 299")
 	for _, target := range []string{"/a", "/a", "/b", "/loop", "/nothing", "/c"} {
 		s.Get(t, target)
 	}
 	testcaddy.Write(t, links, `{"a": `)
-	s.Ask(t, "POST", "links/reload", "")
-	got := s.Scrape(t)
 	source := `name="links",` + fmt.Sprintf("result=%%q,source=%q", links)
+	rejected := "caddy_shortlink_reloads_total{" + fmt.Sprintf(source, "rejected") + "}"
+	got := s.Scrape(t)
+	for end := time.Now().Add(time.Minute); got[rejected] != "1" && time.Now().Before(end); {
+		got = s.Scrape(t)
+	}
 	want := map[string]string{
-		`caddy_shortlink_requests_total{name="links",outcome="redirect"}`:        "3",
-		`caddy_shortlink_requests_total{name="links",outcome="pass"}`:            "2",
-		`caddy_shortlink_requests_total{name="links",outcome="error"}`:           "1",
-		`caddy_shortlink_requests_total{name="shortlink",outcome="redirect"}`:    "1",
-		`caddy_shortlink_requests_total{name="shortlink",outcome="pass"}`:        "1",
-		`caddy_shortlink_requests_total{name="shortlink",outcome="error"}`:       "0",
-		`caddy_shortlink_rules{name="links"}`:                                    "3",
-		`caddy_shortlink_rules{name="shortlink"}`:                                "1",
-		"caddy_shortlink_reloads_total{" + fmt.Sprintf(source, "loaded") + "}":   "1",
-		"caddy_shortlink_reloads_total{" + fmt.Sprintf(source, "rejected") + "}": "1",
+		`caddy_shortlink_requests_total{name="links",outcome="redirect"}`:      "3",
+		`caddy_shortlink_requests_total{name="links",outcome="pass"}`:          "2",
+		`caddy_shortlink_requests_total{name="links",outcome="error"}`:         "1",
+		`caddy_shortlink_requests_total{name="shortlink",outcome="redirect"}`:  "1",
+		`caddy_shortlink_requests_total{name="shortlink",outcome="pass"}`:      "1",
+		`caddy_shortlink_requests_total{name="shortlink",outcome="error"}`:     "0",
+		`caddy_shortlink_rules{name="links"}`:                                  "3",
+		`caddy_shortlink_rules{name="shortlink"}`:                              "1",
+		"caddy_shortlink_reloads_total{" + fmt.Sprintf(source, "loaded") + "}": "1",
+		rejected: "1",
 	}
 	for name, value := range want {
 		if got[name] != value {

@@ -131,7 +131,7 @@ func (s *CopySource) Read(_ context.Context, add func(resolver.Rule)) (string, e
 
 func (*CopySource) Watch(ctx context.Context, _ string, _ func()) { <-ctx.Done() }
 
-func (s *CopySource) Outage() *source.Outage { return s.reach.Outage() }
+func (s *CopySource) Reach() *source.Reachability { return &s.reach }
 
 func TestAStoredCopyIsSaidToServe(t *testing.T) {
 	s := testcaddy.Administer(t, "", "shortlink {\n name links\n from test_copy\n }")

@@ -135,7 +135,8 @@ type pagePaths struct {
 // KeepFree warns of rules that answer a links page at a path. It looks now, and at each swap until
 // the configuration is unloaded.
 func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
-	rs.warn(PageWarnings(rs.Serving().Ruleset, path))
+	serving := rs.Serving()
+	rs.warn(serving, PageWarnings(serving.Ruleset, path))
 	pages := &rs.shared.pages
 	pages.mu.Lock()
 	defer pages.mu.Unlock()

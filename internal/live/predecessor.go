@@ -46,9 +46,9 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// check returns an error if a ruleset breaks a key that no predecessor had broken, as in a swap.
-// Where there are none, Caddy starts or the site is new, and what can be answered is.
-func (ps predecessors) check(next *resolver.Ruleset) error {
+// check returns an error if the rules of a handler break a key that no predecessor had broken, as
+// in a swap. Where there are none, Caddy starts or the site is new, and what can be answered is.
+func (ps predecessors) check(of *Config, next *Loaded) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
 		before = append(before, p.serving.Ruleset)
@@ -56,7 +56,8 @@ func (ps predecessors) check(next *resolver.Ruleset) error {
 	if before == nil {
 		return nil
 	}
-	if count, first := next.Broken(before, namedKeys); count > 0 {
+	if count, first := next.Ruleset.Broken(before, namedKeys); count > 0 {
+		of.locateErrors(next.versions, first)
 		return brokenError(count, first)
 	}
 	return nil
@@ -70,12 +71,16 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 		return first, &lastLoad{time: time.Now()}, nil
 	}
 	sources, found := before.lastGood(rs)
-	if !found {
+	sources, copied := rs.withCopies(sources)
+	if !found && !copied {
 		return nil, nil, err
 	}
 	first, inConfiguration := rs.loadAfter(before, sources)
 	if inConfiguration != nil {
 		return nil, nil, inConfiguration
+	}
+	if !found {
+		return first, &lastLoad{time: time.Now()}, nil
 	}
 	var loads []*lastLoad
 	for _, p := range before {
@@ -86,28 +91,28 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 
 // loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
 func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loaded, error) {
-	other := *rs
-	other.Sources, other.before = sources, before
-	other.meter = other.startMeter(rs.Context)
 	pacer := pace.Later() // a start is not to wait, but what is asked of the rules later is
-	next, err := other.load(rs.Context, pacer.Pause)
+	l := rs.newLoading(rs.Context, pacer.Pause)
+	l.sources, l.before = sources, before
+	l.meter = startMeter(l)
+	next, err := l.load()
 	pacer.Begin()
 	if err != nil {
 		return nil, err
 	}
-	return next, before.check(next.Ruleset)
+	return next, before.check(&rs.Config, next)
 }
 
 // continueOutages lets the sources of a handler continue the outages of the same sources of those
 // whose place it takes.
 func (ps predecessors) continueOutages(rs *Ruleset) {
 	for i, from := range rs.Sources {
-		continuing, ok := from.(source.Continuing)
-		if !ok {
+		reach := source.ReachOf(from)
+		if reach == nil {
 			continue
 		}
 		if outage := ps.firstOutage(rs.SourceJSON[i]); outage != nil {
-			continuing.ContinueOutage(outage)
+			reach.Continue(outage)
 		}
 	}
 }
@@ -157,20 +162,15 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 	return s.serving.versions[s.index], nil
 }
 
-// Warnings returns those of the rules as they were read.
-func (s lastGood) Warnings() []resolver.Warning { return s.serving.warnings[s.index] }
-
-// Expectations returns those that the rules have met.
-func (s lastGood) Expectations() map[string]string { return s.PlacedExpectations().Expectations }
-
-// PlacedExpectations returns them with their places.
-func (s lastGood) PlacedExpectations() source.PlacedExpectations {
-	return s.serving.expected[s.index]
+// Remarks returns those of the rules as they were read.
+func (s lastGood) Remarks() source.Remarks {
+	return source.Remarks{
+		Expectations: s.serving.expected[s.index], Warnings: s.serving.warnings[s.index],
+	}
 }
 
-// Interface guards
-var (
-	_ source.Expecting = lastGood{}
-	_ source.Placing   = lastGood{}
-	_ source.Warner    = lastGood{}
-)
+// Locate is asked of the source itself.
+func (lastGood) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
+// Interface guard
+var _ source.Annotated = lastGood{}

@@ -187,7 +187,7 @@ func TestAFaultySourceExcusesNoFaultOfTheConfiguration(t *testing.T) {
 	const key = "minisign RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
 	for _, tt := range []struct{ options, more, want string }{
 		{"", "inline /inline/x", `shortlink: key "inline": loop: `},
-		{"", "allow_hosts example.com", `links.json:1:2: key "a": the host "a.example" is not`},
+		{"", "allow_hosts example.com", `links.json: key "a": the host "a.example" is not`},
 		{"", "expect /a pass", "expect /a pass: it is https://a.example/"},
 		{"", "from file " + s.Links + ".none", ".none: no such file"},
 		{"format json", "", "it ends too early"}, // not the same source

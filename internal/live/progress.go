@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,16 +24,16 @@ type meter struct {
 }
 
 // newMeter returns the meter of a load of all rules; none where nobody is to be told.
-func (rs *Ruleset) newMeter(ctx context.Context, tell func(Progress)) *meter {
+func newMeter(of *loading, tell func(Progress)) *meter {
 	if tell == nil {
 		return nil
 	}
-	m := &meter{tell: tell, inline: len(rs.Rules)}
-	for _, from := range rs.Sources {
+	m := &meter{tell: tell, inline: len(of.rs.Rules)}
+	for _, from := range of.sources {
 		measured, _ := from.(source.Measured)
 		size := int64(0)
 		if measured != nil {
-			size = measured.Size(ctx)
+			size = measured.Size(of.ctx)
 		}
 		if size == 0 {
 			m.measured, m.reached.All = nil, 0
@@ -79,9 +78,9 @@ const (
 )
 
 // startMeter returns the meter of a start, which tells the log.
-func (rs *Ruleset) startMeter(ctx context.Context) *meter {
+func startMeter(of *loading) *meter {
 	told := time.Now()
-	return rs.newMeter(ctx, func(p Progress) {
+	return newMeter(of, func(p Progress) {
 		if p.Rules < manyRules || time.Since(told) < tellingTime {
 			return
 		}
@@ -90,6 +89,6 @@ func (rs *Ruleset) startMeter(ctx context.Context) *meter {
 		if p.All > 0 {
 			fields = append(fields, zap.Int64("percent", min(100, p.Done*100/p.All)))
 		}
-		rs.logger.Info("reading rules", fields...)
+		of.rs.logger.Info("reading rules", fields...)
 	})
 }

@@ -41,60 +41,67 @@ type notice struct {
 	event    string // its name; empty for none
 }
 
-// tell writes notices to the log, and emits their events.
-func (rs *Ruleset) tell(notices []notice) {
+// reporter tells of loads, in the log and by events.
+type reporter struct {
+	of     *Config
+	logger *zap.Logger
+	events *caddyevents.App
+}
+
+// tell writes notices of what serves to the log, and emits their events.
+func (r *reporter) tell(serving *Loaded, notices []notice) {
 	for _, n := range notices {
-		rs.warn(n.warnings)
+		r.warn(serving, n.warnings)
 		if n.message != "" {
-			fields := n.record.fields(zap.Stringers("sources", rs.Sources))
-			rs.logger.Log(n.level, n.message, fields...)
+			fields := n.record.fields(zap.Stringers("sources", r.of.Sources))
+			r.logger.Log(n.level, n.message, fields...)
 		}
 		if n.event != "" {
-			rs.emit(n.event, n.record.data())
+			r.emit(n.event, n.record.data())
 		}
 	}
 }
 
 // logLoaded logs the first ruleset of a configuration. It returns what there is to tell once Caddy
 // has started, and holds no more then of what another ruleset will replace.
-func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
-	rs.reportBroken(first.broken)
+func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
+	r.reportBroken(r.of.brokenIn(first))
 	loaded := notice{
 		warnings: slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken),
 		level:    zap.InfoLevel,
 		message:  "rules loaded",
 		record: record{
-			{"name", rs.Name},
+			{"name", r.of.Name},
 			{"digest", first.Digest},
 			{"rules", first.Ruleset.Len()},
 		},
 	}
-	rs.tell([]notice{loaded})
+	r.tell(first, []notice{loaded})
 	later = append(later, notice{record: loaded.record, event: eventLoaded})
 	if last.err != nil {
-		later = append(later, rs.rejected(first.Digest, last))
+		later = append(later, r.rejected(first.Digest, last))
 	}
 	return later
 }
 
 // reportBroken tells of each rule that is answered with an error, and why.
-func (rs *Ruleset) reportBroken(broken brokenRules) {
+func (r *reporter) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
-		rs.logger.Error(err.Message, append([]zap.Field{
-			zap.String("name", rs.Name),
+		r.logger.Error(err.Message, append([]zap.Field{
+			zap.String("name", r.of.Name),
 			zap.String("kind", string(kindOfBroken(err))),
 			zap.String("key", err.Key),
-		}, rs.place(err.Position)...)...)
+		}, r.place(err.Position)...)...)
 	}
 	if more := broken.more(); more > 0 {
-		rs.logger.Error("more rules are answered with an error; "+CheckNamesAll,
-			zap.String("name", rs.Name), zap.Int("rules", more))
+		r.logger.Error("more rules are answered with an error; "+CheckNamesAll,
+			zap.String("name", r.of.Name), zap.Int("rules", more))
 	}
 }
 
 // swapped is the audit record of a swap. After a rejection it also tells that all is well again
 // where nothing has changed.
-func (rs *Ruleset) swapped(before string, next *Loaded, d resolver.Difference) notice {
+func (r *reporter) swapped(before string, next *Loaded, d resolver.Difference) notice {
 	message := "rules swapped"
 	if before == next.Digest {
 		message = "the sources of the rules are well again, and nothing has changed"
@@ -104,7 +111,7 @@ func (rs *Ruleset) swapped(before string, next *Loaded, d resolver.Difference) n
 		level:    zap.InfoLevel,
 		message:  message,
 		record: record{
-			{"name", rs.Name},
+			{"name", r.of.Name},
 			{"old_digest", before},
 			{"digest", next.Digest},
 			{"rules", next.Ruleset.Len()},
@@ -118,22 +125,22 @@ func (rs *Ruleset) swapped(before string, next *Loaded, d resolver.Difference) n
 }
 
 // unchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
-func (rs *Ruleset) unchanged(d resolver.Difference) notice {
+func (r *reporter) unchanged(d resolver.Difference) notice {
 	return notice{
 		warnings: d.Warnings,
 		level:    zap.DebugLevel,
 		message:  "the sources of the rules have been read, and nothing has changed",
-		record:   record{{"name", rs.Name}},
+		record:   record{{"name", r.of.Name}},
 	}
 }
 
 // rejected tells what is wrong with rules, and that the old ones go on serving.
-func (rs *Ruleset) rejected(digest string, rejected *lastLoad) notice {
+func (r *reporter) rejected(digest string, rejected *lastLoad) notice {
 	return notice{
 		level:   zap.ErrorLevel,
 		message: "rules rejected: those from before go on serving",
 		record: record{
-			{"name", rs.Name},
+			{"name", r.of.Name},
 			{"digest", digest},
 			{"failing_since", rejected.failingSince},
 			{"error", rejected.err.Error()},
@@ -177,11 +184,33 @@ func brokenError(n int, first []*resolver.RuleError) error {
 	return errors.Join(errs...)
 }
 
+// brokenBy returns the error of a candidate that breaks keys, nil where it does not.
+func (c *Config) brokenBy(next *candidate) error {
+	n, first := next.difference.Broken, next.difference.FirstBroken
+	if n == 0 {
+		return nil
+	}
+	c.locateErrors(next.versions, first)
+	return brokenError(n, first)
+}
+
 // brokenRules are rules that are answered with an error: how many, and the first ones with the
 // reason.
 type brokenRules struct {
 	count int
 	first []*resolver.RuleError
+}
+
+// brokenIn returns the broken rules of what serves, with their places.
+func (c *Config) brokenIn(of *Loaded) brokenRules {
+	broken := of.broken
+	broken.first = nil
+	for _, err := range of.broken.first {
+		placed := *err
+		broken.first = append(broken.first, &placed)
+	}
+	c.locateErrors(of.versions, broken.first)
+	return broken
 }
 
 // more is how many there are besides the first ones.
@@ -199,16 +228,16 @@ func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
 }
 
 // warn writes what the authors of rules should know, up to a number that a person can read.
-func (rs *Ruleset) warn(warnings []resolver.Warning) {
-	for i, w := range warnings {
-		if i == namedWarnings {
-			rs.logger.Warn("more warnings are left out", zap.Int("warnings", len(warnings)-namedWarnings))
-			return
-		}
-		rs.logger.Warn(w.Message, append([]zap.Field{
+func (r *reporter) warn(serving *Loaded, warnings []resolver.Warning) {
+	named := min(len(warnings), namedWarnings)
+	for _, w := range r.of.located(serving.versions, warnings[:named]) {
+		r.logger.Warn(w.Message, append([]zap.Field{
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
-		}, rs.place(w.Position)...)...)
+		}, r.place(w.Position)...)...)
+	}
+	if more := len(warnings) - named; more > 0 {
+		r.logger.Warn("more warnings are left out", zap.Int("warnings", more))
 	}
 }
 
@@ -217,17 +246,17 @@ func (rs *Ruleset) warn(warnings []resolver.Warning) {
 func InlineSource(name string) string { return strings.TrimSpace("shortlink " + name) }
 
 // place says in the log where a rule stands. Of inline rules Caddy's JSON has lost the lines.
-func (rs *Ruleset) place(at resolver.Position) []zap.Field {
+func (r *reporter) place(at resolver.Position) []zap.Field {
 	fields := []zap.Field{zap.String("position", at.String())}
-	if at == (resolver.Position{Source: InlineSource(rs.Name)}) {
-		fields = append(fields, zap.String("handler", rs.PublicName()),
+	if at == (resolver.Position{Source: InlineSource(r.of.Name)}) {
+		fields = append(fields, zap.String("handler", r.of.PublicName()),
 			zap.String("hint", "caddy shortlink check --config says the line"))
 	}
 	return fields
 }
 
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
-func (rs *Ruleset) emit(name string, data map[string]any) { rs.events.Emit(rs.Context, name, data) }
+func (r *reporter) emit(name string, data map[string]any) { r.events.Emit(r.of.Context, name, data) }
 
 // eventsApp returns Caddy's events app.
 func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
@@ -254,42 +283,4 @@ type startedHandler struct{ start func() }
 func (s *startedHandler) Handle(context.Context, caddy.Event) error {
 	s.start()
 	return nil
-}
-
-const (
-	// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
-	// whatever a client writes.
-	warnClientHost resolver.WarningKind = "host of the client"
-	// warnNoRules: a handler has nothing to answer with.
-	warnNoRules resolver.WarningKind = "no rules"
-)
-
-// ConfigurationWarnings returns what the handler's configuration gives reason to warn of, beside
-// its rules.
-func (rs *Ruleset) ConfigurationWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
-	if ruleset.Len() == 0 && len(rs.Sources) == 0 {
-		return []resolver.Warning{{
-			Kind: warnNoRules, Position: resolver.Position{Source: InlineSource(rs.Name)},
-			Message: "the handler has no rules and no source of any, so all requests pass; write a rule " +
-				"into its block, such as: docs https://docs.example, or: from file links.json",
-		}}
-	}
-	return rs.clientHostWarnings(ruleset)
-}
-
-// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
-func (rs *Ruleset) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
-	rules, first := ruleset.AtSite()
-	if rules == 0 || !rs.AnyHost {
-		return nil
-	}
-	message := "the destination is a path of this site, and its host is whatever the client " +
-		"writes, as no host matcher names one; "
-	if rules > 1 {
-		message += "so it is with " + printable.Count(rules-1, "other rule") + "; "
-	}
-	return []resolver.Warning{{
-		Kind: warnClientHost, Position: first.Position, Key: first.Key,
-		Message: message + "write origin https://go.example, or name the hosts of the site",
-	}}
 }

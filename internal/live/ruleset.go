@@ -1,12 +1,10 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
@@ -16,45 +14,21 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Config is what a handler of Caddy's configuration wants to serve, and where.
-type Config struct {
-	// Name is the handler's name, empty where it has none.
-	Name string
-	Site Site
-	// Identity is the same for handlers that are configured alike. These share what serves, also over
-	// reloads of the configuration.
-	Identity string
-	// Rules are those of the configuration itself, with their positions.
-	Rules   []resolver.Rule
-	Sources []source.Source
-	// SourceJSON are the sources as the configuration has them.
-	SourceJSON []string
-	Options    resolver.Options
-	Expect     source.Expectations
-	// AnyHost tells that requests can be for any host, as no matcher names one.
-	AnyHost bool
-	// Advertised tells that it will be asked which key leads to a page.
-	Advertised bool
-
-	// Context is that of the configuration.
-	Context caddy.Context
-}
-
-// PublicName is the name by which people and programs call the handler.
-func (c *Config) PublicName() string { return cmp.Or(c.Name, "shortlink") }
-
 // Ruleset is the rules of a handler: it reads and compiles them, lets them serve, and changes them.
 type Ruleset struct {
 	Config
-	logger *zap.Logger
-	events *caddyevents.App
-	shared *shared      // nil before it has started
-	meter  *meter       // of a load that tells how far it is, nil for none
-	before predecessors // whose place it takes, while it loads its first rules
+	reporter
+	shared *shared // nil before it has started
+	// lasting ends some time after the configuration; nil before that has started.
+	lasting context.Context
 }
 
 // New returns a ruleset that is not loaded yet.
-func New(config Config) *Ruleset { return &Ruleset{Config: config} }
+func New(config Config) *Ruleset {
+	rs := &Ruleset{Config: config}
+	rs.reporter.of = &rs.Config
+	return rs
+}
 
 // Start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
 // one that is read and compiled now. A ruleset that cannot serve is an error.
@@ -77,7 +51,6 @@ func (rs *Ruleset) Start() (err error) {
 		if err != nil {
 			return nil, printable.Shorten(err)
 		}
-		tellSources(rs.Sources, last.err)
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
@@ -91,19 +64,20 @@ func (rs *Ruleset) Start() (err error) {
 	rs.shared = value.(*shared)
 	if adopted {
 		rs.logger.Debug("the rules of the configuration before serve on")
-		if err := before.check(rs.Serving().Ruleset); err != nil {
+		if err := before.check(&rs.Config, rs.Serving()); err != nil {
 			return err // another site's handler has this configuration, too
 		}
 	}
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled, and nothing will read them again
 	}
-	rs.warn(rs.ConfigurationWarnings(rs.Serving().Ruleset))
+	rs.warn(rs.Serving(), rs.ConfigurationWarnings(rs.Serving().Ruleset))
 	if !adopted {
 		freeMemory(rs.Serving().Ruleset)
 	}
 	configured.Store(rs, nil)
 	onceStarted(rs.events, func() {
+		rs.outlive()
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
@@ -192,7 +166,7 @@ func (rs *Ruleset) Suggest(path string, most int) []string {
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
-	rs.tell(later)
+	rs.tell(rs.Serving(), later)
 	if len(rs.Sources) == 0 {
 		return
 	}
@@ -220,29 +194,43 @@ func (rs *Ruleset) Stop() error {
 func (rs *Ruleset) watch() <-chan struct{} {
 	versions := rs.Serving().versions
 	changes := make(chan struct{}, 1)
+	tell := func() { raise(changes) } // a change that is waiting already will see this one
 	for i, from := range rs.Sources {
+		if key := copyKeyOf(from); key != "" {
+			go copying{rs, i, key}.run()
+		}
+		if changing, byKey := source.ByKey(from); byKey {
+			w := &keysWatch{rs: rs, from: changing, i: i, tell: tell, doubts: make(chan struct{}, 1)}
+			go w.run()
+			continue
+		}
 		go from.Watch(rs.Context, versions[i], func() {
 			rs.shared.backlog.add(i, unread{isStale: true})
-			select {
-			case changes <- struct{}{}:
-			default: // a change is waiting already, and will see this one
-			}
+			tell()
 		})
 	}
 	return changes
 }
 
-// follow reads what has changed after each change.
+// rejectedShare is how many times as long as a rejected load of keys the pause is that follows it.
+const rejectedShare = 2
+
+// follow reads what has changed after each change. While keys are rejected, which are read again
+// each time, that takes up a third of the time at most.
 func (rs *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
 		case <-rs.Context.Done():
 			return
 		case <-changes:
+			begun := time.Now()
 			_ = rs.alone(func() error { // what is wrong is reported
 				rs.loadAlone()
 				return nil
 			})
+			if rs.LastError() != nil && rs.shared.backlog.hasKeys() {
+				wait(rs.Context, rejectedShare*time.Since(begun))
+			}
 		}
 	}
 }

@@ -44,12 +44,15 @@ type shared struct {
 
 	tally   *tally
 	backlog backlog
+	copies  []*storedCopy // by source
 	changed changedKeys
 	pages   pagePaths
 	finder  *find.Index
+	// locating holds a value while places of rules are looked up.
+	locating chan struct{}
 
-	loading sync.Mutex // held by the one who loads rules; nobody else stores in what follows
-	notices []notice   // of the load that is under way
+	loading turn     // held by the one who loads rules; nobody else stores in what follows
+	notices []notice // of the load that is under way
 	// emptied is the source that an edit has left without rules, until those serve: its place in the
 	// order of sources, from 1; 0 for none.
 	emptied int
@@ -57,6 +60,16 @@ type shared struct {
 	// wornUntil is until when a worn ruleset is left as it is, as it could not be compiled anew.
 	wornUntil time.Time
 }
+
+// turn is a lock. It is a channel, as tests in a bubble of time see who waits for one and not who
+// waits for a mutex, and its holder may rest.
+type turn chan struct{}
+
+// Lock waits for the lock.
+func (t turn) Lock() { t <- struct{}{} }
+
+// Unlock lets the next one have it.
+func (t turn) Unlock() { <-t }
 
 // Loaded is a ruleset that has been read, compiled and tested.
 type Loaded struct {
@@ -100,7 +113,11 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		return nil, err
 	}
 	l := &shared{
-		following: make(chan struct{}, 1), tally: value.(*tally), finder: find.New(pace.New().Pause),
+		following: make(chan struct{}, 1), loading: make(turn, 1), locating: make(chan struct{}, 1),
+		tally: value.(*tally), finder: find.New(pace.New().Pause),
+	}
+	for range first.versions {
+		l.copies = append(l.copies, &storedCopy{due: make(chan struct{}, 1)})
 	}
 	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
@@ -114,8 +131,11 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 }
 
 // Destruct leaves what has been counted to the other handlers of the name, or has it stored with
-// the last of them.
+// the last of them, and stores what is left of copies.
 func (l *shared) Destruct() error {
+	if last := l.handler.Load(); last != nil {
+		defer last.storeLastCopies()
+	}
 	last, err := tallies.Delete(l.tally.name)
 	if !last {
 		l.tally.hits.Retire(l.serving.Load().counted, nil)

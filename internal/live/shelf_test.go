@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -29,7 +29,6 @@ type plainSource struct {
 	reads   int
 	fails   error // of reading
 	changed func()
-	judged  []error
 	// beforeEdit is called at the beginning of an edit.
 	beforeEdit func()
 }
@@ -79,6 +78,19 @@ func (s *plainSource) Read(_ context.Context, add func(resolver.Rule)) (string, 
 	return s.now(), nil
 }
 
+func (s *plainSource) Remarks() source.Remarks { return source.Remarks{} }
+
+func (s *plainSource) Locate(
+	_ context.Context, version string, seen func(resolver.Rule),
+) (isThere bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rule := range s.rules {
+		seen(rule)
+	}
+	return version == s.now()
+}
+
 func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 	s.mu.Lock()
 	s.changed = changed
@@ -86,15 +98,14 @@ func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 	<-ctx.Done()
 }
 
-func (s *plainSource) Judge(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.judged = append(s.judged, err)
-}
-
 func (s *plainSource) Writable() error { return nil }
 
-func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit) error {
+func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit,
+	_ func(resolver.Rule)) (string, error) {
+	return "", s.edit(version, edit)
+}
+
+func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 	if s.beforeEdit != nil {
 		s.beforeEdit()
 	}
@@ -123,9 +134,9 @@ func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit
 // rewritingSource tells what has become of it by an edit.
 type rewritingSource struct{ plainSource }
 
-func (s *rewritingSource) Rewrite(ctx context.Context, version string, edit rulefile.Edit,
+func (s *rewritingSource) Edit(_ context.Context, version string, edit rulefile.Edit,
 	add func(resolver.Rule)) (string, error) {
-	if err := s.Edit(ctx, version, edit); err != nil {
+	if err := s.edit(version, edit); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
@@ -139,35 +150,68 @@ func (s *rewritingSource) Rewrite(ctx context.Context, version string, edit rule
 // changingSource knows what has changed, and where its rules stand does not matter.
 type changingSource struct {
 	plainSource
-	changes map[string]*resolver.Rule
-	unknown bool // it does not know
+	changes  map[string]bool
+	keyReads int
+	unknown  bool // it does not know
+	all      func(keys ...string)
+	// afterRead is called at the end of a reading of everything, and afterKeys of some keys.
+	afterRead, afterKeys func()
 }
 
-func (s *changingSource) ReadChanges(_ context.Context, set func(resolver.Rule),
-	remove func(string)) (string, error) {
+func (s *changingSource) ByKey() bool { return true }
+
+func (s *changingSource) WatchKeys(ctx context.Context, changed func(keys ...string)) {
+	s.mu.Lock()
+	s.all = changed
+	s.changed = func() {
+		s.mu.Lock()
+		keys := slices.Collect(maps.Keys(s.changes))
+		if s.changes = nil; s.unknown {
+			s.unknown, keys = false, nil
+		}
+		s.mu.Unlock()
+		changed(keys...)
+	}
+	s.mu.Unlock()
+	<-ctx.Done()
+}
+
+func (s *changingSource) ReadKeys(_ context.Context, keys []string, set func(resolver.Rule),
+	remove func(string)) error {
+	if s.afterKeys != nil {
+		defer s.afterKeys()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unknown {
-		s.unknown = false
-		return "", source.ErrUnknownChanges
-	}
-	for key, rule := range s.changes {
-		if rule == nil {
-			remove(key)
+	s.keyReads++
+	for _, key := range keys {
+		is := func(rule resolver.Rule) bool { return rule.Key == key }
+		if at := slices.IndexFunc(s.rules, is); at >= 0 {
+			rule := s.rules[at]
+			rule.Position.Line = 0
+			set(rule)
 		} else {
-			set(*rule)
+			remove(key)
 		}
 	}
-	if s.fails != nil {
-		return "", s.fails
-	}
-	s.changes = nil
-	return s.now(), nil
+	return s.fails
 }
 
-func (s *changingSource) Rewrite(ctx context.Context, version string, edit rulefile.Edit,
+func (s *changingSource) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
+
+func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	if s.afterRead != nil {
+		defer s.afterRead()
+	}
+	return s.plainSource.Read(ctx, func(rule resolver.Rule) {
+		rule.Position.Line = 0
+		add(rule)
+	})
+}
+
+func (s *changingSource) Edit(_ context.Context, version string, edit rulefile.Edit,
 	_ func(resolver.Rule)) (string, error) {
-	err := s.Edit(ctx, version, edit)
+	err := s.edit(version, edit)
 	return s.now(), err
 }
 
@@ -176,13 +220,13 @@ func (s *changingSource) put(key, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changes == nil {
-		s.changes = map[string]*resolver.Rule{}
+		s.changes = map[string]bool{}
 	}
 	s.rules = slices.DeleteFunc(s.rules, func(rule resolver.Rule) bool { return rule.Key == key })
-	s.changes[key] = nil
+	s.changes[key] = true
 	if value != "" {
 		rule := resolver.Rule{Key: key, Value: value, Position: resolver.Position{Source: s.name}}
-		s.rules, s.changes[key] = append(s.rules, rule), &rule
+		s.rules = append(s.rules, rule)
 	}
 	s.version++
 }
@@ -190,22 +234,34 @@ func (s *changingSource) put(key, value string) {
 // serve lets rules of sources serve, and follows these.
 func serve(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	t.Helper()
-	config.Context = caddy.Context{Context: t.Context()}
+	config.Context.Context = t.Context()
+	rs, logs := newRuleset(t, config)
+	first, err := rs.newLoading(t.Context(), nil).load() // whose rules rest for nobody
+	last := &lastLoad{}
+	if err != nil {
+		first, last, err = rs.loadFirst(nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rs.shared, err = newShared(t.Name(), first, last); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
+	rs.outlive()
+	go rs.follow(rs.watch())
+	return rs, logs
+}
+
+// newRuleset returns a ruleset that has not been loaded yet.
+func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
+	t.Helper()
 	rs := New(config)
 	core, logs := observer.New(zapcore.DebugLevel)
 	rs.logger, rs.events = zap.New(core), new(caddyevents.App)
 	if err := rs.events.Provision(rs.Context); err != nil {
 		t.Fatal(err)
 	}
-	first, err := rs.load(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rs.shared, err = newShared(t.Name(), first, &lastLoad{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
-	go rs.follow(rs.watch())
 	return rs, logs
 }
 
@@ -222,7 +278,9 @@ func (rs *Ruleset) apply(ctx context.Context, key, value string) error {
 // lookUp returns where a key leads, and where its rule stands.
 func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
-	e := rs.Serving().Ruleset.Explain(req)
+	serving := rs.Serving()
+	e := serving.Ruleset.Explain(req)
+	rs.LocateExplained(rs.Context, serving, &e)
 	if len(e.Walk) > 0 {
 		position = e.Walk[0].Rule.Position.String()
 	}

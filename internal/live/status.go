@@ -146,7 +146,7 @@ func (rs *Ruleset) Status() Status {
 
 		BrokenRules: serving.broken.count,
 	}
-	for _, err := range serving.broken.first {
+	for _, err := range rs.brokenIn(serving).first {
 		status.Broken = append(status.Broken,
 			BrokenRule{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}

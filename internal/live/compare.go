@@ -1,0 +1,173 @@
+package live
+
+import (
+	"fmt"
+	"hash/maphash"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// grace is how long an outage lasts before it is a rejection: a server that is restarted is back
+// sooner.
+const grace = 2 * time.Second
+
+// keysWatch follows a source that says which keys have changed: these are pending from then on.
+// Where it does not know, all is read and compared beside what goes on.
+type keysWatch struct {
+	rs     *Ruleset
+	from   source.Changing
+	i      int           // its place among the sources
+	tell   func()        // is called when there is something to read
+	doubts chan struct{} // holds a value when all is to be compared
+}
+
+// run follows the source until the configuration is unloaded.
+func (w *keysWatch) run() {
+	go w.from.WatchKeys(w.rs.Context, func(keys ...string) {
+		if len(keys) == 0 {
+			raise(w.doubts)
+			return
+		}
+		w.rs.shared.backlog.add(w.i, unreadKeys(keys...))
+		w.tell()
+	})
+	var again <-chan time.Time
+	for {
+		select {
+		case <-w.rs.Context.Done():
+			return
+		case <-w.doubts:
+		case <-again:
+		}
+		again = nil
+		switch isNew, isOut := w.compare(); {
+		case isOut:
+			again = time.After(grace)
+		case isNew:
+			w.tell()
+		}
+	}
+}
+
+// raise says that something has happened, on a channel that holds that.
+func raise(happened chan<- struct{}) {
+	select {
+	case happened <- struct{}{}:
+	default: // as it has been said already
+	}
+}
+
+// compare reads all rules of a source past those that serve, while edits and loads go on. What
+// differs is pending then, and read by key: meanwhile it may have changed again. It reports whether
+// there is anything new, and whether the source is out, though not for long yet.
+func (w *keysWatch) compare() (isNew, isOut bool) {
+	backlog := &w.rs.shared.backlog
+	_ = w.rs.alone(func() error { // or rules could be swapped in that were read before there was news
+		backlog.beginComparison(w.i)
+		return nil
+	})
+	found, err := w.differing()
+	isOut = err != nil && isShort(source.OutageOf(w.from))
+	if isOut || w.rs.Context.Err() != nil {
+		backlog.dropComparison(w.i)
+		return false, isOut
+	}
+	return backlog.endComparison(w.i, found), false
+}
+
+// isShort reports whether an outage has hardly begun.
+func isShort(outage *source.Outage) bool {
+	return outage != nil && time.Since(outage.Since) < grace
+}
+
+// problemOf returns what is equal as long as a source cannot be read for the same reason.
+func problemOf(from source.Source, err error) string {
+	if source.OutageOf(from) != nil {
+		return "outage" // errors of connections name ports, which are others each time
+	}
+	return err.Error()
+}
+
+// differing returns the keys of which a source holds something else than what serves. The error
+// tells why it has to be read as a whole.
+func (w *keysWatch) differing() (found unread, err error) {
+	serving := w.rs.Serving().Ruleset
+	r := serving.Reread()
+	r.Source(w.i + 1)
+	var sum uint64
+	f := feed{pause: pace.New().Pause, to: func(rule resolver.Rule) {
+		sum += maphash.Comparable(seed, rule)
+		r.Add(rule)
+	}}
+	whole := unread{isStale: true, isWhole: true}
+	if _, err = w.from.Read(w.rs.Context, f.add); err != nil {
+		whole.found = problemOf(w.from, err)
+		return whole, err
+	}
+	changes, err := r.Changes()
+	if err != nil {
+		whole.found = fmt.Sprintf("%016x %v", sum, err)
+		return whole, err
+	}
+	for n := range changes {
+		if change := &changes[n]; change.Rule == nil { // the key in the source's spelling
+			rule, _ := serving.RuleOf(change.Source, change.Key)
+			change.Key = rule.Key
+		}
+	}
+	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may be others by now
+	if len(changes) > 0 {
+		found = unreadKeys(keysOf(changes)...)
+	}
+	found.found = digestOf(changes)
+	return found, nil
+}
+
+// otherThan returns those changes of sources that are not what serves.
+func otherThan(
+	serving *resolver.Ruleset, changes []resolver.RuleChange,
+) (other []resolver.RuleChange) {
+	for _, change := range changes {
+		rule, ok := serving.RuleOf(change.Source, change.Key)
+		ok = ok && rule.Key == change.Key // and not another spelling
+		if ok != (change.Rule != nil) || ok && rule != *change.Rule {
+			other = append(other, change)
+		}
+	}
+	return other
+}
+
+// versionAfter returns the version of rules after changes, whose digest this is.
+func versionAfter(version, digest string) string {
+	return fmt.Sprintf("%016x", maphash.String(seed, version+digest))
+}
+
+func keysOf(changes []resolver.RuleChange) (keys []string) {
+	for _, change := range changes {
+		keys = append(keys, change.Key)
+	}
+	return keys
+}
+
+// seed makes digests that nobody can choose rules for, so that one is taken for another.
+var seed = maphash.MakeSeed()
+
+// digestOf returns what is equal for equal changes, in any order.
+func digestOf(changes []resolver.RuleChange) string {
+	var sum uint64
+	for _, change := range changes {
+		form := struct {
+			key   string
+			isSet bool
+			rule  resolver.Rule
+		}{key: change.Key, isSet: change.Rule != nil}
+		if form.isSet {
+			form.rule = *change.Rule
+		}
+		sum += maphash.Comparable(seed, form)
+	}
+	return fmt.Sprintf("%d %016x", len(changes), sum)
+}

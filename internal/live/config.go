@@ -1,0 +1,100 @@
+package live
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// Config is what a handler of Caddy's configuration wants to serve, and where.
+type Config struct {
+	// Name is the handler's name, empty where it has none.
+	Name string
+	Site Site
+	// Identity is the same for handlers that are configured alike. These share what serves, also over
+	// reloads of the configuration.
+	Identity string
+	// Rules are those of the configuration itself, with their positions.
+	Rules   []resolver.Rule
+	Sources []source.Source
+	// SourceJSON are the sources as the configuration has them.
+	SourceJSON []string
+	Options    resolver.Options
+	Expect     source.Expectations
+	// AnyHost tells that requests can be for any host, as no matcher names one.
+	AnyHost bool
+	// Advertised tells that it will be asked which key leads to a page.
+	Advertised bool
+
+	// Context is that of the configuration.
+	Context caddy.Context
+}
+
+// PublicName is the name by which people and programs call the handler.
+func (c *Config) PublicName() string { return cmp.Or(c.Name, "shortlink") }
+
+// SiteOrigin is the origin of what is a path of the site.
+func (c *Config) SiteOrigin() string { return source.SiteOrigin(c.Options.Origin) }
+
+// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources, as of
+// their last readings. The error lists all that fail.
+func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
+	var expected []source.PlacedExpectations
+	for _, from := range c.Sources {
+		expected = append(expected, source.RemarksOf(from).Expectations)
+	}
+	return c.check(ruleset, expected)
+}
+
+// check lets a ruleset pass the expectations of the handler, and those expected by its sources.
+func (c *Config) check(ruleset *resolver.Ruleset, expected []source.PlacedExpectations) error {
+	ofHandler := source.PlacedExpectations{Expectations: c.Expect}
+	errs := []error{ofHandler.Check(ruleset, c.Options.Origin)}
+	for _, of := range expected {
+		errs = append(errs, of.Check(ruleset, c.Options.Origin))
+	}
+	return errors.Join(errs...)
+}
+
+const (
+	// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
+	// whatever a client writes.
+	warnClientHost resolver.WarningKind = "host of the client"
+	// warnNoRules: a handler has nothing to answer with.
+	warnNoRules resolver.WarningKind = "no rules"
+)
+
+// ConfigurationWarnings returns what the handler's configuration gives reason to warn of, beside
+// its rules.
+func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+	if ruleset.Len() == 0 && len(c.Sources) == 0 {
+		return []resolver.Warning{{
+			Kind: warnNoRules, Position: resolver.Position{Source: InlineSource(c.Name)},
+			Message: "the handler has no rules and no source of any, so all requests pass; write a rule " +
+				"into its block, such as: docs https://docs.example, or: from file links.json",
+		}}
+	}
+	return c.clientHostWarnings(ruleset)
+}
+
+// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
+func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+	rules, first := ruleset.AtSite()
+	if rules == 0 || !c.AnyHost {
+		return nil
+	}
+	message := "the destination is a path of this site, and its host is whatever the client " +
+		"writes, as no host matcher names one; "
+	if rules > 1 {
+		message += "so it is with " + printable.Count(rules-1, "other rule") + "; "
+	}
+	return []resolver.Warning{{
+		Kind: warnClientHost, Position: first.Position, Key: first.Key,
+		Message: message + "write origin https://go.example, or name the hosts of the site",
+	}}
+}

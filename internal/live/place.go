@@ -1,0 +1,111 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// Locate completes the positions of rules that serve, of which the sources alone are known. It does
+// where a source can say the lines, and still has what was read of it. It answers one at a time.
+func (rs *Ruleset) Locate(ctx context.Context, serving *Loaded, rules ...*resolver.Rule) {
+	select {
+	case rs.shared.locating <- struct{}{}:
+		defer func() { <-rs.shared.locating }()
+	case <-ctx.Done():
+		return
+	}
+	wanted := wantedPlaces{}
+	for _, rule := range rules {
+		wanted.add(rule.Key, &rule.Position)
+	}
+	wanted.find(ctx, rs.Sources, serving.versions)
+}
+
+// LocateExplained is Locate for the rules that an explanation names, if there is one, and for more.
+func (rs *Ruleset) LocateExplained(
+	ctx context.Context, serving *Loaded, e *resolver.Explanation, more ...*resolver.Rule,
+) {
+	if e == nil {
+		e = new(resolver.Explanation)
+	}
+	rules := slices.Clone(more)
+	for i := range e.Walk {
+		rules = append(rules, &e.Walk[i].Rule)
+	}
+	if e.Near != nil {
+		rules = append(rules, &e.Near.Rule)
+	}
+	rs.Locate(ctx, serving, rules...)
+}
+
+// locateErrors completes the positions of rules that are wrong in what has been read of the
+// sources, and puts the errors into the order of their places.
+func (c *Config) locateErrors(versions []string, errs []*resolver.RuleError) {
+	wanted := wantedPlaces{}
+	for _, err := range errs {
+		wanted.add(err.Key, &err.Position)
+	}
+	if wanted.find(c.Context, c.Sources, versions) {
+		slices.SortStableFunc(errs, func(a, b *resolver.RuleError) int {
+			return a.Position.Compare(b.Position)
+		})
+	}
+}
+
+// located returns warnings with their positions completed.
+func (c *Config) located(versions []string, warnings []resolver.Warning) []resolver.Warning {
+	warnings = slices.Clone(warnings)
+	wanted := wantedPlaces{}
+	for i := range warnings {
+		wanted.add(warnings[i].Key, &warnings[i].Position)
+	}
+	wanted.find(c.Context, c.Sources, versions)
+	return warnings
+}
+
+// wantedPlaces are positions to complete, by their sources and the keys of their rules.
+type wantedPlaces map[string]map[string][]*resolver.Position
+
+// add adds the position of a key's rule, unless it is complete.
+func (w wantedPlaces) add(key string, at *resolver.Position) {
+	if at.Line > 0 || at.Source == "" || key == "" {
+		return
+	}
+	if w[at.Source] == nil {
+		w[at.Source] = map[string][]*resolver.Position{}
+	}
+	w[at.Source][key] = append(w[at.Source][key], at)
+}
+
+// find completes the positions in those sources that still have some versions. It reports whether
+// it has completed any.
+func (w wantedPlaces) find(
+	ctx context.Context, sources []source.Source, versions []string,
+) (hasFound bool) {
+	for i, from := range sources {
+		annotated, ok := from.(source.Annotated)
+		keys := w[from.String()]
+		if !ok || keys == nil {
+			continue
+		}
+		found := map[string]resolver.Position{}
+		isThere := annotated.Locate(ctx, versions[i], func(rule resolver.Rule) {
+			if _, isWanted := keys[rule.Key]; isWanted {
+				found[strings.Clone(rule.Key)] = rule.Position
+			}
+		})
+		if !isThere {
+			continue
+		}
+		for key, place := range found {
+			for _, at := range keys[key] {
+				*at, hasFound = place, true
+			}
+		}
+	}
+	return hasFound
+}
