@@ -21,7 +21,8 @@ type hash struct {
 }
 
 // outcome is equal for equal outcomes of reading the hash: the rules' version, or why they are
-// rejected. Nothing agrees with a failure to read it, so that the handler is told when that is over.
+// rejected. Nothing agrees with a failure to read it, so that the handler is told when that is
+// over.
 func outcome(version string, err error) string {
 	switch {
 	case err == nil:

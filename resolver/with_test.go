@@ -265,14 +265,16 @@ func warningsOf(rs *Ruleset, group warningGroup, which func(w Warning) bool) (te
 	return texts
 }
 
-// withoutLines leaves out the lines of a text. Without one, a rule of the source 0 is an inline rule.
+// withoutLines leaves out the lines of a text. Without one, a rule of the source 0 is an inline
+// rule.
 func withoutLines(text string) string {
 	text = regexp.MustCompile(`source (\d)(:\d+)*`).ReplaceAllString(text, "source $1")
 	return strings.ReplaceAll(text, "an inline rule", "source 0")
 }
 
-// compareWarnings compares the warnings of a derived ruleset with those that a compilation has. What
-// chains give reason to warn of is that for rules that have changed alone, and for others as before.
+// compareWarnings compares the warnings of a derived ruleset with those that a compilation has.
+// What chains give reason to warn of is that for rules that have changed alone, and for others as
+// before.
 func compareWarnings(t *testing.T, when string, served, derived, compiled *Ruleset) {
 	t.Helper()
 	all := func(Warning) bool { return true }

@@ -54,7 +54,8 @@ type spot interface {
 // Plan reads a file of rules, once, for all that the edit has to know of it. The error is of type
 // [Errors] where the file does not parse, or that of content.
 func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, err error) {
-	p = &Plan{format: format, source: source, others: ruleSum{format: format, seed: maphash.MakeSeed()}}
+	others := ruleSum{format: format, seed: maphash.MakeSeed()}
+	p = &Plan{format: format, source: source, others: others}
 	if e.Same == nil && format == Redirects {
 		key := resolver.CanonicalKey(e.Key, false)
 		e.Same = func(other string) bool { return resolver.CanonicalKey(other, false) == key }

@@ -97,8 +97,8 @@ func rowText(row []string, separator rune) string {
 	return strings.Join(fields, string(separator))
 }
 
-// spliceLines returns splices that put lines to a byte of a content whose last line ends at last, in
-// the place of old ones, which they take out.
+// spliceLines returns splices that put lines to a byte of a content whose last line ends at last,
+// in the place of old ones, which they take out.
 func spliceLines(
 	content io.ReadSeeker, last, at int, lines string, old ...splice,
 ) ([]splice, error) {

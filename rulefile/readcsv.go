@@ -260,8 +260,8 @@ func (c *Rows) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.reports.wrong(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or put a "+
-			"field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
+		c.reports.wrong(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or "+
+			"put a field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorNames[c.quoted.Comma])
 		return
 	}

@@ -114,10 +114,10 @@ var pathRefusals = map[redirects.Slashes][]pathRefusal{
 		{regexp.MustCompile(`\*[^/]`), unsupported, `a "*" stands at the end of a segment`},
 		{regexp.MustCompile(`\*.*\*`), unsupported, oneStar},
 		{regexp.MustCompile(`[^/]\*/`), unsupported, starAtEnd},
-		{regexp.MustCompile(`:[A-Za-z][^/]*\*`), unsupported, `a segment has a placeholder or a "*", as ` +
-			"nothing would settle which of two takes what"},
-		{regexp.MustCompile(`:[A-Za-z][^/]*:[A-Za-z]`), unsupported, "a segment has one placeholder, as " +
-			"nothing would settle which of two takes what"},
+		{regexp.MustCompile(`:[A-Za-z][^/]*\*`), unsupported,
+			`a segment has a placeholder or a "*", as nothing would settle which of two takes what`},
+		{regexp.MustCompile(`:[A-Za-z][^/]*:[A-Za-z]`), unsupported,
+			"a segment has one placeholder, as nothing would settle which of two takes what"},
 	},
 }
 

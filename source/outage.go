@@ -21,10 +21,10 @@ type Outage struct {
 // Reachability is whether a source can be read; the zero value is that it can. Its methods may be
 // called concurrently.
 type Reachability struct {
-	// CopyKey, if it is not empty, is a key in Caddy's storage at which the handler keeps a copy of the
-	// last good rules. The copy is read if Caddy starts, or a command runs, during an outage; Watch
-	// gets a version then that no Read has returned. Sources of the same rules have the same key. It is
-	// set when the source is provisioned.
+	// CopyKey, if it is not empty, is a key in Caddy's storage at which the handler keeps a copy of
+	// the last good rules. The copy is read if Caddy starts, or a command runs, during an outage;
+	// Watch gets a version then that no Read has returned. Sources of the same rules have the same
+	// key. It is set when the source is provisioned.
 	CopyKey string
 
 	mu     sync.Mutex

@@ -214,7 +214,8 @@ func (r randomRules) text() string {
 // ruleset returns a random ruleset, and whether it folds the case of letters.
 func (r randomRules) ruleset(t *testing.T) (ruleset *resolver.Ruleset, fold bool) {
 	fold = r.IntN(3) == 0
-	first := compile(t, resolver.Options{NoLines: true, FoldCase: fold}, resolver.Rule{Key: "only", Value: "gone"})
+	only := resolver.Rule{Key: "only", Value: "gone"}
+	first := compile(t, resolver.Options{NoLines: true, FoldCase: fold}, only)
 	ruleset = first
 	for range r.IntN(20) {
 		ruleset = r.derive(t, ruleset)

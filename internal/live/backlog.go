@@ -22,7 +22,8 @@ type backlog struct {
 // unread is what is still to be read of a source.
 type unread struct {
 	isStale bool // there is something, though perhaps it is only to be found well again
-	// isWhole tells that all of it has to be read. isCompared tells so as long as a comparison goes on.
+	// isWhole tells that all of it has to be read. isCompared tells so as long as a comparison goes
+	// on.
 	isWhole, isCompared bool
 	// keys are those that have to be read, of a [source.Changing].
 	keys map[string]struct{}

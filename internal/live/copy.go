@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// copyPause is how old a stored copy is, at least, when it is replaced, also by another server that
-	// shares the storage: all of it is in memory while it is stored.
+	// copyPause is how old a stored copy is, at least, when it is replaced, also by another server
+	// that shares the storage: all of it is in memory while it is stored.
 	copyPause = time.Minute
 	// copyShare is how many times as long as making a copy the pause is that follows it.
 	copyShare = 100

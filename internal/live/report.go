@@ -256,7 +256,9 @@ func (r *reporter) place(at resolver.Position) []zap.Field {
 }
 
 // emit tells Caddy's events app. Only once that has started it knows those who listen.
-func (r *reporter) emit(name string, data map[string]any) { r.events.Emit(r.of.Context, name, data) }
+func (r *reporter) emit(name string, data map[string]any) {
+	r.events.Emit(r.of.Context, name, data)
+}
 
 // eventsApp returns Caddy's events app.
 func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
