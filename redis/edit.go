@@ -19,7 +19,7 @@ func (s *Source) Writable() error { return nil }
 
 // Edit makes an edit and returns the version of what is there then; see [source.Writable].
 func (s *Source) Edit(
-	ctx context.Context, version string, edit rulefile.Edit, _ func(resolver.Rule),
+	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	newVersion, err = s.content.rewrite(ctx, version, edit)
 	if err == nil {

@@ -41,7 +41,7 @@ func TestAnEditSetsOrDeletesAFieldAndIsServed(t *testing.T) {
 				server.do(t, "hset", "links", tt.edit.Key, "https://old.example")
 			}
 			e.read(t.Context())
-			if _, err := e.source.Edit(t.Context(), e.version, tt.edit, nil); err != nil {
+			if _, err := e.source.Edit(t.Context(), e.version, tt.edit); err != nil {
 				t.Fatal(err)
 			}
 			if got := server.value(t, tt.edit.Key); got != tt.want {
@@ -62,7 +62,7 @@ func TestAnEditOfAHashTellsTheVersionOfWhatIsThereThen(t *testing.T) {
 		{Key: "docs", Rule: rule}, {Key: "docs"}, {Key: "key-0000003", Rule: &resolver.Rule{
 			Key: "key-0000003", Value: "/3", Status: 301}}, {Key: "docs", Rule: rule, Same: isOther},
 	} {
-		version, err := e.source.Edit(t.Context(), e.version, edit, nil)
+		version, err := e.source.Edit(t.Context(), e.version, edit)
 		if e.read(t.Context()); err != nil || version != e.version {
 			t.Errorf("%v: %v, %s is not %s", edit, err, version, e.version)
 		}
@@ -75,7 +75,7 @@ func TestAnEditOfAHashThatHasChangedChangesNothing(t *testing.T) {
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	e.read(t.Context())
 	server.do(t, "hset", "links", "other", "https://other.example")
-	_, err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "docs"}, nil)
+	_, err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "docs"})
 	if !errors.Is(err, source.ErrChanged) || server.value(t, "docs") == "" {
 		t.Errorf("got %v, and docs is %q", err, server.value(t, "docs"))
 	}
@@ -103,7 +103,7 @@ func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEdge(t, &Source{URL: server.url(tt.user)}, t.TempDir())
 			e.read(t.Context())
-			if _, err := e.source.Edit(t.Context(), e.version, tt.edit, nil); err == nil ||
+			if _, err := e.source.Edit(t.Context(), e.version, tt.edit); err == nil ||
 				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -145,7 +145,7 @@ func TestAServerThatTakesNoEditsSaysWhy(t *testing.T) {
 			e.read(t.Context())
 			tt.setUp(t, server)
 			rule := &resolver.Rule{Key: "a", Value: "/b"}
-			_, err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "a", Rule: rule}, nil)
+			_, err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "a", Rule: rule})
 			if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
 				t.Errorf("the error is %v", err)
 			}
@@ -162,7 +162,7 @@ func TestAKeyInAnotherSpellingIsReplacedAndNotAdded(t *testing.T) {
 		Same: func(key string) bool {
 			return key == "d%6Fcs"
 		}}
-	if _, err := e.source.Edit(t.Context(), e.version, edit, nil); err != nil {
+	if _, err := e.source.Edit(t.Context(), e.version, edit); err != nil {
 		t.Fatal(err)
 	}
 	if server.value(t, "docs") != "https://new.example" || server.value(t, "d%6Fcs") != "" {

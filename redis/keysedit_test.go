@@ -30,7 +30,7 @@ func (e *edge) rewrite(t *testing.T, key, was string, rule *resolver.Rule) error
 	_, has := e.rules[key]
 	edit.IsLast = rule == nil && has && len(e.rules) == 1
 	e.mu.Unlock()
-	version, err := e.source.Edit(t.Context(), version, edit, nil)
+	version, err := e.source.Edit(t.Context(), version, edit)
 	if err != nil {
 		return err
 	}

@@ -156,9 +156,9 @@ func ExampleMeasured() {
 
 func (t *Table) Writable() error { return nil }
 
-// Edit needs to pass no rules, as the table has no lines that could move.
-func (t *Table) Edit(_ context.Context, version string, edit rulefile.Edit, _ func(resolver.Rule)) (
-	newVersion string, err error) {
+func (t *Table) Edit(
+	_ context.Context, version string, edit rulefile.Edit,
+) (newVersion string, err error) {
 	if version != fmt.Sprint(t.edits) {
 		return "", source.ErrChanged
 	}
@@ -173,9 +173,9 @@ func (t *Table) Edit(_ context.Context, version string, edit rulefile.Edit, _ fu
 func ExampleWritable() {
 	var table source.Writable = &Table{rules: map[string]string{"a": "/x"}}
 	removal := rulefile.Edit{Key: "a"}
-	version, err := table.Edit(context.Background(), "0", removal, nil)
+	version, err := table.Edit(context.Background(), "0", removal)
 	fmt.Println(version, err)
-	_, err = table.Edit(context.Background(), "0", removal, nil)
+	_, err = table.Edit(context.Background(), "0", removal)
 	fmt.Println(err)
 	// Output:
 	// 1 <nil>

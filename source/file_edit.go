@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -51,7 +50,7 @@ func checkReplaceable(path string) error {
 // Caddy may give it away. Of several that edit the file at once, in this process and others, each
 // waits for the ones before.
 func (s *File) Edit(
-	ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
+	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	path, err := filepath.EvalSymlinks(s.path)
 	if err != nil {
@@ -70,7 +69,7 @@ func (s *File) Edit(
 	if err != nil {
 		return "", err
 	}
-	edited, err := editedCopy(w, path, before, add)
+	edited, err := editedCopy(w, path, before)
 	if err != nil {
 		return "", err
 	}
@@ -194,9 +193,7 @@ func (s *File) removeLeftovers(ctx context.Context) {
 }
 
 // editedCopy writes the file with the edit made beside it, and returns the copy's path.
-func editedCopy(
-	w *rewrite, path string, old *fileState, add func(resolver.Rule),
-) (string, error) {
+func editedCopy(w *rewrite, path string, old *fileState) (string, error) {
 	content, err := openRegular(path)
 	if err != nil {
 		return "", err
@@ -206,7 +203,7 @@ func editedCopy(
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotWritable, err)
 	}
-	err = errors.Join(writeAndCheck(w, edited, content, add), edited.Close())
+	err = errors.Join(writeAndCheck(w, edited, content), edited.Close())
 	if err != nil {
 		return "", errors.Join(err, os.Remove(edited.Name()))
 	}
@@ -215,7 +212,7 @@ func editedCopy(
 
 // writeAndCheck writes the old file with the edit made, and reads back what it has written, while
 // that goes to the disk.
-func writeAndCheck(w *rewrite, edited, old *os.File, add func(resolver.Rule)) error {
+func writeAndCheck(w *rewrite, edited, old *os.File) error {
 	digest, err := w.copyTo(edited, old)
 	if err != nil {
 		return err
@@ -224,7 +221,7 @@ func writeAndCheck(w *rewrite, edited, old *os.File, add func(resolver.Rule)) er
 	go func() { synced <- edited.Sync() }()
 	_, err = edited.Seek(0, io.SeekStart)
 	if err == nil {
-		err = w.check(edited, digest, add)
+		err = w.check(edited, digest)
 	}
 	return errors.Join(err, <-synced)
 }

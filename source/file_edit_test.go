@@ -111,7 +111,7 @@ func TestAnEditLeavesNothingBesideTheFile(t *testing.T) {
 			s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
 			version, err := s.Read(t.Context(), ignoreRule)
 			must(t, err)
-			_, err = s.Edit(t.Context(), version, edit, ignoreRule)
+			_, err = s.Edit(t.Context(), version, edit)
 			if (err == nil) != (name == "a good one") {
 				t.Error(err)
 			}

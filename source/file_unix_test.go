@@ -65,7 +65,7 @@ func editAgainAndAgain(t *testing.T, path string) {
 			}
 			must(t, err)
 			edit := rulefile.Edit{Key: key, Rule: rule}
-			if _, err = s.Edit(t.Context(), version, edit, ignoreRule); err == nil {
+			if _, err = s.Edit(t.Context(), version, edit); err == nil {
 				break
 			}
 			if !errors.Is(err, ErrChanged) && !errors.Is(err, ErrBeingWritten) {

@@ -78,11 +78,11 @@ func (p pausing) Write(piece []byte) (int, error) {
 var errDamaged = errors.New("the edited copy does not hold what was written to it, and has been " +
 	"removed; look after the disk")
 
-// check reads what has been written, which has to have a digest, and passes its rules to add.
-func (w *rewrite) check(written io.Reader, digest uint64, add func(resolver.Rule)) error {
+// check reads what has been written, which has to have a digest.
+func (w *rewrite) check(written io.Reader, digest uint64) error {
 	r := newReading(w.ctx, written, w.pause)
 	var wrong error
-	w.warnings, wrong = w.plan.Read(r, add)
+	w.warnings, wrong = w.plan.Read(r, func(resolver.Rule) {})
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err
 	}

@@ -90,13 +90,9 @@ type Writable interface {
 	// written is an error of type [rulefile.Errors]; one that is [ErrNotWritable] or [ErrUnavailable]
 	// tells that none can be.
 	//
-	// Edit returns the version of the rules that are there then. It passes them to add as Read does,
-	// if their positions may be others than before, and then Remarks are theirs; where they are many,
-	// it leaves time to requests in between. Where it does not know the version, it returns an empty
-	// one, and is read.
-	Edit(
-		ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
-	) (newVersion string, err error)
+	// Edit returns the version of the rules that are there then, and Remarks are theirs. Where it does
+	// not know the version, it returns an empty one, and is read.
+	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
 }
 
 // ErrChanged is the error of an edit of rules that have changed since they were read.

@@ -171,7 +171,7 @@ func (s *Storage) Writable() error { return s.content.writable() }
 // Edit stores the entry with the edit made, under the storage's lock for it: servers that share
 // it edit it one after the other.
 func (s *Storage) Edit(
-	ctx context.Context, version string, edit rulefile.Edit, add func(resolver.Rule),
+	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *Storage) Edit(
 	if err != nil {
 		return "", err
 	}
-	if err := w.check(bytes.NewReader(edited.Bytes()), digest, add); err != nil {
+	if err := w.check(bytes.NewReader(edited.Bytes()), digest); err != nil {
 		return "", err
 	}
 	newVersion, err = w.place(func() error {

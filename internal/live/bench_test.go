@@ -31,8 +31,7 @@ func (s *manySource) Watch(context.Context, string, func()) {}
 
 func (s *manySource) Writable() error { return nil }
 
-func (s *manySource) Edit(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
-	string, error) {
+func (s *manySource) Edit(context.Context, string, rulefile.Edit) (string, error) {
 	return "version", nil
 }
 

@@ -103,8 +103,7 @@ type contested struct {
 	edits, until int
 }
 
-func (c *contested) Edit(context.Context, string, rulefile.Edit, func(resolver.Rule)) (
-	version string, err error) {
+func (c *contested) Edit(context.Context, string, rulefile.Edit) (version string, err error) {
 	if c.edits++; c.edits < c.until {
 		return "", source.ErrChanged
 	}
@@ -327,13 +326,12 @@ func (s *gone) Read(ctx context.Context, add func(resolver.Rule)) (string, error
 	return s.plainSource.Read(ctx, add)
 }
 
-func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit,
-	add func(resolver.Rule)) (string, error) {
+func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit) (string, error) {
 	if s.out != nil {
 		s.reach.Fail(s.out)
 		return "", s.out
 	}
-	return s.plainSource.Edit(ctx, version, edit, add)
+	return s.plainSource.Edit(ctx, version, edit)
 }
 
 func (s *gone) Reach() *source.Reachability { return &s.reach }

@@ -173,51 +173,24 @@ func (e *editing) derive(work []unread) (*candidate, error) {
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
 	edit.IsLast = e.rule == nil && !hasRulesOf(next.Ruleset, e.at)
-	isRead, err = next.rewrite(e.ctx, e.into, edit, e.at)
+	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
-		err = source.ErrChanged
-	case err == nil && !isRead:
-		e.leaveToRead(unread{isStale: true, isWhole: true})
-		if !hasRulesOf(next.Ruleset, e.at) {
-			e.rs.shared.emptied = e.at + 1
-		}
-	}
-	return isRead, err
-}
-
-// rewrite writes an edit to the i-th source, which passes its rules if they are elsewhere then. The
-// candidate reports whether its rules are the same, if that is told.
-func (c *candidate) rewrite(
-	ctx context.Context, into source.Writable, edit rulefile.Edit, i int,
-) (isSame bool, err error) {
-	var r *resolver.Rereading // nil where no rule is passed
-	add := func(rule resolver.Rule) {
-		if r == nil {
-			r = c.Ruleset.Reread()
-			r.Source(i + 1)
-		}
-		r.Add(rule)
-	}
-	// the source pauses itself: two pacers would each take the rests of the other for work
-	version, err := into.Edit(ctx, c.versions[i], edit, add)
-	if err != nil || version == "" {
+		return false, source.ErrChanged
+	case err != nil:
 		return false, err
 	}
-	if r == nil {
-		c.versions[i] = version
-		c.noteRead(i)
+	before := next.warnings[e.at]
+	next.noteReading(e.into, e.at, version)
+	isSame := func(a, b resolver.Warning) bool { return a.Kind == b.Kind && a.String() == b.String() }
+	if version != "" && slices.EqualFunc(before, next.warnings[e.at], isSame) {
 		return true, nil
 	}
-	c.noteReading(into, i, version)
-	r.Warn(c.warnings[i]...)
-	placed, difference, err := r.Ruleset()
-	if err != nil || difference.Added+difference.Removed+difference.Changed > 0 {
-		return false, nil
+	e.leaveToRead(unread{isStale: true, isWhole: true})
+	if !hasRulesOf(next.Ruleset, e.at) {
+		e.rs.shared.emptied = e.at + 1
 	}
-	c.Ruleset, c.isByThem = placed, false
-	c.difference.Warnings = append(c.difference.Warnings, difference.Warnings...)
-	return true, nil
+	return false, nil
 }
 
 // validate says why an edit is refused that leads to a candidate; wrong is what is wrong with that.

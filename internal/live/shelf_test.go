@@ -100,8 +100,7 @@ func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 
 func (s *plainSource) Writable() error { return nil }
 
-func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit,
-	_ func(resolver.Rule)) (string, error) {
+func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
 	return "", s.edit(version, edit)
 }
 
@@ -134,16 +133,12 @@ func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 // rewritingSource tells what has become of it by an edit.
 type rewritingSource struct{ plainSource }
 
-func (s *rewritingSource) Edit(_ context.Context, version string, edit rulefile.Edit,
-	add func(resolver.Rule)) (string, error) {
+func (s *rewritingSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
 	if err := s.edit(version, edit); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, rule := range s.rules {
-		add(rule)
-	}
 	return s.now(), nil
 }
 
@@ -209,8 +204,7 @@ func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (str
 	})
 }
 
-func (s *changingSource) Edit(_ context.Context, version string, edit rulefile.Edit,
-	_ func(resolver.Rule)) (string, error) {
+func (s *changingSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
 	err := s.edit(version, edit)
 	return s.now(), err
 }

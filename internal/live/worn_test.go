@@ -48,8 +48,7 @@ func (*editedSource) Watch(context.Context, string, func()) {}
 
 func (*editedSource) Writable() error { return nil }
 
-func (s *editedSource) Edit(_ context.Context, version string, edit rulefile.Edit,
-	_ func(resolver.Rule)) (string, error) {
+func (s *editedSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
 	if version != fmt.Sprint(s.version) {
 		return "", source.ErrChanged
 	}
