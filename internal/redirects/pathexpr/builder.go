@@ -241,10 +241,11 @@ func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, 
 		return nil, errBehindRest
 	case s.endsInVariable() && (least == 1 || !isAny):
 		return nil, b.refuse(e)
-	case isAny:
-		return b.addAll(s, least == 1 && len(s.parts) > 0)
 	}
 	isLazy := e.Flags&syntax.NonGreedy != 0
+	if isAny {
+		return b.addAll(s, least == 1 && len(s.parts) > 0, isLazy)
+	}
 	with := s
 	with.append(redirects.Part{Variable: name})
 	with.isLazy = isLazy
@@ -281,11 +282,12 @@ func isNoneOf(e *syntax.Regexp, characters string) bool {
 }
 
 // addAll adds what is left of a path. Behind a variable that begins with a slash, or is nothing.
-func (b *builder) addAll(s state, isSome bool) ([]state, error) {
+func (b *builder) addAll(s state, isSome, isLazy bool) ([]state, error) {
 	with := s
 	if err := b.addRest(&with, isSome); err != nil {
 		return nil, err
 	}
+	with.isLazy = isLazy
 	if s.endsInVariable() {
 		return []state{with, s}, nil
 	}
@@ -295,12 +297,12 @@ func (b *builder) addAll(s state, isSome bool) ([]state, error) {
 // addRest adds what is left of a path.
 func (b *builder) addRest(s *state, isSome bool) error {
 	switch {
+	case s.isLazy:
+		return errLazy
 	case s.hasRest:
 		return nil
 	case s.hasSpan:
 		return errBehindRest
-	case s.isLazy:
-		return errLazy
 	case len(s.parts) == 0, s.endsInVariable():
 		s.append(redirects.Part{Text: "/"})
 	}

@@ -26,7 +26,7 @@ var (
 		"\".*\" has text behind it, and may only stand at the end; write [^/]+ " +
 			"if one segment is meant, or " + Remedy)
 	errLazy = errors.New("in the regular expression, nothing settles what is taken as a whole where " +
-		"something follows that takes as little as it can; write [^/]+ for a segment")
+		"something follows that takes as little as it can; write [^/]+ for a segment, or $ at the end")
 )
 
 // unreadable says why a regular expression cannot be read.
