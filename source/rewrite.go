@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// rewrite is an edit of content on its way: the old content is read once, the new one is written
-// once, and what has been written is read once.
+// rewrite is an edit of content on its way: the old content is read and copied, the new one is
+// written once, and what has been written is read once.
 type rewrite struct {
 	content *content
 	ctx     context.Context
@@ -93,7 +93,9 @@ func (w *rewrite) check(written io.Reader, digest uint64) error {
 	return wrong
 }
 
-// place lets put bring the new content to its place. No poll takes that for a change.
+// place lets put bring the new content to its place. No poll takes that for a change. The version
+// is empty for lines of _redirects, which are read as other rules than they were written for, such
+// as with a status.
 func (w *rewrite) place(put func() error) (version string, err error) {
 	c := w.content
 	if err := c.seen.place(w.version, put); err != nil {
@@ -101,5 +103,8 @@ func (w *rewrite) place(put func() error) (version string, err error) {
 	}
 	c.warnings = w.warnings
 	c.refused.Store(nil)
+	if c.format == rulefile.Redirects {
+		return "", nil
+	}
 	return w.version, nil
 }

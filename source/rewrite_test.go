@@ -87,7 +87,11 @@ func checkRewriting(t *testing.T, s rewritten, edit rulefile.Edit) {
 	remarks := s.Remarks()
 	next, err := s.Read(t.Context(), ignoreRule)
 	must(t, err)
-	if version != next || version == before {
+	if _, isFile := s.(*File); strings.HasSuffix(s.String(), "_redirects") {
+		if version != "" {
+			t.Errorf("the version of lines is %s (%t)", version, isFile)
+		}
+	} else if version != next || version == before {
 		t.Errorf("the version is %s, and was %s; the next one is %s", version, before, next)
 	}
 	if !reflect.DeepEqual(remarks, s.Remarks()) || len(remarks.Expectations.Expectations) != 1 {

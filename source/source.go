@@ -90,8 +90,9 @@ type Writable interface {
 	// written is an error of type [rulefile.Errors]; one that is [ErrNotWritable] or [ErrUnavailable]
 	// tells that none can be.
 	//
-	// Edit returns the version of the rules that are there then, and Remarks are theirs. Where it does
-	// not know the version, it returns an empty one, and is read.
+	// Edit returns the version of the rules that are there then, which are those from before with
+	// exactly the edit's, and Remarks are theirs. Where they may be others, or it does not know the
+	// version, it returns an empty one, and is read.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
 }
 

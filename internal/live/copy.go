@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -62,9 +63,10 @@ func (c copying) run() {
 			return
 		case <-due:
 		}
-		// no longer than that where the storage's clock is ahead
-		stored := copyTime(c.rs.lasting, c.rs.Context.Storage(), c.key)
-		wait(ctx, min(copyPause, time.Until(stored.Add(copyPause))))
+		// at random, so that of several servers one stores it and the others see that
+		for left := c.rest(); left > 0 && ctx.Err() == nil; left = c.rest() {
+			wait(ctx, left+rand.N(copyPause/4))
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -74,6 +76,13 @@ func (c copying) run() {
 		}
 		wait(ctx, max(copyPause, copyShare*time.Since(begun)))
 	}
+}
+
+// rest returns how long the copy is still left as it is: no longer than copyPause, where the
+// storage's clock is ahead.
+func (c copying) rest() time.Duration {
+	stored := copyTime(c.rs.lasting, c.rs.Context.Storage(), c.key)
+	return min(copyPause, time.Until(stored.Add(copyPause)))
 }
 
 // storeLastCopies stores what is left to be stored when nobody follows the sources any more.
@@ -171,11 +180,8 @@ var _ io.Writer = (*counter)(nil)
 func (rs *Ruleset) withCopies(sources []source.Source) (with []source.Source, found bool) {
 	with = slices.Clone(sources)
 	for i, from := range sources {
-		key := copyKeyOf(from)
-		if key == "" || !rs.Context.Storage().Exists(rs.Context, key) {
-			continue
-		}
-		if outage := source.OutageOf(from); outage != nil {
+		key, outage := copyKeyOf(from), source.OutageOf(from)
+		if key != "" && outage != nil && rs.Context.Storage().Exists(rs.Context, key) {
 			with[i], found = standIn{from, rs, key, outage}, true
 		}
 	}

@@ -58,6 +58,13 @@ func (m *memoryStorage) touch() {
 	m.modified = time.Now()
 }
 
+// timesStored returns how often copies have been stored.
+func (m *memoryStorage) timesStored() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stores
+}
+
 // heal lets storing succeed from now on.
 func (m *memoryStorage) heal() {
 	m.mu.Lock()
@@ -266,6 +273,30 @@ func TestACopyIsStoredOnceAMinuteAtMost(t *testing.T) {
 		inStorage(ctx).wantCopy(t, one, 6)
 		letPass(copyPause)
 		inStorage(ctx).wantCopy(t, two, 7)
+	})
+}
+
+func TestServersThatShareACopyStoreItOnceAMinuteTogether(t *testing.T) {
+	_, ctx := newCopied(t)
+	synctest.Test(t, func(t *testing.T) {
+		storage := inStorage(ctx)
+		storage.touch() // as a server stores it that is not there any more
+		for range 5 {
+			s := new(outSource)
+			s.name, s.reach.CopyKey = "redis links", copyKey
+			s.set("a", one)
+			_, _ = serve(t, Config{Sources: []source.Source{s}, Context: ctx})
+		}
+		for range 10 {
+			before := storage.timesStored()
+			letPass(copyPause - time.Second)
+			if n := storage.timesStored() - before; n > 1 {
+				t.Errorf("the copy is stored %d times in a minute", n)
+			}
+		}
+		if storage.timesStored() == 0 {
+			t.Error("the copy is not stored")
+		}
 	})
 }
 

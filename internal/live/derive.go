@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -72,7 +73,7 @@ func (l *loading) derive(work []unread) (*candidate, error) {
 		}
 		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
 	}
-	if inRules, are := errors.AsType[resolver.RuleErrors](err); are {
+	for _, inRules := range ruleErrorsIn(err) {
 		l.rs.locateErrors(l.next.versions, inRules)
 	}
 	if err == nil {
@@ -228,4 +229,5 @@ func (l *loading) isEmptiedByKey() (is bool) {
 func (l *Loaded) complete() {
 	l.Digest = l.Ruleset.Digest()
 	l.broken.count, l.broken.first = l.Ruleset.Broken(nil, toldBroken)
+	l.broken.place = new(sync.Once)
 }

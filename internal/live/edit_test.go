@@ -31,7 +31,11 @@ func (s *countedSource) Watch(context.Context, string, func()) {}
 
 func (s *countedSource) Writable() error { return nil }
 
-func (s *countedSource) Edit(context.Context, string, rulefile.Edit) error { return nil }
+func (s *countedSource) Edit(context.Context, string, rulefile.Edit) (string, error) {
+	return "", nil
+}
+
+var _ source.Writable = (*countedSource)(nil)
 
 // refused returns the refusal that an error of an edit makes.
 func refused(err error) error {

@@ -198,6 +198,9 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	if errors.Is(wrong, source.ErrBeingWritten) {
 		return wrong
 	}
+	if wrong != nil && e.rs.Context.Err() != nil {
+		return ErrUnloaded
+	}
 	if wrong != nil && e.rs.hasOutage() {
 		return refuse(Unavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))

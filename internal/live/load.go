@@ -77,9 +77,11 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 		}
 	}
 	err := l.compile(options, nil)
-	if sources, found := rs.withCopies(rs.Sources); err != nil && found {
-		l.sources = sources
-		err = l.compile(options, nil)
+	if err != nil {
+		var found bool
+		if l.sources, found = rs.withCopies(rs.Sources); found {
+			err = l.compile(options, nil)
+		}
 	}
 	if err == nil {
 		rules = l.next.Ruleset.Len()
@@ -135,7 +137,10 @@ func (c *compiling) Source(n int) {
 
 // Add adds a rule, which sources lend.
 func (c *compiling) Add(rule resolver.Rule) {
-	texts := rule.Key + rule.Value // one piece of memory for both
+	texts := rule.Key + rule.Value // one piece of memory for both, if there are two
+	if rule.Key == "" || rule.Value == "" {
+		texts = strings.Clone(texts)
+	}
 	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
 	rule.Note = strings.Clone(rule.Note)
 	c.Compiler.Add(rule)

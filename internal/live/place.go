@@ -56,6 +56,21 @@ func (c *Config) locateErrors(versions []string, errs []*resolver.RuleError) {
 	}
 }
 
+// ruleErrorsIn returns the lists of what is wrong with rules that are joined in an error.
+func ruleErrorsIn(err error) (all []resolver.RuleErrors) {
+	switch e := err.(type) {
+	case resolver.RuleErrors:
+		return []resolver.RuleErrors{e}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, ruleErrorsIn(one)...)
+		}
+	case interface{ Unwrap() error }:
+		return ruleErrorsIn(e.Unwrap())
+	}
+	return all
+}
+
 // located returns warnings with their positions completed.
 func (c *Config) located(versions []string, warnings []resolver.Warning) []resolver.Warning {
 	warnings = slices.Clone(warnings)
@@ -81,15 +96,19 @@ func (w wantedPlaces) add(key string, at *resolver.Position) {
 	w[at.Source][key] = append(w[at.Source][key], at)
 }
 
-// find completes the positions in those sources that still have some versions. It reports whether
-// it has completed any.
+// find completes the positions in those sources that still have some versions, and a name of their
+// own. It reports whether it has completed any.
 func (w wantedPlaces) find(
 	ctx context.Context, sources []source.Source, versions []string,
 ) (hasFound bool) {
+	named := map[string]int{}
+	for _, from := range sources {
+		named[from.String()]++
+	}
 	for i, from := range sources {
 		annotated, ok := from.(source.Annotated)
 		keys := w[from.String()]
-		if !ok || keys == nil {
+		if !ok || keys == nil || named[from.String()] > 1 {
 			continue
 		}
 		found := map[string]resolver.Position{}

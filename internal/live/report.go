@@ -199,18 +199,14 @@ func (c *Config) brokenBy(next *candidate) error {
 type brokenRules struct {
 	count int
 	first []*resolver.RuleError
+	place *sync.Once // looks up where the first ones stand
 }
 
-// brokenIn returns the broken rules of what serves, with their places.
+// brokenIn returns the broken rules of what serves, with their places. These are looked up once, as
+// many may ask for the status.
 func (c *Config) brokenIn(of *Loaded) brokenRules {
-	broken := of.broken
-	broken.first = nil
-	for _, err := range of.broken.first {
-		placed := *err
-		broken.first = append(broken.first, &placed)
-	}
-	c.locateErrors(of.versions, broken.first)
-	return broken
+	of.broken.place.Do(func() { c.locateErrors(of.versions, of.broken.first) })
+	return of.broken
 }
 
 // more is how many there are besides the first ones.

@@ -118,7 +118,7 @@ func (s *paths) and(other *paths) (both paths, ok bool) {
 		switch {
 		case i >= len(s.segments):
 			segment = other.segments[i]
-			segment.capture = ""
+			segment.capture, segment.cutBefore, segment.cutAfter = "", 0, 0
 		case i >= len(other.segments):
 			segment = s.segments[i]
 		default:
@@ -191,7 +191,7 @@ func (s *segment) and(other *segment) (both segment, ok bool) {
 		return *s, s.isWithin(other)
 	case other.isText():
 		both = *other
-		both.capture = s.capture
+		both.capture, both.cutBefore, both.cutAfter = s.capture, s.cutBefore, s.cutAfter
 		return both, s.takes(other.before)
 	}
 	both = *s

@@ -45,6 +45,20 @@ func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
 	})
 }
 
+func TestWhatTwoLinesTakeBothIsCapturedAsTheFirstOneCapturesIt(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"Redirect 302 /x https://a.example/d\n" +
+			`RedirectMatch 302 ^/[^/]+/([^/]+)\.html$ https://b.example/e/$1`,
+			"x https://a.example/d 302|{_p1}/{p2}.html https://b.example/e/{+p2} 302 exact|" +
+				"x/{p2}.html https://a.example/d/{+p2}.html 302", ""},
+		{`RedirectMatch 302 ^/v-([^/]+)/([^/]+)\.html$ https://a.example/$1/$2` + "\n" +
+			`RedirectMatch 302 ^/v-2/([^/]+)$ https://b.example/$1`,
+			"v-{p1}/{p2}.html https://a.example/{+p1}/{+p2} 302 exact|" +
+				"v-2/{p1} https://b.example/{+p1} 302 exact|" +
+				"v-2/{p2}.html https://a.example/2/{+p2} 302 exact", ""},
+	})
+}
+
 func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect 404 /a", "", "file:1:14: a rule has no status 404"},
