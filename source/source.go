@@ -38,7 +38,7 @@ type Source interface {
 type Annotated interface {
 	Source
 
-	// Remarks returns what the last Read has said beside the rules.
+	// Remarks returns what the last Read has said beside the rules, or an Edit since then.
 	Remarks() Remarks
 
 	// Locate tells in which line and column rules stand, where somebody asks: what serves has the name

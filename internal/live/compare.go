@@ -133,6 +133,9 @@ func otherThan(
 	for _, change := range changes {
 		rule, ok := serving.RuleOf(change.Source, change.Key)
 		ok = ok && rule.Key == change.Key // and not another spelling
+		if change.Rule != nil {
+			rule.Position = change.Rule.Position // what serves has no lines
+		}
 		if ok != (change.Rule != nil) || ok && rule != *change.Rule {
 			other = append(other, change)
 		}
@@ -166,6 +169,7 @@ func digestOf(changes []resolver.RuleChange) string {
 		}{key: change.Key, isSet: change.Rule != nil}
 		if form.isSet {
 			form.rule = *change.Rule
+			form.rule.Position = resolver.Position{}
 		}
 		sum += maphash.Comparable(seed, form)
 	}
