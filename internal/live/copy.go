@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -35,7 +34,7 @@ const copyVersion = "stored copy"
 // storedCopy is what is known of the copy in Caddy's storage of a source's rules.
 type storedCopy struct {
 	due     chan struct{} // holds a value when other rules serve, perhaps
-	mu      sync.Mutex    // held by the one who stores it
+	storing turn          // held by the one who stores it
 	version string        // of what has been stored last
 }
 
@@ -132,8 +131,8 @@ func (c copying) store() (isStored bool) {
 // tryToStore stores them, unless they are what has been stored last.
 func (c copying) tryToStore() error {
 	copied := c.rs.shared.copies[c.i]
-	copied.mu.Lock()
-	defer copied.mu.Unlock()
+	copied.storing.Lock()
+	defer copied.storing.Unlock()
 	serving := c.rs.Serving()
 	version := serving.versions[c.i]
 	if version == copied.version || version == copyVersion {

@@ -117,7 +117,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		tally: value.(*tally), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
-		l.copies = append(l.copies, &storedCopy{due: make(chan struct{}, 1)})
+		l.copies = append(l.copies, &storedCopy{due: make(chan struct{}, 1), storing: make(turn, 1)})
 	}
 	first.counted = l.tally.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
