@@ -57,7 +57,10 @@ func (p *Pages) Watch(ctx context.Context, version string, changed func()) {
 			changed()
 		}
 		version = now
-		time.Sleep(time.Second)
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
 	}
 }
 
