@@ -9,6 +9,8 @@ import (
 
 // DialWith lets all connections to the one server of a source that has been provisioned be made by
 // a function.
-func (s *Source) DialWith(dial func(ctx context.Context, network, address string) (net.Conn, error)) {
+func (s *Source) DialWith(
+	dial func(ctx context.Context, network, address string) (net.Conn, error),
+) {
 	s.server.client.(*goredis.Client).Options().Dialer = dial
 }

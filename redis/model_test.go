@@ -529,7 +529,9 @@ func (m *model) ruleOf(key, value string) resolver.Rule {
 }
 
 // inRedis are rules on a server, each of which is set or, where value is nil, deleted by set.
-func (m *model) inRedis(name, hash string, set func(s *fakeServer, key string, value *string)) *kept {
+func (m *model) inRedis(
+	name, hash string, set func(s *fakeServer, key string, value *string),
+) *kept {
 	server := newFakeServer()
 	server.refusesTracking = m.r.IntN(4) == 0
 	k := &kept{name: name, server: server, needed: true, faults: []string{badValue, unreachable}}

@@ -457,7 +457,8 @@ func TestToFindNoSuggestionTakesHardlyAnyMemory(t *testing.T) {
 
 func TestForAPathThatIsLongNothingIsSuggested(t *testing.T) {
 	key := strings.Repeat("k", longestWord)
-	ruleset := compile(t, resolver.Options{NoLines: true}, resolver.Rule{Key: key, Value: "https://x.example/"},
+	ruleset := compile(t, resolver.Options{NoLines: true},
+		resolver.Rule{Key: key, Value: "https://x.example/"},
 		resolver.Rule{Key: key + "k", Value: "https://x.example/"})
 	x := unlimited()
 	x.makeNow(ruleset)

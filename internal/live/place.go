@@ -12,12 +12,10 @@ import (
 // Locate completes the positions of rules that serve, of which the sources alone are known. It does
 // where a source can say the lines, and still has what was read of it. It answers one at a time.
 func (rs *Ruleset) Locate(ctx context.Context, serving *Loaded, rules ...*resolver.Rule) {
-	select {
-	case rs.shared.locating <- struct{}{}:
-		defer func() { <-rs.shared.locating }()
-	case <-ctx.Done():
+	if !rs.shared.locating.LockWithin(ctx) {
 		return
 	}
+	defer rs.shared.locating.Unlock()
 	wanted := wantedPlaces{}
 	for _, rule := range rules {
 		wanted.add(rule.Key, &rule.Position)

@@ -170,12 +170,10 @@ func (rs *Ruleset) run(later []notice) {
 	if len(rs.Sources) == 0 {
 		return
 	}
-	select {
-	case rs.shared.following <- struct{}{}:
+	if rs.shared.following.LockWithin(rs.Context) {
 		rs.shared.handler.Store(rs)
 		rs.follow(rs.watch())
-		<-rs.shared.following
-	case <-rs.Context.Done():
+		rs.shared.following.Unlock()
 	}
 }
 

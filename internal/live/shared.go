@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,18 +39,17 @@ type shared struct {
 	// follows the sources or, until there is one, the last to start.
 	handler atomic.Pointer[Ruleset]
 
-	// following holds a value while a handler follows the sources: of those that share the ruleset,
-	// one at a time, so that each change is read and told once.
-	following chan struct{}
+	// following is held while a handler follows the sources: of those that share the ruleset, one at a
+	// time, so that each change is read and told once.
+	following turn
 
-	tally   *tally
-	backlog backlog
-	copies  []*storedCopy // by source
-	changed changedKeys
-	pages   pagePaths
-	finder  *find.Index
-	// locating holds a value while places of rules are looked up.
-	locating chan struct{}
+	tally    *tally
+	backlog  backlog
+	copies   []*storedCopy // by source
+	changed  changedKeys
+	pages    pagePaths
+	finder   *find.Index
+	locating turn // held while places of rules are looked up
 
 	loading turn     // held by the one who loads rules; nobody else stores in what follows
 	notices []notice // of the load that is under way
@@ -67,6 +67,16 @@ type turn chan struct{}
 
 // Lock waits for the lock.
 func (t turn) Lock() { t <- struct{}{} }
+
+// LockWithin is Lock for who waits no longer than ctx. It reports whether the lock is held.
+func (t turn) LockWithin(ctx context.Context) bool {
+	select {
+	case t <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
 
 // Unlock lets the next one have it.
 func (t turn) Unlock() { <-t }
@@ -113,7 +123,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		return nil, err
 	}
 	l := &shared{
-		following: make(chan struct{}, 1), loading: make(turn, 1), locating: make(chan struct{}, 1),
+		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
 		tally: value.(*tally), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {

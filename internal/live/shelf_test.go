@@ -133,7 +133,9 @@ func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 // rewritingSource tells what has become of it by an edit.
 type rewritingSource struct{ plainSource }
 
-func (s *rewritingSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
+func (s *rewritingSource) Edit(
+	_ context.Context, version string, edit rulefile.Edit,
+) (string, error) {
 	if err := s.edit(version, edit); err != nil {
 		return "", err
 	}
@@ -204,7 +206,9 @@ func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (str
 	})
 }
 
-func (s *changingSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
+func (s *changingSource) Edit(
+	_ context.Context, version string, edit rulefile.Edit,
+) (string, error) {
 	err := s.edit(version, edit)
 	return s.now(), err
 }
