@@ -361,7 +361,7 @@ func TestWithSeveralHandlersEachPageShowsItsOwn(t *testing.T) {
 }
 
 func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
-	const want = "the rule answers /.links, which the links page does not get then; put a rule " +
+	const want = "the rule answers /.links, so the links page does not get it; put a rule " +
 		`".links pass" beside it`
 	file := filepath.Join(t.TempDir(), "links.json")
 	testcaddy.Write(t, file, `{"{x}": "https://search.test/?q={x}"}`)

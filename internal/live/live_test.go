@@ -61,7 +61,7 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 			func(t *testing.T, links string) {
 				testcaddy.Write(t, links, `{"old": "https://old.example", "loop": "/loop"}`)
 			},
-			"would be answered with an error",
+			"1 working key would fail",
 		},
 		"an expectation fails": {
 			func(t *testing.T, links string) { testcaddy.Write(t, links, `{"other": "https://new.example"}`) },
@@ -191,7 +191,7 @@ func TestEachSwapLeavesARecordOfWhatChanged(t *testing.T) {
 	first := s.Logged(t, 1, "rules loaded")
 	testcaddy.Write(t, s.Links,
 		`{"kept": "https://a.example", "moved": "https://b.example", "new": "/new/x", "other": "/kept"}`)
-	entry := s.Logged(t, 1, "would be answered with an error")
+	entry := s.Logged(t, 1, "1 working key would fail")
 	if !strings.Contains(fmt.Sprint(entry["error"]), `"new"`) {
 		t.Errorf("the rejection is %v", entry)
 	}
@@ -444,7 +444,7 @@ func TestFailuresInARowAreSaidToLastSinceTheFirst(t *testing.T) {
 		t.Errorf("failing since %v, then since %v", first["failing_since"], second["failing_since"])
 	}
 	testcaddy.Write(t, s.Links, `{"a": "https://a.example"}`)
-	s.Logged(t, 1, "are well again")
+	s.Logged(t, 1, "are good again")
 	testcaddy.Write(t, s.Links, `{"a": "three"}`)
 	if third := s.Logged(t, 3, testcaddy.Rejected); third["failing_since"] == first["failing_since"] {
 		t.Errorf("failing since %v all the same", third["failing_since"])
