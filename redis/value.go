@@ -41,9 +41,9 @@ func parseRule(key, value string) (resolver.Rule, error) {
 	rule := resolver.Rule{Key: key, Value: value}
 	switch {
 	case !utf8.ValidString(key):
-		return rule, errors.New("the key is no Unicode text; write its bytes percent-encoded")
+		return rule, errors.New("the key is not Unicode text; write its bytes percent-encoded")
 	case !utf8.ValidString(value):
-		return rule, errors.New("the value is no Unicode text; write its bytes percent-encoded")
+		return rule, errors.New("the value is not Unicode text; write its bytes percent-encoded")
 	case !strings.HasPrefix(value, "{"):
 		return rule, nil
 	}

@@ -22,7 +22,7 @@ func TestWhatIsCompiledAnewServesAsItWasWithItsHits(t *testing.T) {
 		_ = rs.alone(func() error { rs.recompile(); return nil })
 		rs.wantServed(t, "a", one, "b", two)
 		if worn.Ruleset.SharesNumbers(rs.Serving().Ruleset) || logs.Len() != records {
-			t.Errorf("it is not compiled anew, or the log has %v", logs.All()[records:])
+			t.Errorf("it is not recompiled, or the log has %v", logs.All()[records:])
 		}
 		list, err := rs.Hits(t.Context())
 		if err != nil {

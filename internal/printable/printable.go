@@ -3,7 +3,7 @@
 // A control character in a key, a URL or the name of a file can move the cursor, change what stands
 // there already, or make a terminal answer; one that overrides the direction of text lets it read
 // as another. Both are written as escapes, \u001b and \u202e, which also mean the same in a JSON
-// string. A byte that is no Unicode text is written like \x9b, as some terminals take it for a
+// string. A byte that is not Unicode text is written like \x9b, as some terminals take it for a
 // control character.
 //
 // [Text] is for one line, [Writer] for output of many. The package imports nothing of this module.
