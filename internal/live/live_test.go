@@ -32,7 +32,7 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 				testcaddy.Must(t, os.Remove(links))
 				testcaddy.Must(t, os.Mkdir(links, 0o700))
 			},
-			"it is no file, but a directory",
+			"it is a directory, not a file",
 		},
 		"the file cannot be opened": {
 			func(t *testing.T, links string) {
@@ -334,12 +334,12 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 
 	const evil = `{"a": "https://evil.test"}`
 	testcaddy.Write(t, s.Links, evil)
-	s.Logged(t, 1, "its signature is none of this content by the configured key")
+	s.Logged(t, 1, "its signature does not match this content and the configured key")
 	sign(evil, stranger)
-	s.Logged(t, 2, "its signature is none of this content by the configured key")
+	s.Logged(t, 2, "its signature does not match this content and the configured key")
 	// as minisign signed before 0.10: the content, not its hash
 	testcaddy.Write(t, s.Links+".minisig", string(minisign.Sign(private, []byte(evil))))
-	s.Logged(t, 1, "its signature has minisign's old form, of the content and not of its hash; "+
+	s.Logged(t, 1, "its signature is in minisign's old format, which signs the content and not its hash; "+
 		"sign it again with minisign -Sm, of version 0.10 or later and without -l")
 	testcaddy.Must(t, os.Remove(s.Links+".minisig"))
 	s.Logged(t, 1, "its signature: ")
