@@ -65,7 +65,7 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n url u:p@host:6379\n}": "such as redis://host:6379",
 		"redis links {\n url /run/redis.sock\n}": "write unix:// in front of it, such as " +
 			"unix:///run/redis.sock",
-		"redis links {\n url http://host\n}": "url begins with redis://, with TLS rediss://, or " +
+		"redis links {\n url http://host\n}": "url must begin with redis://, with TLS rediss://, or " +
 			"unix://, not http://",
 		"redis links {\n url a b\n}":    "url takes a URL",
 		"redis links {\n cluster on\n}": "cluster stands alone",
