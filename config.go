@@ -29,7 +29,7 @@ type configurations struct{}
 // configured is a handler of a configuration, as the commands see it.
 type configured struct {
 	*Handler
-	*command.Found
+	*command.ConfigHandler
 	// encoded is the handler as sorted JSON. Handlers with the same JSON are one.
 	encoded    string
 	forAnyHost bool // whether a site of it names no host
@@ -54,14 +54,14 @@ func (configurations) Find(
 	handlers.locateIn(path) // this reorders inline rules
 	var all command.Handlers
 	for _, c := range handlers {
-		all = append(all, c.Found)
+		all = append(all, c.ConfigHandler)
 	}
 	named, err := all.Named(name)
 	if err != nil && wrong == nil {
 		return nil, err
 	}
 	for _, c := range handlers {
-		if slices.Contains(named, c.Found) {
+		if slices.Contains(named, c.ConfigHandler) {
 			wrong = errors.Join(wrong, c.prepare(ctx))
 		}
 	}
@@ -95,7 +95,7 @@ func findHandlers(config []byte) (handlers configuredHandlers, pages configuredP
 		}
 		c, twice := known[string(b)]
 		if !twice {
-			c = &configured{Found: new(command.Found), encoded: string(b)}
+			c = &configured{ConfigHandler: new(command.ConfigHandler), encoded: string(b)}
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}
@@ -309,7 +309,7 @@ func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 func (c *configured) prepare(ctx caddy.Context) error {
 	config, err := c.config(ctx)
 	config.AnyHost = c.forAnyHost
-	c.Found.Rules = live.New(config)
+	c.ConfigHandler.Rules = live.New(config)
 	return err
 }
 
@@ -369,7 +369,7 @@ func (all configuredHandlers) setNames() {
 	public := all.publicNames()
 	names, count := live.UniqueNames(public)
 	for i, c := range all {
-		c.Found.Name, c.Shares = names[i], count[public[i]] > 1
+		c.ConfigHandler.Name, c.Shares = names[i], count[public[i]] > 1
 	}
 }
 

@@ -147,7 +147,7 @@ func isSet(form url.Values, name string) bool {
 // edit makes the edit of a form.
 func (r *request) edit(key string) view {
 	if key == "" {
-		return r.refused(resolver.Rule{}, nil, client.Refuse(http.StatusUnprocessableEntity,
+		return r.refused(resolver.Rule{}, nil, client.Errorf(http.StatusUnprocessableEntity,
 			"the key is missing: write the path of the short URL, such as docs or team/handbook"))
 	}
 	if r.links.Shares {
@@ -166,7 +166,7 @@ func (r *request) edit(key string) view {
 			"The field action takes remove, or is left out to save, not "+action+".")
 	case action == "":
 		if e.rule = &written; err != nil {
-			return r.refused(written, e, client.Refuse(http.StatusUnprocessableEntity, "%w", err))
+			return r.refused(written, e, client.Errorf(http.StatusUnprocessableEntity, "%w", err))
 		}
 	}
 	if err := r.setFrom(e); err != nil {
@@ -228,7 +228,7 @@ func (r *request) setFrom(e *formEdit) error {
 	case isGiven && was[0] != "":
 		from, err := rulefile.ReadJSONValue(strings.NewReader(was[0]), "", e.key)
 		if err != nil {
-			return client.Refuse(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
+			return client.Errorf(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
 		}
 		e.from = &from
 	case isGiven: // a new one
