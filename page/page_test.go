@@ -395,9 +395,9 @@ func TestTheLogWarnsOfRulesThatHideThePage(t *testing.T) {
 func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
 	for name, tt := range map[string]struct{ block, want string }{
 		"behind it stands another": {"shortlink\nshortlink_page {\nmisses\n}\nrespond x",
-			"the handlers behind it are never asked"},
+			"the handlers after it are never reached"},
 		"another is in its route": {"route {\nshortlink\nshortlink_page {\nmisses\n}\nrespond x\n}",
-			"the handlers behind it are never asked"},
+			"the handlers after it are never reached"},
 		"it is last":           {"route {\nrespond /x x\nshortlink\nshortlink_page {\nmisses\n}\n}", ""},
 		"it has a matcher":     {"shortlink\nshortlink_page /a/* {\nmisses\n}\nrespond x", ""},
 		"it leaves others be":  {"shortlink\nshortlink_page\nrespond x", ""},
