@@ -158,9 +158,10 @@ func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) fin
 	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
 }
 
-// Suggest returns the keys that a path without a rule may have meant, like [find.Index.Suggest].
-func (rs *Ruleset) Suggest(path string, most int) []string {
-	return rs.shared.finder.Suggest(rs.Serving().Ruleset, path, most)
+// Suggest returns the rules that a path without a rule may have meant, like
+// [find.Index.Suggest].
+func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
+	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
 // run reports the first rules, if this handler has loaded them, and follows the sources until the
