@@ -100,8 +100,14 @@ func (p *Plan) keyOf(key string) string {
 	return key
 }
 
-// changeOf returns the change of a rule, nil for none.
-func (p *Plan) changeOf(rule resolver.Rule) *plannedChange { return p.byKey[p.keyOf(rule.Key)] }
+// changeOf returns the change of a rule of the file, nil for none.
+func (p *Plan) changeOf(rule resolver.Rule) *plannedChange {
+	change := p.byKey[p.keyOf(rule.Key)]
+	if change != nil {
+		change.isFound = true
+	}
+	return change
+}
 
 // take takes in a rule of the file, and returns the change of it, nil for none.
 func (p *Plan) take(rule resolver.Rule) *plannedChange {
@@ -132,12 +138,12 @@ func (p *Plan) check() error {
 	var missing []error
 	var errs Errors
 	for _, change := range p.changes {
-		if rule := change.Rule; rule == nil && !change.isFound {
-			missing = append(missing, fmt.Errorf("key %q: %w", change.Key, ErrNoRule))
-		} else if rule != nil {
-			if err := p.spot.check(*rule); err != nil {
-				errs.leaveOut(*rule, err)
+		if change.Rule != nil {
+			if err := p.spot.check(*change.Rule); err != nil {
+				errs.leaveOut(*change.Rule, err)
 			}
+		} else if !change.isFound {
+			missing = append(missing, fmt.Errorf("key %q: %w", change.Key, ErrNoRule))
 		}
 	}
 	return errors.Join(append(missing, errs.orNil())...)

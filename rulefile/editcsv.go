@@ -24,9 +24,8 @@ func (p *Plan) planCSV(content io.Reader) (spot, error) {
 	first, err := c.Next()
 	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
 		if change := p.take(rule); change != nil {
-			change.isFound = true
-			row := table.line(change.Rule)
-			table.changed = append(table.changed, splice{c.lines.start, c.lines.end, row})
+			line := splice{c.lines.start, c.lines.end, table.line(change.Rule)}
+			table.changed = append(table.changed, line)
 		}
 	})
 	return table, err

@@ -38,19 +38,13 @@ func (p *Plan) planJSON(content io.Reader) (spot, error) {
 // pass takes in the next member, and the change of it, nil for none. One that is removed goes with
 // what stands in front of the next.
 func (p *jsonPlace) pass(member memberSpan, change *plannedChange) {
-	if n := len(p.holes); n > 0 && p.holes[n-1].to == 0 {
-		p.holes[n-1].to = member.key
+	if len(p.holes) > p.keptHoles {
+		p.holes[len(p.holes)-1].to = member.key
 	}
-	isRemoved := false
 	if change != nil {
-		change.isFound, isRemoved = true, change.Rule == nil
-		hole := jsonHole{memberSpan: member, rule: change.Rule}
-		if !isRemoved {
-			hole.to = member.end
-		}
-		p.holes = append(p.holes, hole)
+		p.holes = append(p.holes, jsonHole{member, change.Rule, member.end})
 	}
-	if !isRemoved {
+	if change == nil || change.Rule != nil {
 		p.kept, p.keptHoles = member.end, len(p.holes)
 	}
 	p.before, p.last = p.last, member
@@ -89,27 +83,23 @@ func (p *jsonPlace) splices(
 	return append(splices, end), err
 }
 
-// end puts members behind the last one that stays, with the space around them that the last one
-// has, in the place of those that are removed there.
+// end puts members behind the last one that stays, in the place of those that are removed there and
+// with the space around them that the last one has.
 func (p *jsonPlace) end(added []string, content io.ReadSeeker) (splice, error) {
-	none := memberSpan{}
-	switch {
-	case len(added) == 0 && p.kept == 0:
+	switch none := len(added) == 0; {
+	case p.kept == 0 && none:
 		return splice{p.open + 1, p.close, ""}, nil
-	case len(added) == 0:
-		return splice{p.kept, p.last.end, ""}, nil
-	case p.last == none:
+	case p.kept == 0:
 		return splice{p.open + 1, p.close, "\n\t" + strings.Join(added, ",\n\t") + "\n"}, nil
 	}
 	from, comma := p.open+1, ","
-	if p.before != none {
+	if p.before != (memberSpan{}) {
 		from, comma = p.before.end, "" // it stands there
 	}
 	gap, err := textBetween(content, from, p.last.key)
-	gap = comma + gap
-	text := strings.Join(added, gap)
-	if p.kept == 0 {
-		return splice{p.holes[0].key, p.last.end, text}, err
+	end := splice{from: p.kept, to: p.last.end}
+	for _, member := range added {
+		end.text += comma + gap + member
 	}
-	return splice{p.kept, p.last.end, gap + text}, err
+	return end, err
 }

@@ -17,10 +17,10 @@ type redirectLines struct {
 	last int           // where the last line of the file ends
 }
 
-// editedLine is a line that is a rule, or is to be one, and what becomes of it.
+// editedLine is a line that is a rule, or is to be one.
 type editedLine struct {
-	pattern *pattern.Pattern // of its key, nil where the line is taken out
-	change  *plannedChange   // that takes it out, nil for none
+	pattern *pattern.Pattern // of its key, nil where it is taken out
+	change  *plannedChange   // that takes it out or puts it in, nil for none
 	splice
 }
 
@@ -34,8 +34,6 @@ func (p *Plan) planRedirects(content io.Reader) (spot, error) {
 			line := &editedLine{change: p.changeOf(rule), splice: splice{lines.start, lines.end, ""}}
 			if line.change == nil {
 				line.pattern = patternOf(rule)
-			} else {
-				line.change.isFound = true
 			}
 			l.all = append(l.all, line)
 		}
@@ -50,8 +48,8 @@ func (l *redirectLines) check(rule resolver.Rule) error {
 	return err
 }
 
-// maxPlacing bounds how many lines are compared with new ones, each with each: that takes seconds.
-const maxPlacing = 50_000_000
+// maxPlacing bounds how many pairs of lines are compared, which takes seconds.
+const maxPlacing = 20_000_000
 
 // splices takes old lines out and puts new ones in, one rule after the other: the place of each
 // depends on those of all others.
@@ -60,15 +58,15 @@ func (l *redirectLines) splices(
 ) (splices []splice, err error) {
 	if len(changes)*len(l.all) > maxPlacing {
 		return nil, Errors{{Message: fmt.Sprintf("%d changes of a _redirects file of %d lines take too "+
-			"long; make less at once, or convert the file to JSON", len(changes), len(l.all))}}
+			"long; make fewer at once, or convert the file to JSON", len(changes), len(l.all))}}
 	}
 	for i := range changes {
-		if err := l.put(&changes[i]); err != nil {
-			return nil, err
+		if changes[i].Rule != nil {
+			l.put(&changes[i])
 		}
 	}
 	for _, line := range l.all {
-		if line.change != nil || line.from == line.to {
+		if line.change != nil {
 			splices = append(splices, line.splice)
 		}
 	}
@@ -81,46 +79,30 @@ func (l *redirectLines) splices(
 // put puts in the lines of a change. Of the lines that match a path the first wins there, so the
 // new ones go behind all those for paths below theirs, and in front of those that take theirs
 // whole; in the old ones' place, if that is there.
-func (l *redirectLines) put(change *plannedChange) error {
-	if change.Rule == nil {
-		return nil
-	}
-	lines, err := redirectsOf(*change.Rule)
-	if err != nil {
-		return err
-	}
+func (l *redirectLines) put(change *plannedChange) {
+	lines, _ := redirectsOf(*change.Rule) // which has been checked
 	key := patternOf(*change.Rule)
 	earliest, latest, old := 0, len(l.all), -1
 	for i, line := range l.all {
-		switch order := line.orderAfter(key); {
-		case line.change == change:
+		if line.change == change {
 			old = i
-		case order > 0:
+		} else if line.pattern == nil {
+			continue
+		} else if _, both := key.Overlap(line.pattern); !both {
+			continue
+		} else if order := key.Compare(line.pattern); order > 0 {
 			earliest = i + 1
-		case order < 0:
+		} else if order < 0 {
 			latest = min(latest, i)
 		}
 	}
 	if old >= earliest && old <= latest {
 		l.all[old].pattern, l.all[old].text = key, lines.text
-		return nil
+		return
 	}
 	at := l.last
 	if latest < len(l.all) {
 		at = l.all[latest].from
 	}
-	added := &editedLine{pattern: key, splice: splice{at, at, lines.text}}
-	l.all = slices.Insert(l.all, latest, added)
-	return nil
-}
-
-// orderAfter returns how another key is to be ordered, and 0 where no path is of both.
-func (l *editedLine) orderAfter(key *pattern.Pattern) int {
-	if l.pattern == nil {
-		return 0
-	}
-	if _, both := key.Overlap(l.pattern); !both {
-		return 0
-	}
-	return key.Compare(l.pattern)
+	l.all = slices.Insert(l.all, latest, &editedLine{key, change, splice{at, at, lines.text}})
 }
