@@ -44,11 +44,9 @@ func refused(err error) error {
 }
 
 func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
-	rule := resolver.Rule{Key: "a", Value: "https://a.example"}
 	for name, ask := range map[string]func(context.Context, *Ruleset) error{
 		"an edit": func(ctx context.Context, rs *Ruleset) error {
-			_, err := rs.Apply(ctx, &Edit{Key: "a", Rule: &rule})
-			return err
+			return rs.apply(ctx, "a", "https://a.example")
 		},
 		"a reload": func(ctx context.Context, rs *Ruleset) error {
 			rs.Reload(ctx)
@@ -142,7 +140,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}
+				e := edit("a", "/b")
 				if tt.isOfRules {
 					e.IfRules = func(string) error { return nil }
 				}
@@ -256,7 +254,7 @@ func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
 				s := new(rewritingSource)
 				s.set("a", one)
 				rs, _ := serve(t, Config{Sources: []source.Source{s}})
-				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: three}}
+				e := edit("a", three)
 				if tt.isOfRules {
 					e.IfRules = func(string) error { return nil }
 				}

@@ -25,12 +25,12 @@ type editing struct {
 	ctx   context.Context // of who edits
 	into  source.Writable // nil for no edit
 	at    int             // its place among the sources
-	keys  []*editedKey
-	byKey map[string]*editedKey // by canonical key
+	keys  []*keyEdit
+	byKey map[string]*keyEdit // by canonical key
 }
 
-// editedKey is a change, and what it finds.
-type editedKey struct {
+// keyEdit is a change, and what it finds.
+type keyEdit struct {
 	Change
 	// stands are the rules that sources have for the key, nil for none; 0 is the configuration itself.
 	stands []*resolver.Rule
@@ -44,14 +44,14 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 	if err != nil {
 		return nil, err
 	}
-	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at, byKey: map[string]*editedKey{}}
+	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at, byKey: map[string]*keyEdit{}}
 	var refusals []error
 	for _, change := range edit.Changes {
 		if other := e.of(change.Key); other != nil {
 			refusals = append(refusals, refuse(Invalid, "the edit changes the key %q twice, also as %q; "+
 				"leave one of the changes out", change.Key, other.Key))
 		}
-		k := &editedKey{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
+		k := &keyEdit{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
 		e.keys = append(e.keys, k)
 		e.byKey[resolver.CanonicalKey(change.Key, rs.Options.FoldCase)] = k
 	}
@@ -59,7 +59,7 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 }
 
 // of returns the change of a key in any spelling, nil for none.
-func (e *editing) of(key string) *editedKey {
+func (e *editing) of(key string) *keyEdit {
 	if e.byKey == nil {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (e *editing) inPlace() error {
 
 // inPlaceOf says why a key's rule is not what the change requires, or cannot be edited where it
 // stands.
-func (e *editing) inPlaceOf(k *editedKey) error {
+func (e *editing) inPlaceOf(k *keyEdit) error {
 	removes := k.Rule == nil
 	isRule := func(rule *resolver.Rule) bool { return rule != nil }
 	found := slices.IndexFunc(k.stands, isRule) - 1 // of the sources, as an index
@@ -340,7 +340,7 @@ func (e *editing) changes() (changes []resolver.RuleChange) {
 }
 
 // change returns the change of a key, which is spelled as the edited source has it.
-func (e *editing) change(k *editedKey) resolver.RuleChange {
+func (e *editing) change(k *keyEdit) resolver.RuleChange {
 	change := resolver.RuleChange{Source: e.at + 1, Key: k.Key}
 	at := resolver.Position{Source: e.into.String()}
 	if old := k.stands[e.at+1]; old != nil {

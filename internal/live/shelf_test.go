@@ -113,20 +113,30 @@ func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 	if version != s.now() {
 		return source.ErrChanged
 	}
-	at := slices.IndexFunc(s.rules, func(rule resolver.Rule) bool { return rule.Key == edit.Key })
-	was := at >= 0
-	switch {
-	case was != (edit.Was != nil) || was && edit.Was.Value != s.rules[at].Value:
-		return fmt.Errorf("the edit takes %v for what was there", edit.Was)
-	case edit.Rule == nil:
-		s.rules = slices.Delete(s.rules, at, at+1)
-	case was:
-		s.rules[at] = *edit.Rule
-	default:
-		s.rules = slices.Insert(s.rules, 0, *edit.Rule) // which moves all others
+	for _, change := range edit.Changes {
+		if err := s.change(change); err != nil {
+			return err
+		}
 	}
 	s.version++
 	s.place()
+	return nil
+}
+
+// change makes a change of an edit.
+func (s *plainSource) change(change rulefile.Change) error {
+	at := slices.IndexFunc(s.rules, func(rule resolver.Rule) bool { return rule.Key == change.Key })
+	was := at >= 0
+	switch {
+	case was != (change.Was != nil) || was && change.Was.Value != s.rules[at].Value:
+		return fmt.Errorf("the edit takes %v for what was there", change.Was)
+	case change.Rule == nil:
+		s.rules = slices.Delete(s.rules, at, at+1)
+	case was:
+		s.rules[at] = *change.Rule
+	default:
+		s.rules = slices.Insert(s.rules, 0, *change.Rule) // which moves all others
+	}
 	return nil
 }
 
@@ -265,11 +275,7 @@ func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) 
 
 // apply sets the value of a key, or removes it where that is empty.
 func (rs *Ruleset) apply(ctx context.Context, key, value string) error {
-	e := &Edit{Key: key}
-	if value != "" {
-		e.Rule = &resolver.Rule{Key: key, Value: value}
-	}
-	_, err := rs.Apply(ctx, e)
+	_, err := rs.Apply(ctx, edit(key, value))
 	return err
 }
 
