@@ -52,10 +52,7 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 	err = rs.alone(func() error {
 		e, err := rs.begin(ctx, edit)
 		if err == nil {
-			err = e.apply()
-		}
-		if err == nil {
-			was = e.old()
+			was, err = e.apply()
 		}
 		return err
 	})

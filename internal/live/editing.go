@@ -48,8 +48,8 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 	var refusals []error
 	for _, change := range edit.Changes {
 		if other := e.of(change.Key); other != nil {
-			refusals = append(refusals, refuse(Invalid, "the edit changes the key %q twice, also as %q; "+
-				"leave one of the changes out", change.Key, other.Key))
+			refusals = append(refusals, refuse(Invalid, "the edit has a change of the key %q and another "+
+				"one of %q, which is the same; leave one of them out", other.Key, change.Key))
 		}
 		k := &keyEdit{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
 		e.keys = append(e.keys, k)
@@ -67,26 +67,29 @@ func (e *editing) of(key string) *keyEdit {
 }
 
 // apply makes the edit, and swaps in what comes of it.
-func (e *editing) apply() error {
+func (e *editing) apply() (was []*resolver.Rule, err error) {
 	rs := e.rs
 	before := rs.Serving().Digest
 	next, err := e.tryAndWriteInTime()
 	if err != nil {
-		return e.refused(err)
+		return nil, e.refused(err)
+	}
+	for _, k := range e.keys {
+		was = append(was, k.stands[e.at+1])
 	}
 	rs.logger.Info("rule edited", append(e.logged(), zap.String("name", rs.Name),
 		zap.String("remote", e.Remote), e.user(), zap.Stringer("source", e.into),
 		zap.String("old_digest", before))...)
 	if next != nil {
 		rs.swap(next)
-		return nil
+		return was, nil
 	}
 	rs.loadAlone()
 	if err := rs.LastError(); err != nil {
-		return refuse(NotEditable,
+		return nil, refuse(NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
 	}
-	return nil
+	return was, nil
 }
 
 // logged returns what the log says of the changes: of several it names keys with the swap.
@@ -290,14 +293,6 @@ func (e *editing) refused(err error) error {
 		return refuse(Unavailable, "the rules cannot be read: %w", last)
 	}
 	return refusal
-}
-
-// old returns the rules that the edited source has for the keys, nil for none.
-func (e *editing) old() (rules []*resolver.Rule) {
-	for _, k := range e.keys {
-		rules = append(rules, k.stands[e.at+1])
-	}
-	return rules
 }
 
 // inFile returns the edit in terms of files.

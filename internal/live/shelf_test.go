@@ -216,10 +216,19 @@ func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (str
 	})
 }
 
+// Edit compares the rules of the edit's keys, and no others.
 func (s *changingSource) Edit(
-	_ context.Context, version string, edit rulefile.Edit,
+	_ context.Context, _ string, edit rulefile.Edit,
 ) (string, error) {
-	err := s.edit(version, edit)
+	for _, change := range edit.Changes {
+		is := func(rule resolver.Rule) bool {
+			return change.Was != nil && rule.Key == change.Key && rule.Value == change.Was.Value
+		}
+		if change.Was != nil && !slices.ContainsFunc(s.rules, is) {
+			return "", source.ErrChanged
+		}
+	}
+	err := s.edit(s.now(), edit)
 	return s.now(), err
 }
 
