@@ -73,6 +73,9 @@ func (l *redirectLines) splices(
 	slices.SortStableFunc(splices, func(a, b splice) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
+	for i := 1; i < len(splices); i++ { // a line that is two rules is taken out once
+		splices[i].from = max(splices[i].from, splices[i-1].to)
+	}
 	return spliceLines(content, l.last, splices)
 }
 
