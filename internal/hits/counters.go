@@ -165,7 +165,6 @@ func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 	c := &RulesetCounters{counters: h, ruleset: ruleset, words: words}
 	c.stamp.Store(stampOf(h.minute))
 	h.rulesets = append(h.rulesets, c)
-	h.reclaim()
 	return c
 }
 
@@ -200,7 +199,8 @@ const movedAtOnce = 256
 // Retire moves the counts of a ruleset that serves no more to those that have its keys. Requests
 // that still hold it move what they count themselves.
 func (h *Counters) Retire(c *RulesetCounters, pause func()) {
-	for from := 0; h.move(c, from, from+movedAtOnce); from += movedAtOnce {
+	for from := 0; from < len(c.words); from += movedAtOnce {
+		h.move(c, from, min(from+movedAtOnce, len(c.words)))
 		if pause != nil {
 			pause()
 		}
@@ -210,17 +210,16 @@ func (h *Counters) Retire(c *RulesetCounters, pause func()) {
 	h.rulesets = slices.DeleteFunc(h.rulesets, func(other *RulesetCounters) bool { return other == c })
 }
 
-// move moves the counts of the rules with some numbers, and reports whether there are more.
-func (h *Counters) move(c *RulesetCounters, from, to int) (more bool) {
+// move moves the counts of the rules with the numbers from...to-1.
+func (h *Counters) move(c *RulesetCounters, from, to int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.retired = true
-	for n := from; n < min(to, len(c.words)); n++ {
+	for n := from; n < to; n++ {
 		if word := c.words[n].Swap(moved << countBits); word != 0 {
 			h.add(c.ruleset.KeyOf(n), word)
 		}
 	}
-	return to < len(c.words)
 }
 
 // countLate adds to the count of a rule whose word has been moved, and sets its minute.
@@ -240,29 +239,18 @@ func (h *Counters) add(key string, word uint64) {
 
 // addServed adds a word to the one of a canonical key, if a serving ruleset has it.
 func (h *Counters) addServed(key string, word uint64) bool {
-	c, n := h.holder(key)
-	if c == nil {
-		return false
-	}
-	if c.ruleset.KeyOf(n) != key { // which may be in lower case there
-		word |= changed
-	}
-	c.add(n, word)
-	return true
-}
-
-// holder returns the counters that hold the counts of a canonical key, and its number there; nil
-// where none do.
-func (h *Counters) holder(key string) (c *RulesetCounters, number int) {
 	for _, c := range h.rulesets {
-		if c.retired {
+		n, hasKey := c.ruleset.NumberOf(key)
+		if !hasKey || c.retired {
 			continue
 		}
-		if n, ok := c.ruleset.NumberOf(key); ok {
-			return c, n
+		if c.ruleset.KeyOf(n) != key { // which may be in lower case there
+			word |= changed
 		}
+		c.add(n, word)
+		return true
 	}
-	return nil, 0
+	return false
 }
 
 // mostUnserved is how many keys are remembered that no ruleset has.

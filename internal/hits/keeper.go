@@ -29,11 +29,10 @@ type Keeper struct {
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 
-	reading      chan struct{}        // holds a value while hits are read for somebody
-	latest       weak.Pointer[others] // that were read last, as long as they are listed
-	servers      []server             // that were read last
-	serversPlace *place
-	serversRead  time.Time
+	reading     chan struct{}        // holds a value while hits are read
+	latest      weak.Pointer[others] // that were read last, as long as a list uses them
+	headers     []header             // of other servers, that were read last
+	headersRead time.Time
 }
 
 // place is the storage of a configuration. Its context outlasts the configuration by lastSave.
@@ -62,17 +61,14 @@ const (
 	othersFresh = 10 * time.Second
 )
 
-var (
-	errLastSave = errors.New("it is 10s since the configuration has ended")
-	errOthers   = errors.New("it has been waited for for a minute")
-)
-
 // KeepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When
 // that ends the hits are stored, of all names at once: perhaps Caddy stops. It returns at once.
 func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
-		time.AfterFunc(lastSave, func() { cancel(errLastSave) })
+		time.AfterFunc(lastSave, func() {
+			cancel(errors.New("the configuration ended 10s ago"))
+		})
 		select {
 		case k.saveNow <- struct{}{}:
 		default:
@@ -173,13 +169,18 @@ func (k *Keeper) store(ctx context.Context) (*store, error) {
 	return newStore(k.name, server.String(), place.storage, place.logger), nil
 }
 
-// read lets read read what is stored, one after the other, and not for long. Before a handler has
-// started it does nothing.
-func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) error) error {
+// read calls read, one caller at a time, and within othersTime. Before a handler has started it does
+// nothing.
+func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) error) (err error) {
 	if k.place.Load() == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the hits in Caddy's storage cannot be read: %w", err)
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errors.New("timed out after a minute"))
 	defer cancel()
 	select {
 	case k.reading <- struct{}{}:
@@ -191,7 +192,6 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 	if err != nil {
 		return err
 	}
-	store.isReader = true
 	return read(ctx, store)
 }
 

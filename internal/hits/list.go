@@ -2,7 +2,6 @@ package hits
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ type List struct {
 func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, error) {
 	others, err := k.others(ctx, ruleset)
 	if err != nil {
-		return nil, fmt.Errorf("the hits of other servers cannot be read: %w", err)
+		return nil, err
 	}
 	list := &List{Since: k.hits.past.Load().Since, hits: k.hits, ruleset: ruleset, others: others}
 	if others != nil && others.since.Before(list.Since) {

@@ -2,145 +2,117 @@ package hits
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
 )
 
-// oldIndex is an entry of versions before this one. What they have stored of a server is read as if
-// this one had: totals as changes, and days as shards.
+// oldIndex is days/index, one of the entries of a server that older versions have stored:
 //
 //	all                  a line for each key, as in today's entry
-//	changes              those that have changed since, if it is of the same generation
-//	days/index           an oldIndex
-//	days/today           a date, and what all keys together had on it
-//	days/<segment>/<n>   lines of keys, their totals when the last day was recorded, and days
+//	changes              lines that replace some of these, if it has the same generation
+//	days/index           when counting and days began, and the segments, the oldest first
+//	days/today           not needed here
+//	days/<segment>/<n>   lines: a key, its total at the end of the segment, and its days in it
 //
-// What keys had on the days of a segment is in 1<<Bits shards, by a hash of the key.
+// A segment has 1<<Bits entries. That of a key is the last Bits bits of its hash, so the keys of a
+// shard are in those entries whose number has the same last 6 bits, or in one.
 type oldIndex struct {
 	Since    time.Time `json:"since"`
 	Began    time.Time `json:"began"`
-	Recorded day       `json:"recorded"` // the last day that is in a segment
 	Segments []struct {
 		ID   int   `json:"id"`
 		Bits uint8 `json:"bits"`
-	} `json:"segments"` // oldest first
+	} `json:"segments"`
 }
 
-// storedByOlder reads what an older version has stored, and returns nil where there is nothing.
-func (s *store) storedByOlder(ctx context.Context, server string) (*stored, error) {
-	all, errAll := readable(ctx, s, server, "all", parseOldEntry)
-	newer, errNewer := readable(ctx, s, server, "changes", parseOldEntry)
-	index, errIndex := readable(ctx, s, server, "days/index", parseJSON[oldIndex])
-	today, errToday := readable(ctx, s, server, "days/today", parseJSON[header])
-	if err := errors.Join(errAll, errNewer, errIndex, errToday); err != nil {
+// convert stores what an older version has stored of this server as this one does: all of it in the
+// shards, and then today's entry, without changes, which it returns. It returns nil if there is
+// nothing.
+func (s *store) convert(ctx context.Context, now time.Time) (*content, error) {
+	all, errAll := loadOld(ctx, s, "all", parseOldEntry)
+	newer, errNewer := loadOld(ctx, s, "changes", parseOldEntry)
+	index, errIndex := loadOld(ctx, s, "days/index", parseOldIndex)
+	if err := errors.Join(errAll, errNewer, errIndex); err != nil {
 		return nil, err
 	}
-	if all == nil && index == nil {
+	if all.begin.IsZero() { // the totals of the last segment remain
+		all.begin = index.Since
+	}
+	if all.begin.IsZero() {
 		return nil, nil
 	}
-	if all == nil { // the totals that are recorded remain
-		all = &oldEntry{begin: index.Since}
-	}
-	if newer != nil && newer.generation == all.generation {
+	if newer.generation == all.generation {
 		all.lines = append(all.lines, newer.lines...)
 	}
-	h := header{Since: all.begin, IsBase: true}
-	if index == nil { // days have not been kept
-		index = new(oldIndex)
-	} else {
-		h.IsBase, h.Began, h.Date = !index.Since.Equal(all.begin), index.Began, index.Recorded+1
+	today := header{Since: all.begin, Began: index.Began, Date: dayOf(now)}
+	if today.Began.IsZero() {
+		today.Began = now.UTC().Truncate(time.Second)
 	}
-	if today != nil {
-		h.Date = max(h.Date, today.Date)
-	}
-	return &stored{s, server, newChanges(h, all.lines), index}, nil
-}
-
-// oldShard returns the lines of a shard as this version has them.
-func (s *stored) oldShard(ctx context.Context, n int) ([]byte, error) {
-	lines := map[string]*line{}
-	for key, m := range s.today.of(n) {
-		lines[key] = &line{key: []byte(key), Count: m}
-	}
-	for i := range s.old.Segments {
-		if err := s.addSegment(ctx, i, n, lines); err != nil {
+	totals := newChanges(today, all.lines)
+	totals.IsBase = !index.Since.Equal(all.begin) // days were not kept, or totals began anew
+	for n := range shards {
+		if err := s.convertShard(ctx, n, index, totals); err != nil {
 			return nil, err
 		}
 	}
-	var text []byte
-	for _, key := range slices.Sorted(maps.Keys(lines)) {
-		text = lines[key].append(text)
-	}
-	return text, nil
+	text := endEntry(startEntry(today))
+	return &content{header: today}, s.storage.Store(ctx, s.entry(s.server, "today"), text)
 }
 
-// addSegment adds to lines what the keys of a shard had on the days of a segment. Their totals are
-// then those that are recorded in the newest one, where it can be read.
-func (s *stored) addSegment(ctx context.Context, i, n int, lines map[string]*line) error {
-	seg, isNewest := s.old.Segments[i], i == len(s.old.Segments)-1
-	count := 1 << min(seg.Bits, 12) // more are not plausible
-	for at := n % count; at < count; at += shards {
-		name := fmt.Sprintf("days/%d/%d", seg.ID, at)
-		sh, err := readable(ctx, s.store, s.server, name, parseOldEntry)
-		if err != nil {
-			return err
+// convertShard stores a shard: the days of all segments, and totals. What has been counted since
+// the last segment is of the day of the last hit.
+func (s *store) convertShard(ctx context.Context, n int, index *oldIndex, totals *changes) error {
+	keys := map[string]*line{}
+	for _, seg := range index.Segments {
+		count := 1 << min(seg.Bits, 12) // more are not plausible
+		for at := n % count; at < count; at += shards {
+			e, err := loadOld(ctx, s, fmt.Sprintf("days/%d/%d", seg.ID, at), parseOldEntry)
+			if err != nil {
+				return err
+			}
+			if e.begin.IsZero() { // it is lost, and with it what totals were before the last day
+				totals.IsBase = true
+			}
+			e.addDays(keys, n)
 		}
-		if sh == nil {
+	}
+	var lines []byte
+	for _, l := range keys {
+		lines = l.append(lines)
+	}
+	text := startEntry(header{})
+	totals.merge(n, lines, anyKey, func(l *line) { text = l.append(text) })
+	return s.storage.Store(ctx, s.entry(s.server, shardName(n)), endEntry(text))
+}
+
+// addDays adds the days and sets the totals of the keys that belong to a shard.
+func (e *oldEntry) addDays(keys map[string]*line, n int) {
+	for text := range bytes.Lines(e.lines) {
+		key, numbers, _ := bytes.Cut(text, []byte(" "))
+		total, days, _ := bytes.Cut(numbers, []byte(" "))
+		added := new(line)
+		if shardOf(key) != n || !added.parse(fmt.Appendf(nil, "%s %s 0 %s", key, total, days)) {
 			continue
 		}
-		for _, l := range lines {
-			if isNewest && int(hashOf(l.key)%uint64(count)) == at {
-				l.N = 0
+		l := keys[string(key)]
+		if l == nil {
+			l = &line{key: key}
+			keys[string(key)] = l
+		}
+		for i, hits := range added.days { // the oldest first
+			if hits > 0 {
+				l.add((dayOf(e.begin) + day(i)).begin(), hits)
 			}
 		}
-		for text := range bytes.Lines(sh.lines) {
-			if of := cutOldLine(text); of != nil && shardOf(of.key) == n {
-				s.addOldLine(lines, of, dayOf(sh.begin), isNewest)
-			}
-		}
+		l.N = added.N
 	}
-	return nil
-}
-
-// cutOldLine reads a line with a total and days, the oldest first, and returns nil if it is none.
-func cutOldLine(text []byte) *line {
-	key, numbers, _ := bytes.Cut(text, []byte(" "))
-	total, days, _ := bytes.Cut(numbers, []byte(" "))
-	l := new(line)
-	if !l.parse(fmt.Appendf(nil, "%s %s 0 %s", key, total, days)) {
-		return nil
-	}
-	return l
-}
-
-// addOldLine adds to lines what a key had since a day. If it is the newest line its total counts.
-func (s *stored) addOldLine(lines map[string]*line, of *line, first day, isNewest bool) {
-	l := lines[string(of.key)]
-	if l == nil { // it is forgotten, but for its days
-		l = &line{key: of.key, Count: Count{minute: s.old.Recorded.begin()}}
-		lines[string(of.key)] = l
-	}
-	for i, n := range of.days {
-		if d := first + day(i); n > 0 && d > l.day()-DaysKept {
-			l.add(d.begin(), n)
-		}
-	}
-	if isNewest {
-		l.N = of.N
-	}
-}
-
-func parseJSON[T any](b []byte) (*T, error) {
-	value := new(T)
-	return value, json.Unmarshal(b, value)
 }
 
 // oldEntry is an entry with lines of keys. Its first line is one of these:
@@ -171,11 +143,25 @@ func parseOldEntry(b []byte) (*oldEntry, error) {
 	return e, err
 }
 
+// parseOldIndex reads days/index.
+func parseOldIndex(b []byte) (*oldIndex, error) {
+	index := new(oldIndex)
+	return index, json.Unmarshal(b, index)
+}
+
+// loadOld reads an entry of an older version, or returns an empty one if there is none to read.
+func loadOld[T any](ctx context.Context, s *store, name string,
+	parse func([]byte) (*T, error),
+) (*T, error) {
+	value, err := load(ctx, s, s.server, name, parse)
+	if err == errUnreadable {
+		err = nil
+	}
+	return cmp.Or(value, new(T)), err
+}
+
 // deleteOldEntries deletes what older versions have stored of this server.
 func (s *store) deleteOldEntries(ctx context.Context) {
-	if _, err := s.storage.Load(ctx, s.entry(s.server, "all")); err != nil { // which is deleted last
-		return
-	}
 	for _, name := range []string{"changes", "days", "all"} {
 		err := s.storage.Delete(ctx, s.entry(s.server, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -103,18 +103,28 @@ func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
 	return rs.shared.tally.keeper.List(ctx, rs.Serving().Ruleset)
 }
 
-// Days returns what all rules together had on each of the last [hits.DaysKept] days, oldest first,
-// today last; of all servers that share Caddy's storage.
-func (rs *Ruleset) Days(ctx context.Context) ([]hits.Day, error) {
-	return rs.shared.tally.keeper.Days(ctx)
+// HitSummary returns what all rules together had on the last days, on all servers that share Caddy's
+// storage. MostUsed is limited to so many keys, of rules that serve.
+func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, error) {
+	all, err := rs.shared.tally.keeper.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	serving := rs.Serving().Ruleset
+	var used []hits.Used
+	for _, u := range all.MostUsed {
+		if len(used) == most {
+			break
+		}
+		if _, rule, ok := ruleOf(serving, u.Key); ok {
+			used = append(used, hits.Used{Key: rule.Key, N: u.N})
+		}
+	}
+	all.MostUsed = used
+	return all, nil
 }
 
-// DaysSince returns when days began to be kept.
-func (rs *Ruleset) DaysSince(ctx context.Context) (time.Time, error) {
-	return rs.shared.tally.keeper.DaysSince(ctx)
-}
-
-// DaysOf is Days for the rule of a key, with what it had in total.
+// DaysOf returns what the rule of a key had on the last days, and in total.
 func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
 	serving := rs.Serving().Ruleset
 	number, _, ok := ruleOf(serving, key)
@@ -130,26 +140,6 @@ func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Ru
 		rule, ok = ruleset.Numbered(number)
 	}
 	return number, rule, ok
-}
-
-// MostUsed returns the keys that redirected most in the last 30 days, most first: at most as many
-// as most says, and 100.
-func (rs *Ruleset) MostUsed(ctx context.Context, most int) ([]hits.Used, error) {
-	all, err := rs.shared.tally.keeper.MostUsed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	serving := rs.Serving().Ruleset
-	var used []hits.Used
-	for _, u := range all {
-		if len(used) == most {
-			break
-		}
-		if _, rule, ok := ruleOf(serving, u.Key); ok {
-			used = append(used, hits.Used{Key: rule.Key, N: u.N})
-		}
-	}
-	return used, nil
 }
 
 // Search finds the rules that serve and have a text, as [find.Index.Search] does.
