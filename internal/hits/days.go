@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Summary is what all rules together had, on all servers that share a storage.
+// Summary is about all rules together, on all servers that share a storage.
 type Summary struct {
 	Since    time.Time // when days began to be kept
 	Days     []Day     // the last [DaysKept] days, the oldest first
-	MostUsed []Used    // canonical keys that redirected most in the last 30 days, most first
+	MostUsed []Used    // at most 100 canonical keys, the most used first
 }
 
-// Summary returns what all rules together had.
+// Summary adds up the hits of all rules.
 func (k *Keeper) Summary(ctx context.Context) (*Summary, error) {
 	own := k.hits.header()
 	own.Top = k.hits.top()
@@ -37,7 +37,7 @@ func (k *Keeper) Summary(ctx context.Context) (*Summary, error) {
 	return summarize(servers, dayOf(time.Now())), nil
 }
 
-// summarize adds up what servers have.
+// summarize adds up the hits of servers.
 func summarize(servers []header, today day) *Summary {
 	w, most, since := newWindow(today), map[string]uint64{}, servers[0].Began
 	for _, h := range servers {
@@ -59,13 +59,13 @@ func summarize(servers []header, today day) *Summary {
 	return &Summary{since, w, cutTop(used)}
 }
 
-// DaysOf returns what a canonical key had on each of the last [DaysKept] days, the oldest first, and
-// in total.
+// DaysOf returns the hits of a canonical key on each of the last [DaysKept] days, the oldest first,
+// and in total.
 func (k *Keeper) DaysOf(ctx context.Context, key string) ([]Day, Count, error) {
 	now := time.Now()
 	w, sum := newWindow(dayOf(now)), k.hits.countOfKey(key)
 	err := k.read(ctx, func(ctx context.Context, s *store) error {
-		own, err := s.lineOf(ctx, s.server, &content{}, key) // what today had is counted
+		own, err := s.lineOf(ctx, s.server, &content{}, key) // sum has today's
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (k *Keeper) DaysOf(ctx context.Context, key string) ([]Day, Count, error) {
 	return w, sum, err
 }
 
-// lineOf returns what the shards of a server, and its entry of today, have of a canonical key.
+// lineOf returns the line of a canonical key, with the changes in a server's entry of today.
 func (s *store) lineOf(ctx context.Context, server string, today *content, key string) (
 	*line, error,
 ) {

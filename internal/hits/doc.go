@@ -1,19 +1,19 @@
 // Package hits counts how often the rules of a handler have redirected, when last, and on which
 // days.
 //
-// [Counters] count for all handlers of one name. Each ruleset has a [RulesetCounters], and a request
-// costs one atomic operation. A [Keeper] stores the counts in Caddy's storage, and a [List] adds up
-// those of all servers. The package imports resolver. internal/live counts with it, and
-// internal/admin and page show the counts.
+// [Counters] count for all handlers of one name. Each ruleset has [RulesetCounters], and a request
+// costs one atomic operation. A [Keeper] stores the counts in Caddy's storage. A [List] has the
+// counts of each rule on all servers, and a [Summary] those of each day. The package imports
+// resolver. internal/live counts with it, and internal/admin and page show the counts.
 //
 // Counts follow their key from one ruleset to the next:
 //
 //	call     caller                 when, and what it does
-//	Begin    live, at a start       a ruleset will serve; its rules begin at 0
-//	Next     live, at a swap        as Begin, or the counters go on if the rules keep their numbers
-//	Count    every request          its answer is known; one more for the rule
-//	Retire   live, after a swap     a ruleset serves no more; it is moved and forgotten
-//	move     Retire, repeatedly     256 counts go to the ruleset that has the key, or to unserved
+//	Begin    live, at a start       before the ruleset serves: new counters at 0
+//	Next     live, at a swap        the same, but if rules keep their numbers the counters stay
+//	Count    live, at a request     after the answer is found: one more for the rule
+//	Retire   live, after a swap     the ruleset no longer serves: move its counts, and forget it
+//	move     Retire, repeatedly     256 counts each, to the ruleset that has the key, or to unserved
 //	reclaim  tick and each          every minute: from unserved to a ruleset that has the key again
 //
 // These are the entries of a server, below shortlink/hits/<name>/<server>/. A key belongs to the

@@ -11,25 +11,24 @@ import (
 	"time"
 )
 
-// content is what an entry of a storage holds, but for its end.
+// content is the content of an entry, without its end.
 type content struct {
 	header
 	lines []byte
 }
 
-// header is the first line of an entry. Nothing is in that of a shard.
+// header is the first line of an entry. That of a shard is empty.
 type header struct {
 	Since  time.Time `json:"since,omitzero"` // when counting began
 	Began  time.Time `json:"began,omitzero"` // when days began to be kept
-	Date   day       `json:"date,omitzero"`  // of which lines are
-	IsBase bool      `json:"base,omitempty"` // they are of no day
-	N      uint64    `json:"n,omitempty"`    // what all keys had on the date, but in shards
-	Days   []uint64  `json:"days,omitempty"` // in shards: on the date, on the day before, ...
-	Top    []Used    `json:"top,omitempty"`  // those used most by shards
+	Date   day       `json:"date,omitzero"`  // of the changes
+	IsBase bool      `json:"base,omitempty"` // the changes belong to no day
+	N      uint64    `json:"n,omitempty"`    // hits of all keys that the shards do not have yet
+	Days   []uint64  `json:"days,omitempty"` // hits in the shards: on the date, the day before, ...
+	Top    []Used    `json:"top,omitempty"`  // the most used keys, by the shards
 }
 
-// dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has
-// begun later.
+// dayOf returns the day of a time, or Date if the clock must be wrong: counting began later.
 func (h *header) dayOf(now time.Time) day {
 	if now.Before(h.Since) {
 		return h.Date
@@ -39,7 +38,7 @@ func (h *header) dayOf(now time.Time) day {
 
 const (
 	entryStart = "shortlink hits 2 "
-	entryEnd   = "end %08x\n" // with the CRC-32 of what is before
+	entryEnd   = "end %08x\n" // the CRC-32 of the text before
 )
 
 // startEntry returns the start of an entry. Lines follow, and endEntry.
@@ -71,7 +70,7 @@ func parseEntry(b []byte) (*content, error) {
 	return c, nil
 }
 
-// firstLine returns the first line, with its end.
+// firstLine returns the first line, with its newline.
 func firstLine(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
 
 // cutLastLine cuts off the last line, whose newline may be missing.
@@ -80,7 +79,7 @@ func cutLastLine(b []byte) (before, last []byte) {
 	return b[:size], b[size:]
 }
 
-// shards is how many shards a server has.
+// shards is the number of shards of a server.
 const shards = 64
 
 // shardOf returns the number of the shard that a canonical key belongs to.

@@ -13,16 +13,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// oldIndex is days/index, one of the entries of a server that older versions have stored:
+// oldIndex is the content of days/index, one of the entries that older versions stored:
 //
 //	all                  a line for each key, as in today's entry
 //	changes              lines that replace some of these, if it has the same generation
 //	days/index           when counting and days began, and the segments, the oldest first
-//	days/today           not needed here
-//	days/<segment>/<n>   lines: a key, its total at the end of the segment, and its days in it
+//	days/today           not needed for a conversion
+//	days/<segment>/<n>   lines: a key, its total at the end of the segment, its days in the segment
 //
-// A segment has 1<<Bits entries. That of a key is the last Bits bits of its hash, so the keys of a
-// shard are in those entries whose number has the same last 6 bits, or in one.
+// A segment has 1<<Bits entries. The number of a key's entry is the last Bits bits of its hash.
 type oldIndex struct {
 	Since    time.Time `json:"since"`
 	Began    time.Time `json:"began"`
@@ -32,9 +31,8 @@ type oldIndex struct {
 	} `json:"segments"`
 }
 
-// convert stores what an older version has stored of this server as this one does: all of it in the
-// shards, and then today's entry, without changes, which it returns. It returns nil if there is
-// nothing.
+// convert rewrites the hits that an older version stored of this server. It stores the shards, and
+// then today's entry, which it returns; nil if there are no such hits.
 func (s *store) convert(ctx context.Context, now time.Time) (*content, error) {
 	all, errAll := loadOld(ctx, s, "all", parseOldEntry)
 	newer, errNewer := loadOld(ctx, s, "changes", parseOldEntry)
@@ -42,7 +40,7 @@ func (s *store) convert(ctx context.Context, now time.Time) (*content, error) {
 	if err := errors.Join(errAll, errNewer, errIndex); err != nil {
 		return nil, err
 	}
-	if all.begin.IsZero() { // the totals of the last segment remain
+	if all.begin.IsZero() { // it is lost, but segments have totals, too
 		all.begin = index.Since
 	}
 	if all.begin.IsZero() {
@@ -66,18 +64,18 @@ func (s *store) convert(ctx context.Context, now time.Time) (*content, error) {
 	return &content{header: today}, s.storage.Store(ctx, s.entry(s.server, "today"), text)
 }
 
-// convertShard stores a shard: the days of all segments, and totals. What has been counted since
-// the last segment is of the day of the last hit.
+// convertShard stores a shard with the days of all segments, and totals. Hits since the last
+// segment belong to the day of the last hit.
 func (s *store) convertShard(ctx context.Context, n int, index *oldIndex, totals *changes) error {
 	keys := map[string]*line{}
 	for _, seg := range index.Segments {
-		count := 1 << min(seg.Bits, 12) // more are not plausible
+		count := 1 << min(seg.Bits, 12) // no server has more
 		for at := n % count; at < count; at += shards {
 			e, err := loadOld(ctx, s, fmt.Sprintf("days/%d/%d", seg.ID, at), parseOldEntry)
 			if err != nil {
 				return err
 			}
-			if e.begin.IsZero() { // it is lost, and with it what totals were before the last day
+			if e.begin.IsZero() { // it is lost: nobody knows how many hits came later
 				totals.IsBase = true
 			}
 			e.addDays(keys, n)
@@ -92,7 +90,7 @@ func (s *store) convertShard(ctx context.Context, n int, index *oldIndex, totals
 	return s.storage.Store(ctx, s.entry(s.server, shardName(n)), endEntry(text))
 }
 
-// addDays adds the days and sets the totals of the keys that belong to a shard.
+// addDays adds the days of the keys of a shard, and sets their totals.
 func (e *oldEntry) addDays(keys map[string]*line, n int) {
 	for text := range bytes.Lines(e.lines) {
 		key, numbers, _ := bytes.Cut(text, []byte(" "))
@@ -115,10 +113,10 @@ func (e *oldEntry) addDays(keys map[string]*line, n int) {
 	}
 }
 
-// oldEntry is an entry with lines of keys. Its first line is one of these:
+// oldEntry is an entry with a line for each key. Its first line is one of these:
 //
 //	shortlink hits 1 <generation> <when counting began>
-//	shortlink days 1 <first day> <day that was recorded>
+//	shortlink days 1 <first day> <last day>
 type oldEntry struct {
 	generation string
 	begin      time.Time // when counting began, or the first day
@@ -130,7 +128,7 @@ func parseOldEntry(b []byte) (*oldEntry, error) {
 	var end []byte
 	e.lines, end = cutLastLine(b[len(head):])
 	if n := bytes.Count(e.lines, []byte("\n")); string(end) != fmt.Sprintf("end %d\n", n) {
-		return nil, fmt.Errorf("behind %d keys it goes on with %.100q", n, end)
+		return nil, fmt.Errorf("after %d keys it ends with %.100q", n, end)
 	}
 	what, begin, layout := "", "", time.RFC3339
 	_, err := fmt.Sscanf(string(head), "shortlink %s 1 %s %s\n", &what, &e.generation, &begin)
@@ -149,7 +147,7 @@ func parseOldIndex(b []byte) (*oldIndex, error) {
 	return index, json.Unmarshal(b, index)
 }
 
-// loadOld reads an entry of an older version, or returns an empty one if there is none to read.
+// loadOld reads an entry of an older version, or returns a zero value if none can be read.
 func loadOld[T any](ctx context.Context, s *store, name string,
 	parse func([]byte) (*T, error),
 ) (*T, error) {
@@ -160,12 +158,12 @@ func loadOld[T any](ctx context.Context, s *store, name string,
 	return cmp.Or(value, new(T)), err
 }
 
-// deleteOldEntries deletes what older versions have stored of this server.
+// deleteOldEntries deletes the entries that older versions stored of this server.
 func (s *store) deleteOldEntries(ctx context.Context) {
 	for _, name := range []string{"changes", "days", "all"} {
 		err := s.storage.Delete(ctx, s.entry(s.server, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			s.logger.Warn("hits that an older version has stored are not deleted", zap.Error(err))
+			s.logger.Warn("the hits that an older version stored cannot be deleted", zap.Error(err))
 		}
 	}
 }

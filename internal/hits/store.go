@@ -28,7 +28,7 @@ type store struct {
 
 	isRestored bool
 	isMoved    bool     // to another storage, where nothing is stored yet
-	closing    *changes // which the shards are to get now; nil for none
+	closing    *changes // to be merged into the shards; nil for none
 	written    uint64   // the total of all keys when today's entry was written
 }
 
@@ -38,7 +38,7 @@ func newStore(name, server string, storage certmagic.Storage, logger *zap.Logger
 	}
 }
 
-// use sets the storage for the following hits. If it is a new one it gets all hits.
+// use sets the storage. If it is another one, it gets all hits.
 func (s *store) use(storage certmagic.Storage, logger *zap.Logger) {
 	s.isMoved = s.isMoved || s.isRestored && !reflect.DeepEqual(s.storage, storage)
 	s.storage, s.logger = storage, logger
@@ -49,9 +49,9 @@ func (s *store) entry(server, name string) string { return path.Join(s.prefix, s
 
 func shardName(n int) string { return "shards/" + strconv.Itoa(n) }
 
-// save restores what was stored before, unless that is done. Then it stores what has changed.
+// save restores the stored hits if that is not done yet. Then it stores the changes.
 func (s *store) save(ctx context.Context, h *Counters, now time.Time) error {
-	if err := s.restore(ctx, h, now); err != nil { // what is stored must not be overwritten
+	if err := s.restore(ctx, h, now); err != nil { // stored hits must not be overwritten
 		return err
 	}
 	s.endDay(h, now)
@@ -61,7 +61,7 @@ func (s *store) save(ctx context.Context, h *Counters, now time.Time) error {
 	return s.saveToday(ctx, h, s.closing)
 }
 
-// restore adds what this server has stored before to the hits, once.
+// restore adds the stored hits of this server to h, once.
 func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 	if s.isRestored {
 		return nil
@@ -94,14 +94,13 @@ func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 	return nil
 }
 
-// hasNew reports whether there is something to store.
+// hasNew reports whether there are hits to store.
 func (s *store) hasNew(h *Counters) bool {
 	total := h.total()
 	return total > 0 && total != s.written
 }
 
-// endDay sets what is to be merged into the shards: the changes of a day that is over, or all hits
-// after a move.
+// endDay sets closing to the changes of a day that is over, or after a move to all hits.
 func (s *store) endDay(h *Counters, now time.Time) {
 	p := h.past.Load()
 	today := p.dayOf(now)
@@ -118,8 +117,7 @@ func (s *store) endDay(h *Counters, now time.Time) {
 	}
 }
 
-// saveToday stores the changes that the shards do not have, among them those that they are to get
-// now.
+// saveToday stores all changes that the shards do not have, closing among them.
 func (s *store) saveToday(ctx context.Context, h *Counters, closing *changes) error {
 	total := h.total()
 	today := h.header()
@@ -138,7 +136,7 @@ func (s *store) saveToday(ctx context.Context, h *Counters, closing *changes) er
 	return err
 }
 
-// recordDays merges into the shards the changes of a day that is over, or those found at a start.
+// recordDays merges closing into the shards.
 func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) error {
 	if s.closing == nil {
 		return nil
@@ -160,8 +158,8 @@ func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) erro
 	return nil
 }
 
-// record merges changes into a shard. A shard that cannot be read is written anew from all that is
-// counted, without days.
+// record merges closing into a shard, and adds the shard to p. An unreadable shard is written anew
+// from the counters, without days.
 func (s *store) record(ctx context.Context, h *Counters, n int, p *past) error {
 	before, err := s.shard(ctx, s.server, n)
 	isLost := err == errUnreadable

@@ -1,6 +1,7 @@
 package hits
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -65,23 +66,28 @@ func (c *calendar) hit(key string, times int) {
 func (c *calendar) daysOf(key string) map[int]uint64 {
 	c.Helper()
 	w, servers := newWindow(dayOf(c.now)), []header{c.header()}
-	own, err := c.store.lineOf(c.Context(), c.store.server, &content{}, key)
-	if err != nil {
-		c.Fatal(err)
-	}
-	own.advance(c.countOfKey(key), header{Date: dayOf(c.now)})
-	own.eachDay(w.add)
-	err = c.store.eachOther(c.Context(), func(server string, today *content) error {
-		servers = append(servers, today.header)
+	addKey := func(server string, today *content) (err error) {
 		l, err := c.store.lineOf(c.Context(), server, today, key)
+		if server == c.store.server {
+			l.advance(c.countOfKey(key), header{Date: dayOf(c.now)})
+		}
 		l.eachDay(w.add)
 		return err
-	})
+	}
+	addHeader := func(_ string, today *content) error {
+		servers = append(servers, today.header)
+		return nil
+	}
+	var err error
+	if key == "" {
+		err = c.store.eachOther(c.Context(), addHeader)
+		w = summarize(servers, dayOf(c.now)).Days
+	} else {
+		err = errors.Join(addKey(c.store.server, new(content)),
+			c.store.eachOther(c.Context(), addKey))
+	}
 	if err != nil {
 		c.Fatal(err)
-	}
-	if key == "" {
-		w = summarize(servers, dayOf(c.now)).Days
 	}
 	days := map[int]uint64{}
 	for _, d := range w {
@@ -687,6 +693,10 @@ func TestTheDaysOfAKeyAreReadWithoutThoseOfOthers(t *testing.T) {
 	}
 	if c.daysOf("k7"); loads > 1 {
 		t.Errorf("for a key %d entries of %d are read", loads, len(storage.entries))
+	}
+	loads = 0
+	if c.daysOf(""); loads > 0 {
+		t.Errorf("for all keys together %d entries of %d are read", loads, len(storage.entries))
 	}
 }
 

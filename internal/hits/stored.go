@@ -16,12 +16,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// errUnreadable reports that an entry has another format, or is damaged.
-var errUnreadable = errors.New("an entry holds something else than hits")
+// errUnreadable is the error of an entry that has another format, or is damaged.
+var errUnreadable = errors.New("an entry does not contain hits")
 
-// load reads an entry of a server. It returns nil if there is none, and logs errUnreadable. An
-// unreadable entry of this server, which will be written anew, is copied to a name that depends on
-// its content, so that two attempts make one copy.
+// load reads an entry of a server. It returns nil if there is none, and errUnreadable after logging
+// why. An unreadable entry of this server is going to be overwritten, so it is copied. The name of
+// the copy depends on the content, so two attempts make one copy.
 func load[T any](ctx context.Context, s *store, server, name string,
 	parse func([]byte) (*T, error),
 ) (*T, error) {
@@ -38,12 +38,12 @@ func load[T any](ctx context.Context, s *store, server, name string,
 		return value, nil
 	}
 	if server != s.server {
-		s.logger.Warn("hits of a server cannot be read", zap.String("entry", entry), zap.Error(err))
+		s.logger.Warn("the hits of a server cannot be read", zap.String("entry", entry), zap.Error(err))
 		return nil, errUnreadable
 	}
 	aside := s.entry(server, fmt.Sprintf("%s.unreadable-%08x", strings.ReplaceAll(name, "/", "-"),
 		crc32.ChecksumIEEE(b)))
-	s.logger.Error("hits that are stored cannot be read and are put aside",
+	s.logger.Error("stored hits cannot be read and are put aside",
 		zap.String("entry", entry), zap.String("aside", aside), zap.Error(err))
 	return nil, cmp.Or(s.storage.Store(ctx, aside, b), errUnreadable)
 }
@@ -57,8 +57,8 @@ func (s *store) shard(ctx context.Context, server string, n int) ([]byte, error)
 	return c.lines, nil
 }
 
-// eachKey passes the lines of a server's shard with today's changes. If the shard is unreadable,
-// the changes are all that there is, and of no day.
+// eachKey passes the lines of a server's shard, with today's changes. If the shard is unreadable,
+// only the changes are known, but not their days.
 func (s *store) eachKey(ctx context.Context, server string, today *changes, n int,
 	yield func(l *line),
 ) error {
@@ -97,11 +97,11 @@ func (s *store) eachOther(
 	return err
 }
 
-// others are the totals of the other servers that share a storage, added up.
+// others are the totals of the other servers, added up.
 type others struct {
 	ruleset *resolver.Ruleset
 	counts  []Count   // by the numbers of the ruleset's rules
-	since   time.Time // when the first of them began
+	since   time.Time // when the first of them began counting
 	read    time.Time
 }
 
