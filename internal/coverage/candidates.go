@@ -20,11 +20,11 @@ type Candidate struct {
 // String returns the key or the page's path.
 func (c Candidate) String() string { return cmp.Or(c.Key, c.Page) }
 
-// mostCandidates is how many are suggested for a URL.
+// mostCandidates is the largest number of candidates of a URL.
 const mostCandidates = 3
 
-// candidates are the keys and pages that may have been meant. The indexes of both are made when
-// somebody asks.
+// candidates finds keys and pages that may have been meant. The indexes of both are made at the
+// first call.
 type candidates struct {
 	question Question
 	pages    []*counted
@@ -33,8 +33,8 @@ type candidates struct {
 }
 
 // Candidates returns up to three keys or pages that a missing URL may have meant, nearest first.
-// Their last segment is the same, or at most two bytes are others. Extensions of pages, such as
-// .html and .php, do not count.
+// They, or their last segments, differ in at most two bytes. Extensions of pages, such as .html and
+// .php, do not count.
 func (r *Report) Candidates(missing string) ([]Candidate, error) {
 	if err := r.near.prepare(); err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func withoutExtension(page string) string {
 	return page
 }
 
-// nearCandidate is a candidate and in how many bytes it differs.
+// nearCandidate is a candidate and the number of bytes in which it differs.
 type nearCandidate struct {
 	Candidate
 	distance int
 }
 
-// nearest returns the keys and pages that are nearest to a path, keys first.
+// nearest returns the keys and pages nearest to a path, keys first.
 func (c *candidates) nearest(missing string) (near []nearCandidate) {
 	for _, found := range c.keysIndex.Suggest(missing, mostCandidates) {
 		near = append(near, nearCandidate{Candidate{Key: found.Rule.Key}, found.Distance})
@@ -95,11 +95,11 @@ func (c *candidates) prepare() error {
 	return nil
 }
 
-// pageOrigin stands in front of the path of a page.
+// pageOrigin precedes the path of a page in the rules of pagesAsRules.
 const pageOrigin = "http://x"
 
-// pagesAsRules returns a ruleset that leads to the pages, as an index is of rules. Its keys are
-// their paths without extensions.
+// pagesAsRules returns a ruleset that leads to the pages, because an index needs rules. Its keys
+// are the paths of the pages without extensions.
 func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
 	compiler, err := resolver.NewCompiler(resolver.Options{})
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
 	return compiler.Compile()
 }
 
-// pageOf returns the path of the URL of a file: of an index that of its directory.
+// pageOf returns the path of a file's URL. That of an index is the path of its directory.
 func pageOf(file string) string {
 	paths := webroot.URLPaths(file)
 	if len(paths) > 1 && strings.HasSuffix(paths[1], "/") {
