@@ -62,7 +62,7 @@ func (f *file) end() error {
 		return fmt.Errorf("%s: nothing could be read, because its compressed content is damaged "+
 			"or cut off at the beginning: %w", f.name, f.cutShort)
 	case f.wrong != nil && !f.hasRead:
-		return fmt.Errorf("%w; no line of the file could be read", f.wrong)
+		return fmt.Errorf("%w; nothing in the file could be read", f.wrong)
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 			c := NewCounts(Options{})
 			err := c.Read("file", strings.NewReader(tt.content))
 			if c.Len() == 0 && (err == nil ||
-				err.Error() != tt.want+"; no line of the file could be read") {
+				err.Error() != tt.want+"; nothing in the file could be read") {
 				t.Errorf("nothing is read, and the error is %v", err)
 			}
 			if got := c.Unread; c.Len() > 0 && err != nil || got.Lines != 1 ||
@@ -253,14 +253,14 @@ func TestOfATruncatedFileTheBeginningCounts(t *testing.T) {
 
 func TestAFileOfWhichNothingCouldBeReadIsAnError(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
-		"gzip that is cut off at once": {packed(t, combined)[:12], "damaged or cut off at its beginning"},
-		"gzip cut off in a log's line": {packed(t, combined)[:60], "damaged or cut off at its beginning"},
+		"gzip that is cut off at once": {packed(t, combined)[:12], "damaged or cut off at the beginning"},
+		"gzip cut off in a log's line": {packed(t, combined)[:60], "damaged or cut off at the beginning"},
 		"gzip cut off in a sitemap": {packed(t, "<?xml version='1.0'?>")[:20],
-			"cut off at its beginning"},
+			"cut off at the beginning"},
 		"zstd garbage": {"\x28\xb5\x2f\xfd" + strings.Repeat("x", 99),
 			"damaged or cut off"},
-		"an unclosed sitemap":     {"<urlset><url><loc>https://x/unclosed", "nothing of the file"},
-		"a table of other things": {"url\n(not set)\n(other)\n", "nothing of the file"},
+		"an unclosed sitemap":     {"<urlset><url><loc>https://x/unclosed", "nothing in the file"},
+		"a table of other things": {"url\n(not set)\n(other)\n", "nothing in the file"},
 	} {
 		err := NewCounts(Options{}).Read("file", strings.NewReader(tt.content))
 		if err == nil || !strings.HasPrefix(err.Error(), "file:") ||
