@@ -57,7 +57,7 @@ func (f *file) end() error {
 	switch {
 	case f.cutShort != nil && f.hasRead:
 		f.counts.Notes = append(f.counts.Notes, fmt.Sprintf("%s: its compressed content breaks off "+
-			"in line %d (%s); the lines before that count", f.name, f.line+1, f.cutShort))
+			"in line %d (%s); the lines before it count", f.name, f.line+1, f.cutShort))
 	case f.cutShort != nil:
 		return fmt.Errorf("%s: nothing could be read, because its compressed content is damaged "+
 			"or cut off at the beginning: %w", f.name, f.cutShort)
