@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// The form of a key is how keys are compared here: the ASCII letters in lower case, and what is
-// percent-encoded decoded, but for the slash. So it is the same for all spellings of a key, and
-// nearly always what people see and write.
+// Keys are compared by their form: ASCII letters are in lower case, and triplets are decoded,
+// except that of the slash. All spellings of a key have the same form, and it is nearly always what
+// people see and write.
 
-// formByte returns the byte of the form for what a text has at an index, and the next index.
+// formByte returns the byte of the form for the character at an index, and the next index.
 func formByte(text string, at int) (c byte, next int) {
 	c, next = text[at], at+1
 	if c == '%' && at+2 < len(text) {
@@ -57,7 +57,7 @@ func appendFolded(dst []byte, text string) []byte {
 	return dst
 }
 
-// compareKeys compares canonical keys by their forms, and those with one form by their bytes.
+// compareKeys compares canonical keys by their forms, and keys with equal forms by their bytes.
 func compareKeys(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -70,7 +70,7 @@ func compareKeys(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a)-i, 0)-cmp.Compare(len(b)-j, 0), strings.Compare(a, b))
 }
 
-// hasPrefix reports whether the form of a key begins with that of a text.
+// hasPrefix reports whether the form of a key begins with a form.
 func hasPrefix(key, form string) bool {
 	at := 0
 	for i := range len(form) {
