@@ -37,11 +37,11 @@ type progress struct {
 	isOut bool      // whether there is a line to clear
 
 	done, all    int64 // of the work, in any unit; all is 0 where it is not known
-	amount, rate tally
+	amount, rate quantity
 }
 
-// tally is how many things of a kind have been seen to.
-type tally struct {
+// quantity is a number of things of a kind.
+type quantity struct {
 	unit string // empty for nothing to tell
 	n    int
 }
@@ -69,10 +69,10 @@ func (p *progress) startPhase(what string) {
 func (p *progress) setTotal(all int64) { p.all = all }
 
 // showCount says how many things have been seen to, and tells that number.
-func (p *progress) showCount(unit string, n int) { p.amount = tally{unit, n} }
+func (p *progress) showCount(unit string, n int) { p.amount = quantity{unit, n} }
 
 // showRate says how many things have been seen to, and tells how many they are a second.
-func (p *progress) showRate(unit string, n int) { p.rate = tally{unit, n} }
+func (p *progress) showRate(unit string, n int) { p.rate = quantity{unit, n} }
 
 // advanceTo says how much of the work is done, and is a step.
 func (p *progress) advanceTo(done int64) {

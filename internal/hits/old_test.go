@@ -177,6 +177,30 @@ func TestWhatAnotherServerOfAnOlderVersionStoredIsLeftToIt(t *testing.T) {
 	}
 }
 
+// A server may be set back to an older version, which counts anew.
+func TestWhatAnOlderVersionStoredLaterIsDeletedAndNotCounted(t *testing.T) {
+	old := readOldStorage(t)
+	for _, today := range []string{"as it was", "damaged"} {
+		storage := old.drawer()
+		c := newCalendar(t, storage, "one", old.keys()...)
+		c.at(oldDay, 16)
+		c.mustKeep()
+		maps.Copy(storage.entries, old.Entries)
+		if today == "damaged" {
+			storage.entries["shortlink/hits/links/one/today"] = today
+		}
+		c.at(oldDay+1, 16)
+		c.restart(old.keys()...)
+		c.mustKeep()
+		wantCounts(t, c.Counters, old.Totals)
+		for entry := range storage.entries {
+			if _, isOld := old.Entries[entry]; isOld {
+				t.Errorf("%s: %s is still there", today, entry)
+			}
+		}
+	}
+}
+
 func TestAnEntryOfAnOlderVersionThatCannotBeReadIsPutAside(t *testing.T) {
 	for _, name := range []string{"all", "changes", "days/index", "days/5/7"} {
 		old := readOldStorage(t)
