@@ -9,7 +9,7 @@ import (
 type Summary struct {
 	Since    time.Time // when days began to be kept
 	Days     []Day     // the last [DaysKept] days, the oldest first
-	MostUsed []Used    // at most 100 canonical keys, the most used first
+	MostUsed []Used    // at most 100 canonical keys, most used in the last 30 days
 }
 
 // Summary adds up the hits of all rules.
