@@ -27,8 +27,8 @@ func (k *keys) rewrite(
 		names = append(names, k.prefix+change.Key)
 	}
 	err = k.server.client.Watch(ctx, func(tx *goredis.Tx) error {
-		var held []entry
-		err := k.fetchOneByOne(ctx, tx, names, func(e entry) { held = append(held, e) })
+		var held []storedKey
+		err := k.fetchOneByOne(ctx, tx, names, func(e storedKey) { held = append(held, e) })
 		if err == nil {
 			err = k.problemsOf(edit, held)
 		}
@@ -75,7 +75,7 @@ func (k *keys) checkTogether(edit rulefile.Edit) error {
 }
 
 // problemsOf says why an edit cannot be made of what its keys hold.
-func (k *keys) problemsOf(edit rulefile.Edit, held []entry) error {
+func (k *keys) problemsOf(edit rulefile.Edit, held []storedKey) error {
 	var problems []error
 	for i, change := range edit.Changes {
 		if problem := k.problemOf(change, held[i]); problem != nil {
@@ -90,7 +90,7 @@ func (k *keys) problemsOf(edit rulefile.Edit, held []entry) error {
 }
 
 // problemOf says why a change cannot be made of what its key holds.
-func (k *keys) problemOf(change rulefile.Change, held entry) error {
+func (k *keys) problemOf(change rulefile.Change, held storedKey) error {
 	switch was := change.Was; {
 	case held.err != nil:
 		return k.appendProblems(nil, held)
