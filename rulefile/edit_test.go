@@ -143,9 +143,11 @@ func TestChangesOfSeveralRulesAreMadeTogether(t *testing.T) {
 			"# 1\n# 2\nc,/z\n"},
 		"_redirects: one of each": {Redirects, "/a /x\n/b /y\n/c /z\n", "d=/new! b=/w! a",
 			"/b /w 302\n/c /z\n/d /new 302\n"},
-		"_redirects: in the order of their keys": {Redirects, "# ours\n", "docs=/d docs/a=/x! docs/a/b=/y!",
+		"_redirects: in the order of their keys": {
+			Redirects, "# ours\n", "docs=/d docs/a=/x! docs/a/b=/y!",
 			"# ours\n/docs/a /x 302\n/docs/a/b /y 302\n/docs /d 302\n/docs/* /d/:splat 302\n"},
-		"_redirects: around one that is removed": {Redirects, "/docs/* /d/:splat\n/x /y\n", "docs docs/a=/x!",
+		"_redirects: around one that is removed": {
+			Redirects, "/docs/* /d/:splat\n/x /y\n", "docs docs/a=/x!",
 			"/x /y\n/docs/a /x 302\n"},
 		"_redirects: both rules of a line removed": {Redirects, "/a/* /b\n/c /d\n", "a a/{+splat}",
 			"/c /d\n"},
