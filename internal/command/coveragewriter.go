@@ -212,7 +212,7 @@ func (w *coverageWriter) result() (r coverageJSON) {
 }
 
 // mostSuggested is for how many missing URLs candidates are looked for. In the worst case that
-// takes a millisecond each.
+// takes about a millisecond each.
 const mostSuggested = 10_000
 
 // writeJSON writes one object. What is missing can be much, and is written as it comes.
