@@ -68,8 +68,8 @@ func namesOfCommands(parent *cobra.Command) []string {
 	return names
 }
 
-// theNearest says which of some names was perhaps meant, with what stands in front of it: a clause
-// behind what is wrong with the one that was written.
+// theNearest returns a clause that names the nearest of names, with prefix in front of it, or ""
+// if none is near.
 func theNearest(prefix, written string, names []string) string {
 	if meant := near.Word(written, names); meant != "" {
 		return "; the nearest is " + prefix + meant
@@ -87,8 +87,8 @@ func complete(cmd *cobra.Command) {
 	})
 }
 
-// flagError returns the error of wrong flags, which says of a wrong value what its flag takes, and
-// of a flag that does not exist which was perhaps meant.
+// flagError returns the error of wrong flags. It names the values that a flag takes, or the flag
+// nearest to an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
 		var names []string

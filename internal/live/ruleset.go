@@ -158,7 +158,7 @@ func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) fin
 	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
 }
 
-// Suggest returns the rules whose keys a path without a rule may have meant, like
+// Suggest returns the rules that a path without a rule may have meant, like
 // [find.Index.Suggest].
 func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)

@@ -93,7 +93,7 @@ func (o *Outcome) Rules() (all []*resolver.Rule) {
 	return all
 }
 
-// String returns the outcome as a line of text.
+// String returns the outcome as a line for people.
 func (o Outcome) String() string {
 	request := printable.Text(o.Request)
 	switch o.Outcome {
