@@ -29,7 +29,8 @@ func (c *Compiler) warnOfMisspelt() {
 		}
 		for _, this := range p.rules {
 			message := misspeltMessage(this, c.rankedAt(p.at).rule.Key)
-			c.warnAbout(this.rule, c.rankOfSource(this.source), Warning{Kind: WarnMisspelt, Message: message})
+			c.warnAbout(this.rule, c.rankOfSource(this.source),
+				Warning{Kind: WarnMisspelt, Message: message})
 		}
 	}
 }
