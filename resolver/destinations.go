@@ -18,8 +18,10 @@ type Destination struct {
 // order. Rules that are gone, pass or fail have none.
 func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 	return func(yield func(int, Destination) bool) {
+		var r record
 		for n, at := range rs.entries() {
-			if d, ok := rs.destinationAt(at); ok && !yield(n, d) {
+			r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
+			if !r.flags.has(noDestination) && !yield(n, r.destination()) {
 				return
 			}
 		}
@@ -40,19 +42,20 @@ func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 		}
 		return d, false
 	}
-	if s := rs.table.slots.at(number); s.hasRule() {
-		return rs.destinationAt(s.ref())
+	s := rs.table.slots.at(number)
+	if !s.hasRule() {
+		return d, false
 	}
-	return d, false
+	var r record
+	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(s.ref()))
+	return r.destination(), !r.flags.has(noDestination)
 }
 
-func (rs *Ruleset) destinationAt(at ref) (d Destination, ok bool) {
-	var r record
-	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
+func (r *record) destination() Destination {
 	return Destination{
 		Key: r.key, Base: r.base, Query: r.query, Fragment: r.fragment,
 		Exact: r.flags.has(exactKey), Unlisted: r.flags.has(unlisted),
-	}, !r.flags.has(noDestination)
+	}
 }
 
 func (t *templateRule) destination() (d Destination, ok bool) {

@@ -45,6 +45,9 @@ func New(ruleset *resolver.Ruleset) *Index {
 	slices.SortFunc(entries, func(a, b entry) int {
 		steps++
 		ruleset.PauseAfter(steps)
+		if a.hash() != b.hash() { // here, as it is nearly always so
+			return cmp.Compare(a, b)
+		}
 		return x.compare(a, b)
 	})
 	x.table = newTable(entries)
