@@ -122,6 +122,7 @@ func (x *Index) note(n int, d *resolver.Destination) {
 		t.entry = newEntry(hashOf(t.origin).add(t.beginning()).sum(templatesHash), n, d.Exact)
 	}
 	x.origins.add(hashOf(t.origin))
+	t.sampled = "" // of which nobody asks the index
 	x.templates[n] = t
 	x.leadOn = x.leadOn || t.leadsOn
 }
