@@ -63,5 +63,5 @@ func (t *templateRule) destination() (d Destination, ok bool) {
 	return d, t.value.outcome == ""
 }
 
-// PauseAfter pauses as the options say, if it is time to after the n-th rule that somebody looks at.
+// PauseAfter pauses as the options say, if it is time to after somebody's n-th look at a rule.
 func (rs *Ruleset) PauseAfter(n int) { rs.opts.pauseAfter(n) }
