@@ -85,11 +85,11 @@ func TestRegularExpressionsOfApacheAreTemplates(t *testing.T) {
 			"b https://e.example/c/?d= 302 exact ignore|b/{+splat} https://e.example/c/{+splat}?d={splat} " +
 				"302 ignore", ""},
 		{"RedirectMatch gone ^/x/([^/]+)$", "x/{p1} gone exact", ""},
-		{"RedirectMatch 301 ^/(.*)/feed$ /$1", "", "may only stand at the end"},
+		{"RedirectMatch 301 ^/(.*)/feed$ /$1", "", "may only be at the end"},
 		{`RedirectMatch 301 ^/a\.php$ /a\$1`, "a.php /a$1 301 exact", ""},
 		{`RedirectMatch 301 "^/a b$" /c`, "a b /c 301 exact", ""},
 		{`RedirectMatch 301 /a$ /c`, "a /c 301 exact", "matches anywhere within a path there"},
-		{`RedirectMatch 301 ^/([0-9]+)$ /c/$1`, "", "takes some characters alone"},
+		{`RedirectMatch 301 ^/([0-9]+)$ /c/$1`, "", "matches only some characters"},
 		{`RedirectMatch 301 ^/a$ c`, "", `"c" is no destination`},
 		{`RedirectMatch ^/a$ /b%20c?d=%20#e%20`, "a /b%2520c?d=%20#e%20 302 exact ignore", ""},
 		{`RedirectMatch ^/a(/.*)$ /b/$1`, "a /b// 302 exact|a/{+splat} /b//{+splat} 302 exact|" +

@@ -80,7 +80,7 @@ func (h *reader) takeRule(d *directive) {
 		h.Wrong(rule.at, "%s", err)
 		return
 	case h.rewrite.isOff:
-		h.Drop(rule.at, "no request gets to this line, as RewriteEngine is off for the whole file, of "+
+		h.Drop(rule.at, "no request reaches this line: RewriteEngine is off for the whole file, of "+
 			"which the last one counts; remove it")
 		return
 	}

@@ -90,9 +90,9 @@ func TestARedirectBehindARewriteRuleIsToBecomeOne(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect /a/b /c\nRewriteRule ^a/ /b [R,L]",
 			"a /b 302 exact|a/{+splat} /b 302 exact", aliasRemark +
-				"file:1:10: no request gets to this line, as that at file:2:13 comes first and takes all " +
-				"that it would take; write it as a RewriteRule in front of that"},
-		{"Redirect /a /c\nRedirect /a/b /d", "a /c 302", "put this line in front of it"},
+				"file:1:10: no request reaches this line: the line at file:2:13 comes first and matches " +
+				"all of its paths; write it as a RewriteRule in front of that"},
+		{"Redirect /a /c\nRedirect /a/b /d", "a /c 302", "put this line before it"},
 	})
 }
 
@@ -115,7 +115,7 @@ func TestAPathWithAQueryMatchesNothingInApache(t *testing.T) {
 }
 
 func TestARefusedLineNamesTheOneThatGetsItsRequests(t *testing.T) {
-	const all, gets = "\nRedirect / https://e.example/", " gets requests that it would have taken"
+	const all, gets = "\nRedirect / https://e.example/", " gets some of its requests"
 	const root = `|no rule is for "/"`
 	const blog = "blog https://e.example 301"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
@@ -190,7 +190,7 @@ func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 	})
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^(.*)$ https://new.example/$1 [L,R=301]",
-			"{+splat} https://new.example/{+splat} 301", "no rule is for \"/\""},
+			"{+splat} https://new.example/{+splat} 301", "no rule matches \"/\""},
 		{"RewriteCond %{HTTPS} off\nRewriteRule ^(.*)$ https://%{HTTP_HOST}/$1 [R,L]\n" +
 			"RewriteRule ^a$ /c [R,L]", "a /c 302 exact",
 			"as Caddy redirects to HTTPS by itself; the line is left out"},

@@ -22,7 +22,7 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 			"/v/${page}?u=$1\n", none, "blog,https://b.example/,\n" +
 			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "tells neither the status"},
 		{"the first entry counts", "/a/b: /c\n^/a/(.*)$: /d/$1\n/a/e: /f\n", none,
-			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request gets to this line, as that at file:2:1"},
+			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request reaches this line: the line at file:2:1"},
 		{"several documents", "---\n/a: /b\n---\n/c: /d\n...\n---\n", none, "a,/b,,exact\nc,/d,,exact\n",
 			"tells neither the status"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
