@@ -127,7 +127,7 @@ func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error
 	h.Refuse(rule.at, path, why)
 }
 
-// tie says why a rule depends on one in front of it, and takes down what depends on this one.
+// tie returns why a rule depends on an earlier one, and records what depends on this rule.
 func (r *rewriting) tie(rule *rewriteRule) (why error) {
 	if r.tied > 0 {
 		why = r.whyTied

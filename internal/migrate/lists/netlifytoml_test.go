@@ -47,7 +47,7 @@ x = 1
 			rulefile.Reading{}, "x,pass\ny,gone,,exact\n", "file:1:1: 200 is a rewrite"},
 		{"a host", "[[redirects]]\nfrom='http://a.example/*'\nto='https://b.example/:splat'\nforce=true\n",
 			rulefile.Reading{Hosts: []string{"a.example"}}, "{+splat},https://b.example/{+splat},301\n",
-			"no rule matches \"/\""},
+			"no rule can match \"/\""},
 		{"conditions", `[[redirects]]
 from = "/s"
 to = "/item/:id"

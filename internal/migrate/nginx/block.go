@@ -48,8 +48,8 @@ var words = migrate.Splitter{
 	},
 }
 
-// take takes in the words of a line.
-func (n *blockReader) take(line string, lines *migrate.LineReader) {
+// readLine reads the words of a line.
+func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	split, err := words.Split(line, 0)
 	for _, w := range split {
 		if w.IsMark {

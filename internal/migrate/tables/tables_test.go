@@ -111,7 +111,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
 				"file:8:1: \"g\" is no destination"},
 		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
-			"file:3:1: no request gets to this line"},
+			"file:3:1: no request reaches this line"},
 	})
 }
 
