@@ -164,7 +164,7 @@ func TestADefaultOfAMapThatIsNoneIsToldOf(t *testing.T) {
 		{"default x;\n/a /b;", "a /b 301 exact", folds + "file:1:1: \"x\" is no destination"},
 		{"default https://x.example/;\ndefault /y;\n/a /b;",
 			"a /b 301 exact|{+splat} https://x.example/ 301 exact",
-			folds + "no rule is for|a map has one default, and the line at file:1:1"},
+			folds + "no rule can match|a map has one default, and the line at file:1:1"},
 		{"/a;\n/b /c;", "b /c 301 exact", folds + "has 1 word;"},
 	})
 }
