@@ -58,11 +58,8 @@ func (c *RuleChecker) Check(rule Rule) RuleErrors {
 // checkAlone checks a rule by itself, and returns its canonical key.
 func (c *RuleChecker) checkAlone(rule Rule) (key string) {
 	if IsTemplate(rule.Key) {
-		t, _, _ := c.compiler.checkTemplate(rule)
-		if t != nil {
-			key = t.Key()
-		}
-		return key
+		key, _, _ := c.compiler.templateCompiler().check(rule)
+		return key.text
 	}
 	value, err := parseValue(rule.Value)
 	if c.compiler.check(rule, value, err) {
@@ -135,7 +132,7 @@ func (c *RuleChecker) MayFailInChains() bool {
 	switch {
 	case leading == 0:
 		return false
-	case c.templates > 0 && (leading > freeTemplateChains || c.longest > longPath):
+	case c.templates > 0: // which may make much of little, at each hop
 		return true
 	}
 	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written
