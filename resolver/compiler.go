@@ -385,6 +385,9 @@ func (c *Compiler) dropLines() {
 	if !c.opts.noLines {
 		return
 	}
+	if c.templates != nil && !c.templates.opts.noLines { // else it may be another ruleset's, too
+		c.templates.opts.noLines = true
+	}
 	for key, rule := range c.shadowed {
 		if now := c.opts.placed(rule); now != rule {
 			c.shadowed[key] = now

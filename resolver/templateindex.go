@@ -128,11 +128,13 @@ const few = 4
 
 // newTemplateIndex returns an index without entries, of rules of which there are records.
 func newTemplateIndex(opts *options, sources []source, records arena) *templateIndex {
-	return &templateIndex{
+	x := &templateIndex{
 		opts: *opts, sources: sources, records: records,
 		nodes: []templateNode{{best: math.MaxUint32}}, edges: make([]templateEdge, 4),
 		seed: maphash.MakeSeed(), lengths: map[uint32]*textLengths{},
 	}
+	x.opts.noLines = false // until all has been said that names a line
+	return x
 }
 
 // len returns how many templates there are.
