@@ -40,7 +40,8 @@ func init() {
 // always an absolute URL. A rule that leads into a loop, or through too many internal redirects, is
 // an error with status 508, and an unsafe path (one that would climb out of the destination by
 // `..`) one with status 400, both for `handle_errors`. So is a request for a key that is `gone`,
-// with status 410; one for a key that says `pass` goes on as if no rule matched.
+// with status 410, and a path of more than 8 KiB that begins as a template does, with status 414;
+// one for a key that says `pass` goes on as if no rule matched.
 //
 // Rules are checked and compiled when the configuration is loaded. What keeps a rule
 // from working is an error then; what its author should know is a warning in the log.
@@ -362,6 +363,8 @@ func statusOf(err error) int {
 		return http.StatusGone
 	case errors.Is(err, resolver.ErrTooManyRedirects):
 		return http.StatusLoopDetected
+	case err == resolver.ErrPathTooLong:
+		return http.StatusRequestURITooLong
 	}
 	return http.StatusBadRequest
 }

@@ -60,7 +60,7 @@ func TestChainsThatMakeFarMoreThanIsWrittenAreErrors(t *testing.T) {
 	}
 }
 
-func TestChainsThatTakeFarMoreWorkThanIsWrittenAreErrors(t *testing.T) {
+func TestChainsThroughTemplatesThatMakeFarMoreThanIsWrittenAreErrors(t *testing.T) {
 	rules := numberedChain("g%d/{+x}", "/g%d/{+x}")
 	for i := range 13 {
 		rules[i].Value += "/{+x}"
