@@ -49,13 +49,13 @@ func (k *keys) rewrite(
 }
 
 // heldBy returns what a key holds that a transaction watches.
-func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held entry, err error) {
+func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held storedKey, err error) {
 	value, err := tx.Get(ctx, name).Result()
-	return k.entryOfReply(name, value, err)
+	return k.storedKeyOfReply(name, value, err)
 }
 
 // problemOf says why an edit cannot be made of what its key holds.
-func (k *keys) problemOf(edit rulefile.Edit, held entry) error {
+func (k *keys) problemOf(edit rulefile.Edit, held storedKey) error {
 	switch {
 	case held.err != nil:
 		return k.appendProblems(nil, held)

@@ -6,16 +6,16 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Problem is something to be put right in a Caddyfile, or in its JSON.
+// Problem is an error in a Caddyfile, or in its JSON.
 type Problem struct {
 	At      resolver.Position    // if it is known
-	Kind    resolver.WarningKind // of a rule that is bad; empty for everything else
-	Key     string               // of the rule that it is about, if it is about one
+	Kind    resolver.WarningKind // of an invalid rule; empty for everything else
+	Key     string               // of the rule, if it is about one
 	Message string
-	Placed  bool // the message tells the place, as that of a source may
+	Placed  bool // the message has the place, as a source's may
 }
 
-// Error tells the problem with its place.
+// Error returns the message with its place.
 func (p Problem) Error() string {
 	text := p.Message
 	if p.Key != "" {

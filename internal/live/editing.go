@@ -80,7 +80,7 @@ func (e *editing) apply() error {
 		rs.swap(next)
 		return nil
 	}
-	rs.loadAlone()
+	rs.loadStale()
 	if err := rs.LastError(); err != nil {
 		return refuse(NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
@@ -111,10 +111,10 @@ var errReadAnew = refuse(Changed,
 // serve then, nil if the source has to be read for that.
 func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	if e.rs.LastError() == nil { // else the sources hold something else for certain
-		next, err := e.tryAndWrite(make([]unread, len(e.rs.Sources)))
+		next, err := e.tryAndWrite(make([]pending, len(e.rs.Sources)))
 		isChanged := errors.Is(err, source.ErrChanged)
 		if isChanged && e.IfRules != nil {
-			e.leaveToRead(unreadKeys(e.inFile().Key))
+			e.leaveToRead(pendingKeys(e.inFile().Key))
 			return nil, errReadAnew
 		}
 		if !isChanged && !isRefusal(err) {
@@ -123,8 +123,8 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	}
 	end := time.Now().Add(editTime)
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
-		e.leaveToRead(unreadKeys(e.inFile().Key))
-		next, err := e.tryAndWrite(e.rs.shared.backlog.take(len(e.rs.Sources)))
+		e.leaveToRead(pendingKeys(e.inFile().Key))
+		next, err := e.tryAndWrite(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
 		if e.IfRules != nil || !errors.Is(err, source.ErrChanged) {
 			return next, err
 		}
@@ -140,11 +140,11 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 }
 
 // leaveToRead leaves it to the next load to read something of the edited source.
-func (e *editing) leaveToRead(what unread) { e.rs.shared.backlog.add(e.at, what) }
+func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
 
 // tryAndWrite makes the edit of what serves and of what there is to read of the sources, if the
 // rules are good with it.
-func (e *editing) tryAndWrite(work []unread) (*candidate, error) {
+func (e *editing) tryAndWrite(work []pending) (*candidate, error) {
 	next, err := e.derive(work)
 	isRead := false
 	if err = e.validate(next, err); err == nil {
@@ -154,14 +154,14 @@ func (e *editing) tryAndWrite(work []unread) (*candidate, error) {
 		isRead, err = e.write(next)
 	}
 	if err != nil || !isRead {
-		e.rs.leave(work, next)
+		e.rs.keepPending(work, next)
 		return nil, err
 	}
 	return next, nil
 }
 
 // derive makes the candidate that the edit leads to.
-func (e *editing) derive(work []unread) (*candidate, error) {
+func (e *editing) derive(work []pending) (*candidate, error) {
 	// not in the context of who edits, who may go: no source is to blame for that
 	l := e.rs.newLoading(e.rs.Context, pace.New().Pause)
 	l.edit = e
@@ -186,7 +186,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	if version != "" && slices.EqualFunc(before, next.warnings[e.at], isSame) {
 		return true, nil
 	}
-	e.leaveToRead(unread{isStale: true, isWhole: true})
+	e.leaveToRead(pending{isStale: true, isWhole: true})
 	if !hasRulesOf(next.Ruleset, e.at) {
 		e.rs.shared.emptied = e.at + 1
 	}
@@ -205,7 +205,7 @@ func (e *editing) validate(next *candidate, wrong error) error {
 		return refuse(Unavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
 	}
-	if _, isUnread := errors.AsType[unreadError](wrong); isUnread {
+	if _, isUnreadable := errors.AsType[readError](wrong); isUnreadable {
 		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := cmp.Or(e.check(), e.placeProblem()); inPlace != nil {
@@ -249,14 +249,14 @@ func (e *editing) placeProblem() error {
 // confirmed.
 func (e *editing) refused(err error) error {
 	if refusal, is := errors.AsType[*unconfirmed](err); is {
-		e.rs.loadAlone()
+		e.rs.loadStale()
 		return refusal.reason
 	}
 	refusal, isKnown := refusalOf(err)
 	if !isKnown {
-		e.leaveToRead(unread{isStale: true, isWhole: true}) // it may be out
+		e.leaveToRead(pending{isStale: true, isWhole: true}) // it may be out
 	}
-	e.rs.loadAlone()
+	e.rs.loadStale()
 	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {
 		return refuse(Unavailable, "the rules cannot be read: %w", last)
 	}

@@ -126,7 +126,7 @@ func TestACopyThatIsDamagedIsNotTaken(t *testing.T) {
 			version, err := c.readAll(t.Context(), read, nil, func(*reading, siblings) bool { return false })
 			must(t, err)
 			edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
-			w, err := c.planRewrite(t.Context(), read, version, edit)
+			w, err := c.planEdit(t.Context(), read, version, edit)
 			must(t, err)
 			var written bytes.Buffer
 			digest, err := w.copyTo(&written, strings.NewReader(old))

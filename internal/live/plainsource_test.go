@@ -35,8 +35,8 @@ type plainSource struct {
 
 func (s *plainSource) String() string { return s.name }
 
-// place gives the rules their lines.
-func (s *plainSource) place() {
+// setLines gives the rules their lines.
+func (s *plainSource) setLines() {
 	for i := range s.rules {
 		s.rules[i].Position = resolver.Position{Source: s.name, Line: i + 1}
 	}
@@ -51,7 +51,7 @@ func (s *plainSource) set(keysAndValues ...string) {
 		s.rules = append(s.rules, resolver.Rule{Key: pair[0], Value: pair[1]})
 	}
 	s.version++
-	s.place()
+	s.setLines()
 }
 
 // tell tells that the source has changed, and waits until that has been followed.
@@ -126,7 +126,7 @@ func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 		s.rules = slices.Insert(s.rules, 0, *edit.Rule) // which moves all others
 	}
 	s.version++
-	s.place()
+	s.setLines()
 	return nil
 }
 
@@ -278,8 +278,8 @@ func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
 	serving := rs.Serving()
 	e := serving.Ruleset.Explain(req)
-	rs.LocateExplained(rs.Context, serving, &e)
 	if len(e.Walk) > 0 {
+		rs.Locate(rs.Context, serving, &e.Walk[0].Rule)
 		position = e.Walk[0].Rule.Position.String()
 	}
 	return cmp.Or(e.Destination, e.Outcome.String()), position
