@@ -175,18 +175,18 @@ func (r *request) edit(key string) view {
 	if e.rule != nil && sameContent(e.rule, e.from) {
 		return r.saved(e, e.from) // there is nothing to write
 	}
+	change := live.Change{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
+		return cmp.Or(conditions.OfRule(key)(now), e.check(now))
+	}}
 	edit := &live.Edit{
-		Key: key, Rule: e.rule, Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm,
+		Changes: []live.Change{change}, Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm,
 		IfRules: conditions.OfRules(),
-		If: func(now *resolver.Rule) error {
-			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
-		},
 	}
 	was, err := r.links.Apply(r.Context(), edit)
 	if err != nil {
 		return r.refused(written, e, err)
 	}
-	return r.saved(e, was)
+	return r.saved(e, was[0])
 }
 
 // formEdit is the edit of a form.

@@ -75,8 +75,8 @@ func (r *request) effects(
 		v.Others = append(v.Others, show.ChangeOf(other))
 		v.Lines = append(v.Lines, show.LinesOf(other)...)
 	}
-	if effects.Own != nil {
-		v.Own = show.LinesOf(*effects.Own)
+	for _, own := range effects.Own {
+		v.Own = append(v.Own, show.LinesOf(own)...)
 	}
 	for _, w := range effects.Warnings {
 		if live.HidesPage(w) {
@@ -129,7 +129,8 @@ func (r *request) deleteForm(key string) view {
 	effects := new(live.Effects)
 	// pages of other sites must not make users wait
 	if r.page.csrf.Check(asPost(r.Request)) == nil {
-		seen, err := r.links.Preview(r.Context(), &live.Edit{Key: key, If: e.check})
+		removal := &live.Edit{Changes: []live.Change{{Key: key, If: e.check}}}
+		seen, err := r.links.Preview(r.Context(), removal)
 		if err != nil {
 			return failure(r.layout(), client.StatusOf(err), "The link cannot be deleted here: "+err.Error()+".")
 		}

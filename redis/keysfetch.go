@@ -73,7 +73,7 @@ func (k *keys) fetch(ctx context.Context, names []string, visit func(storedKey))
 		return ctx.Err()
 	}
 	if _, several := k.server.client.(*goredis.ClusterClient); several {
-		return k.fetchOneByOne(ctx, names, visit)
+		return k.fetchOneByOne(ctx, k.server.client, names, visit)
 	}
 	values, err := k.server.client.MGet(ctx, names...).Result()
 	if err != nil {
@@ -87,16 +87,19 @@ func (k *keys) fetch(ctx context.Context, names []string, visit func(storedKey))
 			unclear = append(unclear, names[i])
 		}
 	}
-	return k.fetchOneByOne(ctx, unclear, visit)
+	return k.fetchOneByOne(ctx, k.server.client, unclear, visit)
 }
 
-// fetchOneByOne visits keys that are on any servers, or that may have another type.
-func (k *keys) fetchOneByOne(ctx context.Context, names []string, visit func(storedKey)) error {
+// fetchOneByOne visits what keys hold that lie on any servers, may be of another type, or are
+// watched by a transaction.
+func (k *keys) fetchOneByOne(
+	ctx context.Context, from goredis.Cmdable, names []string, visit func(storedKey),
+) error {
 	if len(names) == 0 {
 		return ctx.Err()
 	}
-	// The error is the first one of the commands.
-	replies, _ := k.server.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+	// the error is the first of those of the commands
+	replies, _ := from.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		for _, name := range names {
 			p.Get(ctx, name)
 		}

@@ -83,11 +83,11 @@ type Writable interface {
 	// Writable returns why the rules cannot be edited, or nil.
 	Writable() error
 
-	// Edit makes an edit, if the rules are still those of version, which Read has returned: otherwise
-	// it changes nothing and returns [ErrChanged]. What it has written is there as a whole; after an
-	// error it is there or not, but never in part. Other rules stay as they are. A rule that cannot be
-	// written is an error of type [rulefile.Errors]; one that is [ErrNotWritable] or [ErrUnavailable]
-	// tells that none can be.
+	// Edit makes the changes of an edit, all or none, if the rules are still those of version, which
+	// Read has returned: otherwise it changes nothing and returns [ErrChanged]. What it has written is
+	// there as a whole; after an error it is there or not, but never in part. Other rules stay as they
+	// are. Rules that cannot be written are an error of type [rulefile.Errors]; one that is
+	// [ErrNotWritable] or [ErrUnavailable] tells that none can be.
 	//
 	// Edit returns the version of the rules that are there then, which are those from before with
 	// exactly the edit's, and Remarks are theirs. Where they may be others, or it does not know the

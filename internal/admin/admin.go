@@ -364,13 +364,14 @@ func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key strin
 	if err != nil {
 		return false, client.Errorf(http.StatusBadRequest, "%w", err)
 	}
-	e := &live.Edit{Key: key, Rule: rule, Remote: r.RemoteAddr,
-		If: conditions.OfRule(key), IfRules: conditions.OfRules()}
-	was, err := h.Apply(r.Context(), e)
+	change := live.Change{Key: key, Rule: rule, If: conditions.OfRule(key)}
+	e := &live.Edit{Changes: []live.Change{change}, Remote: r.RemoteAddr, IfRules: conditions.OfRules()}
+	were, err := h.Apply(r.Context(), e)
 	if err != nil {
 		return false, err
 	}
 	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
+	was := were[0]
 	if was != nil {
 		w.Header().Set(HeaderWas, inASCII(live.RuleText(was)))
 	}

@@ -113,10 +113,9 @@ func (w *keysWatch) differing() (found pending, err error) {
 		whole.found = fmt.Sprintf("%016x %v", sum, err)
 		return whole, err
 	}
-	for n := range changes {
-		if change := &changes[n]; change.Rule == nil { // the key in the source's spelling
-			rule, _ := serving.RuleOf(change.Source, change.Key)
-			change.Key = rule.Key
+	for _, change := range changes { // those of keys in another spelling remove what serves
+		if rule, ok := serving.RuleOf(change.Source, change.Key); ok && rule.Key != change.Key {
+			changes = append(changes, resolver.RuleChange{Source: change.Source, Key: rule.Key})
 		}
 	}
 	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may have changed meanwhile

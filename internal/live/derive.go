@@ -103,12 +103,9 @@ func (l *loading) nameKeys() (err error) {
 // placeEdit adds the edit to the changes, unless its source is read as a whole.
 func (l *loading) placeEdit() error {
 	e := l.edit
-	if !e.isOne() {
-		return nil
-	}
 	e.findIn(l.serving.Ruleset, l.next.changes)
 	if !slices.Contains(l.whole, e.at) {
-		l.next.changes = append(l.next.changes, e.change())
+		l.next.changes = append(l.next.changes, e.changes()...)
 	}
 	return nil
 }

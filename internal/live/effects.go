@@ -10,10 +10,9 @@ import (
 
 // Effects are what an edit changes for clients.
 type Effects struct {
-	// Own is what changes for clients of the edited key, nil for nothing.
-	Own *resolver.Change
-	// Others are the first changes for clients of other keys, sorted by key; Count is how many
-	// there are.
+	// Own is what changes for the clients of the edited keys, by key.
+	Own []resolver.Change
+	// Others are the first changes for clients of other keys, by key, and Count is how many there are.
 	Others []resolver.Change
 	Count  int
 	// Warnings are the new warnings.
@@ -28,7 +27,7 @@ const namedEffects = 100
 // add adds what changes for the clients of a key.
 func (f *Effects) add(change resolver.Change, isOwn bool) {
 	if isOwn {
-		f.Own = &change
+		f.Own = append(f.Own, change)
 		return
 	}
 	f.Count++
@@ -44,12 +43,15 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
-	add := func(change resolver.Change) { f.add(change, e.same(change.Rule.Key)) }
+	add := func(change resolver.Change) { f.add(change, e.of(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)
 	} else { // it was not derived in one step
 		resolver.CompareResults(before, next.Ruleset, add)
 	}
+	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
+		return strings.Compare(a.Rule.Key, b.Rule.Key)
+	})
 	return f
 }
 
@@ -72,12 +74,13 @@ func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *Effects, err err
 
 // WhyNotEditable returns why every edit of a key's rule is refused as it serves, or nil.
 func (rs *Ruleset) WhyNotEditable(key string) error {
-	e, err := rs.newEditing(context.Background(), &Edit{Key: key, Rule: new(resolver.Rule)})
+	edit := &Edit{Changes: []Change{{Key: key, Rule: new(resolver.Rule)}}}
+	e, err := rs.newEditing(context.Background(), edit)
 	if err != nil {
 		return err
 	}
 	e.findIn(rs.Serving().Ruleset, nil)
-	return e.placeProblem()
+	return e.inPlace()
 }
 
 // confirm asks whether to make the edit.
@@ -96,24 +99,3 @@ func (e *editing) confirm(next *candidate) error {
 type unconfirmed struct{ reason error }
 
 func (u *unconfirmed) Error() string { return u.reason.Error() }
-
-// check checks the conditions that the edit sets for the key's rule.
-func (e *editing) check() error {
-	if e.If == nil {
-		return nil
-	}
-	if err := e.If(e.serving()); err != nil {
-		return &Refusal{Changed, err}
-	}
-	return nil
-}
-
-// serving returns the rule that serves for the key, or nil.
-func (e *editing) serving() *resolver.Rule {
-	if at := slices.IndexFunc(e.stands, isRule); at >= 0 {
-		return e.stands[at]
-	}
-	return nil
-}
-
-func isRule(rule *resolver.Rule) bool { return rule != nil }

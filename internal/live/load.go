@@ -35,7 +35,7 @@ type loading struct {
 // newLoading returns a load without an edit.
 func (rs *Ruleset) newLoading(ctx context.Context, pause func()) *loading {
 	return &loading{
-		rs: rs, ctx: ctx, sources: rs.Sources, pause: pause, edit: noEdit(len(rs.Sources)),
+		rs: rs, ctx: ctx, sources: rs.Sources, pause: pause, edit: new(editing),
 	}
 }
 
@@ -195,7 +195,7 @@ func (l *loading) readSources(to intake, which []int) error {
 		if l.next.wrong[i] = err; err != nil {
 			errs = append(errs, readError{l.sources[i], err})
 		}
-		if rule, ok := l.edit.added(i); ok {
+		for _, rule := range l.edit.added(i) {
 			f.passOn(rule)
 		}
 		l.next.noteReading(l.sources[i], i, version)

@@ -34,6 +34,15 @@ func refuse(reason Reason, format string, args ...any) error {
 	return &Refusal{reason, fmt.Errorf(format, args...)}
 }
 
+// refuseAll returns one refusal of some, nil for none.
+func refuseAll(refusals []error) error {
+	if len(refusals) == 0 {
+		return nil
+	}
+	first, _ := errors.AsType[*Refusal](refusals[0])
+	return &Refusal{first.Reason, errors.Join(refusals...)}
+}
+
 // ErrUnloaded is the error of a handler whose configuration has been replaced.
 var ErrUnloaded = refuse(Unavailable, "the configuration has just been replaced; try again")
 
