@@ -117,7 +117,7 @@ func (c *checker) checkRule(at ref) {
 
 // checkTemplate looks at a rule whose key is a template, with values that no other key takes.
 func (c *checker) checkTemplate(t *templateRule) {
-	if strings.HasPrefix(t.value.origin, "http:") {
+	if strings.HasPrefix(t.value.base, "http:") {
 		c.find(SeverityNote, FindPlainHTTP, t.rule, plainHTTPMessage)
 	}
 	if c.ruleset.templateFailures[t.index] != nil {
@@ -129,7 +129,7 @@ func (c *checker) checkTemplate(t *templateRule) {
 		result.Destination = s.named(result.Destination)
 		c.foundChain(t.rule, result)
 	}
-	c.checkClients(t.rule, s, t.value.origin, t.value.internal)
+	c.checkClients(t.rule, s, t.value.origin(), t.value.internal)
 }
 
 // checkTemplateQuery is checkQuery with sample values.

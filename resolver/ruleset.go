@@ -39,7 +39,6 @@ type Ruleset struct {
 	templateRoom int
 	byNumber     []int32 // the indexes of templates, -1 for none
 	lineage      *lineage
-	reverse      *reverseIndex // nil for none
 	merger       weburl.Merger
 }
 
