@@ -230,6 +230,7 @@ func (s *templateSearch) visitSpan(node uint32, segments, at int) {
 	if !ok || from > len(s.path) {
 		return
 	}
+	s.effort += (len(s.path) - from) / bytesInStep
 	s.inTail, s.from = true, from
 	s.visitTails(node, segments)
 	s.inTail = false
