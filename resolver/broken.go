@@ -15,8 +15,8 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 			broken.add(rule)
 		}
 	}
-	if len(rs.failures) > 0 { // else there is nothing to look for
-		for n, slot := range rs.internal {
+	if len(rs.chains.failures) > 0 { // else there is nothing to look for
+		for n, slot := range rs.chains.internal {
 			rs.opts.pauseAfter(n)
 			if at := rs.table.slots.at(int(slot)).ref(); rs.failureAt(at) != nil {
 				add(rs.rule(at))
@@ -24,7 +24,7 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 		}
 	}
 	for i, t := range rs.templates.all() {
-		if rs.templateFailures[i] != nil {
+		if rs.chains.templateFailures[i] != nil {
 			add(t.rule)
 		}
 	}
@@ -36,7 +36,7 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 func (rs *Ruleset) failureOf(key string) error {
 	canonical := rs.opts.canonicalKey(key)
 	if t := rs.templates.byCanonicalKey(canonical); t != nil {
-		return rs.templateFailures[t.index]
+		return rs.chains.templateFailures[t.index]
 	}
 	if at := rs.entryOf(canonical); at != 0 {
 		return rs.failureAt(at)
@@ -48,7 +48,7 @@ func (rs *Ruleset) failureOf(key string) error {
 func (rs *Ruleset) failureAt(at ref) error {
 	var r record
 	if r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at)); r.isFailure() {
-		return rs.failures[r.failure()]
+		return rs.chains.failures[r.failure()]
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (c *checker) checkTemplate(t *templateRule) {
 	if strings.HasPrefix(t.value.origin, "http:") {
 		c.find(SeverityNote, FindPlainHTTP, t.rule, plainHTTPMessage)
 	}
-	if c.ruleset.templateFailures[t.index] != nil {
+	if c.ruleset.chains.templateFailures[t.index] != nil {
 		return
 	}
 	s := t.sample()

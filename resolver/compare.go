@@ -37,7 +37,7 @@ func Compare(before, after *Ruleset, most int) Difference {
 			c.changed.add(rule)
 		}
 	})
-	if before.literals() > after.literals()-c.added.count { // else there is nothing to look for
+	if before.table.rules > after.table.rules-c.added.count { // else there is nothing to look for
 		before.eachEntry(func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {
 				c.removed.add(before.rule(at))
@@ -46,9 +46,6 @@ func Compare(before, after *Ruleset, most int) Difference {
 	}
 	return c.difference(before, after, newWarnings(before, after.Warnings()))
 }
-
-// literals is how many rules without variables serve.
-func (rs *Ruleset) literals() int { return rs.rules - len(rs.templates.all()) }
 
 // changedKeys are the keys without variables that two rulesets differ in.
 type changedKeys struct{ added, removed, changed firstKeys }
@@ -77,24 +74,6 @@ func (c *changedKeys) difference(before, after *Ruleset, warnings []Warning) Dif
 		FirstBroken: firstBroken,
 		Warnings:    warnings,
 	}
-}
-
-// eachEntry calls do with the entries of all rules in the table, and pauses.
-func (rs *Ruleset) eachEntry(do func(ref)) {
-	fetched := -1
-	for at, s := range rs.table.entries(&rs.opts) {
-		if page := at >> pageBits; page != fetched {
-			rs.table.fetch(rs.table.slots.all[page])
-			fetched = page
-		}
-		do(s.ref())
-	}
-}
-
-// entryOf returns the entry of a canonical key, or 0.
-func (rs *Ruleset) entryOf(key string) ref {
-	entry, _ := rs.find(key)
-	return entry.ref()
 }
 
 func sameContent(a, b Rule) bool {

@@ -16,17 +16,18 @@ type concerns struct {
 }
 
 // findConcerns finds out which keys the chains depend on.
-func (c *Compiler) findConcerns() *concerns {
+func (c *Compiler) findConcerns() {
 	x := &concerns{seed: c.table.seed, all: c.templates != nil}
+	c.chains.concerns = x
 	if x.all {
-		return x
+		return
 	}
 	n := 0
-	for _, this := range c.internalInOrder() {
+	for _, this := range c.table.internalRules.inOrder() {
 		n += strings.Count(this.value.path, "/")
 	}
 	if n == 0 {
-		return x
+		return
 	}
 	const perHash, least, most = 16, 1 << 10, 1 << 23 // bits
 	size := least
@@ -34,14 +35,13 @@ func (c *Compiler) findConcerns() *concerns {
 		size *= 2
 	}
 	x.bits = make([]uint64, size/64)
-	for i, this := range c.internalInOrder() {
+	for i, this := range c.table.internalRules.inOrder() {
 		c.opts.pauseAfter(i)
 		// Each key has its own view of a path with a malformed triplet.
 		x.all = x.all || weburl.MalformedTriplet(this.value.path) >= 0
 		c.key = c.opts.appendKey(c.key[:0], this.value.path[1:])
 		x.addAbove(text(c.key))
 	}
-	return x
 }
 
 // addAbove adds a path and all keys above it.

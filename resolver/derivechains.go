@@ -6,17 +6,16 @@ import "slices"
 // others.
 func (d *derivation) changeTemplates() {
 	c := d.c
-	d.ownShadowed()
 	for _, t := range d.before.templates.all() {
 		c.uncount(t.rule)
-		c.compiled -= templateSize(t.rule)
-		d.keepTemplate(t.rule, d.before.sources[t.source].rank, t.Key())
+		c.extent.compiled -= templateSize(t.rule)
+		d.keepTemplate(t.rule, d.before.rankOfSource(t.source), t.Key())
 	}
-	for key, rule := range d.before.shadowed {
+	for key, rule := range d.before.shadowed.all {
 		if IsTemplate(key.key) {
 			c.uncount(rule)
-			delete(c.shadowed, key)
-			c.compiled -= templateSize(rule)
+			c.shadowed.forget(key)
+			c.extent.compiled -= templateSize(rule)
 			d.keepTemplate(rule, key.rank, key.key)
 		}
 	}
@@ -25,7 +24,6 @@ func (d *derivation) changeTemplates() {
 			d.addTemplate(*change.Rule, change.Source)
 		}
 	}
-	c.enterTemplates()
 }
 
 // keepTemplate adds a rule as it was, unless it changes.
@@ -45,57 +43,22 @@ func (d *derivation) addTemplate(rule Rule, rank int) {
 func (d *derivation) concernsChains() bool {
 	before := d.before
 	for _, key := range d.literal {
-		if isInternal(d.old[key].Value) || isInternal(d.now[key].Value) || before.concerns.hasKey(key) {
+		if isInternal(d.old[key].Value) || isInternal(d.now[key].Value) || before.chains.concerns.hasKey(key) {
 			return true
 		}
 	}
-	return d.inTemplates || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
+	return d.c.changed&scopeTemplates != 0 || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
 }
 
-// finishChains follows the chains, if one may lead elsewhere, and warns of what depends on all
-// rules: of those that have changed alone.
-func (d *derivation) finishChains() {
-	c := d.c
+// keepWarningsOfChains keeps the warnings of what depends on all rules, but for those that are
+// warned of again.
+func (d *derivation) keepWarningsOfChains() {
 	kept := slices.DeleteFunc(slices.Clone(d.before.warnings.groups[ofChains]), d.isObsolete)
-	c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)
-	if d.followed {
-		d.follow()
-		return
-	}
-	c.warningGroup = ofChains
-	c.orderPasses()
-	c.warnOfIdlePasses()
+	d.c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)
 }
 
 // isObsolete reports whether a warning of what depends on all rules is of one that has changed.
 // Where chains are followed, those of all templates are looked at again.
 func (d *derivation) isObsolete(w rankedWarning) bool {
-	return d.replaced[w.Key] || d.followed && IsTemplate(w.Key)
-}
-
-// follow follows all chains again.
-func (d *derivation) follow() {
-	c := d.c
-	for _, at := range d.before.internal {
-		if !d.touched[int(at)] {
-			d.addChain(int(at))
-		}
-	}
-	c.atSite, c.templateFailures = siteEnds{}, nil
-	c.compileChains()
-}
-
-// addChain takes a rule with an internal redirect that serves on, whose chain may lead elsewhere.
-func (d *derivation) addChain(at int) {
-	c := d.c
-	entry := c.table.slots.at(at)
-	var r record
-	r.decode(&c.table.arena, c.table.arena.bytes(entry.ref()))
-	rule := d.before.rule(entry.ref())
-	this := internalRef | ref(c.table.internalRules.n)
-	c.table.internalRules.add(internalRule{
-		rule: rule, key: r.key, value: newInternalValue(rule.Value), source: r.position.source,
-		slot: int32(at), old: entry.ref(),
-	})
-	c.table.slots.set(at, entry.withRef(this))
+	return d.replaced[w.Key] || d.c.changed&scopeChains != 0 && IsTemplate(w.Key)
 }

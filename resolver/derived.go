@@ -1,73 +1,19 @@
 package resolver
 
-import (
-	"maps"
-	"slices"
-)
-
-// ruleset puts the new ruleset together.
-func (d *derivation) ruleset() *Ruleset {
-	before, c := d.before, d.c
-	if d.ownsShadowed || d.followed {
-		c.dropLines()
-	}
-	next := c.ruleset()
-	next.lineage, next.taken = before.lineage, d.taken
-	next.gone = before.gone + d.gone + c.replaced
-	next.rules = before.rules + d.counted()
-	if !d.followed {
-		next.internal = before.internal
-	}
+// finish adds to a derived ruleset what does not follow from its rules alone.
+func (d *derivation) finish(next *Ruleset) {
 	next.warnings.groups[ofRules] = d.warningsOfRules()
-	next.numberTemplates(before)
-	if next.opts.digest {
-		d.sumUp(next)
-		next.digest = next.digestOfSum()
-	}
 	if next.opts.reverse {
-		next.reverse = before.reverse.reverseOf(next, d.changedSlots(next))
+		next.reverse = d.before.reverse.reverseOf(next, d.changedSlots(next))
 	}
-	return next
 }
 
 // changedSlots returns the slots whose records are others than before.
-func (d *derivation) changedSlots(next *Ruleset) []int {
-	slots := slices.Collect(maps.Keys(d.touched))
-	if !d.followed {
-		return slots
-	}
-	for _, slot := range next.internal {
-		at := int(slot)
-		if !d.touched[at] && d.before.table.slots.at(at).ref() != next.table.slots.at(at).ref() {
-			slots = append(slots, at)
-		}
+func (d *derivation) changedSlots(next *Ruleset) (slots []int) {
+	for at := range next.table.slots.differing(&d.before.table.slots) {
+		slots = append(slots, at)
 	}
 	return slots
-}
-
-// counted returns how many rules more serve than before.
-func (d *derivation) counted() int {
-	return len(d.now) - len(d.old) + len(d.c.templates.all()) - len(d.before.templates.all())
-}
-
-// sumUp makes the sum that the digest is of.
-func (d *derivation) sumUp(next *Ruleset) {
-	next.sum = d.before.sum
-	for _, rule := range d.old {
-		next.sum.remove(rule)
-	}
-	for _, rule := range d.now {
-		next.sum.add(rule)
-	}
-	if !d.inTemplates {
-		return
-	}
-	for _, t := range d.before.templates.all() {
-		next.sum.remove(t.rule)
-	}
-	for _, t := range next.templates.all() {
-		next.sum.add(t.rule)
-	}
 }
 
 // warningsOfRules returns those of rules without variables.
@@ -107,7 +53,7 @@ func (d *derivation) difference(next *Ruleset) Difference {
 func (d *derivation) newWarnings() []Warning {
 	made := warningList{}
 	made.groups[ofRules] = d.c.warnings.groups[ofRules]
-	if d.inTemplates {
+	if d.c.changed&scopeTemplates != 0 {
 		made.groups[ofTemplates] = d.c.warnings.groups[ofTemplates]
 	}
 	made.groups[ofChains] = d.c.warnings.groups[ofChains][d.keptOfChains:]

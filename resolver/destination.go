@@ -57,7 +57,7 @@ func (rs *Ruleset) resultWithout(rule *record, remaining string, redirect Result
 		redirect.Outcome, redirect.Status = Gone, 0
 		return redirect
 	}
-	return redirect.failed(rs.failures[rule.failure()])
+	return redirect.failed(rs.chains.failures[rule.failure()])
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The

@@ -8,11 +8,11 @@ import "strings"
 func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 	following := map[int]rankedRule{}
 	waiting := map[string]*keysBelow{}
-	for i, this := range c.newInOrder() {
+	for i, this := range c.table.internalRules.newInOrder() {
 		if this.state != endUnmatched {
 			continue
 		}
-		end := c.endOf(this)
+		end := c.opts.endOf(this)
 		path := splitPath{text: end.base}
 		if end.appended != "" {
 			path.text = string(appendAtSeam([]byte(end.base), end.appended))
@@ -58,7 +58,7 @@ func (c *Compiler) findKeysBelow(waiting map[string]*keysBelow, following map[in
 	for _, below := range waiting {
 		for _, rule := range below.ends {
 			found := below.first
-			if found.key == c.table.internalRules.at(rule).key {
+			if found.key == c.table.internalRules.all.at(rule).key {
 				found = below.second
 			}
 			if found.key != "" {

@@ -41,11 +41,11 @@ func (c *Compiler) serves(at ref) bool {
 
 // shadows reports whether the rule of an entry shadows one of a later source.
 func (c *Compiler) shadows(at ref, rank int) bool {
-	if len(c.shadowed) == 0 {
+	if len(c.shadowed.all) == 0 {
 		return false
 	}
 	return slices.ContainsFunc(c.sources.all, func(s source) bool {
-		_, is := c.shadowed[keyOfSource{s.rank, c.table.key(at)}]
+		_, is := c.shadowed.all[keyOfSource{s.rank, c.table.key(at)}]
 		return is && s.rank > rank
 	})
 }

@@ -43,12 +43,12 @@ type unmatchedPath struct {
 func (c *Compiler) unmatchedPaths() *nearPaths {
 	m := &nearPaths{base: c.table.seed | 1, last: map[uint64]int32{}}
 	known := map[string]*unmatchedPath{}
-	for i, this := range c.newInOrder() {
+	for i, this := range c.table.internalRules.newInOrder() {
 		c.opts.pauseAfter(i)
 		if this.state != endUnmatched {
 			continue
 		}
-		if end := c.endOf(this); end.passed || end.hops > 1 {
+		if end := c.opts.endOf(this); end.passed || end.hops > 1 {
 			continue
 		}
 		path := c.pathOf(this)
@@ -66,7 +66,7 @@ func (c *Compiler) unmatchedPaths() *nearPaths {
 
 // pathOf returns the path that a chain without a match ends at, in the form of keys.
 func (c *Compiler) pathOf(this *internalRule) string {
-	end := c.endOf(this)
+	end := c.opts.endOf(this)
 	path := appendAtSeam([]byte(end.base), end.appended)
 	return strings.TrimSuffix(string(c.opts.appendKey(nil, string(path[1:]))), "/")
 }
@@ -77,7 +77,7 @@ func (c *Compiler) leadsToPath(at ref, path string) bool {
 	if at&internalRef == 0 {
 		return c.table.outcomeOf(at) != ""
 	}
-	this := c.internal(at)
+	this := c.table.internal(at)
 	return this.state == endUnmatched && c.pathOf(this) == path
 }
 

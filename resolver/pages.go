@@ -1,10 +1,13 @@
 package resolver
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // pages are values by number, in pages. Those that have been derived from one another share the
 // pages that are alike: one that is not a ruleset's own is copied before something in it changes.
-type pages[T any] struct {
+type pages[T comparable] struct {
 	all []*[pageLength]T
 	own []bool
 	n   int
@@ -17,7 +20,7 @@ const (
 )
 
 // makePages returns n zero values.
-func makePages[T any](n int) pages[T] {
+func makePages[T comparable](n int) pages[T] {
 	all := make([][pageLength]T, (n+pageMask)/pageLength)
 	p := pages[T]{n: n}
 	for i := range all {
@@ -43,4 +46,22 @@ func (p *pages[T]) set(i int, value T) {
 		p.all[page], p.own[page] = &own, true
 	}
 	p.all[page][i&pageMask] = value
+}
+
+// differing gives the indexes of values that differ from those of other pages, of which p or other
+// is a branch. It looks at those pages alone that they do not share.
+func (p *pages[T]) differing(other *pages[T]) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n, page := range p.all {
+			old := other.all[n]
+			if page == old {
+				continue
+			}
+			for i := range page {
+				if page[i] != old[i] && !yield(n*pageLength+i) {
+					return
+				}
+			}
+		}
+	}
 }

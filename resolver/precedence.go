@@ -1,5 +1,7 @@
 package resolver
 
+import "maps"
+
 // NextSource begins a source of lower precedence. Where one of the rules added so far has the key
 // of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
 // which a key may stand once. Messages call rules added before it inline rules, where they have no
@@ -23,29 +25,56 @@ type keyOfSource struct {
 	key  string
 }
 
+// shadowedRules are the rules that do not serve, because an earlier source has their key.
+type shadowedRules struct {
+	all   map[keyOfSource]Rule
+	isOwn bool // no other ruleset has the map
+}
+
+// keep adds a rule.
+func (s *shadowedRules) keep(key keyOfSource, rule Rule) {
+	s.own()
+	s.all[key] = rule
+}
+
+// forget removes the rule of a key, if there is one.
+func (s *shadowedRules) forget(key keyOfSource) {
+	if _, is := s.all[key]; is {
+		s.own()
+		delete(s.all, key)
+	}
+}
+
+// own makes a copy that may change.
+func (s *shadowedRules) own() {
+	if !s.isOwn {
+		s.all, s.isOwn = maps.Clone(s.all), true
+	}
+	if s.all == nil {
+		s.all = map[keyOfSource]Rule{}
+	}
+}
+
 // shadowed stands for the place of a rule that an earlier one shadows, which has none in the table.
 const shadowed = -1
 
-// fillTable gives every rule its place in the table, reports duplicate keys, and returns the number
-// of rules that serve.
-func (c *Compiler) fillTable() int {
-	c.table.slots = makePages[slot](slotsFor(c.added.n))
-	rules := 0
+// fillTable gives every rule its place in the table, and reports duplicate keys.
+func (c *Compiler) fillTable() {
+	if c.table.slots.n == 0 {
+		c.table.slots = makePages[slot](slotsFor(c.added.n))
+	}
 	for n, added := range c.added.each() {
 		c.opts.pauseAfter(n)
 		at, inserted := c.table.insert(added.hash, added.slot)
-		if inserted {
-			rules++
-		} else {
+		if !inserted {
 			c.table.forgetKey(c.table.key(added.slot.ref()))
 			c.settle(n, c.table.slots.at(at).ref(), added.slot.ref())
 			at = shadowed
 		}
 		if this := added.slot.ref(); this&internalRef != 0 {
-			c.internal(this).slot = int32(at)
+			c.table.internal(this).slot = int32(at)
 		}
 	}
-	return rules
 }
 
 // settle reports what becomes of the n-th rule, whose key an earlier one has. Within a source that
@@ -54,7 +83,7 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 	first, firstRank := c.ruleAt(earlier)
 	second, secondRank := c.ruleAt(later)
 	if firstRank == secondRank {
-		c.failDuplicate(n, first, second)
+		c.errs.failDuplicate(n, first, second)
 	} else {
 		c.shadow(n, second, secondRank, first, firstRank)
 	}
@@ -64,58 +93,10 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 // Or it reports that its key stands twice in its own source.
 func (c *Compiler) shadow(n int, rule Rule, rank int, by Rule, byRank int) {
 	key := keyOfSource{rank, string(c.opts.appendKey(nil, rule.Key))}
-	if first, twice := c.shadowed[key]; twice {
-		c.failDuplicate(n, first, rule)
+	if first, twice := c.shadowed.all[key]; twice {
+		c.errs.failDuplicate(n, first, rule)
 		return
 	}
-	c.keepShadowed(key, rule)
+	c.shadowed.keep(key, rule)
 	c.warnShadowed(rule, rank, by, byRank)
-}
-
-// keepShadowed keeps a rule that does not serve, as one of an earlier source shadows it.
-func (c *Compiler) keepShadowed(key keyOfSource, rule Rule) {
-	if c.shadowed == nil {
-		c.shadowed = map[keyOfSource]Rule{}
-	}
-	c.shadowed[key] = rule
-}
-
-// failDuplicate reports that the n-th rule has the key of an earlier one of its source.
-func (c *Compiler) failDuplicate(n int, first, second Rule) {
-	err := &RuleError{
-		Kind:     ErrDuplicateKey,
-		Position: second.Position,
-		Key:      second.Key,
-		First:    first.Position,
-		Message:  duplicateMessage(first, second),
-	}
-	c.report(placedError{err, n})
-}
-
-func duplicateMessage(first, second Rule) string {
-	message := "the key stands already"
-	switch {
-	case first.Key == second.Key:
-	case IsTemplate(first.Key):
-		message = "the key matches the same paths as " + quote(first.Key) + ", which stands already"
-	default:
-		message = "the key is the same as " + quote(first.Key) + ", which stands already"
-	}
-	if at := first.Position.String(); at != "" && first.Position.Line > 0 {
-		message += " at " + at
-	}
-	return message + "; remove one of the two rules"
-}
-
-// rankOfSource returns the place of a source in the precedence, by its number.
-func (c *Compiler) rankOfSource(number int) int { return c.sources.all[number].rank }
-
-// ruleAt returns the rule of an entry as it was added, and the precedence of its source.
-func (c *Compiler) ruleAt(at ref) (rule Rule, rank int) {
-	if at&internalRef != 0 {
-		this := c.internal(at)
-		return this.rule, c.rankOfSource(this.source)
-	}
-	rule, from := c.table.ruleAt(at, c.sources.all)
-	return rule, c.rankOfSource(from)
 }

@@ -39,7 +39,7 @@ type reverseIndex struct {
 
 func newReverseIndex(rs *Ruleset) *reverseIndex {
 	x := &reverseIndex{
-		ruleset: rs, heads: newHeads(rs.rules), next: makePages[uint32](rs.table.slots.n + 1),
+		ruleset: rs, heads: newHeads(rs.Len()), next: makePages[uint32](rs.table.slots.n + 1),
 		origins: map[string]bool{}, searches: new(sync.Pool),
 	}
 	x.newOrigins = x.origins
@@ -95,7 +95,7 @@ func (x *reverseIndex) takeOver(before *reverseIndex, slots []int) (ok bool) {
 		}
 	}
 	for _, slot := range slots {
-		if x.steps > x.ruleset.rules {
+		if x.steps > x.ruleset.Len() {
 			return false
 		}
 		if now := x.ruleset.table.slots.at(slot); now.hasRule() {
@@ -123,7 +123,7 @@ func (x *reverseIndex) take(hash uint64, number uint32) {
 		x.heads.swap(hash, x.next.at(int(number)))
 		return
 	}
-	for at := first; at != 0 && x.steps <= x.ruleset.rules; at = x.next.at(int(at)) {
+	for at := first; at != 0 && x.steps <= x.ruleset.Len(); at = x.next.at(int(at)) {
 		x.step()
 		if x.next.at(int(at)) == number {
 			x.next.set(int(at), x.next.at(int(number)))

@@ -107,7 +107,7 @@ func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, pa
 	next.remaining = m.literal.remaining
 	var value internalValue
 	if m.literal.ref&internalRef != 0 { // the ruleset is not compiled yet
-		this := t.internalRules.at(int(m.literal.ref &^ internalRef))
+		this := t.internal(m.literal.ref)
 		next.key, next.status, next.internal = this.rule.Key, o.statusOf(this.rule), true
 		next.mode, value = this.rule.Query, this.value
 	} else {

@@ -10,23 +10,13 @@ import (
 
 // addTemplate checks a rule whose key is a template, and adds it.
 func (c *Compiler) addTemplate(rule Rule) {
-	t, parsed, good := c.checkTemplate(rule)
+	t, parsed, good := c.check().checkTemplate(rule)
 	if !good {
 		return
 	}
-	c.compiled += templateSize(rule)
-	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
+	c.extent.compiled += templateSize(rule)
+	t.rule, t.source = rule, c.numberOfSource(rule)
 	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, parsed, c.added.n})
-}
-
-// checkTemplate parses a rule, and reports everything that is wrong with it by itself.
-func (c *Compiler) checkTemplate(rule Rule) (t *templateRule, value parsedValue, good bool) {
-	before := c.wrong
-	t, value = c.parseTemplateRule(rule)
-	c.checkStatus(rule)
-	c.checkQueryMode(rule)
-	c.checkNote(rule)
-	return t, value, c.wrong == before
 }
 
 // addedTemplate is a template that has been checked by itself, with its value and with how many
@@ -66,7 +56,7 @@ func (c *Compiler) dropTwins() {
 		key := keyOfSource{c.rankOf(t.templateRule), t.Key()}
 		twin, twice := first[key]
 		if twice {
-			c.failDuplicate(t.place, twin, t.rule)
+			c.errs.failDuplicate(t.place, twin, t.rule)
 		} else {
 			first[key] = t.rule
 		}
@@ -77,7 +67,7 @@ func (c *Compiler) dropTwins() {
 // enterTemplate lets a template serve, unless one of an earlier source has its key.
 func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
 	if there := c.templates.byKey[t.Key()]; there != nil {
-		c.keepShadowed(keyOfSource{rank, t.Key()}, t.rule)
+		c.shadowed.keep(keyOfSource{rank, t.Key()}, t.rule)
 		c.warnShadowed(t.rule, rank, there.rule, c.rankOf(there))
 		return
 	}
@@ -93,25 +83,6 @@ func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
 // it, and its text several times over.
 func templateSize(rule Rule) int {
 	return 1024 + 8*(len(rule.Key)+len(rule.Value)) + len(rule.Note)
-}
-
-// parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
-func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
-	key, err := c.opts.parseTemplateKey(rule.Key)
-	if err != nil {
-		_, inValue := parseValue(rule.Value)
-		c.failParts(rule, err, inValue)
-		return nil, value
-	}
-	t = newTemplateRule(key, rule.Exact)
-	t.value, value, err = parseTemplateValue(rule.Value, t.names)
-	switch {
-	case err != nil:
-		c.failParts(rule, nil, err)
-	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(t.value.host):
-		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
-	}
-	return t, value
 }
 
 // warnOfTemplate warns of what a template does that its author may not expect.
@@ -168,7 +139,8 @@ func (t *templateRule) reservedInQuery() string {
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
 // stand for. Values that another key takes do not count.
 func (c *Compiler) findTemplateFailures() {
-	c.templateFailures = make([]error, len(c.templates.all()))
+	c.chains.atSite, c.warningGroup = siteEnds{}, ofChains
+	c.chains.templateFailures = make([]error, len(c.templates.all()))
 	for _, t := range c.templates.all() {
 		if !t.value.internal {
 			continue
@@ -177,15 +149,15 @@ func (c *Compiler) findTemplateFailures() {
 		first := step{
 			status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true,
 		}
-		end := c.follow(t.rule, t.value.pathOf(captures), newChain(&first), requestWork)
+		end := c.chainCompiler().follow(t.rule, t.value.pathOf(captures), newChain(&first), requestWork)
 		if end.state == endUnmatched && c.opts.origin == "" {
-			c.atSite.add(t.rule)
+			c.chains.atSite.add(t.rule)
 		}
 		if !end.failed() {
 			continue
 		}
 		failure := end.err()
-		c.templateFailures[t.index] = failure
+		c.chains.templateFailures[t.index] = failure
 		kind, message := templateFailure(failure, c.opts.maxRedirects)
 		c.warnAbout(t.rule, c.rankOf(t), Warning{Kind: kind, Message: message})
 	}

@@ -133,7 +133,7 @@ func placeOf(rule Rule, rank int) string {
 func (c *Compiler) warnOfChains() {
 	reported := map[*LoopError]bool{}
 	following := c.findFollowingKeys()
-	for i, this := range c.newInOrder() {
+	for i, this := range c.table.internalRules.newInOrder() {
 		switch this.state {
 		case endLoop:
 			c.warnOfLoop(this, reported)
@@ -143,7 +143,7 @@ func (c *Compiler) warnOfChains() {
 			continue
 		}
 		if other, ok := following[i]; ok {
-			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(c.endOf(this), other.rule.Key))
+			c.warn(WarnMeetsKey, this.rule, meetsKeyMessage(c.opts.endOf(this), other.rule.Key))
 		}
 		c.warnOfDoubleSlash(this)
 		c.warnOfExact(this)
@@ -152,7 +152,7 @@ func (c *Compiler) warnOfChains() {
 
 // warnOfLoop reports a loop once, and every rule that leads into it.
 func (c *Compiler) warnOfLoop(this *internalRule, reported map[*LoopError]bool) {
-	end := c.endOf(this)
+	end := c.opts.endOf(this)
 	loop := end.cycle
 	if end.inCycle {
 		if reported[loop] {
@@ -230,7 +230,7 @@ func (c *Compiler) warnOfExact(this *internalRule) {
 	if this.exact == "" || this.rule.Exact || !arrives || !c.takesBelow(this) {
 		return
 	}
-	end := c.endOf(this)
+	end := c.opts.endOf(this)
 	leads := appendAtSeam([]byte(end.base), end.appended+Below)
 	path, _, _ := cutInternal(this.rule.Value)
 	template := strings.TrimRight(path, "/") + "/{+rest}" + this.value.query + this.value.fragment
@@ -247,7 +247,7 @@ func (c *Compiler) takesBelow(this *internalRule) bool {
 		path := splitPath{text: "/" + this.key + below}
 		found := lookUp(&c.table, c.templates, &path, unlimitedWork())
 		if found.template.rule == nil && found.literal.ref&internalRef != 0 &&
-			c.internal(found.literal.ref) == this {
+			c.table.internal(found.literal.ref) == this {
 			return true
 		}
 	}

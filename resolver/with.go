@@ -33,11 +33,7 @@ const namedKeys = 10
 // IsWorn reports whether so much has changed since the ruleset was compiled that it is time to
 // compile it anew: a quarter of the arena is of no use any more, or the table is too full.
 func (rs *Ruleset) IsWorn() bool {
-	const little = 64 << 10 // bytes; of a small table With itself makes a larger one
-	slots := rs.table.slots.n
-	arena := &rs.table.arena
-	return rs.gone+arena.lost > max(arena.size()/4, little) ||
-		slots*slotSize > little && rs.taken > slots-slots/4
+	return rs.table.isWorn()
 }
 
 // Recompile compiles the ruleset anew, of its own rules. Rules get other numbers.
@@ -75,13 +71,13 @@ func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
 }
 
 func (rs *Ruleset) ruleOf(key keyOfSource) (rule Rule, ok bool) {
-	if t := rs.templates.byCanonicalKey(key.key); t != nil && rs.sources[t.source].rank == key.rank {
+	if t := rs.templates.byCanonicalKey(key.key); t != nil && rs.rankOfSource(t.source) == key.rank {
 		return t.rule, true
 	}
 	if entry, _ := rs.find(key.key); entry != 0 && rs.rankAt(entry.ref()) == key.rank {
 		return rs.rule(entry.ref()), true
 	}
-	rule, ok = rs.shadowed[key]
+	rule, ok = rs.shadowed.all[key]
 	return rule, ok
 }
 
@@ -112,21 +108,21 @@ func (rs *Ruleset) BySpelling(changes []RuleChange) ([]RuleChange, error) {
 func oneEach(
 	keys []keyOfSource, spelled map[keyOfSource]map[string]Rule,
 ) (changes []RuleChange, err error) {
-	var c Compiler
+	var errs errorList
 	for _, key := range keys {
 		rules := spelled[key]
 		change := RuleChange{Source: key.rank, Key: key.key}
 		for n, name := range slices.Sorted(maps.Keys(rules)) {
 			rule := rules[name]
 			if n > 0 {
-				c.failDuplicate(0, *change.Rule, rule)
+				errs.failDuplicate(0, *change.Rule, rule)
 			}
 			change.Key, change.Rule = name, &rule
 		}
 		changes = append(changes, change)
 	}
-	if len(c.errs) > 0 {
-		return nil, c.ruleErrors()
+	if errs.count > 0 {
+		return nil, errs.inOrder()
 	}
 	return changes, nil
 }

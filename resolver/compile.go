@@ -1,0 +1,126 @@
+package resolver
+
+// scope says which of the rules a stage of compiling works on.
+type scope uint8
+
+const (
+	scopeRules     scope = 1 << iota // those that were added
+	scopeAll                         // all of them, where no ruleset was there before
+	scopeTemplates                   // rules with variables
+	scopeChains                      // what all rules lead to
+	everything     = scopeRules | scopeAll | scopeTemplates | scopeChains
+)
+
+// stage is a step of compiling. It is left out where nothing in its scope has changed: deriving a
+// ruleset runs the same stages over less.
+type stage struct {
+	name  string
+	scope scope
+	do    func(*Compiler)
+}
+
+// stages returns the stages in their order. At a "check" it ends if anything is wrong.
+func stages() []stage {
+	check := stage{"check", scopeRules, nil}
+	return []stage{
+		// How large the table is depends on the number of rules. Later stages look rules up in it.
+		{"table", scopeRules, (*Compiler).fillTable},
+		// Which of two templates is better depends on all of them. Keys that stand twice are told
+		// together with those of the table.
+		{"templates", scopeTemplates, (*Compiler).enterTemplates},
+		// A chain may lead through any rule, so chains of rules that have not changed are followed
+		// again. What they take is counted anew, and nothing of it counts at the next check.
+		{"internal rules", scopeChains, (*Compiler).gatherInternalRules},
+		// Chains through bad rules would lead to errors that their authors did not make.
+		check,
+		{"chain ends", scopeChains, (*Compiler).findChainEnds},
+		// These chains begin with a template, and lead through rules whose ends are known.
+		{"template chains", scopeChains, (*Compiler).findTemplateFailures},
+		// Records are made of chains that are not too long.
+		check,
+		{"warnings", scopeRules, (*Compiler).warnOfAll},
+		{"concerns", scopeChains, (*Compiler).findConcerns},
+		// From here on the table has no internal rules, only records.
+		{"records", scopeChains, (*Compiler).storeInternalRules},
+		// Only records tell how much memory chains take.
+		check,
+		// What follows cannot fail, and needs the rules as they serve.
+		{"memory", scopeAll, (*Compiler).trim},
+		{"lines", scopeRules, (*Compiler).dropLines},
+		{"numbers", scopeTemplates, (*Compiler).numberTemplates},
+		{"sum of rules", scopeAll, (*Compiler).sumRules},
+		{"sum of templates", scopeTemplates, (*Compiler).sumTemplates},
+		{"digest", scopeRules, (*Compiler).makeDigest},
+	}
+}
+
+// Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds everything
+// that is wrong with them (of more than 10,000 errors that many), in the order in which they were
+// added, or it is ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
+func (c *Compiler) Compile() (*Ruleset, error) {
+	if c.table.arena.full {
+		return nil, c.checkSize()
+	}
+	for _, stage := range stages() {
+		if stage.scope&c.changed == 0 {
+			continue
+		}
+		if stage.do != nil {
+			stage.do(c)
+		} else if err := c.checkRules(); err != nil {
+			return nil, err
+		}
+	}
+	rs := &Ruleset{compiled: c.compiled}
+	if rs.opts.reverse && c.changed&scopeAll != 0 {
+		rs.reverse = newReverseIndex(rs)
+	}
+	return rs, nil
+}
+
+// checkRules returns what is wrong with the rules, or with all of them together.
+func (c *Compiler) checkRules() error {
+	if c.errs.count > 0 {
+		return c.errs.inOrder()
+	}
+	return c.checkSize()
+}
+
+// trim frees memory that only adding rules takes.
+func (c *Compiler) trim() {
+	c.added = pieces[addedRule]{}
+	c.table.arena.trim()
+}
+
+// dropLines leaves lines out of the positions that are kept beside records, if the options say so.
+// Nothing is found to be wrong any more.
+func (c *Compiler) dropLines() {
+	if !c.opts.noLines {
+		return
+	}
+	if c.changed&scopeTemplates != 0 {
+		for _, t := range c.templates.all() {
+			t.rule = c.opts.placed(t.rule)
+		}
+	}
+	if c.shadowed.isOwn {
+		for key, rule := range c.shadowed.all {
+			c.shadowed.all[key] = c.opts.placed(rule)
+		}
+	}
+	c.chains.atSite.first = c.opts.placed(c.chains.atSite.first)
+}
+
+// numberTemplates gives templates their numbers.
+func (c *Compiler) numberTemplates() { c.numbers.assign(c.templates.all()) }
+
+// warnOfAll warns of what depends on all rules.
+func (c *Compiler) warnOfAll() {
+	c.warningGroup = ofChains
+	c.orderPasses()
+	if c.changed&scopeChains != 0 {
+		c.warnOfChains()
+		c.warnOfMisspelt()
+	}
+	c.warnOfIdlePasses()
+}

@@ -1,0 +1,64 @@
+package resolver
+
+// eachEntry calls do with the entries of all rules in the table, and pauses.
+func (c *compiled) eachEntry(do func(ref)) {
+	fetched := -1
+	for at, s := range c.table.entries(&c.opts) {
+		if page := at >> pageBits; page != fetched {
+			c.table.fetch(c.table.slots.all[page])
+			fetched = page
+		}
+		do(s.ref())
+	}
+}
+
+// entryOf returns the entry of a canonical key, or 0.
+func (c *compiled) entryOf(key string) ref {
+	entry, _ := c.find(key)
+	return entry.ref()
+}
+
+// find returns the entry of a canonical key, or 0, and its place.
+func (c *compiled) find(key string) (entry slot, at int) {
+	at, ok := c.table.place(key)
+	if !ok || !c.table.slots.at(at).hasRule() {
+		return 0, at
+	}
+	return c.table.slots.at(at), at
+}
+
+// lastRank returns the place in the precedence of the last source that a rule, or a warning of its
+// reader, is of.
+func (c *compiled) lastRank() int {
+	last := max(0, len(c.warnings.read)-1)
+	for _, s := range c.sources.all {
+		last = max(last, s.rank)
+	}
+	return last
+}
+
+// rule returns the rule of an entry that has a record.
+func (c *compiled) rule(at ref) Rule {
+	rule, _ := c.table.ruleAt(at, c.sources.all)
+	return c.opts.placed(rule)
+}
+
+// rankAt returns the place in the precedence of the source that the rule of a record is of.
+func (c *compiled) rankAt(at ref) int {
+	var r record
+	r.decode(&c.table.arena, c.table.arena.bytes(at))
+	return c.rankOfSource(r.position.source)
+}
+
+// rankOfSource returns the place of a source in the precedence, by its number.
+func (c *compiled) rankOfSource(number int) int { return c.sources.all[number].rank }
+
+// ruleAt returns the rule of an entry as it was added, and the precedence of its source.
+func (c *compiled) ruleAt(at ref) (rule Rule, rank int) {
+	if at&internalRef != 0 {
+		this := c.table.internal(at)
+		return this.rule, c.rankOfSource(this.source)
+	}
+	rule, from := c.table.ruleAt(at, c.sources.all)
+	return rule, c.rankOfSource(from)
+}
