@@ -1,16 +1,5 @@
 package resolver
 
-// scope says which of the rules a stage of compiling works on.
-type scope uint8
-
-const (
-	scopeRules     scope = 1 << iota // those that were added
-	scopeAll                         // all of them, where no ruleset was there before
-	scopeTemplates                   // rules with variables
-	scopeChains                      // what all rules lead to
-	everything     = scopeRules | scopeAll | scopeTemplates | scopeChains
-)
-
 // stage is a step of compiling. It is left out where nothing in its scope has changed: deriving a
 // ruleset runs the same stages over less.
 type stage struct {
@@ -52,6 +41,19 @@ func stages() []stage {
 		{"sum of templates", scopeTemplates, (*Compiler).sumTemplates},
 		{"digest", scopeRules, (*Compiler).makeDigest},
 	}
+}
+
+// Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
+// [OptionErrors]) or rules (as [RuleErrors]).
+func Compile(rules []Rule, opts Options) (*Ruleset, error) {
+	c, err := NewCompiler(opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range rules {
+		c.Add(rule)
+	}
+	return c.Compile()
 }
 
 // Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds everything

@@ -1,5 +1,52 @@
 package resolver
 
+// compiled is what rules are compiled to. A [Compiler] fills it in, and a Ruleset serves it. What
+// is derived from a ruleset begins with a branch of it.
+type compiled struct {
+	opts      options
+	table     table
+	templates *templateIndex // nil for none
+	sources   numbered[source]
+	shadowed  shadowedRules
+	chains    chains
+	numbers   numbering
+	digest    digest
+	warnings  warningList
+	extent
+}
+
+// branch returns the same, for changes that b does not see.
+func (b *compiled) branch() compiled {
+	next := *b
+	next.table, next.sources = b.table.branch(), numberedOf(b.sources.all)
+	next.shadowed.isOwn = false
+	next.warnings = b.warnings.branch()
+	return next
+}
+
+// chains are what following all chains has found out.
+type chains struct {
+	// internal are the slots of the rules with internal redirects, in the order of compareRules.
+	internal []int32
+	// failures are the errors that rules answer with, templateFailures those of templates by index.
+	failures         []error
+	templateFailures []error
+	concerns         *concerns
+	atSite           siteEnds
+}
+
+// siteEnds are the rules that lead to paths of the site.
+type siteEnds struct {
+	rules int
+	first Rule
+}
+
+func (e *siteEnds) add(rule Rule) {
+	if e.rules++; e.rules == 1 {
+		e.first = rule
+	}
+}
+
 // eachEntry calls do with the entries of all rules in the table, and pauses.
 func (c *compiled) eachEntry(do func(ref)) {
 	fetched := -1

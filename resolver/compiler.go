@@ -1,7 +1,6 @@
 package resolver
 
 import (
-	"errors"
 	"math/rand/v2"
 
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
@@ -26,30 +25,21 @@ type Compiler struct {
 	passing      []ref // the rules with literal keys that pass
 }
 
+// scope says which of the rules a stage of compiling works on.
+type scope uint8
+
+const (
+	scopeRules     scope = 1 << iota // those that were added
+	scopeAll                         // all of them, where no ruleset was there before
+	scopeTemplates                   // rules with variables
+	scopeChains                      // what all rules lead to
+	everything     = scopeRules | scopeAll | scopeTemplates | scopeChains
+)
+
 // addedRule is a rule that is to get a place in the table, once their number is known.
 type addedRule struct {
 	hash uint64
 	slot slot
-}
-
-// internalRef marks a ref that is an index into table.internalRules.
-const internalRef ref = 1 << 31
-
-// ErrTooLarge is the error of rules that take too much memory when they are compiled. That is more
-// than [Options.MaxSize] says, or than 8 GiB.
-var ErrTooLarge = errors.New("the rules are too large")
-
-// Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
-// [OptionErrors]) or rules (as [RuleErrors]).
-func Compile(rules []Rule, opts Options) (*Ruleset, error) {
-	c, err := NewCompiler(opts)
-	if err != nil {
-		return nil, err
-	}
-	for _, rule := range rules {
-		c.Add(rule)
-	}
-	return c.Compile()
 }
 
 // NewCompiler returns a compiler without rules. The error, of type [OptionErrors], holds everything

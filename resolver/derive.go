@@ -6,6 +6,24 @@ import (
 	"slices"
 )
 
+// RuleChange sets or removes a rule of a source.
+type RuleChange struct {
+	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
+	Source int
+	// Key is that of the rule which is removed, in any spelling. One that is set has its own.
+	Key string
+	// Rule is the key's rule from now on, nil for none.
+	Rule *Rule
+}
+
+// rule returns the rule that is set, or one with the key of that which is removed.
+func (c *RuleChange) rule() Rule {
+	if c.Rule == nil {
+		return Rule{Key: c.Key}
+	}
+	return *c.Rule
+}
+
 // derivation makes a ruleset from another one and a list of changes. Both share what did not
 // change:
 //
@@ -146,14 +164,6 @@ func (d *derivation) inOrder() []*RuleChange {
 	})
 }
 
-// rule returns the rule that is set, or one with the key of that which is removed.
-func (c *RuleChange) rule() Rule {
-	if c.Rule == nil {
-		return Rule{Key: c.Key}
-	}
-	return *c.Rule
-}
-
 // hasRoom reports whether the table can take the new keys, and whether this is cheaper than to
 // compile all.
 func (d *derivation) hasRoom() bool {
@@ -285,4 +295,65 @@ func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
 	difference := Compare(d.before, next, namedKeys)
 	d.next, d.isAnew, difference.derived = next, true, d
 	return next, difference, nil
+}
+
+// changeTemplates makes the rules with variables anew: what one of them is worth depends on the
+// others.
+func (d *derivation) changeTemplates() {
+	c := d.c
+	for _, t := range d.before.templates.all() {
+		c.uncount(t.rule)
+		c.extent.compiled -= templateSize(t.rule)
+		d.keepTemplate(t.rule, d.before.rankOfSource(t.source), t.Key())
+	}
+	for key, rule := range d.before.shadowed.all {
+		if IsTemplate(key.key) {
+			c.uncount(rule)
+			c.shadowed.forget(key)
+			c.extent.compiled -= templateSize(rule)
+			d.keepTemplate(rule, key.rank, key.key)
+		}
+	}
+	for _, change := range d.inOrder() {
+		if change.Rule != nil && IsTemplate(change.Rule.Key) {
+			d.addTemplate(*change.Rule, change.Source)
+		}
+	}
+}
+
+// keepTemplate adds a rule as it was, unless it changes.
+func (d *derivation) keepTemplate(rule Rule, rank int, key string) {
+	if d.changes[keyOfSource{rank, key}] == nil {
+		d.addTemplate(rule, rank)
+	}
+}
+
+func (d *derivation) addTemplate(rule Rule, rank int) {
+	d.c.rank = rank
+	d.c.count(rule)
+	d.c.addTemplate(rule)
+}
+
+// concernsChains reports whether a chain may lead elsewhere.
+func (d *derivation) concernsChains() bool {
+	before := d.before
+	for _, key := range d.literal {
+		if isInternal(d.old[key].Value) || isInternal(d.now[key].Value) || before.chains.concerns.hasKey(key) {
+			return true
+		}
+	}
+	return d.c.changed&scopeTemplates != 0 || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
+}
+
+// keepWarningsOfChains keeps the warnings of what depends on all rules, but for those that are
+// warned of again.
+func (d *derivation) keepWarningsOfChains() {
+	kept := slices.DeleteFunc(slices.Clone(d.before.warnings.groups[ofChains]), d.isObsolete)
+	d.c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)
+}
+
+// isObsolete reports whether a warning of what depends on all rules is of one that has changed.
+// Where chains are followed, those of all templates are looked at again.
+func (d *derivation) isObsolete(w rankedWarning) bool {
+	return d.replaced[w.Key] || d.c.changed&scopeChains != 0 && IsTemplate(w.Key)
 }

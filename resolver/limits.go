@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -9,6 +10,10 @@ import (
 // limits.go counts what the limits are about. It is counted in the same way whether rules are
 // compiled, in whatever order, or derived from others: an edit is refused if the rules with it
 // could not be compiled.
+
+// ErrTooLarge is the error of rules that take too much memory when they are compiled. That is more
+// than [Options.MaxSize] says, or than 8 GiB.
+var ErrTooLarge = errors.New("the rules are too large")
 
 // extent is how much rules are together.
 type extent struct {

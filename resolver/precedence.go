@@ -1,7 +1,5 @@
 package resolver
 
-import "maps"
-
 // NextSource begins a source of lower precedence. Where one of the rules added so far has the key
 // of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
 // which a key may stand once. Messages call rules added before it inline rules, where they have no
@@ -9,54 +7,6 @@ import "maps"
 func (c *Compiler) NextSource() {
 	c.rank++
 }
-
-// inlineRank is the place of rules in the precedence that belong to no source.
-const inlineRank = 0
-
-// source is where rules come from: its name in positions, and its place in the precedence.
-type source struct {
-	name string
-	rank int
-}
-
-// keyOfSource is a canonical key in a source.
-type keyOfSource struct {
-	rank int
-	key  string
-}
-
-// shadowedRules are the rules that do not serve, because an earlier source has their key.
-type shadowedRules struct {
-	all   map[keyOfSource]Rule
-	isOwn bool // no other ruleset has the map
-}
-
-// keep adds a rule.
-func (s *shadowedRules) keep(key keyOfSource, rule Rule) {
-	s.own()
-	s.all[key] = rule
-}
-
-// forget removes the rule of a key, if there is one.
-func (s *shadowedRules) forget(key keyOfSource) {
-	if _, is := s.all[key]; is {
-		s.own()
-		delete(s.all, key)
-	}
-}
-
-// own makes a copy that may change.
-func (s *shadowedRules) own() {
-	if !s.isOwn {
-		s.all, s.isOwn = maps.Clone(s.all), true
-	}
-	if s.all == nil {
-		s.all = map[keyOfSource]Rule{}
-	}
-}
-
-// shadowed stands for the place of a rule that an earlier one shadows, which has none in the table.
-const shadowed = -1
 
 // fillTable gives every rule its place in the table, and reports duplicate keys.
 func (c *Compiler) fillTable() {

@@ -1,9 +1,6 @@
 package resolver
 
-import (
-	"encoding/binary"
-	"unsafe"
-)
+import "encoding/binary"
 
 // record is a compiled rule as it lies in the arena. It has everything that an answer needs, and
 // behind it what only explanations and listings read.
@@ -366,9 +363,4 @@ func (r *record) rule(sources []source) Rule {
 			Column: r.position.column,
 		},
 	}
-}
-
-// text returns b, which lies in the arena and is never written again, as a string.
-func text(b []byte) string {
-	return unsafe.String(unsafe.SliceData(b), len(b))
 }

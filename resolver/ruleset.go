@@ -18,41 +18,6 @@ type Ruleset struct {
 	merger  weburl.Merger
 }
 
-// compiled is what rules are compiled to. A [Compiler] fills it in, and a Ruleset serves it. What
-// is derived from a ruleset begins with a branch of it.
-type compiled struct {
-	opts      options
-	table     table
-	templates *templateIndex // nil for none
-	sources   numbered[source]
-	shadowed  shadowedRules
-	chains    chains
-	numbers   numbering
-	digest    digest
-	warnings  warningList
-	extent
-}
-
-// branch returns the same, for changes that b does not see.
-func (b *compiled) branch() compiled {
-	next := *b
-	next.table, next.sources = b.table.branch(), numberedOf(b.sources.all)
-	next.shadowed.isOwn = false
-	next.warnings = b.warnings.branch()
-	return next
-}
-
-// chains are what following all chains has found out.
-type chains struct {
-	// internal are the slots of the rules with internal redirects, in the order of compareRules.
-	internal []int32
-	// failures are the errors that rules answer with, templateFailures those of templates by index.
-	failures         []error
-	templateFailures []error
-	concerns         *concerns
-	atSite           siteEnds
-}
-
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.table.rules + len(rs.templates.all()) }
 
@@ -67,18 +32,6 @@ func (rs *Ruleset) Warnings() []Warning {
 // request's, as no option names one.
 func (rs *Ruleset) AtSite() (rules int, first Rule) {
 	return rs.chains.atSite.rules, rs.chains.atSite.first
-}
-
-// siteEnds are the rules that lead to paths of the site.
-type siteEnds struct {
-	rules int
-	first Rule
-}
-
-func (e *siteEnds) add(rule Rule) {
-	if e.rules++; e.rules == 1 {
-		e.first = rule
-	}
 }
 
 // Size returns the bytes of memory that the ruleset's rules take.

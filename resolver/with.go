@@ -5,16 +5,6 @@ import (
 	"slices"
 )
 
-// RuleChange sets or removes a rule of a source.
-type RuleChange struct {
-	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
-	Source int
-	// Key is that of the rule which is removed, in any spelling. One that is set has its own.
-	Key string
-	// Rule is the key's rule from now on, nil for none.
-	Rule *Rule
-}
-
 // With derives the ruleset that results from changes, the later ones after the earlier ones, and
 // tells what they change. It answers as one that is compiled of the same rules with
 // [Options.NoLines], as rs should be: from another one the first is compiled. Its warnings are

@@ -65,3 +65,68 @@ func (p *pages[T]) differing(other *pages[T]) iter.Seq[int] {
 		}
 	}
 }
+
+// pieces are many values, in pieces: one slice that grows would leave as much garbage as it holds.
+type pieces[T any] struct {
+	all [][]T
+	n   int
+}
+
+// pieceLength is how many values a piece has.
+const pieceLength = 1 << 14
+
+func (p *pieces[T]) add(value T) {
+	last := len(p.all) - 1
+	if p.n%pieceLength == 0 {
+		p.all = append(p.all, nil)
+		if last++; last > 0 {
+			p.all[last] = make([]T, 0, pieceLength)
+		}
+	}
+	p.all[last] = append(p.all[last], value)
+	p.n++
+}
+
+// at returns the i-th value.
+func (p *pieces[T]) at(i int) *T { return &p.all[i/pieceLength][i%pieceLength] }
+
+// each gives the values in their order.
+func (p *pieces[T]) each() iter.Seq2[int, *T] {
+	return func(yield func(int, *T) bool) {
+		for i := range p.n {
+			if !yield(i, p.at(i)) {
+				return
+			}
+		}
+	}
+}
+
+// numbered are values, each of them once, in the order in which they came. The zero value is empty.
+type numbered[T comparable] struct {
+	all     []T
+	numbers map[T]int // the indexes of all
+}
+
+// numberedOf returns values that are each there once, for more behind them.
+func numberedOf[T comparable](all []T) numbered[T] {
+	n := numbered[T]{all: slices.Clip(all), numbers: make(map[T]int, len(all))}
+	for i, value := range all {
+		n.numbers[value] = i
+	}
+	return n
+}
+
+// number returns the index of a value, which is added where it is new.
+func (n *numbered[T]) number(value T) int {
+	i, known := n.numbers[value]
+	if known {
+		return i
+	}
+	if n.numbers == nil {
+		n.numbers = map[T]int{}
+	}
+	i = len(n.all)
+	n.all = append(n.all, value)
+	n.numbers[value] = i
+	return i
+}
