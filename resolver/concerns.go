@@ -6,20 +6,23 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// concerns tell which keys chains may depend on: those that may match a path that a rule leads to.
-// It is a set of hashes without their values, so that it may also name a key that nothing depends
-// on.
+// concerns is a Bloom filter of the keys that chains depend on. A change of any other key leaves
+// the chains of all other rules as they are.
+//
+// These are the keys at and above each path that an internal redirect leads to, as one of them is,
+// or would be, the longest that matches it. The filter has one bit for the hash of each. It misses
+// none of them, and may have others, whose bits are the same.
 type concerns struct {
-	all  bool // any key
-	bits []uint64
-	seed uint64
+	hasAll bool // what chains through templates depend on is not looked for
+	bits   []uint64
+	seed   uint64
 }
 
 // findConcerns finds out which keys the chains depend on.
 func (c *Compiler) findConcerns() {
-	x := &concerns{seed: c.table.seed, all: c.templates != nil}
+	x := &concerns{seed: c.table.seed, hasAll: c.templates != nil}
 	c.chains.concerns = x
-	if x.all {
+	if x.hasAll {
 		return
 	}
 	n := 0
@@ -38,7 +41,7 @@ func (c *Compiler) findConcerns() {
 	for i, this := range c.table.internalRules.inOrder() {
 		c.opts.pauseAfter(i)
 		// Each key has its own view of a path with a malformed triplet.
-		x.all = x.all || weburl.MalformedTriplet(this.value.path) >= 0
+		x.hasAll = x.hasAll || weburl.MalformedTriplet(this.value.path) >= 0
 		c.key = c.opts.appendKey(c.key[:0], this.value.path[1:])
 		x.addAbove(text(c.key))
 	}
@@ -61,8 +64,8 @@ func (x *concerns) bit(hash uint64) (word int, bit uint64) {
 
 // hasKey reports whether a chain may depend on a key.
 func (x *concerns) hasKey(key string) bool {
-	if x.all || len(x.bits) == 0 {
-		return x.all
+	if x.hasAll || len(x.bits) == 0 {
+		return x.hasAll
 	}
 	hash, _ := keyHash(x.seed, key)
 	word, bit := x.bit(hash)
