@@ -90,6 +90,18 @@ func (c *compiled) rule(at ref) Rule {
 	return c.opts.placed(rule)
 }
 
+// ruleOf returns the rule of a source for a key.
+func (c *compiled) ruleOf(key keyOfSource) (rule Rule, ok bool) {
+	if t := c.templates.byCanonicalKey(key.key); t != nil && c.rankOfSource(t.source) == key.rank {
+		return t.rule, true
+	}
+	if entry, _ := c.find(key.key); entry != 0 && c.rankAt(entry.ref()) == key.rank {
+		return c.rule(entry.ref()), true
+	}
+	rule, ok = c.shadowed.all[key]
+	return rule, ok
+}
+
 // rankAt returns the place in the precedence of the source that the rule of a record is of.
 func (c *compiled) rankAt(at ref) int {
 	var r record

@@ -288,7 +288,7 @@ func (d *derivation) serve(key string, r rankedRule) {
 
 // compileAnew compiles all rules with the changes made.
 func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
-	next, err := d.before.compileWith(d)
+	next, err := d.compileAll()
 	if err != nil {
 		return nil, Difference{}, err
 	}
@@ -356,4 +356,27 @@ func (d *derivation) keepWarningsOfChains() {
 // Where chains are followed, those of all templates are looked at again.
 func (d *derivation) isObsolete(w rankedWarning) bool {
 	return d.replaced[w.Key] || d.c.changed&scopeChains != 0 && IsTemplate(w.Key)
+}
+
+// compileAll compiles the rules of the ruleset before with the changes made.
+func (d *derivation) compileAll() (*Ruleset, error) {
+	rs := d.before
+	c := newCompiler(rs.opts)
+	c.opts.noLines = true
+	changes := d.inOrder()
+	for rank := range max(rs.lastRank(), d.lastRank) + 1 {
+		c.rank = rank
+		for rule := range rs.RulesOf(rank) {
+			if d.changes[keyOfSource{rank, rs.opts.canonicalKey(rule.Key)}] == nil {
+				c.Add(rule)
+			}
+		}
+		for ; len(changes) > 0 && changes[0].Source == rank; changes = changes[1:] {
+			if rule := changes[0].Rule; rule != nil {
+				c.Add(*rule)
+			}
+		}
+		c.Warn(d.readWarnings(rank)...)
+	}
+	return c.Compile()
 }

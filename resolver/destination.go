@@ -44,6 +44,18 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	return end, result
 }
 
+// Resolve resolves a Request URL. An invalid URL is an error of type [*weburl.ParseError] in the
+// result.
+func (rs *Ruleset) Resolve(requestURL string) Result {
+	req, err := ParseRequest(requestURL)
+	if err != nil {
+		return Result{Outcome: Failed, Err: err}
+	}
+	destination, result := rs.AppendDestination(nil, &req)
+	result.Destination = string(destination)
+	return result
+}
+
 // resultWithout makes the result of a redirect that of a rule without a destination. A request that
 // passes at once is not looked at (R14).
 func (rs *Ruleset) resultWithout(rule *record, remaining string, redirect Result) Result {

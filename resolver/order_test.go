@@ -8,7 +8,6 @@ import (
 	"go/types"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +20,14 @@ func TestFilesBuildOnThoseInFrontOfThemInTheOrderOfDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	order := map[string]int{"doc.go": 0}
-	for _, name := range regexp.MustCompile(`\w+\.go\b`).FindAllString(doc.Doc.Text(), -1) {
-		order[name] = len(order)
+	for line := range strings.Lines(doc.Doc.Text()) {
+		_, names, _ := strings.Cut(line, ": ")
+		if !strings.HasPrefix(line, "\t") {
+			continue
+		}
+		for _, name := range strings.Fields(names) {
+			order[name+".go"] = len(order)
+		}
 	}
 	var upward []string
 	pairs := usesBetweenFiles(t, fset, order)

@@ -29,46 +29,13 @@ func (rs *Ruleset) IsWorn() bool {
 // Recompile compiles the ruleset anew, of its own rules. Rules get other numbers.
 func (rs *Ruleset) Recompile() (*Ruleset, error) {
 	d := derivation{before: rs}
-	return rs.compileWith(&d)
-}
-
-// compileWith compiles the rules of a ruleset with the changes of a derivation.
-func (rs *Ruleset) compileWith(d *derivation) (*Ruleset, error) {
-	c := newCompiler(rs.opts)
-	c.opts.noLines = true
-	changes := d.inOrder()
-	for rank := range max(rs.lastRank(), d.lastRank) + 1 {
-		c.rank = rank
-		for rule := range rs.RulesOf(rank) {
-			if d.changes[keyOfSource{rank, rs.opts.canonicalKey(rule.Key)}] == nil {
-				c.Add(rule)
-			}
-		}
-		for ; len(changes) > 0 && changes[0].Source == rank; changes = changes[1:] {
-			if rule := changes[0].Rule; rule != nil {
-				c.Add(*rule)
-			}
-		}
-		c.Warn(d.readWarnings(rank)...)
-	}
-	return c.Compile()
+	return d.compileAll()
 }
 
 // RuleOf returns the rule of a source, as [RuleChange] has it, for a key in any spelling. It is
 // there, too, where an earlier source's rule serves.
 func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
 	return rs.ruleOf(keyOfSource{source, rs.opts.canonicalKey(key)})
-}
-
-func (rs *Ruleset) ruleOf(key keyOfSource) (rule Rule, ok bool) {
-	if t := rs.templates.byCanonicalKey(key.key); t != nil && rs.rankOfSource(t.source) == key.rank {
-		return t.rule, true
-	}
-	if entry, _ := rs.find(key.key); entry != 0 && rs.rankAt(entry.ref()) == key.rank {
-		return rs.rule(entry.ref()), true
-	}
-	rule, ok = rs.shadowed.all[key]
-	return rule, ok
 }
 
 // BySpelling returns changes of sources in which each spelling of a key has a rule of its own, as
