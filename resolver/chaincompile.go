@@ -23,7 +23,7 @@ type chainCompiler struct {
 // chainCompiler returns a compiler of the chains of c.
 func (c *Compiler) chainCompiler() *chainCompiler {
 	return &chainCompiler{
-		compiled: &c.compiled, errs: &c.errs, records: &c.records, merger: &c.records.merger,
+		compiled: c.compiled, errs: &c.errs, records: &c.records, merger: &c.records.merger,
 	}
 }
 

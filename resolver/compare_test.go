@@ -143,7 +143,7 @@ func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, work := range []func(){func() {}, func() { (&Compiler{compiled: rs.compiled}).sumRules() },
+	for _, work := range []func(){func() {}, func() { rs.compiler().sumRules() },
 		func() { newReverseIndex(rs) }, func() { Compare(rs, rs, 1) },
 		func() { rs.RulesOf(0)(func(Rule) bool { return true }) }} {
 		work()

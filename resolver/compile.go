@@ -73,11 +73,10 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 			return nil, err
 		}
 	}
-	rs := &Ruleset{compiled: c.compiled}
-	if rs.opts.reverse && c.changed&scopeAll != 0 {
-		rs.reverse = newReverseIndex(rs)
+	if c.opts.reverse && c.changed&scopeAll != 0 {
+		c.next.reverse = newReverseIndex(c.next)
 	}
-	return rs, nil
+	return c.next, nil
 }
 
 // checkRules returns what is wrong with the rules, or with all of them together.

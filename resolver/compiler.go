@@ -10,7 +10,8 @@ import (
 // destination it keeps the compiled form alone, so that a million rules can be read as a stream. It
 // is not safe for concurrent use.
 type Compiler struct {
-	compiled
+	*compiled          // of next
+	next      *Ruleset // that is being compiled
 	changed scope // of the rules, since the ruleset that the compiler began from
 	errs    errorList
 	records recordWriter
@@ -53,9 +54,10 @@ func NewCompiler(opts Options) (*Compiler, error) {
 }
 
 func newCompiler(opts options) *Compiler {
-	c := &Compiler{changed: everything, warningGroup: ofRules}
-	c.opts, c.table = opts, table{seed: rand.Uint64(), foldCase: opts.foldCase}
-	c.records = recordWriter{opts: &c.opts, arena: &c.table.arena}
+	c := compilerOf(&Ruleset{compiled: compiled{
+		opts: opts, table: table{seed: rand.Uint64(), foldCase: opts.foldCase},
+	}})
+	c.changed = everything
 	c.warnOfOrigin()
 	return c
 }
@@ -63,9 +65,15 @@ func newCompiler(opts options) *Compiler {
 // compiler returns a compiler that goes on where the one of a ruleset has ended. What it adds or
 // changes, rs does not see.
 func (rs *Ruleset) compiler() *Compiler {
-	c := &Compiler{compiled: rs.branch(), warningGroup: ofRules}
-	c.records = recordWriter{opts: &c.opts, arena: &c.table.arena}
-	return c
+	return compilerOf(&Ruleset{compiled: rs.branch()})
+}
+
+// compilerOf returns a compiler that fills in a ruleset.
+func compilerOf(next *Ruleset) *Compiler {
+	return &Compiler{
+		compiled: &next.compiled, next: next, warningGroup: ofRules,
+		records: recordWriter{opts: &next.opts, arena: &next.table.arena},
+	}
 }
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
