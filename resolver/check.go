@@ -134,12 +134,12 @@ func (c *checker) checkTemplate(t *templateRule) {
 
 // checkTemplateQuery is checkQuery with sample values.
 func (c *checker) checkTemplateQuery(t *templateRule) {
-	if !t.value.hasQuery {
+	if t.value.query == "" {
 		return
 	}
-	samples := make([]capture, len(t.names))
+	samples := make([]string, len(t.names))
 	for slot := range samples {
-		samples[slot].text = strings.Replace(sampleValue(slot), ":", "", 1)
+		samples[slot] = strings.Replace(sampleValue(slot), ":", "", 1)
 	}
 	written := t.value.queryOf(samples)
 	mode := c.ruleset.opts.queryOf(t.rule.Query)
@@ -149,7 +149,7 @@ func (c *checker) checkTemplateQuery(t *templateRule) {
 	}
 	named := func(query string) string {
 		for slot, name := range t.names {
-			query = strings.ReplaceAll(query, samples[slot].text, "{"+name+"}")
+			query = strings.ReplaceAll(query, samples[slot], "{"+name+"}")
 		}
 		return query
 	}

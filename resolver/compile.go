@@ -16,7 +16,7 @@ func stages() []stage {
 		{"table", scopeRules, (*Compiler).fillTable},
 		// Which of two templates is better depends on all of them. Keys that stand twice are told
 		// together with those of the table.
-		{"templates", scopeTemplates, (*Compiler).enterTemplates},
+		{"templates", scopeTemplates, (*Compiler).compileTemplates},
 		// A chain may lead through any rule, so chains of rules that have not changed are followed
 		// again. What they take is counted anew, and nothing of it counts at the next check.
 		{"internal rules", scopeChains, (*Compiler).gatherInternalRules},
@@ -99,11 +99,6 @@ func (c *Compiler) dropLines() {
 	if !c.opts.noLines {
 		return
 	}
-	if c.changed&scopeTemplates != 0 {
-		for _, t := range c.templates.all() {
-			t.rule = c.opts.placed(t.rule)
-		}
-	}
 	if c.shadowed.isOwn {
 		for key, rule := range c.shadowed.all {
 			c.shadowed.all[key] = c.opts.placed(rule)
@@ -113,7 +108,7 @@ func (c *Compiler) dropLines() {
 }
 
 // numberTemplates gives templates their numbers.
-func (c *Compiler) numberTemplates() { c.numbers.assign(c.templates.all()) }
+func (c *Compiler) numberTemplates() { c.numbers.assign(c.templates) }
 
 // warnOfAll warns of what depends on all rules.
 func (c *Compiler) warnOfAll() {

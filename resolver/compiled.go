@@ -30,7 +30,7 @@ type chains struct {
 	internal []int32
 	// failures are the errors that rules answer with, templateFailures those of templates by index.
 	failures         []error
-	templateFailures []error
+	templateFailures map[int]error
 	concerns         *concerns
 	atSite           siteEnds
 }
@@ -92,8 +92,8 @@ func (c *compiled) rule(at ref) Rule {
 
 // ruleOf returns the rule of a source for a key.
 func (c *compiled) ruleOf(key keyOfSource) (rule Rule, ok bool) {
-	if t := c.templates.byCanonicalKey(key.key); t != nil && c.rankOfSource(t.source) == key.rank {
-		return t.rule, true
+	if i, ok := c.templates.find(key.key); ok && c.templates.ruleAt(i).rank == key.rank {
+		return c.templates.ruleAt(i).rule, true
 	}
 	if entry, _ := c.find(key.key); entry != 0 && c.rankAt(entry.ref()) == key.rank {
 		return c.rule(entry.ref()), true

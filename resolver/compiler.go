@@ -1,10 +1,6 @@
 package resolver
 
-import (
-	"math/rand/v2"
-
-	"github.com/caddy-shortlink/shortlink/resolver/pattern"
-)
+import "math/rand/v2"
 
 // Compiler makes a ruleset of rules that are added one by one. Of a rule with an absolute
 // destination it keeps the compiled form alone, so that a million rules can be read as a stream. It
@@ -12,15 +8,15 @@ import (
 type Compiler struct {
 	*compiled          // of next
 	next      *Ruleset // that is being compiled
-	changed scope // of the rules, since the ruleset that the compiler began from
-	errs    errorList
-	records recordWriter
-	rank    int    // of the source whose rules are added
-	key     []byte // scratch memory
-	// added are the rules with literal keys, and addedTemplates the templates, in their order.
-	added          pieces[addedRule]
-	addedTemplates []addedTemplate
-	patterns       *pattern.Index // of the templates, to find those that nothing tells apart
+	changed   scope    // of the rules, since the ruleset that the compiler began from
+	errs      errorList
+	records   recordWriter
+	rank      int    // of the source whose rules are added
+	key       []byte // scratch memory
+	// added are the rules with literal keys in their order.
+	added pieces[addedRule]
+	// templateRules compiles the rules with variables, nil for none.
+	templateRules *templateCompiler
 	// warningGroup is the group of what is being warned of.
 	warningGroup warningGroup
 	passing      []ref // the rules with literal keys that pass
@@ -80,7 +76,7 @@ func compilerOf(next *Ruleset) *Compiler {
 func (c *Compiler) Add(rule Rule) {
 	c.count(rule)
 	if IsTemplate(rule.Key) {
-		c.addTemplate(rule)
+		c.templateCompiler().add(rule)
 		return
 	}
 	value, err := parseValue(rule.Value)

@@ -301,10 +301,10 @@ func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
 // others.
 func (d *derivation) changeTemplates() {
 	c := d.c
-	for _, t := range d.before.templates.all() {
+	for i, t := range d.before.templates.each() {
 		c.uncount(t.rule)
 		c.extent.compiled -= templateSize(t.rule)
-		d.keepTemplate(t.rule, d.before.rankOfSource(t.source), t.Key())
+		d.keepTemplate(t.rule, t.rank, d.before.templates.key(i))
 	}
 	for key, rule := range d.before.shadowed.all {
 		if IsTemplate(key.key) {
@@ -331,7 +331,7 @@ func (d *derivation) keepTemplate(rule Rule, rank int, key string) {
 func (d *derivation) addTemplate(rule Rule, rank int) {
 	d.c.rank = rank
 	d.c.count(rule)
-	d.c.addTemplate(rule)
+	d.c.templateCompiler().add(rule)
 }
 
 // concernsChains reports whether a chain may lead elsewhere.

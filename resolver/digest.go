@@ -35,7 +35,7 @@ func (c *Compiler) sumTemplates() {
 	if !c.opts.digest {
 		return
 	}
-	for _, t := range c.templates.all() {
+	for _, t := range c.templates.each() {
 		c.digest.templates.add(t.rule)
 	}
 }
@@ -48,7 +48,7 @@ func (c *Compiler) makeDigest() {
 	sum := c.digest.literals
 	sum.addSum(&c.digest.templates)
 	whole := sha256.New()
-	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+len(c.templates.all()))
+	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len())
 	whole.Write(sum.bytes())
 	c.digest.hex = hex.EncodeToString(whole.Sum(nil))
 }

@@ -155,13 +155,13 @@ type comparedSegment struct {
 func (x *templateIndex) compareSegment(t *templateRule, i int, segment string) comparedSegment {
 	p := &t.segments[i]
 	if p.IsLiteral() {
-		canonical := CanonicalKey(segment, x.foldCase)
+		canonical := CanonicalKey(segment, x.opts.foldCase)
 		if canonical == p.Prefix {
 			return comparedSegment{alike: true}
 		}
 		return comparedSegment{caseReason, missCase, strings.EqualFold(canonical, p.Prefix)}
 	}
-	if _, matches := x.matchSegment(p, segment); matches || i == t.span {
+	if _, matches := x.matchSegment(p.Prefix, p.Suffix, segment); matches || i == t.span {
 		return comparedSegment{alike: p.LiteralLength() > 0}
 	}
 	miss := segment + " has not the form " + strings.TrimPrefix(t.textOf(i), "/")

@@ -1,5 +1,7 @@
 package resolver
 
+import "slices"
+
 // numbering gives rules with variables their numbers. They follow those of the slots, which are
 // the numbers of the rules in the table.
 type numbering struct {
@@ -7,7 +9,7 @@ type numbering struct {
 	// as there is room for.
 	keys      []string
 	room      int
-	templates []*templateRule // by number
+	templates []int32 // by number: their indexes, -1 for none
 	lineage   *lineage
 }
 
@@ -20,21 +22,21 @@ const templateRoom = 16
 
 // assign gives templates the numbers that their keys have had before, and new ones the next ones.
 // Where there is no room for those, all get other numbers, and so do the rules in the table.
-func (n *numbering) assign(templates []*templateRule) {
+func (n *numbering) assign(x *templateIndex) {
 	if n.lineage == nil {
-		*n = numbering{room: max(n.room, 2*len(templates)+templateRoom), lineage: new(lineage)}
+		*n = numbering{room: max(n.room, 2*x.len()+templateRoom), lineage: new(lineage)}
 	}
 	numbers := numberedOf(n.keys)
-	for _, t := range templates {
-		t.number = numbers.number(t.Key())
+	for i := range x.len() {
+		x.entries[i].number = uint32(numbers.number(x.key(i)))
 	}
 	if n.keys = numbers.all; len(n.keys) > n.room {
 		*n = numbering{room: 2 * len(n.keys)}
-		n.assign(templates)
+		n.assign(x)
 		return
 	}
-	n.templates = make([]*templateRule, len(n.keys))
-	for _, t := range templates {
-		n.templates[t.number] = t
+	n.templates = slices.Repeat([]int32{-1}, len(n.keys))
+	for i := range x.len() {
+		n.templates[x.entries[i].number] = int32(i)
 	}
 }

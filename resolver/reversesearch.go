@@ -214,8 +214,8 @@ func (s *reverseSearch) leadsToPage() bool {
 
 // isUnlisted reports whether the rule that has a number is unlisted.
 func (rs *Ruleset) isUnlisted(number int) bool {
-	if t := rs.template(number); t != nil {
-		return t.rule.Unlisted
+	if i, ok := rs.template(number); ok {
+		return rs.templates.header(i).flags().has(unlisted)
 	}
 	return rs.headerOf(rs.table.slots.at(number).ref()).flags().has(unlisted)
 }

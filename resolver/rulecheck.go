@@ -21,31 +21,31 @@ func (c ruleCheck) checkLiteral(rule Rule, value parsedValue, inValue error) (go
 	return inKey == nil
 }
 
-// checkTemplate parses a rule with variables, and reports everything that is wrong with it.
-func (c ruleCheck) checkTemplate(rule Rule) (t *templateRule, value parsedValue, good bool) {
+// checkTemplate parses key and value of a rule with variables, and reports everything that is wrong
+// with it.
+func (c ruleCheck) checkTemplate(rule Rule) (key templateKey, value templateValue, good bool) {
 	before := c.errs.count
-	t, value = c.parseTemplateRule(rule)
-	c.checkWords(rule)
-	return t, value, c.errs.count == before
-}
-
-// parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
-func (c ruleCheck) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
 	key, err := c.opts.parseTemplateKey(rule.Key)
 	if err != nil {
 		_, inValue := parseValue(rule.Value)
 		c.failParts(rule, err, inValue)
-		return nil, value
+	} else {
+		value = c.checkTemplateValue(rule, key.names)
 	}
-	t = newTemplateRule(key, rule.Exact)
-	t.value, value, err = parseTemplateValue(rule.Value, t.names)
+	c.checkWords(rule)
+	return key, value, c.errs.count == before
+}
+
+// checkTemplateValue parses the value of a rule, and reports what is wrong with it.
+func (c ruleCheck) checkTemplateValue(rule Rule, names []string) templateValue {
+	value, parsed, err := parseTemplateValue(rule.Value, names)
 	switch {
 	case err != nil:
 		c.failParts(rule, nil, err)
-	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(t.value.host):
-		c.errs.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
+	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(parsed.url.Host):
+		c.errs.fail(rule, ErrHostNotAllowed, hostMessage(parsed.url.Host))
 	}
-	return t, value
+	return value
 }
 
 // failParts reports what is wrong with the key and with the value of a rule, as far as anything is.

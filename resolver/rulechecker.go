@@ -57,11 +57,8 @@ func (c *RuleChecker) Check(rule Rule) RuleErrors {
 func (c *RuleChecker) checkAlone(rule Rule) (key string) {
 	check := ruleCheck{&c.opts, &c.errs}
 	if IsTemplate(rule.Key) {
-		t, _, _ := check.checkTemplate(rule)
-		if t != nil {
-			key = t.Key()
-		}
-		return key
+		key, _, _ := check.checkTemplate(rule)
+		return key.text
 	}
 	value, err := parseValue(rule.Value)
 	if check.checkLiteral(rule, value, err) {
@@ -134,7 +131,7 @@ func (c *RuleChecker) MayFailInChains() bool {
 	switch {
 	case leading == 0:
 		return false
-	case c.templates > 0 && (leading > freeTemplateChains || c.longest > longPath):
+	case c.templates > 0: // which may make much of little, at each hop
 		return true
 	}
 	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written

@@ -19,7 +19,7 @@ type Ruleset struct {
 }
 
 // Len returns the number of rules that serve; shadowed ones do not count.
-func (rs *Ruleset) Len() int { return rs.table.rules + len(rs.templates.all()) }
+func (rs *Ruleset) Len() int { return rs.table.rules + rs.templates.len() }
 
 // Warnings returns what the authors of the rules should know. First come those of single rules in
 // the order of their sources and places, then those of chains.
@@ -54,7 +54,7 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 // Templates returns the rules with variables that serve, in no particular order.
 func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, t := range rs.templates.all() {
+		for _, t := range rs.templates.each() {
 			if !yield(t.rule) {
 				return
 			}
@@ -72,8 +72,8 @@ func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 				return
 			}
 		}
-		for _, t := range rs.templates.all() {
-			if rs.rankOfSource(t.source) == n && !yield(t.rule) {
+		for _, t := range rs.templates.each() {
+			if t.rank == n && !yield(t.rule) {
 				return
 			}
 		}
@@ -128,18 +128,18 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 // rules.
 func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.numbers.room }
 
-// template returns the template that has a number, or nil.
-func (rs *Ruleset) template(number int) *templateRule {
+// template returns the index of the template that has a number.
+func (rs *Ruleset) template(number int) (i int, ok bool) {
 	if number -= rs.table.slots.n; number < 0 || number >= len(rs.numbers.templates) {
-		return nil
+		return 0, false
 	}
-	return rs.numbers.templates[number]
+	return int(rs.numbers.templates[number]), rs.numbers.templates[number] >= 0
 }
 
 // Numbered returns the rule of a number, if one has it.
 func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
-	if t := rs.template(number); t != nil {
-		return t.rule, true
+	if i, ok := rs.template(number); ok {
+		return rs.templates.ruleAt(i).rule, true
 	}
 	if number >= rs.table.slots.n {
 		return Rule{}, false
@@ -199,11 +199,18 @@ func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 		}
 		slots := rs.table.slots.n
 		for n := range max(len(rs.numbers.templates), len(other.numbers.templates)) {
-			if rs.template(slots+n) != other.template(slots+n) && !yield(slots+n) {
+			if !rs.hasSameTemplate(other, slots+n) && !yield(slots+n) {
 				return
 			}
 		}
 	}
+}
+
+// hasSameTemplate reports whether a number has the same template in another ruleset, or none.
+func (rs *Ruleset) hasSameTemplate(other *Ruleset, number int) bool {
+	i, here := rs.template(number)
+	j, there := other.template(number)
+	return here == there && (!here || rs.templates.ruleAt(i) == other.templates.ruleAt(j))
 }
 
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is
