@@ -18,11 +18,12 @@ const modulePath = "github.com/caddy-shortlink/shortlink"
 var mayImport = map[string][]string{
 	"weburl":             nil,
 	"uritemplate":        nil,
+	"internal/near":      nil,
 	"internal/pace":      nil,
 	"internal/printable": nil,
 	"internal/webroot":   {"weburl"},
 	"resolver/pattern":   nil,
-	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
+	"resolver":           {"resolver/pattern", "weburl", "uritemplate", "internal/near"},
 	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
 
 	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
@@ -33,15 +34,15 @@ var mayImport = map[string][]string{
 	},
 	"source":            {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
 	"redis":             {"source", "rulefile", "resolver"},
-	"internal/find":     {"resolver"},
+	"internal/find":     {"resolver", "internal/near"},
 	"internal/hits":     {"resolver"},
-	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/webroot"},
+	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {
 		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
 		"internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
-	"internal/show":   {"source", "resolver", "weburl", "internal/printable"},
+	"internal/show":   {"source", "internal/find", "resolver", "weburl", "internal/printable"},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
 		"internal/printable",
@@ -61,12 +62,12 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
-		"internal/printable",
+		"internal/show", "internal/live", "internal/find", "internal/near", "internal/webroot", "source",
+		"rulefile", "resolver", "weburl", "internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
-		"resolver", "weburl", "internal/directives", "internal/printable",
+		"resolver", "weburl", "internal/directives", "internal/near", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {

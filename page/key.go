@@ -69,8 +69,8 @@ func (r *request) keyPage(key string) view {
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.ShortURL, r.origin()), true)
-		r.links.LocateExplained(r.Context(), serving, outcome.Explanation, &found)
+		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
+		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
 		v.Outcome, v.Rule = &outcome, ruleOf(found)
 		v.addLeads(r)
 	}

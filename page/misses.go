@@ -43,8 +43,8 @@ func (v missing) text(w io.Writer) {
 
 // addSuggestions adds the links that a request for a path perhaps meant, and where they stand.
 func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string) {
-	for _, key := range links.Suggest(path, mostSuggested) {
-		v.Suggestions = append(v.Suggestions, suggestion{key, below + "/" + key})
+	for _, rule := range links.Suggest(path, mostSuggested) {
+		v.Suggestions = append(v.Suggestions, suggestion{rule.Key, below + "/" + rule.Key})
 	}
 }
 

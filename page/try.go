@@ -22,8 +22,8 @@ func (r *request) try() view {
 	v.Title = "Try a URL"
 	if v.URL != "" {
 		serving := r.links.Serving()
-		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.URL, r.origin()), true)
-		r.links.LocateExplained(r.Context(), serving, outcome.Explanation)
+		outcome := show.Explain(serving.Listed(), show.Ask(v.URL, r.origin()))
+		r.links.Locate(r.Context(), serving, outcome.Rules()...)
 		v.Outcome = &outcome
 	}
 	return v

@@ -331,15 +331,6 @@ func TestEscapesAreFoundWhereComparingAllPairsFindsThem(t *testing.T) {
 	}
 }
 
-func TestReservedCharactersAreThoseOfPathsThatEscapesDifferFrom(t *testing.T) {
-	for c := range 256 {
-		want := strings.IndexByte("!$&'()*+,;=:@[]|", byte(c)) >= 0
-		if got := isReserved(byte(c)); got != want {
-			t.Errorf("%#x: got %t", c, got)
-		}
-	}
-}
-
 // differsInEscape compares the destination of a rule with all keys.
 func differsInEscape(rule Rule, all []Rule) bool {
 	sitePath := func(rule Rule) string {

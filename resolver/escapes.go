@@ -3,7 +3,7 @@ package resolver
 import (
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/weburl"
+	"github.com/caddy-shortlink/shortlink/internal/near"
 )
 
 // escapes are the paths of the site that rules lead to and that are no keys, but would be if a
@@ -30,7 +30,7 @@ type escapedPath struct {
 // add notes the path of the site that a value leads to, if it does.
 func (e *escapes) add(rule Rule, value parsedValue) {
 	path := e.pathOf(value)
-	form, hasReserved := withoutEscapes(path)
+	form, hasReserved := near.WithoutEscapes(path)
 	if !hasReserved || e.ruleset.entryOf(path) != 0 {
 		return
 	}
@@ -50,7 +50,7 @@ func (e *escapes) pathOf(value parsedValue) string {
 	if !value.internal {
 		path = value.url.Path
 	}
-	if !mayHaveReserved(path) || !value.internal && !e.site.has(value.url.Origin()) {
+	if !near.HasReserved(path) || !value.internal && !e.site.has(value.url.Origin()) {
 		return ""
 	}
 	return strings.TrimSuffix(string(e.ruleset.opts.appendKey(nil, path[1:])), "/")
@@ -59,10 +59,10 @@ func (e *escapes) pathOf(value parsedValue) string {
 // addKey notes the key of an entry, if paths have its form.
 func (e *escapes) addKey(at ref) {
 	key := e.ruleset.table.key(at)
-	if !mayHaveReserved(key) {
+	if !near.HasReserved(key) {
 		return
 	}
-	form, _ := withoutEscapes(key)
+	form, _ := near.WithoutEscapes(key)
 	if found := e.forms[form]; found != nil {
 		rule := e.ruleset.rule(at)
 		if found.key.Key == "" || rule.Key < found.key.Key {
@@ -101,44 +101,4 @@ func escapeMessage(value, key string) string {
 	return "the destination's path is no key, and differs from the key " + quote(key) +
 		" in the escape of a reserved character, which counts as another character; write " +
 		origin + "/" + key + behind + ", unless the path is a page of the site"
-}
-
-// withoutEscapes returns a path in the form of keys without escapes of reserved characters. It
-// reports whether the path has any such character.
-func withoutEscapes(path string) (form string, hasReserved bool) {
-	decoded := make([]byte, 0, len(path))
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if octet, ok := weburl.Triplet(path, i); ok && isReserved(octet) {
-			c = octet
-			i += len("%XX") - 1
-		}
-		hasReserved = hasReserved || isReserved(c)
-		decoded = append(decoded, c)
-	}
-	return string(decoded), hasReserved
-}
-
-// mayHaveReserved reports whether a path has a reserved character, or an escape of any.
-func mayHaveReserved(path string) bool {
-	for i := range len(path) {
-		if path[i] == '%' || isReserved(path[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// isReserved reports whether a character and its escape are both found in paths, and told apart. A
-// "/" separates segments, as its escape does not on purpose.
-func isReserved(c byte) bool {
-	const (
-		low uint64 = 1<<'!' | 1<<'$' | 1<<'&' | 1<<'\'' | 1<<'(' | 1<<')' | 1<<'*' | 1<<'+' |
-			1<<',' | 1<<':' | 1<<';' | 1<<'='
-		high uint64 = 1<<('@'-64) | 1<<('['-64) | 1<<(']'-64) | 1<<('|'-64)
-	)
-	if c < 64 {
-		return low>>c&1 != 0
-	}
-	return high>>(c-64)&1 != 0 // which is 0 for what is not ASCII
 }

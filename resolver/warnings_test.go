@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/near"
 )
 
 // warnings returns the warnings of rules as they are shown.
@@ -484,13 +486,13 @@ func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
 	if !isInternal(rule.Value) || len(rs.Chain(rule.Value[1:])) > 0 {
 		return false
 	}
+	isNear, slips := false, near.NewSlips()
+	slips.Add(rule.Value[1:])
 	for _, other := range all {
 		isPage := end("/"+other.Key) == "https://go.example"+rule.Value
-		if !isPage && oneLetterAway(rule.Value[1:], other.Key) {
-			return true
-		}
+		slips.Find(other.Key, func(int) { isNear = isNear || !isPage })
 	}
-	return false
+	return isNear
 }
 
 func TestBracesInAHostAreToldToGiveWayToItsName(t *testing.T) {

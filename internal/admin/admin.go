@@ -214,8 +214,8 @@ func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	serving := h.Serving()
-	outcome := show.OutcomeOf(serving.Ruleset, show.Ask(target, h.SiteOrigin()), true)
-	h.LocateExplained(r.Context(), serving, outcome.Explanation)
+	outcome := show.Explain(serving.Listed(), show.Ask(target, h.SiteOrigin()))
+	h.Locate(r.Context(), serving, outcome.Rules()...)
 	return writeJSON(w, outcome)
 }
 

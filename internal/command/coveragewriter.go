@@ -70,11 +70,8 @@ func (w *coverageWriter) writeMissing(c colours) error {
 		c.heading(w.out, red, fmt.Sprintf("\nmissing (%d)", count))
 	}
 	for missing := range limit(shownFindings, w.report.Missing()) {
-		candidates, err := w.report.Candidates(missing.Path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w.out, "%8d  %s%s\n", missing.Requests, missing.Path, perhaps(candidates))
+		candidates := perhaps(w.report.Candidates(missing.Path))
+		fmt.Fprintf(w.out, "%8d  %s%s\n", missing.Requests, missing.Path, candidates)
 	}
 	w.writeMore(count)
 	return nil
@@ -227,18 +224,17 @@ func (w *coverageWriter) writeJSON() error {
 	fmt.Fprintf(w.out, "%s,\"missing\":", bytes.TrimSuffix(head, []byte("}")))
 	n := 0
 	w.progress.setTotal(int64(min(w.report.Totals[coverage.Missing].URLs, mostSuggested)))
-	err = w.writeJSONArray(w.report.Missing(), func(missing *coverage.MissingURL) (err error) {
+	err = w.writeJSONArray(w.report.Missing(), func(missing *coverage.MissingURL) {
 		if n++; n <= mostSuggested {
 			w.progress.advanceTo(int64(n))
-			missing.Candidates, err = w.report.Candidates(missing.Path)
+			missing.Candidates = w.report.Candidates(missing.Path)
 		}
-		return err
 	})
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(w.out, ",\"probes\":")
-	asTheyAre := func(*coverage.MissingURL) error { return nil }
+	asTheyAre := func(*coverage.MissingURL) {}
 	if err := w.writeJSONArray(w.report.Probes(), asTheyAre); err != nil {
 		return err
 	}
@@ -248,14 +244,12 @@ func (w *coverageWriter) writeJSON() error {
 
 // writeJSONArray writes URLs, each with what add adds to it.
 func (w *coverageWriter) writeJSONArray(
-	urls iter.Seq[coverage.MissingURL], add func(*coverage.MissingURL) error,
+	urls iter.Seq[coverage.MissingURL], add func(*coverage.MissingURL),
 ) error {
 	fmt.Fprint(w.out, "[")
 	separator := "\n"
 	for url := range urls {
-		if err := add(&url); err != nil {
-			return err
-		}
+		add(&url)
 		line, err := printable.JSON(url)
 		if err != nil {
 			return err

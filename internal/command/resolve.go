@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -131,11 +132,19 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 	}
 }
 
+// outcomeOf returns what becomes of a URL.
+func (a *answers) outcomeOf(q show.Question) show.Outcome {
+	if a.explain {
+		return show.Explain(find.Listed{Ruleset: a.ruleset}, q)
+	}
+	return show.OutcomeOf(a.ruleset, q)
+}
+
 // one answers a URL.
 func (a *answers) one(url string) error {
 	question := show.Ask(url, a.origin)
 	note := a.handler.arrive(&question)
-	outcome := show.OutcomeOf(a.ruleset, question, a.explain)
+	outcome := a.outcomeOf(question)
 	outcome.Note = note
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {

@@ -11,18 +11,16 @@ import (
 // Index finds keys of the ruleset that serves. It is safe for concurrent use, and takes no memory
 // before it is first used.
 type Index struct {
-	pause       func() // called all the way, so that requests can run
-	keys        part[*keys]
-	words       part[*words]
-	searchTime  time.Duration
-	suggestTime time.Duration
+	pause      func() // called all the way, so that requests can run
+	keys       part[*keys]
+	near       part[*nearKeys]
+	searchTime time.Duration
 }
 
 // New returns an index. Long work calls pause again and again.
 func New(pause func()) *Index {
-	x := &Index{pause: pause, searchTime: 250 * time.Millisecond, suggestTime: time.Millisecond}
-	x.keys.make = x.makeKeys
-	x.words.make = func(ruleset *resolver.Ruleset) *words { return makeWords(ruleset, pause) }
+	x := &Index{pause: pause, searchTime: 250 * time.Millisecond}
+	x.keys.make, x.near.make = x.makeKeys, x.makeNear
 	return x
 }
 
@@ -31,7 +29,7 @@ func New(pause func()) *Index {
 // is used again.
 func (x *Index) Follow(ruleset *resolver.Ruleset) {
 	x.keys.follow(ruleset)
-	x.words.follow(ruleset)
+	x.near.follow(ruleset)
 }
 
 // part is a part of the index, which is made when it is first asked for.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -156,7 +157,7 @@ func headOf(key string, depth int) (head uint64) {
 	at, n := 0, 0
 	for ; at < len(key) && n < depth+8; n++ {
 		var c byte
-		if c, at = formByte(key, at); n >= depth {
+		if c, at = near.FormByte(key, at); n >= depth {
 			head = head<<8 | uint64(c)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -73,7 +74,7 @@ type search struct {
 func newSearch(text string, most int) *search {
 	inKey := strings.TrimPrefix(text, "/")
 	return &search{
-		text: appendFolded(nil, text), form: string(appendForm(nil, inKey)),
+		text: appendFolded(nil, text), form: string(near.AppendForm(nil, inKey)),
 		hasBrace: strings.ContainsAny(inKey, "{}"), most: max(most, 0),
 	}
 }
@@ -83,7 +84,7 @@ func (s *search) isFirst(key string) bool { return !s.hasBrace && hasPrefix(key,
 
 // isElsewhere reports whether a rule has the text somewhere.
 func (s *search) isElsewhere(rule *resolver.Rule) bool {
-	s.scratch = appendForm(s.scratch[:0], rule.Key)
+	s.scratch = near.AppendForm(s.scratch[:0], rule.Key)
 	return bytes.Contains(s.scratch, []byte(s.form)) ||
 		s.has(rule.Value) || rule.Note != "" && s.has(rule.Note)
 }

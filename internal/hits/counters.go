@@ -399,6 +399,9 @@ func (c *RulesetCounters) read(number int, save bool) uint64 {
 	return word
 }
 
+// Hits returns how often the rule with a number has redirected, as far as this server knows.
+func (c *RulesetCounters) Hits(number int) uint64 { return countOf(c.read(number, false)).N }
+
 // number returns the number of the rule that has exactly this canonical key: another ruleset of the
 // name may fold the case of letters.
 func (c *RulesetCounters) number(key string) (number int, ok bool) {

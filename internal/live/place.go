@@ -23,23 +23,6 @@ func (rs *Ruleset) Locate(ctx context.Context, serving *Loaded, rules ...*resolv
 	wanted.find(ctx, rs.Sources, serving.versions)
 }
 
-// LocateExplained is Locate for the rules that an explanation names, if there is one, and for more.
-func (rs *Ruleset) LocateExplained(
-	ctx context.Context, serving *Loaded, e *resolver.Explanation, more ...*resolver.Rule,
-) {
-	if e == nil {
-		e = new(resolver.Explanation)
-	}
-	rules := slices.Clone(more)
-	for i := range e.Walk {
-		rules = append(rules, &e.Walk[i].Rule)
-	}
-	if e.Near != nil {
-		rules = append(rules, &e.Near.Rule)
-	}
-	rs.Locate(ctx, serving, rules...)
-}
-
 // locateErrors completes the positions of rules that are wrong in what has been read of the
 // sources, and puts the errors into the order of their places.
 func (c *Config) locateErrors(versions []string, errs []*resolver.RuleError) {

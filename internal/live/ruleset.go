@@ -157,10 +157,10 @@ func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) fin
 	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
 }
 
-// Suggest returns the keys that a path which has no rule was perhaps meant to be, as
+// Suggest returns the rules whose keys a path was perhaps meant to be that has none, as
 // [find.Index.Suggest] does.
-func (rs *Ruleset) Suggest(path string, most int) []string {
-	return rs.shared.finder.Suggest(rs.Serving().Ruleset, path, most)
+func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
+	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
 // run tells of the first rules, if this handler has loaded them, and follows the sources until the

@@ -92,6 +92,11 @@ type Loaded struct {
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
 
+// Listed returns the keys that may be suggested to anybody, with their hits.
+func (l *Loaded) Listed() find.Listed {
+	return find.Listed{Ruleset: l.Ruleset, Hits: l.counted.Hits}
+}
+
 // lastLoad is what came of the last load of rules.
 type lastLoad struct {
 	time time.Time

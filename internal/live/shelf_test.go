@@ -278,8 +278,8 @@ func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
 	serving := rs.Serving()
 	e := serving.Ruleset.Explain(req)
-	rs.LocateExplained(rs.Context, serving, &e)
 	if len(e.Walk) > 0 {
+		rs.Locate(rs.Context, serving, &e.Walk[0].Rule)
 		position = e.Walk[0].Rule.Position.String()
 	}
 	return cmp.Or(e.Destination, e.Outcome.String()), position

@@ -33,9 +33,11 @@ func WriteExplanation(w io.Writer, outcome Outcome) error {
 		}
 	}
 	writeEnd(&t, e)
-	if e.Near != nil {
-		rule := e.Near.Rule
-		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, InBrackets(rule.Position), e.Near.Reason)
+	for i, s := range outcome.Suggestions {
+		t.WriteString([]string{"  perhaps ", ", "}[min(i, 1)] + s.Key + InBrackets(s.Position))
+	}
+	if outcome.Suggestions != nil {
+		t.WriteByte('\n')
 	}
 	writeParts(&t, e)
 	_, err := io.WriteString(w, t.String())

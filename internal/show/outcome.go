@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -19,6 +20,7 @@ type Outcome struct {
 	Error       string                `json:"error,omitempty"`
 	Note        string                `json:"note,omitempty"` // why no such request comes to the handler
 	Explanation *resolver.Explanation `json:"explanation,omitempty"`
+	Suggestions []Suggestion          `json:"suggestions,omitempty"` // where no key matches
 }
 
 // Question is a URL that somebody asks about.
@@ -41,23 +43,32 @@ func Ask(written, origin string) Question {
 // IsPath reports whether a path was written, of which nobody says whose host it has.
 func (q Question) IsPath() bool { return strings.HasPrefix(q.Written, "/") }
 
-// OutcomeOf resolves a URL, and explains it if that is asked for.
-func OutcomeOf(ruleset *resolver.Ruleset, q Question, explain bool) Outcome {
-	out, req := Outcome{Request: q.Written}, q.Request
-	if err := q.Err; err != nil {
-		out.Outcome, out.Error = resolver.Failed.String(), err.Error()
-		return out
+// OutcomeOf resolves a URL.
+func OutcomeOf(ruleset *resolver.Ruleset, q Question) Outcome {
+	if q.Err != nil {
+		return newOutcome(q, resolver.Result{Outcome: resolver.Failed, Err: q.Err})
 	}
-	var result resolver.Result
-	if explain {
-		explanation := ruleset.Explain(req)
-		out.Explanation, result = &explanation, explanation.Result
-	} else {
-		var appended []byte
-		appended, result = ruleset.AppendDestination(nil, &req)
-		result.Destination = string(appended)
+	destination, result := ruleset.AppendDestination(nil, &q.Request)
+	result.Destination = string(destination)
+	return newOutcome(q, result)
+}
+
+// Explain is OutcomeOf with the reasons, and with the keys that were perhaps meant.
+func Explain(keys find.Listed, q Question) Outcome {
+	if q.Err != nil {
+		return OutcomeOf(keys.Ruleset, q)
 	}
-	out.Outcome, out.Key = result.Outcome.String(), result.Key
+	e := keys.Ruleset.Explain(q.Request)
+	out := newOutcome(q, e.Result)
+	out.Explanation = &e
+	for _, rule := range keys.Suggest(unmatchedPath(&e, q.Request), mostSuggested) {
+		out.Suggestions = append(out.Suggestions, Suggestion{rule})
+	}
+	return out
+}
+
+func newOutcome(q Question, result resolver.Result) Outcome {
+	out := Outcome{Request: q.Written, Outcome: result.Outcome.String(), Key: result.Key}
 	switch result.Outcome {
 	case resolver.Redirect:
 		out.Destination, out.Hops, out.Status = result.Destination, &result.Hops, result.Status
@@ -67,6 +78,19 @@ func OutcomeOf(ruleset *resolver.Ruleset, q Question, explain bool) Outcome {
 		out.Error = result.Err.Error()
 	}
 	return out
+}
+
+// Rules returns the rules that the outcome names.
+func (o *Outcome) Rules() (all []*resolver.Rule) {
+	if o.Explanation != nil {
+		for i := range o.Explanation.Walk {
+			all = append(all, &o.Explanation.Walk[i].Rule)
+		}
+	}
+	for i := range o.Suggestions {
+		all = append(all, &o.Suggestions[i].Rule)
+	}
+	return all
 }
 
 // String returns the outcome as a line for people.
