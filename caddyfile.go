@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -298,8 +299,12 @@ func (p *directive) reportNoRule(name string, l line) {
 		p.report(l.at, "rule takes %s, not %q", aRule, written)
 		return
 	}
-	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule,
-		strings.Join(optionNames(), ", "))
+	names, nearest := optionNames(), ""
+	if option := near.Word(name, names); option != "" {
+		nearest = "; the nearest option is " + option
+	}
+	p.report(l.at, "%q is no rule and no option%s: a rule is %s; the options are %s", written, nearest,
+		aRule, strings.Join(names, ", "))
 }
 
 // addRule takes in a line that begins with a key and a destination.
@@ -346,23 +351,7 @@ func isMisspeltOrigin(words []string) bool {
 		strings.Count(strings.TrimSuffix(words[1], "/"), "/") > 2 {
 		return false
 	}
-	letters := func(word string) []byte {
-		return slices.Sorted(slices.Values([]byte(strings.ToLower(word))))
-	}
-	name, origin := letters(words[0]), letters("origin")
-	if len(name) > len(origin) {
-		name, origin = origin, name
-	}
-	// The same letters, but for one that is missing or too much.
-	missing := 0
-	for _, letter := range origin {
-		if len(name) > 0 && name[0] == letter {
-			name = name[1:]
-		} else {
-			missing++
-		}
-	}
-	return len(name) == 0 && missing <= 1
+	return near.Word(words[0], []string{"origin"}) != ""
 }
 
 // ruleLine returns a rule as a line of a Caddyfile would have it. Its note is a comment there.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
@@ -36,8 +37,9 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		if len(args) == 0 {
 			return parent.Help()
 		}
-		return fmt.Errorf("there is no command %q; the commands are %s", args[0],
-			strings.Join(namesOfCommands(parent), ", "))
+		names := namesOfCommands(parent)
+		return fmt.Errorf("there is no command %q%s; the commands are %s", args[0],
+			theNearest("", args[0], names), strings.Join(names, ", "))
 	})
 	for _, cmd := range []*cobra.Command{
 		resolveCommand(configurations),
@@ -66,18 +68,33 @@ func namesOfCommands(parent *cobra.Command) []string {
 	return names
 }
 
+// theNearest says which of some names was perhaps meant, with what stands in front of it: a clause
+// behind what is wrong with the one that was written.
+func theNearest(prefix, written string, names []string) string {
+	if meant := near.Word(written, names); meant != "" {
+		return "; the nearest is " + prefix + meant
+	}
+	return ""
+}
+
 // complete gives a command what all of them have: exit status 2 for wrong flags.
 func complete(cmd *cobra.Command) {
 	cmd.SilenceErrors = true
 	cmd.Args = cobra.ArbitraryArgs // what they are is for the command to check
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		message := printable.Text(flagError(err).Error())
+		message := printable.Text(flagError(cmd, err).Error())
 		return exit(cmd, fmt.Errorf("%s; see %s --help", message, cmd.CommandPath()))
 	})
 }
 
-// flagError returns the error of wrong flags, which says of a wrong value what its flag takes.
-func flagError(err error) error {
+// flagError returns the error of wrong flags, which says of a wrong value what its flag takes, and
+// of a flag that does not exist which was perhaps meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var names []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		return fmt.Errorf("%w%s", err, theNearest("--", unknown.GetSpecifiedName(), names))
+	}
 	invalid, is := errors.AsType[*pflag.InvalidValueError](err)
 	if !is {
 		return err

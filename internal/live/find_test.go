@@ -44,7 +44,7 @@ func TestWhatAnEditHasMadeIsFoundAtOnce(t *testing.T) {
 		rs.Suggest("/ohter", 5)
 		synctest.Wait()
 		if got := rs.Suggest("/ohter", 5); len(got) != 1 || got[0].Key != "other" {
-			t.Errorf("suggested are %q", got)
+			t.Errorf("suggested are %v", got)
 		}
 	})
 }

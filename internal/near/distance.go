@@ -1,7 +1,5 @@
 package near
 
-import "bytes"
-
 // allowed is by how many bytes a text of some length may differ from what was meant: short texts
 // are near to too many.
 func allowed(length int) int { return min(2, length/3) }
@@ -16,19 +14,10 @@ func allowedDistance(text, meant []byte) int {
 	return 3
 }
 
-// distance returns the Levenshtein distance of two texts in bytes, or more than most. Where only
-// two neighbours have changed places it is 1.
+// distance returns in how many bytes two texts differ, or more than most. A byte that is another
+// one, missing or too much counts one, and so do two neighbours that have changed places. Behind
+// what the texts have in common it tries all ways to go on: there are few, as most is small.
 func distance(a, b []byte, most int) int {
-	n := levenshtein(a, b, most)
-	if n > 1 && most > 0 && isSwapped(a, b) {
-		return 1
-	}
-	return n
-}
-
-// levenshtein returns the distance without swaps. Behind what the texts have in common it tries all
-// ways to go on: there are few, as most is small.
-func levenshtein(a, b []byte, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
@@ -38,19 +27,10 @@ func levenshtein(a, b []byte, most int) int {
 	if len(b) == 0 || len(a)-len(b) > most || most == 0 {
 		return min(max(len(a), len(b)), most+1)
 	}
-	return 1 + min(levenshtein(a[1:], b[1:], most-1),
-		levenshtein(a[1:], b, most-1), levenshtein(a, b[1:], most-1))
-}
-
-// isSwapped reports whether two texts differ in the order of two bytes.
-func isSwapped(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
+	least := min(distance(a[1:], b[1:], most-1),
+		distance(a[1:], b, most-1), distance(a, b[1:], most-1))
+	if len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		least = min(least, distance(a[2:], b[2:], most-1))
 	}
-	for i := range a {
-		if a[i] != b[i] {
-			return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && bytes.Equal(a[i+2:], b[i+2:])
-		}
-	}
-	return false
+	return 1 + least
 }

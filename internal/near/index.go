@@ -150,8 +150,8 @@ type indexSearch struct {
 }
 
 // mostLists is for the last segment, among whole texts and among last segments: five lengths with
-// three pieces, each at five places, and four pairs of neighbours in a short text.
-const mostLists = 2 * (5*3*5 + 4)
+// three pieces, each at five places, and of these two with neighbours that have changed places.
+const mostLists = 2 * 5 * (3 + 2) * 5
 
 // mostTries is how many candidates are compared, apart from as many that were added.
 const mostTries = 1500
@@ -166,23 +166,28 @@ func (s *indexSearch) collect(part []byte, k kind) {
 		for i := range most + 1 {
 			from, to := pieceOf(length, i, most)
 			for shift := max(-most, -from); shift <= most && to+shift <= len(part); shift++ {
-				s.list(s.bucket(k, length, i, part[from+shift:to+shift]))
+				list := func() { s.list(s.bucket(k, length, i, part[from+shift:to+shift])) }
+				list()
+				if i == 0 {
+					withSwapped(part, to+shift, list)
+				}
+				if i == most {
+					withSwapped(part, from+shift, list)
+				}
 			}
 		}
 	}
-	if allowed(len(part)) == 1 { // else two bytes that have changed places are two that differ
-		s.collectSwapped(part, k)
-	}
 }
 
-// collectSwapped collects those for a short part in which two neighbours have changed places.
-func (s *indexSearch) collectSwapped(part []byte, k kind) {
-	for i := range len(part) - 1 {
-		part[i], part[i+1] = part[i+1], part[i]
-		from, to := pieceOf(len(part), 1, 1)
-		s.list(s.bucket(k, len(part), 1, part[from:to]))
-		part[i], part[i+1] = part[i+1], part[i]
+// withSwapped calls do while the two bytes around a border between pieces have changed places. If
+// they have in the path, none of its pieces may be as it was meant.
+func withSwapped(part []byte, border int, do func()) {
+	if border == 0 || border == len(part) {
+		return
 	}
+	part[border-1], part[border] = part[border], part[border-1]
+	do()
+	part[border-1], part[border] = part[border], part[border-1]
 }
 
 // list adds the numbers of a bucket to the candidates.
