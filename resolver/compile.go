@@ -73,9 +73,6 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 			return nil, err
 		}
 	}
-	if c.opts.reverse && c.changed&scopeAll != 0 {
-		c.next.reverse = newReverseIndex(c.next)
-	}
 	return c.next, nil
 }
 

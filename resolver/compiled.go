@@ -1,5 +1,7 @@
 package resolver
 
+import "iter"
+
 // compiled is what rules are compiled to. A [Compiler] fills it in, and a Ruleset serves it. What
 // is derived from a ruleset begins with a branch of it.
 type compiled struct {
@@ -49,13 +51,24 @@ func (e *siteEnds) add(rule Rule) {
 
 // eachEntry calls do with the entries of all rules in the table, and pauses.
 func (c *compiled) eachEntry(do func(ref)) {
-	fetched := -1
-	for at, s := range c.table.entries(&c.opts) {
-		if page := at >> pageBits; page != fetched {
-			c.table.fetch(c.table.slots.all[page])
-			fetched = page
+	for _, at := range c.entries() {
+		do(at)
+	}
+}
+
+// entries gives the numbers and the entries of all rules in the table, and pauses.
+func (c *compiled) entries() iter.Seq2[int, ref] {
+	return func(yield func(int, ref) bool) {
+		fetched := -1
+		for n, s := range c.table.entries(&c.opts) {
+			if page := n >> pageBits; page != fetched {
+				c.table.fetch(c.table.slots.all[page])
+				fetched = page
+			}
+			if !yield(n, s.ref()) {
+				return
+			}
 		}
-		do(s.ref())
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 var begunAnew = map[string]string{
 	"Ruleset.listing": "warnings are put in order again, as some are new",
 	"Ruleset.list":    "it is the result of that",
-	"Ruleset.reverse": "it is derived from the one before when the rules are compiled",
-	"Ruleset.merger":  "it is scratch memory",
+
+	"Ruleset.merger": "it is scratch memory",
 
 	"table.arena":         "a branch of it, for records behind those that both share",
 	"table.slots":         "a branch of them: a page is copied before a slot in it changes",
@@ -41,7 +41,7 @@ func TestADerivationBeginsWithEveryFieldOfARuleset(t *testing.T) {
 // rulesetWithEverything returns a ruleset that has been derived, in which every part has something.
 func rulesetWithEverything(t *testing.T) *Ruleset {
 	t.Helper()
-	c, err := NewCompiler(Options{NoLines: true, Digest: true, Reverse: true, FoldCase: true})
+	c, err := NewCompiler(Options{NoLines: true, Digest: true, FoldCase: true})
 	if err != nil {
 		t.Fatal(err)
 	}

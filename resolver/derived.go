@@ -9,9 +9,6 @@ import (
 // finish adds to a derived ruleset what does not follow from its rules alone.
 func (d *derivation) finish(next *Ruleset) {
 	next.warnings.groups[ofRules] = d.warningsOfRules()
-	if next.opts.reverse {
-		next.reverse = d.before.reverse.reverseOf(next, d.changedSlots(next))
-	}
 }
 
 // changedSlots returns the slots whose records are others than before.
@@ -124,7 +121,7 @@ func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 	rs := d.next
 	if rs.templates != d.before.templates || rs.templates.hasInternal() {
 		rs.eachEntry(func(at ref) {
-			flags := rs.headerOf(at).flags()
+			flags := headerOf(rs.table.arena.bytes(at)).flags()
 			if (flags.has(exactKey) || flags.has(noDestination)) && !changed[rs.table.key(at)] {
 				do(at)
 			}

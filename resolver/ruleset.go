@@ -14,7 +14,6 @@ type Ruleset struct {
 	compiled
 	listing sync.Once // of the warnings
 	list    []Warning
-	reverse *reverseIndex // nil for none
 	merger  weburl.Merger
 }
 

@@ -56,7 +56,7 @@ func (l *loading) load() (*Loaded, error) {
 // servingOptions are the options of rules that are to serve.
 func (c *Config) servingOptions(pause func()) resolver.Options {
 	options := c.Options
-	options.NoLines, options.Digest, options.Reverse = true, true, c.Advertised
+	options.NoLines, options.Digest = true, true
 	options.Pause = pause
 	return options
 }
@@ -356,6 +356,7 @@ func (rs *Ruleset) newWarnings(
 // replace stores what serves from now on, and moves the hits where rules get other numbers.
 func (l *shared) replace(old, next *Loaded) {
 	next.counted = l.tally.hits.Next(old.counted, next.Ruleset)
+	next.Reverse = old.Reverse.Follow(next.Ruleset)
 	l.serving.Store(next)
 	l.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {

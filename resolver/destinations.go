@@ -1,0 +1,67 @@
+package resolver
+
+import "iter"
+
+// Destination is where the rule of a key leads, by its whole chain.
+type Destination struct {
+	// Key is in canonical form.
+	Key string
+	// Base is origin and path, or the path alone where the origin is that of the request. It is empty
+	// for a key with variables: their values decide.
+	Base string
+	// Query has no "?" in front, and Fragment has its "#".
+	Query, Fragment string
+	Exact, Unlisted bool
+}
+
+// Destinations returns the destinations of the rules that serve, by their numbers, in no particular
+// order. Rules that are gone, pass or fail have none.
+func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
+	return func(yield func(int, Destination) bool) {
+		for n, at := range rs.entries() {
+			if d, ok := rs.destinationAt(at); ok && !yield(n, d) {
+				return
+			}
+		}
+		for i := range rs.templates.len() {
+			rs.opts.pauseAfter(i)
+			number := rs.table.slots.n + int(rs.templates.entries[i].number)
+			if d, ok := rs.templates.destination(i); ok && !yield(number, d) {
+				return
+			}
+		}
+	}
+}
+
+// DestinationOf returns the destination of the rule that has a number, if it has one.
+func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
+	if number >= rs.table.slots.n {
+		if i, ok := rs.template(number); ok {
+			return rs.templates.destination(i)
+		}
+		return d, false
+	}
+	if s := rs.table.slots.at(number); s.hasRule() {
+		return rs.destinationAt(s.ref())
+	}
+	return d, false
+}
+
+func (rs *Ruleset) destinationAt(at ref) (d Destination, ok bool) {
+	var r record
+	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
+	return Destination{
+		Key: r.key, Base: r.base, Query: r.query, Fragment: r.fragment,
+		Exact: r.flags.has(exactKey), Unlisted: r.flags.has(unlisted),
+	}, !r.flags.has(noDestination)
+}
+
+// destination returns the destination of the i-th template.
+func (x *templateIndex) destination(i int) (d Destination, ok bool) {
+	rule := x.ruleAt(i).rule
+	d = Destination{Key: x.key(i), Exact: rule.Exact, Unlisted: rule.Unlisted}
+	return d, !isOutcome(rule.Value)
+}
+
+// PauseAfter pauses as the options say, if it is time to after the n-th rule that somebody looks at.
+func (rs *Ruleset) PauseAfter(n int) { rs.opts.pauseAfter(n) }
