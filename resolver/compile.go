@@ -96,6 +96,9 @@ func (c *Compiler) dropLines() {
 	if !c.opts.noLines {
 		return
 	}
+	if c.changed&scopeTemplates != 0 && c.templates != nil {
+		c.templates.opts.noLines = true
+	}
 	if c.shadowed.isOwn {
 		for key, rule := range c.shadowed.all {
 			c.shadowed.all[key] = c.opts.placed(rule)

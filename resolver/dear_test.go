@@ -75,7 +75,7 @@ func dearRequests(n int) []dearRequest {
 	part := numberedChain("v%d-{x}", "/v%d-{x}")
 	versions := keysTo("https://x.example", "{+x}/v{n}/b")
 	turned := []Rule{{Key: "{a}/{b}/{+c}", Value: "/{b}/{+c}/{a}"}}
-	literals := append(numberedChain("v%d/{+x}", "/k%d"), literalChain(n)...)
+	literals := append(numberedChain("v%d/{+x}", "/k%d")[:20], literalChain(n)[:20]...)
 	queries := numberedChain("v%d/{+x}", "/v%d/{+x}?{+x}")
 	queries[0].Query = QueryIgnore
 	olds, edits := strings.Repeat("/old", 256), strings.Repeat("/edit", 256)
@@ -98,6 +98,10 @@ func dearRequests(n int) []dearRequest {
 		{"61 behind", slices.Concat(tail, edit), filled(n, "/p", "/a", edits)},
 		{"61 behind, escapes", slices.Concat(tail, edit), filled(n, "/p", "/%61", edits)},
 		{"variables behind", append(versions, moved...), filled(n, olds, "/v1/v", "")},
+		{"renamed, escaped twice, variables behind", append(renamed[:40:40], Rule{
+			Key: "{+x}/v/{n}", Value: "https://x.example"}), filled(n, "/v0", "/%2541%252f", "")},
+		{"renamed, short segments, variables behind", append(renamed[:40:40], Rule{
+			Key: "{+x}/v/{n}", Value: "https://x.example"}), filled(n, "/v0", "/a", "")},
 		{"turned", turned, filled(n, "/aa/bb", "/b/c", "")},
 		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*maxTemplateRedirects, "", "/b", "")},
 		{"doubled", []Rule{{Key: "{+x}", Value: "/{+x}/{+x}"}}, filled(n, "", "/b", "")},

@@ -132,7 +132,7 @@ func TestAMaxSizeIsReportedAsPeopleWriteIt(t *testing.T) {
 			t.Errorf("%d: got %s, want %s", size, got, want)
 		}
 	}
-	templates := []Rule{{Key: "a/{x}", Value: "/b/{x}"}}
+	templates := keysTo("/b/{x}", "a/{x}", "b/{x}", "c/{x}", "d/{x}", "e/{x}", "f/{x}")
 	_, err := Compile(templates, Options{MaxSize: 1 << 10})
 	if err == nil || !strings.Contains(err.Error(),
 		"take more than 1KiB; allow more with max_size") {

@@ -229,7 +229,7 @@ func (s *stepper) advance(path string, captures []string) (isSafe bool) {
 }
 
 // placesAreUnsafe is R14 for the segments of a path that captures are a part of. What captures are
-// by themselves is known to be safe.
+// by themselves, however they are encoded, is known to be safe.
 func placesAreUnsafe(path string, places []place) bool {
 	var memory [128]byte
 	done := 0 // where the segments end that have been looked at
@@ -245,8 +245,11 @@ func placesAreUnsafe(path string, places []place) bool {
 		segments := path[start:done]
 		first, _ := cutBefore(segments, '/')
 		last := segments[strings.LastIndexByte(segments, '/')+1:]
-		if weburl.IsDotSegment(first) || weburl.IsDotSegment(last) ||
-			unsafePath(segments, memory[:0]) {
+		if weburl.IsDotSegment(first) || weburl.IsDotSegment(last) {
+			return true
+		}
+		isWhole := start == place.from && done == place.to
+		if !isWhole && unsafePath(segments, memory[:0]) {
 			return true
 		}
 	}

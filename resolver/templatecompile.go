@@ -151,14 +151,15 @@ func (tc *templateCompiler) inOrder() []keyedTemplate {
 // matches are equally long: as [pattern.Pattern.CompareSegments] has them, and then by their keys.
 func sortKey(key string) string {
 	b := make([]byte, 0, 128)
-	for _, s := range inTreeOrder(pattern.Parse(key, false)) {
-		switch s.kind {
-		case literalSegment:
+	p := pattern.Parse(key, false)
+	for i, s := range p.Segments() {
+		switch {
+		case s.IsLiteral():
 			b = append(b, 1)
-		case spanOfSegments:
+		case i == p.Span():
 			b = append(b, 3)
 		default:
-			less := math.MaxUint32 - uint32(len(s.prefix)+len(s.suffix))
+			less := math.MaxUint32 - uint32(s.LiteralLength())
 			b = binary.BigEndian.AppendUint32(append(b, 2), less)
 		}
 	}

@@ -27,9 +27,7 @@ type templateIndex struct {
 
 	nodes []templateNode // the first one is the root
 	texts arena          // of segments
-	// ends has a bit for the look of each literal segment that keys have at their end, for each
-	// expression that spans segments. It has all of them where a key ends in an expression.
-	ends []uint64
+	ends  []spanEnds     // of expressions that span segments
 	// edges is an open-addressed hash table, of a power of two of places, that is never full. It
 	// leads from a node and the text of a segment to another node.
 	edges []templateEdge
@@ -93,13 +91,26 @@ const (
 
 type templateEdge struct{ hash, node uint32 }
 
-// lookOf returns a number below 64 that a segment shares with others of its length and last octet.
-func lookOf(canonical string) int {
-	n := len(canonical)
-	if n == 0 {
+// spanEnds tells what the segments at the end of keys have, behind an expression that spans
+// segments: a bit for each last octet and for each length, of the lowest six bits of both. Where
+// one of these segments has an expression it has all bits.
+type spanEnds struct{ octets, lengths uint64 }
+
+func (e *spanEnds) add(s treeSegment) {
+	if s.kind != literalSegment {
+		*e = spanEnds{math.MaxUint64, math.MaxUint64}
+		return
+	}
+	e.lengths |= 1 << (len(s.prefix) & 63)
+	e.octets |= 1 << (lastOctet(s.prefix) & 63)
+}
+
+// lastOctet returns the last octet of a text, 0 for none.
+func lastOctet(text string) byte {
+	if text == "" {
 		return 0
 	}
-	return (n*7 + int(canonical[n-1])) & 63
+	return text[len(text)-1]
 }
 
 // textLengths are the lengths of text around the expressions of a node.
@@ -117,11 +128,13 @@ const few = 4
 
 // newTemplateIndex returns an index without entries, of rules of which there are records.
 func newTemplateIndex(opts *options, sources []source, records arena) *templateIndex {
-	return &templateIndex{
+	x := &templateIndex{
 		opts: *opts, sources: sources, records: records,
 		nodes: []templateNode{{best: math.MaxUint32}}, edges: make([]templateEdge, 4),
 		seed: maphash.MakeSeed(), lengths: map[uint32]*textLengths{},
 	}
+	x.opts.noLines = false // until all has been said that names a line
+	return x
 }
 
 // len returns how many templates there are.
@@ -276,7 +289,7 @@ func (x *templateIndex) insert(p *pattern.Pattern, entry int) {
 		}
 		x.note(node, p, entry)
 		if x.nodes[parent].kind == spanOfSegments {
-			x.noteEnd(parent, s)
+			x.ends[x.nodes[parent].text].add(s)
 		}
 	}
 	x.nodes[node].rule = uint32(entry + 1)
@@ -292,16 +305,6 @@ func (x *templateIndex) note(node uint32, p *pattern.Pattern, entry int) {
 	}
 }
 
-// noteEnd notes a segment that a key with an expression that spans segments has at its end.
-func (x *templateIndex) noteEnd(span uint32, s treeSegment) {
-	ends := &x.ends[x.nodes[span].text]
-	if s.kind == literalSegment {
-		*ends |= 1 << lookOf(s.prefix)
-	} else {
-		*ends = math.MaxUint64
-	}
-}
-
 // grow adds the node behind a segment.
 func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 	node := uint32(len(x.nodes))
@@ -311,7 +314,7 @@ func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 		above.whole = node
 	case spanOfSegments:
 		above.span, n.text = node, ref(len(x.ends))
-		x.ends = append(x.ends, 0)
+		x.ends = append(x.ends, spanEnds{})
 	case literalSegment:
 		above.flags |= hasLiterals
 		x.longest = max(x.longest, len("%XX")*len(s.prefix))

@@ -2,8 +2,9 @@ package resolver
 
 import (
 	"cmp"
-	"math"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // maxTemplatePath is how long a path can be that begins as a template does (R9).
@@ -12,7 +13,7 @@ const maxTemplatePath = 8 << 10
 // maxEffort is how many nodes of the tree a search looks at, and all searches of a chain together.
 // Only hundreds of templates that a path nearly matches, at each of thousands of segments, take
 // more. A node counts several times where much text is compared.
-const maxEffort = 40_000
+const maxEffort = 1 << 14
 
 // templateFound is the best match among templates. It holds nothing of the path.
 type templateFound struct {
@@ -135,17 +136,20 @@ func (s *templateSearch) visit(node uint32, segments, at int) {
 		}
 		s.offer(n.rule, segments, end)
 	}
-	s.visitBehind(node, segments, at)
-}
-
-// visitBehind looks at the nodes behind one whose segments the path has from a place on.
-func (s *templateSearch) visitBehind(node uint32, segments, at int) {
 	segment, next, ok := s.segment(at)
 	if !ok {
 		return
 	}
+	s.visitBehind(node, segment, segments, next)
+	if n.span > 0 {
+		s.visitSpan(n.span, segments, at)
+	}
+}
+
+// visitBehind looks at the nodes behind a segment of the path, which is in front of another one.
+func (s *templateSearch) visitBehind(node uint32, segment string, segments, next int) {
 	n := &s.index.nodes[node]
-	s.effort += len(segment) / compareUnit
+	s.effort += 1 + len(segment)/compareUnit
 	if n.flags&hasLiterals != 0 {
 		if behind := s.index.literal(node, segment); behind > 0 {
 			s.visit(behind, segments+1, next)
@@ -154,9 +158,6 @@ func (s *templateSearch) visitBehind(node uint32, segments, at int) {
 	s.visitAround(node, segment, segments, next)
 	if n.whole > 0 && segment != "" {
 		s.visit(n.whole, segments+1, next)
-	}
-	if n.span > 0 {
-		s.visitSpan(n.span, segments, at)
 	}
 }
 
@@ -210,8 +211,7 @@ func (s *templateSearch) visitSpan(node uint32, segments, at int) {
 	if n.rule > 0 && rest != "" {
 		s.offer(n.rule, segments, at+len(rest))
 	}
-	ends := s.index.ends[n.text]
-	if ends == 0 {
+	if s.index.ends[n.text] == (spanEnds{}) {
 		return
 	}
 	first, from, ok := s.segment(at)
@@ -222,29 +222,24 @@ func (s *templateSearch) visitSpan(node uint32, segments, at int) {
 		return
 	}
 	s.inTail, s.from = true, from
-	s.visitTails(node, segments, ends)
+	s.visitTails(node, segments)
 	s.inTail = false
 }
 
 // visitTails looks for the segments behind an expression that spans segments, from the end of the
 // path on: the last place leaves least of it.
-func (s *templateSearch) visitTails(node uint32, segments int, ends uint64) {
+func (s *templateSearch) visitTails(node uint32, segments int) {
 	n := &s.index.nodes[node]
-	isPlain := !s.index.opts.foldCase && strings.IndexByte(s.path[s.from:], '%') < 0
+	ends := &s.index.ends[n.text]
 	for end := len(s.path); end >= s.from && s.effort <= maxEffort; {
-		start := end
+		start, isEncoded := end, false
 		for start > s.from && s.path[start-1] != '/' {
 			start--
+			isEncoded = isEncoded || s.path[start] == '%'
 		}
-		look := s.path[start:end]
-		if ends != math.MaxUint64 && !isPlain && len(look) <= s.index.longest {
-			var memory [128]byte
-			look = s.index.canonical(memory[:0], look)
-		}
-		if ends>>lookOf(look)&1 != 0 {
+		if segment := s.path[start:end]; s.index.mayEnd(ends, segment, isEncoded) {
 			s.end = end
-			s.effort++
-			s.visitBehind(node, segments, end)
+			s.visitBehind(node, segment, segments, start-1)
 			if s.best.rule > 0 && s.best.segments >= int(n.deepest) &&
 				leaves(s.path[end:]) > s.best.leaves {
 				return
@@ -253,6 +248,26 @@ func (s *templateSearch) visitTails(node uint32, segments int, ends uint64) {
 		end = start - 1
 	}
 }
+
+// mayEnd reports whether a segment may be one at the end of keys.
+func (x *templateIndex) mayEnd(ends *spanEnds, segment string, isEncoded bool) bool {
+	last := lastOctet(segment)
+	if !isEncoded && !x.opts.foldCase {
+		return hasBit(ends.octets, int(last)) && hasBit(ends.lengths, len(segment))
+	}
+	// A triplet stands for an octet, or for itself in upper case.
+	octet, ok := weburl.Triplet(segment, max(0, len(segment)-len("%XX")))
+	return ends.mayBeLast(last) || ok && ends.mayBeLast(octet)
+}
+
+// mayBeLast reports whether an octet, in upper or lower case, may be the last one of a key.
+func (e *spanEnds) mayBeLast(octet byte) bool {
+	const toggled = 'a' - 'A' // which changes other octets than letters to no avail
+	return hasBit(e.octets, int(octet)) || hasBit(e.octets, int(octet^toggled))
+}
+
+// hasBit reports whether a word has the bit of a number, of which the lowest six bits count.
+func hasBit(word uint64, number int) bool { return word>>(number&63)&1 != 0 }
 
 // hasBetter reports whether no key below a node can be better than the best match so far. Of keys
 // of as many segments, without expressions that span segments, each leaves as much of the path.
