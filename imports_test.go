@@ -22,23 +22,29 @@ var mayImport = map[string][]string{
 	"internal/printable": nil,
 	"internal/webroot":   {"weburl"},
 	"resolver/pattern":   nil,
+	"internal/near":      nil,
 	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
+	"resolver/lint": {
+		"resolver", "resolver/pattern", "weburl", "uritemplate", "internal/near", "internal/printable",
+	},
 	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
 
 	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
 
 	"rulefile": {
-		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/pattern", "weburl",
-		"internal/printable",
+		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
+		"resolver/pattern", "weburl", "internal/printable",
 	},
-	"source":            {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
+	"source": {
+		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
+	},
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver"},
 	"internal/hits":     {"resolver"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/webroot"},
 	"internal/live": {
-		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
-		"internal/printable",
+		"source", "internal/find", "internal/hits", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/pace", "internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
 	"internal/show":   {"source", "resolver", "weburl", "internal/printable"},
@@ -47,8 +53,8 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	"internal/migrate": {
-		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
-		"internal/printable",
+		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
+		"weburl", "internal/printable",
 	},
 	"internal/migrate/apache": readers,
 	"internal/migrate/nginx":  readers,
@@ -61,17 +67,17 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver", "weburl",
-		"internal/printable",
+		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver",
+		"resolver/lint", "weburl", "internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
-		"resolver", "weburl", "internal/directives", "internal/printable",
+		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
-		"weburl", "internal/printable", "internal/directives", "source",
+		"resolver/lint", "weburl", "internal/printable", "internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

@@ -55,9 +55,6 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this.remaining = found.literal.remaining
 	switch {
 	case found.template.rule != nil:
-		if t := found.template.rule; t.rule.Exact && t.value.outcome == "" {
-			this.exact = t.rule.Key
-		}
 		c.setEnd(this, c.endBehindTemplate(this))
 		return 0, true
 	case found.literal.ref&internalRef == 0:
@@ -105,9 +102,6 @@ func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 	last, _ := literalStep(&c.opts, &c.table, found, &end)
 	if last.outcome == "" {
 		end.add(&last)
-		if c.table.slots.at(int(found.literal.at)).isExact() {
-			this.exact = last.key
-		}
 	} else {
 		this.remaining, end.appended = "", "" // as the path stays whole, or is of no use
 		end.endAt(last.outcome)
@@ -128,9 +122,6 @@ func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
 	}
 	if end.state != endGone {
 		end.appended += this.remaining
-	}
-	if this.exact = next.exact; next.rule.Exact {
-		this.exact = next.rule.Key
 	}
 	first := c.stepOf(this)
 	end.precede(&first)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -17,22 +16,16 @@ type Compiler struct {
 	opts      options
 	table     table
 	templates *templateIndex // nil for none
-	patterns  *pattern.Index // of the templates, to find those that nothing tells apart
 	// addedTemplates are the templates in the order in which they came.
 	addedTemplates []addedTemplate
 	// added are the rules with literal keys in their order.
-	added    pieces[addedRule]
-	sources  numbered[source]
-	rank     int
-	errs     []placedError // the first maxErrors
-	wrong    int           // how many errors there are
-	warnings warningList
-	// warningGroup is the group of what is being warned of.
-	warningGroup warningGroup
+	added   pieces[addedRule]
+	sources numbered[source]
+	rank    int
+	errs    []placedError // the first maxErrors
+	wrong   int           // how many errors there are
 	// shadowed are the rules that rules of earlier sources shadow.
 	shadowed map[keyOfSource]Rule
-	// passing are the rules with literal keys that pass.
-	passing []ref
 	// inOrder are the indexes of the rules with internal redirects that serve; see internalInOrder.
 	inOrder []int32
 	atSite  siteEnds
@@ -46,7 +39,8 @@ type Compiler struct {
 	failures         []error
 	templateFailures []error
 	concerns         *concerns
-	replaced         int // bytes of records that others have taken the place of
+	inspect          func(*Ruleset) // nil for nobody
+	replaced         int            // bytes of records that others have taken the place of
 	// scratch memory for keys and records
 	key, query, encoded []byte
 	merger              weburl.Merger
@@ -95,13 +89,7 @@ func NewCompiler(opts Options) (*Compiler, error) {
 }
 
 func newCompiler(opts options) *Compiler {
-	c := &Compiler{
-		opts:         opts,
-		table:        table{seed: rand.Uint64(), foldCase: opts.foldCase},
-		warningGroup: ofRules,
-	}
-	c.warnOfOrigin()
-	return c
+	return &Compiler{opts: opts, table: table{seed: rand.Uint64(), foldCase: opts.foldCase}}
 }
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.
@@ -127,7 +115,6 @@ func (c *Compiler) Add(rule Rule) {
 	r := c.newRecord(rule, value, source)
 	c.extent.addLiteral(rule, 1)
 	c.addLiteral(rule, value, &r)
-	c.warnOfRule(rule, value)
 }
 
 // addLiteral adds a good rule without variables, with its record.
@@ -136,11 +123,7 @@ func (c *Compiler) addLiteral(rule Rule, value parsedValue, r *record) {
 		c.addInternal(rule, value, r.position.source)
 		return
 	}
-	at := c.store(r)
-	c.enter(r.key, at, rule.Exact)
-	if rule.Value == PassValue {
-		c.passing = append(c.passing, at)
-	}
+	c.enter(r.key, c.store(r), rule.Exact)
 }
 
 // check reports everything that is wrong with a rule by itself. It returns whether its key is good.
@@ -337,7 +320,6 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	}
 	c.added = pieces[addedRule]{}
 	c.table.arena.trim()
-	c.dropLines()
 	rs := c.ruleset()
 	rs.rules, rs.taken = rules+len(c.templates.all()), rules
 	rs.lineage, rs.templateRoom = new(lineage), 2*len(c.templates.all())+templateRoom
@@ -348,7 +330,19 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if rs.opts.reverse {
 		rs.reverse = newReverseIndex(rs)
 	}
+	c.beInspected(rs)
 	return rs, nil
+}
+
+// beInspected lets who wants to look at the ruleset, and leaves out its lines then.
+func (c *Compiler) beInspected(rs *Ruleset) {
+	if c.inspect != nil {
+		rs.opts.noLines = false
+		c.inspect(rs)
+		rs.opts.noLines = c.opts.noLines
+	}
+	c.dropLines()
+	rs.atSite = c.atSite
 }
 
 // checkRules returns what has been found to be wrong with the rules, or with all of them together.
@@ -359,22 +353,16 @@ func (c *Compiler) checkRules() error {
 	return c.checkSize()
 }
 
-// compileChains follows all chains, stores what the rules with internal redirects come to, and
-// warns of what new rules lead to.
+// compileChains follows all chains, and stores what the rules with internal redirects come to.
 func (c *Compiler) compileChains() {
 	c.opts.modes = c.modal > 0
 	c.resetChains()
 	c.orderInternalRules()
-	c.orderPasses()
-	c.warningGroup = ofChains
 	c.findChainEnds()
 	c.findTemplateFailures()
 	if len(c.errs) > 0 {
 		return
 	}
-	c.warnOfChains()
-	c.warnOfMisspelt()
-	c.warnOfIdlePasses()
 	c.concerns = c.findConcerns()
 	c.storeInternalRules()
 }
@@ -404,7 +392,7 @@ func (c *Compiler) ruleset() *Ruleset {
 	rs := &Ruleset{
 		table: c.table, templates: c.templates, opts: c.opts, sources: c.sources.all,
 		failures: c.failures, templateFailures: c.templateFailures,
-		warnings: c.warnings, shadowed: c.shadowed, atSite: c.atSite, concerns: c.concerns,
+		shadowed: c.shadowed, atSite: c.atSite, concerns: c.concerns,
 		extent: c.extent,
 	}
 	rs.table.internalRules = pieces[internalRule]{}

@@ -9,7 +9,7 @@ import (
 // derivation makes a ruleset of another one and of changes. What they do not concern, both share:
 //
 //	changes -> keys, each with the rules that sources have for it -> slots and records
-//	        -> chains, if one may lead elsewhere -> warnings, digest, difference
+//	        -> chains, if one may lead elsewhere -> digest, difference
 //
 //	           slots, in pages           records, in an arena
 //	before -> | p0 | p1 | p2 |          | chunk | chunk |
@@ -23,8 +23,6 @@ type derivation struct {
 	literal     []string
 	inTemplates bool // some are of rules with variables
 	lastRank    int  // of the sources that they are of
-	// read are the warnings of readers of sources that have been read again.
-	read map[int][]Warning
 
 	// c compiles what is new into a branch of the table.
 	c *Compiler
@@ -38,10 +36,6 @@ type derivation struct {
 	isAnew   bool         // all rules have been compiled for it
 	// ownsShadowed tells that the rules that are shadowed may be changed.
 	ownsShadowed bool
-	// rewarned are the keys, as they are written, whose rules are warned of anew, replaced those of
-	// rules that do not serve any more as they did.
-	rewarned, replaced map[string]bool
-	keptOfChains       int // warnings of chains that are those of before
 }
 
 // derive makes the ruleset.
@@ -65,8 +59,8 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 		d.c.resetChains()
 	}
 	err := d.checkRules()
-	if err == nil {
-		d.finishChains()
+	if err == nil && d.followed {
+		d.follow()
 		err = d.checkRules()
 	}
 	switch {
@@ -84,28 +78,13 @@ func (d *derivation) begin() {
 	before := d.before
 	d.c = &Compiler{
 		opts: before.opts, table: before.table.branch(), templates: before.templates,
-		sources: numberedOf(before.sources), warnings: before.warnings.branch(),
-		shadowed: before.shadowed, concerns: before.concerns, atSite: before.atSite,
+		sources: numberedOf(before.sources), shadowed: before.shadowed,
+		concerns: before.concerns, atSite: before.atSite,
 		failures: before.failures, templateFailures: before.templateFailures,
-		warningGroup: ofRules,
-		extent:       before.extent,
+		extent: before.extent,
 	}
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
-	d.touched, d.rewarned, d.replaced = map[int]bool{}, map[string]bool{}, map[string]bool{}
-	d.taken = before.taken
-	d.keepRead()
-}
-
-// keepRead keeps the warnings of the readers of sources.
-func (d *derivation) keepRead() {
-	warnings := &d.c.warnings
-	for rank, read := range d.read {
-		d.lastRank = max(d.lastRank, rank)
-		for len(warnings.read) <= rank {
-			warnings.read = append(warnings.read, nil)
-		}
-		warnings.read[rank] = read
-	}
+	d.touched, d.taken = map[int]bool{}, before.taken
 }
 
 // collapse leaves the last change of each key.
@@ -191,7 +170,6 @@ func (d *derivation) changeKey(key string) {
 	now := d.rulesNow(key, was)
 	d.count(was, now)
 	d.shadow(key, was, now)
-	d.warnOf(was, now)
 	var serving *rankedRule
 	if len(now) > 0 {
 		serving = &now[0]
@@ -202,7 +180,6 @@ func (d *derivation) changeKey(key string) {
 		if serving != nil && was[0].rank == serving.rank && was[0].rule == d.now[key] {
 			return
 		}
-		d.replaced[was[0].rule.Key] = true
 		d.remove(entry, at)
 	}
 	if serving != nil {
@@ -273,21 +250,6 @@ func (d *derivation) shadow(key string, was, now []rankedRule) {
 func (d *derivation) ownShadowed() {
 	if !d.ownsShadowed {
 		d.c.shadowed, d.ownsShadowed = maps.Clone(d.c.shadowed), true
-	}
-}
-
-// warnOf warns of the rules of a key anew.
-func (d *derivation) warnOf(was, now []rankedRule) {
-	for _, r := range was {
-		d.rewarned[r.rule.Key] = true
-	}
-	for i, r := range now {
-		d.c.rank = r.rank
-		value, _ := parseValue(r.rule.Value)
-		d.c.warnOfRule(r.rule, value)
-		if i > 0 {
-			d.c.warnShadowed(r.rule, r.rank, now[0].rule, now[0].rank)
-		}
 	}
 }
 

@@ -1,7 +1,5 @@
 package resolver
 
-import "slices"
-
 // changeTemplates makes the rules with variables anew: what one of them is worth depends on the
 // others.
 func (d *derivation) changeTemplates() {
@@ -50,27 +48,6 @@ func (d *derivation) concernsChains() bool {
 		}
 	}
 	return d.inTemplates || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
-}
-
-// finishChains follows the chains, if one may lead elsewhere, and warns of what depends on all
-// rules: of those that have changed alone.
-func (d *derivation) finishChains() {
-	c := d.c
-	kept := slices.DeleteFunc(slices.Clone(d.before.warnings.groups[ofChains]), d.isObsolete)
-	c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)
-	if d.followed {
-		d.follow()
-		return
-	}
-	c.warningGroup = ofChains
-	c.orderPasses()
-	c.warnOfIdlePasses()
-}
-
-// isObsolete reports whether a warning of what depends on all rules is of one that has changed.
-// Where chains are followed, those of all templates are looked at again.
-func (d *derivation) isObsolete(w rankedWarning) bool {
-	return d.replaced[w.Key] || d.followed && IsTemplate(w.Key)
 }
 
 // follow follows all chains again.

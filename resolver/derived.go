@@ -18,7 +18,6 @@ func (d *derivation) ruleset() *Ruleset {
 	if !d.followed {
 		next.internal = before.internal
 	}
-	next.warnings.groups[ofRules] = d.warningsOfRules()
 	next.numberTemplates(before)
 	if next.opts.digest {
 		d.sumUp(next)
@@ -70,18 +69,6 @@ func (d *derivation) sumUp(next *Ruleset) {
 	}
 }
 
-// warningsOfRules returns those of rules without variables.
-func (d *derivation) warningsOfRules() []rankedWarning {
-	before, added := d.before.warnings.groups[ofRules], d.c.warnings.groups[ofRules]
-	all := make([]rankedWarning, 0, len(before)+len(added))
-	for _, w := range before {
-		if !d.rewarned[w.Key] {
-			all = append(all, w)
-		}
-	}
-	return append(all, added...)
-}
-
 // difference returns what changes.
 func (d *derivation) difference(next *Ruleset) Difference {
 	changed := newChangedKeys(namedKeys)
@@ -97,33 +84,7 @@ func (d *derivation) difference(next *Ruleset) Difference {
 			changed.removed.add(rule)
 		}
 	}
-	difference := changed.difference(d.before, next, d.newWarnings())
+	difference := changed.difference(d.before, next)
 	d.next, difference.derived = next, d
 	return difference
-}
-
-// newWarnings returns those that the ruleset before does not have. There can be very many, so that
-// those which have been taken over are not looked at.
-func (d *derivation) newWarnings() []Warning {
-	made := warningList{}
-	made.groups[ofRules] = d.c.warnings.groups[ofRules]
-	if d.inTemplates {
-		made.groups[ofTemplates] = d.c.warnings.groups[ofTemplates]
-	}
-	made.groups[ofChains] = d.c.warnings.groups[ofChains][d.keptOfChains:]
-	if d.read != nil {
-		made.read = d.c.warnings.read
-	}
-	return newWarnings(d.before, made.list())
-}
-
-// readWarnings returns those of the reader of a source.
-func (d *derivation) readWarnings(rank int) []Warning {
-	if read, again := d.read[rank]; again {
-		return read
-	}
-	if all := d.before.warnings.read; rank < len(all) {
-		return all[rank]
-	}
-	return nil
 }

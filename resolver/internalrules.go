@@ -20,9 +20,6 @@ type internalRule struct {
 	remaining string
 	state     endState  // that of the end
 	end       *chainEnd // nil where no key matches the value, so that it is [newChain]'s
-	// exact is the key of the first exact rule along the chain, as far as keys are literal, with
-	// the first template. It is "" for none.
-	exact string
 }
 
 func (c *Compiler) internal(at ref) *internalRule {
@@ -36,18 +33,6 @@ func (c *Compiler) internalInOrder() iter.Seq2[int, *internalRule] {
 	return func(yield func(int, *internalRule) bool) {
 		for _, i := range c.inOrder {
 			if !yield(int(i), c.table.internalRules.at(int(i))) {
-				return
-			}
-		}
-	}
-}
-
-// newInOrder gives those of them that the ruleset before did not have: what is warned of the others
-// is known.
-func (c *Compiler) newInOrder() iter.Seq2[int, *internalRule] {
-	return func(yield func(int, *internalRule) bool) {
-		for i, this := range c.internalInOrder() {
-			if this.old == 0 && !yield(i, this) {
 				return
 			}
 		}

@@ -194,3 +194,50 @@ func (t *templateRule) textOf(i int) string {
 	}
 	return "/" + p.Prefix + "{" + t.names[p.Slot] + "}" + p.Suffix
 }
+
+// shortestWord is the length of the shortest word in which a letter more or less, or another one,
+// is taken for a slip.
+const shortestWord = 4
+
+// oneLetterAway reports whether two paths differ in one letter, or in the order of two. The word in
+// which they do is not short. Other characters, such as digits, tell pages apart on purpose.
+func oneLetterAway(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	if len(a) > len(b)+1 {
+		return false
+	}
+	start := 0
+	for start < len(b) && a[start] == b[start] {
+		start++
+	}
+	endA, endB := len(a), len(b)
+	for endB > start && a[endA-1] == b[endB-1] {
+		endA, endB = endA-1, endB-1
+	}
+	longer, other := a[start:endA], b[start:endB]
+	swapped := len(longer) == 2 && len(other) == 2 && longer[0] == other[1] && longer[1] == other[0]
+	if len(longer) != 1 && !swapped || !isWord(longer) || !isWord(other) {
+		return false
+	}
+	from, to := start, endA
+	for from > 0 && isLetter(a[from-1]) {
+		from--
+	}
+	for to < len(a) && isLetter(a[to]) {
+		to++
+	}
+	return to-from >= shortestWord
+}
+
+func isWord(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }

@@ -58,7 +58,7 @@ func (c *RuleChecker) Check(rule Rule) RuleErrors {
 // checkAlone checks a rule by itself, and returns its canonical key.
 func (c *RuleChecker) checkAlone(rule Rule) (key string) {
 	if IsTemplate(rule.Key) {
-		t, _, _ := c.compiler.checkTemplate(rule)
+		t, _ := c.compiler.checkTemplate(rule)
 		if t != nil {
 			key = t.Key()
 		}

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -18,9 +17,6 @@ type Ruleset struct {
 	failures  []error
 	// templateFailures are by the index of the templates.
 	templateFailures []error
-	warnings         warningList
-	listing          sync.Once // of the warnings
-	list             []Warning
 	shadowed         map[keyOfSource]Rule
 	atSite           siteEnds
 	rules            int
@@ -45,13 +41,6 @@ type Ruleset struct {
 
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.rules }
-
-// Warnings returns what the authors of the rules should know. First come those of single rules in
-// the order of their sources and places, then those of chains.
-func (rs *Ruleset) Warnings() []Warning {
-	rs.listing.Do(func() { rs.list = rs.warnings.list() })
-	return rs.list
-}
 
 // AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
 // request's, as no option names one.
@@ -259,10 +248,8 @@ func (rs *Ruleset) find(key string) (entry slot, at int) {
 	return rs.table.slots.at(at), at
 }
 
-// lastRank returns the place in the precedence of the last source that a rule, or a warning of its
-// reader, is of.
-func (rs *Ruleset) lastRank() int {
-	last := max(0, len(rs.warnings.read)-1)
+// lastRank returns the place in the precedence of the last source that a rule is of.
+func (rs *Ruleset) lastRank() (last int) {
 	for _, s := range rs.sources {
 		last = max(last, s.rank)
 	}

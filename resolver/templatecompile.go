@@ -2,45 +2,40 @@ package resolver
 
 import (
 	"slices"
-	"strings"
-
-	"github.com/caddy-shortlink/shortlink/resolver/pattern"
-	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
 // addTemplate checks a rule whose key is a template, and adds it.
 func (c *Compiler) addTemplate(rule Rule) {
-	t, parsed, good := c.checkTemplate(rule)
+	t, good := c.checkTemplate(rule)
 	if !good {
 		return
 	}
 	c.compiled += templateSize(rule)
 	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
-	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, parsed, c.added.n})
+	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, c.added.n})
 }
 
 // checkTemplate parses a rule, and reports everything that is wrong with it by itself.
-func (c *Compiler) checkTemplate(rule Rule) (t *templateRule, value parsedValue, good bool) {
+func (c *Compiler) checkTemplate(rule Rule) (t *templateRule, good bool) {
 	before := c.wrong
-	t, value = c.parseTemplateRule(rule)
+	t = c.parseTemplateRule(rule)
 	c.checkStatus(rule)
 	c.checkQueryMode(rule)
 	c.checkNote(rule)
-	return t, value, c.wrong == before
+	return t, c.wrong == before
 }
 
-// addedTemplate is a template that has been checked by itself, with its value and with how many
-// rules without variables were added before it.
+// addedTemplate is a template that has been checked by itself, with how many rules without variables
+// were added before it.
 type addedTemplate struct {
 	*templateRule
-	parsed parsedValue
-	place  int
+	place int
 }
 
 // enterTemplates finds out which templates serve, in the order of [options.compareRules], and makes
 // their index.
 func (c *Compiler) enterTemplates() {
-	c.templates, c.warnings.groups[ofTemplates] = nil, nil
+	c.templates = nil
 	if len(c.addedTemplates) == 0 {
 		return
 	}
@@ -49,13 +44,10 @@ func (c *Compiler) enterTemplates() {
 		return c.opts.compareRules(a.rule, c.rankOf(a.templateRule), b.rule, c.rankOf(b.templateRule))
 	})
 	c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
-	c.patterns = pattern.NewIndex(pattern.Tied)
-	c.warningGroup = ofTemplates
 	for _, t := range c.addedTemplates {
 		c.enterTemplate(t, c.rankOf(t.templateRule))
 	}
-	c.warningGroup = ofRules
-	c.patterns, c.addedTemplates = nil, nil
+	c.addedTemplates = nil
 	c.templates.build()
 }
 
@@ -76,17 +68,13 @@ func (c *Compiler) dropTwins() {
 
 // enterTemplate lets a template serve, unless one of an earlier source has its key.
 func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
-	if there := c.templates.byKey[t.Key()]; there != nil {
+	if c.templates.byKey[t.Key()] != nil {
 		c.keepShadowed(keyOfSource{rank, t.Key()}, t.rule)
-		c.warnShadowed(t.rule, rank, there.rule, c.rankOf(there))
 		return
 	}
 	t.index = len(c.templates.rules)
 	c.templates.rules = append(c.templates.rules, t.templateRule)
 	c.templates.byKey[t.Key()] = t.templateRule
-	c.rank = rank
-	c.warnOfRule(t.rule, t.parsed)
-	c.warnOfTemplate(t.templateRule)
 }
 
 // templateSize is about what a compiled template takes, in bytes. It counts some for each part of
@@ -96,74 +84,26 @@ func templateSize(rule Rule) int {
 }
 
 // parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
-func (c *Compiler) parseTemplateRule(rule Rule) (t *templateRule, value parsedValue) {
+func (c *Compiler) parseTemplateRule(rule Rule) *templateRule {
 	key, err := c.opts.parseTemplateKey(rule.Key)
 	if err != nil {
 		_, inValue := parseValue(rule.Value)
 		c.failParts(rule, err, inValue)
-		return nil, value
+		return nil
 	}
-	t = newTemplateRule(key, rule.Exact)
-	t.value, value, err = parseTemplateValue(rule.Value, t.names)
+	t := newTemplateRule(key, rule.Exact)
+	t.value, err = parseTemplateValue(rule.Value, t.names)
 	switch {
 	case err != nil:
 		c.failParts(rule, nil, err)
-	case value.outcome == "" && !value.internal && !c.opts.hostAllowed(t.value.host):
+	case t.value.outcome == "" && !t.value.internal && !c.opts.hostAllowed(t.value.host):
 		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
 	}
-	return t, value
-}
-
-// warnOfTemplate warns of what a template does that its author may not expect.
-func (c *Compiler) warnOfTemplate(t *templateRule) {
-	for slot, name := range t.names {
-		if t.value.outcome == "" && !t.value.uses(slot) && !t.mayDrop(slot) {
-			c.warn(WarnUnusedVariable, t.rule, "the destination does not use the variable "+name+"; "+
-				"what it captures is dropped; write _"+name+" if that is meant")
-		}
-	}
-	if name := t.reservedInQuery(); name != "" {
-		c.warn(WarnReservedQuery, t.rule, "{+"+name+"} in the query lets values add parameters, "+
-			"as it leaves & and = as they are; write {"+name+"}")
-	}
-	c.warnOfTie(t)
-}
-
-// mayDrop reports whether a variable may be dropped: one whose name begins with "_", and one called
-// splat at the key's end, which in a _redirects file is what "*" matches.
-func (t *templateRule) mayDrop(slot int) bool {
-	last := t.segments[len(t.segments)-1]
-	isRest := t.names[slot] == "splat" && last.Slot == slot && last.Suffix == ""
-	return isRest || strings.HasPrefix(t.names[slot], "_")
-}
-
-// warnOfTie warns of a template that matches a path of an earlier one which is as good.
-func (c *Compiler) warnOfTie(t *templateRule) {
-	if c.patterns.IsSpent() {
-		return
-	}
-	if n, path, tied := c.patterns.First(t.Pattern); tied {
-		other := c.templates.rules[n]
-		c.warn(WarnAmbiguous, t.rule, "the path "+path+" matches the key "+
-			quote(other.rule.Key)+" of "+placeOf(other.rule, c.rankOf(other))+", too, with "+
-			"nothing "+
-			"to choose by; the rule answers whose key comes first in alphabetical order")
-	}
-	c.patterns.Add(t.Pattern, t.index)
+	return t
 }
 
 // rankOf returns the precedence of a template's source.
 func (c *Compiler) rankOf(t *templateRule) int { return c.rankOfSource(t.source) }
-
-// reservedInQuery returns a variable that stands in the query with its reserved characters, or "".
-func (t *templateRule) reservedInQuery() string {
-	for _, piece := range t.value.query {
-		if piece.slot >= 0 && piece.operator == uritemplate.Reserved {
-			return t.names[piece.slot]
-		}
-	}
-	return ""
-}
 
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
 // stand for. Values that another key takes do not count.
@@ -184,20 +124,6 @@ func (c *Compiler) findTemplateFailures() {
 		if !end.failed() {
 			continue
 		}
-		failure := end.err()
-		c.templateFailures[t.index] = failure
-		kind, message := templateFailure(failure, c.opts.maxRedirects)
-		c.warnAbout(t.rule, c.rankOf(t), Warning{Kind: kind, Message: message})
+		c.templateFailures[t.index] = end.err()
 	}
-}
-
-// templateFailure says what becomes of a template whose chain does not arrive.
-func templateFailure(failure error, maxRedirects int) (WarningKind, string) {
-	if loop, is := failure.(*LoopError); is {
-		return WarnLoop, "loop " + loop.path() + " for every value that no other key " +
-			"takes: its requests are answered with an error; lead the rule elsewhere"
-	}
-	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
-		internalRedirects(maxRedirects) + ", for every value that no other key takes: " +
-		"its requests are answered with an error; lead the rule elsewhere"
 }

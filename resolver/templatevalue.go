@@ -45,15 +45,13 @@ const (
 )
 
 // parseTemplateValue parses a value with the variables of a key, or says what is wrong with it.
-func parseTemplateValue(value string, names []string) (
-	v templateValue, parsed parsedValue, err error,
-) {
+func parseTemplateValue(value string, names []string) (v templateValue, err error) {
 	parts, err := parseTemplate(value)
 	if err != nil {
-		return v, parsed, fmt.Errorf("the destination: %w", err)
+		return v, fmt.Errorf("the destination: %w", err)
 	}
 	if strings.Contains(value, marker) || strings.Contains(strings.ToUpper(value), encodedMarker) {
-		return v, parsed, errors.New("the destination holds the character U+E000, which means " +
+		return v, errors.New("the destination holds the character U+E000, which means " +
 			"nothing; remove it")
 	}
 	var marked strings.Builder
@@ -65,11 +63,11 @@ func parseTemplateValue(value string, names []string) (
 		}
 		slot := slices.Index(names, part.name)
 		if slot < 0 {
-			return v, parsed, errors.New("the key has no variable " + part.name + "; it has " +
+			return v, errors.New("the key has no variable " + part.name + "; it has " +
 				strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)")
 		}
 		if !reachesPath(marked.String()) {
-			return v, parsed, errors.New(variableInHost)
+			return v, errors.New(variableInHost)
 		}
 		marked.WriteString(marker)
 		operator := uritemplate.Simple
@@ -78,10 +76,10 @@ func parseTemplateValue(value string, names []string) (
 		}
 		captures = append(captures, valuePiece{slot: slot, operator: operator})
 	}
-	if v, parsed, err = assembleValue(marked.String(), captures); err == nil {
+	if v, err = assembleValue(marked.String(), captures); err == nil {
 		v.unsafeText = unsafePath(v.pathOf(slices.Repeat([]capture{{text: "x"}}, len(names))), nil)
 	}
-	return v, parsed, err
+	return v, err
 }
 
 const variableInHost = "an expression stands in the scheme or the host of the destination, " +
@@ -99,15 +97,13 @@ func reachesPath(start string) bool {
 }
 
 // assembleValue parses a value with markers, and puts captures in their places.
-func assembleValue(marked string, captures []valuePiece) (
-	v templateValue, parsed parsedValue, err error,
-) {
-	parsed, err = parseValue(marked)
+func assembleValue(marked string, captures []valuePiece) (v templateValue, err error) {
+	parsed, err := parseValue(marked)
 	if err != nil {
-		return v, parsed, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
+		return v, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
 	}
 	if parsed.outcome != "" {
-		return templateValue{outcome: parsed.outcome}, parsed, nil
+		return templateValue{outcome: parsed.outcome}, nil
 	}
 	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
@@ -133,10 +129,10 @@ func assembleValue(marked string, captures []valuePiece) (
 		}
 	}
 	if len(captures) > 0 {
-		return v, parsed, errors.New("an expression stands in a \"..\" or \".\" segment of the " +
+		return v, errors.New("an expression stands in a \"..\" or \".\" segment of the " +
 			"destination; remove it")
 	}
-	return v, parsed, nil
+	return v, nil
 }
 
 // appendPieces appends pieces with captures in their places: raw, and encoded where the operator
@@ -187,18 +183,6 @@ func (v *templateValue) number(x *templateIndex) {
 		v.path[i].common = literal.common
 		v.path[i].segments = literal.segments
 	}
-}
-
-// uses reports whether the value has a capture.
-func (v *templateValue) uses(slot int) bool {
-	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
-		for i := range pieces {
-			if pieces[i].slot == slot {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // textOf returns the value with captures in their places.

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
 )
@@ -84,10 +85,11 @@ func (t turn) Unlock() { <-t }
 // Loaded is a ruleset that has been read, compiled and tested.
 type Loaded struct {
 	Ruleset  *resolver.Ruleset
+	Warnings *lint.List
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources
-	warnings [][]resolver.Warning        // of the sources
+	warnings [][]lint.Warning            // of the sources
 	broken   brokenRules
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
