@@ -79,9 +79,6 @@ func (c *chainCompiler) nextInChain(i int) (next int, ends bool) {
 		c.setEnd(this, chainEnd{state: endTooManyRedirects})
 		return 0, true
 	case found.isTemplate():
-		if t := &found.template; t.isExact && t.value.outcome == "" {
-			this.exact = t.key
-		}
 		c.setEnd(this, c.endBehindTemplate(this))
 		return 0, true
 	case found.literal.ref&internalRef == 0:
@@ -129,9 +126,6 @@ func (c *chainCompiler) lastEnd(this *internalRule, found *match) chainEnd {
 	last, _ := literalStep(&c.opts, &c.table, found, &end)
 	if last.outcome == "" {
 		end.add(&last)
-		if c.table.slots.at(int(found.literal.at)).isExact() {
-			this.exact = last.key
-		}
 	} else {
 		this.remaining, end.appended = "", "" // as the path stays whole, or is of no use
 		end.endAt(last.outcome)
@@ -152,9 +146,6 @@ func (c *chainCompiler) endBefore(this, next *internalRule) chainEnd {
 	}
 	if end.state != endGone {
 		end.appended += this.remaining
-	}
-	if this.exact = next.exact; next.rule.Exact {
-		this.exact = next.rule.Key
 	}
 	first := c.opts.stepOf(this)
 	end.precede(&first)

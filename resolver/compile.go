@@ -27,7 +27,6 @@ func stages() []stage {
 		{"template chains", scopeChains, (*Compiler).findTemplateFailures},
 		// Records are made of chains that are not too long.
 		check,
-		{"warnings", scopeRules, (*Compiler).warnOfAll},
 		{"concerns", scopeChains, (*Compiler).findConcerns},
 		// From here on the table has no internal rules, only records.
 		{"records", scopeChains, (*Compiler).storeInternalRules},
@@ -35,11 +34,13 @@ func stages() []stage {
 		check,
 		// What follows cannot fail, and needs the rules as they serve.
 		{"memory", scopeAll, (*Compiler).trim},
-		{"lines", scopeRules, (*Compiler).dropLines},
 		{"numbers", scopeTemplates, (*Compiler).numberTemplates},
 		{"sum of rules", scopeAll, (*Compiler).sumRules},
 		{"sum of templates", scopeTemplates, (*Compiler).sumTemplates},
 		{"digest", scopeRules, (*Compiler).makeDigest},
+		// Who inspects the ruleset sees it as it will serve, but with the lines of its rules.
+		{"inspection", scopeAll, (*Compiler).beInspected},
+		{"lines", scopeRules, (*Compiler).dropLines},
 	}
 }
 
@@ -110,13 +111,13 @@ func (c *Compiler) dropLines() {
 // numberTemplates gives templates their numbers.
 func (c *Compiler) numberTemplates() { c.numbers.assign(c.templates) }
 
-// warnOfAll warns of what depends on all rules.
-func (c *Compiler) warnOfAll() {
-	c.warningGroup = ofChains
-	c.orderPasses()
-	if c.changed&scopeChains != 0 {
-		c.warnOfChains()
-		c.warnOfMisspelt()
+// beInspected shows the ruleset to whoever wants to look at it.
+func (c *Compiler) beInspected() {
+	if c.inspect == nil {
+		return
 	}
-	c.warnOfIdlePasses()
+	noLines := c.opts.noLines
+	c.opts.noLines = false
+	c.inspect(c.next)
+	c.opts.noLines = noLines
 }

@@ -13,7 +13,6 @@ type compiled struct {
 	chains    chains
 	numbers   numbering
 	digest    digest
-	warnings  warningList
 	extent
 }
 
@@ -22,7 +21,6 @@ func (b *compiled) branch() compiled {
 	next := *b
 	next.table, next.sources = b.table.branch(), numberedOf(b.sources.all)
 	next.shadowed.isOwn = false
-	next.warnings = b.warnings.branch()
 	return next
 }
 
@@ -87,10 +85,8 @@ func (c *compiled) find(key string) (entry slot, at int) {
 	return c.table.slots.at(at), at
 }
 
-// lastRank returns the place in the precedence of the last source that a rule, or a warning of its
-// reader, is of.
-func (c *compiled) lastRank() int {
-	last := max(0, len(c.warnings.read)-1)
+// lastRank returns the place in the precedence of the last source that a rule is of.
+func (c *compiled) lastRank() (last int) {
 	for _, s := range c.sources.all {
 		last = max(last, s.rank)
 	}

@@ -17,9 +17,7 @@ type Compiler struct {
 	added pieces[addedRule]
 	// templateRules compiles the rules with variables, nil for none.
 	templateRules *templateCompiler
-	// warningGroup is the group of what is being warned of.
-	warningGroup warningGroup
-	passing      []ref // the rules with literal keys that pass
+	inspect       func(*Ruleset) // nil for nobody
 }
 
 // scope says which of the rules a stage of compiling works on.
@@ -54,7 +52,6 @@ func newCompiler(opts options) *Compiler {
 		opts: opts, table: table{seed: rand.Uint64(), foldCase: opts.foldCase},
 	}})
 	c.changed = everything
-	c.warnOfOrigin()
 	return c
 }
 
@@ -67,7 +64,7 @@ func (rs *Ruleset) compiler() *Compiler {
 // compilerOf returns a compiler that fills in a ruleset.
 func compilerOf(next *Ruleset) *Compiler {
 	return &Compiler{
-		compiled: &next.compiled, next: next, warningGroup: ofRules,
+		compiled: &next.compiled, next: next,
 		records: recordWriter{opts: &next.opts, arena: &next.table.arena},
 	}
 }
@@ -93,7 +90,6 @@ func (c *Compiler) Add(rule Rule) {
 	}
 	c.extent.addLiteral(rule, 1)
 	c.addLiteral(rule, value)
-	c.warnOfRule(rule, value)
 }
 
 // check checks rules by themselves.
@@ -106,11 +102,7 @@ func (c *Compiler) addLiteral(rule Rule, value parsedValue) {
 		return
 	}
 	r := c.records.newRecord(rule, c.key, value, c.numberOfSource(rule))
-	at := c.records.store(&r)
-	c.enter(r.key, at, rule.Exact)
-	if rule.Value == PassValue {
-		c.passing = append(c.passing, at)
-	}
+	c.enter(r.key, c.records.store(&r), rule.Exact)
 }
 
 // addInternal keeps a rule with an internal redirect, whose canonical key is c.key. It is compiled

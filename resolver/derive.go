@@ -28,7 +28,7 @@ func (c *RuleChange) rule() Rule {
 // change:
 //
 //	changes -> keys, each with the rules that sources have for it -> the stages of compiling
-//	        -> warnings, difference
+//	        -> difference
 //
 //	           slots, in pages           records, in an arena
 //	before -> | p0 | p1 | p2 |          | chunk | chunk |
@@ -41,8 +41,6 @@ type derivation struct {
 	changes  map[keyOfSource]*RuleChange
 	literal  []string
 	lastRank int // of the sources that they are of
-	// read are the warnings of readers of sources that have been read again.
-	read map[int][]Warning
 
 	// c compiles what is new. It begins from the ruleset before.
 	c *Compiler
@@ -50,10 +48,6 @@ type derivation struct {
 	old, now map[string]Rule
 	next     *Ruleset // what has been derived
 	isAnew   bool     // all rules have been compiled for it
-	// rewarned are the keys, as they are written, whose rules are warned of anew, replaced those of
-	// rules that do not serve any more as they did.
-	rewarned, replaced map[string]bool
-	keptOfChains       int // warnings of chains that are those of before
 }
 
 // derive makes the ruleset.
@@ -76,7 +70,6 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	if d.concernsChains() {
 		d.c.changed |= scopeChains
 	}
-	d.keepWarningsOfChains()
 	next, err := d.c.Compile()
 	if d.c.table.arena.full {
 		return d.compileAnew()
@@ -87,7 +80,6 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	if err != nil {
 		return nil, Difference{}, err
 	}
-	d.finish(next)
 	return next, d.difference(next), nil
 }
 
@@ -96,20 +88,6 @@ func (d *derivation) begin() {
 	d.c = d.before.compiler()
 	d.c.changed = scopeRules
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
-	d.rewarned, d.replaced = map[string]bool{}, map[string]bool{}
-	d.keepRead()
-}
-
-// keepRead keeps the warnings of the readers of sources.
-func (d *derivation) keepRead() {
-	warnings := &d.c.warnings
-	for rank, read := range d.read {
-		d.lastRank = max(d.lastRank, rank)
-		for len(warnings.read) <= rank {
-			warnings.read = append(warnings.read, nil)
-		}
-		warnings.read[rank] = read
-	}
 }
 
 // collapse leaves the last change of each key.
@@ -178,7 +156,6 @@ func (d *derivation) changeKey(key string) {
 	now := d.rulesNow(key, was)
 	d.count(was, now)
 	d.shadow(key, was, now)
-	d.warnOf(was, now)
 	isNew := true
 	if len(now) > 0 {
 		d.now[key] = d.c.opts.placed(now[0].rule)
@@ -251,24 +228,8 @@ func (d *derivation) shadow(key string, was, now []rankedRule) {
 	}
 }
 
-// warnOf warns of the rules of a key anew.
-func (d *derivation) warnOf(was, now []rankedRule) {
-	for _, r := range was {
-		d.rewarned[r.rule.Key] = true
-	}
-	for i, r := range now {
-		d.c.rank = r.rank
-		value, _ := parseValue(r.rule.Value)
-		d.c.warnOfRule(r.rule, value)
-		if i > 0 {
-			d.c.warnShadowed(r.rule, r.rank, now[0].rule, now[0].rank)
-		}
-	}
-}
-
 // remove removes a rule that has served from its slot.
 func (d *derivation) remove(rule Rule, at int) {
-	d.replaced[rule.Key] = true
 	d.c.table.remove(at)
 	if d.c.opts.digest {
 		d.c.digest.literals.remove(rule)
@@ -345,24 +306,11 @@ func (d *derivation) concernsChains() bool {
 	return d.c.changed&scopeTemplates != 0 || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
 }
 
-// keepWarningsOfChains keeps the warnings of what depends on all rules, but for those that are
-// warned of again.
-func (d *derivation) keepWarningsOfChains() {
-	kept := slices.DeleteFunc(slices.Clone(d.before.warnings.groups[ofChains]), d.isObsolete)
-	d.c.warnings.groups[ofChains], d.keptOfChains = kept, len(kept)
-}
-
-// isObsolete reports whether a warning of what depends on all rules is of one that has changed.
-// Where chains are followed, those of all templates are looked at again.
-func (d *derivation) isObsolete(w rankedWarning) bool {
-	return d.replaced[w.Key] || d.c.changed&scopeChains != 0 && IsTemplate(w.Key)
-}
-
 // compileAll compiles the rules of the ruleset before with the changes made.
 func (d *derivation) compileAll() (*Ruleset, error) {
 	rs := d.before
 	c := newCompiler(rs.opts)
-	c.opts.noLines = true
+	c.opts.noLines, c.opts.given.NoLines = true, true
 	changes := d.inOrder()
 	for rank := range max(rs.lastRank(), d.lastRank) + 1 {
 		c.rank = rank
@@ -376,7 +324,6 @@ func (d *derivation) compileAll() (*Ruleset, error) {
 				c.Add(*rule)
 			}
 		}
-		c.Warn(d.readWarnings(rank)...)
 	}
 	return c.Compile()
 }

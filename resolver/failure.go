@@ -34,10 +34,12 @@ type LoopError struct {
 
 // Error returns the draft's error and the first of the loop's keys.
 func (e *LoopError) Error() string {
-	return ErrTooManyRedirects.Error() + ": loop " + e.path()
+	return ErrTooManyRedirects.Error() + ": loop " + e.Path()
 }
 
-func (e *LoopError) path() string {
+// Path returns the keys of the loop, from the first one to where it comes again. Of a long loop some
+// are left out.
+func (e *LoopError) Path() string {
 	const most = 8
 	keys := e.Cycle
 	if len(keys) > most {

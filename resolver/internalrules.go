@@ -17,9 +17,6 @@ type internalRule struct {
 	remaining string
 	state     endState  // that of the end
 	end       *chainEnd // nil where no key matches the value, so that it is [newChain]'s
-	// exact is the key of the first exact rule along the chain, as far as keys are literal, with
-	// the first template. It is "" for none.
-	exact string
 }
 
 // internalRules are the rules with internal redirects until the ruleset is compiled, and the
@@ -41,18 +38,6 @@ func (r *internalRules) inOrder() iter.Seq2[int, *internalRule] {
 	return func(yield func(int, *internalRule) bool) {
 		for _, i := range r.order {
 			if !yield(int(i), r.all.at(int(i))) {
-				return
-			}
-		}
-	}
-}
-
-// newInOrder gives those of them that the ruleset before did not have: what is warned of the others
-// is known.
-func (r *internalRules) newInOrder() iter.Seq2[int, *internalRule] {
-	return func(yield func(int, *internalRule) bool) {
-		for i, this := range r.inOrder() {
-			if this.old == 0 && !yield(i, this) {
 				return
 			}
 		}

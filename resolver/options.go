@@ -48,7 +48,8 @@ type Options struct {
 	Digest bool
 	// NoLines leaves the names of sources alone in the positions of rules that a ruleset returns, and
 	// goes by keys where it would go by lines. So the ruleset is the same wherever in their sources
-	// the rules stand, and others can be derived from it. Errors and warnings of compiling have lines.
+	// the rules stand, and others can be derived from it. Errors of compiling have lines, and
+	// [Compiler.Inspect] sees them.
 	NoLines bool
 	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
 	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
@@ -101,6 +102,7 @@ type options struct {
 	content      string // what of it rulesets are told apart by, for digests
 	digest       bool
 	noLines      bool
+	given        Options
 	pause        func()
 	progress     func(done, of int)
 	modes        bool // some rule says a query mode
@@ -124,6 +126,7 @@ func checkOptions(opts Options) (options, error) {
 		return options{}, c.errs
 	}
 	o := c.checked
+	o.given = opts
 	o.content = fmt.Sprintf("%d %s %q %t %d %q %s",
 		o.status, o.query, opts.Protect, o.foldCase, o.maxRedirects, opts.AllowHosts, o.origin)
 	return o, nil

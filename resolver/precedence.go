@@ -35,18 +35,17 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 	if firstRank == secondRank {
 		c.errs.failDuplicate(n, first, second)
 	} else {
-		c.shadow(n, second, secondRank, first, firstRank)
+		c.shadow(n, second, secondRank)
 	}
 }
 
-// shadow reports that the n-th rule, of a source of that rank, is shadowed by an earlier source's.
-// Or it reports that its key stands twice in its own source.
-func (c *Compiler) shadow(n int, rule Rule, rank int, by Rule, byRank int) {
+// shadow keeps the n-th rule, of a source of that rank, as one that an earlier source's shadows. Or
+// it reports that its key stands twice in its own source.
+func (c *Compiler) shadow(n int, rule Rule, rank int) {
 	key := keyOfSource{rank, string(c.opts.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed.all[key]; twice {
 		c.errs.failDuplicate(n, first, rule)
 		return
 	}
 	c.shadowed.keep(key, rule)
-	c.warnShadowed(rule, rank, by, byRank)
 }

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -12,20 +11,11 @@ import (
 // Ruleset is a compiled ruleset. It is immutable and safe for concurrent use.
 type Ruleset struct {
 	compiled
-	listing sync.Once // of the warnings
-	list    []Warning
-	merger  weburl.Merger
+	merger weburl.Merger
 }
 
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.table.rules + rs.templates.len() }
-
-// Warnings returns what the authors of the rules should know. First come those of single rules in
-// the order of their sources and places, then those of chains.
-func (rs *Ruleset) Warnings() []Warning {
-	rs.listing.Do(func() { rs.list = rs.warnings.list() })
-	return rs.list
-}
 
 // AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
 // request's, as no option names one.

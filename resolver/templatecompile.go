@@ -68,11 +68,10 @@ func (c *Compiler) compileTemplates() { c.templateCompiler().compile() }
 // compile finds out which templates serve, and makes their index.
 func (tc *templateCompiler) compile() {
 	c := tc.c
-	c.templates, c.warnings.groups[ofTemplates] = nil, nil
+	c.templates = nil
 	if len(tc.added) == 0 {
 		return
 	}
-	c.warningGroup = ofTemplates
 	x := newTemplateIndex(&c.opts, c.sources.all, tc.records)
 	serving := tc.serving()
 	x.entries = tc.entriesOf(serving)
@@ -87,8 +86,6 @@ func (tc *templateCompiler) compile() {
 	}
 	x.nodes = slices.Clip(x.nodes)
 	c.templates, tc.added = x, nil
-	c.warnOfTemplates()
-	c.warningGroup = ofRules
 }
 
 // keyedTemplate is a template with text in whose order templates are.
@@ -112,9 +109,7 @@ func (tc *templateCompiler) serving() (serving []ref) {
 				twins = append(twins, twinTemplate{this.addedTemplate, last.at})
 				continue
 			}
-			rule := tc.rule(this.at)
-			c.shadowed.keep(keyOfSource{this.rank, tc.key(this.at)}, rule)
-			c.warnShadowed(rule, this.rank, tc.rule(first.at), first.rank)
+			c.shadowed.keep(keyOfSource{this.rank, tc.key(this.at)}, tc.rule(this.at))
 			last = this
 		}
 		serving, all = append(serving, first.at), all[n:]
@@ -179,7 +174,7 @@ func (tc *templateCompiler) entriesOf(serving []ref) []templateEntry {
 		rule.Value, rule.Note = "", ""
 		all[i] = placed{templateEntry{at: at, order: uint32(i)}, rankedRule{tc.rank(at), rule}}
 	}
-	compare := func(a, b placed) int { return c.opts.compareRanked(a.rankedRule, b.rankedRule) }
+	compare := func(a, b placed) int { return c.opts.compareRules(a.rule, a.rank, b.rule, b.rank) }
 	slices.SortFunc(all, compare)
 	entries := make([]templateEntry, len(all))
 	for i := range all {
@@ -207,7 +202,7 @@ func (tc *templateCompiler) rank(at ref) int {
 // stand for. Values that another key takes do not count.
 func (c *Compiler) findTemplateFailures() {
 	c.chains.templateFailures = map[int]error{}
-	c.chains.atSite, c.warningGroup = siteEnds{}, ofChains
+	c.chains.atSite = siteEnds{}
 	for i := range c.templates.len() {
 		c.opts.pauseAfter(i)
 		value := c.templates.value(i)
@@ -224,24 +219,6 @@ func (c *Compiler) findTemplateFailures() {
 		if !end.failed() {
 			continue
 		}
-		failure := end.err()
-		c.chains.templateFailures[i] = failure
-		kind, message := templateFailure(failure, c.opts.maxRedirects)
-		c.warnAbout(t.rule, t.rank, Warning{Kind: kind, Message: message})
+		c.chains.templateFailures[i] = end.err()
 	}
-}
-
-// templateFailure says what becomes of a template whose chain does not arrive.
-func templateFailure(failure error, maxRedirects int) (WarningKind, string) {
-	const forAll = "for every value that no other key takes: its requests are answered with an " +
-		"error; lead the rule elsewhere"
-	if loop, is := failure.(*LoopError); is {
-		return WarnLoop, "loop " + loop.path() + " " + forAll
-	}
-	if failure == ErrPathTooLong {
-		return WarnTooManyRedirects, "the chain comes to a path of more than 8 KiB that begins as a " +
-			"template does, " + forAll
-	}
-	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
-		internalRedirects(min(maxRedirects, maxTemplateRedirects)) + ", " + forAll
 }

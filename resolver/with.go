@@ -7,11 +7,9 @@ import (
 
 // With derives the ruleset that results from changes, the later ones after the earlier ones, and
 // tells what they change. It answers as one that is compiled of the same rules with
-// [Options.NoLines], as rs should be: from another one the first is compiled. Its warnings are
-// those of the last compilation, less those of rules that have changed since, and those of the
-// rules that changed. The error is that of [Compiler.Compile]. To remove what is not there changes
-// nothing. rs goes on as it is, and shares what stays: a few changes cost no more than what they
-// concern.
+// [Options.NoLines], as rs should be: from another one the first is compiled. The error is that of
+// [Compiler.Compile]. To remove what is not there changes nothing. rs goes on as it is, and shares
+// what stays: a few changes cost no more than what they concern.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 	d := derivation{before: rs}
 	return d.derive(changes)

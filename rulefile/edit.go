@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Edit is a change of one rule of a file.
@@ -118,7 +119,7 @@ func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
 // Where it has, the error is of type [Errors].
 func (p *Plan) Read(
 	copied io.Reader, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
+) (warnings []lint.Warning, err error) {
 	text := bufio.NewReader(copied)
 	if _, err := text.Peek(1); err == io.EOF {
 		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +

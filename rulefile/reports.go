@@ -9,25 +9,26 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // What the reader of a file warns of.
 const (
 	// WarnNeverReached: no request gets to the line, as earlier ones have all that it would take.
-	WarnNeverReached resolver.WarningKind = "line never reached"
+	WarnNeverReached lint.Kind = "line never reached"
 	// WarnLeftOut: the line has no equivalent, and makes no rule.
-	WarnLeftOut resolver.WarningKind = "line left out"
+	WarnLeftOut lint.Kind = "line left out"
 	// WarnApproximated: the line's rule means nearly the same.
-	WarnApproximated resolver.WarningKind = "approximated line"
+	WarnApproximated lint.Kind = "approximated line"
 	// WarnLeadingSlash: keys of a table begin with a "/", which is cut off. One warning stands for
 	// all of a file.
-	WarnLeadingSlash resolver.WarningKind = "keys with a leading slash"
+	WarnLeadingSlash lint.Kind = "keys with a leading slash"
 	// WarnWholeTable: something that the table means elsewhere, and its rules do not.
-	WarnWholeTable resolver.WarningKind = "whole table"
+	WarnWholeTable lint.Kind = "whole table"
 )
 
 // warnMore: there are more warnings than are kept.
-const warnMore resolver.WarningKind = "more warnings"
+const warnMore lint.Kind = "more warnings"
 
 // maxErrors is how many errors a reader lists before it gives up, and maxWarnings how many
 // warnings are kept. A file of a million bad lines is not one of rules, and what is said of it is
@@ -41,7 +42,7 @@ const (
 // reading.
 type Reports struct {
 	keepAll  bool // warnings
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	more     int // warnings that are not kept
 	errs     Errors
 	last     redirects.Report
@@ -52,13 +53,13 @@ type Reports struct {
 func NewReports(keepAll bool) *Reports { return &Reports{keepAll: keepAll} }
 
 // warn takes down a warning about a line; key is empty where the line makes no rule.
-func (r *Reports) warn(kind resolver.WarningKind, at resolver.Position, key, message string) {
+func (r *Reports) warn(kind lint.Kind, at resolver.Position, key, message string) {
 	if len(r.warnings) >= maxWarnings && !r.keepAll {
 		r.more++
 		return
 	}
 	r.warnings = append(r.warnings,
-		resolver.Warning{Kind: kind, Position: at, Key: key, Message: message})
+		lint.Warning{Kind: kind, Position: at, Key: key, Message: message})
 }
 
 // wrong takes down an error, unless the reading has ended, which it does if there are too many.
@@ -86,7 +87,7 @@ func (r *Reports) Add(report redirects.Report) {
 		r.errs.add(report.At, "%s", report.Message)
 		return
 	}
-	kind := [...]resolver.WarningKind{
+	kind := [...]lint.Kind{
 		redirects.NeverReached: WarnNeverReached,
 		redirects.LeftOut:      WarnLeftOut,
 		redirects.Approximated: WarnApproximated,
@@ -97,14 +98,14 @@ func (r *Reports) Add(report redirects.Report) {
 
 // Result returns the warnings and the errors, each in the order of their places. end is what ended
 // the reading: io.EOF, an [*Error], which is one of them, or the reader's own, which stands alone.
-func (r *Reports) Result(end error) ([]resolver.Warning, error) {
-	slices.SortStableFunc(r.warnings, func(a, b resolver.Warning) int {
+func (r *Reports) Result(end error) ([]lint.Warning, error) {
+	slices.SortStableFunc(r.warnings, func(a, b lint.Warning) int {
 		return comparePlaces(a.Position, b.Position)
 	})
 	if r.more > 0 {
 		message := fmt.Sprintf("%d more warnings of the file are left out", r.more)
 		last := r.warnings[len(r.warnings)-1].Position
-		rest := resolver.Warning{Kind: warnMore, Position: last, Message: message}
+		rest := lint.Warning{Kind: warnMore, Position: last, Message: message}
 		r.warnings = append(r.warnings, rest)
 	}
 	slices.SortStableFunc(r.errs, func(a, b *Error) int {

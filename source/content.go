@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -36,7 +37,7 @@ type content struct {
 	reach   Reachability
 	refused atomic.Pointer[refusal] // of the last reading; nil if it went to the content's end
 	// warnings are those of the rules that were read last.
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	current  *reading // that passes rules, nil for none
 	// bytesRead is how many bytes the last reading that passed rules has read.
 	bytesRead int64

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Problem is something to be put right in a Caddyfile, or in its JSON.
 type Problem struct {
-	At      resolver.Position    // if it is known
-	Kind    resolver.WarningKind // of a rule that is bad; empty for everything else
-	Key     string               // of the rule that it is about, if it is about one
+	At      resolver.Position // if it is known
+	Kind    lint.Kind         // of a rule that is bad; empty for everything else
+	Key     string            // of the rule that it is about, if it is about one
 	Message string
 	Placed  bool // the message tells the place, as that of a source may
 }

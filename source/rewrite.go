@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -22,7 +23,7 @@ type rewrite struct {
 	beside  siblings
 	// What is known of the new content when it has been read.
 	expected PlacedExpectations
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	version  string
 }
 

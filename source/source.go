@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -55,7 +56,7 @@ type Remarks struct {
 	Expectations PlacedExpectations
 	// Warnings tell what the rules, as they are written, do otherwise than their author may expect, in
 	// the order of places.
-	Warnings []resolver.Warning
+	Warnings []lint.Warning
 }
 
 // RemarksOf returns what a source has said beside its rules, if it does.

@@ -7,11 +7,12 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // kindNeverReached: no request for a key comes to the handler, by what stands in front of it.
-const kindNeverReached resolver.WarningKind = "never reached"
+const kindNeverReached lint.Kind = "never reached"
 
 // arrive gives a question's request the path with which it comes to the handler. Where no way leads
 // it there, it says why, and leaves the request as it is. A path without a host can also be meant

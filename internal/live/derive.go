@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -16,7 +17,8 @@ import (
 type candidate struct {
 	*Loaded
 	difference resolver.Difference
-	read       []int // the sources that have been read for it
+	fresh      []lint.Warning // those that what serves does not have
+	read       []int          // the sources that have been read for it
 	// changes make the rules that serve those of the candidate, if they are all that is other.
 	changes  []resolver.RuleChange
 	isByThem bool
@@ -27,9 +29,10 @@ type candidate struct {
 func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
 		Ruleset:  from.Ruleset,
+		Warnings: from.Warnings,
 		versions: make([]string, sources),
 		expected: make([]source.PlacedExpectations, sources),
-		warnings: make([][]resolver.Warning, sources),
+		warnings: make([][]lint.Warning, sources),
 	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
@@ -71,7 +74,9 @@ func (l *loading) derive(work []unread) (*candidate, error) {
 				work[i].isStale, work[i].isWhole = true, true
 			}
 		}
-		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
+		if err = l.compile(l.rs.servingOptions(l.pause)); err == nil {
+			l.next.compareWith(l.serving)
+		}
 	}
 	for _, inRules := range ruleErrorsIn(err) {
 		l.rs.locateErrors(l.next.versions, inRules)
@@ -119,11 +124,27 @@ func (l *loading) makeChanges() error {
 	if len(l.next.changes) == 0 {
 		return nil
 	}
-	derived, difference, err := l.serving.Ruleset.With(l.next.changes)
+	return l.next.change(l.next.changes, nil)
+}
+
+// change makes changes, behind which the readers of some sources warn of something else.
+func (c *candidate) change(
+	changes []resolver.RuleChange, read map[int][]lint.Warning,
+) error {
+	before := c.Ruleset
+	derived, difference, err := before.With(changes)
 	if err == nil {
-		l.next.Ruleset, l.next.difference = derived, difference
+		c.Ruleset, c.difference = derived, difference
+		c.Warnings, c.fresh = c.Warnings.Derive(before, derived, changes, read)
 	}
 	return err
+}
+
+// compareWith compares the candidate with what serves, where it is not derived from that in one
+// step.
+func (c *candidate) compareWith(serving *Loaded) {
+	c.difference = resolver.Compare(serving.Ruleset, c.Ruleset, namedKeys)
+	c.fresh = c.Warnings.Since(serving.Warnings)
 }
 
 // readWhole reads whole sources past the rules of the candidate.
@@ -139,17 +160,26 @@ func (l *loading) readWhole() error {
 	}
 	r := next.Ruleset.Reread()
 	inSources := l.readSources(r, l.whole)
-	ruleset, difference, inRules := r.Ruleset()
-	switch {
-	case inRules == nil:
-		next.Ruleset, next.difference = ruleset, difference
-	case inRules == resolver.ErrDuplicateKey:
+	changes, inRules := r.Changes()
+	if inRules == resolver.ErrDuplicateKey {
 		return l.duplicates()
 	}
+	if inRules == nil {
+		inRules = next.change(changes, l.readWarnings())
+	}
 	if inRules == nil && inSources == nil && len(next.changes) > 0 {
-		next.difference = resolver.Compare(l.serving.Ruleset, next.Ruleset, namedKeys)
+		next.compareWith(l.serving)
 	}
 	return errors.Join(inSources, inRules)
+}
+
+// readWarnings returns what the readers of the whole sources warn of.
+func (l *loading) readWarnings() map[int][]lint.Warning {
+	read := map[int][]lint.Warning{}
+	for _, i := range l.whole {
+		read[i+1] = l.next.warnings[i]
+	}
+	return read
 }
 
 // duplicates reads the whole sources once more, to tell which keys stand twice, and where.
@@ -158,9 +188,9 @@ func (l *loading) duplicates() error {
 	if err != nil {
 		return err
 	}
-	to := &compiling{Compiler: compiler}
+	to := &compiling{Compiler: compiler, warnings: lint.New(l.rs.Options)}
 	inSources := l.readSources(to, l.whole)
-	_, _, inRules := to.Ruleset()
+	_, inRules := compiler.Compile()
 	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
 		inRules = source.ErrBeingWritten // as it was another one a moment ago
 	}
@@ -228,6 +258,6 @@ func (l *loading) isEmptiedByKey() (is bool) {
 // complete completes what is known of rules that are to serve.
 func (l *Loaded) complete() {
 	l.Digest = l.Ruleset.Digest()
-	l.broken.count, l.broken.first = l.Ruleset.Broken(nil, toldBroken)
+	l.broken.count, l.broken.first = lint.Broken(l.Ruleset, nil, toldBroken)
 	l.broken.place = new(sync.Once)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Effects are what an edit does to clients.
@@ -16,7 +17,7 @@ type Effects struct {
 	Others []resolver.Change
 	Count  int
 	// Warnings are those that there were not before.
-	Warnings []resolver.Warning
+	Warnings []lint.Warning
 	// Digest is that of the rules as they would be.
 	Digest string
 }

@@ -1,4 +1,4 @@
-package resolver
+package lint
 
 import (
 	"cmp"
@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // findings returns what is found, by position.
-func findings(rs *Ruleset, hosts ...string) []Finding {
+func findings(rs *resolver.Ruleset, hosts ...string) []Finding {
 	var all []Finding
-	rs.Check(hosts, func(f Finding) { all = append(all, f) })
+	Check(rs, Ruleset(rs), hosts, func(f Finding) { all = append(all, f) })
 	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line), cmp.Compare(a.Kind, b.Kind))
 	})
@@ -23,36 +25,36 @@ func findings(rs *Ruleset, hosts ...string) []Finding {
 
 func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 	for name, tt := range map[string]struct {
-		rules []Rule
-		opts  Options
+		rules []resolver.Rule
+		opts  resolver.Options
 		want  []string
 	}{
 		"nothing": {
-			[]Rule{{Key: "a", Value: "https://example.com/?q=1#x"}, {Key: "b", Value: "/a"},
-				{Key: "c", Value: "/elsewhere"}}, Options{}, nil,
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/?q=1#x"}, {Key: "b", Value: "/a"},
+				{Key: "c", Value: "/elsewhere"}}, resolver.Options{}, nil,
 		},
 		"a loop is an error": {
-			[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}}, resolver.Options{},
 			[]string{"error loop a: loop a -> b -> a: its requests are answered with an error; lead one of the rules elsewhere"},
 		},
 		"a chain that is too long is an error": {
-			[]Rule{{Key: "a", Value: "/b"},
-				{Key: "b", Value: "https://example.com"}}, Options{MaxRedirects: new(0)},
+			[]resolver.Rule{{Key: "a", Value: "/b"},
+				{Key: "b", Value: "https://example.com"}}, resolver.Options{MaxRedirects: new(0)},
 			[]string{"error too many redirects a: the chain takes more than 0 internal redirects, so its requests are answered with an error; lead the rule to the chain's end"},
 		},
 		"a chain that could be none": {
-			[]Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/c"},
-				{Key: "c", Value: "https://example.com/?q=1#f"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/c"},
+				{Key: "c", Value: "https://example.com/?q=1#f"}}, resolver.Options{},
 			[]string{"note long chain a: the chain has 2 internal redirects; in the end it leads to https://example.com/x?q=1#f"},
 		},
 		"a destination that is not encrypted": {
-			[]Rule{{Key: "a", Value: "http://example.com"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "http://example.com"}}, resolver.Options{},
 			[]string{"note plain http a: the destination is not encrypted; write https:// if the site has it"},
 		},
 		"a query that merge spells in another way": {
-			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"},
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"},
 				{Key: "b", Value: "https://example.com/?q=a%20b"},
-				{Key: "c", Value: "/d?q=1&q=2"}}, Options{},
+				{Key: "c", Value: "/d?q=1&q=2"}}, resolver.Options{},
 			[]string{
 				"warning query is changed a: the query ?flag&q=1&q=2 becomes ?flag=&q=1&q=2; write it so, or choose query preserve",
 				"warning query is changed b: the query ?q=a%20b becomes ?q=a+b; write it so, or choose query preserve",
@@ -60,11 +62,11 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			},
 		},
 		"a query that preserve leaves as it is": {
-			[]Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}}, Options{Query: QueryPreserve}, nil,
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}}, resolver.Options{Query: resolver.QueryPreserve}, nil,
 		},
 		"a query and a fragment that lose along a chain": {
-			[]Rule{{Key: "a", Value: "/b?x=1#one"}, {Key: "b", Value: "/c?y=2#two"},
-				{Key: "c", Value: "https://example.com/"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b?x=1#one"}, {Key: "b", Value: "/c?y=2#two"},
+				{Key: "c", Value: "https://example.com/"}}, resolver.Options{},
 			[]string{
 				"note long chain a: the chain has 2 internal redirects; in the end it leads to https://example.com/?x=1#one",
 				`warning lost in a chain a: the query ?y=2 of the key "b" along the chain is not used, as an earlier value has a query; write all of it there`,
@@ -72,86 +74,86 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			},
 		},
 		"a circle over the site's own host": {
-			[]Rule{{Key: "a", Value: "https://go.example/b"},
-				{Key: "b", Value: "https://go.example/a"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"},
+				{Key: "b", Value: "https://go.example/a"}}, resolver.Options{},
 			[]string{
 				"error circle a: clients are redirected in a circle: https://go.example/a -> https://go.example/b -> https://go.example/a; lead one of the rules elsewhere",
 				"error circle b: clients are redirected in a circle: https://go.example/b -> https://go.example/a -> https://go.example/b; lead one of the rules elsewhere",
 			},
 		},
 		"a circle over an internal destination that ends unmatched": {
-			[]Rule{{Key: "b/x", Value: "https://go.example/a/x"},
-				{Key: "a", Value: "/b"}}, Options{},
+			[]resolver.Rule{{Key: "b/x", Value: "https://go.example/a/x"},
+				{Key: "a", Value: "/b"}}, resolver.Options{},
 			[]string{
 				"error circle b/x: clients are redirected in a circle: https://go.example/b/x -> https://go.example/a/x -> https://go.example/b/x; lead one of the rules elsewhere",
 				`warning meets another key a: clients are redirected to /b, and at or below it the key "b/x" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
 			},
 		},
 		"a circle below the key alone": {
-			[]Rule{{Key: "a", Value: "https://go.example/b/c"},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b/c"},
 				{Key: "b", Value: "https://go.example/a"},
-				{Key: "b/c", Value: "https://example.com", Exact: true}}, Options{},
+				{Key: "b/c", Value: "https://example.com", Exact: true}}, resolver.Options{},
 			[]string{
 				"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a/… -> https://go.example/b/c/… -> https://go.example/a/c/… and so on; lead one of the rules elsewhere",
 				"error circle b: clients are redirected more than 20 times, and give up: https://go.example/b/… -> https://go.example/a/… -> https://go.example/b/c/… and so on; lead one of the rules elsewhere",
 			},
 		},
 		"URLs that get longer and longer": {
-			[]Rule{{Key: "a", Value: "https://go.example/a/x"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/a/x"}}, resolver.Options{},
 			[]string{"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a -> https://go.example/a/x -> https://go.example/a/x/x and so on; lead one of the rules elsewhere"},
 		},
 		"a destination that another key redirects": {
-			[]Rule{{Key: "a", Value: "https://go.example/b/x?y=1#z"},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b/x?y=1#z"},
 				{Key: "b", Value: "https://example.com/c"}, {Key: "d", Value: "/a"},
 				{Key: "e", Value: "https://go.example/nothing"},
-				{Key: "f", Value: "https://go.example//b"}}, Options{},
+				{Key: "f", Value: "https://go.example//b"}}, resolver.Options{},
 			[]string{
 				`note redirected again a: clients are redirected to https://go.example/b/x?y=1, where the key "b" redirects them again, to https://example.com/c/x?y=1; lead the rule there, or write /b/x?y=1#z`,
 			},
 		},
 		"a destination that an exact key redirects": {
-			[]Rule{{Key: "a", Value: "https://go.example/b"},
-				{Key: "b", Value: "https://example.com/c", Exact: true}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"},
+				{Key: "b", Value: "https://example.com/c", Exact: true}}, resolver.Options{},
 			[]string{`note redirected again a: clients are redirected to https://go.example/b, where the key "b" redirects them again, to https://example.com/c; lead the rule there`},
 		},
 		"a template's destination that another key redirects": {
-			[]Rule{{Key: "a/{x}", Value: "https://go.example/b/{x}"},
-				{Key: "b", Value: "https://example.com/c"}}, Options{},
+			[]resolver.Rule{{Key: "a/{x}", Value: "https://go.example/b/{x}"},
+				{Key: "b", Value: "https://example.com/c"}}, resolver.Options{},
 			[]string{`note redirected again a/{x}: clients are redirected to https://go.example/b/{x}, where the key "b" redirects them again, to https://example.com/c/{x}; lead the rule there, or write /b/{x}`},
 		},
 		"a destination that is answered with an error": {
-			[]Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "/b"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "/b"}}, resolver.Options{},
 			[]string{
 				`warning leads to an error a: clients are redirected to https://go.example/b, where the key "b" answers with an error: too many internal redirects: loop b -> b; lead the rule elsewhere`,
 				`error loop b: loop: "/b" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 			},
 		},
 		"a destination that is gone or passes": {
-			[]Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "gone"},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "gone"},
 				{Key: "c", Value: "https://go.example/d/x"}, {Key: "d", Value: "https://example.com"},
-				{Key: "d/x", Value: "pass"}}, Options{}, nil,
+				{Key: "d/x", Value: "pass"}}, resolver.Options{}, nil,
 		},
 		"a key but for an escape": {
-			[]Rule{{Key: "a", Value: "/b%28c)?d=1#e"}, {Key: "x", Value: "https://go.example/b%28c%29/"},
-				{Key: "b(c)", Value: "https://example.com"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b%28c)?d=1#e"}, {Key: "x", Value: "https://go.example/b%28c%29/"},
+				{Key: "b(c)", Value: "https://example.com"}}, resolver.Options{},
 			[]string{
 				`warning differs in an escape a: the destination's path is no key, and differs from the key "b(c)" in the escape of a reserved character, which counts as another character; write /b(c)?d=1#e, unless the path is a page of the site`,
 				`warning differs in an escape x: the destination's path is no key, and differs from the key "b(c)" in the escape of a reserved character, which counts as another character; write https://go.example/b(c), unless the path is a page of the site`,
 			},
 		},
 		"the request itself is none": {
-			[]Rule{{Key: "a", Value: "https://go.example/a"}}, Options{}, nil,
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/a"}}, resolver.Options{}, nil,
 		},
 		"the request itself in another spelling is none": {
-			[]Rule{{Key: "a", Value: "https://go.example/%61"}}, Options{}, nil,
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/%61"}}, resolver.Options{}, nil,
 		},
 		"another port is another server": {
-			[]Rule{{Key: "a", Value: "https://go.example:8443/a"}}, Options{}, nil,
+			[]resolver.Rule{{Key: "a", Value: "https://go.example:8443/a"}}, resolver.Options{}, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range tt.rules {
-				tt.rules[i].Position = Position{Source: "links.json", Line: i + 1}
+				tt.rules[i].Position = resolver.Position{Source: "links.json", Line: i + 1}
 			}
 			var got []string
 			for _, f := range findings(mustCompile(t, tt.rules, tt.opts), "go.example") {
@@ -179,28 +181,28 @@ func TestCheckFindsEveryCircleAndNoOther(t *testing.T) {
 	}
 	circles := 0
 	for range 3000 {
-		rules := map[string]Rule{}
+		rules := map[string]resolver.Rule{}
 		for range 1 + random.IntN(5) {
 			value := "/" + path(3)
 			if random.IntN(2) == 0 {
 				value = site + value
 			}
 			key := path(3)
-			rules[key] = Rule{Key: key, Value: value, Exact: random.IntN(4) == 0}
+			rules[key] = resolver.Rule{Key: key, Value: value, Exact: random.IntN(4) == 0}
 		}
-		var list []Rule
+		var list []resolver.Rule
 		for _, key := range slices.Sorted(maps.Keys(rules)) {
 			list = append(list, rules[key])
 		}
-		rs := mustCompile(t, list, Options{})
+		rs := mustCompile(t, list, resolver.Options{})
 		found := false
-		rs.Check([]string{"go.example"}, func(f Finding) {
+		Check(rs, Ruleset(rs), []string{"go.example"}, func(f Finding) {
 			if f.Kind != FindCircle {
 				return
 			}
 			found = true
 			for i, url := range f.URLs[1:] {
-				any := func(url string) string { return strings.ReplaceAll(url, Below, "/any") }
+				any := func(url string) string { return strings.ReplaceAll(url, resolver.Below, "/any") }
 				if got, _ := resolve(rs, any(f.URLs[i])); got != any(url) {
 					t.Fatalf("%v: the finding %v is no way, as %s leads to %s", list, f.URLs,
 						f.URLs[i], got)
@@ -240,7 +242,7 @@ func TestCheckNotesWhereClientsAreRedirectedAgain(t *testing.T) {
 		}
 		rs := mustCompile(t, rules, opts)
 		again, circles := map[string]string{}, map[string]bool{}
-		rs.Check([]string{"https://go.example"}, func(f Finding) {
+		Check(rs, Ruleset(rs), []string{"https://go.example"}, func(f Finding) {
 			switch f.Kind {
 			case FindAgain:
 				again[f.Key] = f.Destination
@@ -269,28 +271,28 @@ func TestCheckNotesWhereClientsAreRedirectedAgain(t *testing.T) {
 
 // redirectedAgain returns where a client that asks for a key is redirected to in the second place,
 // or "" if it is not.
-func redirectedAgain(rs *Ruleset, key string, opts Options) string {
+func redirectedAgain(rs *resolver.Ruleset, key string, opts resolver.Options) string {
 	site := cmp.Or(opts.Origin, "https://go.example")
-	first := askOverHTTP(rs, site+"/"+CanonicalKey(key, false))
+	first := askOverHTTP(rs, site+"/"+resolver.CanonicalKey(key, false))
 	if first == "" {
 		return ""
 	}
-	if !strings.HasPrefix(first, site+"/") && !strings.HasPrefix(first, "https://go.example/") {
+	if origin := first[:len(first)-len(behindHost(first))]; origin != site && origin != "https://go.example" {
 		return ""
 	}
 	return askOverHTTP(rs, first)
 }
 
 // askOverHTTP returns where a client is redirected to that asks for a URL.
-func askOverHTTP(rs *Ruleset, url string) string {
+func askOverHTTP(rs *resolver.Ruleset, url string) string {
 	url, _, _ = strings.Cut(url, "#")
-	request, err := ParseRequest(url)
+	request, err := resolver.ParseRequest(url)
 	if err != nil {
 		return ""
 	}
 	request.OverHTTP = true
 	destination, result := rs.AppendDestination(nil, &request)
-	if result.Outcome != Redirect {
+	if result.Outcome != resolver.Redirect {
 		return ""
 	}
 	return string(destination)
@@ -304,16 +306,16 @@ func TestEscapesAreFoundWhereComparingAllPairsFindsThem(t *testing.T) {
 		path := func() string {
 			return r.one("a", "b") + r.one("(", "%28", "%2f", "/", "%7e", "é") + r.one("", "!", "%21", "%zz")
 		}
-		byKey := map[string]Rule{}
+		byKey := map[string]resolver.Rule{}
 		for range 5 {
 			key := path()
 			value := r.one("", site, "https://x.example") + "/" + path() + r.one("", "", "/", "?(")
-			byKey[CanonicalKey(key, false)] = Rule{Key: key, Value: r.one(value, value, "gone")}
+			byKey[resolver.CanonicalKey(key, false)] = resolver.Rule{Key: key, Value: r.one(value, value, "gone")}
 		}
 		rules := slices.Collect(maps.Values(byKey))
-		rs := mustCompile(t, rules, Options{})
+		rs := mustCompile(t, rules, resolver.Options{})
 		got := map[string]bool{}
-		rs.Check([]string{"go.example"}, func(f Finding) {
+		Check(rs, Ruleset(rs), []string{"go.example"}, func(f Finding) {
 			got[f.Key] = got[f.Key] || f.Kind == FindEscape
 		})
 		for _, rule := range rules {
@@ -332,19 +334,19 @@ func TestEscapesAreFoundWhereComparingAllPairsFindsThem(t *testing.T) {
 }
 
 // differsInEscape compares the destination of a rule with all keys.
-func differsInEscape(rule Rule, all []Rule) bool {
-	sitePath := func(rule Rule) string {
+func differsInEscape(rule resolver.Rule, all []resolver.Rule) bool {
+	sitePath := func(rule resolver.Rule) string {
 		path, _, _ := strings.Cut(strings.TrimPrefix(rule.Value, "https://go.example"), "?")
 		if !strings.HasPrefix(path, "/") {
 			return ""
 		}
-		return CanonicalKey(strings.Trim(path, "/"), false)
+		return resolver.CanonicalKey(strings.Trim(path, "/"), false)
 	}
 	decoded := strings.NewReplacer("%28", "(", "%21", "!")
 	path := sitePath(rule)
-	var first Rule // of the keys that differ in escapes
+	var first resolver.Rule // of the keys that differ in escapes
 	for _, other := range all {
-		key := CanonicalKey(other.Key, false)
+		key := resolver.CanonicalKey(other.Key, false)
 		if key == path {
 			return false
 		}
@@ -374,10 +376,10 @@ func paths(segments []string, depth int) []string {
 }
 
 // goesRound reports whether a client has no end of redirects on the site.
-func goesRound(rs *Ruleset, url string) bool {
+func goesRound(rs *resolver.Ruleset, url string) bool {
 	for range clientRedirects + 1 {
 		destination, result := resolve(rs, url)
-		if result.Outcome != Redirect {
+		if result.Outcome != resolver.Redirect {
 			return false
 		}
 		url = destination
@@ -386,16 +388,16 @@ func goesRound(rs *Ruleset, url string) bool {
 }
 
 func TestAHostWithASchemeIsOfTheSiteForThatSchemeAlone(t *testing.T) {
-	rs := mustCompile(t, []Rule{
+	rs := mustCompile(t, []resolver.Rule{
 		{Key: "up", Value: "https://go.example/up/x"},
 		{Key: "round", Value: "http://go.example/round/x"},
-	}, Options{})
+	}, resolver.Options{})
 	for host, want := range map[string]string{
 		"go.example": "round up", "http://go.example": "round", "https://go.example": "up",
 		"http://go.example:8080": "", "": "",
 	} {
 		var keys []string
-		rs.Check([]string{host}, func(f Finding) {
+		Check(rs, Ruleset(rs), []string{host}, func(f Finding) {
 			if f.Kind == FindCircle {
 				keys = append(keys, f.Key)
 			}
@@ -404,5 +406,35 @@ func TestAHostWithASchemeIsOfTheSiteForThatSchemeAlone(t *testing.T) {
 		if got := strings.Join(keys, " "); got != want {
 			t.Errorf("%q: got circles of %q, want %q", host, got, want)
 		}
+	}
+}
+
+func TestATemplatesDestinationWithTheHostOfTheSiteIsFollowedOnce(t *testing.T) {
+	rs := mustCompile(t, []resolver.Rule{
+		{Key: "a/{x}", Value: "https://x.example/" + strings.Repeat("{x}", 1000)},
+		{Key: "k/{x}", Value: "https://e.example/k/{x}{x}{x}"},
+	}, resolver.Options{})
+	var kinds []Kind
+	Check(rs, Ruleset(rs), []string{"e.example"}, func(f Finding) { kinds = append(kinds, f.Kind) })
+	if !slices.Equal(kinds, []Kind{FindAgain}) {
+		t.Errorf("check finds %v", kinds)
+	}
+}
+
+func TestCheckMeasuresAQueryByItsRulesOwnMode(t *testing.T) {
+	rs := mustCompile(t, []resolver.Rule{
+		{Key: "a", Value: "https://x.example/?flag", Query: resolver.QueryIgnore},
+		{Key: "b", Value: "https://x.example/?flag", Query: resolver.QueryMerge},
+		{Key: "c/{x}", Value: "https://x.example/?{x}", Query: resolver.QueryPreserve},
+		{Key: "d", Value: "/e?x=1", Query: resolver.QueryIgnore},
+		{Key: "e", Value: "/a?y=1"},
+	}, resolver.Options{Query: resolver.QueryPreserve})
+	var got []string
+	for _, f := range findings(rs) {
+		got = append(got, string(f.Kind)+" "+f.Key)
+	}
+	slices.Sort(got)
+	if want := []string{"long chain d", "query is changed b"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,8 +1,10 @@
-package resolver
+package lint
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
@@ -21,7 +23,7 @@ func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 	)
 	long, labels := strings.Repeat("a", 64)+".example", strings.Repeat("a.", 130)+"example"
 	for _, test := range []struct {
-		kind       WarningKind
+		kind       Kind
 		key, value string
 		message    string
 		better     []string // key and value as advised; none where the advice is a general one
@@ -144,15 +146,15 @@ func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 		},
 	} {
 		t.Run(test.key+" "+test.value, func(t *testing.T) {
-			found := warnings(t, []Rule{{Key: test.key, Value: test.value}}, Options{})
+			found := warnings(t, []resolver.Rule{{Key: test.key, Value: test.value}}, resolver.Options{})
 			if len(found) != 1 || found[0].Kind != test.kind || found[0].Message != test.message {
 				t.Errorf("%q\nwant one of kind %q:\n%s", found, test.kind, test.message)
 			}
 			if test.better == nil {
 				return
 			}
-			better := []Rule{{Key: test.better[0], Value: test.better[1]}}
-			if found := warnings(t, better, Options{}); len(found) > 0 {
+			better := []resolver.Rule{{Key: test.better[0], Value: test.better[1]}}
+			if found := warnings(t, better, resolver.Options{}); len(found) > 0 {
 				t.Errorf("what is advised, %q, is warned of: %q", test.better, found)
 			}
 		})
@@ -181,7 +183,7 @@ func TestWhatOnlyLooksForeignIsNotWarnedOf(t *testing.T) {
 		"user":                "https://x.example/",
 		"docs/(draft)/[a]/v.": "https://x.example/",
 	} {
-		if found := warnings(t, []Rule{{Key: key, Value: value}}, Options{}); len(found) > 0 {
+		if found := warnings(t, []resolver.Rule{{Key: key, Value: value}}, resolver.Options{}); len(found) > 0 {
 			t.Errorf("%s %s: %q", key, value, found)
 		}
 	}
@@ -195,7 +197,7 @@ func TestAnOriginThatNoClientFindsIsWarnedOf(t *testing.T) {
 		"":                    "",
 		"https://a_b.example": "",
 	} {
-		found := warnings(t, []Rule{{Key: "a", Value: "/b"}}, Options{Origin: origin})
+		found := warnings(t, []resolver.Rule{{Key: "a", Value: "/b"}}, resolver.Options{Origin: origin})
 		switch {
 		case want == "" && len(found) > 0:
 			t.Errorf("%s is warned of: %q", origin, found)

@@ -1,23 +1,16 @@
-package resolver
+package lint
 
 import (
 	"errors"
 	"regexp"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// warnOfHabits warns of what another system's syntax leaves in a rule, where it is plain text. The
-// rule loads, and does nothing. Each message says what to write here.
-func (c *Compiler) warnOfHabits(rule Rule, value parsedValue) {
-	if kind, message := keyHabit(rule); message != "" {
-		c.warn(kind, rule, message)
-	}
-	if kind, message := valueHabit(rule, value); message != "" {
-		c.warn(kind, rule, message)
-	}
-}
+// A habit is what another system's syntax leaves in a rule, where it is plain text. The rule loads,
+// and does nothing. Each message says what to write here.
 
 var (
 	// regexpSign finds what stands in regular expressions and in hardly any path. These are an
@@ -39,7 +32,7 @@ var (
 )
 
 // keyHabit returns what is foreign in the key of a rule, or no message.
-func keyHabit(rule Rule) (kind WarningKind, message string) {
+func keyHabit(rule resolver.Rule) (kind Kind, message string) {
 	key := rule.Key
 	if !strings.ContainsAny(key, "*:,;$^~([.") {
 		return "", "" // as most keys have nothing of all that
@@ -64,15 +57,9 @@ func keyHabit(rule Rule) (kind WarningKind, message string) {
 	return "", ""
 }
 
-func isGoodKey(key string) bool {
-	if !IsTemplate(key) {
-		return checkKey(key) == nil
-	}
-	_, err := new(options).parseTemplateKey(key)
-	return err == nil
-}
+func isGoodKey(key string) bool { return resolver.CheckKey(key) == nil }
 
-func urlKeyMessage(rule Rule) string {
+func urlKeyMessage(rule resolver.Rule) string {
 	_, rest, _ := strings.Cut(rule.Key, "://")
 	host, path, _ := strings.Cut(rest, "/")
 	message := "a key is a path without scheme and host, which are those of the site; "
@@ -81,8 +68,9 @@ func urlKeyMessage(rule Rule) string {
 	} else {
 		message += "write a key such as docs, in the site of " + host
 	}
-	if meant, is := Exchanged(rule); is {
-		message += ", or, if key and destination are exchanged, " + inWords(meant)
+	if meant, is := resolver.Exchanged(rule); is {
+		message += ", or, if key and destination are exchanged, the key " + meant.Key +
+			" and the destination " + meant.Value
 	}
 	return message
 }
@@ -133,74 +121,76 @@ func withVariables(pattern *regexp.Regexp, text string) string {
 	})
 }
 
-// valueHabit returns what is foreign in the value of a rule, or no message.
-func valueHabit(rule Rule, value parsedValue) (kind WarningKind, message string) {
+// valueHabit returns what is foreign in the destination of a rule, or no message.
+func valueHabit(rule resolver.Rule) (kind Kind, message string) {
 	text := behindHost(rule.Value)
 	foreign := strings.Contains(text, ":") || strings.Contains(text, "$")
 	if foreign && valueVariable.MatchString(text) {
 		return WarnLiteralVariable, variableMessage(rule, text)
 	}
 	bare := strings.TrimRight(rule.Value, ",;")
-	if bare != rule.Value && !strings.ContainsAny(bare, "?#") {
-		if _, err := parseValue(bare); err == nil {
-			return WarnPunctuation, "the " + quote(rule.Value[len(bare):]) +
-				" at the end is part of the destination; write " + bare
-		}
+	if bare != rule.Value && !strings.ContainsAny(bare, "?#") && resolver.CheckValue(bare) == nil {
+		return WarnPunctuation, "the " + quote(rule.Value[len(bare):]) +
+			" at the end is part of the destination; write " + bare
 	}
-	if message := slashesMessage(rule.Value, value); message != "" {
-		return WarnHostName, message
+	if isInternal(rule.Value) || hasPlainHost(rule.Value) {
+		return "", ""
 	}
-	if err := checkHostName(value.url.Host); err != nil {
-		return WarnHostName, "no client finds the host " + value.url.Host + ": " + err.Error()
-	}
-	return "", ""
+	return WarnHostName, hostMessage(rule.Value)
 }
 
-// slashesMessage warns of slashes in front of the host of a value, which URLs are parsed without. A
-// path of the site may have been meant.
-func slashesMessage(value string, parsed parsedValue) string {
-	scheme, rest, absolute := strings.Cut(value, "://")
-	bare := strings.TrimLeft(rest, `/\`)
-	if parsed.internal || !absolute || bare == rest {
-		return ""
+// hasPlainHost reports whether the host of an absolute destination is found as it is written. Most
+// are: only the others need to be parsed.
+func hasPlainHost(value string) bool {
+	_, rest, _ := strings.Cut(value, "://")
+	end := 0
+	for end < len(rest) && (isHostCharacter(rest[end]) || rest[end] == '.') {
+		end++
 	}
-	return "slashes in front of a host count as none, so the host is " + parsed.url.Host +
-		"; write " + scheme + "://" + bare + " for another host, or /" + bare +
-		" for a path of this one"
+	isWhole := end == len(rest) || strings.IndexByte("/?#", rest[end]) >= 0
+	return end > 0 && isWhole && checkHostName(rest[:end]) == nil
 }
 
-// warnOfOrigin warns of an origin whose host no client finds.
-func (c *Compiler) warnOfOrigin() {
-	u, err := weburl.Parse(c.opts.origin)
+// hostMessage says why no client finds the host of an absolute destination, "" if one does. Slashes
+// in front of the host are left out where URLs are parsed; a path of the site may have been meant.
+func hostMessage(value string) string {
+	u, err := weburl.Parse(value)
 	if err != nil {
-		return // there is none
+		return "" // no rule with this is good
+	}
+	scheme, rest, _ := strings.Cut(value, "://")
+	if bare := strings.TrimLeft(rest, `/\`); bare != rest {
+		return "slashes in front of a host count as none, so the host is " + u.Host +
+			"; write " + scheme + "://" + bare + " for another host, or /" + bare +
+			" for a path of this one"
 	}
 	if err := checkHostName(u.Host); err != nil {
-		c.warningGroup = ofOptions
-		c.warn(WarnHostName, Rule{},
-			"origin: no client finds the host "+u.Host+": "+err.Error())
-		c.warningGroup = ofRules
-	}
-}
-
-// behindHost returns what follows the host of a value: path, query and fragment.
-func behindHost(value string) string {
-	if isInternal(value) {
-		return value
-	}
-	_, rest, _ := strings.Cut(value, "://")
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		return rest[i:]
+		return "no client finds the host " + u.Host + ": " + err.Error()
 	}
 	return ""
 }
 
+// originWarnings warns of an origin whose host no client finds.
+func originWarnings(origin string) []Warning {
+	u, err := weburl.Parse(origin)
+	if err != nil {
+		return nil // there is none
+	}
+	if err = checkHostName(u.Host); err == nil {
+		return nil
+	}
+	return []Warning{{
+		Kind:    WarnHostName,
+		Message: "origin: no client finds the host " + u.Host + ": " + err.Error(),
+	}}
+}
+
 // variableMessage says what to write for a variable of another system in a value. Its text is what
 // follows the host.
-func variableMessage(rule Rule, text string) string {
+func variableMessage(rule resolver.Rule, text string) string {
 	variable := firstVariable(valueVariable, text)
 	why := "the " + variable + " of the destination stands for itself; "
-	if IsTemplate(rule.Key) {
+	if resolver.IsTemplate(rule.Key) {
 		return why + "write a variable of the key, such as " + bracesIn(rule.Key)
 	}
 	foreignKey := keyVariable.MatchString(rule.Key)
@@ -250,4 +240,12 @@ func isHostCharacter(c byte) bool {
 // withoutEmptyLabels returns a host without the dots that have nothing between them.
 func withoutEmptyLabels(host string) string {
 	return strings.Join(strings.FieldsFunc(host, func(r rune) bool { return r == '.' }), ".")
+}
+
+func starMessage(bare string) string {
+	const why = "a \"*\" in a key is a \"*\" in the path, and no wildcard; "
+	if bare == "" {
+		return why + "what no rule matches goes on to the next handler"
+	}
+	return why + "write " + bare + ", which matches everything below it, too"
 }

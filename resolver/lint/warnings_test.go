@@ -1,4 +1,4 @@
-package resolver
+package lint
 
 import (
 	"math/rand/v2"
@@ -7,169 +7,170 @@ import (
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/near"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // warnings returns the warnings of rules as they are shown.
-func warnings(t *testing.T, rules []Rule, opts Options) []Warning {
+func warnings(t *testing.T, rules []resolver.Rule, opts resolver.Options) []Warning {
 	t.Helper()
-	return mustCompile(t, rules, opts).Warnings()
+	return Ruleset(mustCompile(t, rules, opts)).Warnings()
 }
 
 func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 	none, one := 0, 1
-	behind := Position{Source: at.Source, Line: at.Line + 1}
+	behind := resolver.Position{Source: at.Source, Line: at.Line + 1}
 	for _, test := range []struct {
 		name  string
-		kind  WarningKind
-		rules []Rule // the first one is warned of
-		opts  Options
+		kind  Kind
+		rules []resolver.Rule // the first one is warned of
+		opts  resolver.Options
 		want  string
 	}{
 		{
 			"a loop of several rules", WarnLoop,
-			[]Rule{{Key: "a", Value: "/b", Position: at},
+			[]resolver.Rule{{Key: "a", Value: "/b", Position: at},
 				{Key: "b", Value: "/c/x", Position: behind}, {Key: "c", Value: "/a", Position: behind}},
-			Options{},
+			resolver.Options{},
 			where + `"a": loop a -> b -> c -> a: its requests are answered with an error; lead one of the rules elsewhere`,
 		},
 		{
 			"a chain above the limit", WarnTooManyRedirects,
-			[]Rule{{Key: "a", Value: "/b", Position: at}}, Options{MaxRedirects: &none},
+			[]resolver.Rule{{Key: "a", Value: "/b", Position: at}}, resolver.Options{MaxRedirects: &none},
 			where + `"a": the chain takes more than 0 internal redirects, so its requests are answered with an error; lead the rule to the chain's end`,
 		},
 		{
 			"a chain above a limit of one", WarnTooManyRedirects,
-			[]Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c"}},
-			Options{MaxRedirects: &one},
+			[]resolver.Rule{{Key: "a", Value: "/b", Position: at}, {Key: "b", Value: "/c"}},
+			resolver.Options{MaxRedirects: &one},
 			where + `"a": the chain takes more than 1 internal redirect, so its requests are ` +
 				`answered with an error; lead the rule to the chain's end`,
 		},
 		{
 			"a destination above another key", WarnMeetsKey,
-			[]Rule{{Key: "old", Value: "/new", Position: at},
-				{Key: "new/b", Value: "https://x.example"}}, Options{},
+			[]resolver.Rule{{Key: "old", Value: "/new", Position: at},
+				{Key: "new/b", Value: "https://x.example"}}, resolver.Options{},
 			where + `"old": clients are redirected to /new, and at or below it the key "new/b" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
 		},
 		{
 			"a key with an escape that is none", WarnUnreachable,
-			[]Rule{{Key: "100%", Value: "https://x.example", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "100%", Value: "https://x.example", Position: at}}, resolver.Options{},
 			where + `"100%": no HTTP request matches the key, as it has a "%" without two hex digits; write %25 for a percent sign`,
 		},
 		{
 			"a key with a trailing slash", WarnTrailingSlashKey,
-			[]Rule{{Key: "a/", Value: "https://x.example", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a/", Value: "https://x.example", Position: at}}, resolver.Options{},
 			where + `"a/": the key ends in "/" and matches that path, and "//" below it, only; write a to match the path and all below it`,
 		},
 		{
 			"a value with a trailing slash before an appended path", WarnTrailingSlashValue,
-			[]Rule{{Key: "a", Value: "/b/", Position: at},
-				{Key: "b", Value: "https://x.example"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b/", Position: at},
+				{Key: "b", Value: "https://x.example"}}, resolver.Options{},
 			where + `"a": the destination's path ends in "/", and a path appended to it will hold "//"; write /b`,
 		},
 		{
 			"a value with a trailing slash before a query", WarnTrailingSlashValue,
-			[]Rule{{Key: "a", Value: "/b/?x=/#y", Position: at},
-				{Key: "b", Value: "https://x.example"}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b/?x=/#y", Position: at},
+				{Key: "b", Value: "https://x.example"}}, resolver.Options{},
 			where + `"a": the destination's path ends in "/", and a path appended to it will hold "//"; write /b?x=/#y`,
 		},
 		{
 			"a star for what lies below", WarnLiteralStar,
-			[]Rule{{Key: "docs/*", Value: "https://x.example", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "docs/*", Value: "https://x.example", Position: at}}, resolver.Options{},
 			where + `"docs/*": a "*" in a key is a "*" in the path, and no wildcard; write docs, which matches everything below it, too`,
 		},
 		{
 			"a star for everything", WarnLiteralStar,
-			[]Rule{{Key: "*", Value: "https://x.example", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "*", Value: "https://x.example", Position: at}}, resolver.Options{},
 			where + `"*": a "*" in a key is a "*" in the path, and no wildcard; what no rule matches goes on to the next handler`,
 		},
 		{
 			"a user name", WarnUserinfo,
-			[]Rule{{Key: "a", Value: "https://ann@x.example", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://ann@x.example", Position: at}}, resolver.Options{},
 			where + `"a": the user name and password of the destination are dropped, as a destination has none; remove them`,
 		},
 		{
 			"a password without a user name", WarnUserinfo,
-			[]Rule{{Key: "a", Value: "https://:secret@x.example", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://:secret@x.example", Position: at}}, resolver.Options{},
 			where + `"a": the user name and password of the destination are dropped, as a destination has none; remove them`,
 		},
 		{
 			"a bare question mark", WarnBareDelimiter,
-			[]Rule{{Key: "a", Value: "/b?", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b?", Position: at}}, resolver.Options{},
 			where + `"a": the bare "?" of the destination counts as its query and shuts later ones out; remove it`,
 		},
 		{
 			"a bare number sign", WarnBareDelimiter,
-			[]Rule{{Key: "a", Value: "/b?c#", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b?c#", Position: at}}, resolver.Options{},
 			where + `"a": the bare "#" of the destination counts as its fragment and shuts later ones out; remove it`,
 		},
 		{
 			"braces of a key without variables", WarnLiteralBraces,
-			[]Rule{{Key: "a", Value: "/b/{x}", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b/{x}", Position: at}}, resolver.Options{},
 			where + `"a": the destination's {x} stands for itself, as the key has no variables; write it into the key, too, or %7B for { and %7D for }`,
 		},
 		{
 			"a variable that is not used", WarnUnusedVariable,
-			[]Rule{{Key: "a/{x}/{y}", Value: "https://x.example/{y}", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a/{x}/{y}", Value: "https://x.example/{y}", Position: at}}, resolver.Options{},
 			where + `"a/{x}/{y}": the destination does not use the variable x; what it captures is dropped; write _x if that is meant`,
 		},
 		{
 			"a destination with an escape that is none", WarnBarePercent,
-			[]Rule{{Key: "a", Value: "https://x.example/100%#b", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://x.example/100%#b", Position: at}}, resolver.Options{},
 			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
 		},
 		{
 			"a query with an escape that is none", WarnBarePercent,
-			[]Rule{{Key: "a", Value: "/x?b=5%2", Position: at}}, Options{Query: QueryPreserve},
+			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Position: at}}, resolver.Options{Query: resolver.QueryPreserve},
 			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
 		},
 		{
 			"an escape that is none in a query of the rule's own", WarnBarePercent,
-			[]Rule{{Key: "a", Value: "/x?b=5%2", Query: QueryIgnore, Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Query: resolver.QueryIgnore, Position: at}}, resolver.Options{},
 			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
 		},
 		{
 			"a space in a path", WarnSpace,
-			[]Rule{{Key: "a", Value: "https://x.example/ 301", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://x.example/ 301", Position: at}}, resolver.Options{},
 			where + `"a": the destination has a space, which becomes %20, or + in a query; ` +
 				`write that if it is meant, or leave out the space and what is behind it`,
 		},
 		{
 			"a space in a path of the site", WarnSpace,
-			[]Rule{{Key: "a", Value: "/b c", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a", Value: "/b c", Position: at}}, resolver.Options{},
 			where + `"a": the destination has a space, which becomes %20, or + in a query; ` +
 				`write that if it is meant, or leave out the space and what is behind it`,
 		},
 		{
 			"a space in a template's query", WarnSpace,
-			[]Rule{{Key: "a/{x}", Value: "https://x.example/?q={x} b", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a/{x}", Value: "https://x.example/?q={x} b", Position: at}}, resolver.Options{},
 			where + `"a/{x}": the destination has a space, which becomes %20, or + in a query; ` +
 				`write that if it is meant, or leave out the space and what is behind it`,
 		},
 		{
 			"a key that leads through an exact one", WarnThroughExact,
-			[]Rule{{Key: "docs/azure", Value: "/docs/distributions/azure/?x#y", Position: at},
+			[]resolver.Rule{{Key: "docs/azure", Value: "/docs/distributions/azure/?x#y", Position: at},
 				{Key: "docs/distributions/azure", Value: "https://a.example/main/", Exact: true}},
-			Options{},
+			resolver.Options{},
 			where + `"docs/azure": what a request has below the key is appended to the destination of the exact key "docs/distributions/azure": /docs/azure/… leads to https://a.example/main/…; mark the rule exact, and if what is below is meant, too, add the key docs/azure/{+rest} with /docs/distributions/azure/{+rest}?x#y`,
 		},
 		{
 			"a template that loops for every value", WarnLoop,
-			[]Rule{{Key: "a/{x}", Value: "/a/{x}", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a/{x}", Value: "/a/{x}", Position: at}}, resolver.Options{},
 			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
 		},
 		{
 			"a template that grows", WarnTooManyRedirects,
-			[]Rule{{Key: "a{x}", Value: "/ab{x}", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a{x}", Value: "/ab{x}", Position: at}}, resolver.Options{},
 			where + `"a{x}": the chain never ends, or takes more than 32 internal redirects, for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
 		},
 		{
 			"a user name in a template", WarnUserinfo,
-			[]Rule{{Key: "a/{x}", Value: "https://ann@x.example/{x}", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a/{x}", Value: "https://ann@x.example/{x}", Position: at}}, resolver.Options{},
 			where + `"a/{x}": the user name and password of the destination are dropped, as a destination has none; remove them`,
 		},
 		{
 			"a template with a trailing slash", WarnTrailingSlashKey,
-			[]Rule{{Key: "a/{x}/", Value: "https://x.example/{x}", Position: at}}, Options{},
+			[]resolver.Rule{{Key: "a/{x}/", Value: "https://x.example/{x}", Position: at}}, resolver.Options{},
 			where + `"a/{x}/": the key ends in "/" and matches that path, and "//" below it, only; write a/{x} to match the path and all below it`,
 		},
 	} {
@@ -186,22 +187,19 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 }
 
 func TestAShadowedRuleIsWarnedOfWithTheOneThatServes(t *testing.T) {
-	rs, err := compileSources(
-		[]Rule{{Key: "a", Value: "/x", Position: Position{"Caddyfile", 7, 2}}},
-		[]Rule{{Key: "a", Value: "/y", Position: at}},
+	rs := compileSources(t,
+		[]resolver.Rule{{Key: "a", Value: "/x", Position: resolver.Position{Source: "Caddyfile", Line: 7, Column: 2}}},
+		[]resolver.Rule{{Key: "a", Value: "/y", Position: at}},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const want = where + `"a": the rule is never reached, as Caddyfile:7:2 has the key, too, and is asked first; remove one of the two rules`
-	found := rs.Warnings()
+	found := Ruleset(rs).Warnings()
 	if len(found) != 1 || found[0].Kind != WarnShadowed || found[0].String() != want {
 		t.Errorf("%q\nwant %s", found, want)
 	}
 }
 
 func TestAGoodRulesetHasNoWarnings(t *testing.T) {
-	found := warnings(t, []Rule{
+	found := warnings(t, []resolver.Rule{
 		{Key: "home", Value: "/"},
 		{Key: "docs", Value: "https://x.example/?a#"},
 		{Key: "old", Value: "/docs/v1?b=1#c"},
@@ -213,7 +211,7 @@ func TestAGoodRulesetHasNoWarnings(t *testing.T) {
 		{Key: "sale", Value: "https://x.example/100%25?now=100%#%C3%A9"},
 		{Key: "contribute/{+splat}", Value: "https://x.example/involved"},
 		{Key: "news/{year}/2019-{splat}", Value: "https://x.example/news/{year}"},
-	}, Options{})
+	}, resolver.Options{})
 	// home leads above every key: that one is told (R18).
 	found = slices.DeleteFunc(found,
 		func(w Warning) bool { return w.Key == "home" && w.Kind == WarnMeetsKey })
@@ -225,40 +223,40 @@ func TestAGoodRulesetHasNoWarnings(t *testing.T) {
 func TestALoopOfOneRuleIsExplainedWithWhatToWriteInstead(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		rule Rule
+		rule resolver.Rule
 		want string
 	}{
 		{
-			"a destination below the key", Rule{Key: "docs", Value: "/docs/v2", Position: at},
+			"a destination below the key", resolver.Rule{Key: "docs", Value: "/docs/v2", Position: at},
 			where + `"docs": loop: "/docs/v2" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; mark the rule exact, ` +
 				`so that it takes /docs alone, or lead it to a path outside of /docs`,
 		},
 		{
-			"the key itself", Rule{Key: "docs", Value: "/docs?a", Position: at},
+			"the key itself", resolver.Rule{Key: "docs", Value: "/docs?a", Position: at},
 			where + `"docs": loop: "/docs?a" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
 		{
-			"the key itself in another spelling", Rule{Key: "docs", Value: "/%64ocs", Position: at},
+			"the key itself in another spelling", resolver.Rule{Key: "docs", Value: "/%64ocs", Position: at},
 			where + `"docs": loop: "/%64ocs" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
 		{
-			"the key itself with a slash appended", Rule{Key: "docs", Value: "/docs/",
+			"the key itself with a slash appended", resolver.Rule{Key: "docs", Value: "/docs/",
 				Position: at},
 			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
 		{
-			"an exact key with a slash appended", Rule{Key: "docs", Value: "/docs/", Exact: true,
+			"an exact key with a slash appended", resolver.Rule{Key: "docs", Value: "/docs/", Exact: true,
 				Position: at},
 			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
 				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found := warnings(t, []Rule{test.rule}, Options{})
+			found := warnings(t, []resolver.Rule{test.rule}, resolver.Options{})
 			if len(found) != 1 || found[0].Kind != WarnLoop || found[0].String() != test.want {
 				t.Fatalf("%q\nwant %s", found, test.want)
 			}
@@ -270,27 +268,27 @@ func TestALoopOfOneRuleIsExplainedWithWhatToWriteInstead(t *testing.T) {
 }
 
 func TestWhatTheWarningOfASelfLoopAdvisesEndsIt(t *testing.T) {
-	for _, rule := range []Rule{
+	for _, rule := range []resolver.Rule{
 		{Key: "docs", Value: "https://go.example/docs/v2"},
 		{Key: "docs", Value: "/docs/v2", Exact: true},
 	} {
-		rs := mustCompile(t, []Rule{rule}, Options{})
+		rs := mustCompile(t, []resolver.Rule{rule}, resolver.Options{})
 		destination, result := resolve(rs, "https://go.example/docs")
-		if destination != "https://go.example/docs/v2" || len(rs.Warnings()) > 0 && rule.Exact {
-			t.Errorf("%+v leads to %q %+v with %q", rule, destination, result, rs.Warnings())
+		if destination != "https://go.example/docs/v2" || len(Ruleset(rs).Warnings()) > 0 && rule.Exact {
+			t.Errorf("%+v leads to %q %+v with %q", rule, destination, result, Ruleset(rs).Warnings())
 		}
 	}
 }
 
 func TestALoopIsShownOnceAsTheCycleOfItsKeysAndItsFeedersAreNamed(t *testing.T) {
-	found := warnings(t, []Rule{
+	found := warnings(t, []resolver.Rule{
 		{Key: "in", Value: "/feeder/x"},
 		{Key: "B", Value: "/%43?q"},
 		{Key: "feeder", Value: "/B"},
 		{Key: "C", Value: "/D/e#f"},
 		{Key: "D", Value: "/B/g"},
 		{Key: "other", Value: "/other/"},
-	}, Options{})
+	}, resolver.Options{})
 	type short struct{ key, message string }
 	const tail = " into the loop B -> C -> D -> B, so its requests are answered with an error; break the loop"
 	want := []short{
@@ -313,43 +311,43 @@ func TestALoopIsShownOnceAsTheCycleOfItsKeysAndItsFeedersAreNamed(t *testing.T) 
 }
 
 func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
-	internal := func(key, value string) Rule { return Rule{Key: key, Value: value} }
-	exact := func(key, value string) Rule { return Rule{Key: key, Value: value, Exact: true} }
+	internal := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value} }
+	exact := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value, Exact: true} }
 	for _, test := range []struct {
 		name  string
-		rules []Rule
+		rules []resolver.Rule
 		met   string // what the first rule meets; "" for nothing
 	}{
-		{"a key below the destination", []Rule{internal("old", "/new"), internal("new/b", "/z")},
+		{"a key below the destination", []resolver.Rule{internal("old", "/new"), internal("new/b", "/z")},
 			"new/b"},
 		{"a key far below the destination",
-			[]Rule{internal("old", "/new"), internal("new/b/c", "/z")}, "new/b/c"},
-		{"a key that only begins alike", []Rule{internal("old", "/new"), internal("newer", "/z")},
+			[]resolver.Rule{internal("old", "/new"), internal("new/b/c", "/z")}, "new/b/c"},
+		{"a key that only begins alike", []resolver.Rule{internal("old", "/new"), internal("newer", "/z")},
 			""},
 		{"a key above the destination, which is a hop and not an end",
-			[]Rule{internal("old", "/new/b"), internal("new", "/z")}, ""},
+			[]resolver.Rule{internal("old", "/new/b"), internal("new", "/z")}, ""},
 		{"a key below the destination of an exact rule",
-			[]Rule{exact("old", "/new"), internal("new/b", "/z")}, ""},
+			[]resolver.Rule{exact("old", "/new"), internal("new/b", "/z")}, ""},
 		{"an exact key below the destination",
-			[]Rule{internal("old", "/new"), exact("new/b", "/z")}, "new/b"},
-		{"the site's root above another key", []Rule{internal("home", "/"), internal("b", "/z")},
+			[]resolver.Rule{internal("old", "/new"), exact("new/b", "/z")}, "new/b"},
+		{"the site's root above another key", []resolver.Rule{internal("home", "/"), internal("b", "/z")},
 			"b"},
-		{"the site's root above the rule's own key alone", []Rule{internal("home", "/")}, ""},
-		{"a destination above the rule's own key alone", []Rule{internal("a/b", "/a")}, ""},
+		{"the site's root above the rule's own key alone", []resolver.Rule{internal("home", "/")}, ""},
+		{"a destination above the rule's own key alone", []resolver.Rule{internal("a/b", "/a")}, ""},
 		{"a destination above the rule's own key and another",
-			[]Rule{internal("a/b", "/a"), internal("a/c", "/z")}, "a/c"},
-		{"an exact rule to the site's root", []Rule{exact("home", "/"), internal("b", "/z")}, ""},
+			[]resolver.Rule{internal("a/b", "/a"), internal("a/c", "/z")}, "a/c"},
+		{"an exact rule to the site's root", []resolver.Rule{exact("home", "/"), internal("b", "/z")}, ""},
 		{"a key in another spelling",
-			[]Rule{internal("old", "/caf%c3%a9"), internal("café/b", "/z")}, "café/b"},
+			[]resolver.Rule{internal("old", "/caf%c3%a9"), internal("café/b", "/z")}, "café/b"},
 		{"a destination with a slash at its end",
-			[]Rule{internal("old", "/new/"), internal("new/b", "/z")}, "new/b"},
+			[]resolver.Rule{internal("old", "/new/"), internal("new/b", "/z")}, "new/b"},
 		{"a key that a chain's path runs into",
-			[]Rule{internal("old", "/mid/b"), internal("mid", "/new"),
+			[]resolver.Rule{internal("old", "/mid/b"), internal("mid", "/new"),
 				internal("new/b", "https://x.example")}, "new/b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			met := ""
-			for _, w := range warnings(t, test.rules, Options{}) {
+			for _, w := range warnings(t, test.rules, resolver.Options{}) {
 				if w.Kind == WarnMeetsKey && w.Key == test.rules[0].Key {
 					met = w.Message
 				}
@@ -369,52 +367,52 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 }
 
 // mustFindChainEnd returns the path to which a request for the first rule's key is redirected.
-func mustFindChainEnd(t *testing.T, rules []Rule) string {
+func mustFindChainEnd(t *testing.T, rules []resolver.Rule) string {
 	t.Helper()
-	destination, result := resolve(mustCompile(t, rules, Options{}),
+	destination, result := resolve(mustCompile(t, rules, resolver.Options{}),
 		"https://go.example/"+rules[0].Key)
-	if result.Outcome != Redirect {
+	if result.Outcome != resolver.Redirect {
 		t.Fatal(result)
 	}
 	return destination[len("https://go.example"):]
 }
 
 func TestAPathOneLetterAwayFromAKeyIsTakenForThatKey(t *testing.T) {
-	to := func(key, value string) Rule { return Rule{Key: key, Value: value} }
-	page := func(key string) Rule { return Rule{Key: key, Value: "https://x.example"} }
+	to := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value} }
+	page := func(key string) resolver.Rule { return resolver.Rule{Key: key, Value: "https://x.example"} }
 	for _, test := range []struct {
 		name  string
-		rules []Rule
+		rules []resolver.Rule
 		meant string // what the first rule is advised to lead to; "" for no finding
 	}{
-		{"two letters in the wrong order", []Rule{to("a", "/dcos"), page("docs")}, "/docs"},
-		{"another letter", []Rule{to("a", "/dacs"), page("docs")}, "/docs"},
-		{"a letter too many", []Rule{to("a", "/doccs"), page("docs")}, "/docs"},
-		{"a letter that is missing", []Rule{to("a", "/docu"), page("docus")}, "/docus"},
-		{"the first letter", []Rule{to("a", "/ocus"), page("docus")}, "/docus"},
-		{"another case", []Rule{to("a", "/Docs"), page("docs")}, "/docs"},
-		{"a part of a path", []Rule{to("a", "/en/guids/x"), page("en/guide/x")}, "/en/guide/x"},
-		{"a slash at the end", []Rule{to("a", "/dcos/"), page("docs")}, "/docs"},
-		{"a query and a fragment", []Rule{to("a", "/dcos?b#c"), page("docs")}, "/docs?b#c"},
-		{"an escape", []Rule{to("a", "/b%20dcos"), page("b docs")}, "/b docs"},
-		{"a key that leads on", []Rule{to("a", "/dcos"), to("docs", "/x")}, "/docs"},
-		{"a page of the site", []Rule{to("a", "/about"), page("docs")}, ""},
-		{"two letters", []Rule{to("a", "/dcso"), page("docs")}, ""},
-		{"a digit", []Rule{to("a", "/book2"), page("book3")}, ""},
-		{"a hyphen", []Rule{to("a", "/note-book"), page("notebook")}, ""},
-		{"a short word", []Rule{to("a", "/doc"), page("dox")}, ""},
-		{"a short word in a long path", []Rule{to("a", "/part-a"), page("part-b")}, ""},
-		{"a segment more", []Rule{to("a", "/docs/e"), page("docse")}, ""},
-		{"the rule's own key", []Rule{to("posts", "/post"), page("x")}, ""},
-		{"a key that leads to the same page", []Rule{to("a", "/post"), to("posts", "/post")}, ""},
-		{"a chain to the page", []Rule{to("a", "/post"), to("posts", "/b"), to("b", "/post")}, ""},
-		{"a path that a key answers", []Rule{to("a", "/dcos"), page("docs"), page("dcos")}, ""},
-		{"a hop on the way", []Rule{to("a", "/b"), to("b", "/dcos"), page("docs")}, ""},
+		{"two letters in the wrong order", []resolver.Rule{to("a", "/dcos"), page("docs")}, "/docs"},
+		{"another letter", []resolver.Rule{to("a", "/dacs"), page("docs")}, "/docs"},
+		{"a letter too many", []resolver.Rule{to("a", "/doccs"), page("docs")}, "/docs"},
+		{"a letter that is missing", []resolver.Rule{to("a", "/docu"), page("docus")}, "/docus"},
+		{"the first letter", []resolver.Rule{to("a", "/ocus"), page("docus")}, "/docus"},
+		{"another case", []resolver.Rule{to("a", "/Docs"), page("docs")}, "/docs"},
+		{"a part of a path", []resolver.Rule{to("a", "/en/guids/x"), page("en/guide/x")}, "/en/guide/x"},
+		{"a slash at the end", []resolver.Rule{to("a", "/dcos/"), page("docs")}, "/docs"},
+		{"a query and a fragment", []resolver.Rule{to("a", "/dcos?b#c"), page("docs")}, "/docs?b#c"},
+		{"an escape", []resolver.Rule{to("a", "/b%20dcos"), page("b docs")}, "/b docs"},
+		{"a key that leads on", []resolver.Rule{to("a", "/dcos"), to("docs", "/x")}, "/docs"},
+		{"a page of the site", []resolver.Rule{to("a", "/about"), page("docs")}, ""},
+		{"two letters", []resolver.Rule{to("a", "/dcso"), page("docs")}, ""},
+		{"a digit", []resolver.Rule{to("a", "/book2"), page("book3")}, ""},
+		{"a hyphen", []resolver.Rule{to("a", "/note-book"), page("notebook")}, ""},
+		{"a short word", []resolver.Rule{to("a", "/doc"), page("dox")}, ""},
+		{"a short word in a long path", []resolver.Rule{to("a", "/part-a"), page("part-b")}, ""},
+		{"a segment more", []resolver.Rule{to("a", "/docs/e"), page("docse")}, ""},
+		{"the rule's own key", []resolver.Rule{to("posts", "/post"), page("x")}, ""},
+		{"a key that leads to the same page", []resolver.Rule{to("a", "/post"), to("posts", "/post")}, ""},
+		{"a chain to the page", []resolver.Rule{to("a", "/post"), to("posts", "/b"), to("b", "/post")}, ""},
+		{"a path that a key answers", []resolver.Rule{to("a", "/dcos"), page("docs"), page("dcos")}, ""},
+		{"a hop on the way", []resolver.Rule{to("a", "/b"), to("b", "/dcos"), page("docs")}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rs := mustCompile(t, test.rules, Options{})
+			rs := mustCompile(t, test.rules, resolver.Options{})
 			got := ""
-			for _, w := range rs.Warnings() {
+			for _, w := range Ruleset(rs).Warnings() {
 				if w.Kind == WarnMisspelt && w.Key == test.rules[0].Key {
 					got = w.Message
 				}
@@ -445,21 +443,21 @@ func TestMisspeltPathsAreThoseThatComparingAllPairsFinds(t *testing.T) {
 	}
 	found := 0
 	for range 200 {
-		rules := map[string]Rule{}
+		rules := map[string]resolver.Rule{}
 		for range 20 {
-			rules["/"+path()] = Rule{Value: "https://x.example"}
-			rules[path()] = Rule{Value: "/" + path()}
+			rules["/"+path()] = resolver.Rule{Value: "https://x.example"}
+			rules[path()] = resolver.Rule{Value: "/" + path()}
 		}
-		var list []Rule
+		var list []resolver.Rule
 		for key, rule := range rules {
 			rule.Key = strings.TrimPrefix(key, "/")
 			if _, twice := rules["/"+key]; !twice {
 				list = append(list, rule)
 			}
 		}
-		rs := mustCompile(t, list, Options{})
+		rs := mustCompile(t, list, resolver.Options{})
 		got := map[string]bool{}
-		for _, w := range rs.Warnings() {
+		for _, w := range Ruleset(rs).Warnings() {
 			got[w.Key] = got[w.Key] || w.Kind == WarnMisspelt
 		}
 		for _, rule := range list {
@@ -478,7 +476,7 @@ func TestMisspeltPathsAreThoseThatComparingAllPairsFinds(t *testing.T) {
 }
 
 // isMisspelt compares the destination of a rule with all keys.
-func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
+func isMisspelt(rs *resolver.Ruleset, rule resolver.Rule, all []resolver.Rule) bool {
 	end := func(path string) string {
 		destination, _ := resolve(rs, "https://go.example"+path)
 		return destination
@@ -490,16 +488,25 @@ func isMisspelt(rs *Ruleset, rule Rule, all []Rule) bool {
 	slips.Add(rule.Value[1:])
 	for _, other := range all {
 		isPage := end("/"+other.Key) == "https://go.example"+rule.Value
-		slips.Find(other.Key, func(int) { isNear = isNear || !isPage })
+		if !isPage && isOneLetterAway(rule.Value[1:], other.Key) {
+			return true
+		}
 	}
 	return isNear
+}
+
+func isOneLetterAway(path, key string) (is bool) {
+	slips := near.NewSlips()
+	slips.Add(path)
+	slips.Find(key, func(int) { is = true })
+	return is
 }
 
 func TestBracesInAHostAreToldToGiveWayToItsName(t *testing.T) {
 	const want = `"a": the destination's {x} stands for itself, and no variable may stand in ` +
 		`front of its path; name the host in full`
 	for _, value := range []string{"https://{x}.example", "https://{x}.example/{y}?z"} {
-		found := warnings(t, []Rule{{Key: "a", Value: value, Position: at}}, Options{})
+		found := warnings(t, []resolver.Rule{{Key: "a", Value: value, Position: at}}, resolver.Options{})
 		isMeant := func(w Warning) bool { return w.Kind == WarnLiteralBraces }
 		if i := slices.IndexFunc(found, isMeant); i < 0 || found[i].String() != where+want {
 			t.Errorf("%s: got %v", value, found)
@@ -512,7 +519,7 @@ func TestAVariableCalledSplatMayBeDroppedAtTheKeysEnd(t *testing.T) {
 		"a/{+splat}": 0, "a/{x}/{+splat}": 1, "a-{splat}": 0, "{+splat}": 0,
 		"a/{splat}/b": 1, "{+splat}/b": 1, "a/{splat}b": 1, "a/{+rest}": 1, "a/{+Splat}": 1,
 	} {
-		found := warnings(t, []Rule{{Key: key, Value: "https://x.example/b"}}, Options{})
+		found := warnings(t, []resolver.Rule{{Key: key, Value: "https://x.example/b"}}, resolver.Options{})
 		if len(found) != want {
 			t.Errorf("%s: got %q, want %d", key, found, want)
 		}
@@ -530,40 +537,40 @@ func throughExact(warnings []Warning) (keys []string) {
 }
 
 func TestAKeyThatLeadsThroughAnExactOneIsWarnedOf(t *testing.T) {
-	wide := func(key, value string) Rule { return Rule{Key: key, Value: value} }
-	exact := func(key, value string) Rule { return Rule{Key: key, Value: value, Exact: true} }
+	wide := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value} }
+	exact := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value, Exact: true} }
 	const url = "https://x.example"
 	for name, tt := range map[string]struct {
-		rules []Rule
+		rules []resolver.Rule
 		want  string
 	}{
-		"to a URL":      {[]Rule{wide("a", "/b"), exact("b", url)}, "a"},
-		"to a page":     {[]Rule{wide("a", "/b"), exact("b", "/page.html")}, "a"},
-		"with a slash":  {[]Rule{wide("a", "/b/"), exact("b", url)}, "a"},
-		"further along": {[]Rule{wide("a", "/b"), wide("b", "/c"), exact("c", url)}, "a b"},
-		"on the way":    {[]Rule{wide("a", "/b"), exact("b", "/c"), wide("c", url)}, "a"},
+		"to a URL":      {[]resolver.Rule{wide("a", "/b"), exact("b", url)}, "a"},
+		"to a page":     {[]resolver.Rule{wide("a", "/b"), exact("b", "/page.html")}, "a"},
+		"with a slash":  {[]resolver.Rule{wide("a", "/b/"), exact("b", url)}, "a"},
+		"further along": {[]resolver.Rule{wide("a", "/b"), wide("b", "/c"), exact("c", url)}, "a b"},
+		"on the way":    {[]resolver.Rule{wide("a", "/b"), exact("b", "/c"), wide("c", url)}, "a"},
 		"in front of a template": {
-			[]Rule{wide("a", "/b"), exact("b", "/v1"), wide("v{x}", url+"/{x}")}, "a",
+			[]resolver.Rule{wide("a", "/b"), exact("b", "/v1"), wide("v{x}", url+"/{x}")}, "a",
 		},
-		"an exact template": {[]Rule{wide("a", "/v1"), exact("v{x}", url+"/{x}")}, "a"},
+		"an exact template": {[]resolver.Rule{wide("a", "/v1"), exact("v{x}", url+"/{x}")}, "a"},
 		"a template for some of what is below": {
-			[]Rule{wide("a", "/b"), exact("b", url), exact("a/{x}", url+"/{x}")}, "a",
+			[]resolver.Rule{wide("a", "/b"), exact("b", url), exact("a/{x}", url+"/{x}")}, "a",
 		},
-		"an exact key":       {[]Rule{exact("a", "/b"), exact("b", url)}, ""},
-		"a key that is wide": {[]Rule{wide("a", "/b"), wide("b", url)}, ""},
-		"a wider key's own":  {[]Rule{wide("a", "/b/c"), exact("b", url)}, ""},
-		"what is gone":       {[]Rule{wide("a", "/b"), exact("b", "gone")}, ""},
-		"what passes":        {[]Rule{wide("a", "/b"), exact("b", "pass")}, ""},
+		"an exact key":       {[]resolver.Rule{exact("a", "/b"), exact("b", url)}, ""},
+		"a key that is wide": {[]resolver.Rule{wide("a", "/b"), wide("b", url)}, ""},
+		"a wider key's own":  {[]resolver.Rule{wide("a", "/b/c"), exact("b", url)}, ""},
+		"what is gone":       {[]resolver.Rule{wide("a", "/b"), exact("b", "gone")}, ""},
+		"what passes":        {[]resolver.Rule{wide("a", "/b"), exact("b", "pass")}, ""},
 		"a template": {
-			[]Rule{wide("a/{+x}", "/b"), wide("c/{x}", "/b"), exact("b", url)}, "",
+			[]resolver.Rule{wide("a/{+x}", "/b"), wide("c/{x}", "/b"), exact("b", url)}, "",
 		},
 		"a template for all below": {
-			[]Rule{wide("a", "/b"), exact("b", url), wide("a/{+x}", "/c/{+x}")}, "",
+			[]resolver.Rule{wide("a", "/b"), exact("b", url), wide("a/{+x}", "/c/{+x}")}, "",
 		},
-		"a loop": {[]Rule{wide("a", "/b"), exact("b", "/c"), wide("c", "/b")}, ""},
+		"a loop": {[]resolver.Rule{wide("a", "/b"), exact("b", "/c"), wide("c", "/b")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			keys := throughExact(warnings(t, tt.rules, Options{}))
+			keys := throughExact(warnings(t, tt.rules, resolver.Options{}))
 			if got := strings.Join(keys, " "); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -572,12 +579,12 @@ func TestAKeyThatLeadsThroughAnExactOneIsWarnedOf(t *testing.T) {
 }
 
 func TestWhatTheWarningOfAnExactKeyAdvisesEndsIt(t *testing.T) {
-	rs := mustCompile(t, []Rule{
+	rs := mustCompile(t, []resolver.Rule{
 		{Key: "docs/azure", Value: "/docs/distributions/azure", Exact: true},
 		{Key: "docs/azure/{+rest}", Value: "/docs/distributions/azure/{+rest}"},
 		{Key: "docs/distributions/azure", Value: "https://a.example/main/", Exact: true},
-	}, Options{})
-	if keys := throughExact(rs.Warnings()); keys != nil {
+	}, resolver.Options{})
+	if keys := throughExact(Ruleset(rs).Warnings()); keys != nil {
 		t.Errorf("warned of %q", keys)
 	}
 	for path, want := range map[string]string{
@@ -600,7 +607,7 @@ func TestKeysThroughExactOnesAreThoseThatFollowingEachFinds(t *testing.T) {
 			rules[i].Exact = r.IntN(2) == 0
 		}
 		rs := mustCompile(t, rules, opts)
-		got := throughExact(rs.Warnings())
+		got := throughExact(Ruleset(rs).Warnings())
 		for _, rule := range rules {
 			want := leadsThroughExact(rs, rule)
 			if slices.Contains(got, rule.Key) != want {
@@ -617,12 +624,12 @@ func TestKeysThroughExactOnesAreThoseThatFollowingEachFinds(t *testing.T) {
 }
 
 // leadsThroughExact follows the chain of a rule with a literal key.
-func leadsThroughExact(rs *Ruleset, rule Rule) bool {
+func leadsThroughExact(rs *resolver.Ruleset, rule resolver.Rule) bool {
 	_, result := resolve(rs, "https://elsewhere.example/"+rule.Key)
-	below := rs.Chain(rule.Key + "/" + anySegment)
-	if rule.Exact || result.Outcome == Failed || result.Outcome == Gone || below[0].Key != rule.Key {
+	below := rs.Chain(rule.Key + "/" + resolver.AnySegment)
+	if rule.Exact || result.Outcome == resolver.Failed || result.Outcome == resolver.Gone || below[0].Key != rule.Key {
 		return false
 	}
-	isExact := func(other Rule) bool { return other.Exact && !isOutcome(other.Value) }
+	isExact := func(other resolver.Rule) bool { return other.Exact && !isOutcome(other.Value) }
 	return slices.ContainsFunc(rs.Chain(rule.Key)[1:], isExact)
 }

@@ -1,27 +1,29 @@
-package resolver
+package lint
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // checkClients reports what becomes of clients that a rule redirects to the site: they never
-// arrive, or they are redirected again. Three requests stand for all: the rule's sample, the sample
+// arrive, or they are redirected again. Three requests stand for all: the rule's resolver.Sample, the sample
 // with a slash, and something below it. For if the URLs of any circle are stripped of the shortest
 // path that one of its rules appends, they are a circle, too, in which that rule is asked for one
 // of the three.
-func (c *checker) checkClients(rule Rule, s sample, destination string, onSite bool) {
-	if !onSite && !c.site.has(destination) {
+func (c *checker) checkClients(rule resolver.Rule, s resolver.Sample, destination string) {
+	if !isInternal(destination) && !c.site.has(destination) {
 		return
 	}
-	below := []string{"", "/", "/" + anySegment}
+	below := []string{"", "/", "/" + resolver.AnySegment}
 	if rule.Exact {
 		below = below[:2]
 	}
 	var met visit // what comes after the rule's own redirect
 	for _, behind := range below {
-		circle, second := c.follow(c.site.origin + s.path + behind)
+		circle, second := c.follow(c.site.origin + s.Path() + behind)
 		if behind == "" {
 			met = second
 		}
@@ -35,31 +37,31 @@ func (c *checker) checkClients(rule Rule, s sample, destination string, onSite b
 	}
 }
 
-func (c *checker) reportCircle(rule Rule, s sample, urls []string) {
+func (c *checker) reportCircle(rule resolver.Rule, s resolver.Sample, urls []string) {
 	for i, url := range urls {
-		urls[i] = s.named(url)
+		urls[i] = s.Named(url)
 	}
 	c.circles[rule.Key] = true
 	c.report(Finding{
-		Warning:  warningOf(FindCircle, rule, circleMessage(urls)),
+		Warning:  about(rule, FindCircle, circleMessage(urls)),
 		Severity: SeverityError, URLs: urls,
 	})
 }
 
 // reportMeeting reports what clients meet at the URL of the site that a rule leads to. Of paths
 // that chains end at, the warnings tell.
-func (c *checker) reportMeeting(rule Rule, s sample, met visit) {
-	where := "clients are redirected to " + s.named(met.url) + ", where the key " +
+func (c *checker) reportMeeting(rule resolver.Rule, s resolver.Sample, met visit) {
+	where := "clients are redirected to " + s.Named(met.url) + ", where the key " +
 		quote(met.result.Key)
 	switch met.result.Outcome {
-	case Redirect:
-		destination := s.named(met.destination)
+	case resolver.Redirect:
+		destination := s.Named(met.destination)
 		c.report(Finding{
-			Warning: warningOf(FindAgain, rule, where+" redirects them again, to "+destination+
+			Warning: about(rule, FindAgain, where+" redirects them again, to "+destination+
 				"; lead the rule there"+c.insteadOfSite(rule, met.result)),
 			Severity: SeverityNote, Destination: destination,
 		})
-	case Failed:
+	case resolver.Failed:
 		c.find(SeverityWarning, FindFailing, rule, where+" answers with an error: "+
 			met.result.Err.Error()+"; lead the rule elsewhere")
 	}
@@ -68,10 +70,11 @@ func (c *checker) reportMeeting(rule Rule, s sample, met visit) {
 // insteadOfSite offers the path of a URL of the site as a destination, whose chain takes clients to
 // its end at once. It does where the path is a good one, and takes what is below the rule's key to
 // where it went.
-func (c *checker) insteadOfSite(rule Rule, second Result) string {
+func (c *checker) insteadOfSite(rule resolver.Rule, second resolver.Result) string {
 	path := behindHost(rule.Value)
-	other, _ := c.ruleset.Numbered(second.Rule)
-	if _, err := parseValue(path); err != nil || !isInternal(path) || other.Exact && !rule.Exact {
+	other, _ := c.Numbered(second.Rule)
+	isGood := isInternal(path) && resolver.CheckValue(path) == nil
+	if !isGood || other.Exact && !rule.Exact {
 		return ""
 	}
 	return ", or write " + path
@@ -101,7 +104,7 @@ func (c *checker) follow(url string) (circle []string, second visit) {
 		if n == 1 {
 			second = this
 		}
-		if this.result.Outcome != Redirect || !c.site.has(this.destination) {
+		if this.result.Outcome != resolver.Redirect || !c.site.has(this.destination) {
 			return nil, second
 		}
 		url, _, _ = strings.Cut(this.destination, "#")
@@ -116,7 +119,7 @@ func (c *checker) follow(url string) (circle []string, second visit) {
 // visit is a client's request for a URL, and what the site says to it.
 type visit struct {
 	url, destination string
-	result           Result
+	result           resolver.Result
 }
 
 // visit asks the site for a URL.
@@ -156,12 +159,12 @@ func (v *visits) keep(made visit) {
 }
 
 // answer returns what the site says to a client's request for a URL.
-func (c *checker) answer(url string) (destination string, result Result) {
-	req, err := ParseRequest(url)
+func (c *checker) answer(url string) (destination string, result resolver.Result) {
+	req, err := resolver.ParseRequest(url)
 	if err != nil {
-		return "", Result{}
+		return "", resolver.Result{}
 	}
 	req.OverHTTP = true
-	c.destination, result = c.ruleset.AppendDestination(c.destination[:0], &req)
+	c.destination, result = c.AppendDestination(c.destination[:0], &req)
 	return string(c.destination), result
 }
