@@ -3,8 +3,6 @@ package resolver
 import (
 	"fmt"
 	"slices"
-
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // chainCompiler finds the end of the chain of every internal redirect, and makes the records of
@@ -13,7 +11,6 @@ type chainCompiler struct {
 	*compiled
 	errs    *errorList
 	records *recordWriter
-	merger  *weburl.Merger
 	// made are long queries and fragments of chains, by what they are made of.
 	made map[embedded]queryAndFragment
 }
@@ -21,7 +18,7 @@ type chainCompiler struct {
 // chainCompiler returns a compiler of the chains of c.
 func (c *Compiler) chainCompiler() *chainCompiler {
 	return &chainCompiler{
-		compiled: c.compiled, errs: &c.errs, records: &c.records, merger: &c.records.merger,
+		compiled: c.compiled, errs: &c.errs, records: &c.records,
 	}
 }
 
@@ -188,10 +185,7 @@ func (c *chainCompiler) follow(rule Rule, at string, chain chainEnd, limits chai
 	if !c.derive(rule, len(at)) {
 		return chainEnd{state: endTooManyRedirects}
 	}
-	s := stepper{
-		opts: &c.opts, table: &c.table, templates: c.templates, merger: c.merger,
-		limits: limits, at: at,
-	}
+	s := c.stepper(at, limits)
 	end := s.follow(chain)
 	if !c.derive(rule, s.made+s.effort) {
 		return chainEnd{state: endTooManyRedirects}

@@ -1,6 +1,10 @@
 package resolver
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
 
 // compiled is what rules are compiled to. A [Compiler] fills it in, and a Ruleset serves it. What
 // is derived from a ruleset begins with a branch of it.
@@ -13,6 +17,7 @@ type compiled struct {
 	chains    chains
 	numbers   numbering
 	digest    digest
+	merger    *weburl.Merger // scratch memory of all that share it
 	extent
 }
 

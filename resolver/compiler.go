@@ -1,6 +1,10 @@
 package resolver
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
 
 // Compiler makes a ruleset of rules that are added one by one. Of a rule with an absolute
 // destination it keeps the compiled form alone, so that a million rules can be read as a stream. It
@@ -50,6 +54,7 @@ func NewCompiler(opts Options) (*Compiler, error) {
 func newCompiler(opts options) *Compiler {
 	c := compilerOf(&Ruleset{compiled: compiled{
 		opts: opts, table: table{seed: rand.Uint64(), foldCase: opts.foldCase},
+		merger: new(weburl.Merger),
 	}})
 	c.changed = everything
 	return c
@@ -65,8 +70,18 @@ func (rs *Ruleset) compiler() *Compiler {
 func compilerOf(next *Ruleset) *Compiler {
 	return &Compiler{
 		compiled: &next.compiled, next: next,
-		records: recordWriter{opts: &next.opts, arena: &next.table.arena},
+		records: recordWriter{
+			opts: &next.opts, arena: &next.table.arena, merger: next.merger,
+		},
 	}
+}
+
+// NextSource begins a source of lower precedence. Where one of the rules added so far has the key
+// of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
+// which a key may stand once. Messages call rules added before it inline rules, where they have no
+// line.
+func (c *Compiler) NextSource() {
+	c.rank++
 }
 
 // Add checks a rule and adds it. What is wrong with it, Compile reports.

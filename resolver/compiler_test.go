@@ -12,8 +12,6 @@ var begunAnew = map[string]string{
 	"Ruleset.listing": "warnings are put in order again, as some are new",
 	"Ruleset.list":    "it is the result of that",
 
-	"Ruleset.merger": "it is scratch memory",
-
 	"table.arena":         "a branch of it, for records behind those that both share",
 	"table.slots":         "a branch of them: a page is copied before a slot in it changes",
 	"table.internalRules": "it is empty but while chains are followed",

@@ -47,9 +47,9 @@ func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 	return d, false
 }
 
-func (rs *Ruleset) destinationAt(at ref) (d Destination, ok bool) {
+func (c *compiled) destinationAt(at ref) (d Destination, ok bool) {
 	var r record
-	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
+	r.decodeAnswer(&c.table.arena, c.table.arena.bytes(at))
 	return Destination{
 		Key: r.key, Base: r.base, Query: r.query, Fragment: r.fragment,
 		Exact: r.flags.has(exactKey), Unlisted: r.flags.has(unlisted),

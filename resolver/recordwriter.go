@@ -8,7 +8,7 @@ type recordWriter struct {
 	arena *arena
 	// shared are long parts of destinations that lie in the arena once, by their text.
 	shared map[string]ref
-	merger weburl.Merger
+	merger *weburl.Merger
 	// scratch memory
 	query, encoded []byte
 }
@@ -23,7 +23,7 @@ func (w *recordWriter) newRecord(rule Rule, key []byte, value parsedValue, sourc
 		r.setOutcome(value.outcome)
 	default:
 		mode := w.opts.queryOf(rule.Query)
-		w.query = mode.appendConstantQuery(w.query[:0], &w.merger, value.url.Query, "")
+		w.query = mode.appendConstantQuery(w.query[:0], w.merger, value.url.Query, "")
 		r.base, r.query, r.fragment = value.url.Origin()+value.url.Path, text(w.query), value.url.Hash()
 		r.status, r.ownStatus, r.mode = w.opts.statusOf(rule), rule.Status, rule.Query
 	}

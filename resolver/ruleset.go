@@ -9,10 +9,7 @@ import (
 )
 
 // Ruleset is a compiled ruleset. It is immutable and safe for concurrent use.
-type Ruleset struct {
-	compiled
-	merger weburl.Merger
-}
+type Ruleset struct{ compiled }
 
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.table.rules + rs.templates.len() }
@@ -118,11 +115,11 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.numbers.room }
 
 // template returns the index of the template that has a number.
-func (rs *Ruleset) template(number int) (i int, ok bool) {
-	if number -= rs.table.slots.n; number < 0 || number >= len(rs.numbers.templates) {
+func (c *compiled) template(number int) (i int, ok bool) {
+	if number -= c.table.slots.n; number < 0 || number >= len(c.numbers.templates) {
 		return 0, false
 	}
-	return int(rs.numbers.templates[number]), rs.numbers.templates[number] >= 0
+	return int(c.numbers.templates[number]), c.numbers.templates[number] >= 0
 }
 
 // Numbered returns the rule of a number, if one has it.
@@ -188,7 +185,7 @@ func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 		}
 		slots := rs.table.slots.n
 		for n := range max(len(rs.numbers.templates), len(other.numbers.templates)) {
-			if !rs.hasSameTemplate(other, slots+n) && !yield(slots+n) {
+			if !rs.hasSameTemplate(&other.compiled, slots+n) && !yield(slots+n) {
 				return
 			}
 		}
@@ -196,10 +193,10 @@ func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 }
 
 // hasSameTemplate reports whether a number has the same template in another ruleset, or none.
-func (rs *Ruleset) hasSameTemplate(other *Ruleset, number int) bool {
-	i, here := rs.template(number)
+func (c *compiled) hasSameTemplate(other *compiled, number int) bool {
+	i, here := c.template(number)
 	j, there := other.template(number)
-	return here == there && (!here || rs.templates.ruleAt(i) == other.templates.ruleAt(j))
+	return here == there && (!here || c.templates.ruleAt(i) == other.templates.ruleAt(j))
 }
 
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is

@@ -100,11 +100,11 @@ type stepper struct {
 // place is where a capture is in a text.
 type place struct{ from, to int }
 
-// stepper returns a stepper that is at a path, with the limits of chains that begin with a template.
-func (rs *Ruleset) stepper(at string) stepper {
+// stepper returns a stepper that is at a path.
+func (c *compiled) stepper(at string, limits chainLimits) stepper {
 	return stepper{
-		opts: &rs.opts, table: &rs.table, templates: rs.templates, merger: &rs.merger,
-		limits: rs.opts.templateLimits(), at: at,
+		opts: &c.opts, table: &c.table, templates: c.templates, merger: c.merger,
+		limits: limits, at: at,
 	}
 }
 

@@ -163,7 +163,7 @@ func (rs *Ruleset) QueryOf(rule Rule) (written, spelled string) {
 	}
 	mode := rs.opts.queryOf(rule.Query)
 	return destination + embedded,
-		string(mode.appendConstantQuery(nil, &rs.merger, destination, embedded))
+		string(mode.appendConstantQuery(nil, rs.merger, destination, embedded))
 }
 
 // CheckKey says what is wrong with a key and what to write instead.
