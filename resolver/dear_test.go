@@ -103,7 +103,7 @@ func dearRequests(n int) []dearRequest {
 		{"renamed, short segments, variables behind", append(renamed[:40:40], Rule{
 			Key: "{+x}/v/{n}", Value: "https://x.example"}), filled(n, "/v0", "/a", "")},
 		{"turned", turned, filled(n, "/aa/bb", "/b/c", "")},
-		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*maxTemplateRedirects, "", "/b", "")},
+		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*MaxTemplateRedirects, "", "/b", "")},
 		{"doubled", []Rule{{Key: "{+x}", Value: "/{+x}/{+x}"}}, filled(n, "", "/b", "")},
 		{"part renamed", part, filled(n, "/v0-", "a", "")},
 		{"part renamed, escapes", part, filled(n, "/v0-", "%20", "")},

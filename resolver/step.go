@@ -66,12 +66,12 @@ type chainLimits struct {
 	effort int
 }
 
-// maxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
-const maxTemplateRedirects = 32
+// MaxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
+const MaxTemplateRedirects = 32
 
 // templateLimits are those of chains that begin with a template. They are followed for each request.
 func (o *options) templateLimits() chainLimits {
-	return chainLimits{min(o.maxRedirects, maxTemplateRedirects), maxTemplatePath, maxEffort}
+	return chainLimits{min(o.maxRedirects, MaxTemplateRedirects), maxTemplatePath, maxEffort}
 }
 
 // literalLimits are those of other chains, which are followed when rules are loaded.
