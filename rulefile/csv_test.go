@@ -169,14 +169,14 @@ csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
 		"much more than that":        {"key,to\na,/b,,x,,y\n", inTwo + " stands in column 4" + removeIt},
 		"a field without a name":     {"key,,to\na,note,/b", `csv:2:3: this column holds nothing, not "note"`},
 		"a note in Latin-1": {"key,to,note\na,/b,caf\xe9",
-			"csv:2:6: this is no Unicode text: save the file as UTF-8"},
+			"csv:2:6: this is not Unicode text: save the file as UTF-8"},
 		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"" + columns + "\ncsv:1:23: there is no column \"notes\"" + columns},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
 		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query, note"},
 		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
 		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
 		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
-		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is no Unicode text: save the file as UTF-8\ncsv:1:6: this is no Unicode text: save the file as UTF-8"},
+		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is not Unicode text: save the file as UTF-8\ncsv:1:6: this is not Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

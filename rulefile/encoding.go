@@ -67,7 +67,7 @@ func textOf(b []byte, lent bool) string {
 	return string(b)
 }
 
-const notUnicode = "is no Unicode text: save the file as UTF-8"
+const notUnicode = "is not Unicode text: save the file as UTF-8"
 
 // checkText refuses a text that is no UTF-8.
 func checkText(text string) error {

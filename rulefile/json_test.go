@@ -131,9 +131,9 @@ links.json:1:28: the value of "a" has a member "destination"; it is called "to" 
 		"a number for exact":         {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" in the value of "a" takes true or false, not 1`},
 		"an object for unlisted":     {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" in the value of "a" takes true or false, not an object`},
 		"a number for a note":        {`{"a": {"to": "/b", "note": 1}}`, `links.json:1:28: "note" in the value of "a" takes a string, not 1`},
-		"half a pair in a note":      {`{"a": {"to": "/b", "note": "\ud83d"}}`, `links.json:1:28: this string is no Unicode text: save the file as UTF-8`},
+		"half a pair in a note":      {`{"a": {"to": "/b", "note": "\ud83d"}}`, `links.json:1:28: this string is not Unicode text: save the file as UTF-8`},
 		"null for to":                {`{"a": {"to": null}}`, `links.json:1:14: "to" in the value of "a" takes a string, not null`},
-		"Latin-1":                    {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
+		"Latin-1":                    {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is not Unicode text: save the file as UTF-8`},
 		"a missing colon":            {`{"a" "/b"}`, `links.json:1:6: this is no JSON: in front of this a ":" is missing`},
 		"a missing value":            {`{"a": }`, `links.json:1:7: this is no JSON: in front of this a value is missing`},
 		"a missing member":           {`{"a": {"to": , "exact": true}}`, `links.json:1:14: this is no JSON: in front of this a value is missing`},
@@ -144,7 +144,7 @@ links.json:1:28: the value of "a" has a member "destination"; it is called "to" 
 		"an unknown escape":          {`{"a": "\docs"}`, `links.json:1:7: this is no JSON: the string has an escape that there is none of; for a backslash write \\`},
 		"a line end in a string":     {"{\"a\": \"/b\n}", `links.json:1:7: this is no JSON: the string does not end on its line, or holds a control character; escape it, such as a tab as \t`},
 		"a word for a status":        {`{"a": {"to": "/b", "status": true}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not true`},
-		"half a surrogate pair":      {`{"\ud83d": "/b"}`, `links.json:1:2: this string is no Unicode text: save the file as UTF-8`},
+		"half a surrogate pair":      {`{"\ud83d": "/b"}`, `links.json:1:2: this string is not Unicode text: save the file as UTF-8`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -372,7 +372,7 @@ func TestAValueIsReadAsThatOfAMember(t *testing.T) {
 		"more than one":    {`"/a" "/b"`, `{key /a 0 false false   } body:1:6: nothing may follow the value`},
 		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false   } body:1:5: nothing may follow the value`},
 		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false   } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
-		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is no Unicode text: save the file as UTF-8"},
+		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is not Unicode text: save the file as UTF-8"},
 		"a member":         {`{"key": "/a"}`, `{key  0 false false   } body:1:1: the value of "key" has no "to", which is the destination` + "\n" + `body:1:2: the value of "key" has a member "key"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
 		"nothing but null": {`null`, `{key  0 false false   } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
 	} {

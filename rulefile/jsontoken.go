@@ -33,7 +33,7 @@ type jsonToken struct {
 	at   resolver.Position
 	// text is what a string says, or how a word is written.
 	text string
-	// broken is set on a string that is no Unicode text.
+	// broken is set on a string that is not Unicode text.
 	broken bool
 	// start and end are where it stands in the input.
 	start, end int

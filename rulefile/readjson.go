@@ -305,7 +305,7 @@ func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken
 		kindOf(value), instead)
 }
 
-// checkText reports a string that is no Unicode text.
+// checkText reports a string that is not Unicode text.
 func (j *jsonReader) checkText(token jsonToken) {
 	if token.broken {
 		j.wrong(token.at, "this string %s", notUnicode)

@@ -266,7 +266,7 @@ func TestReadRedirectsRefusesMalformedLinesAndSaysWhy(t *testing.T) {
 		"something behind the status": {"/a /b 302 301",
 			`1:11: nothing follows the status but conditions; remove "301"`},
 		"Latin-1": {"/a /caf\xe9",
-			"1:1: this line is no Unicode text: save the file as UTF-8"},
+			"1:1: this line is not Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func TestAPeriodThatCannotBeCountedIsAnError(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list")
 	testcaddy.Write(t, list, "/a\n")
 	for _, tt := range []struct{ flags, file, want string }{
-		{"--since 2026-04-01", log, "nothing is counted, as requests are of other times (2), from " +
+		{"--since 2026-04-01", log, "nothing is counted: all requests are from other times (2), from " +
 			"2026-03-02T12:00:00Z to 2026-03-15T12:00:00Z; write another --since, --until or --month"},
 		{"--month 2026-03", list, list +
 			": nothing in it has a date; leave out the file, or --since, --until and --month"},

@@ -9,29 +9,29 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Outcome says what became of a URL, for programs: on the command line and at the admin endpoint.
+// Outcome is the result of resolving a URL, as JSON: on the command line and at the admin endpoint.
 type Outcome struct {
 	Request     string                `json:"request"`
 	Outcome     string                `json:"outcome"`
 	Destination string                `json:"destination,omitempty"`
 	Key         string                `json:"key,omitempty"`
-	Hops        *int                  `json:"hops,omitempty"` // of redirects, and of what is gone
+	Hops        *int                  `json:"hops,omitempty"` // for redirect and gone
 	Status      int                   `json:"status,omitempty"`
 	Error       string                `json:"error,omitempty"`
-	Note        string                `json:"note,omitempty"` // why no such request comes to the handler
+	Note        string                `json:"note,omitempty"` // why none reaches the handler
 	Explanation *resolver.Explanation `json:"explanation,omitempty"`
 	Suggestions []Suggestion          `json:"suggestions,omitempty"` // where no key matches
 }
 
-// Question is a URL that somebody asks about.
+// Question is a URL to resolve.
 type Question struct {
 	Written string
-	// Request is that for it, unless Err says why there is none.
+	// Request is the request for it, unless Err says why there is none.
 	Request resolver.Request
 	Err     error
 }
 
-// Ask returns the question about a URL. A path is one of origin.
+// Ask returns the question about a URL. A path is on origin.
 func Ask(written, origin string) Question {
 	req, err := resolver.ParseRequest(absolute(written, origin))
 	if err != nil {
@@ -40,7 +40,7 @@ func Ask(written, origin string) Question {
 	return Question{written, req, err}
 }
 
-// IsPath reports whether a path was written, of which nobody says whose host it has.
+// IsPath reports whether a path was written, whose host is not known.
 func (q Question) IsPath() bool { return strings.HasPrefix(q.Written, "/") }
 
 // OutcomeOf resolves a URL.
@@ -105,8 +105,8 @@ func (o Outcome) String() string {
 	return request + " -> " + o.Outcome
 }
 
-// insteadOfURL says what to write instead of what is neither a URL nor a path, as a clause behind
-// the reason; it returns "" for what is meant as a URL.
+// insteadOfURL returns what to write instead of something that is neither a URL nor a path, as the
+// end of a message; "" if it is meant as a URL.
 func insteadOfURL(written string) string {
 	host, path, below := strings.Cut(written, "/")
 	if host == "" || !below && strings.Contains(host, ":") || strings.Contains(written, "://") {
@@ -118,7 +118,7 @@ func insteadOfURL(written string) string {
 	return fmt.Sprintf("; write /%s if %s is the site's host, else /%s", path, host, written)
 }
 
-// absolute returns a URL as it is, and a path as one of origin.
+// absolute returns a URL as it is, and a path with origin in front.
 func absolute(written, origin string) string {
 	if strings.HasPrefix(written, "/") {
 		return strings.TrimSuffix(origin, "/") + written

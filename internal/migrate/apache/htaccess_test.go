@@ -72,7 +72,7 @@ func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
 		{"Redirect /a /b /c /d", "", `"/a" is no status`},
 		{`Redirect "/a /b`, "", "a quotation mark is not closed"},
 		{"Redirect /a /b\x01", "", "this line holds control characters"},
-		{"Redirect /a /b\xff", "", "is no Unicode text"},
+		{"Redirect /a /b\xff", "", "is not Unicode text"},
 		{"Redirect x\nRedirect /a b\nRedirectMatch ( /c", "",
 			"file:3:15: in the regular expression|file:1:10:|file:2:10:"},
 	})

@@ -129,7 +129,7 @@ func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 		{"https://example.com/a /b\nhttps://e.example/a /b", "a /b 301 exact",
 			"file:2:1: a rule has no host"},
 		{"/a#b /c", "a%23b /c 301 exact", ""},
-		{"/a\xff /b", "", "is no Unicode text"},
+		{"/a\xff /b", "", "is not Unicode text"},
 		{"", "", ""},
 	})
 }

@@ -107,7 +107,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
 			"file:2:1: the row has no key\nfile:3:1: a rule has no \"?\" in its path\n" +
-				"file:4:1: the row holds control characters\nfile:5:1: the row is no Unicode text\n" +
+				"file:4:1: the row holds control characters\nfile:5:1: the row is not Unicode text\n" +
 				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
 				"file:8:1: \"g\" is no destination"},
 		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
