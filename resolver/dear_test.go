@@ -2,9 +2,11 @@ package resolver
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // dearRequest is a ruleset with templates, and a request that costs a lot with it.
@@ -13,9 +15,6 @@ type dearRequest struct {
 	rules []Rule
 	path  string
 }
-
-// longTarget is as much as Caddy takes for a header, and about as much for a request line.
-const longTarget = 20_000
 
 // filled returns start, then as much of unit as a path of n bytes has room for, then end.
 func filled(n int, start, unit, end string) string {
@@ -89,7 +88,7 @@ func dearRequests(n int) []dearRequest {
 		{"renamed, escapes", renamed, filled(n, "/v0", "/%41%2F", "")},
 		{"renamed, text behind", slices.Concat(renamed, tail, edit), filled(n, "/v0", "/a", "")},
 		{"renamed, text behind, empty", slices.Concat(renamed, tail, edit),
-			filled(n, "/v0", "/", "x")},
+			filled(n-1, "/v0", "/", "x")},
 		{"renamed, near text behind", slices.Concat(renamed, nearTail), filled(n, "/v0", "/a", "")},
 		{"text behind", edit, filled(n, "/x", "/edit", "")},
 		{"README", slices.Concat(moved, readmeTemplates), filled(n, "/", "old/", "")},
@@ -105,11 +104,11 @@ func dearRequests(n int) []dearRequest {
 		{"turned", turned, filled(n, "/aa/bb", "/b/c", "")},
 		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*MaxTemplateRedirects, "", "/b", "")},
 		{"doubled", []Rule{{Key: "{+x}", Value: "/{+x}/{+x}"}}, filled(n, "", "/b", "")},
-		{"part renamed", part, filled(n, "/v0-", "a", "")},
-		{"part renamed, escapes", part, filled(n, "/v0-", "%20", "")},
-		{"part renamed, escaped twice", part, filled(n, "/v0-", "%2541", "")},
+		{"part renamed", part, filled(n-1, "/v0-", "a", "")},
+		{"part renamed, escapes", part, filled(n-1, "/v0-", "%20", "")},
+		{"part renamed, escaped twice", part, filled(n-1, "/v0-", "%2541", "")},
 		{"part renamed, reserved", numberedChain("v%d:{x}", "/v%d:{x}"),
-			filled(n, "/v0:", "a", "")},
+			filled(n-1, "/v0:", "a", "")},
 		{"remaining", numberedChain("v%d/{x}", "/v%d/{x}/r"), filled(n, "/v0/x", "/a", "")},
 		{"queries", queries, filled(n/2, "/v0", "/a", "")},
 		{"queries, escapes", queries, filled(n/2, "/v0", "/%41%2F", "")},
@@ -156,19 +155,86 @@ func literalChain(n int) []Rule {
 	return rules
 }
 
+// longTarget is as much as Caddy takes for a header, and about as much for a request line. Of it the
+// path is as long as it may be where a template matches.
+const longTarget = 20_000
+
+// dearQuery is what a long target has behind its path.
+func dearQuery() string { return filled(longTarget-maxTemplatePath, "?", "a%20b=c&", "") }
+
+func TestADearRequestHasTheSameEndInFullAsExplained(t *testing.T) {
+	for _, dear := range dearRequests(maxTemplatePath) {
+		rs := mustCompile(t, dear.rules, Options{})
+		sameEnd(t, rs, dear.path)
+		_, effort := rs.templates.search(dear.path)
+		if effort > maxEffort+maxEffort/8 {
+			t.Errorf("%s: the search takes %d steps", dear.name, effort)
+		}
+	}
+}
+
+// sameEnd fails if a request is not explained as it is answered, or takes too many redirects.
+func sameEnd(t *testing.T, rs *Ruleset, pathname string) {
+	t.Helper()
+	request, _ := NewRequest("https", "go.example", pathname)
+	_, result := rs.AppendDestination(nil, &request)
+	explained := rs.Explain(request)
+	if result.Err != explained.Err || rs.resultFor(pathname, "", "").Err != result.Err {
+		t.Errorf("%.40s: %v, explained %v", pathname, result.Err, explained.Err)
+	}
+	if len(explained.Walk) > maxTemplateRedirects+1 {
+		t.Errorf("%.40s: %d steps", pathname, len(explained.Walk))
+	}
+}
+
+func TestASearchThatTakesTooMuchIsAnErrorOfItsRequestAlone(t *testing.T) {
+	rules := numberedChain("v%d/{+x}", "/v%d/{+x}")[:30]
+	rules = append(rules, Rule{Key: "{+x}/b/{y}", Value: "https://x.example/{y}"})
+	rs := mustCompile(t, rules, Options{})
+	for path, want := range map[string]error{
+		filled(maxTemplatePath-1, "/v0", "/a", ""):  ErrTooManyRedirects,
+		filled(maxTemplatePath/32, "/v0", "/a", ""): nil,
+	} {
+		if got := rs.resultFor(path, "", ""); got.Err != want {
+			t.Errorf("a path of %d bytes: %v", len(path), got.Err)
+		}
+	}
+}
+
+// FuzzDearRequest looks for requests that are explained in another way than they are answered, near
+// the limits that chains of templates have.
+func FuzzDearRequest(f *testing.F) {
+	f.Add("old/{+p}=>/{+p}", "old/old/old/x")
+	f.Add("{+p}/edit=>/{+p}\n{+x}/a/a/b=>/x", "a/a/a/edit/edit")
+	f.Add("v{x}=>/w{x}\nw{x}=>/v{x}a", "v%2541:")
+	f.Add("{x}/{+y}=>/{+y}/{x}", "k/%2fb//")
+	f.Fuzz(func(t *testing.T, text, unit string) {
+		rules := slices.DeleteFunc(validAmong(freeRules(text), Options{}), func(rule Rule) bool {
+			return !IsTemplate(rule.Key) // whose chains have other limits
+		})
+		request, ok := NewRequest("https", "go.example",
+			"/"+strings.Repeat(unit, 1+maxTemplatePath/(len(unit)+1)))
+		if rs := mustCompile(t, rules, Options{}); ok && rs.templates != nil {
+			sameEnd(t, rs, request.Target.Pathname)
+		}
+	})
+}
+
 // BenchmarkDearest is what the dearest requests cost.
 func BenchmarkDearest(b *testing.B) {
 	for _, dear := range dearRequests(maxTemplatePath) {
 		b.Run(dear.name, func(b *testing.B) {
 			rs := mustCompile(b, dear.rules, Options{})
-			request, _ := NewRequest("https", "go.example", dear.path)
+			request, _ := NewRequest("https", "go.example", dear.path+dearQuery())
 			dst := make([]byte, 0, 128<<10)
 			b.ReportAllocs()
+			least := time.Duration(math.MaxInt64)
 			for b.Loop() {
+				start := time.Now()
 				rs.AppendDestination(dst, &request)
+				least = min(least, time.Since(start))
 			}
-			_, effort := rs.templates.search(dear.path)
-			b.ReportMetric(float64(effort), "effort")
+			b.ReportMetric(float64(least), "least-ns")
 		})
 	}
 }

@@ -79,7 +79,8 @@ func (r Result) SameForClients(other Result) bool {
 	return r.Outcome == other.Outcome && r.Destination == other.Destination &&
 		r.Status == other.Status &&
 		errors.Is(r.Err, ErrLoop) == errors.Is(other.Err, ErrLoop) &&
-		errors.Is(r.Err, ErrUnsafePath) == errors.Is(other.Err, ErrUnsafePath)
+		errors.Is(r.Err, ErrUnsafePath) == errors.Is(other.Err, ErrUnsafePath) &&
+		(r.Err == ErrPathTooLong) == (other.Err == ErrPathTooLong)
 }
 
 // failed turns a result into an error.

@@ -10,10 +10,10 @@ import (
 // maxTemplatePath is how long a path can be that begins as a template does (R9).
 const maxTemplatePath = 8 << 10
 
-// maxEffort is how many nodes of the tree a search looks at, and all searches of a chain together.
-// Only hundreds of templates that a path nearly matches, at each of thousands of segments, take
-// more. A node counts several times where much text is compared.
-const maxEffort = 1 << 14
+// maxEffort is how many steps a search takes, and all searches of a chain together. A step is to
+// look behind a node of the tree, or to compare some text. Only templates that a path nearly matches
+// at each of thousands of segments take more.
+const maxEffort = 10_000
 
 // templateFound is the best match among templates. It holds nothing of the path.
 type templateFound struct {
@@ -126,7 +126,7 @@ func (s *templateSearch) segment(at int) (segment string, next int, ok bool) {
 // many segments of the path as given are those of the key so far.
 func (s *templateSearch) visit(node uint32, segments, at int) {
 	n := &s.index.nodes[node]
-	if s.effort++; s.effort > maxEffort || s.hasBetter(n) {
+	if s.effort > maxEffort || s.hasBetter(n) {
 		return
 	}
 	if n.rule > 0 {
