@@ -182,7 +182,7 @@ func sameEnd(t *testing.T, rs *Ruleset, pathname string) {
 	if result.Err != explained.Err || rs.resultFor(pathname, "", "").Err != result.Err {
 		t.Errorf("%.40s: %v, explained %v", pathname, result.Err, explained.Err)
 	}
-	if len(explained.Walk) > maxTemplateRedirects+1 {
+	if len(explained.Walk) > MaxTemplateRedirects+1 {
 		t.Errorf("%.40s: %d steps", pathname, len(explained.Walk))
 	}
 }

@@ -18,8 +18,10 @@ type Destination struct {
 // order. Rules that are gone, pass or fail have none.
 func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 	return func(yield func(int, Destination) bool) {
+		var r record
 		for n, at := range rs.entries() {
-			if d, ok := rs.destinationAt(at); ok && !yield(n, d) {
+			r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
+			if !r.flags.has(noDestination) && !yield(n, r.destination()) {
 				return
 			}
 		}
@@ -41,19 +43,20 @@ func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 		}
 		return d, false
 	}
-	if s := rs.table.slots.at(number); s.hasRule() {
-		return rs.destinationAt(s.ref())
+	s := rs.table.slots.at(number)
+	if !s.hasRule() {
+		return d, false
 	}
-	return d, false
+	var r record
+	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(s.ref()))
+	return r.destination(), !r.flags.has(noDestination)
 }
 
-func (c *compiled) destinationAt(at ref) (d Destination, ok bool) {
-	var r record
-	r.decodeAnswer(&c.table.arena, c.table.arena.bytes(at))
+func (r *record) destination() Destination {
 	return Destination{
 		Key: r.key, Base: r.base, Query: r.query, Fragment: r.fragment,
 		Exact: r.flags.has(exactKey), Unlisted: r.flags.has(unlisted),
-	}, !r.flags.has(noDestination)
+	}
 }
 
 // destination returns the destination of the i-th template.
@@ -63,5 +66,5 @@ func (x *templateIndex) destination(i int) (d Destination, ok bool) {
 	return d, !isOutcome(rule.Value)
 }
 
-// PauseAfter pauses as the options say, if it is time to after the n-th rule that somebody looks at.
+// PauseAfter pauses as the options say, if it is time to after somebody's n-th look at a rule.
 func (rs *Ruleset) PauseAfter(n int) { rs.opts.pauseAfter(n) }

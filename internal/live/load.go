@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -51,6 +52,9 @@ func (l *loading) load() (*Loaded, error) {
 		return nil, err
 	}
 	l.next.complete()
+	if l.rs.Advertised {
+		l.next.Reverse = reverse.New(l.next.Ruleset)
+	}
 	return l.next.Loaded, nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -52,9 +51,6 @@ func (rs *Ruleset) Start() (err error) {
 		first, last, err := rs.loadFirst(before)
 		if err != nil {
 			return nil, printable.Shorten(err)
-		}
-		if rs.Advertised {
-			first.Reverse = reverse.New(first.Ruleset)
 		}
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)

@@ -45,6 +45,9 @@ func New(ruleset *resolver.Ruleset) *Index {
 	slices.SortFunc(entries, func(a, b entry) int {
 		steps++
 		ruleset.PauseAfter(steps)
+		if a.hash() != b.hash() { // here, as it is nearly always so
+			return cmp.Compare(a, b)
+		}
 		return x.compare(a, b)
 	})
 	x.table = newTable(entries)
@@ -119,6 +122,7 @@ func (x *Index) note(n int, d *resolver.Destination) {
 		t.entry = newEntry(hashOf(t.origin).add(t.beginning()).sum(templatesHash), n, d.Exact)
 	}
 	x.origins.add(hashOf(t.origin))
+	t.sampled = "" // of which nobody asks the index
 	x.templates[n] = t
 	x.leadOn = x.leadOn || t.leadsOn
 }

@@ -81,8 +81,8 @@ func (l *leads) lead(w way) Lead {
 	rule, _ := l.ruleset.Numbered(w.number)
 	var destination string
 	if w.path == "" {
-		sampled, _ := sampleDestination(l.ruleset, w.number, l.request)
-		destination, _ = cutBefore(sampled, '#')
+		t, _ := newTemplate(l.ruleset, w.number, l.request)
+		destination = t.sampled
 	} else {
 		destination, _ = l.follow(w.path)
 	}
@@ -154,7 +154,7 @@ func (l *leads) addTemplate(number int, d *resolver.Destination) {
 		shown := values
 		for slot, name := range namesOf(rule.Key) {
 			if values[slot] == "" { // there is nothing of it in the URL
-				values[slot], shown[slot] = samples[slot], t.expression(slot, name)
+				values[slot], shown[slot] = samples[slot], "{"+name+"}"
 			}
 		}
 		w := way{t.request(&values) + left, t.request(&shown) + left, number}
@@ -189,22 +189,10 @@ func (l *leads) isMeant(destination string) bool {
 		(l.fragment == "" || fragment == l.fragment)
 }
 
-// request returns the path of a request for the key of a template.
-func (t *template) request(values *values) string {
-	return string(appendFilled([]byte("/"), t.key, values))
-}
-
-// expression returns the expression of a template's key that has a variable.
-func (t *template) expression(slot int, name string) string {
-	if strings.Contains(t.key, variable(spanning, slot)) {
-		return "{+" + name + "}"
-	}
-	return "{" + name + "}"
-}
-
 // named puts expressions in the places of sample values that the variables of a key had.
 func named(destination, key string) string {
 	for slot, name := range namesOf(key) {
+		name = strings.TrimPrefix(name, "+")
 		simple, reserved := sampleSpellings(slot)
 		destination = strings.ReplaceAll(destination, simple, "{"+name+"}")
 		destination = strings.ReplaceAll(destination, reserved, "{+"+name+"}")
@@ -212,11 +200,11 @@ func named(destination, key string) string {
 	return destination
 }
 
-// namesOf returns the names of a key's variables.
+// namesOf returns the names of a key's variables, with a "+" in front where they span segments.
 func namesOf(key string) (names []string) {
 	for _, rest := range strings.Split(key, "{")[1:] {
 		expression, _, _ := strings.Cut(rest, "}")
-		names = append(names, strings.Split(strings.TrimLeft(expression, "+/"), ",")...)
+		names = append(names, strings.Split(strings.TrimPrefix(expression, "/"), ",")...)
 	}
 	return names
 }

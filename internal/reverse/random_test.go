@@ -68,7 +68,7 @@ func (r random) rule(hasVariables bool) resolver.Rule {
 // ruleset returns some valid rules, and options.
 func (r random) ruleset(hasVariables bool) (rules, resolver.Options) {
 	var some rules
-	for range 1 + r.IntN(12) {
+	for range 1 + r.IntN(8) {
 		some = append(some, r.rule(hasVariables))
 	}
 	opts := r.options()

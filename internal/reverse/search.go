@@ -107,17 +107,22 @@ func (s *search) look(origin []byte) {
 	if !s.index.origins.has(hash) {
 		return
 	}
+	hasTemplates := len(s.index.templates) > 0
 	for i, b := range s.path {
 		if b == '/' {
 			if i > 0 {
 				s.tryRules(hash, s.path[i:])
 			}
-			s.tryTemplates(hash)
+			if hasTemplates {
+				s.tryTemplates(hash)
+			}
 		}
 		hash = hash.addByte(b)
 		if isLast := i == len(s.path)-1; isLast {
 			s.tryRules(hash, nil)
-			s.tryTemplates(hash)
+			if hasTemplates {
+				s.tryTemplates(hash)
+			}
 		} else if b == '/' && s.index.slashed {
 			s.tryRules(hash, s.path[i:]) // one of the two slashes there goes (R6)
 		}
@@ -156,9 +161,6 @@ func (s *search) tryRules(page pageHash, rest []byte) {
 // tryTemplates tries the templates whose destination begins with the whole segments that have a
 // hash.
 func (s *search) tryTemplates(page pageHash) {
-	if len(s.index.templates) == 0 {
-		return
-	}
 	hash := page.sum(templatesHash)
 	for _, e := range s.index.table.from(hash) {
 		if e.hash() != hash || s.steps == 0 {

@@ -297,7 +297,7 @@ func (r random) pages(rules rules) (pages []string) {
 
 func TestTheBestShortURLIsFoundForRandomRulesetsAndPages(t *testing.T) {
 	found, none := 0, 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(2000) {
 		r := newRandom(seed)
 		rules, opts := r.ruleset(false)
 		ruleset := compile(t, rules, opts)

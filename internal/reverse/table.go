@@ -23,7 +23,7 @@ type chunk struct {
 	entries []entry
 }
 
-// A chunk has so many buckets, each of one rule, on average, or less.
+// A chunk has so many buckets, two to four for each rule.
 const (
 	bucketBits = 9
 	buckets    = 1 << bucketBits
@@ -50,7 +50,7 @@ func (e entry) number() int   { return int(e & (exactEntry - 1)) }
 
 // newTable returns a table of entries that are sorted.
 func newTable(entries []entry) table {
-	chunkBits := bits.Len(uint(len(entries) >> bucketBits))
+	chunkBits := bits.Len(uint(len(entries)) / (buckets / 2))
 	t := table{make([]*chunk, 1<<chunkBits), 32 - chunkBits}
 	for i := range t.chunks {
 		n, _ := slices.BinarySearchFunc(entries, i+1, func(e entry, chunk int) int {
@@ -79,13 +79,11 @@ func (t *table) bucket(hash uint32) int { return int(hash >> (t.shift - bucketBi
 func (t *table) from(hash uint32) []entry {
 	c, bucket := t.chunks[hash>>t.shift], t.bucket(hash)
 	entries := c.entries[c.starts[bucket]:c.starts[bucket+1]]
-	if len(entries) == 0 || entries[0].hash() == hash {
-		return entries
+	if len(entries) > 0 && entries[0].hash() < hash {
+		at, _ := slices.BinarySearch(entries, entry(hash)<<32) // of very many it may be the last
+		return entries[at:]
 	}
-	at, _ := slices.BinarySearchFunc(entries, entry(hash)<<32, func(e, first entry) int {
-		return int(e>>32) - int(first>>32)
-	})
-	return entries[at:]
+	return entries
 }
 
 // edit adds an entry, or removes it.

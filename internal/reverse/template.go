@@ -22,8 +22,9 @@ type template struct {
 	path, search string
 	isSlashed    bool
 	fragment     string
-	leadsOn      bool  // to another key
-	entry        entry // in an index, 0 for none
+	sampled      string // the destination of samples, without its fragment
+	leadsOn      bool   // to another key
+	entry        entry  // in an index, 0 for none
 }
 
 // The bytes that variables begin with: a spanning one may stand for several segments.
@@ -44,26 +45,21 @@ var samples = func() (v values) {
 	return v
 }()
 
-// inKeys and inSamples put variables in the places of expressions and of samples.
-var (
-	inKeys = newReplacer(func(slot int) (simple, reserved string) {
-		return "{" + strconv.Itoa(slot+1) + "}", "{+" + strconv.Itoa(slot+1) + "}"
-	})
-	inSamples = newReplacer(sampleSpellings)
-)
+// variables puts them in the places of expressions in keys and of samples in destinations.
+var variables = func() *strings.Replacer {
+	var pairs []string
+	for slot := range samples {
+		n := strconv.Itoa(slot + 1)
+		simple, reserved := sampleSpellings(slot)
+		one, several := variable(single, slot), variable(spanning, slot)
+		pairs = append(pairs, "{"+n+"}", one, "{+"+n+"}", several, simple, one, reserved, several)
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 // sampleSpellings returns how a sample comes out of {x} and of {+x}.
 func sampleSpellings(slot int) (simple, reserved string) {
 	return strings.Replace(samples[slot], ":", "%3A", 1), samples[slot]
-}
-
-func newReplacer(spell func(slot int) (simple, reserved string)) *strings.Replacer {
-	var pairs []string
-	for slot := range samples {
-		simple, reserved := spell(slot)
-		pairs = append(pairs, simple, variable(single, slot), reserved, variable(spanning, slot))
-	}
-	return strings.NewReplacer(pairs...)
 }
 
 func variable(kind byte, slot int) string { return string([]byte{kind, '0' + byte(slot)}) }
@@ -90,43 +86,39 @@ func appendFilled(dst []byte, text string, values *values) []byte {
 	return dst
 }
 
-// sampleDestination returns where sample values of a template's variables lead: so the rest of a
-// chain is known, too. request names the site.
-func sampleDestination(
-	ruleset *resolver.Ruleset, number int, request resolver.Request,
-) (destination string, ok bool) {
-	key := inKeys.Replace(ruleset.KeyOf(number))
-	request.Target.Pathname = string(appendFilled([]byte("/"), key, &samples))
-	end, result := ruleset.AppendDestination(nil, &request)
-	return string(end), result.Outcome == resolver.Redirect && result.Rule == number
-}
-
-// newTemplate returns a template as far as it is known. ok is false where it leads nowhere.
+// newTemplate returns a template as far as it is known. ok is false where it leads nowhere. Sample
+// values tell its destination, so that the rest of a chain is known, too. request names the site.
 func newTemplate(
 	ruleset *resolver.Ruleset, number int, request resolver.Request,
 ) (t *template, ok bool) {
 	rule, _ := ruleset.Numbered(number)
 	t = &template{
-		key:     inKeys.Replace(ruleset.KeyOf(number)),
+		key:     variables.Replace(ruleset.KeyOf(number)),
 		leadsOn: strings.HasPrefix(rule.Value, "/"),
 	}
-	destination, ok := sampleDestination(ruleset, number, request)
-	if !ok {
+	request.Target.Pathname = t.request(&samples)
+	destination, result := ruleset.AppendDestination(nil, &request)
+	if result.Outcome != resolver.Redirect || result.Rule != number {
 		return t, false
 	}
-	destination, t.fragment = cutBefore(destination, '#')
-	destination, t.search = cutBefore(destination, '?')
-	origin, path := cutOrigin(destination)
-	t.origin, t.search = origin, t.marked(t.search)
+	t.sampled, t.fragment = cutBefore(string(destination), '#')
+	origin, search := cutBefore(t.sampled, '?')
+	origin, path := cutOrigin(origin)
+	t.origin, t.search = origin, t.marked(search)
 	t.path = t.marked(string(weburl.AppendCanonicalPath(nil, path)))
 	t.path, t.isSlashed = strings.CutSuffix(t.path, "/")
 	return t, true
 }
 
+// request returns the path of a request for the key.
+func (t *template) request(values *values) string {
+	return string(appendFilled([]byte("/"), t.key, values))
+}
+
 // marked puts variables in the places of sample values. In the path, those span segments which do
 // in the key.
 func (t *template) marked(sampled string) string {
-	marked := []byte(inSamples.Replace(sampled))
+	marked := []byte(variables.Replace(sampled))
 	for i, b := range marked {
 		if b == spanning && !strings.Contains(t.key, string(marked[i:i+2])) {
 			marked[i] = single
@@ -147,18 +139,14 @@ func (t *template) beginning() string {
 
 // isReversible reports whether a page tells the values of all variables.
 func (t *template) isReversible() bool {
-	page := t.path + t.search
-	for rest := t.key; ; {
-		_, slot, _, behind := cutVariable(rest)
-		switch {
-		case slot < 0:
-			return t.fragment == ""
-		case !strings.Contains(page, variable(single, slot)) &&
-			!strings.Contains(page, variable(spanning, slot)):
+	for slot := range strings.Count(t.key, string(single)) + strings.Count(t.key, string(spanning)) {
+		page := t.path + t.search
+		if !strings.Contains(page, variable(single, slot)) &&
+			!strings.Contains(page, variable(spanning, slot)) {
 			return false
 		}
-		rest = behind
 	}
+	return t.fragment == ""
 }
 
 // match takes the values of variables from a page. It returns what is left of its path, with the
