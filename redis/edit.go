@@ -78,8 +78,8 @@ func (h *hash) write(ctx context.Context, p goredis.Pipeliner, edit rulefile.Edi
 	}
 }
 
-// edited returns rules, which are sorted by key, with an edit made, or tells of all its changes that
-// cannot be made.
+// edited returns rules, which are sorted by key, with an edit made. The error tells of all changes
+// that cannot be made.
 func edited(rules []resolver.Rule, edit rulefile.Edit) ([]resolver.Rule, error) {
 	isThere := make(map[string]bool, len(edit.Changes))
 	for _, change := range edit.Changes {

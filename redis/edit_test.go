@@ -100,8 +100,9 @@ func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 	}{
 		"a rule that is not there": {"", editOf(rulefile.Change{Key: "nothing"}),
 			`key "nothing": ` + rulefile.ErrNoRule.Error()},
-		"several that are not there": {"", editOf(rulefile.Change{Key: "x"}, rulefile.Change{Key: "docs"},
-			rulefile.Change{Key: "y"}), "key \"x\": there is no such rule\nkey \"y\": there is no such rule"},
+		"several that are not there": {"",
+			editOf(rulefile.Change{Key: "x"}, rulefile.Change{Key: "docs"}, rulefile.Change{Key: "y"}),
+			"key \"x\": there is no such rule\nkey \"y\": there is no such rule"},
 		"the last rule": {"", editOf(rulefile.Change{Key: "docs"}),
 			"this is the last rule of the hash"},
 		"a user who may not": {"edge",

@@ -69,9 +69,9 @@ func (k *keys) checkTogether(edit rulefile.Edit) error {
 	if !several || len(edit.Changes) < 2 || strings.Index(tagged, "}") > 0 {
 		return nil
 	}
-	return rulefile.Errors{{Message: fmt.Sprintf("keys that begin with %s lie on several servers of the "+
-		"cluster, which do not change keys together; change one key at a time, or give all of them a "+
-		"hash tag that keeps them on one server, such as {%[1]s}", k.prefix)}}
+	return rulefile.Errors{{Message: fmt.Sprintf("keys that begin with %s lie on several servers of "+
+		"the cluster, which do not change keys together; change one key at a time, or give all of "+
+		"them a hash tag that keeps them on one server, such as {%[1]s}", k.prefix)}}
 }
 
 // problemsOf says why an edit cannot be made of what its keys hold.

@@ -90,15 +90,15 @@ func (k *keys) fetch(ctx context.Context, names []string, visit func(storedKey))
 	return k.fetchOneByOne(ctx, k.server.client, unclear, visit)
 }
 
-// fetchOneByOne visits what keys hold that lie on any servers, may be of another type, or are
-// watched by a transaction.
+// fetchOneByOne visits keys that are on any servers, that may have another type, or that a
+// transaction watches.
 func (k *keys) fetchOneByOne(
 	ctx context.Context, from goredis.Cmdable, names []string, visit func(storedKey),
 ) error {
 	if len(names) == 0 {
 		return ctx.Err()
 	}
-	// the error is the first of those of the commands
+	// The error is the first one of the commands.
 	replies, _ := from.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		for _, name := range names {
 			p.Get(ctx, name)

@@ -131,16 +131,26 @@ func TestChangesOfSeveralRulesAreMadeTogether(t *testing.T) {
 
 		"CSV: one of each": {CSV, "a,/x\r\nb,/y\r\n/c,/z\r\n", "d=/new b=/w a",
 			"b,/w\r\n/c,/z\r\n/d,/new\r\n"},
-		"CSV: behind a line without an end":        {CSV, "a,/x", "b=/1 c=/2", "a,/x\nb,/1\nc,/2\n"},
-		"CSV: beside a line without an end":        {CSV, "a,/x\nb,/y", "b=/w c=/z", "a,/x\nb,/w\nc,/z"},
-		"CSV: in the place of one without":         {CSV, "a,/x\nb,/y", "b c=/z d=/w", "a,/x\nc,/z\nd,/w"},
-		"CSV: all removed and others added":        {CSV, "a,/x\nb,/y\n", "a b c=/z", "c,/z\n"},
-		"CSV: several added to a header":           {CSV, "key,to\n", "a=/1 b=/2", "key,to\na,/1\nb,/2\n"},
-		"CSV: comments between them":               {CSV, "# 1\na,/x\n# 2\nb,/y\n", "a b c=/z", "# 1\n# 2\nc,/z\n"},
-		"_redirects: one of each":                  {Redirects, "/a /x\n/b /y\n/c /z\n", "d=/new! b=/w! a", "/b /w 302\n/c /z\n/d /new 302\n"},
-		"_redirects: in the order of their keys":   {Redirects, "# ours\n", "docs=/d docs/a=/x! docs/a/b=/y!", "# ours\n/docs/a /x 302\n/docs/a/b /y 302\n/docs /d 302\n/docs/* /d/:splat 302\n"},
-		"_redirects: around one that is removed":   {Redirects, "/docs/* /d/:splat\n/x /y\n", "docs docs/a=/x!", "/x /y\n/docs/a /x 302\n"},
-		"_redirects: both rules of a line removed": {Redirects, "/a/* /b\n/c /d\n", "a a/{+splat}", "/c /d\n"},
+		"CSV: behind a line without an end": {CSV, "a,/x", "b=/1 c=/2", "a,/x\nb,/1\nc,/2\n"},
+		"CSV: beside a line without an end": {CSV, "a,/x\nb,/y", "b=/w c=/z",
+			"a,/x\nb,/w\nc,/z"},
+		"CSV: in the place of one without": {CSV, "a,/x\nb,/y", "b c=/z d=/w",
+			"a,/x\nc,/z\nd,/w"},
+		"CSV: all removed and others added": {CSV, "a,/x\nb,/y\n", "a b c=/z", "c,/z\n"},
+		"CSV: several added to a header": {CSV, "key,to\n", "a=/1 b=/2",
+			"key,to\na,/1\nb,/2\n"},
+		"CSV: comments between them": {CSV, "# 1\na,/x\n# 2\nb,/y\n", "a b c=/z",
+			"# 1\n# 2\nc,/z\n"},
+		"_redirects: one of each": {Redirects, "/a /x\n/b /y\n/c /z\n", "d=/new! b=/w! a",
+			"/b /w 302\n/c /z\n/d /new 302\n"},
+		"_redirects: in the order of their keys": {
+			Redirects, "# ours\n", "docs=/d docs/a=/x! docs/a/b=/y!",
+			"# ours\n/docs/a /x 302\n/docs/a/b /y 302\n/docs /d 302\n/docs/* /d/:splat 302\n"},
+		"_redirects: around one that is removed": {
+			Redirects, "/docs/* /d/:splat\n/x /y\n", "docs docs/a=/x!",
+			"/x /y\n/docs/a /x 302\n"},
+		"_redirects: both rules of a line removed": {Redirects, "/a/* /b\n/c /d\n", "a a/{+splat}",
+			"/c /d\n"},
 		"_redirects: both rules of a line replaced": {Redirects, "/a/* /b\n/c /d\n", "a/{+splat}=/w! a=/x!",
 			"/a /x 302\n/a/* /w 302\n/c /d\n"},
 		"_redirects: the last line without an end": {Redirects, "/a /x\n/b /y", "b=/w! c=/z!",
@@ -163,7 +173,8 @@ func TestAllThatIsWrongWithChangesIsToldAtOnce(t *testing.T) {
 	changes = append(changes,
 		Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}},
 		Change{Key: "c", Rule: &resolver.Rule{Key: "c", Value: "/y", Status: 600}})
-	for format, content := range map[Format]string{JSON: `{"a": "/"}`, CSV: "a,/\n", Redirects: "/a /\n"} {
+	contents := map[Format]string{JSON: `{"a": "/"}`, CSV: "a,/\n", Redirects: "/a /\n"}
+	for format, content := range contents {
 		_, err := edited(t, content, format, changes...)
 		_, isOfRules := errors.AsType[Errors](err)
 		if !errors.Is(err, ErrNoRule) || !isOfRules {

@@ -365,7 +365,8 @@ func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key strin
 		return false, client.Errorf(http.StatusBadRequest, "%w", err)
 	}
 	change := live.Change{Key: key, Rule: rule, If: conditions.OfRule(key)}
-	e := &live.Edit{Changes: []live.Change{change}, Remote: r.RemoteAddr, IfRules: conditions.OfRules()}
+	e := &live.Edit{Changes: []live.Change{change}, Remote: r.RemoteAddr,
+		IfRules: conditions.OfRules()}
 	were, err := h.Apply(r.Context(), e)
 	if err != nil {
 		return false, err

@@ -392,7 +392,7 @@ func TestAllThatIsWrongWithChangesOfSeveralKeysIsTold(t *testing.T) {
 		want   []string
 	}{
 		"where they stand": {edit("x", "", "inline", two, "a", two, "y", ""), NoRule,
-			[]string{`no rule for the key "x"`, `the key "inline" is an inline`, `no rule for the key "y"`}},
+			[]string{`no rule for the key "x"`, `"inline" is an inline`, `no rule for the key "y"`}},
 		"what they require": {edit("a", two, "b", two).onlyIf(isStill(two)), Changed,
 			[]string{errOther.Error()}},
 		"two changes of one key": {edit("a", two, "%61", "", "b", one, "b", two), Invalid,

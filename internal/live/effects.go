@@ -11,9 +11,10 @@ import (
 
 // Effects are what an edit changes for clients.
 type Effects struct {
-	// Own is what changes for the clients of the edited keys, by key.
+	// Own is what changes for clients of the edited keys, sorted by key.
 	Own []resolver.Change
-	// Others are the first changes for clients of other keys, by key, and Count is how many there are.
+	// Others are the first changes for clients of other keys, sorted by key; Count is how many
+	// there are.
 	Others []resolver.Change
 	Count  int
 	// Warnings are the new warnings.

@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// edit returns an edit that sets the values of keys, in turn, or removes them where these are empty.
+// edit returns an edit of keys and values, in turn. An empty value removes the key.
 func edit(keysAndValues ...string) *Edit {
 	e := new(Edit)
 	for pair := range slices.Chunk(keysAndValues, 2) {

@@ -34,7 +34,7 @@ func refuse(reason Reason, format string, args ...any) error {
 	return &Refusal{reason, fmt.Errorf(format, args...)}
 }
 
-// refuseAll returns one refusal of some, nil for none.
+// refuseAll returns one refusal for several, or nil for none.
 func refuseAll(refusals []error) error {
 	if len(refusals) == 0 {
 		return nil
