@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 // readers is what a reader of other programs' tables may import.
 var readers = []string{
 	"internal/migrate", "rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver",
-	"weburl", "internal/printable",
+	"resolver/lint", "weburl", "internal/printable",
 }
 
 func TestImportsRunOneWay(t *testing.T) {

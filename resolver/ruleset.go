@@ -37,7 +37,8 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	}
 }
 
-// Templates returns the rules with variables that serve, in no particular order.
+// Templates returns the rules with variables that serve, in the order of their sources, and there
+// of their places or, with [Options.NoLines], of their keys.
 func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, t := range rs.templates.each() {

@@ -32,11 +32,11 @@ func newCandidate(from *Loaded, sources int) *candidate {
 		Warnings: from.Warnings,
 		versions: make([]string, sources),
 		expected: make([]source.PlacedExpectations, sources),
-		warnings: make([][]lint.Warning, sources),
+		remarks:  make([][]lint.Warning, sources),
 	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
-	copy(next.warnings, from.warnings)
+	copy(next.remarks, from.remarks)
 	return next
 }
 
@@ -44,7 +44,7 @@ func newCandidate(from *Loaded, sources int) *candidate {
 func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.versions[i] = version
 	remarks := source.RemarksOf(from)
-	c.expected[i], c.warnings[i] = remarks.Expectations, remarks.Warnings
+	c.expected[i], c.remarks[i] = remarks.Expectations, remarks.Warnings
 	c.noteRead(i)
 }
 
@@ -172,7 +172,7 @@ func (l *loading) readWhole() error {
 func (l *loading) readWarnings() map[int][]lint.Warning {
 	read := map[int][]lint.Warning{}
 	for _, i := range l.whole {
-		read[i+1] = l.next.warnings[i]
+		read[i+1] = l.next.remarks[i]
 	}
 	return read
 }

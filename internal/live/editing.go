@@ -195,10 +195,10 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	before := next.warnings[e.at]
+	before := next.remarks[e.at]
 	next.noteReading(e.into, e.at, version)
 	isSame := func(a, b lint.Warning) bool { return a.Kind == b.Kind && a.String() == b.String() }
-	if version != "" && slices.EqualFunc(before, next.warnings[e.at], isSame) {
+	if version != "" && slices.EqualFunc(before, next.remarks[e.at], isSame) {
 		return true, nil
 	}
 	e.leaveToRead(pending{isStale: true, isWhole: true})

@@ -111,7 +111,7 @@ func (l *loading) compile(options resolver.Options) error {
 			all[i] = i
 		}
 		inSources := l.readSources(to, all)
-		for i, warnings := range l.next.warnings {
+		for i, warnings := range l.next.remarks {
 			to.warnings.AddRead(i+1, warnings...)
 		}
 		compiler.Inspect(to.warnings.Finish)

@@ -165,7 +165,7 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 // Remarks returns the source's remarks on the rules that serve.
 func (s lastGood) Remarks() source.Remarks {
 	return source.Remarks{
-		Expectations: s.serving.expected[s.index], Warnings: s.serving.warnings[s.index],
+		Expectations: s.serving.expected[s.index], Warnings: s.serving.remarks[s.index],
 	}
 }
 

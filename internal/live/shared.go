@@ -90,7 +90,7 @@ type Loaded struct {
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources
-	warnings [][]lint.Warning            // of the sources
+	remarks  [][]lint.Warning            // of the readers of the sources
 	broken   brokenRules
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }

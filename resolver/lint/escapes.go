@@ -67,7 +67,7 @@ func (e *escapes) pathOf(value string) (path string) {
 	case isInternal(value):
 		path = pathOf(value)
 	default:
-		if !near.HasReserved(behindHost(value)) {
+		if path, _, _ := cutParts(behindHost(value)); !near.HasReserved(path) {
 			return "" // as most have none, and need not be parsed
 		}
 		u, err := weburl.Parse(value)

@@ -1,6 +1,10 @@
 package lint
 
-import "github.com/caddy-shortlink/shortlink/resolver"
+import (
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
 
 // Kind says what a warning is about.
 type Kind string
@@ -75,9 +79,12 @@ type Warning struct {
 	Cycle []string
 }
 
-// about returns a warning of a rule.
+// about returns a warning of a rule. Of a ruleset it keeps nothing, which serves no longer perhaps
+// when there is still the warning.
 func about(rule resolver.Rule, kind Kind, message string) Warning {
-	return Warning{Kind: kind, Position: rule.Position, Key: rule.Key, Message: message}
+	return Warning{
+		Kind: kind, Position: rule.Position, Key: strings.Clone(rule.Key), Message: message,
+	}
 }
 
 // String returns position, key and message.
