@@ -74,18 +74,18 @@ func (r *request) home() view {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
-	used, err := r.links.MostUsed(ctx, mostOnHome)
-	r.report(err)
-	for _, u := range used {
+	counted, err := r.links.HitSummary(ctx, mostOnHome)
+	if err != nil {
+		r.report(err)
+		return v
+	}
+	for _, u := range counted.MostUsed {
 		if found, ok := servingRule(ruleset, u.Key); ok {
 			v.Used = append(v.Used, usedLink{*ruleOf(found), u.N})
 		}
 	}
-	days, err := r.links.Days(ctx)
-	r.report(err)
-	if v.Days = dayCounts(days); len(days) > 0 {
-		v.Chart = newChart("all", "Redirects per day", days)
-	}
+	v.Days = dayCounts(counted.Days)
+	v.Chart = newChart("all", "Redirects per day", counted.Days)
 	return v
 }
 

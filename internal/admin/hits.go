@@ -62,20 +62,17 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 
 // listDays answers with the hits of each day: of all rules together, or of one.
 func listDays(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
-	since, err := h.DaysSince(r.Context())
+	all, err := h.HitSummary(r.Context(), 0)
 	if err != nil {
 		return err
 	}
-	var days []hits.Day
+	days := all.Days
 	if query := r.URL.Query(); query.Has("key") {
-		days, _, err = h.DaysOf(r.Context(), query.Get("key"))
-	} else {
-		days, err = h.Days(r.Context())
+		if days, _, err = h.DaysOf(r.Context(), query.Get("key")); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	answer := Days{Since: since}
+	answer := Days{Since: all.Since}
 	for _, d := range days {
 		answer.Days = append(answer.Days, Day{d.Date.Format(time.DateOnly), d.N})
 	}

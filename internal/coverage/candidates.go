@@ -20,7 +20,7 @@ type Candidate struct {
 // String returns the key or the page's path.
 func (c Candidate) String() string { return cmp.Or(c.Key, c.Page) }
 
-// mostCandidates is how many are suggested for a URL.
+// mostCandidates is the largest number of candidates of a URL.
 const mostCandidates = 3
 
 // candidates are the keys and pages that may have been meant. Their index is made when somebody
@@ -133,7 +133,7 @@ func (c *candidates) keysAndPages() *keysAndPages {
 	return all
 }
 
-// pageOf returns the path of the URL of a file: of an index that of its directory.
+// pageOf returns the path of a file's URL. That of an index is the path of its directory.
 func pageOf(file string) string {
 	paths := webroot.URLPaths(file)
 	if len(paths) > 1 && strings.HasSuffix(paths[1], "/") {

@@ -21,7 +21,7 @@ func appendFolded(dst []byte, text string) []byte {
 	return dst
 }
 
-// compareKeys compares canonical keys by their forms, and those with one form by their bytes.
+// compareKeys compares canonical keys by their forms, and keys with equal forms by their bytes.
 func compareKeys(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -34,7 +34,7 @@ func compareKeys(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a)-i, 0)-cmp.Compare(len(b)-j, 0), strings.Compare(a, b))
 }
 
-// hasPrefix reports whether the form of a key begins with that of a text.
+// hasPrefix reports whether the form of a key begins with a form.
 func hasPrefix(key, form string) bool {
 	at := 0
 	for i := range len(form) {

@@ -104,18 +104,29 @@ func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
 	return rs.shared.totals.keeper.List(ctx, rs.Serving().Ruleset)
 }
 
-// Days returns the hits of all rules together on each of the last [hits.DaysKept] days, oldest
-// first, of all servers that share Caddy's storage.
-func (rs *Ruleset) Days(ctx context.Context) ([]hits.Day, error) {
-	return rs.shared.totals.keeper.Days(ctx)
+// HitSummary returns the hits of all rules together, of all servers that share Caddy's storage.
+// MostUsed has at most most keys, all of rules that serve.
+func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, error) {
+	all, err := rs.shared.totals.keeper.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	serving := rs.Serving().Ruleset
+	var used []hits.Used
+	for _, u := range all.MostUsed {
+		if len(used) == most {
+			break
+		}
+		if _, rule, ok := ruleOf(serving, u.Key); ok {
+			used = append(used, hits.Used{Key: rule.Key, N: u.N})
+		}
+	}
+	all.MostUsed = used
+	return all, nil
 }
 
-// DaysSince returns when the recording of days began.
-func (rs *Ruleset) DaysSince(ctx context.Context) (time.Time, error) {
-	return rs.shared.totals.keeper.DaysSince(ctx)
-}
-
-// DaysOf is Days for the rule of a key, and also returns its total.
+// DaysOf returns the hits of a key's rule on each of the last [hits.DaysKept] days, oldest first,
+// and its total.
 func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
 	serving := rs.Serving().Ruleset
 	number, _, ok := ruleOf(serving, key)
@@ -131,26 +142,6 @@ func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Ru
 		rule, ok = ruleset.Numbered(number)
 	}
 	return number, rule, ok
-}
-
-// MostUsed returns the keys with most redirects in the last 30 days, most first: at most most, and
-// at most 100.
-func (rs *Ruleset) MostUsed(ctx context.Context, most int) ([]hits.Used, error) {
-	all, err := rs.shared.totals.keeper.MostUsed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	serving := rs.Serving().Ruleset
-	var used []hits.Used
-	for _, u := range all {
-		if len(used) == most {
-			break
-		}
-		if _, rule, ok := ruleOf(serving, u.Key); ok {
-			used = append(used, hits.Used{Key: rule.Key, N: u.N})
-		}
-	}
-	return used, nil
 }
 
 // Search finds rules that serve and contain a text, like [find.Index.Search].
