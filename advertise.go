@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -50,8 +51,8 @@ func (a *Advertise) origin() (string, error) {
 
 // pass passes a request to the next handler, and advertises the short URL of the page.
 func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler,
-	page *resolver.Request, rules *resolver.Ruleset) error {
-	link := h.shortlink(r, page, rules)
+	page *resolver.Request, serving *live.Loaded) error {
+	link := h.shortlink(r, page, serving)
 	if link == "" {
 		return next.ServeHTTP(w, r)
 	}
@@ -68,7 +69,7 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Ha
 
 // shortlink returns the header value for a page, or "".
 func (h *Handler) shortlink(r *http.Request, page *resolver.Request,
-	rules *resolver.Ruleset) string {
+	serving *live.Loaded) string {
 	switch {
 	case h.Advertise == nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return ""
@@ -83,7 +84,7 @@ func (h *Handler) shortlink(r *http.Request, page *resolver.Request,
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	url, ok := rules.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
+	url, ok := serving.Reverse.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
 	link := ""
 	if ok {
 		link = string(url) + `>; rel="shortlink"`

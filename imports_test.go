@@ -36,13 +36,16 @@ var mayImport = map[string][]string{
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver", "internal/near"},
 	"internal/hits":     {"resolver"},
+	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {
-		"source", "internal/find", "internal/hits", "rulefile", "resolver", "weburl", "internal/pace",
-		"internal/printable",
+		"source", "internal/find", "internal/hits", "internal/reverse", "rulefile", "resolver", "weburl",
+		"internal/pace", "internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
-	"internal/show":   {"source", "internal/find", "resolver", "weburl", "internal/printable"},
+	"internal/show": {
+		"source", "internal/find", "internal/reverse", "resolver", "weburl", "internal/printable",
+	},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
 		"internal/printable",

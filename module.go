@@ -338,7 +338,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if a == nil {
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
-		return h.pass(w, r, next, &request, serving.Ruleset)
+		return h.pass(w, r, next, &request, serving)
 	}
 	logAccess(r, a)
 	publish(repl, a.placeholder)
@@ -346,7 +346,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	case err != nil:
 		return caddyhttp.Error(statusOf(err), err)
 	case a.result.Outcome == resolver.Pass:
-		return h.pass(w, r, next, &request, serving.Ruleset)
+		return h.pass(w, r, next, &request, serving)
 	}
 	a.writeTo(w)
 	return nil

@@ -275,7 +275,7 @@ func redirectedAgain(rs *Ruleset, key string, opts Options) string {
 	if first == "" {
 		return ""
 	}
-	if origin, _ := cutOrigin(first); origin != site && origin != "https://go.example" {
+	if !strings.HasPrefix(first, site+"/") && !strings.HasPrefix(first, "https://go.example/") {
 		return ""
 	}
 	return askOverHTTP(rs, first)

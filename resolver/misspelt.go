@@ -19,7 +19,7 @@ func (c *Compiler) warnOfMisspelt() {
 		m.slips.Find(key, func(n int) {
 			p := m.paths[n]
 			if (p.meant == "" || near.Compare(p.path, key, p.meant) < 0) && !c.leadsToPath(at, p.path) {
-				p.meant, p.rule = key, at
+				p.meant, p.at = key, at
 			}
 		})
 	}
@@ -28,8 +28,9 @@ func (c *Compiler) warnOfMisspelt() {
 			continue
 		}
 		for _, this := range p.rules {
-			message := misspeltMessage(this, c.rankedAt(p.rule).rule.Key)
-			c.warnAbout(this.rule, c.rankOfSource(this.source), Warning{Kind: WarnMisspelt, Message: message})
+			message := misspeltMessage(this, c.rankedAt(p.at).rule.Key)
+			c.warnAbout(this.rule, c.rankOfSource(this.source),
+				Warning{Kind: WarnMisspelt, Message: message})
 		}
 	}
 }
@@ -44,8 +45,9 @@ type unmatchedPaths struct {
 type unmatchedPath struct {
 	path  string
 	rules []*internalRule
-	meant string // of the keys that are one letter away the nearest, "" for none
-	rule  ref    // that of it
+	// meant is the nearest of the keys that are one letter away, "" for none, and at its entry.
+	meant string
+	at    ref
 }
 
 // unmatchedPaths returns the first of the paths that new rules lead to and no key answers.

@@ -55,18 +55,11 @@ func sampleSpellings(slot int) [2]string {
 // becomes "…", as in [Below].
 func (s *sample) named(url string) string {
 	if s.template != nil {
-		var named strings.Builder
-		for _, piece := range s.template.piecesOf(url) {
-			named.WriteString(piece.literal)
-			switch {
-			case piece.slot < 0:
-			case piece.encoded:
-				named.WriteString("{" + s.template.names[piece.slot] + "}")
-			default:
-				named.WriteString("{+" + s.template.names[piece.slot] + "}")
-			}
+		for slot, name := range s.template.names {
+			spellings := sampleSpellings(slot)
+			url = strings.ReplaceAll(url, spellings[0], "{+"+name+"}")
+			url = strings.ReplaceAll(url, spellings[1], "{"+name+"}")
 		}
-		url = named.String()
 	}
 	return strings.ReplaceAll(url, anySegment, "…")
 }

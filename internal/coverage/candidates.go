@@ -65,8 +65,8 @@ func withoutExtension(page string) string {
 	return page
 }
 
-// keysAndPages are the keys of a ruleset and pages behind them, as [near.Texts]. Of a key and a page
-// that are equally near the key comes first.
+// keysAndPages are the keys of a ruleset and pages behind them, as [near.Texts]. Of a key and a
+// page that are equally near the key comes first.
 type keysAndPages struct {
 	find.Listed
 	pages []string

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -50,13 +51,16 @@ func (l *loading) load() (*Loaded, error) {
 		return nil, err
 	}
 	l.next.complete()
+	if l.rs.Advertised {
+		l.next.Reverse = reverse.New(l.next.Ruleset)
+	}
 	return l.next.Loaded, nil
 }
 
 // servingOptions are the options for compiling rules that are to serve.
 func (c *Config) servingOptions(pause func()) resolver.Options {
 	options := c.Options
-	options.NoLines, options.Digest, options.Reverse = true, true, c.Advertised
+	options.NoLines, options.Digest = true, true
 	options.Pause = pause
 	return options
 }
@@ -356,6 +360,7 @@ func (rs *Ruleset) newWarnings(
 // replace stores what serves from now on, and moves the hits of rules whose numbers change.
 func (l *shared) replace(old, next *Loaded) {
 	next.counted = l.totals.hits.Next(old.counted, next.Ruleset)
+	next.Reverse = old.Reverse.Follow(next.Ruleset)
 	l.serving.Store(next)
 	l.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {

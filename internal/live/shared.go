@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
@@ -81,7 +82,9 @@ func (t turn) Unlock() { <-t }
 
 // Loaded is a ruleset that has been read, compiled and checked.
 type Loaded struct {
-	Ruleset  *resolver.Ruleset
+	Ruleset *resolver.Ruleset
+	// Reverse tells which key leads to a page; nil where nobody asks.
+	Reverse  *reverse.Index
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources

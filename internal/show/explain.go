@@ -33,11 +33,12 @@ func WriteExplanation(w io.Writer, outcome Outcome) error {
 		}
 	}
 	writeEnd(&t, e)
-	for i, s := range outcome.Suggestions {
-		t.WriteString([]string{"  perhaps ", ", "}[min(i, 1)] + s.Key + InBrackets(s.Position))
+	var meant []string
+	for _, s := range outcome.Suggestions {
+		meant = append(meant, s.Key+InBrackets(s.Position))
 	}
-	if outcome.Suggestions != nil {
-		t.WriteByte('\n')
+	if meant != nil {
+		fmt.Fprintf(&t, "  perhaps %s\n", strings.Join(meant, ", "))
 	}
 	writeParts(&t, e)
 	_, err := io.WriteString(w, t.String())

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -44,7 +45,7 @@ func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	return Leads{url, func(yield func(Lead) bool) {
 		seen := map[string]bool{}
 		for i, origin := range origins {
-			for lead := range ruleset.LeadsTo(requests[i], origin, below) {
+			for lead := range reverse.LeadsTo(ruleset, requests[i], origin, below) {
 				if seen[lead.Path] {
 					continue
 				}
@@ -59,7 +60,7 @@ func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	}}, nil
 }
 
-func leadOf(lead resolver.Lead, origin string) Lead {
+func leadOf(lead reverse.Lead, origin string) Lead {
 	destination := lead.Destination
 	if origin == source.StandInOrigin { // nobody has configured it
 		destination = strings.TrimPrefix(destination, source.StandInOrigin)

@@ -196,7 +196,7 @@ for (const javaScriptEnabled of [true, false]) {
 		await label(page, "Note").fill("as it was made");
 		await press(page, "Save");
 		await page.waitForURL(`**/key/made${suffix}?done=made`);
-		assert.match(await main(page), /The link now exists now[^]*as it was made/);
+		assert.match(await main(page), /The link now exists[^]*as it was made/);
 		await leadsTo(`/made${suffix}/x`, "https://made.example/a/x?b=c");
 	});
 
