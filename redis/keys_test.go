@@ -253,7 +253,7 @@ func TestAKeyOfAnotherTypeIsRefusedAndNamed(t *testing.T) {
 	server.fillKeys(t, 10)
 	e := startKeysEdge(t, &Source{URL: server.url("")})
 	server.do(t, "rpush", "links:list", "/guide")
-	e.untilRefused(t, `key "list": the Redis key links:list holds no string`)
+	e.untilRefused(t, `key "list": the Redis key links:list is not a string`)
 	server.do(t, "set", "links:docs", "/guide")
 	e.until(t, "a second refusal", time.Second, func(e *edge) bool { return e.changes > 1 })
 	if e.rules["docs"] != "" {

@@ -147,7 +147,7 @@ func TestChangesOfSeveralKeysAreMadeAllOrNone(t *testing.T) {
 		"two are not there": {"x:: a:/a:/new y::", false, false,
 			[]string{`key "x": there is no such rule`, `key "y": there is no such rule`}},
 		"one holds no rule": {"a:/a:/new list::/x", false, false,
-			[]string{"links:list holds no string"}},
+			[]string{"links:list is not a string"}},
 		"all are removed": {"a:/a: b:/b: c:/c:", false, true, []string{"this is the last rule"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestAnEditThatCannotBeMadeOfAKeySaysWhy(t *testing.T) {
 			"the user needs GET SET DEL WATCH UNWATCH MULTI EXEC for edits: NOPERM"},
 		"a user who may not watch": {"reader", "a", "", rule,
 			"the user needs GET SET DEL WATCH UNWATCH MULTI EXEC for edits: NOPERM"},
-		"a key of another type": {"", "list", "", rule, "the Redis key links:list holds no string"},
+		"a key of another type": {"", "list", "", rule, "the Redis key links:list is not a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.do(t, "flushdb")
