@@ -59,7 +59,7 @@ type kept struct {
 	faults []string
 
 	newSource func() provisioned
-	// write puts the rules and the fault where the source reads them, in the place of others.
+	// write puts the rules and the fault where the source reads them, instead of others.
 	write func(before kept)
 	// read reads them there, where there is no fault.
 	read   func() map[string]resolver.Rule
