@@ -93,7 +93,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-// note takes down what happens, for who looks for the reason of a failure.
+// note records what happens, for whoever looks for the reason of a failure.
 func (m *model) note(format string, args ...any) {
 	m.done = append(m.done, fmt.Sprintf(format, args...))
 }
