@@ -1,6 +1,9 @@
 package resolver
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Broken returns the rules that break keys which the rulesets before do not break. Requests for a
 // broken key are answered with an error, as its chain never ends or is too long. count is how many
@@ -23,10 +26,8 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 			}
 		}
 	}
-	for i, t := range rs.templates.all() {
-		if rs.templateFailures[i] != nil {
-			add(t.rule)
-		}
+	for _, i := range slices.Sorted(maps.Keys(rs.templateFailures)) {
+		add(rs.templates.ruleAt(i).rule)
 	}
 	return broken.count, rs.brokenErrors(broken.rules)
 }
@@ -35,8 +36,8 @@ func (rs *Ruleset) Broken(before []*Ruleset, most int) (count int, first []*Rule
 // is one.
 func (rs *Ruleset) failureOf(key string) error {
 	canonical := rs.opts.canonicalKey(key)
-	if t := rs.templates.byCanonicalKey(canonical); t != nil {
-		return rs.templateFailures[t.index]
+	if i, ok := rs.templates.find(canonical); ok {
+		return rs.templateFailures[i]
 	}
 	if at := rs.entryOf(canonical); at != 0 {
 		return rs.failureAt(at)
@@ -77,8 +78,7 @@ func (rs *Ruleset) brokenMessage(rule Rule, failure error) string {
 	case !is:
 		return failure.Error()
 	}
-	path := splitPath{text: newInternalValue(rule.Value).path}
-	found := lookUp(&rs.table, rs.templates, &path, unlimitedWork())
+	found := lookUp(&rs.table, rs.templates, newInternalValue(rule.Value).path)
 	return loopMessage(loop, slices.Contains(loop.Cycle, rule.Key), rule, found.literal.remaining)
 }
 

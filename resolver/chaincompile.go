@@ -1,10 +1,6 @@
 package resolver
 
-import (
-	"math"
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // findChainEnds works out what every internal redirect comes to. Each rule is visited once.
 func (c *Compiler) findChainEnds() {
@@ -50,13 +46,15 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 // settles what rule i comes to.
 func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 	this := c.table.internalRules.at(i)
-	path := splitPath{text: this.value.path}
-	found := lookUp(&c.table, c.templates, &path, unlimitedWork())
+	found := lookUp(&c.table, c.templates, this.value.path)
 	this.remaining = found.literal.remaining
 	switch {
-	case found.template.rule != nil:
-		if t := found.template.rule; t.rule.Exact && t.value.outcome == "" {
-			this.exact = t.rule.Key
+	case found.isSpent():
+		c.setEnd(this, chainEnd{state: endTooManyRedirects})
+		return 0, true
+	case found.isTemplate():
+		if t := &found.template; t.isExact && t.value.outcome == "" {
+			this.exact = t.key
 		}
 		c.setEnd(this, c.endBehindTemplate(this))
 		return 0, true
@@ -71,7 +69,7 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 // value has an end of its own.
 func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 	first := c.stepOf(this)
-	end := c.follow(this.rule, this.value.path, c.newChain(&first), math.MaxInt64)
+	end := c.follow(this.rule, this.value.path, c.newChain(&first), c.opts.literalLimits())
 	if end.failed() {
 		end.inCycle = end.cycle != nil && slices.Contains(end.cycle.Cycle, this.rule.Key)
 		return end
@@ -167,22 +165,19 @@ func (c *Compiler) closeLoop(chain []int, first int) {
 	}
 }
 
-// follow follows the chain of a rule through templates, with as much work as it may take. It begins
-// at the path that the rule leads to. The chains of all rules have a budget together, so that
-// compiling costs what the rules are worth: those beyond it are errors.
-func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int64) chainEnd {
-	left := c.mostWork() - c.worked
+// follow follows the chain of a rule through templates, within limits. It begins at the path that
+// the rule leads to.
+func (c *Compiler) follow(rule Rule, at string, chain chainEnd, limits chainLimits) chainEnd {
+	if !c.derive(rule, len(at)) {
+		return chainEnd{state: endTooManyRedirects}
+	}
 	s := stepper{
 		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
-		work: work{left: min(left, most)}, at: splitPath{text: at},
+		limits: limits, at: at,
 	}
-	before := s.work.left
 	end := s.follow(chain)
-	c.worked += before - s.work.left
-	if s.work.isSpent() && before == left {
-		c.fail(rule, ErrTooLarge, "the chains of templates up to this rule take too much work for "+
-			"rules of "+strconv.Itoa(c.written)+
-			" bytes; lead the rule to a URL, or make its chain shorter")
+	if !c.derive(rule, s.made+s.effort) {
+		return chainEnd{state: endTooManyRedirects}
 	}
 	return end
 }

@@ -117,7 +117,7 @@ func (c *checker) checkRule(at ref) {
 
 // checkTemplate looks at a rule whose key is a template, with values that no other key takes.
 func (c *checker) checkTemplate(t *templateRule) {
-	if strings.HasPrefix(t.value.origin, "http:") {
+	if strings.HasPrefix(t.value.base, "http:") {
 		c.find(SeverityNote, FindPlainHTTP, t.rule, plainHTTPMessage)
 	}
 	if c.ruleset.templateFailures[t.index] != nil {
@@ -129,17 +129,17 @@ func (c *checker) checkTemplate(t *templateRule) {
 		result.Destination = s.named(result.Destination)
 		c.foundChain(t.rule, result)
 	}
-	c.checkClients(t.rule, s, t.value.origin, t.value.internal)
+	c.checkClients(t.rule, s, t.value.origin(), t.value.internal)
 }
 
 // checkTemplateQuery is checkQuery with sample values.
 func (c *checker) checkTemplateQuery(t *templateRule) {
-	if !t.value.hasQuery {
+	if t.value.query == "" {
 		return
 	}
-	samples := make([]capture, len(t.names))
+	samples := make([]string, len(t.names))
 	for slot := range samples {
-		samples[slot].text = strings.Replace(sampleValue(slot), ":", "", 1)
+		samples[slot] = strings.Replace(sampleValue(slot), ":", "", 1)
 	}
 	written := t.value.queryOf(samples)
 	mode := c.ruleset.opts.queryOf(t.rule.Query)
@@ -149,7 +149,7 @@ func (c *checker) checkTemplateQuery(t *templateRule) {
 	}
 	named := func(query string) string {
 		for slot, name := range t.names {
-			query = strings.ReplaceAll(query, samples[slot].text, "{"+name+"}")
+			query = strings.ReplaceAll(query, samples[slot], "{"+name+"}")
 		}
 		return query
 	}

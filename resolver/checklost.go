@@ -50,14 +50,14 @@ type laterStep struct {
 
 // laterSteps takes the steps from a path on, up to a rule whose parts are known.
 func (c *checker) laterSteps(path string) (steps []laterStep, known *laterParts) {
-	s := c.ruleset.stepper(splitPath{text: path}, *unlimitedWork())
+	s := c.ruleset.stepper(path)
 	for {
-		m := lookUp(s.table, s.templates, &s.at, &s.work)
+		m := lookUp(s.table, s.templates, s.at)
 		if m.isNone() {
 			return steps, nil
 		}
 		entry := m.literal.ref
-		if m.template.rule != nil {
+		if m.isTemplate() {
 			entry = 0
 		}
 		if known, ok := c.later[entry]; ok {

@@ -49,7 +49,7 @@ func Compare(before, after *Ruleset, most int) Difference {
 }
 
 // literals is how many rules without variables serve.
-func (rs *Ruleset) literals() int { return rs.rules - len(rs.templates.all()) }
+func (rs *Ruleset) literals() int { return rs.rules - rs.templates.len() }
 
 // changedKeys are the keys without variables that two rulesets differ in.
 type changedKeys struct{ added, removed, changed firstKeys }

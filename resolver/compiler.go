@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -17,9 +16,8 @@ type Compiler struct {
 	opts      options
 	table     table
 	templates *templateIndex // nil for none
-	patterns  *pattern.Index // of the templates, to find those that nothing tells apart
-	// addedTemplates are the templates in the order in which they came.
-	addedTemplates []addedTemplate
+	// templateRules compiles the rules with variables, nil for none.
+	templateRules *templateCompiler
 	// added are the rules with literal keys in their order.
 	added    pieces[addedRule]
 	sources  numbered[source]
@@ -44,7 +42,7 @@ type Compiler struct {
 	made map[embedded]queryAndFragment
 	// failures are the errors that rules answer with, templateFailures those of templates by number.
 	failures         []error
-	templateFailures []error
+	templateFailures map[int]error
 	concerns         *concerns
 	replaced         int // bytes of records that others have taken the place of
 	// scratch memory for keys and records
@@ -108,7 +106,7 @@ func newCompiler(opts options) *Compiler {
 func (c *Compiler) Add(rule Rule) {
 	c.count(rule)
 	if IsTemplate(rule.Key) {
-		c.addTemplate(rule)
+		c.templateCompiler().add(rule)
 		return
 	}
 	value, err := parseValue(rule.Value)
@@ -327,7 +325,9 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 		return nil, c.checkSize()
 	}
 	rules := c.fillTable()
-	c.enterTemplates()
+	if c.templateRules != nil {
+		c.templateRules.compile()
+	}
 	if err := c.checkRules(); err != nil {
 		return nil, err
 	}
@@ -339,8 +339,8 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	c.table.arena.trim()
 	c.dropLines()
 	rs := c.ruleset()
-	rs.rules, rs.taken = rules+len(c.templates.all()), rules
-	rs.lineage, rs.templateRoom = new(lineage), 2*len(c.templates.all())+templateRoom
+	rs.rules, rs.taken = rules+c.templates.len(), rules
+	rs.lineage, rs.templateRoom = new(lineage), 2*c.templates.len()+templateRoom
 	rs.numberTemplates(nil)
 	if rs.opts.digest {
 		rs.digest = rs.makeDigest()
@@ -382,10 +382,8 @@ func (c *Compiler) dropLines() {
 	if !c.opts.noLines {
 		return
 	}
-	for _, t := range c.templates.all() {
-		if now := c.opts.placed(t.rule); now != t.rule { // else it may be another ruleset's, too
-			t.rule = now
-		}
+	if c.templates != nil && !c.templates.opts.noLines { // else it may be another ruleset's, too
+		c.templates.opts.noLines = true
 	}
 	for key, rule := range c.shadowed {
 		if now := c.opts.placed(rule); now != rule {

@@ -153,7 +153,7 @@ func (d *derivation) check() {
 		switch {
 		case change.Rule == nil:
 		case IsTemplate(change.Rule.Key):
-			d.c.checkTemplate(*change.Rule)
+			d.c.templateCompiler().check(*change.Rule)
 		default:
 			value, err := parseValue(change.Rule.Value)
 			d.c.check(*change.Rule, value, err)

@@ -7,10 +7,10 @@ import "slices"
 func (d *derivation) changeTemplates() {
 	c := d.c
 	d.ownShadowed()
-	for _, t := range d.before.templates.all() {
+	for i, t := range d.before.templates.each() {
 		c.uncount(t.rule)
 		c.compiled -= templateSize(t.rule)
-		d.keepTemplate(t.rule, d.before.sources[t.source].rank, t.Key())
+		d.keepTemplate(t.rule, t.rank, d.before.templates.key(i))
 	}
 	for key, rule := range d.before.shadowed {
 		if IsTemplate(key.key) {
@@ -25,7 +25,7 @@ func (d *derivation) changeTemplates() {
 			d.addTemplate(*change.Rule, change.Source)
 		}
 	}
-	c.enterTemplates()
+	c.templateCompiler().compile()
 }
 
 // keepTemplate adds a rule as it was, unless it changes.
@@ -38,7 +38,7 @@ func (d *derivation) keepTemplate(rule Rule, rank int, key string) {
 func (d *derivation) addTemplate(rule Rule, rank int) {
 	d.c.rank = rank
 	d.c.count(rule)
-	d.c.addTemplate(rule)
+	d.c.templateCompiler().add(rule)
 }
 
 // concernsChains reports whether a chain may lead elsewhere.

@@ -44,7 +44,7 @@ func (d *derivation) changedSlots(next *Ruleset) []int {
 
 // counted returns how many rules more serve than before.
 func (d *derivation) counted() int {
-	return len(d.now) - len(d.old) + len(d.c.templates.all()) - len(d.before.templates.all())
+	return len(d.now) - len(d.old) + d.c.templates.len() - d.before.templates.len()
 }
 
 // sumUp makes the sum that the digest is of.
@@ -59,10 +59,10 @@ func (d *derivation) sumUp(next *Ruleset) {
 	if !d.inTemplates {
 		return
 	}
-	for _, t := range d.before.templates.all() {
+	for _, t := range d.before.templates.each() {
 		next.sum.remove(t.rule)
 	}
-	for _, t := range next.templates.all() {
+	for _, t := range next.templates.each() {
 		next.sum.add(t.rule)
 	}
 }

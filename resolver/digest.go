@@ -19,7 +19,7 @@ func (rs *Ruleset) Digest() string { return rs.digest }
 func (rs *Ruleset) makeDigest() string {
 	rs.sum = rulesSum{}
 	rs.eachEntry(func(at ref) { rs.sum.add(rs.rule(at)) })
-	for _, t := range rs.templates.all() {
+	for _, t := range rs.templates.each() {
 		rs.sum.add(t.rule)
 	}
 	return rs.digestOfSum()

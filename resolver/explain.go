@@ -141,22 +141,22 @@ func (rs *Ruleset) walk(pathname string) []Step {
 	type state struct{ key, value string }
 	var steps []Step
 	seen := map[state]bool{}
-	s := rs.stepper(splitPath{text: pathname}, work{left: requestWork})
+	s := rs.stepper(pathname)
 	var chain chainEnd
 	for {
-		s.spare, s.memory = expansion{}, nil // as steps keep parts of their paths
-		from := s.at.text
+		s.spare, s.memory = nil, nil // as steps keep parts of their paths
+		from := s.at
 		next, ok := s.step(&chain)
-		if !ok {
+		if !ok || s.matched.isNone() {
 			return steps
 		}
 		this := rs.describe(from, &s.matched)
-		if steps = append(steps, this); len(steps) == 1 && s.matched.template.rule == nil {
-			s.work = *unlimitedWork() // as the chains of literal keys are worked out before
+		if steps = append(steps, this); len(steps) == 1 && !s.matched.isTemplate() {
+			s.limits = rs.opts.literalLimits()
 		}
 		again := state{this.Rule.Key, this.Value}
-		isLast := !next.internal || seen[again] || len(steps) > rs.opts.maxRedirects
-		if isLast || next.err != nil || len(s.at.text) > maxDestination {
+		isLast := !next.internal || seen[again] || len(steps) > s.limits.hops
+		if isLast || next.err != nil || len(s.at) > maxDestination {
 			return steps
 		}
 		seen[again] = true
@@ -166,19 +166,19 @@ func (rs *Ruleset) walk(pathname string) []Step {
 
 // describe returns the step that a match is, with the rule, and its value with captures.
 func (rs *Ruleset) describe(pathname string, m *match) Step {
-	if m.template.rule == nil {
+	if !m.isTemplate() {
 		rule := rs.rule(m.literal.ref)
 		return Step{
 			Pathname: pathname, Rule: rule, Value: rule.Value, Remaining: m.literal.remaining,
 		}
 	}
-	t := m.template.rule
+	t := rs.templates.template(int(m.template.rule) - 1)
 	step := Step{
 		Pathname: pathname, Rule: t.rule, Value: t.value.textOf(m.template.captures),
 		Remaining: m.template.remaining,
 	}
 	for slot, name := range t.names {
-		step.Captures = append(step.Captures, Capture{name, m.template.captures[slot].text})
+		step.Captures = append(step.Captures, Capture{name, m.template.captures[slot]})
 	}
 	return step
 }

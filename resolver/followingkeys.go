@@ -13,17 +13,17 @@ func (c *Compiler) findFollowingKeys() map[int]rankedRule {
 			continue
 		}
 		end := c.endOf(this)
-		path := splitPath{text: end.base}
+		path := end.base
 		if end.appended != "" {
-			path.text = string(appendAtSeam([]byte(end.base), end.appended))
+			path = string(appendAtSeam([]byte(end.base), end.appended))
 		}
-		next := lookUp(&c.table, c.templates, &path, unlimitedWork())
+		next := lookUp(&c.table, c.templates, path)
 		switch {
-		case next.template.rule == nil && next.literal.ref != 0 &&
+		case !next.isTemplate() && next.literal.ref != 0 &&
 			c.table.outcomeOf(next.literal.ref) == "":
 			following[i] = c.rankedAt(next.literal.ref)
 		case !this.rule.Exact:
-			path := strings.TrimSuffix(string(c.opts.appendKey(nil, path.text[1:])), "/")
+			path := strings.TrimSuffix(string(c.opts.appendKey(nil, path[1:])), "/")
 			if waiting[path] == nil {
 				waiting[path] = new(keysBelow)
 			}

@@ -66,7 +66,6 @@ func (c *Compiler) isTemplated(path string) bool {
 	if c.templates == nil {
 		return false
 	}
-	var best templateFound
-	c.templates.search(&splitPath{text: path}, unlimitedWork(), &best)
-	return best.rule != nil && best.rule.value.outcome != PassValue
+	best, _ := c.templates.search(path)
+	return best.rule > 0 && c.templates.value(int(best.rule)-1).outcome != PassValue
 }

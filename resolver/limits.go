@@ -17,10 +17,9 @@ type extent struct {
 	// compiled is what the rules take by themselves when they are compiled, in bytes, and chained what
 	// their chains add to that.
 	compiled, chained int
-	// derived is how many bytes of text chains have made, worked the work that they took through
-	// templates.
+	// derived is how many bytes of text chains have made. What it takes to find templates on their
+	// way is counted, too.
 	derived int
-	worked  int64
 }
 
 // count counts what a rule says.
@@ -65,7 +64,7 @@ func (e *extent) size() int64 {
 }
 
 // resetChains forgets what has been counted of chains.
-func (e *extent) resetChains() { e.chained, e.derived, e.worked = 0, 0, 0 }
+func (e *extent) resetChains() { e.chained, e.derived = 0, 0 }
 
 // What chains may make of rules in bytes, always and as a multiple of what is written.
 const derivedAlways, derivedTimes = 16 << 20, 64
@@ -73,19 +72,8 @@ const derivedAlways, derivedTimes = 16 << 20, 64
 // mostDerived is how many bytes chains may make.
 func (e *extent) mostDerived() int { return derivedAlways + derivedTimes*e.written }
 
-// freeTemplateChains is how many chains through templates are followed, whatever is written.
-const freeTemplateChains = 2000
-
-// mostWork is the work that chains may take through templates.
-func (e *extent) mostWork() int64 {
-	const always, times int64 = freeTemplateChains * requestWork, requestWork / 200
-	return always + times*int64(e.written)
-}
-
 // isExceeded reports whether the chains that have been followed are too much for what is written.
-func (e *extent) isExceeded() bool {
-	return e.derived > e.mostDerived() || e.worked > e.mostWork()
-}
+func (e *extent) isExceeded() bool { return e.derived > e.mostDerived() }
 
 // derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
 // together have made too much of what is written: compiling costs what the rules are worth.
@@ -94,8 +82,8 @@ func (c *Compiler) derive(rule Rule, bytes int) bool {
 	if c.derived <= c.mostDerived() {
 		return true
 	}
-	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make destinations of %d "+
-		"bytes out of rules of %d; lead the rule to a URL, or shorten what the chain appends",
+	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make %d bytes of "+
+		"paths and destinations out of rules of %d; lead the rule to a URL, or make its chain shorter",
 		c.derived, c.written))
 	return false
 }

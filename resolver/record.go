@@ -163,6 +163,9 @@ func appendCounted(dst []byte, part string) []byte {
 	return append(dst, part...)
 }
 
+// headerOf returns the header of the record that b begins with.
+func headerOf(b []byte) header { return header(binary.LittleEndian.Uint64(b)) }
+
 // decodeAnswer reads what an answer needs, and returns what follows it.
 func (r *record) decodeAnswer(a *arena, b []byte) []byte {
 	h := header(binary.LittleEndian.Uint64(b))

@@ -118,8 +118,8 @@ func (r *Rereading) end() {
 			r.change(rs.table.key(s.ref()), nil)
 		}
 	}
-	for _, t := range rs.templates.all() {
-		r.endOther(keyOfSource{rs.sources[t.source].rank, t.Key()}, t.rule)
+	for i, t := range rs.templates.each() {
+		r.endOther(keyOfSource{t.rank, rs.templates.key(i)}, t.rule)
 	}
 	for key, rule := range rs.shadowed {
 		r.endOther(key, rule)

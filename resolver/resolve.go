@@ -11,8 +11,8 @@ import (
 
 // Why a request is answered with an error. Result.Err is one of these under errors.Is.
 var (
-	// ErrTooManyRedirects is the error of 3.3.3. A loop is one, too, and a chain of templates that
-	// takes more work than a request has (R9).
+	// ErrTooManyRedirects is the error of 3.3.3. A loop is one, too. A chain that begins with a
+	// template takes fewer redirects than others (R9).
 	ErrTooManyRedirects = errors.New("too many internal redirects")
 	// ErrLoop says that the redirects are too many because they never end.
 	ErrLoop = errors.New("loop")
@@ -21,6 +21,9 @@ var (
 	// ErrTooLong says that what a request appends makes the destination longer than 65,535 bytes
 	// (R10).
 	ErrTooLong = errors.New("the destination is too long")
+	// ErrPathTooLong says that a path which begins as a template does is longer than 8 KiB (R9). It
+	// is that of the request, or one that a chain which begins with a template comes to.
+	ErrPathTooLong = errors.New("the path is too long")
 	// ErrNoOrigin is R2: an internal destination for a request whose host is missing or invalid.
 	ErrNoOrigin = errors.New("the request has no valid origin")
 )
@@ -122,7 +125,8 @@ func (r Result) SameForClients(other Result) bool {
 	return r.Outcome == other.Outcome && r.Destination == other.Destination &&
 		r.Status == other.Status &&
 		errors.Is(r.Err, ErrLoop) == errors.Is(other.Err, ErrLoop) &&
-		errors.Is(r.Err, ErrUnsafePath) == errors.Is(other.Err, ErrUnsafePath)
+		errors.Is(r.Err, ErrUnsafePath) == errors.Is(other.Err, ErrUnsafePath) &&
+		(r.Err == ErrPathTooLong) == (other.Err == ErrPathTooLong)
 }
 
 // failed turns a result into an error.

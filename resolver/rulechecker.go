@@ -58,11 +58,8 @@ func (c *RuleChecker) Check(rule Rule) RuleErrors {
 // checkAlone checks a rule by itself, and returns its canonical key.
 func (c *RuleChecker) checkAlone(rule Rule) (key string) {
 	if IsTemplate(rule.Key) {
-		t, _, _ := c.compiler.checkTemplate(rule)
-		if t != nil {
-			key = t.Key()
-		}
-		return key
+		key, _, _ := c.compiler.templateCompiler().check(rule)
+		return key.text
 	}
 	value, err := parseValue(rule.Value)
 	if c.compiler.check(rule, value, err) {
@@ -125,18 +122,16 @@ func (c *RuleChecker) count(rule Rule) {
 }
 
 // MayFailInChains reports whether the good rules together may be an error all the same, as chains
-// make too much of them: only compiling them tells. It is rarely so.
+// make too much of them: only compiling them tells. It is rarely so. Templates that make a path much
+// longer at each redirect are not looked at.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
 	if c.templates == 0 {
 		leading = c.countLeading()
 	}
 	made := c.longest * (min(leading, MaxRedirects) + 1) // at most, by one chain
-	switch {
-	case leading == 0:
+	if leading == 0 {
 		return false
-	case c.templates > 0 && (leading > freeTemplateChains || c.longest > longPath):
-		return true
 	}
 	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written
 }

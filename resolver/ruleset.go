@@ -17,7 +17,7 @@ type Ruleset struct {
 	sources   []source
 	failures  []error
 	// templateFailures are by the index of the templates.
-	templateFailures []error
+	templateFailures map[int]error
 	warnings         warningList
 	listing          sync.Once // of the warnings
 	list             []Warning
@@ -37,7 +37,7 @@ type Ruleset struct {
 	// templateKeys are the keys of templates by number. There may be as many as templateRoom.
 	templateKeys []string
 	templateRoom int
-	byNumber     []*templateRule
+	byNumber     []int32 // the indexes of templates, -1 for none
 	lineage      *lineage
 	merger       weburl.Merger
 }
@@ -88,7 +88,7 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 // Templates returns the rules with variables that serve, in no particular order.
 func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, t := range rs.templates.all() {
+		for _, t := range rs.templates.each() {
 			if !yield(t.rule) {
 				return
 			}
@@ -106,8 +106,8 @@ func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 				return
 			}
 		}
-		for _, t := range rs.templates.all() {
-			if rs.sources[t.source].rank == n && !yield(t.rule) {
+		for _, t := range rs.templates.each() {
+			if t.rank == n && !yield(t.rule) {
 				return
 			}
 		}
@@ -169,12 +169,12 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 // rules.
 func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.templateRoom }
 
-// template returns the template that has a number, or nil.
-func (rs *Ruleset) template(number int) *templateRule {
+// template returns the index of the template that has a number.
+func (rs *Ruleset) template(number int) (i int, ok bool) {
 	if number -= rs.table.slots.n; number < 0 || number >= len(rs.byNumber) {
-		return nil
+		return 0, false
 	}
-	return rs.byNumber[number]
+	return int(rs.byNumber[number]), rs.byNumber[number] >= 0
 }
 
 // templateRoom is how many templates more than it has a ruleset can have before others are derived
@@ -191,8 +191,8 @@ func (rs *Ruleset) numberTemplates(before *Ruleset) {
 		}
 	}
 	numbers := numberedOf(rs.templateKeys)
-	for _, t := range rs.templates.all() {
-		t.number = numbers.number(t.Key())
+	for i := range rs.templates.len() {
+		rs.templates.entries[i].number = uint32(numbers.number(rs.templates.key(i)))
 	}
 	rs.templateKeys = numbers.all
 	if len(rs.templateKeys) > rs.templateRoom {
@@ -201,16 +201,16 @@ func (rs *Ruleset) numberTemplates(before *Ruleset) {
 		rs.numberTemplates(nil)
 		return
 	}
-	rs.byNumber = make([]*templateRule, len(rs.templateKeys))
-	for _, t := range rs.templates.all() {
-		rs.byNumber[t.number] = t
+	rs.byNumber = slices.Repeat([]int32{-1}, len(rs.templateKeys))
+	for i := range rs.templates.len() {
+		rs.byNumber[rs.templates.entries[i].number] = int32(i)
 	}
 }
 
 // Numbered returns the rule of a number, if one has it.
 func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
-	if t := rs.template(number); t != nil {
-		return t.rule, true
+	if i, ok := rs.template(number); ok {
+		return rs.templates.ruleAt(i).rule, true
 	}
 	if number >= rs.table.slots.n {
 		return Rule{}, false
@@ -296,11 +296,18 @@ func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 		}
 		slots := rs.table.slots.n
 		for n := range max(len(rs.byNumber), len(other.byNumber)) {
-			if rs.template(slots+n) != other.template(slots+n) && !yield(slots+n) {
+			if !rs.hasSameTemplate(other, slots+n) && !yield(slots+n) {
 				return
 			}
 		}
 	}
+}
+
+// hasSameTemplate reports whether a number has the same template in another ruleset, or none.
+func (rs *Ruleset) hasSameTemplate(other *Ruleset, number int) bool {
+	i, here := rs.template(number)
+	j, there := other.template(number)
+	return here == there && (!here || rs.templates.ruleAt(i) == other.templates.ruleAt(j))
 }
 
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is

@@ -103,10 +103,9 @@ func (rs *Ruleset) resultsFor(s sample, search string) KeyResults {
 
 // modeFor returns the query mode that the rule says which a pathname matches.
 func (rs *Ruleset) modeFor(pathname string) QueryMode {
-	p, w := splitPath{text: pathname}, work{left: requestWork}
-	switch m := lookUp(&rs.table, rs.templates, &p, &w); {
-	case m.template.rule != nil:
-		return m.template.rule.rule.Query
+	switch m := lookUp(&rs.table, rs.templates, pathname); {
+	case m.isTemplate():
+		return m.template.mode
 	case m.literal.ref != 0:
 		return rs.headerOf(m.literal.ref).mode()
 	}
@@ -116,17 +115,19 @@ func (rs *Ruleset) modeFor(pathname string) QueryMode {
 // resultFor returns what the rule says to a query that a pathname matches, if something is behind
 // it. Where the origin is the request's own, the destination is a path.
 func (rs *Ruleset) resultFor(pathname, behind, search string) Result {
-	p, w := splitPath{text: pathname}, work{left: requestWork}
-	m := lookUp(&rs.table, rs.templates, &p, &w)
+	if rs.templates.isTooLong(pathname) {
+		return Result{}.failed(ErrPathTooLong)
+	}
+	m := lookUp(&rs.table, rs.templates, pathname)
 	var r record
-	switch t := m.template.rule; {
-	case w.isSpent():
+	switch {
+	case m.isSpent():
 		return Result{}.failed(ErrTooManyRedirects)
 	case m.isNone():
 		return Result{}
-	case t != nil:
+	case m.isTemplate():
 		var err error
-		if r, err = rs.recordOf(&m.template, pathname, p.segments, &w); err != nil {
+		if r, err = rs.recordOf(&m.template, m.effort, pathname); err != nil {
 			return Result{}.failed(err)
 		}
 		return rs.resultOf(r, m.template.remaining+behind, search)

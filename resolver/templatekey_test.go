@@ -329,7 +329,7 @@ func TestAWalkThatGrowsIsExplainedAsFarAsItIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := rs.Explain(request); len(e.Walk) > 32 || e.Result.Err != ErrTooLong {
+	if e := rs.Explain(request); len(e.Walk) > 32 || e.Result.Err != ErrPathTooLong {
 		t.Errorf("%d steps, %v", len(e.Walk), e.Result.Err)
 	}
 	if e := limited.Explain(request); len(e.Walk) != 5 {
@@ -429,8 +429,10 @@ func TestARuleInFrontOfARefusedChainFailsAsThatDoes(t *testing.T) {
 		{Key: "front", Value: "/next"}, {Key: "next", Value: "/d/x"},
 		{Key: "d/{+rest}", Value: "/d/{+rest}/{+rest}", Exact: true},
 	}, Options{})
-	for _, path := range []string{"/front", "/next", "/d/x"} {
-		if got := rs.Resolve("https://go.example" + path); got.Err != ErrTooLong {
+	for path, want := range map[string]error{
+		"/front": ErrTooLong, "/next": ErrTooLong, "/d/x": ErrPathTooLong,
+	} {
+		if got := rs.Resolve("https://go.example" + path); got.Err != want {
 			t.Errorf("%s: %v", path, got.Err)
 		}
 	}

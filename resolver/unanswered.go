@@ -6,7 +6,6 @@ package resolver
 // [Ruleset.Check].
 func (rs *Ruleset) Unanswered(hosts []string, report func(rule Rule, path string)) {
 	site := rs.Site(hosts)
-	var w work
 	rs.eachEntry(func(at ref) {
 		rule := rs.rule(at)
 		value, err := parseValue(rule.Value)
@@ -20,9 +19,7 @@ func (rs *Ruleset) Unanswered(hosts []string, report func(rule Rule, path string
 				return
 			}
 		}
-		p := splitPath{text: path}
-		w.left = requestWork
-		if m := lookUp(&rs.table, rs.templates, &p, &w); m.isNone() && !w.isSpent() {
+		if m := lookUp(&rs.table, rs.templates, path); m.isNone() && !m.isSpent() {
 			report(rule, path)
 		}
 	})

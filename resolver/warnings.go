@@ -244,9 +244,8 @@ func (c *Compiler) warnOfExact(this *internalRule) {
 // all of that.
 func (c *Compiler) takesBelow(this *internalRule) bool {
 	for _, below := range []string{"/" + anySegment, "/" + anySegment + "/" + anySegment} {
-		path := splitPath{text: "/" + this.key + below}
-		found := lookUp(&c.table, c.templates, &path, unlimitedWork())
-		if found.template.rule == nil && found.literal.ref&internalRef != 0 &&
+		found := lookUp(&c.table, c.templates, "/"+this.key+below)
+		if !found.isTemplate() && found.literal.ref&internalRef != 0 &&
 			c.internal(found.literal.ref) == this {
 			return true
 		}

@@ -75,8 +75,8 @@ func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
 }
 
 func (rs *Ruleset) ruleOf(key keyOfSource) (rule Rule, ok bool) {
-	if t := rs.templates.byCanonicalKey(key.key); t != nil && rs.sources[t.source].rank == key.rank {
-		return t.rule, true
+	if i, ok := rs.templates.find(key.key); ok && rs.templates.ruleAt(i).rank == key.rank {
+		return rs.templates.ruleAt(i).rule, true
 	}
 	if entry, _ := rs.find(key.key); entry != 0 && rs.rankAt(entry.ref()) == key.rank {
 		return rs.rule(entry.ref()), true
