@@ -159,7 +159,7 @@ func TestAPlaceholderIsReportedByTheShorthandThatStandsThere(t *testing.T) {
 	}
 }
 
-// Caddy's lexer puts U+FFFD in the place of such bytes, so they cannot be told from it.
+// Caddy's lexer puts U+FFFD instead of such bytes, so they cannot be told from it.
 func TestACaddyfileThatIsNotUTF8IsRefusedWithItsLine(t *testing.T) {
 	for _, line := range []string{
 		"a\xe4b https://a.example", "a https://a.example/\xe4", "rule a\uFFFDb https://a.example",

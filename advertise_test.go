@@ -232,7 +232,7 @@ func TestHTTP2CarriesTheHeader(t *testing.T) {
 	}
 }
 
-// site loads a configuration whose first line names sites, with PORT in the place of a port.
+// site loads a configuration whose first line names sites, with PORT instead of a port.
 func site(t *testing.T, config string) (*testcaddy.Server, error) {
 	t.Helper()
 	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}

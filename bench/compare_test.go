@@ -69,7 +69,7 @@ http://:0 {
 `, testcaddy.StorageDir(b), block)
 }
 
-// start has Caddy adapt and run a Caddyfile in the place of the one before.
+// start has Caddy adapt and run a Caddyfile instead of the one before.
 func start(b *testing.B, caddyfile string) {
 	b.Helper()
 	config, err := testcaddy.Adapt(caddyfile)

@@ -86,7 +86,7 @@ func (e *edge) read(ctx context.Context) {
 	e.take(rules, version, err)
 }
 
-// hear takes down what has changed: keys, or perhaps all.
+// hear records what has changed: keys, or perhaps all.
 func (e *edge) hear(keys ...string) {
 	e.mu.Lock()
 	e.whole = e.whole || len(keys) == 0

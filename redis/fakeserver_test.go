@@ -138,7 +138,7 @@ func (s *fakeServer) set(key string, value any) {
 	s.put(key, value)
 }
 
-// put is set for who holds the lock.
+// put is set for callers that hold the lock.
 func (s *fakeServer) put(key string, value any) {
 	if fields, is := value.(map[string]string); value == nil || is && len(fields) == 0 {
 		delete(s.values, key)
@@ -197,7 +197,7 @@ type fakeConn struct {
 	isClosed bool // the server's lock holds it, too
 }
 
-// say writes, sooner or later, for who holds the server's lock.
+// say writes, sooner or later, for callers that hold the server's lock.
 func (c *fakeConn) say(reply string) {
 	c.said = append(c.said, reply...)
 	select {

@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// rewrite makes an edit of a key in the place of a value, "" for none, and serves it.
+// rewrite makes an edit of a key instead of a value, "" for none, and serves it.
 func (e *edge) rewrite(t *testing.T, key, was string, rule *resolver.Rule) error {
 	t.Helper()
 	change := rulefile.Change{Key: key, Rule: rule}

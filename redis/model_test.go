@@ -60,7 +60,7 @@ type kept struct {
 	faults []string
 
 	newSource func() provisioned
-	// write puts the rules and the fault where the source reads them, in the place of others.
+	// write puts the rules and the fault where the source reads them, instead of others.
 	write func(before kept)
 	// read reads them there, where there is no fault.
 	read   func() map[string]resolver.Rule
@@ -94,7 +94,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-// note takes down what happens, for who looks for the reason of a failure.
+// note records what happens, for whoever looks for the reason of a failure.
 func (m *model) note(format string, args ...any) {
 	m.done = append(m.done, fmt.Sprintf(format, args...))
 }

@@ -29,7 +29,7 @@ type Change struct {
 	// Key is the rule's, as the file spells it. In _redirects, where several lines can be of one rule,
 	// those in other spellings are its lines, too.
 	Key string
-	// Rule is the key's new rule, in the place of the one that it has; nil to remove that.
+	// Rule is the key's new rule, instead of the one that it has; nil to remove that.
 	Rule *resolver.Rule
 	// Was is the rule that is changed or removed, nil for none. Sources that compare such rules, and
 	// not all, make the edit only if each is still there so.
@@ -197,7 +197,7 @@ func (s *ruleSum) add(rule resolver.Rule) {
 	s.sum += maphash.Comparable(s.seed, rule)
 }
 
-// splice puts text in the place of what stands from one byte to another.
+// splice puts text instead of what stands from one byte to another.
 type splice struct {
 	from, to int
 	text     string

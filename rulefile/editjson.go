@@ -83,7 +83,7 @@ func (p *jsonPlace) splices(
 	return append(splices, end), err
 }
 
-// end puts members behind the last one that stays, in the place of those that are removed there and
+// end puts members behind the last one that stays, instead of those that are removed there and
 // with the space around them that the last one has.
 func (p *jsonPlace) end(added []string, content io.ReadSeeker) (splice, error) {
 	switch none := len(added) == 0; {

@@ -32,7 +32,7 @@ func must(t *testing.T, err error) {
 
 func ignoreRule(resolver.Rule) {}
 
-// replaceFile puts a new file in the place of another, as careful programs do.
+// replaceFile puts a new file instead of another, as careful programs do.
 func replaceFile(t *testing.T, path, content string) {
 	t.Helper()
 	must(t, os.WriteFile(path+".new", []byte(content), 0o600))

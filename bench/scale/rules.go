@@ -45,7 +45,7 @@ func only(edited, generation int) generations {
 }
 
 // writeRules writes n rules to the file that servers follow, the first changed ones of another
-// generation, in the place of the old file at once.
+// generation, instead of the old file at once.
 func (b *bench) writeRules(n, changed, generation int) error {
 	return inJSON.write(b.links(), n, firstOf(changed, generation))
 }
@@ -55,7 +55,7 @@ type format struct{ begin, rule, between, end string }
 
 var inJSON = format{"{\n", "\t%q: %q", ",\n", "\n}\n"}
 
-// write writes n rules to a file, in the place of an old one at once.
+// write writes n rules to a file, instead of an old one at once.
 func (f format) write(path string, n int, g generations) error {
 	file, err := os.Create(path + ".new")
 	if err != nil {

@@ -169,7 +169,7 @@ func TestLinksServeOnWhenTheirTableIsConvertedInVain(t *testing.T) {
 	s.Eventually(t, "/docs", "308 https://docs.example/")
 }
 
-// A file in the place of /dev/stdout would be read by nobody, and all programs would write into it.
+// A file instead of /dev/stdout would be read by nobody, and all programs would write into it.
 func TestALinkToWhatIsNoFileStaysWhenATableIsWrittenToIt(t *testing.T) {
 	dir := t.TempDir()
 	_, pipe, err := os.Pipe()

@@ -59,7 +59,7 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 	return was, err
 }
 
-// begin begins an edit, for who runs alone.
+// begin begins an edit. shared.loading must be held.
 func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 	switch {
 	case rs.Context.Err() != nil:

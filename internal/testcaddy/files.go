@@ -9,7 +9,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// Write writes a file as careful programs do: whole, and in the place of the old one at once.
+// Write writes a file as careful programs do: whole, and instead of the old one at once.
 func Write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {

@@ -42,7 +42,7 @@ func ServeWith(t testing.TB, options, block string) *Server {
 	return s
 }
 
-// Load serves another block in the place of the former one, at another address: on its way out a
+// Load serves another block instead of the former one, at another address: on its way out a
 // Caddy drops connections that it has not read from, and a test that asks at once may be on one.
 func (s *Server) Load(t testing.TB, block string) {
 	t.Helper()

@@ -180,7 +180,7 @@ func (h *reader) errBlock() error {
 	return nil
 }
 
-// substitute returns a destination with the groups of a path in the place of $0 to $9. A backslash
+// substitute returns a destination with the groups of a path instead of $0 to $9. A backslash
 // stands in front of what is meant as it is.
 func (h *reader) substitute(
 	e *pathexpr.Expression, p *pathexpr.Path, to string,
