@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record alone:
+// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record:
 //
 //	rules -> records -> twins are errors, shadowed rules are left out -> the tree -> failures
 type templateCompiler struct {
@@ -84,8 +84,8 @@ func (tc *templateCompiler) checkValue(rule Rule, names []string) templateValue 
 	return value
 }
 
-// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice, and
-// its places in the index.
+// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice,
+// and its places in the index.
 func templateSize(rule Rule) int {
 	return 192 + 3*(encodedLength(rule.Key)+encodedLength(rule.Value)) + len(rule.Note)
 }
@@ -263,8 +263,8 @@ func templateFailure(failure error, maxRedirects int) (WarningKind, string) {
 		return WarnLoop, "loop " + loop.path() + " " + forAll
 	}
 	if failure == ErrPathTooLong {
-		return WarnTooManyRedirects, "the chain comes to a path of more than 8 KiB that begins as a " +
-			"template does, " + forAll
+		return WarnTooManyRedirects, "the chain comes to a path of more than 8 KiB that begins as " +
+			"a template does, " + forAll
 	}
 	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
 		internalRedirects(min(maxRedirects, maxTemplateRedirects)) + ", " + forAll
