@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -411,7 +412,7 @@ func (p *directive) compile() {
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {
 			p.problems = append(p.problems, source.Problem{
-				At: e.Position, Kind: resolver.WarningKind(e.Kind.Error()), Key: e.Key, Message: e.Message,
+				At: e.Position, Kind: lint.Kind(e.Kind.Error()), Key: e.Key, Message: e.Message,
 			})
 		}
 	} else if err != nil {

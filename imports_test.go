@@ -23,23 +23,29 @@ var mayImport = map[string][]string{
 	"internal/printable": nil,
 	"internal/webroot":   {"weburl"},
 	"resolver/pattern":   nil,
-	"resolver":           {"resolver/pattern", "weburl", "uritemplate", "internal/near"},
+	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
+	"resolver/lint": {
+		"resolver", "resolver/pattern", "weburl", "uritemplate", "internal/near", "internal/printable",
+	},
 	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
 
 	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
 
 	"rulefile": {
-		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/pattern", "weburl",
-		"internal/printable",
+		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
+		"resolver/pattern", "weburl", "internal/printable",
 	},
-	"source":            {"rulefile", "resolver", "weburl", "internal/pace", "internal/printable"},
+	"source": {
+		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
+	},
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver", "internal/near"},
 	"internal/hits":     {"resolver"},
 	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {
-		"source", "internal/find", "internal/hits", "internal/reverse", "rulefile", "resolver", "weburl",
+		"source", "internal/find", "internal/hits", "internal/reverse", "rulefile", "resolver",
+		"resolver/lint", "weburl",
 		"internal/pace", "internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
@@ -51,8 +57,8 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	"internal/migrate": {
-		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "weburl",
-		"internal/printable",
+		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
+		"weburl", "internal/printable",
 	},
 	"internal/migrate/apache": readers,
 	"internal/migrate/nginx":  readers,
@@ -66,16 +72,17 @@ var mayImport = map[string][]string{
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
 		"internal/show", "internal/live", "internal/find", "internal/near", "internal/webroot", "source",
-		"rulefile", "resolver", "weburl", "internal/printable",
+		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
-		"resolver", "weburl", "internal/directives", "internal/near", "internal/printable",
+		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/near",
+		"internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
-		"weburl", "internal/printable", "internal/directives", "source",
+		"resolver/lint", "weburl", "internal/printable", "internal/directives", "source",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 
@@ -94,7 +101,7 @@ var mayImport = map[string][]string{
 // readers is what a reader of other programs' tables may import.
 var readers = []string{
 	"internal/migrate", "rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver",
-	"weburl", "internal/printable",
+	"resolver/lint", "weburl", "internal/printable",
 }
 
 func TestImportsRunOneWay(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/internal/vectors"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -72,19 +73,19 @@ func TestRealRulesAreWarnedOfForGoodReasonsAlone(t *testing.T) {
 		func(rule resolver.Rule) { babel = append(babel, rule) })
 	testcaddy.Must(t, err)
 	for _, rules := range [][]resolver.Rule{golang, babel} {
-		compiler, err := resolver.NewCompiler(resolver.Options{})
+		ruleset, err := resolver.Compile(rules, resolver.Options{})
 		testcaddy.Must(t, err)
+		list := lint.New(resolver.Options{})
 		for _, rule := range rules {
-			compiler.Add(rule)
+			list.Add(0, rule)
 		}
 		if len(rules) == len(babel) {
-			compiler.Warn(told...)
+			list.AddRead(0, told...)
 		}
-		ruleset, err := compiler.Compile()
-		testcaddy.Must(t, err)
-		for _, w := range ruleset.Warnings() {
+		list.Finish(ruleset)
+		for _, w := range list.Warnings() {
 			switch w.Kind {
-			case resolver.WarnMeetsKey, rulefile.WarnApproximated, rulefile.WarnNeverReached,
+			case lint.WarnMeetsKey, rulefile.WarnApproximated, rulefile.WarnNeverReached,
 				rulefile.WarnLeftOut:
 			default:
 				t.Error(w)

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // unconfirmed is the error of an edit whose effects the user has not seen.
@@ -54,9 +55,9 @@ type effectsView struct {
 	Was      string        `json:"was"`
 	Digest   string        `json:"digest"`
 
-	Lines    []show.ChangeLine  `json:"-"`
-	Own      []show.ChangeLine  `json:"-"`
-	Warnings []resolver.Warning `json:"-"`
+	Lines    []show.ChangeLine `json:"-"`
+	Own      []show.ChangeLine `json:"-"`
+	Warnings []lint.Warning    `json:"-"`
 	// why the page would be hidden
 	Hides []string `json:"hides_page,omitempty"`
 }

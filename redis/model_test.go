@@ -19,6 +19,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -408,7 +409,7 @@ func (m *model) compile(before *resolver.Ruleset) (*resolver.Ruleset, error) {
 	}
 	next, err := c.Compile()
 	if err == nil && before != nil {
-		if n, first := next.Broken([]*resolver.Ruleset{before}, 1); n > 0 {
+		if n, first := lint.Broken(next, []*resolver.Ruleset{before}, 1); n > 0 {
 			return nil, first[0]
 		}
 	}

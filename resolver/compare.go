@@ -2,21 +2,15 @@ package resolver
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 )
 
 // Difference is what changes between two rulesets, rule by rule as they are written.
 type Difference struct {
-	// Added, Removed and Changed count keys. Broken counts those that are answered with an error
-	// now, because their chain never ends or is too long, and were not before.
-	Added, Removed, Changed, Broken int
+	// Added, Removed and Changed count keys.
+	Added, Removed, Changed int
 	// The first keys of each kind, by position.
 	FirstAdded, FirstRemoved, FirstChanged []string
-	// FirstBroken says why the first broken keys are, as [Ruleset.Broken] does.
-	FirstBroken []*RuleError
-	// Warnings are those of the new ruleset that the old one did not have.
-	Warnings []Warning
 
 	derived *derivation // nil for rulesets that are not derived from one another
 }
@@ -38,18 +32,15 @@ func Compare(before, after *Ruleset, most int) Difference {
 			c.changed.add(rule)
 		}
 	})
-	if before.literals() > after.literals()-c.added.count { // else there is nothing to look for
+	if before.table.rules > after.table.rules-c.added.count { // else there is nothing to look for
 		before.eachEntry(func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {
 				c.removed.add(before.rule(at))
 			}
 		})
 	}
-	return c.difference(before, after, newWarnings(before, after.Warnings()))
+	return c.difference(before, after)
 }
-
-// literals is how many rules without variables serve.
-func (rs *Ruleset) literals() int { return rs.rules - rs.templates.len() }
 
 // changedKeys are the keys without variables that two rulesets differ in.
 type changedKeys struct{ added, removed, changed firstKeys }
@@ -59,8 +50,8 @@ func newChangedKeys(most int) *changedKeys {
 	return &changedKeys{firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}}
 }
 
-// difference adds those with variables, and what else there is to say.
-func (c *changedKeys) difference(before, after *Ruleset, warnings []Warning) Difference {
+// difference adds those with variables.
+func (c *changedKeys) difference(before, after *Ruleset) Difference {
 	eachTemplate(before, after, sameContent, func(kind ChangeKind, old, now *templateRule) {
 		switch kind {
 		case ChangeAdded:
@@ -71,42 +62,10 @@ func (c *changedKeys) difference(before, after *Ruleset, warnings []Warning) Dif
 			c.removed.add(old.rule)
 		}
 	})
-	broken, firstBroken := after.Broken([]*Ruleset{before}, c.added.most)
 	return Difference{
-		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count, Broken: broken,
+		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count,
 		FirstAdded: c.added.names(), FirstRemoved: c.removed.names(), FirstChanged: c.changed.names(),
-		FirstBroken: firstBroken,
-		Warnings:    warnings,
 	}
-}
-
-// eachEntry calls do with the entries of all rules in the table, and pauses.
-func (rs *Ruleset) eachEntry(do func(ref)) {
-	for _, at := range rs.entries() {
-		do(at)
-	}
-}
-
-// entries gives the numbers and the entries of all rules in the table, and pauses.
-func (rs *Ruleset) entries() iter.Seq2[int, ref] {
-	return func(yield func(int, ref) bool) {
-		fetched := -1
-		for n, s := range rs.table.entries(&rs.opts) {
-			if page := n >> pageBits; page != fetched {
-				rs.table.fetch(rs.table.slots.all[page])
-				fetched = page
-			}
-			if !yield(n, s.ref()) {
-				return
-			}
-		}
-	}
-}
-
-// entryOf returns the entry of a canonical key, or 0.
-func (rs *Ruleset) entryOf(key string) ref {
-	entry, _ := rs.find(key)
-	return entry.ref()
 }
 
 func sameContent(a, b Rule) bool {
@@ -146,33 +105,4 @@ func (f *firstKeys) names() []string {
 		names = append(names, rule.Key)
 	}
 	return names
-}
-
-// newWarnings returns those of some warnings that have none of the same kind about the same key in
-// the ruleset before. Where one is about no key, its message tells what it is about.
-func newWarnings(before *Ruleset, warnings []Warning) []Warning {
-	type about struct {
-		kind WarningKind
-		text string
-	}
-	subject := func(w Warning) about { return about{w.Kind, cmp.Or(w.Key, w.Message)} }
-	known := make(map[about]bool, len(warnings))
-	for _, w := range warnings {
-		known[subject(w)] = false
-	}
-	if len(known) == 0 {
-		return nil
-	}
-	for w := range before.warnings.all() {
-		if _, asked := known[subject(w)]; asked {
-			known[subject(w)] = true
-		}
-	}
-	var fresh []Warning
-	for _, w := range warnings {
-		if !known[subject(w)] {
-			fresh = append(fresh, w)
-		}
-	}
-	return fresh
 }

@@ -102,7 +102,7 @@ func dearRequests(n int) []dearRequest {
 		{"renamed, short segments, variables behind", append(renamed[:40:40], Rule{
 			Key: "{+x}/v/{n}", Value: "https://x.example"}), filled(n, "/v0", "/a", "")},
 		{"turned", turned, filled(n, "/aa/bb", "/b/c", "")},
-		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*maxTemplateRedirects, "", "/b", "")},
+		{"grown", []Rule{{Key: "{+x}", Value: "/a/{+x}"}}, filled(n-2*MaxTemplateRedirects, "", "/b", "")},
 		{"doubled", []Rule{{Key: "{+x}", Value: "/{+x}/{+x}"}}, filled(n, "", "/b", "")},
 		{"part renamed", part, filled(n-1, "/v0-", "a", "")},
 		{"part renamed, escapes", part, filled(n-1, "/v0-", "%20", "")},
@@ -185,7 +185,7 @@ func sameEnd(t *testing.T, rs *Ruleset, pathname string) {
 	if result.Err != explained.Err || rs.resultFor(pathname, "", "").Err != result.Err {
 		t.Errorf("%.40s: %v, explained %v", pathname, result.Err, explained.Err)
 	}
-	if len(explained.Walk) > maxTemplateRedirects+1 {
+	if len(explained.Walk) > MaxTemplateRedirects+1 {
 		t.Errorf("%.40s: %d steps", pathname, len(explained.Walk))
 	}
 }

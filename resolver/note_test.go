@@ -58,7 +58,7 @@ func TestARulesetGivesNotesBackAndResultsHaveNone(t *testing.T) {
 	if err != nil || anew.Digest() != rs.Digest() {
 		t.Errorf("compiled anew: %v, %s", err, anew.Digest())
 	}
-	next, difference, err := again.Ruleset()
+	next, difference, err := again.derive()
 	if err != nil || next.Digest() != rs.Digest() || difference.Changed > 0 {
 		t.Errorf("read again: %v, %+v", err, difference)
 	}

@@ -9,112 +9,6 @@ import (
 	"testing"
 )
 
-// kindsOf returns the kinds and keys of warnings.
-func kindsOf(warnings []Warning) (kinds []string) {
-	for _, w := range warnings {
-		kinds = append(kinds, string(w.Kind)+" "+w.Key)
-	}
-	return kinds
-}
-
-func TestAPassThatHoldsNothingBackHasNoEffect(t *testing.T) {
-	const url = "https://x.example"
-	for name, tt := range map[string]struct {
-		rules []Rule
-		want  []string
-	}{
-		"nothing is shorter": {
-			[]Rule{{Key: "docs/api", Value: "pass"}, {Key: "doc", Value: url}},
-			[]string{"no effect docs/api"},
-		},
-		"a key alone": {[]Rule{{Key: "a", Value: "pass"}}, []string{"no effect a"}},
-		"a shorter key": {
-			[]Rule{{Key: "docs", Value: url}, {Key: "docs/api", Value: "pass"}}, nil,
-		},
-		"a shorter key that is gone": {
-			[]Rule{{Key: "docs", Value: "gone"}, {Key: "docs/api", Value: "pass"}}, nil,
-		},
-		"an internal shorter key": {
-			[]Rule{{Key: "docs", Value: "/x"}, {Key: "docs/a/b/api", Value: "pass"}}, nil,
-		},
-		"a shorter key that is exact": {
-			[]Rule{{Key: "docs", Value: url, Exact: true}, {Key: "docs/api", Value: "pass"}},
-			[]string{"no effect docs/api"},
-		},
-		"a shorter key that passes, too": {
-			[]Rule{{Key: "docs", Value: url}, {Key: "docs/a", Value: "pass"},
-				{Key: "docs/a/b", Value: "pass"}},
-			[]string{"no effect docs/a/b"},
-		},
-		"a template": {
-			[]Rule{{Key: "{x}/{+y}", Value: url + "/{x}/{y}"}, {Key: "docs/api", Value: "pass"}}, nil,
-		},
-		"a template of another form": {
-			[]Rule{{Key: "p-{x}", Value: url + "/{x}"}, {Key: "docs/api", Value: "pass"}},
-			[]string{"no effect docs/api"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := kindsOf(warnings(t, tt.rules, Options{}))
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestAPassThatShadowsALaterSourceHasAnEffect(t *testing.T) {
-	c, _ := NewCompiler(Options{})
-	c.Add(Rule{Key: "docs", Value: "pass"})
-	c.NextSource()
-	c.Add(Rule{Key: "docs", Value: "https://x.example"})
-	rs, err := c.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := kindsOf(rs.Warnings()); !slices.Equal(got, []string{"shadowed docs"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestGoneAndPassEndLoopsAndCircles(t *testing.T) {
-	for name, rules := range map[string][]Rule{
-		"a rule that leads below itself": {
-			{Key: "docs", Value: "/docs/v2"}, {Key: "docs/v2", Value: "pass"}},
-		"two rules": {
-			{Key: "a", Value: "/b/x"}, {Key: "b", Value: "/a/x"}, {Key: "a/x", Value: "gone"}},
-		"a key below a destination that is gone": {
-			{Key: "old", Value: "/new"}, {Key: "new/b", Value: "gone"}},
-		"a key below a destination that passes": {
-			{Key: "old", Value: "/new"}, {Key: "new/b", Value: "pass"}},
-		"an absolute destination at the site": {
-			{Key: "a", Value: "https://go.example/a/b"}, {Key: "a/b", Value: "pass"}},
-		"a destination with a slash": {{Key: "a", Value: "/b/"}, {Key: "b", Value: "gone"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			rs := mustCompile(t, rules, Options{Origin: "https://go.example"})
-			for _, f := range findings(rs) {
-				if f.Kind != WarnNoEffect {
-					t.Errorf("%s: %s", f.Kind, f)
-				}
-			}
-			if count, _ := rs.Broken(nil, 1); count > 0 {
-				t.Errorf("%d broken rules", count)
-			}
-		})
-	}
-}
-
-func TestUnlistedIsOfNoEffectWhereNothingIsAdvertised(t *testing.T) {
-	rules := []Rule{{Key: "a", Value: "gone", Unlisted: true, Position: at}}
-	got := warnings(t, rules, Options{})
-	const want = where + `"a": unlisted has no effect, as a rule that says gone is never ` +
-		`advertised; remove it`
-	if len(got) != 1 || got[0].String() != want {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestAStatusBehindGoneOrPassIsAnErrorThatSaysSo(t *testing.T) {
 	_, err := Compile([]Rule{
 		{Key: "a", Value: "gone", Status: 301}, {Key: "b/{x}", Value: "pass", Status: 308},
@@ -147,18 +41,6 @@ func TestAWordNearGoneIsToldWhatToWrite(t *testing.T) {
 	}
 }
 
-func TestNoDestinationIsMisspeltBecauseOfGoneOrPass(t *testing.T) {
-	for _, rules := range [][]Rule{
-		{{Key: "a", Value: "/guides"}, {Key: "guide", Value: "gone"}},
-		{{Key: "a", Value: "/guides"}, {Key: "guide", Value: "https://x.example"},
-			{Key: "guides", Value: "pass"}},
-	} {
-		if got := kindsOf(warnings(t, rules, Options{})); slices.Contains(got, "misspelt destination a") {
-			t.Errorf("%v: %v", rules, got)
-		}
-	}
-}
-
 func TestAChangeToOrFromGoneIsAChangeForClients(t *testing.T) {
 	const url = "https://x.example"
 	for _, tt := range []struct{ before, after, was, now string }{
@@ -179,7 +61,7 @@ func TestAChangeToOrFromGoneIsAChangeForClients(t *testing.T) {
 		if got["a/b"] != "changed "+tt.was+" "+tt.now || got["c"] == "" || len(got) != 2 {
 			t.Errorf("%s to %s: %v", tt.before, tt.after, got)
 		}
-		if before.digest != "" || !Compare(before, after, 1).sameCounts(0, 0, 1) {
+		if before.Digest() != "" || !Compare(before, after, 1).sameCounts(0, 0, 1) {
 			t.Errorf("%+v", Compare(before, after, 1))
 		}
 	}

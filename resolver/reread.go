@@ -17,8 +17,7 @@ type Rereading struct {
 	// others are the keys that are there and are new, have variables, or have another source's rule
 	// in their slot.
 	others  map[keyOfSource]bool
-	isTwice bool // a key stands twice
-	read    map[int][]Warning
+	isTwice bool   // a key stands twice
 	key     []byte // scratch memory
 }
 
@@ -29,16 +28,16 @@ var ErrMostChanged = errors.New("most rules have changed")
 // Reread begins to read sources of a ruleset again. Those that are not read stay as they are.
 func (rs *Ruleset) Reread() *Rereading {
 	return &Rereading{
-		before: rs, source: -1, most: rs.rules/2 + 1000,
+		before: rs, source: -1, most: rs.Len()/2 + 1000,
 		seen:   make([]uint64, (rs.table.slots.n+63)/64),
-		others: map[keyOfSource]bool{}, read: map[int][]Warning{},
+		others: map[keyOfSource]bool{},
 	}
 }
 
 // Source begins the n-th source, as [RuleChange] has it: all its rules are passed to Add.
 func (r *Rereading) Source(n int) {
 	r.end()
-	r.source, r.read[n] = n, nil
+	r.source = n
 }
 
 // Add adds the next rule of the source. It keeps nothing of one that is as before, wherever that
@@ -56,7 +55,7 @@ func (r *Rereading) Add(rule Rule) {
 	}
 	var old record
 	old.decode(&r.before.table.arena, r.before.table.arena.bytes(entry.ref()))
-	from := r.before.sources[old.position.source]
+	from := r.before.sources.all[old.position.source]
 	if from.rank != r.source {
 		r.addOther(rule, string(r.key))
 		return
@@ -102,11 +101,6 @@ func cloneRule(rule Rule) Rule {
 	return rule
 }
 
-// Warn adds what the reader of the source warns of.
-func (r *Rereading) Warn(warnings ...Warning) {
-	r.read[r.source] = append(r.read[r.source], warnings...)
-}
-
 // end finds out which rules of the source are not there any more.
 func (r *Rereading) end() {
 	if r.source < 0 {
@@ -121,7 +115,7 @@ func (r *Rereading) end() {
 	for i, t := range rs.templates.each() {
 		r.endOther(keyOfSource{t.rank, rs.templates.key(i)}, t.rule)
 	}
-	for key, rule := range rs.shadowed {
+	for key, rule := range rs.shadowed.all {
 		r.endOther(key, rule)
 	}
 }
@@ -133,31 +127,26 @@ func (r *Rereading) endOther(key keyOfSource, rule Rule) {
 }
 
 // Changes returns how the sources that have been read differ, also in several rules for a key. The
-// error is that of Ruleset, as far as it is known without deriving one.
+// error can be ErrMostChanged, or ErrDuplicateKey alone: where the two rules stand is known to who
+// compiles the rules of the sources.
 func (r *Rereading) Changes() ([]RuleChange, error) {
 	r.end()
 	r.source = -1
 	switch {
-	case len(r.changes) > r.most:
-		return nil, ErrMostChanged
 	case r.isTwice:
 		return nil, ErrDuplicateKey
+	case len(r.changes) > r.most:
+		return nil, ErrMostChanged
 	}
 	return r.changes, nil
 }
 
-// Ruleset derives the ruleset of the rules that have been read, as [Ruleset.With] does. The error
-// can also be ErrMostChanged, or ErrDuplicateKey alone: where the two rules stand is known to who
-// compiles the rules of the sources.
+// Ruleset derives the ruleset of the rules that have been read. It is [Ruleset.With] for Changes,
+// whose error it can return, too.
 func (r *Rereading) Ruleset() (*Ruleset, Difference, error) {
-	r.end()
-	r.source = -1
-	switch {
-	case r.isTwice:
-		return nil, Difference{}, ErrDuplicateKey
-	case len(r.changes) > r.most:
-		return nil, Difference{}, ErrMostChanged
+	changes, err := r.Changes()
+	if err != nil {
+		return nil, Difference{}, err
 	}
-	d := derivation{before: r.before, read: r.read}
-	return d.derive(r.changes)
+	return r.before.With(changes)
 }

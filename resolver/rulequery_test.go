@@ -3,7 +3,6 @@ package resolver
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"testing"
 )
 
@@ -102,23 +101,5 @@ func TestAQueryModeTakesNoMemory(t *testing.T) {
 	}
 	if after := mustCompile(t, rules, Options{}).Size(); after != before {
 		t.Errorf("%d bytes, and %d with query modes", before, after)
-	}
-}
-
-func TestCheckMeasuresAQueryByItsRulesOwnMode(t *testing.T) {
-	rs := mustCompile(t, []Rule{
-		{Key: "a", Value: "https://x.example/?flag", Query: QueryIgnore},
-		{Key: "b", Value: "https://x.example/?flag", Query: QueryMerge},
-		{Key: "c/{x}", Value: "https://x.example/?{x}", Query: QueryPreserve},
-		{Key: "d", Value: "/e?x=1", Query: QueryIgnore},
-		{Key: "e", Value: "/a?y=1"},
-	}, Options{Query: QueryPreserve})
-	var got []string
-	for _, f := range findings(rs) {
-		got = append(got, string(f.Kind)+" "+f.Key)
-	}
-	slices.Sort(got)
-	if want := []string{"long chain d", "query is changed b"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

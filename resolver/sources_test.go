@@ -59,10 +59,10 @@ func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 			if got, _ := resolve(rs, "https://go.example/a"); got != first {
 				t.Errorf("a leads to %q, want %q", got, first)
 			}
-			warnings := rs.Warnings()
-			if len(warnings) != 1 || warnings[0].Kind != WarnShadowed ||
-				warnings[0].Position.Source == "one" {
-				t.Errorf("warnings %v", warnings)
+			shadowed := slices.Collect(rs.Shadowed())
+			if len(shadowed) != 1 || shadowed[0].Source == 0 ||
+				rs.KeyOf(shadowed[0].By) != CanonicalKey(shadowed[0].Rule.Key, false) {
+				t.Errorf("shadowed are %v", shadowed)
 			}
 			n, want := len(slices.Collect(rs.Rules())), len(slices.Concat(test.sources...))-1
 			if n != want || rs.Len() != want {
@@ -72,45 +72,15 @@ func TestOfTwoSourcesTheFirstOnesRuleServes(t *testing.T) {
 	}
 }
 
-func TestAShadowedRuleTakesNoPartInChainsAndWarnings(t *testing.T) {
+func TestAShadowedRuleTakesNoPartInChains(t *testing.T) {
 	rs, err := compileSources([]Rule{{Key: "a", Value: "https://x.example"}},
 		[]Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range rs.Warnings() {
-		if w.Kind != WarnShadowed {
-			t.Error(w)
-		}
-	}
 	if got, result := resolve(rs, "https://go.example/b"); got != "https://x.example/" ||
 		result.Hops != 1 {
 		t.Errorf("b leads to %q %+v", got, result)
-	}
-}
-
-func TestARuleThatBelongsToNoSourceIsCalledInline(t *testing.T) {
-	for name, tt := range map[string]struct {
-		first, second string
-		want          string
-	}{
-		"a key":      {"a", "a", "as an inline rule has the key, too"},
-		"a template": {"a/{x}", "a/{y}", "as an inline rule has the key, too"},
-		"ambiguous":  {"a{x}/b", "{x}a/b", `matches the key "a{x}/b" of an inline rule, too`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inline := Rule{Key: tt.first, Value: "/z", Position: Position{Source: "shortlink"}}
-			rs, err := compileSources([]Rule{inline}, []Rule{{Key: tt.second, Value: "/z"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, w := range rs.Warnings() {
-				if strings.Contains(w.Message, tt.want) {
-					return
-				}
-			}
-			t.Errorf("no warning has %q: %v", tt.want, rs.Warnings())
-		})
 	}
 }
 
@@ -159,37 +129,5 @@ func TestTheRulesOfASourceAreListedAlsoWhereAnotherShadowsThem(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("source %d has %v\nwant %v", n, got, want)
 		}
-	}
-}
-
-func TestWhatAReaderWarnsOfStandsInItsPlaceAmongItsSource(t *testing.T) {
-	c, err := NewCompiler(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lineOf := func(source string, line int) Position { return Position{source, line, 1} }
-	for _, source := range []string{"one", "two"} {
-		c.NextSource()
-		for _, line := range []int{3, 1} { // a reader may have an order of its own
-			key := source + strings.Repeat("x", line) + "/"
-			c.Add(Rule{Key: key, Value: "https://x.example", Position: lineOf(source, line)})
-		}
-		c.Warn(Warning{Position: lineOf(source, 2), Message: "left out"},
-			Warning{Position: lineOf(source, 4), Message: "left out"})
-	}
-	rs, err := c.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var places []string
-	for _, w := range rs.Warnings() {
-		places = append(places, w.Position.String())
-	}
-	want := "one:1:1 one:2:1 one:3:1 one:4:1 two:1:1 two:2:1 two:3:1 two:4:1"
-	if got := strings.Join(places, " "); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if got := rs.Warnings()[1].String(); got != "one:2:1: left out" {
-		t.Errorf("got %s", got)
 	}
 }

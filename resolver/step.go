@@ -66,12 +66,12 @@ type chainLimits struct {
 	effort int
 }
 
-// maxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
-const maxTemplateRedirects = 32
+// MaxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
+const MaxTemplateRedirects = 32
 
 // templateLimits are those of chains that begin with a template. They are followed for each request.
 func (o *options) templateLimits() chainLimits {
-	return chainLimits{min(o.maxRedirects, maxTemplateRedirects), maxTemplatePath, maxEffort}
+	return chainLimits{min(o.maxRedirects, MaxTemplateRedirects), maxTemplatePath, maxEffort}
 }
 
 // literalLimits are those of other chains, which are followed when rules are loaded.
@@ -100,11 +100,11 @@ type stepper struct {
 // place is where a capture is in a text.
 type place struct{ from, to int }
 
-// stepper returns a stepper that is at a path, with the limits of chains that begin with a template.
-func (rs *Ruleset) stepper(at string) stepper {
+// stepper returns a stepper that is at a path.
+func (c *compiled) stepper(at string, limits chainLimits) stepper {
 	return stepper{
-		opts: &rs.opts, table: &rs.table, templates: rs.templates, merger: &rs.merger,
-		limits: rs.opts.templateLimits(), at: at,
+		opts: &c.opts, table: &c.table, templates: c.templates, merger: c.merger,
+		limits: limits, at: at,
 	}
 }
 
@@ -145,7 +145,7 @@ func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, pa
 	next.remaining = m.literal.remaining
 	var value internalValue
 	if m.literal.ref&internalRef != 0 { // the ruleset is not compiled yet
-		this := t.internalRules.at(int(m.literal.ref &^ internalRef))
+		this := t.internal(m.literal.ref)
 		next.key, next.status, next.internal = this.rule.Key, o.statusOf(this.rule), true
 		next.mode, value = this.rule.Query, this.value
 	} else {

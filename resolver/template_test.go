@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
 // plainSegment is a segment of a key, as plain as can be.
@@ -319,9 +321,16 @@ func TestManyTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 	}
 }
 
+// isAmbiguous reports whether nothing tells two templates apart on some path.
 func isAmbiguous(rs *Ruleset) bool {
-	return slices.ContainsFunc(rs.Warnings(),
-		func(w Warning) bool { return w.Kind == WarnAmbiguous })
+	index := pattern.NewIndex(pattern.Tied)
+	for _, t := range rs.templates.all() {
+		if _, _, tied := index.First(t.Pattern); tied {
+			return true
+		}
+		index.Add(t.Pattern, t.index)
+	}
+	return false
 }
 
 func TestTemplatesHaveTheLimitsThatThePlainAlgorithmHas(t *testing.T) {

@@ -17,6 +17,7 @@ type templateCompiler struct {
 	c       *Compiler
 	records arena
 	added   []addedTemplate // in the order in which they came
+	encoded []byte          // scratch memory
 }
 
 // addedTemplate is a template that has been checked by itself.
@@ -36,11 +37,11 @@ func (c *Compiler) templateCompiler() *templateCompiler {
 // add checks a rule, and adds it.
 func (tc *templateCompiler) add(rule Rule) {
 	c := tc.c
-	key, value, good := tc.check(rule)
+	key, value, good := c.check().checkTemplate(rule)
 	if !good {
 		return
 	}
-	c.compiled += templateSize(rule)
+	c.extent.compiled += templateSize(rule)
 	r := record{
 		key: key.text, base: value.base, query: value.query, fragment: value.fragment,
 		status: c.opts.statusOf(rule), ownStatus: rule.Status, mode: rule.Query,
@@ -48,40 +49,11 @@ func (tc *templateCompiler) add(rule Rule) {
 	if value.outcome != "" {
 		r.setOutcome(value.outcome)
 	}
-	r.describe(rule, c.sources.number(source{rule.Position.Source, c.rank}))
-	c.encoded = appendRecord(c.encoded[:0], &r)
-	at, ok := tc.records.add(c.encoded)
-	c.full = c.full || !ok
+	r.describe(rule, c.numberOfSource(rule))
+	tc.encoded = appendRecord(tc.encoded[:0], &r)
+	at := tc.records.add(tc.encoded)
+	c.table.arena.full = c.table.arena.full || tc.records.full
 	tc.added = append(tc.added, addedTemplate{at, c.added.n})
-}
-
-// check parses key and value of a rule, and reports everything that is wrong with it by itself.
-func (tc *templateCompiler) check(rule Rule) (key templateKey, value templateValue, good bool) {
-	c := tc.c
-	before := c.wrong
-	key, err := c.opts.parseTemplateKey(rule.Key)
-	if err != nil {
-		_, inValue := parseValue(rule.Value)
-		c.failParts(rule, err, inValue)
-	} else {
-		value = tc.checkValue(rule, key.names)
-	}
-	c.checkStatus(rule)
-	c.checkQueryMode(rule)
-	c.checkNote(rule)
-	return key, value, c.wrong == before
-}
-
-// checkValue parses the value of a rule, and reports what is wrong with it.
-func (tc *templateCompiler) checkValue(rule Rule, names []string) templateValue {
-	value, parsed, err := parseTemplateValue(rule.Value, names)
-	switch {
-	case err != nil:
-		tc.c.failParts(rule, nil, err)
-	case value.outcome == "" && !value.internal && !tc.c.opts.hostAllowed(parsed.url.Host):
-		tc.c.fail(rule, ErrHostNotAllowed, hostMessage(parsed.url.Host))
-	}
-	return value
 }
 
 // templateSize is about what a compiled template takes, in bytes: its texts, some of them twice,
@@ -90,14 +62,16 @@ func templateSize(rule Rule) int {
 	return 192 + 3*(encodedLength(rule.Key)+encodedLength(rule.Value)) + len(rule.Note)
 }
 
+// compileTemplates compiles the rules with variables.
+func (c *Compiler) compileTemplates() { c.templateCompiler().compile() }
+
 // compile finds out which templates serve, and makes their index.
 func (tc *templateCompiler) compile() {
 	c := tc.c
-	c.templates, c.warnings.groups[ofTemplates] = nil, nil
+	c.templates = nil
 	if len(tc.added) == 0 {
 		return
 	}
-	c.warningGroup = ofTemplates
 	x := newTemplateIndex(&c.opts, c.sources.all, tc.records)
 	serving := tc.serving()
 	x.entries = tc.entriesOf(serving)
@@ -112,8 +86,6 @@ func (tc *templateCompiler) compile() {
 	}
 	x.nodes = slices.Clip(x.nodes)
 	c.templates, tc.added = x, nil
-	c.warnOfTemplates()
-	c.warningGroup = ofRules
 }
 
 // keyedTemplate is a template with text in whose order templates are.
@@ -137,16 +109,14 @@ func (tc *templateCompiler) serving() (serving []ref) {
 				twins = append(twins, twinTemplate{this.addedTemplate, last.at})
 				continue
 			}
-			rule := tc.rule(this.at)
-			c.keepShadowed(keyOfSource{this.rank, tc.key(this.at)}, rule)
-			c.warnShadowed(rule, this.rank, tc.rule(first.at), first.rank)
+			c.shadowed.keep(keyOfSource{this.rank, tc.key(this.at)}, tc.rule(this.at))
 			last = this
 		}
 		serving, all = append(serving, first.at), all[n:]
 	}
 	slices.SortFunc(twins, func(a, b twinTemplate) int { return cmp.Compare(a.at, b.at) })
 	for _, t := range twins {
-		c.failDuplicate(t.place, tc.rule(t.first), tc.rule(t.at))
+		c.errs.failDuplicate(t.place, tc.rule(t.first), tc.rule(t.at))
 	}
 	return serving
 }
@@ -204,7 +174,7 @@ func (tc *templateCompiler) entriesOf(serving []ref) []templateEntry {
 		rule.Value, rule.Note = "", ""
 		all[i] = placed{templateEntry{at: at, order: uint32(i)}, rankedRule{tc.rank(at), rule}}
 	}
-	compare := func(a, b placed) int { return c.opts.compareRanked(a.rankedRule, b.rankedRule) }
+	compare := func(a, b placed) int { return c.opts.compareRules(a.rule, a.rank, b.rule, b.rank) }
 	slices.SortFunc(all, compare)
 	entries := make([]templateEntry, len(all))
 	for i := range all {
@@ -231,7 +201,8 @@ func (tc *templateCompiler) rank(at ref) int {
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
 // stand for. Values that another key takes do not count.
 func (c *Compiler) findTemplateFailures() {
-	c.templateFailures = map[int]error{}
+	c.chains.templateFailures = map[int]error{}
+	c.chains.atSite = siteEnds{}
 	for i := range c.templates.len() {
 		c.opts.pauseAfter(i)
 		value := c.templates.value(i)
@@ -241,31 +212,13 @@ func (c *Compiler) findTemplateFailures() {
 		t := c.templates.ruleAt(i)
 		captures := slices.Repeat([]string{anySegment}, strings.Count(c.templates.key(i), "{"))
 		first := step{status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true}
-		end := c.follow(t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
+		end := c.chainCompiler().follow(t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
 		if end.state == endUnmatched && c.opts.origin == "" {
-			c.atSite.add(t.rule)
+			c.chains.atSite.add(t.rule)
 		}
 		if !end.failed() {
 			continue
 		}
-		failure := end.err()
-		c.templateFailures[i] = failure
-		kind, message := templateFailure(failure, c.opts.maxRedirects)
-		c.warnAbout(t.rule, t.rank, Warning{Kind: kind, Message: message})
+		c.chains.templateFailures[i] = end.err()
 	}
-}
-
-// templateFailure says what becomes of a template whose chain does not arrive.
-func templateFailure(failure error, maxRedirects int) (WarningKind, string) {
-	const forAll = "for every value that no other key takes: its requests are answered with an " +
-		"error; lead the rule elsewhere"
-	if loop, is := failure.(*LoopError); is {
-		return WarnLoop, "loop " + loop.path() + " " + forAll
-	}
-	if failure == ErrPathTooLong {
-		return WarnTooManyRedirects, "the chain comes to a path of more than 8 KiB that begins as " +
-			"a template does, " + forAll
-	}
-	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
-		internalRedirects(min(maxRedirects, maxTemplateRedirects)) + ", " + forAll
 }

@@ -322,7 +322,7 @@ func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 		x.longest = max(x.longest, len("%XX")*len(s.prefix))
 	}
 	if s.prefix != "" || s.suffix != "" || s.kind == literalSegment {
-		n.text, _ = x.texts.add([]byte(s.prefix + s.suffix))
+		n.text = x.texts.add([]byte(s.prefix + s.suffix))
 		n.prefix, n.suffix = uint32(len(s.prefix)), uint32(len(s.suffix))
 	}
 	x.nodes = append(x.nodes, n)

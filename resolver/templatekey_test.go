@@ -119,38 +119,6 @@ func TestKeysOfTemplatesAreEqualInAnySpellingOfTheirText(t *testing.T) {
 	}
 }
 
-func TestAmbiguousTemplatesAreReportedWithAPathThatBothMatch(t *testing.T) {
-	for _, test := range []struct{ a, b, path string }{
-		{"a{x}", "{x}b", "axb"},
-		{"v/a{x}", "v/{y}b", "v/axb"},
-		{"ab{x}", "a{y}b", "abxb"},
-		{"{+p}/a{x}", "{+q}/{y}b", "x/axb"},
-		{"a{x}", "b{y}", ""},
-		{"a{x}", "{x}ab", ""},
-		{"a/{x}", "{x}/a", ""},
-		{"a{x}/b", "{x}b/c", ""},
-	} {
-		rs := mustCompile(t, []Rule{{Key: test.a, Value: "https://a.example",
-			Position: Position{"a", 1, 1}},
-			{Key: test.b, Value: "https://b.example", Position: at}}, Options{})
-		path := ""
-		for _, w := range rs.Warnings() {
-			if w.Kind == WarnAmbiguous {
-				_, rest, _ := strings.Cut(w.Message, "the path /")
-				path, _, _ = strings.Cut(rest, " ")
-			}
-		}
-		if path != test.path {
-			t.Errorf("%s and %s have the path %q in common, not %q", test.a, test.b, path,
-				test.path)
-		}
-		if destination, _ := resolve(rs, "https://go.example/"+path); path != "" &&
-			!strings.HasPrefix(destination, "https://a.example/") {
-			t.Errorf("/%s goes to %q, not where the first rule leads", path, destination)
-		}
-	}
-}
-
 func TestAChangeOfATemplateIsReportedWithWhatItMeansToClients(t *testing.T) {
 	gh := Rule{Key: "gh/{owner}", Value: "https://github.com/{owner}"}
 	for _, test := range []struct {
@@ -246,20 +214,16 @@ func TestTemplatesAreAmongTheRulesOfARuleset(t *testing.T) {
 
 func TestAComparisonNamesTemplates(t *testing.T) {
 	before := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/d"},
-		{Key: "e/{x}", Value: "/f"}}, Options{})
+		{Key: "e/{x}", Value: "/f"}}, Options{Digest: true})
 	after := mustCompile(t, []Rule{{Key: "a/{x}", Value: "/b"}, {Key: "c/{x}", Value: "/c/{x}"},
-		{Key: "g/{x}", Value: "/h"}}, Options{})
+		{Key: "g/{x}", Value: "/h"}}, Options{Digest: true})
 	d := Compare(before, after, 10)
 	if !slices.Equal(d.FirstAdded, []string{"g/{x}"}) ||
 		!slices.Equal(d.FirstRemoved, []string{"e/{x}"}) ||
-		!slices.Equal(d.FirstChanged, []string{"c/{x}"}) || d.Broken != 1 {
+		!slices.Equal(d.FirstChanged, []string{"c/{x}"}) {
 		t.Errorf("got %+v", d)
 	}
-	if loop, is := errors.AsType[*LoopError](d.FirstBroken[0]); !is ||
-		!slices.Equal(loop.Cycle, []string{"c/{x}"}) {
-		t.Errorf("broken is %v", d.FirstBroken)
-	}
-	if before.makeDigest() == after.makeDigest() {
+	if before.Digest() == after.Digest() {
 		t.Error("their digests are equal")
 	}
 }
@@ -339,16 +303,10 @@ func TestAWalkThatGrowsIsExplainedAsFarAsItIsTaken(t *testing.T) {
 
 func TestADestinationThatVariablesMakeTooLongIsRefused(t *testing.T) {
 	rs := mustCompile(t, []Rule{{Key: "a/{x}",
-		Value: "https://x.example/" + strings.Repeat("{x}", 1000)},
-		{Key: "k/{x}", Value: "https://e.example/k/{x}{x}{x}"}}, Options{})
+		Value: "https://x.example/" + strings.Repeat("{x}", 1000)}}, Options{})
 	if _, result := resolve(rs,
 		"https://go.example/a/"+strings.Repeat("a", 1000)); result.Err != ErrTooLong {
 		t.Errorf("got %+v", result)
-	}
-	var kinds []WarningKind
-	rs.Check([]string{"e.example"}, func(f Finding) { kinds = append(kinds, f.Kind) })
-	if !slices.Equal(kinds, []WarningKind{FindAgain}) {
-		t.Errorf("check finds %v", kinds)
 	}
 }
 
@@ -375,10 +333,10 @@ func TestWhatChainsComeToDoesNotDependOnTheOrderOfRules(t *testing.T) {
 			Value: "https://w.example/{x}"}, {Key: "{x}/v{y}", Value: "https://w.example/v"},
 		{Key: "z/a{x}", Value: "https://a.example"}, {Key: "z/{x}b", Value: "https://b.example"},
 	}
-	forward := mustCompile(t, rules, Options{MaxRedirects: &three})
+	forward := mustCompile(t, rules, Options{MaxRedirects: &three, Digest: true})
 	slices.Reverse(rules)
-	backward := mustCompile(t, rules, Options{MaxRedirects: &three})
-	if forward.makeDigest() != backward.makeDigest() {
+	backward := mustCompile(t, rules, Options{MaxRedirects: &three, Digest: true})
+	if forward.Digest() != backward.Digest() {
 		t.Error("the digests differ")
 	}
 	for _, path := range []string{"/l1", "/l3", "/l4", "/t/a", "/1/v2", "/1/2", "/1", "/z/axb"} {

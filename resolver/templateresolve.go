@@ -57,7 +57,7 @@ func (rs *Ruleset) appendTemplate(
 }
 
 // recordOf returns the record that a template is for its captures of a path.
-func (rs *Ruleset) recordOf(m *templateMatch, effort int, path string) (r record, err error) {
+func (c *compiled) recordOf(m *templateMatch, effort int, path string) (r record, err error) {
 	switch v := &m.value; {
 	case v.outcome != "":
 		if r.setOutcome(v.outcome); v.outcome == GoneValue && m.isUnsafe("") {
@@ -65,13 +65,13 @@ func (rs *Ruleset) recordOf(m *templateMatch, effort int, path string) (r record
 		}
 		return r, err
 	case !v.internal:
-		last := rs.opts.lastTemplateStep(m, &rs.merger, rs.opts.queryOf(m.mode))
+		last := c.opts.lastTemplateStep(m, c.merger, c.opts.queryOf(m.mode))
 		return record{
 			base: last.base, query: last.query, fragment: last.fragment, status: last.status,
 			mode: m.mode,
 		}, last.err
 	}
-	s := rs.stepper(path)
+	s := c.stepper(path, c.opts.templateLimits())
 	s.effort = effort
 	end, err := s.followTemplate(m)
 	switch {
@@ -86,14 +86,13 @@ func (rs *Ruleset) recordOf(m *templateMatch, effort int, path string) (r record
 		return r, nil
 	}
 	r.status = end.status(m.status)
-	rs.opts.destinationOf(&r, &end, &rs.merger)
+	c.opts.destinationOf(&r, &end, c.merger)
 	return r, nil
 }
 
 // followTemplate follows the chain of a template with an internal destination, which matches where
 // the stepper is.
 func (s *stepper) followTemplate(m *templateMatch) (chainEnd, error) {
-	s.limits = s.opts.templateLimits()
 	first := s.take(&match{template: *m}, &chainEnd{})
 	if first.err != nil {
 		return chainEnd{}, first.err

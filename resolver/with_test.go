@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,11 +195,11 @@ func (s *ruleStore) moveLines(
 				again.Add(rule)
 			}
 		}
-		return again.Ruleset()
+		return again.derive()
 	}
 }
 
-// outside is all that can be seen of a ruleset but for its warnings.
+// outside is all that can be seen of a ruleset.
 type outside struct {
 	Digest  string
 	Len     int
@@ -208,9 +207,8 @@ type outside struct {
 	Rules   [3][]Rule
 	Serving []Rule
 	AtSite  string
-	Broken  []string
+	Fails   map[string]string
 	Results []any
-	Check   []string
 }
 
 func ruleTexts(rules []Rule) []Rule {
@@ -226,11 +224,7 @@ func lookAt(rs *Ruleset, requests []Request) (o outside) {
 	o.Serving = ruleTexts(slices.Collect(rs.Rules()))
 	n, first := rs.AtSite()
 	o.AtSite = fmt.Sprintf("%d %v", n, first)
-	count, broken := rs.Broken(nil, 100)
-	o.Broken = append(o.Broken, fmt.Sprint(count))
-	for _, err := range broken {
-		o.Broken = append(o.Broken, fmt.Sprintf("%v %v", err, err.Kind))
-	}
+	o.Fails = failuresOf(rs)
 	for _, request := range requests {
 		e := rs.Explain(request)
 		if key := rs.KeyOf(e.Rule); e.Key != "" && key != rs.opts.canonicalKey(e.Key) {
@@ -239,74 +233,16 @@ func lookAt(rs *Ruleset, requests []Request) (o outside) {
 		e.Rule = 0
 		o.Results = append(o.Results, e)
 	}
-	warnings := map[string]bool{}
-	for _, w := range rs.Warnings() {
-		warnings[w.Message] = true
-	}
-	rs.Check([]string{"go.example"}, func(f Finding) {
-		if !warnings[f.Message] {
-			o.Check = append(o.Check, fmt.Sprintf("%+v", f))
-		}
-	})
-	slices.Sort(o.Check)
 	return o
 }
 
-// warningsOf returns the warnings of a group, without lines, of rules of which is true.
-func warningsOf(rs *Ruleset, group warningGroup, which func(w Warning) bool) (texts []string) {
-	for _, w := range rs.warnings.groups[group] {
-		if w.Position = (Position{Source: w.Position.Source}); which(w.Warning) {
-			texts = append(texts, withoutLines(fmt.Sprint(w.Kind, w.Cycle, w.Warning)))
-		}
+// failuresOf returns the errors that keys are answered with.
+func failuresOf(rs *Ruleset) map[string]string {
+	failures := map[string]string{}
+	for number, err := range rs.Failures() {
+		failures[rs.KeyOf(number)] = err.Error()
 	}
-	slices.Sort(texts)
-	return texts
-}
-
-// withoutLines leaves out the lines of a text. Without one, a rule of the source 0 is an inline
-// rule.
-func withoutLines(text string) string {
-	text = regexp.MustCompile(`source (\d)(:\d+)*`).ReplaceAllString(text, "source $1")
-	return strings.ReplaceAll(text, "an inline rule", "source 0")
-}
-
-// compareWarnings compares the warnings of a derived ruleset with those that a compilation has.
-// What chains give reason to warn of is that for rules that have changed alone, and for others as
-// before.
-func compareWarnings(t *testing.T, when string, served, derived, compiled *Ruleset) {
-	t.Helper()
-	all := func(Warning) bool { return true }
-	for _, group := range []warningGroup{ofOptions, ofRules, ofTemplates} {
-		got, want := warningsOf(derived, group, all), warningsOf(compiled, group, all)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s\nof group %d\n%q\nwant\n%q", when, group, got, want)
-		}
-	}
-	if !derived.SharesNumbers(served) { // it has been compiled
-		got, want := warningsOf(derived, ofChains, all), warningsOf(compiled, ofChains, all)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s\nof chains\n%q\nwant\n%q", when, got, want)
-		}
-		return
-	}
-	serving := func(rs *Ruleset, key string) (rule Rule) {
-		if number, ok := rs.NumberOf(key); ok {
-			rule, _ = rs.Numbered(number)
-		}
-		return rule
-	}
-	hasChanged := func(w Warning) bool { return serving(served, w.Key) != serving(derived, w.Key) }
-	// Of loops, which Broken tells, a compilation warns once.
-	isNew := func(w Warning) bool { return hasChanged(w) && w.Kind != WarnLoop && !IsTemplate(w.Key) }
-	got, want := warningsOf(derived, ofChains, isNew), warningsOf(compiled, ofChains, isNew)
-	if !slices.Equal(got, want) {
-		t.Fatalf("%s\nof chains that have changed\n%q\nwant\n%q", when, got, want)
-	}
-	isOld := func(w Warning) bool { return !hasChanged(w) && !IsTemplate(w.Key) }
-	got, want = warningsOf(derived, ofChains, isOld), warningsOf(served, ofChains, isOld)
-	if !slices.Equal(got, want) {
-		t.Fatalf("%s\nof chains that have not changed\n%q\nwant\n%q", when, got, want)
-	}
+	return failures
 }
 
 func changesBetween(before, after *Ruleset) []string {
@@ -415,11 +351,6 @@ func (s *ruleStore) compareWithCompiled(
 		requests = append(requests, request)
 	}
 	compareOutside(t, when, lookAt(derived, requests), lookAt(compiled, requests))
-	compareWarnings(t, when, served, derived, compiled)
-	fresh := newWarnings(served, derived.Warnings())
-	if got := difference.Warnings; !reflect.DeepEqual(got, fresh) {
-		t.Fatalf("%s\nnew warnings are %v\nwant %v", when, got, fresh)
-	}
 	want := differenceText(Compare(served, compiled, namedKeys))
 	if got := differenceText(difference); got != want {
 		t.Fatalf("%s\n%v\nwant\n%v", when, got, want)
@@ -441,12 +372,8 @@ func changeTexts(changes []RuleChange) string {
 }
 
 func differenceText(d Difference) string {
-	var broken []string
-	for _, err := range d.FirstBroken {
-		broken = append(broken, fmt.Sprintf("%v %v", err, err.Kind))
-	}
-	d.FirstBroken, d.Warnings, d.derived = nil, nil, nil
-	return fmt.Sprintf("%+v %q", d, broken)
+	d.derived = nil
+	return fmt.Sprintf("%+v", d)
 }
 
 func compareOutside(t *testing.T, when string, got, want outside) {

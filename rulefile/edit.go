@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Edit is a list of changes of a file's rules, which are made together or not at all.
@@ -153,7 +154,7 @@ func (p *Plan) check() error {
 // Where it has, the error is of type [Errors].
 func (p *Plan) Read(
 	copied io.Reader, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
+) (warnings []lint.Warning, err error) {
 	text := bufio.NewReader(copied)
 	if _, err := text.Peek(1); err == io.EOF {
 		return nil, Errors{{Message: "this is the last rule, and an empty file is none; add another " +

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -65,7 +66,7 @@ func piecesOf(to string) (pieces []redirects.Piece) {
 // readForeignLines makes rules of lines.
 func readForeignLines(
 	o rulefile.Reading, lines []foreignLine, slashesCount bool, add func(resolver.Rule),
-) ([]resolver.Warning, error) {
+) ([]lint.Warning, error) {
 	reports := rulefile.NewReports(true)
 	t := redirects.NewTable(redirects.Options{
 		Program: "apart", Status: o.Status, Query: o.Query, Report: reports.Add,

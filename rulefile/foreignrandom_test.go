@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -245,7 +246,7 @@ func readForeign(lines []foreignLine) (
 		rules = append(rules, rule)
 	})
 	for i, line := range lines {
-		isLeftOut := func(w resolver.Warning) bool {
+		isLeftOut := func(w lint.Warning) bool {
 			return w.Kind == rulefile.WarnLeftOut && w.Position.Line == i+1
 		}
 		if !slices.ContainsFunc(warned, isLeftOut) {

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // readCSV reads rules from a table.
 func (o Reading) readCSV(
 	r io.Reader, source string, add func(resolver.Rule),
-) ([]resolver.Warning, error) {
+) ([]lint.Warning, error) {
 	rows := NewRows(r, source)
 	rows.lends = o.Lends
 	first, err := rows.Next()
@@ -37,7 +38,7 @@ type Renaming struct {
 // [Rows.Next] returned with it. Warnings and error are those of [Reading.Read].
 func (o Reading) ReadRows(
 	c *Rows, row []string, err error, add func(resolver.Rule),
-) ([]resolver.Warning, error) {
+) ([]lint.Warning, error) {
 	c.isExact, add = o.isExact(), o.withDefaults(add)
 	if err == nil && c.IsHeader(row) {
 		if err = c.readHeader(row); err == nil {

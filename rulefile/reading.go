@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Dialect is the service whose rules a _redirects file follows. The zero value means [Netlify].
@@ -55,7 +56,7 @@ type Reading struct {
 // expects. The error is an [Errors] that lists everything that is not a rule, or the reader's own.
 func (o Reading) Read(
 	r io.Reader, format Format, source string, add func(resolver.Rule),
-) (warnings []resolver.Warning, err error) {
+) (warnings []lint.Warning, err error) {
 	const enough = 512
 	text := bufio.NewReaderSize(r, roomFor(r, 16<<10))
 	begin, _ := text.Peek(enough)

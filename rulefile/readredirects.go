@@ -5,6 +5,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // readRedirects reads rules from the lines of a _redirects file, and passes each line to seen, if
@@ -12,7 +13,7 @@ import (
 // on later lines, too.
 func (o Reading) readRedirects(
 	lines *lineReader, seen func(redirects.Line), add func(resolver.Rule),
-) ([]resolver.Warning, error) {
+) ([]lint.Warning, error) {
 	reports := NewReports(false)
 	options := o.RedirectsOptions()
 	options.Report = reports.Add

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -54,7 +55,7 @@ func readTable(lines []string, dialect rulefile.Dialect) (table, error) {
 
 func readRules(
 	reading rulefile.Reading, lines []string,
-) (rules []resolver.Rule, warnings []resolver.Warning, err error) {
+) (rules []resolver.Rule, warnings []lint.Warning, err error) {
 	text := strings.NewReader(strings.Join(lines, "\n"))
 	warnings, err = reading.Read(text, rulefile.Redirects, "_redirects", func(rule resolver.Rule) {
 		rules = append(rules, rule)
@@ -201,7 +202,7 @@ func linesOf(t *testing.T, table string) []string {
 }
 
 func TestTablesOfRealSitesAreReadButForThese(t *testing.T) {
-	type counts = map[resolver.WarningKind]int
+	type counts = map[lint.Kind]int
 	tests := map[string]struct {
 		dialect rulefile.Dialect
 		// errors are how many lines have no equivalent, by a part of the reason. Each is a warning where
@@ -248,7 +249,7 @@ func TestTablesOfRealSitesAreReadButForThese(t *testing.T) {
 			}
 			reading.SkipUnsupported = true
 			_, warnings, err = readRules(reading, linesOf(t, name))
-			isOther := func(w resolver.Warning) bool { return w.Kind != rulefile.WarnLeftOut }
+			isOther := func(w lint.Warning) bool { return w.Kind != rulefile.WarnLeftOut }
 			leftOut := slices.DeleteFunc(warnings, isOther)
 			if err != nil || len(leftOut) != len(refused) {
 				t.Errorf("left out are %v of %v, error %v", leftOut, refused, err)

@@ -9,26 +9,27 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Kinds of warnings of a file.
 const (
 	// WarnNeverReached: no request reaches the line, because earlier ones match all of its
 	// requests.
-	WarnNeverReached resolver.WarningKind = "line never reached"
+	WarnNeverReached lint.Kind = "line never reached"
 	// WarnLeftOut: the line has no equivalent, and makes no rule.
-	WarnLeftOut resolver.WarningKind = "line left out"
+	WarnLeftOut lint.Kind = "line left out"
 	// WarnApproximated: the line's rule means nearly the same.
-	WarnApproximated resolver.WarningKind = "approximated line"
+	WarnApproximated lint.Kind = "approximated line"
 	// WarnLeadingSlash: keys of a table begin with a "/", which is removed. There is one warning
 	// for a file.
-	WarnLeadingSlash resolver.WarningKind = "keys with a leading slash"
+	WarnLeadingSlash lint.Kind = "keys with a leading slash"
 	// WarnWholeTable: a property of the whole table that its rules do not have.
-	WarnWholeTable resolver.WarningKind = "whole table"
+	WarnWholeTable lint.Kind = "whole table"
 )
 
 // warnMore: more warnings were dropped.
-const warnMore resolver.WarningKind = "more warnings"
+const warnMore lint.Kind = "more warnings"
 
 // maxErrors is how many errors a reader lists before it stops, and maxWarnings how many warnings
 // are kept. A file of a million bad lines is not a file of rules, and its messages should not take
@@ -42,7 +43,7 @@ const (
 // reading.
 type Reports struct {
 	keepAll  bool // warnings
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	more     int // warnings that are not kept
 	errs     Errors
 	// unsupported are the errors of lines without an equivalent. The first says how to skip all.
@@ -55,13 +56,13 @@ type Reports struct {
 func NewReports(keepAll bool) *Reports { return &Reports{keepAll: keepAll} }
 
 // warn records a warning about a line; key is empty if the line makes no rule.
-func (r *Reports) warn(kind resolver.WarningKind, at resolver.Position, key, message string) {
+func (r *Reports) warn(kind lint.Kind, at resolver.Position, key, message string) {
 	if len(r.warnings) >= maxWarnings && !r.keepAll {
 		r.more++
 		return
 	}
 	r.warnings = append(r.warnings,
-		resolver.Warning{Kind: kind, Position: at, Key: key, Message: message})
+		lint.Warning{Kind: kind, Position: at, Key: key, Message: message})
 }
 
 // wrong records an error, unless the reading has ended. Too many errors end it.
@@ -94,7 +95,7 @@ func (r *Reports) Add(report redirects.Report) {
 		r.unsupported = append(r.unsupported, r.errs[len(r.errs)-1])
 		return
 	}
-	kind := [...]resolver.WarningKind{
+	kind := [...]lint.Kind{
 		redirects.NeverReached: WarnNeverReached,
 		redirects.LeftOut:      WarnLeftOut,
 		redirects.Approximated: WarnApproximated,
@@ -105,14 +106,14 @@ func (r *Reports) Add(report redirects.Report) {
 
 // Result returns the warnings and the errors, sorted by position. end is what ended the reading:
 // io.EOF, an [*Error], which is one of them, or the reader's own, which is returned alone.
-func (r *Reports) Result(end error) ([]resolver.Warning, error) {
-	slices.SortStableFunc(r.warnings, func(a, b resolver.Warning) int {
+func (r *Reports) Result(end error) ([]lint.Warning, error) {
+	slices.SortStableFunc(r.warnings, func(a, b lint.Warning) int {
 		return comparePlaces(a.Position, b.Position)
 	})
 	if r.more > 0 {
 		message := fmt.Sprintf("%d more warnings of the file are left out", r.more)
 		last := r.warnings[len(r.warnings)-1].Position
-		rest := resolver.Warning{Kind: warnMore, Position: last, Message: message}
+		rest := lint.Warning{Kind: warnMore, Position: last, Message: message}
 		r.warnings = append(r.warnings, rest)
 	}
 	byPlace := func(a, b *Error) int { return comparePlaces(a.Position, b.Position) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -37,7 +38,7 @@ type content struct {
 	reach    Reachability
 	rejected atomic.Pointer[rejectedStart] // by the last reading; nil if it reached the end
 	// warnings are the warnings of the last reading.
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	current  *reading // the reading that passes rules, or nil
 	// bytesRead is how many bytes the last such reading has read.
 	bytesRead int64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -22,7 +23,7 @@ type contentEdit struct {
 	beside  siblings
 	// Set when the new content has been read back.
 	expected PlacedExpectations
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	version  string
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -125,7 +126,7 @@ func (t *Table) Remarks() (remarks source.Remarks) {
 	for _, key := range slices.Sorted(maps.Keys(t.rules)) {
 		if strings.Contains(t.rules[key], "TODO") {
 			remarks.Warnings = append(remarks.Warnings,
-				resolver.Warning{Kind: "to do", Key: key, Message: "the destination is to be written"})
+				lint.Warning{Kind: "to do", Key: key, Message: "the destination is to be written"})
 		}
 	}
 	return remarks

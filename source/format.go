@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -26,7 +27,7 @@ func formatOf(written, name string) (rulefile.Format, error) {
 func readAs(
 	r io.Reader, format rulefile.Format, how rulefile.Reading, name, option string,
 	add func(resolver.Rule),
-) ([]resolver.Warning, error) {
+) ([]lint.Warning, error) {
 	if format != rulefile.JSON {
 		return how.Read(r, format, name, add)
 	}

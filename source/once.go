@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -22,8 +23,8 @@ type Once struct {
 	Reading rulefile.Reading
 	Stdin   io.Reader
 
-	warnings []resolver.Warning // of the reading
-	counted  *reading           // nil before it is read
+	warnings []lint.Warning // of the reading
+	counted  *reading       // nil before it is read
 }
 
 // String returns the path, on one line.

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Problem is an error in a Caddyfile, or in its JSON.
 type Problem struct {
-	At      resolver.Position    // if it is known
-	Kind    resolver.WarningKind // of an invalid rule; empty for everything else
-	Key     string               // of the rule, if it is about one
+	At      resolver.Position // if it is known
+	Kind    lint.Kind         // of an invalid rule; empty for everything else
+	Key     string            // of the rule, if it is about one
 	Message string
 	Placed  bool // the message has the place, as a source's may
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -54,7 +55,7 @@ type Remarks struct {
 	Expectations PlacedExpectations
 	// Warnings say where the rules, as they are written, may not do what their author expects,
 	// sorted by position.
-	Warnings []resolver.Warning
+	Warnings []lint.Warning
 }
 
 // RemarksOf returns the remarks of a source, if it has any.

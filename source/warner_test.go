@@ -11,13 +11,14 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // remarker is a file of rules that warns of its lines of comment.
 type remarker struct {
 	source.File
-	warnings []resolver.Warning
+	warnings []lint.Warning
 }
 
 func init() { caddy.RegisterModule(new(remarker)) }
@@ -37,7 +38,7 @@ func (r *remarker) Read(ctx context.Context, add func(resolver.Rule)) (string, e
 	for i, line := range strings.Split(string(content), "\n") {
 		if message, is := strings.CutPrefix(line, "#"); is {
 			at := resolver.Position{Source: r.String(), Line: i + 1, Column: 1}
-			r.warnings = append(r.warnings, resolver.Warning{
+			r.warnings = append(r.warnings, lint.Warning{
 				Kind: "remark", Position: at, Message: message,
 			})
 		}

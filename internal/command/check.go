@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -138,7 +139,7 @@ func (c *checking) checkHandler(
 		report.label = h.label()
 	}
 	progress.startPhase("reading rules")
-	ruleset, _, err := h.Rules.CompileRules(h.Rules.Context, progress.read)
+	ruleset, warnings, err := h.Rules.CompileRules(h.Rules.Context, progress.read)
 	if err != nil {
 		report.addErrors(err, "source")
 		report.sort()
@@ -149,7 +150,7 @@ func (c *checking) checkHandler(
 	report.addCopies(h.Rules.Sources)
 	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
 	hosts := slices.Concat(c.hosts, h.Origins)
-	ruleset.Check(hosts, report.addFinding)
+	lint.Check(ruleset, warnings, hosts, report.addFinding)
 	if root != nil {
 		progress.startPhase("comparing with files")
 		report.checkRoot(ruleset, h.Rules.Options, root, c.root, hosts)
@@ -160,11 +161,11 @@ func (c *checking) checkHandler(
 		if w.Key == "" && len(h.Lines) > 0 {
 			w.Position = h.Lines[0] // it concerns the handler
 		}
-		report.addFinding(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
+		report.addFinding(lint.Finding{Warning: w, Severity: lint.SeverityWarning})
 	}
 	for _, path := range h.Pages {
 		for _, w := range live.PageWarnings(ruleset, path) {
-			report.addFinding(resolver.Finding{Warning: w, Severity: resolver.SeverityWarning})
+			report.addFinding(lint.Finding{Warning: w, Severity: lint.SeverityWarning})
 		}
 	}
 	report.sort()
@@ -185,14 +186,14 @@ type checkReport struct {
 
 // findingJSON is a finding as JSON.
 type findingJSON struct {
-	Severity    resolver.Severity    `json:"severity"`
-	Kind        resolver.WarningKind `json:"kind"`
-	Position    string               `json:"position,omitempty"`
-	Key         string               `json:"key,omitempty"`
-	Message     string               `json:"message"`
-	Cycle       []string             `json:"cycle,omitempty"`
-	Destination string               `json:"destination,omitempty"`
-	URLs        []string             `json:"urls,omitempty"`
+	Severity    lint.Severity `json:"severity"`
+	Kind        lint.Kind     `json:"kind"`
+	Position    string        `json:"position,omitempty"`
+	Key         string        `json:"key,omitempty"`
+	Message     string        `json:"message"`
+	Cycle       []string      `json:"cycle,omitempty"`
+	Destination string        `json:"destination,omitempty"`
+	URLs        []string      `json:"urls,omitempty"`
 
 	at resolver.Position
 }
@@ -201,11 +202,11 @@ func newCheckReport(name string) *checkReport {
 	return &checkReport{Name: name, Findings: []findingJSON{}, label: name}
 }
 
-func (r *checkReport) addFinding(f resolver.Finding) {
+func (r *checkReport) addFinding(f lint.Finding) {
 	switch f.Severity {
-	case resolver.SeverityError:
+	case lint.SeverityError:
 		r.Errors++
-	case resolver.SeverityWarning:
+	case lint.SeverityWarning:
 		r.Warnings++
 	default:
 		r.Notes++
@@ -217,19 +218,19 @@ func (r *checkReport) addFinding(f resolver.Finding) {
 }
 
 // warn adds a warning about a rule.
-func (r *checkReport) warn(kind resolver.WarningKind, rule resolver.Rule, message string) {
-	f := resolver.Finding{Severity: resolver.SeverityWarning}
+func (r *checkReport) warn(kind lint.Kind, rule resolver.Rule, message string) {
+	f := lint.Finding{Severity: lint.SeverityWarning}
 	f.Kind, f.Position, f.Key, f.Message = kind, rule.Position, rule.Key, message
 	r.addFinding(f)
 }
 
 // addErrors adds the parts of an error; kind is for those that have none.
-func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
+func (r *checkReport) addErrors(err error, kind lint.Kind) {
 	for _, err := range PartsOf(err) {
-		f := resolver.Finding{Severity: resolver.SeverityError}
+		f := lint.Finding{Severity: lint.SeverityError}
 		f.Kind, f.Message = kind, err.Error()
 		if inRule, ok := err.(*resolver.RuleError); ok {
-			f.Kind, f.Position, f.Key, f.Message = resolver.WarningKind(inRule.Kind.Error()),
+			f.Kind, f.Position, f.Key, f.Message = lint.Kind(inRule.Kind.Error()),
 				inRule.Position, inRule.Key, inRule.Message
 		}
 		if inFile, ok := err.(*rulefile.Error); ok {
@@ -246,7 +247,7 @@ func (r *checkReport) addErrors(err error, kind resolver.WarningKind) {
 func (r *checkReport) addCopies(sources []source.Source) {
 	for _, from := range sources {
 		if note := source.NoteOfCopy(from); note != "" {
-			f := resolver.Finding{Severity: resolver.SeverityWarning}
+			f := lint.Finding{Severity: lint.SeverityWarning}
 			f.Kind, f.Position.Source, f.Message = "stored copy", from.String(), note
 			r.addFinding(f)
 		}
@@ -274,8 +275,8 @@ func PartsOf(err error) []error {
 
 // sort sorts findings by severity, kind and position.
 func (r *checkReport) sort() {
-	order := []resolver.Severity{resolver.SeverityError, resolver.SeverityWarning,
-		resolver.SeverityNote}
+	order := []lint.Severity{lint.SeverityError, lint.SeverityWarning,
+		lint.SeverityNote}
 	slices.SortStableFunc(r.Findings, func(a, b findingJSON) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)),
@@ -308,8 +309,8 @@ const shownFindings = 20
 
 // write writes the report as text, kind by kind.
 func (r *checkReport) write(w *bufio.Writer, c colours) {
-	colour := map[resolver.Severity]int{resolver.SeverityError: red, resolver.SeverityWarning: yellow,
-		resolver.SeverityNote: bold}
+	colour := map[lint.Severity]int{lint.SeverityError: red, lint.SeverityWarning: yellow,
+		lint.SeverityNote: bold}
 	for from := 0; from < len(r.Findings); {
 		first := r.Findings[from]
 		to := from

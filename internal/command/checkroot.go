@@ -11,14 +11,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Warnings of a comparison with the files of the site.
 const (
-	kindHidden    resolver.WarningKind = "hides a page"
-	kindMissing   resolver.WarningKind = "destination is missing"
-	kindUnread    resolver.WarningKind = "unreadable directory"
-	kindTemplates resolver.WarningKind = "rules with variables"
+	kindHidden    lint.Kind = "hides a page"
+	kindMissing   lint.Kind = "destination is missing"
+	kindUnread    lint.Kind = "unreadable directory"
+	kindTemplates lint.Kind = "rules with variables"
 )
 
 // rootCheck compares the rules of a handler with the files of its site.
@@ -26,7 +27,7 @@ type rootCheck struct {
 	root    *webroot.Root
 	dir     string
 	ruleset *resolver.Ruleset
-	site    resolver.Site
+	site    lint.Site
 	folds   bool // keys match without regard to case
 	report  *checkReport
 
@@ -47,20 +48,20 @@ func (r *checkReport) checkRoot(
 	hosts []string,
 ) {
 	c := rootCheck{
-		root: root, dir: dir, ruleset: ruleset, site: ruleset.Site(hosts), folds: options.FoldCase,
+		root: root, dir: dir, ruleset: ruleset, site: lint.SiteOf(ruleset, hosts), folds: options.FoldCase,
 		report: r, hidden: map[int]*hiddenFiles{},
 	}
 	c.findUnread()
 	c.findTemplates()
 	c.findHidden()
-	ruleset.Unanswered(hosts, c.checkDestination)
+	lint.Unanswered(ruleset, hosts, c.checkDestination)
 }
 
-func (c *rootCheck) find(kind resolver.WarningKind, rule resolver.Rule, message string) {
-	f := resolver.Finding{Severity: resolver.SeverityWarning}
+func (c *rootCheck) find(kind lint.Kind, rule resolver.Rule, message string) {
+	f := lint.Finding{Severity: lint.SeverityWarning}
 	f.Kind, f.Position, f.Key, f.Message = kind, rule.Position, rule.Key, message
 	if kind == kindTemplates {
-		f.Severity = resolver.SeverityNote
+		f.Severity = lint.SeverityNote
 	}
 	c.report.addFinding(f)
 }

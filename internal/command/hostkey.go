@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // commonEndings are the endings of most hosts, and those of examples and private networks. Endings
@@ -40,7 +41,7 @@ func (r *checkReport) addHostKeys(
 			}
 		}
 		told[rule.Key] = true
-		r.warn(resolver.WarnURLKey, rule,
+		r.warn(lint.WarnURLKey, rule,
 			"a key is a path of the site, and "+host+" looks like a host; write "+write)
 	}
 	return told

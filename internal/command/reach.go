@@ -7,11 +7,12 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // kindNeverReached: what is in front of the handler keeps away all requests for a key.
-const kindNeverReached resolver.WarningKind = "never reached"
+const kindNeverReached lint.Kind = "never reached"
 
 // arrive sets the path of a question's request to the one that reaches the handler. If none does,
 // it says why, and leaves the request as it is. A path without a host may also be meant as the

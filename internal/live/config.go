@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -64,16 +65,16 @@ func (c *Config) check(ruleset *resolver.Ruleset, expected []source.PlacedExpect
 const (
 	// warnClientHost: no host matcher names a host, so redirects to paths of the site lead to the
 	// host that the client sends.
-	warnClientHost resolver.WarningKind = "host of the client"
+	warnClientHost lint.Kind = "host of the client"
 	// warnNoRules: a handler has nothing to answer with.
-	warnNoRules resolver.WarningKind = "no rules"
+	warnNoRules lint.Kind = "no rules"
 )
 
 // ConfigurationWarnings returns the warnings about the handler's configuration rather than its
 // rules.
-func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []lint.Warning {
 	if ruleset.Len() == 0 && len(c.Sources) == 0 {
-		return []resolver.Warning{{
+		return []lint.Warning{{
 			Kind: warnNoRules, Position: resolver.Position{Source: InlineSource(c.Name)},
 			Message: "the handler has no rules and no source, so all requests pass; write a rule " +
 				"into its block, such as: docs https://docs.example, or: from file links.json",
@@ -83,7 +84,7 @@ func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []resolver.War
 }
 
 // clientHostWarnings returns the warning that rules lead to the client's own host, if any do.
-func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warning {
+func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []lint.Warning {
 	rules, first := ruleset.AtSite()
 	if rules == 0 || !c.AnyHost {
 		return nil
@@ -93,7 +94,7 @@ func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []resolver.Warnin
 	if rules > 1 {
 		message += "the same goes for " + printable.Count(rules-1, "other rule") + "; "
 	}
-	return []resolver.Warning{{
+	return []lint.Warning{{
 		Kind: warnClientHost, Position: first.Position, Key: first.Key,
 		Message: message + "write origin https://go.example, or name the hosts of the site",
 	}}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -16,7 +17,8 @@ import (
 type candidate struct {
 	*Loaded
 	difference resolver.Difference
-	read       []int // the sources that were read for it
+	fresh      []lint.Warning // those that what serves does not have
+	read       []int          // the sources that were read for it
 	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
 	changes  []resolver.RuleChange
 	isByThem bool
@@ -27,13 +29,14 @@ type candidate struct {
 func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
 		Ruleset:  from.Ruleset,
+		Warnings: from.Warnings,
 		versions: make([]string, sources),
 		expected: make([]source.PlacedExpectations, sources),
-		warnings: make([][]resolver.Warning, sources),
+		remarks:  make([][]lint.Warning, sources),
 	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
-	copy(next.warnings, from.warnings)
+	copy(next.remarks, from.remarks)
 	return next
 }
 
@@ -41,7 +44,7 @@ func newCandidate(from *Loaded, sources int) *candidate {
 func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.versions[i] = version
 	remarks := source.RemarksOf(from)
-	c.expected[i], c.warnings[i] = remarks.Expectations, remarks.Warnings
+	c.expected[i], c.remarks[i] = remarks.Expectations, remarks.Warnings
 	c.noteRead(i)
 }
 
@@ -70,7 +73,9 @@ func (l *loading) derive(work []pending) (*candidate, error) {
 				work[i].isStale, work[i].isWhole = true, true
 			}
 		}
-		err = l.compile(l.rs.servingOptions(l.pause), l.serving.Ruleset)
+		if err = l.compile(l.rs.servingOptions(l.pause)); err == nil {
+			l.next.compareWith(l.serving)
+		}
 	}
 	for _, inRules := range ruleErrorsIn(err) {
 		l.rs.locateErrors(l.next.versions, inRules)
@@ -115,11 +120,26 @@ func (l *loading) makeChanges() error {
 	if len(l.next.changes) == 0 {
 		return nil
 	}
-	derived, difference, err := l.serving.Ruleset.With(l.next.changes)
+	return l.next.change(l.next.changes, nil)
+}
+
+// change makes changes, behind which the readers of some sources warn of something else.
+func (c *candidate) change(
+	changes []resolver.RuleChange, read map[int][]lint.Warning,
+) error {
+	before := c.Ruleset
+	derived, difference, err := before.With(changes)
 	if err == nil {
-		l.next.Ruleset, l.next.difference = derived, difference
+		c.Ruleset, c.difference = derived, difference
+		c.Warnings, c.fresh = c.Warnings.Derive(before, derived, changes, read)
 	}
 	return err
+}
+
+// compareWith compares the candidate with what serves, if it is not derived from that in one step.
+func (c *candidate) compareWith(serving *Loaded) {
+	c.difference = resolver.Compare(serving.Ruleset, c.Ruleset, namedKeys)
+	c.fresh = c.Warnings.Since(serving.Warnings)
 }
 
 // readWhole reads whole sources and compares them with the rules of the candidate.
@@ -135,17 +155,26 @@ func (l *loading) readWhole() error {
 	}
 	r := next.Ruleset.Reread()
 	inSources := l.readSources(r, l.whole)
-	ruleset, difference, inRules := r.Ruleset()
-	switch {
-	case inRules == nil:
-		next.Ruleset, next.difference = ruleset, difference
-	case inRules == resolver.ErrDuplicateKey:
+	changes, inRules := r.Changes()
+	if inRules == resolver.ErrDuplicateKey {
 		return l.duplicates()
 	}
+	if inRules == nil {
+		inRules = next.change(changes, l.readWarnings())
+	}
 	if inRules == nil && inSources == nil && len(next.changes) > 0 {
-		next.difference = resolver.Compare(l.serving.Ruleset, next.Ruleset, namedKeys)
+		next.compareWith(l.serving)
 	}
 	return errors.Join(inSources, inRules)
+}
+
+// readWarnings returns the warnings of the readers of the whole sources.
+func (l *loading) readWarnings() map[int][]lint.Warning {
+	read := map[int][]lint.Warning{}
+	for _, i := range l.whole {
+		read[i+1] = l.next.remarks[i]
+	}
+	return read
 }
 
 // duplicates reads the whole sources once more, to report which keys stand twice, and where.
@@ -154,9 +183,9 @@ func (l *loading) duplicates() error {
 	if err != nil {
 		return err
 	}
-	to := &compiling{Compiler: compiler}
+	to := &compiling{Compiler: compiler, warnings: lint.New(l.rs.Options)}
 	inSources := l.readSources(to, l.whole)
-	_, _, inRules := to.Ruleset()
+	_, inRules := compiler.Compile()
 	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
 		inRules = source.ErrBeingWritten // as it differed a moment ago
 	}
@@ -224,6 +253,6 @@ func (l *loading) isEmptiedByKey() (is bool) {
 // complete sets what is derived from the ruleset before it serves.
 func (l *Loaded) complete() {
 	l.Digest = l.Ruleset.Digest()
-	l.broken.count, l.broken.first = l.Ruleset.Broken(nil, toldBroken)
+	l.broken.count, l.broken.first = lint.Broken(l.Ruleset, nil, toldBroken)
 	l.broken.place = new(sync.Once)
 }

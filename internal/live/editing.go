@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -194,10 +195,10 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	before := next.warnings[e.at]
+	before := next.remarks[e.at]
 	next.noteReading(e.into, e.at, version)
-	isSame := func(a, b resolver.Warning) bool { return a.Kind == b.Kind && a.String() == b.String() }
-	if version != "" && slices.EqualFunc(before, next.warnings[e.at], isSame) {
+	isSame := func(a, b lint.Warning) bool { return a.Kind == b.Kind && a.String() == b.String() }
+	if version != "" && slices.EqualFunc(before, next.remarks[e.at], isSame) {
 		return true, nil
 	}
 	e.leaveToRead(pending{isStale: true, isWhole: true})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // Effects are what an edit changes for clients.
@@ -17,7 +18,7 @@ type Effects struct {
 	Others []resolver.Change
 	Count  int
 	// Warnings are the new warnings.
-	Warnings []resolver.Warning
+	Warnings []lint.Warning
 	// Digest is the digest of the resulting rules.
 	Digest string
 }

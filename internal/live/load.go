@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -43,7 +44,7 @@ func (rs *Ruleset) newLoading(ctx context.Context, pause func()) *loading {
 // load reads and compiles all rules and checks their expectations. The error lists all that is
 // wrong.
 func (l *loading) load() (*Loaded, error) {
-	err := l.compile(l.rs.servingOptions(l.pause), nil)
+	err := l.compile(l.rs.servingOptions(l.pause))
 	if err == nil {
 		err = l.rs.check(l.next.Ruleset, l.next.expected)
 	}
@@ -69,7 +70,7 @@ func (c *Config) servingOptions(pause func()) resolver.Options {
 // reports its progress to tell; later scans of the ruleset call tell, too, on the scanning
 // goroutine.
 func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
-	[]string, error) {
+	*lint.List, error) {
 	l := rs.newLoading(ctx, nil)
 	l.meter = newMeter(l, tell)
 	l.pause = l.meter.compiled
@@ -80,39 +81,43 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 			l.meter.looked(rules, done, of)
 		}
 	}
-	err := l.compile(options, nil)
+	err := l.compile(options)
 	if err != nil {
 		var found bool
 		if l.sources, found = rs.withCopies(rs.Sources); found {
-			err = l.compile(options, nil)
+			err = l.compile(options)
 		}
 	}
 	if err == nil {
 		rules = l.next.Ruleset.Len()
 	}
-	return l.next.Ruleset, l.next.versions, err
+	return l.next.Ruleset, l.next.Warnings, err
 }
 
-// compile reads all sources and compiles their rules. If before is not nil, they are compared with
-// it.
-func (l *loading) compile(options resolver.Options, before *resolver.Ruleset) error {
+// compile reads all sources and compiles their rules.
+func (l *loading) compile(options resolver.Options) error {
 	l.next = newCandidate(&Loaded{}, len(l.sources))
 	return retryWhileWritten(l.ctx, func() error {
 		compiler, err := resolver.NewCompiler(options)
 		if err != nil {
 			return err
 		}
+		to := &compiling{Compiler: compiler, warnings: lint.New(options)}
 		for _, rule := range l.rs.Rules {
-			compiler.Add(rule)
+			to.addOwn(rule)
 		}
 		all := make([]int, len(l.sources))
 		for i := range all {
 			all[i] = i
 		}
-		to := &compiling{Compiler: compiler, before: before}
 		inSources := l.readSources(to, all)
+		for i, warnings := range l.next.remarks {
+			to.warnings.AddRead(i+1, warnings...)
+		}
+		compiler.Inspect(to.warnings.Finish)
 		var inRules error
-		l.next.Ruleset, l.next.difference, inRules = to.Ruleset()
+		l.next.Ruleset, inRules = compiler.Compile()
+		l.next.Warnings = to.warnings
 		return errors.Join(inSources, inRules)
 	})
 }
@@ -121,15 +126,13 @@ func (l *loading) compile(options resolver.Options, before *resolver.Ruleset) er
 type intake interface {
 	Source(n int)
 	Add(rule resolver.Rule)
-	Warn(warnings ...resolver.Warning)
-	Ruleset() (*resolver.Ruleset, resolver.Difference, error)
 }
 
 // compiling adapts a compiler to [intake].
 type compiling struct {
 	*resolver.Compiler
-	source int
-	before *resolver.Ruleset // to compare with, nil for none
+	warnings *lint.List
+	source   int
 }
 
 // Source begins a source; those before it without rules are skipped.
@@ -147,16 +150,13 @@ func (c *compiling) Add(rule resolver.Rule) {
 	}
 	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
 	rule.Note = strings.Clone(rule.Note)
-	c.Compiler.Add(rule)
+	c.addOwn(rule)
 }
 
-// Ruleset compiles the rules.
-func (c *compiling) Ruleset() (*resolver.Ruleset, resolver.Difference, error) {
-	ruleset, err := c.Compile()
-	if err != nil || c.before == nil {
-		return ruleset, resolver.Difference{}, err
-	}
-	return ruleset, resolver.Compare(c.before, ruleset, namedKeys), nil
+// addOwn adds a rule that nobody changes.
+func (c *compiling) addOwn(rule resolver.Rule) {
+	c.Compiler.Add(rule)
+	c.warnings.Add(c.source, rule)
 }
 
 // longestWait is the last wait for a source that is being written. All waits together are twice as
@@ -205,7 +205,6 @@ func (l *loading) readSources(to intake, which []int) error {
 		l.next.noteReading(l.sources[i], i, version)
 		if err == nil {
 			begin()
-			to.Warn(l.next.warnings[i]...)
 		}
 	}
 	return errors.Join(errs...)
@@ -337,20 +336,20 @@ func (rs *Ruleset) swap(next *candidate) {
 		raise(rs.shared.copies[i].due)
 	}
 	difference := next.difference
-	difference.Warnings = rs.newWarnings(old.Ruleset, next)
+	warnings := rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
 	if next.Digest == before && !recovered {
-		rs.addNotice(rs.unchanged(difference))
+		rs.addNotice(rs.unchanged(warnings))
 		return
 	}
-	rs.addNotice(rs.swapped(before, next.Loaded, difference))
+	rs.addNotice(rs.swapped(before, next.Loaded, difference, warnings))
 }
 
 // newWarnings returns the warnings of a candidate that the previous ruleset does not have.
 func (rs *Ruleset) newWarnings(
 	before *resolver.Ruleset, next *candidate,
-) []resolver.Warning {
-	warnings := slices.Clip(next.difference.Warnings)
+) []lint.Warning {
+	warnings := slices.Clip(next.fresh)
 	if rules, _ := before.AtSite(); rules == 0 {
 		warnings = append(warnings, rs.clientHostWarnings(next.Ruleset)...)
 	}

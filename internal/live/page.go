@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // RunningIn returns the handlers that run in a configuration, one for each live ruleset, sorted by
@@ -77,25 +78,25 @@ func OnceStarted(ctx caddy.Context, run func()) error {
 }
 
 // warnPage: a rule answers requests below the path of a links page.
-const warnPage resolver.WarningKind = "hides the links page"
+const warnPage lint.Kind = "hides the links page"
 
 // PageWarnings returns the warnings about rules that answer a links page. Its path has no slash at
 // the end.
-func PageWarnings(ruleset *resolver.Ruleset, path string) []resolver.Warning {
+func PageWarnings(ruleset *resolver.Ruleset, path string) []lint.Warning {
 	warnings := warningsOfPage(ruleset, path)
 	if warnings != nil || path == "" {
 		return warnings
 	}
 	for rule := range ruleset.RulesBelow(strings.Trim(path, "/")) {
 		if rule.Value != resolver.PassValue {
-			return []resolver.Warning{pageWarning(rule, path, "/"+rule.Key)}
+			return []lint.Warning{pageWarning(rule, path, "/"+rule.Key)}
 		}
 	}
 	return nil
 }
 
 // warningsOfPage is PageWarnings for the page's own paths, without the keys that it shows.
-func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []resolver.Warning) {
+func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []lint.Warning) {
 	told := map[string]bool{}
 	for _, below := range []string{
 		"", "/", "/key/a", "/key/a/b", "/new", "/try", "/export.json", "/export.csv",
@@ -113,14 +114,14 @@ func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []resolver
 }
 
 // HidesPage reports whether a warning says that a rule answers a links page.
-func HidesPage(w resolver.Warning) bool { return w.Kind == warnPage }
+func HidesPage(w lint.Warning) bool { return w.Kind == warnPage }
 
-func pageWarning(rule resolver.Rule, path, request string) resolver.Warning {
+func pageWarning(rule resolver.Rule, path, request string) lint.Warning {
 	instead := "give the page another path, or remove the rule"
 	if path != "" && !strings.HasPrefix("/"+rule.Key, path) {
 		instead = "put a rule \"" + strings.Trim(path, "/") + " pass\" beside it"
 	}
-	return resolver.Warning{
+	return lint.Warning{
 		Kind: warnPage, Position: rule.Position, Key: rule.Key,
 		Message: "the rule answers " + printable.Text(request) + ", so the links page does not get it; " +
 			instead,
@@ -151,13 +152,13 @@ func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
 }
 
 // warnings returns the warnings that a ruleset has and the previous one does not have.
-func (p *pagePaths) warnings(before, next *resolver.Ruleset) (warnings []resolver.Warning) {
+func (p *pagePaths) warnings(before, next *resolver.Ruleset) (warnings []lint.Warning) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(p.paths))) {
 		known := warningsOfPage(before, path)
 		for _, w := range warningsOfPage(next, path) {
-			isKnown := func(k resolver.Warning) bool { return k.Key == w.Key }
+			isKnown := func(k lint.Warning) bool { return k.Key == w.Key }
 			if !slices.ContainsFunc(known, isKnown) {
 				warnings = append(warnings, w)
 			}

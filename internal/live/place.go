@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -53,7 +54,7 @@ func ruleErrorsIn(err error) (all []resolver.RuleErrors) {
 }
 
 // located returns warnings with lines in their positions.
-func (c *Config) located(versions []string, warnings []resolver.Warning) []resolver.Warning {
+func (c *Config) located(versions []string, warnings []lint.Warning) []lint.Warning {
 	warnings = slices.Clone(warnings)
 	wanted := wantedPlaces{}
 	for i := range warnings {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -56,7 +57,7 @@ func (ps predecessors) check(of *Config, next *Loaded) error {
 	if before == nil {
 		return nil
 	}
-	if count, first := next.Ruleset.Broken(before, namedKeys); count > 0 {
+	if count, first := lint.Broken(next.Ruleset, before, namedKeys); count > 0 {
 		of.locateErrors(next.versions, first)
 		return brokenError(count, first)
 	}
@@ -164,7 +165,7 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 // Remarks returns the source's remarks on the rules that serve.
 func (s lastGood) Remarks() source.Remarks {
 	return source.Remarks{
-		Expectations: s.serving.expected[s.index], Warnings: s.serving.warnings[s.index],
+		Expectations: s.serving.expected[s.index], Warnings: s.serving.remarks[s.index],
 	}
 }
 

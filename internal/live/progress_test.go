@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -102,7 +103,7 @@ func TestProgressOfFilesGoesFromNothingToAll(t *testing.T) {
 	}
 	rs := New(Config{Sources: sources, Rules: []resolver.Rule{{Key: "c", Value: "/"}}})
 	var told []Progress
-	rules, _, err := rs.CompileRules(t.Context(), func(p Progress) { told = append(told, p) })
+	rules, warnings, err := rs.CompileRules(t.Context(), func(p Progress) { told = append(told, p) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestProgressOfFilesGoesFromNothingToAll(t *testing.T) {
 		t.Errorf("it goes from %+v to %+v, of %d bytes", told[0], last, size)
 	}
 	told = nil
-	rules.Check(nil, func(resolver.Finding) {})
+	lint.Check(rules, warnings, nil, func(lint.Finding) {})
 	if len(told) == 0 || told[0].Done != 0 || told[len(told)-1].Rules < 15_000 {
 		t.Errorf("of a look at all rules it tells %v", told)
 	}

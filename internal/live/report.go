@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // The events that the handler emits, for Caddy's events app.
@@ -34,7 +35,7 @@ const toldBroken = 1000
 
 // notice is a report of a load: warnings, a log entry, and an event with the same record.
 type notice struct {
-	warnings []resolver.Warning
+	warnings []lint.Warning
 	level    zapcore.Level
 	message  string // of the log entry; empty for none
 	record   record
@@ -67,7 +68,7 @@ func (r *reporter) tell(serving *Loaded, notices []notice) {
 func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
 	r.reportBroken(r.of.brokenIn(first))
 	loaded := notice{
-		warnings: slices.DeleteFunc(slices.Clone(first.Ruleset.Warnings()), resolver.Warning.IsBroken),
+		warnings: slices.DeleteFunc(slices.Clone(first.Warnings.Warnings()), lint.Warning.IsBroken),
 		level:    zap.InfoLevel,
 		message:  "rules loaded",
 		record: record{
@@ -101,13 +102,15 @@ func (r *reporter) reportBroken(broken brokenRules) {
 
 // swapped returns the audit record of a swap. After a rejection it also says that the sources are
 // good again if nothing has changed.
-func (r *reporter) swapped(before string, next *Loaded, d resolver.Difference) notice {
+func (r *reporter) swapped(
+	before string, next *Loaded, d resolver.Difference, warnings []lint.Warning,
+) notice {
 	message := "rules swapped"
 	if before == next.Digest {
 		message = "the sources of the rules are good again, and nothing has changed"
 	}
 	return notice{
-		warnings: d.Warnings,
+		warnings: warnings,
 		level:    zap.InfoLevel,
 		message:  message,
 		record: record{
@@ -118,7 +121,7 @@ func (r *reporter) swapped(before string, next *Loaded, d resolver.Difference) n
 			{"added", d.Added}, {"first_added", d.FirstAdded},
 			{"removed", d.Removed}, {"first_removed", d.FirstRemoved},
 			{"changed", d.Changed}, {"first_changed", d.FirstChanged},
-			{"new_warnings", len(d.Warnings)},
+			{"new_warnings", len(warnings)},
 		},
 		event: eventLoaded,
 	}
@@ -126,9 +129,9 @@ func (r *reporter) swapped(before string, next *Loaded, d resolver.Difference) n
 
 // unchanged returns the notice that sources were read and hold the same rules, perhaps on other
 // lines.
-func (r *reporter) unchanged(d resolver.Difference) notice {
+func (r *reporter) unchanged(warnings []lint.Warning) notice {
 	return notice{
-		warnings: d.Warnings,
+		warnings: warnings,
 		level:    zap.DebugLevel,
 		message:  "the sources of the rules have been read, and nothing has changed",
 		record:   record{{"name", r.of.Name}},
@@ -185,12 +188,13 @@ func brokenError(n int, first []*resolver.RuleError) error {
 }
 
 // brokenBy returns an error if a candidate breaks keys that work now.
-func (c *Config) brokenBy(next *candidate) error {
-	n, first := next.difference.Broken, next.difference.FirstBroken
+func (rs *Ruleset) brokenBy(next *candidate) error {
+	before := []*resolver.Ruleset{rs.Serving().Ruleset}
+	n, first := lint.Broken(next.Ruleset, before, namedKeys)
 	if n == 0 {
 		return nil
 	}
-	c.locateErrors(next.versions, first)
+	rs.locateErrors(next.versions, first)
 	return brokenError(n, first)
 }
 
@@ -216,15 +220,15 @@ func (b brokenRules) more() int { return b.count - len(b.first) }
 const CheckNamesAll = "caddy shortlink check --format json names all of them"
 
 // kindOfBroken returns the kind of a rule's error.
-func kindOfBroken(err *resolver.RuleError) resolver.WarningKind {
+func kindOfBroken(err *resolver.RuleError) lint.Kind {
 	if errors.Is(err, resolver.ErrLoop) {
-		return resolver.WarnLoop
+		return lint.WarnLoop
 	}
-	return resolver.WarnTooManyRedirects
+	return lint.WarnTooManyRedirects
 }
 
 // warn logs warnings for authors of rules, at most namedWarnings.
-func (r *reporter) warn(serving *Loaded, warnings []resolver.Warning) {
+func (r *reporter) warn(serving *Loaded, warnings []lint.Warning) {
 	named := min(len(warnings), namedWarnings)
 	for _, w := range r.of.located(serving.versions, warnings[:named]) {
 		r.logger.Warn(w.Message, append([]zap.Field{

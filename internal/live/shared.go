@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
 )
@@ -85,10 +86,11 @@ type Loaded struct {
 	Ruleset *resolver.Ruleset
 	// Reverse tells which key leads to a page; nil where nobody asks.
 	Reverse  *reverse.Index
+	Warnings *lint.List
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources
-	warnings [][]resolver.Warning        // of the sources
+	remarks  [][]lint.Warning            // of the readers of the sources
 	broken   brokenRules
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }

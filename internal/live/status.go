@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -95,10 +95,10 @@ type Status struct {
 
 // BrokenRule is a rule that is answered with an error.
 type BrokenRule struct {
-	Kind     resolver.WarningKind `json:"kind"`
-	Position string               `json:"position,omitempty"`
-	Key      string               `json:"key"`
-	Reason   string               `json:"reason"`
+	Kind     lint.Kind `json:"kind"`
+	Position string    `json:"position,omitempty"`
+	Key      string    `json:"key"`
+	Reason   string    `json:"reason"`
 }
 
 // SourceStatus is the status of a source.

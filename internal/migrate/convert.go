@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -34,11 +35,11 @@ type Conversion struct {
 type Lines struct {
 	Count int
 	// Reports are in the order of the lines, of which one can have several.
-	Reports []resolver.Warning
+	Reports []lint.Warning
 }
 
 func (l *Lines) report(at resolver.Position, key, message string) {
-	l.Reports = append(l.Reports, resolver.Warning{Position: at, Key: key, Message: message})
+	l.Reports = append(l.Reports, lint.Warning{Position: at, Key: key, Message: message})
 }
 
 // Convert reads rules in one format and writes those in another that it can have and that can be
@@ -221,13 +222,13 @@ func (c *converter) count() {
 		}
 	}
 	done.Approximated.Reports = slices.DeleteFunc(done.Approximated.Reports,
-		func(l resolver.Warning) bool { return worst[c.packPosition(l.Position)] == refused })
+		func(l lint.Warning) bool { return worst[c.packPosition(l.Position)] == refused })
 	for _, lines := range kinds[1:] {
-		slices.SortStableFunc(lines.Reports, func(a, b resolver.Warning) int {
+		slices.SortStableFunc(lines.Reports, func(a, b lint.Warning) int {
 			return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line),
 				cmp.Compare(a.Position.Column, b.Position.Column))
 		})
-		lines.Reports = slices.CompactFunc(lines.Reports, func(a, b resolver.Warning) bool {
+		lines.Reports = slices.CompactFunc(lines.Reports, func(a, b lint.Warning) bool {
 			return a.String() == b.String() // of a line that makes several rules
 		})
 	}

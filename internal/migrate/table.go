@@ -7,6 +7,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -53,7 +54,7 @@ type Input struct {
 
 // ReadResult is what a reader returns besides rules.
 type ReadResult struct {
-	Warnings []resolver.Warning
+	Warnings []lint.Warning
 	// Entries is how many entries the file has, where some make no rule; else it may be 0.
 	Entries int
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -155,7 +156,7 @@ func (u *usual) tellOfOthers(found migrate.ReadResult, err error) (migrate.ReadR
 		}
 	}
 	if names != nil {
-		found.Warnings = slices.Insert(found.Warnings, 0, resolver.Warning{
+		found.Warnings = slices.Insert(found.Warnings, 0, lint.Warning{
 			Kind:    rulefile.WarnWholeTable,
 			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
 	}

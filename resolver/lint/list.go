@@ -1,0 +1,214 @@
+package lint
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// List is what the authors of the rules of a ruleset should know, by what it depends on: so that a
+// change leaves as it is what it does not concern. To make one, each rule is passed to Add, and then
+// the ruleset to Finish; nobody changes it afterwards.
+type List struct {
+	options resolver.Options
+	groups  [groups][]sourcedWarning
+	// read are those of the readers of sources, by source.
+	read [][]Warning
+	// passing are the rules without variables that pass, until the list is finished.
+	passing []sourcedRule
+}
+
+type group int
+
+const (
+	ofOptions group = iota
+	ofRules         // each by itself and with those that have its key
+	ofTies          // between rules with variables
+	ofChains        // and of what else depends on all rules
+	groups
+)
+
+// sourcedWarning is a warning with the source that its rule is of, as [resolver.RuleChange] has it.
+type sourcedWarning struct {
+	source int
+	Warning
+}
+
+// sourcedRule is a rule with its source.
+type sourcedRule struct {
+	source int
+	rule   resolver.Rule
+}
+
+// New returns the list of a ruleset that is going to be compiled with some options.
+func New(options resolver.Options) *List {
+	l := &List{options: options}
+	for _, w := range originWarnings(options.Origin) {
+		l.add(ofOptions, 0, w)
+	}
+	return l
+}
+
+// Ruleset returns the list of a ruleset.
+func Ruleset(rs *resolver.Ruleset) *List {
+	l := New(rs.Options())
+	l.addAll(rs)
+	return l
+}
+
+// addAll looks at all rules of a ruleset.
+func (l *List) addAll(rs *resolver.Ruleset) {
+	for source := range rs.Sources() {
+		for rule := range rs.RulesOf(source) {
+			l.Add(source, rule)
+		}
+	}
+	l.Finish(rs)
+}
+
+// Add looks at a good rule of a source by itself.
+func (l *List) Add(source int, rule resolver.Rule) {
+	for _, w := range lintRule(&rule, l.options.Query) {
+		l.add(ofRules, source, w)
+	}
+	if rule.Value == resolver.PassValue && !resolver.IsTemplate(rule.Key) {
+		l.passing = append(l.passing, sourcedRule{source, rule})
+	}
+}
+
+// AddRead adds what the reader of a source warns of.
+func (l *List) AddRead(source int, warnings ...Warning) {
+	if len(warnings) == 0 {
+		return
+	}
+	l.haveRead(source)
+	l.read[source] = append(l.read[source], warnings...)
+}
+
+// haveRead makes room for the warnings of a source's reader.
+func (l *List) haveRead(source int) {
+	for len(l.read) <= source {
+		l.read = append(l.read, nil)
+	}
+}
+
+// Finish looks at the ruleset of the rules.
+func (l *List) Finish(rs *resolver.Ruleset) {
+	for this := range rs.Shadowed() {
+		by, _ := rs.Numbered(this.By)
+		l.addShadowed(sourcedRule{this.Source, this.Rule}, sourcedRule{rs.SourceOf(this.By), by})
+	}
+	l.addTies(rs)
+	s := newSurvey(rs)
+	s.addTemplateFailures(l, func(int) bool { return true })
+	s.addChains(l, slices.Collect(rs.InternalRedirects()))
+	s.addIdlePasses(l)
+	l.passing = nil
+}
+
+func (l *List) add(to group, source int, w Warning) {
+	l.groups[to] = append(l.groups[to], sourcedWarning{source, w})
+}
+
+// addShadowed warns of a rule whose key one of an earlier source has.
+func (l *List) addShadowed(this, by sourcedRule) {
+	l.add(ofRules, this.source, about(this.rule, WarnShadowed, "the rule is never reached, as "+
+		by.place()+" has the key, too, and is asked first; remove one of the two rules"))
+}
+
+// place says where a rule stands, as a message about another rule does.
+func (r sourcedRule) place() string {
+	const inline = 0
+	if r.source == inline && r.rule.Position.Line == 0 {
+		return "an inline rule"
+	}
+	return r.rule.Position.String()
+}
+
+// Warnings returns all warnings. Those of single rules come first, in the order of their sources and
+// places, then those of chains.
+func (l *List) Warnings() (all []Warning) {
+	single := slices.Concat(l.groups[ofRules], l.groups[ofTies])
+	for source, read := range l.read {
+		for _, warning := range read {
+			single = append(single, sourcedWarning{source, warning})
+		}
+	}
+	slices.SortStableFunc(single, func(a, b sourcedWarning) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), comparePlaces(a.Position, b.Position),
+			cmp.Compare(a.Key, b.Key))
+	})
+	for _, group := range [...][]sourcedWarning{l.groups[ofOptions], single, l.groups[ofChains]} {
+		for _, warning := range group {
+			all = append(all, warning.Warning)
+		}
+	}
+	return all
+}
+
+// each gives all warnings in any order.
+func (l *List) each() iter.Seq[Warning] {
+	return func(yield func(Warning) bool) {
+		for _, group := range l.groups {
+			for _, warning := range group {
+				if !yield(warning.Warning) {
+					return
+				}
+			}
+		}
+		for _, warning := range slices.Concat(l.read...) {
+			if !yield(warning) {
+				return
+			}
+		}
+	}
+}
+
+// Since returns the warnings that another list has none of the same kind about the same key of.
+// Where one is about no key, its message tells what it is about.
+func (l *List) Since(before *List) (fresh []Warning) {
+	type subject struct {
+		kind Kind
+		text string
+	}
+	subjectOf := func(w Warning) subject { return subject{w.Kind, cmp.Or(w.Key, w.Message)} }
+	warnings := l.Warnings()
+	known := make(map[subject]bool, len(warnings))
+	for _, w := range warnings {
+		known[subjectOf(w)] = false
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	for w := range before.each() {
+		if _, asked := known[subjectOf(w)]; asked {
+			known[subjectOf(w)] = true
+		}
+	}
+	for _, w := range warnings {
+		if !known[subjectOf(w)] {
+			fresh = append(fresh, w)
+		}
+	}
+	return fresh
+}
+
+// toldPlaces returns the places in sources that their readers warn of.
+func (l *List) toldPlaces() map[resolver.Position]bool {
+	told := map[resolver.Position]bool{}
+	for _, warning := range slices.Concat(l.read...) {
+		told[warning.Position] = true
+	}
+	return told
+}
+
+// isRead reports whether the reader of a source warns of anything.
+func (l *List) isRead(source int) bool { return source < len(l.read) && len(l.read[source]) > 0 }
+
+// comparePlaces compares places in one source. A rule without one comes last, as it is added last
+// where the others have places.
+func comparePlaces(a, b resolver.Position) int {
+	return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Column, b.Column))
+}

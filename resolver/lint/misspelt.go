@@ -1,0 +1,83 @@
+package lint
+
+import (
+	"github.com/caddy-shortlink/shortlink/internal/near"
+)
+
+// unansweredPaths are the first of the paths that rules lead to and no key answers, in the form of
+// keys.
+type unansweredPaths struct {
+	paths   []unansweredPath // by the number that slips have for them
+	numbers map[string]int
+	slips   *near.Slips
+}
+
+type unansweredPath struct {
+	path  string
+	rules []int // the numbers of those that lead to it
+	// near is the first rule, in the order of [survey.compare], whose key is one letter away.
+	near sourcedRule
+}
+
+func newUnansweredPaths() unansweredPaths {
+	return unansweredPaths{numbers: map[string]int{}, slips: near.NewSlips()}
+}
+
+// add adds a path that the rule with a number leads to.
+func (u *unansweredPaths) add(path string, rule int) {
+	n, known := u.numbers[path]
+	if !known {
+		if u.slips.IsFull() {
+			return
+		}
+		n = u.slips.Add(path)
+		u.numbers[path] = n
+		u.paths = append(u.paths, unansweredPath{path: path})
+	}
+	u.paths[n].rules = append(u.paths[n].rules, rule)
+}
+
+// compare compares the key of the rule with a number with all paths.
+func (u *unansweredPaths) compare(s *survey, number int, key string) {
+	u.slips.Find(key, func(n int) {
+		p := &u.paths[n]
+		this := s.sourced(number)
+		isFirst := p.near.rule.Key == "" || s.compare(this, p.near) < 0
+		if isFirst && !s.leadsToPath(this.rule.Value, number, p.path) {
+			p.near = this
+		}
+	})
+}
+
+// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. The path is a
+// page then, and does not mean the rule's key.
+func (s *survey) leadsToPath(value string, number int, path string) bool {
+	if !isInternal(value) {
+		return isOutcome(value)
+	}
+	this := s.internalRule(number)
+	return this.end.kind.isAtSite() && s.endKey(this) == path
+}
+
+// addMisspelt warns of rules that lead to a path which no key answers, where that path is one letter
+// away from a key.
+func (c *chainWarnings) addMisspelt() {
+	for _, p := range c.unanswered.paths {
+		if p.near.rule.Key == "" {
+			continue
+		}
+		for _, number := range p.rules {
+			this := c.sourced(number)
+			message := misspeltMessage(this.rule.Value, p.near.rule.Key)
+			c.list.add(ofChains, this.source, about(this.rule, WarnMisspelt, message))
+		}
+	}
+}
+
+func misspeltMessage(value, key string) string {
+	path, query, fragment := cutParts(value)
+	behind := query + fragment
+	return "no key answers " + path + ", and the key " + quote(key) + " is one letter away; " +
+		"write /" + key + behind + ", unless " + path +
+		" is a page of the site"
+}

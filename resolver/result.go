@@ -1,0 +1,116 @@
+package resolver
+
+import (
+	"errors"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// Outcome is what becomes of a request.
+type Outcome uint8
+
+const (
+	// Pass: no rule matched, or one with the value pass, or the destination is the request itself
+	// (R15).
+	Pass Outcome = iota
+	// Redirect: there is a destination.
+	Redirect
+	// Failed: there is an error; its name is "error".
+	Failed
+	// Gone: the key, or a chain from it, is gone.
+	Gone
+
+	// Outcomes is how many outcomes there are.
+	Outcomes = iota
+)
+
+// String returns pass, redirect, gone or error.
+func (o Outcome) String() string {
+	switch o {
+	case Redirect:
+		return "redirect"
+	case Failed:
+		return "error"
+	case Gone:
+		return GoneValue
+	}
+	return PassValue
+}
+
+// Request is a Request URL taken apart (3.2, R2).
+type Request struct {
+	// Scheme is http or https, Host the host and port as a Host header gives them. They are looked
+	// at only where they are needed: for internal destinations, and to see whether the destination
+	// is the request itself.
+	Scheme, Host string
+	// Target is what is matched. It has to come from [NewRequest], [ParseRequest] or
+	// [weburl.SplitTarget], which resolve dot segments and encode what a path cannot hold; R14
+	// relies on it.
+	Target weburl.Target
+	// Asked is what the client asked for, where Target has been rewritten on the way. An empty
+	// Pathname stands for Target (R15).
+	Asked weburl.Target
+	// OverHTTP leaves the fragment out when destination and request are compared, as a server never
+	// sees it (R15, R17).
+	OverHTTP bool
+}
+
+// Result is what a ruleset says to a request.
+type Result struct {
+	Outcome Outcome
+	// Key is the key that matched first, in the rule's own spelling; empty where none did.
+	Key string
+	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]; it is another in
+	// every ruleset.
+	Rule int
+	// Hops is the number of internal redirects taken.
+	Hops int
+	// Status is the redirect's status code.
+	Status int
+	// Destination is where a redirect leads. [Ruleset.AppendDestination] leaves it empty.
+	Destination string
+	// Err is set when the outcome is an error.
+	Err error
+}
+
+// SameForClients reports whether clients can tell no difference between two results. They do not
+// see how many internal redirects a destination took, nor which keys a loop has.
+func (r Result) SameForClients(other Result) bool {
+	return r.Outcome == other.Outcome && r.Destination == other.Destination &&
+		r.Status == other.Status &&
+		errors.Is(r.Err, ErrLoop) == errors.Is(other.Err, ErrLoop) &&
+		errors.Is(r.Err, ErrUnsafePath) == errors.Is(other.Err, ErrUnsafePath) &&
+		(r.Err == ErrPathTooLong) == (other.Err == ErrPathTooLong)
+}
+
+// failed turns a result into an error.
+func (r Result) failed(err error) Result {
+	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
+}
+
+// NewRequest takes a request apart as a server has it. It takes a scheme, which is http or https,
+// the host and port of its Host header, and its raw target. ok is false when the target is no path,
+// which begins with "/". A path is all that a target can be: "//evil.test/x" never names a host
+// (R2).
+func NewRequest(scheme, host, target string) (req Request, ok bool) {
+	split, ok := weburl.SplitTarget(target)
+	return Request{Scheme: scheme, Host: host, Target: split}, ok
+}
+
+// ParseRequest takes a Request URL apart, a whole http or https URL. The error is a
+// [*weburl.ParseError].
+func ParseRequest(requestURL string) (Request, error) {
+	u, err := weburl.Parse(requestURL)
+	if err != nil {
+		return Request{}, err
+	}
+	host := u.Host
+	if u.Port != "" {
+		host += ":" + u.Port
+	}
+	return Request{
+		Scheme: u.Scheme,
+		Host:   host,
+		Target: weburl.Target{Pathname: u.Path, Search: u.Search(), Hash: u.Hash()},
+	}, nil
+}

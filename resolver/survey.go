@@ -1,0 +1,182 @@
+package resolver
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// survey.go is what a ruleset tells those who look at it as a whole, such as package lint.
+
+// Inspect lets look see the ruleset that Compile makes, with the lines of its rules, before those
+// are left out of it where [Options.NoLines] says so. The ruleset is not to be used longer than look
+// takes.
+func (c *Compiler) Inspect(look func(*Ruleset)) { c.inspect = look }
+
+// Options returns the options that the ruleset was compiled with.
+func (rs *Ruleset) Options() Options { return rs.opts.given }
+
+// Sources returns how many sources the rules are of, with those in between that have none.
+func (rs *Ruleset) Sources() int { return rs.lastRank() + 1 }
+
+// SourceOf returns the source that the rule with a number is of, as [RuleChange] has it.
+func (rs *Ruleset) SourceOf(number int) int {
+	if i, ok := rs.template(number); ok {
+		return rs.templates.ruleAt(i).rank
+	}
+	return rs.rankAt(rs.table.slots.at(number).ref())
+}
+
+// Keys gives the canonical keys of the rules without variables that serve, with their numbers, in
+// no particular order.
+func (rs *Ruleset) Keys() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for at, s := range rs.table.entries(&rs.opts) {
+			if !yield(at, rs.table.key(s.ref())) {
+				return
+			}
+		}
+	}
+}
+
+// InternalRedirects gives the numbers of the rules without variables that lead to paths of the
+// site. They are in the order of their sources, and there of their places or, with
+// [Options.NoLines], of their keys.
+func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n, slot := range rs.chains.internal {
+			rs.opts.pauseAfter(n)
+			if !yield(int(slot)) {
+				return
+			}
+		}
+	}
+}
+
+// Failures gives the numbers of the rules whose requests are answered with an error, as their
+// chains never end or are too long, with the error: a [*LoopError] or ErrTooManyRedirects. Those
+// with variables come last.
+func (rs *Ruleset) Failures() iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		if len(rs.chains.failures) > 0 { // else there is nothing to look for
+			for number := range rs.InternalRedirects() {
+				var r record
+				r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(rs.table.slots.at(number).ref()))
+				if r.isFailure() && !yield(number, rs.chains.failures[r.failure()]) {
+					return
+				}
+			}
+		}
+		for _, i := range slices.Sorted(maps.Keys(rs.chains.templateFailures)) {
+			number := rs.table.slots.n + int(rs.templates.entries[i].number)
+			if !yield(number, rs.chains.templateFailures[i]) {
+				return
+			}
+		}
+	}
+}
+
+// ShadowedRule is a rule that never answers, as one of an earlier source has its key.
+type ShadowedRule struct {
+	Rule   Rule
+	Source int // as [RuleChange] has it
+	By     int // the number of the rule that answers
+}
+
+// Shadowed gives the rules that never answer, as one of an earlier source has their key, in no
+// particular order.
+func (rs *Ruleset) Shadowed() iter.Seq[ShadowedRule] {
+	return func(yield func(ShadowedRule) bool) {
+		for key, rule := range rs.shadowed.all {
+			by, _ := rs.NumberOf(key.key)
+			if !yield(ShadowedRule{rs.opts.placed(rule), key.rank, by}) {
+				return
+			}
+		}
+	}
+}
+
+// Match returns the first step of 3.3 from a pathname, percent-encoded as URLs are, and the number
+// of the rule that it matches. It reports false where it matches none.
+func (rs *Ruleset) Match(pathname string) (step Step, number int, ok bool) {
+	m := lookUp(&rs.table, rs.templates, pathname)
+	if m.isNone() || m.isSpent() {
+		return Step{}, 0, false
+	}
+	number = int(m.literal.at)
+	if m.isTemplate() {
+		number = rs.table.slots.n + int(rs.templates.entries[m.template.rule-1].number)
+	}
+	return rs.describe(pathname, &m), number, true
+}
+
+// MatchTemplate returns the rule with variables whose key matches a pathname best. A rule without
+// variables may answer there all the same.
+func (rs *Ruleset) MatchTemplate(pathname string) (rule Rule, ok bool) {
+	if rs.templates == nil {
+		return Rule{}, false
+	}
+	best, _ := rs.templates.search(pathname)
+	if best.rule == 0 {
+		return Rule{}, false
+	}
+	return rs.templates.ruleAt(int(best.rule) - 1).rule, true
+}
+
+// ResolvePath returns what requests for a pathname get. Where the origin of the destination is the
+// request's own, the destination is a path.
+func (rs *Ruleset) ResolvePath(pathname string) Result { return rs.resultFor(pathname, "", "") }
+
+// Sample is a path that stands for all requests for a key: its variables have values that no other
+// key takes.
+type Sample struct{ sample }
+
+// SampleOf returns the sample of the rule with a number.
+func (rs *Ruleset) SampleOf(number int) Sample {
+	if i, ok := rs.template(number); ok {
+		return Sample{rs.templates.template(i).sample()}
+	}
+	return Sample{sample{path: "/" + rs.KeyOf(number)}}
+}
+
+// Path returns the path.
+func (s *Sample) Path() string { return s.path }
+
+// Named puts the names of variables in the place of their values in a URL. A segment below the key
+// becomes "…", as in [Below].
+func (s *Sample) Named(url string) string { return s.named(url) }
+
+// AnySegment stands for a segment that no key has.
+const AnySegment = anySegment
+
+// QueryOf returns the query of a rule's value, in the spelling of URLs, and what the query mode of
+// its requests makes of it where no request has one.
+func (rs *Ruleset) QueryOf(rule Rule) (written, spelled string) {
+	value, err := parseValue(rule.Value)
+	if err != nil {
+		return "", ""
+	}
+	destination, embedded := value.url.Query, strings.TrimPrefix(value.path.query, "?")
+	if destination+embedded == "" {
+		return "", ""
+	}
+	mode := rs.opts.queryOf(rule.Query)
+	return destination + embedded,
+		string(mode.appendConstantQuery(nil, rs.merger, destination, embedded))
+}
+
+// CheckKey says what is wrong with a key and what to write instead.
+func CheckKey(key string) error {
+	if !IsTemplate(key) {
+		return checkKey(key)
+	}
+	_, err := new(options).parseTemplateKey(key)
+	return err
+}
+
+// CheckValue says what is wrong with the value of a key without variables and what to write instead.
+func CheckValue(value string) error {
+	_, err := parseValue(value)
+	return err
+}
