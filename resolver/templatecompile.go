@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record alone:
+// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record:
 //
 //	rules -> records -> twins are errors, shadowed rules are left out -> the tree -> failures
 type templateCompiler struct {
@@ -56,8 +56,8 @@ func (tc *templateCompiler) add(rule Rule) {
 	tc.added = append(tc.added, addedTemplate{at, c.added.n})
 }
 
-// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice, and
-// its places in the index.
+// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice,
+// and its places in the index.
 func templateSize(rule Rule) int {
 	return 192 + 3*(encodedLength(rule.Key)+encodedLength(rule.Value)) + len(rule.Note)
 }

@@ -246,7 +246,9 @@ func (x *templateIndex) below(above string) []*templateRule {
 			found = append(found, x.template(i))
 		}
 	}
-	slices.SortFunc(found, func(a, b *templateRule) int { return strings.Compare(a.Key(), b.Key()) })
+	slices.SortFunc(found, func(a, b *templateRule) int {
+		return strings.Compare(a.Key(), b.Key())
+	})
 	return found
 }
 
@@ -368,7 +370,8 @@ func (l *textLengths) add(n *templateNode) {
 	if !l.seen[prefix] {
 		l.seen[prefix], l.prefixes = true, append(l.prefixes, length.prefix)
 	}
-	l.most.prefix, l.most.suffix = max(l.most.prefix, length.prefix), max(l.most.suffix, length.suffix)
+	l.most.prefix = max(l.most.prefix, length.prefix)
+	l.most.suffix = max(l.most.suffix, length.suffix)
 }
 
 // child returns the node behind a segment, 0 for none.

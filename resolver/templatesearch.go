@@ -298,12 +298,12 @@ func (s *templateSearch) offer(rule uint32, segments, end int) {
 		return
 	}
 	if best := s.best.rule; best > 0 {
-		worse := cmp.Or(
+		compared := cmp.Or(
 			cmp.Compare(s.best.segments, segments),
 			cmp.Compare(leaves, s.best.leaves),
 			cmp.Compare(this.order, x.entries[best-1].order),
-		) > 0
-		if worse {
+		)
+		if compared >= 0 { // of one rule, the first match leaves least
 			return
 		}
 	}
