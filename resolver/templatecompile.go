@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record alone:
+// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record:
 //
 //	rules -> records -> twins are errors, shadowed rules are left out -> the tree -> failures
 type templateCompiler struct {
@@ -56,8 +56,8 @@ func (tc *templateCompiler) add(rule Rule) {
 	tc.added = append(tc.added, addedTemplate{at, c.added.n})
 }
 
-// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice, and
-// its places in the index.
+// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice,
+// and its places in the index.
 func templateSize(rule Rule) int {
 	return 192 + 3*(encodedLength(rule.Key)+encodedLength(rule.Value)) + len(rule.Note)
 }
@@ -203,6 +203,7 @@ func (tc *templateCompiler) rank(at ref) int {
 func (c *Compiler) findTemplateFailures() {
 	c.chains.templateFailures = map[int]error{}
 	c.chains.atSite = siteEnds{}
+	chains := c.chainCompiler()
 	for i := range c.templates.len() {
 		c.opts.pauseAfter(i)
 		value := c.templates.value(i)
@@ -212,7 +213,8 @@ func (c *Compiler) findTemplateFailures() {
 		t := c.templates.ruleAt(i)
 		captures := slices.Repeat([]string{anySegment}, strings.Count(c.templates.key(i), "{"))
 		first := step{status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true}
-		end := c.chainCompiler().follow(t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
+		end := chains.follow(
+			t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
 		if end.state == endUnmatched && c.opts.origin == "" {
 			c.chains.atSite.add(t.rule)
 		}
