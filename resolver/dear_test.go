@@ -115,6 +115,9 @@ func dearRequests(n int) []dearRequest {
 		{"literal keys", literals, filled(n, "/v0", "/a", "")},
 		{"1,024 templates", append(binaryKeys(10), moved...), filled(n, olds, "/a", "")},
 		{"4,096 templates", append(binaryKeys(12), moved...), filled(n, olds, "/a", "")},
+		{"1,000 of which each spans segments", append(numberedKeys(1000, func(i int) string {
+			return strings.TrimSuffix(binaryKeys(10)[i].Key, "/z") + "/{+x}/z"
+		}), moved...), filled(n, olds, "/a", "")},
 		{"1,000 of 64 segments", append(numberedKeys(999, func(i int) string {
 			return strings.Repeat("a", i%31) + "{x}" + strings.Repeat("a", i/31) +
 				manyVariables(62) + fmt.Sprint("/z", i)

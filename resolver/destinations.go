@@ -38,7 +38,7 @@ func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 // DestinationOf returns the destination of the rule that has a number, if it has one.
 func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 	if number >= rs.table.slots.n {
-		if i, ok := rs.template(number); ok {
+		if i, is := rs.template(number); is {
 			return rs.templates.destination(i)
 		}
 		return d, false
@@ -59,11 +59,11 @@ func (r *record) destination() Destination {
 	}
 }
 
-// destination returns the destination of the i-th template.
+// destination returns the destination of the i-th template, if it has one.
 func (x *templateIndex) destination(i int) (d Destination, ok bool) {
-	rule := x.ruleAt(i).rule
-	d = Destination{Key: x.key(i), Exact: rule.Exact, Unlisted: rule.Unlisted}
-	return d, !isOutcome(rule.Value)
+	flags := x.header(i).flags()
+	d = Destination{Key: x.key(i), Exact: flags.has(exactKey), Unlisted: flags.has(unlisted)}
+	return d, !flags.has(noDestination)
 }
 
 // PauseAfter pauses as the options say, if it is time to after somebody's n-th look at a rule.

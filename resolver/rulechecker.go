@@ -121,18 +121,16 @@ func (c *RuleChecker) count(rule Rule) {
 }
 
 // MayFailInChains reports whether the good rules together may be an error all the same, as chains
-// make too much of them: only compiling them tells. It is rarely so.
+// make too much of them: only compiling them tells. It is rarely so. Templates that make a path much
+// longer at each redirect are not looked at.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
 	if c.templates == 0 {
 		leading = c.countLeading()
 	}
 	made := c.longest * (min(leading, MaxRedirects) + 1) // at most, by one chain
-	switch {
-	case leading == 0:
+	if leading == 0 {
 		return false
-	case c.templates > 0: // which may make much of little, at each hop
-		return true
 	}
 	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written
 }

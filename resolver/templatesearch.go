@@ -149,7 +149,7 @@ func (s *templateSearch) visit(node uint32, segments, at int) {
 // visitBehind looks at the nodes behind a segment of the path, which is in front of another one.
 func (s *templateSearch) visitBehind(node uint32, segment string, segments, next int) {
 	n := &s.index.nodes[node]
-	s.effort += 1 + len(segment)/compareUnit
+	s.effort += 1 + s.index.readEffort(segment, s.index.longest)
 	if n.flags&hasLiterals != 0 {
 		if behind := s.index.literal(node, segment); behind > 0 {
 			s.visit(behind, segments+1, next)
@@ -173,12 +173,12 @@ func (s *templateSearch) visitAround(node uint32, segment string, segments, next
 	}
 	lengths := x.lengths[node]
 	canonical := x.canonicalEnds(lengths, segment)
-	s.effort += len(canonical) / compareUnit
+	s.effort += x.readEffort(segment, len(segment))
 	for _, length := range lengths.all {
 		if length.sum() >= len(canonical) {
 			continue
 		}
-		if s.effort += 1 + length.sum()/compareUnit; s.effort > maxEffort {
+		if s.effort += 1 + length.sum()/bytesInStep; s.effort > maxEffort {
 			return
 		}
 		around := treeSegment{aroundExpression, canonical[:length.prefix],
@@ -189,15 +189,24 @@ func (s *templateSearch) visitAround(node uint32, segment string, segments, next
 	}
 }
 
-// compareUnit is how many bytes are compared in the time that a node takes.
-const compareUnit = 64
+// How many bytes of a segment are read in the time of a step, as they are and encoded.
+const bytesInStep, encodedInStep = 64, 8
+
+// readEffort is how many steps it takes to read so much of a segment in its canonical form.
+func (x *templateIndex) readEffort(segment string, n int) int {
+	n = min(n, len(segment))
+	if n >= encodedInStep && (x.opts.foldCase || strings.IndexByte(segment, '%') >= 0) {
+		return n / encodedInStep
+	}
+	return n / bytesInStep
+}
 
 func (l textLength) sum() int { return l.prefix + l.suffix }
 
 // visitMatching looks behind an expression if a segment has the text around it.
 func (s *templateSearch) visitMatching(node uint32, segment string, segments, next int) {
 	n := &s.index.nodes[node]
-	s.effort += 1 + min(len(segment), int(n.prefix+n.suffix))/compareUnit
+	s.effort += 1 + s.index.readEffort(segment, len("%XX")*int(n.prefix+n.suffix))
 	if _, ok := s.index.matchSegment(s.index.prefix(n), s.index.suffix(n), segment); ok {
 		s.visit(node, segments+1, next)
 	}
@@ -221,6 +230,7 @@ func (s *templateSearch) visitSpan(node uint32, segments, at int) {
 	if !ok || from > len(s.path) {
 		return
 	}
+	s.effort += (len(s.path) - from) / bytesInStep
 	s.inTail, s.from = true, from
 	s.visitTails(node, segments)
 	s.inTail = false

@@ -20,7 +20,6 @@ import (
 type templateValue struct {
 	internal bool
 	outcome  string // GoneValue or PassValue, "" for a destination
-	origin   string // of an absolute destination
 	// base is origin and path of a URL, or a path. query and fragment have what they begin with.
 	base, query, fragment string
 }
@@ -37,10 +36,18 @@ func newTemplateValue(r *record) (v templateValue) {
 		return templateValue{outcome: r.base}
 	}
 	v.base, v.query, v.fragment = r.base, r.query, r.fragment
-	if v.internal = isInternal(r.base); !v.internal {
-		v.origin, _ = cutOrigin(r.base)
-	}
+	v.internal = isInternal(r.base)
 	return v
+}
+
+// origin returns that of an absolute destination, "" for another value.
+func (v *templateValue) origin() string {
+	scheme, rest, isAbsolute := strings.Cut(v.base, "://")
+	if v.internal || !isAbsolute {
+		return ""
+	}
+	host, _ := cutBefore(rest, '/')
+	return scheme + "://" + host
 }
 
 // cutPlace cuts a text behind its first place for a capture. slot is -1 where there is none.
@@ -139,8 +146,7 @@ func assembleValue(marked string, places []byte) (v templateValue, parsed parsed
 	}
 	v.base, v.query, v.fragment = parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
-		v.origin = parsed.url.Origin()
-		v.base = v.origin + parsed.url.Path
+		v.base = parsed.url.Origin() + parsed.url.Path
 		v.query, v.fragment = parsed.url.Search(), parsed.url.Hash()
 	}
 	for _, text := range [...]*string{&v.base, &v.query, &v.fragment} {
