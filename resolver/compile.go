@@ -1,5 +1,7 @@
 package resolver
 
+import "slices"
+
 // stage is a step of compiling. It is left out where nothing in its scope has changed: deriving a
 // ruleset runs the same stages over less.
 type stage struct {
@@ -8,7 +10,7 @@ type stage struct {
 	do    func(*Compiler)
 }
 
-// stages returns the stages in their order. At a "check" it ends if anything is wrong.
+// stages returns all stages in their order. Compiling ends at a "check" if anything is wrong.
 func stages() []stage {
 	check := stage{"check", scopeRules, nil}
 	return []stage{
@@ -44,6 +46,11 @@ func stages() []stage {
 	}
 }
 
+// stages returns the stages that work on rules in a scope.
+func (s scope) stages() []stage {
+	return slices.DeleteFunc(stages(), func(one stage) bool { return one.scope&s == 0 })
+}
+
 // Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
 // [OptionErrors]) or rules (as [RuleErrors]).
 func Compile(rules []Rule, opts Options) (*Ruleset, error) {
@@ -64,10 +71,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.table.arena.full {
 		return nil, c.checkSize()
 	}
-	for _, stage := range stages() {
-		if stage.scope&c.changed == 0 {
-			continue
-		}
+	for _, stage := range c.changed.stages() {
 		if stage.do != nil {
 			stage.do(c)
 		} else if err := c.checkRules(); err != nil {

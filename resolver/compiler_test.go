@@ -1,8 +1,10 @@
 package resolver
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -32,6 +34,38 @@ func TestADerivationBeginsWithEveryFieldOfARuleset(t *testing.T) {
 			t.Errorf("%s is zero in the ruleset of this test; add rules that fill it in", name)
 		case !reflect.DeepEqual(was.Interface(), is.Interface()):
 			t.Errorf("%s was %v, and the compiler begins with %v", name, was, is)
+		}
+	}
+}
+
+func TestADerivationRunsTheStagesThatItsChangesConcern(t *testing.T) {
+	c, err := NewCompiler(Options{NoLines: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		c.Add(Rule{Key: fmt.Sprint("key", i), Value: "https://x.example"})
+	}
+	c.Add(Rule{Key: "a", Value: "/key1"})
+	before, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		"other": "table check check check digest lines",
+		"key1": "table internal rules check chain ends template chains check concerns records check " +
+			"digest lines",
+	} {
+		d := derivation{before: before}
+		if _, _, err := d.derive([]RuleChange{{Rule: &Rule{Key: key, Value: "gone"}}}); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, stage := range d.c.changed.stages() {
+			names = append(names, stage.name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s runs %s", key, got)
 		}
 	}
 }

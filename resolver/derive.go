@@ -10,7 +10,7 @@ import (
 type RuleChange struct {
 	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
 	Source int
-	// Key is that of the rule which is removed, in any spelling. One that is set has its own.
+	// Key is the key of a rule to remove, in any spelling. A rule to set has its own.
 	Key string
 	// Rule is the key's rule from now on, nil for none.
 	Rule *Rule
@@ -299,7 +299,8 @@ func (d *derivation) addTemplate(rule Rule, rank int) {
 func (d *derivation) concernsChains() bool {
 	before := d.before
 	for _, key := range d.literal {
-		if isInternal(d.old[key].Value) || isInternal(d.now[key].Value) || before.chains.concerns.hasKey(key) {
+		isChain := isInternal(d.old[key].Value) || isInternal(d.now[key].Value)
+		if isChain || before.chains.concerns.hasKey(key) {
 			return true
 		}
 	}

@@ -38,7 +38,7 @@ func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 // DestinationOf returns the destination of the rule that has a number, if it has one.
 func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 	if number >= rs.table.slots.n {
-		if i, ok := rs.template(number); ok {
+		if i, is := rs.template(number); is {
 			return rs.templates.destination(i)
 		}
 		return d, false

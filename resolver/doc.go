@@ -8,8 +8,8 @@
 // whatever the number of rules and the length of the chain.
 //
 // Rules whose keys are templates are an extension of the draft. What they lead to depends on the
-// request: a chain through one is walked when the request comes, within limits of its own, unless it
-// begins at a literal key, and so has no captures but its own. Their expressions are those of
+// request: a chain through one is walked when the request comes, within limits of its own, unless
+// it begins at a literal key, and so has no captures but its own. Their expressions are those of
 // package uritemplate; they are matched by an index, as thousands of them are matched with the
 // beginning of a path at once, where that package matches one with a whole URI.
 //

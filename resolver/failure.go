@@ -37,8 +37,8 @@ func (e *LoopError) Error() string {
 	return ErrTooManyRedirects.Error() + ": loop " + e.Path()
 }
 
-// Path returns the keys of the loop, from the first one to where it comes again. Of a long loop some
-// are left out.
+// Path returns the keys of the loop, from the first one to where it comes again. Of a long loop
+// some are left out.
 func (e *LoopError) Path() string {
 	const most = 8
 	keys := e.Cycle

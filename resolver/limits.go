@@ -31,7 +31,7 @@ type extent struct {
 // count counts what a rule says.
 func (e *extent) count(rule Rule) { e.addWritten(rule, 1) }
 
-// uncount takes back that a rule has been counted.
+// uncount undoes count.
 func (e *extent) uncount(rule Rule) { e.addWritten(rule, -1) }
 
 func (e *extent) addWritten(rule Rule, sign int) {
@@ -41,7 +41,7 @@ func (e *extent) addWritten(rule Rule, sign int) {
 	}
 }
 
-// addLiteral counts a rule without variables, or takes that back with a sign of -1.
+// addLiteral counts a rule without variables, or undoes that with a sign of -1.
 func (e *extent) addLiteral(rule Rule, sign int) {
 	e.literal += sign
 	e.compiled += sign * literalSize(rule)

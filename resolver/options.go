@@ -56,7 +56,7 @@ type Options struct {
 	// concurrent use.
 	Pause func()
 	// Progress, if not nil, is told now and then how far a look at all rules has come, in steps of
-	// how many there are. It is called like Pause, in the goroutine of who looks.
+	// how many there are. It is called like Pause, in the goroutine that looks.
 	Progress func(done, of int)
 }
 

@@ -81,7 +81,7 @@ func (r *Rereading) addOther(rule Rule, key string) {
 	}
 }
 
-// change takes down a change, as long as there are few.
+// change records a change, as long as there are few.
 func (r *Rereading) change(key string, rule *Rule) {
 	if len(r.changes) > r.most {
 		return
@@ -127,8 +127,8 @@ func (r *Rereading) endOther(key keyOfSource, rule Rule) {
 }
 
 // Changes returns how the sources that have been read differ, also in several rules for a key. The
-// error can be ErrMostChanged, or ErrDuplicateKey alone: where the two rules stand is known to who
-// compiles the rules of the sources.
+// error can be ErrMostChanged, or ErrDuplicateKey alone: only compiling the rules
+// of the sources tells where the two stand.
 func (r *Rereading) Changes() ([]RuleChange, error) {
 	r.end()
 	r.source = -1

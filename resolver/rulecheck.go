@@ -117,7 +117,7 @@ func (e *errorList) fail(rule Rule, kind error, message string) {
 	e.add(placedError{err, e.place})
 }
 
-// failDuplicate adds the error that the rule at a place has the key of an earlier one of its source.
+// failDuplicate adds the error that the rule at a place has the key of an earlier one.
 func (e *errorList) failDuplicate(place int, first, second Rule) {
 	err := &RuleError{
 		Kind:     ErrDuplicateKey,

@@ -121,8 +121,8 @@ func (c *RuleChecker) count(rule Rule) {
 }
 
 // MayFailInChains reports whether the good rules together may be an error all the same, as chains
-// make too much of them: only compiling them tells. It is rarely so. Templates that make a path much
-// longer at each redirect are not looked at.
+// make too much of them: only compiling them tells. It is rarely so. Templates that make a path
+// much longer at each redirect are not looked at.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
 	if c.templates == 0 {

@@ -51,7 +51,7 @@ func sampleSpellings(slot int) [2]string {
 	return [2]string{reserved, strings.Replace(reserved, ":", "%3A", 1)}
 }
 
-// named puts the names of variables in the place of sample values in a URL. A segment below the key
+// named replaces sample values in a URL by the names of their variables. A segment below the key
 // becomes "…", as in [Below].
 func (s *sample) named(url string) string {
 	if s.template != nil {

@@ -69,7 +69,7 @@ type chainLimits struct {
 // MaxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
 const MaxTemplateRedirects = 32
 
-// templateLimits are those of chains that begin with a template. They are followed for each request.
+// templateLimits are those of chains that begin with a template, which each request follows.
 func (o *options) templateLimits() chainLimits {
 	return chainLimits{min(o.maxRedirects, MaxTemplateRedirects), maxTemplatePath, maxEffort}
 }

@@ -10,8 +10,8 @@ import (
 // survey.go is what a ruleset tells those who look at it as a whole, such as package lint.
 
 // Inspect lets look see the ruleset that Compile makes, with the lines of its rules, before those
-// are left out of it where [Options.NoLines] says so. The ruleset is not to be used longer than look
-// takes.
+// are left out of it where [Options.NoLines] says so. The ruleset is not to be used longer than
+// look takes.
 func (c *Compiler) Inspect(look func(*Ruleset)) { c.inspect = look }
 
 // Options returns the options that the ruleset was compiled with.
@@ -143,7 +143,7 @@ func (rs *Ruleset) SampleOf(number int) Sample {
 // Path returns the path.
 func (s *Sample) Path() string { return s.path }
 
-// Named puts the names of variables in the place of their values in a URL. A segment below the key
+// Named replaces values in a URL by the names of their variables. A segment below the key
 // becomes "…", as in [Below].
 func (s *Sample) Named(url string) string { return s.named(url) }
 
@@ -175,7 +175,8 @@ func CheckKey(key string) error {
 	return err
 }
 
-// CheckValue says what is wrong with the value of a key without variables and what to write instead.
+// CheckValue says what is wrong with the value of a key without variables, and what to write
+// instead.
 func CheckValue(value string) error {
 	_, err := parseValue(value)
 	return err

@@ -169,8 +169,8 @@ func (t *table) place(key string) (at int, ok bool) {
 	}
 }
 
-// insert puts an entry into the table and returns its place. It is that of the other entry where
-// one has its key already. Where the key has had a rule before, it is the place of that.
+// insert puts an entry into the table and returns its place. If the key has an entry already, it
+// returns the place of that one. A rule whose key has had a rule before gets the same place.
 func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	at = t.home(hash)
 	for ; t.slots.at(at) != 0; at = t.next(at) {
@@ -254,8 +254,7 @@ func (t *table) noteKey(length, depth int) {
 	t.maxDepth = max(t.maxDepth, depth)
 }
 
-// forgetKey takes back that a key has been noted: what a lookup costs does not depend on rules that
-// have been removed.
+// forgetKey undoes noteKey, so that what a lookup costs does not depend on rules that were removed.
 func (t *table) forgetKey(key string) {
 	length, depth := len(key), strings.Count(key, "/")+1
 	t.lengths.add(length, -1)

@@ -119,7 +119,7 @@ func checkTemplateKey(key string) error {
 	return checkKey(withoutExpressions(key))
 }
 
-// withoutExpressions returns a key with a letter in the place of each expression.
+// withoutExpressions returns a key with a letter instead of each expression.
 func withoutExpressions(key string) string {
 	var b strings.Builder
 	for rest := key; rest != ""; {

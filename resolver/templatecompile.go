@@ -203,6 +203,7 @@ func (tc *templateCompiler) rank(at ref) int {
 func (c *Compiler) findTemplateFailures() {
 	c.chains.templateFailures = map[int]error{}
 	c.chains.atSite = siteEnds{}
+	chains := c.chainCompiler()
 	for i := range c.templates.len() {
 		c.opts.pauseAfter(i)
 		value := c.templates.value(i)
@@ -212,7 +213,8 @@ func (c *Compiler) findTemplateFailures() {
 		t := c.templates.ruleAt(i)
 		captures := slices.Repeat([]string{anySegment}, strings.Count(c.templates.key(i), "{"))
 		first := step{status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true}
-		end := c.chainCompiler().follow(t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
+		end := chains.follow(
+			t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
 		if end.state == endUnmatched && c.opts.origin == "" {
 			c.chains.atSite.add(t.rule)
 		}

@@ -7,9 +7,9 @@ import (
 
 // With derives the ruleset that results from changes, the later ones after the earlier ones, and
 // tells what they change. It answers as one that is compiled of the same rules with
-// [Options.NoLines], as rs should be: from another one the first is compiled. The error is that of
-// [Compiler.Compile]. To remove what is not there changes nothing. rs goes on as it is, and shares
-// what stays: a few changes cost no more than what they concern.
+// [Options.NoLines]; rs should have that option, or the first one is compiled. The error is one of
+// [Compiler.Compile]. Removing a rule that is not there changes nothing. rs stays as it is; both
+// share what does not change: a few changes cost no more than what they concern.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 	d := derivation{before: rs}
 	return d.derive(changes)

@@ -126,7 +126,7 @@ func (d *derivation) lintKey(was, now []sourcedRule) {
 		d.gone[this.rule.Key] = true
 	}
 	for i, this := range now {
-		for _, w := range lintRule(&this.rule, d.made.options.Query) {
+		for _, w := range lintRule(this.rule, d.made.options.Query) {
 			d.made.add(ofRules, this.source, w)
 		}
 		if i > 0 {

@@ -32,7 +32,7 @@ var (
 )
 
 // keyHabit returns what is foreign in the key of a rule, or no message.
-func keyHabit(rule resolver.Rule) (kind Kind, message string) {
+func keyHabit(rule *resolver.Rule) (kind Kind, message string) {
 	key := rule.Key
 	if !strings.ContainsAny(key, "*:,;$^~([.") {
 		return "", "" // as most keys have nothing of all that
@@ -40,7 +40,7 @@ func keyHabit(rule resolver.Rule) (kind Kind, message string) {
 	bare, star := strings.CutSuffix(key, "*")
 	switch {
 	case isAbsolute(key):
-		return WarnURLKey, urlKeyMessage(rule)
+		return WarnURLKey, urlKeyMessage(*rule)
 	case regexpSign.MatchString(key):
 		return WarnRegexp, "a key is no regular expression: it matches its own characters alone; " +
 			insteadOfRegexp(key)
@@ -122,11 +122,11 @@ func withVariables(pattern *regexp.Regexp, text string) string {
 }
 
 // valueHabit returns what is foreign in the destination of a rule, or no message.
-func valueHabit(rule resolver.Rule) (kind Kind, message string) {
+func valueHabit(rule *resolver.Rule) (kind Kind, message string) {
 	text := behindHost(rule.Value)
 	foreign := strings.Contains(text, ":") || strings.Contains(text, "$")
 	if foreign && valueVariable.MatchString(text) {
-		return WarnLiteralVariable, variableMessage(rule, text)
+		return WarnLiteralVariable, variableMessage(*rule, text)
 	}
 	bare := strings.TrimRight(rule.Value, ",;")
 	if bare != rule.Value && !strings.ContainsAny(bare, "?#") && resolver.CheckValue(bare) == nil {
@@ -139,16 +139,25 @@ func valueHabit(rule resolver.Rule) (kind Kind, message string) {
 	return WarnHostName, hostMessage(rule.Value)
 }
 
-// hasPlainHost reports whether the host of an absolute destination is found as it is written. Most
-// are: only the others need to be parsed.
+// hasPlainHost reports whether the host of an absolute destination is short and good as it is
+// written. Most are: only the others need to be parsed.
 func hasPlainHost(value string) bool {
 	_, rest, _ := strings.Cut(value, "://")
-	end := 0
-	for end < len(rest) && (isHostCharacter(rest[end]) || rest[end] == '.') {
-		end++
+	const most = 63 // of a part, too
+	last := byte('.')
+	for i := range min(len(rest), most) {
+		switch c := rest[i]; {
+		case c == '/' || c == '?' || c == '#':
+			return last != '.' && last != '-'
+		case c == '.' && (last == '.' || last == '-'), c == '-' && last == '.':
+			return false
+		case c != '.' && !isHostCharacter(c):
+			return false
+		default:
+			last = c
+		}
 	}
-	isWhole := end == len(rest) || strings.IndexByte("/?#", rest[end]) >= 0
-	return end > 0 && isWhole && checkHostName(rest[:end]) == nil
+	return len(rest) <= most && last != '.' && last != '-'
 }
 
 // hostMessage says why no client finds the host of an absolute destination, "" if one does. Slashes

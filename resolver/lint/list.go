@@ -70,7 +70,7 @@ func (l *List) addAll(rs *resolver.Ruleset) {
 
 // Add looks at a good rule of a source by itself.
 func (l *List) Add(source int, rule resolver.Rule) {
-	for _, w := range lintRule(&rule, l.options.Query) {
+	for _, w := range lintRule(rule, l.options.Query) {
 		l.add(ofRules, source, w)
 	}
 	if rule.Value == resolver.PassValue && !resolver.IsTemplate(rule.Key) {

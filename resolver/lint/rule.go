@@ -11,12 +11,12 @@ import (
 // Rule returns the warnings of a good rule that it gives reason to by itself, with the options that
 // it is compiled with.
 func Rule(rule resolver.Rule, options resolver.Options) []Warning {
-	return lintRule(&rule, options.Query)
+	return lintRule(rule, options.Query)
 }
 
 // lintRule is Rule, with the query mode of rules that say none. Most rules pass by without being
 // parsed.
-func lintRule(rule *resolver.Rule, mode resolver.QueryMode) []Warning {
+func lintRule(rule resolver.Rule, mode resolver.QueryMode) []Warning {
 	l := ruleLint{Rule: rule, mode: mode}
 	l.lintHabits()
 	l.lintKey()
@@ -31,24 +31,24 @@ func lintRule(rule *resolver.Rule, mode resolver.QueryMode) []Warning {
 
 // ruleLint looks at a rule.
 type ruleLint struct {
-	*resolver.Rule
+	resolver.Rule
 	mode     resolver.QueryMode // of rules that say none
 	warnings []Warning
 }
 
 func (l *ruleLint) warn(kind Kind, message string) {
-	l.warnings = append(l.warnings, about(*l.Rule, kind, message))
+	l.warnings = append(l.warnings, about(l.Rule, kind, message))
 }
 
 // lintHabits warns of what another system's syntax leaves in a rule.
 func (l *ruleLint) lintHabits() {
-	if kind, message := keyHabit(*l.Rule); message != "" {
+	if kind, message := keyHabit(&l.Rule); message != "" {
 		l.warn(kind, message)
 	}
 	if isOutcome(l.Value) {
 		return
 	}
-	if kind, message := valueHabit(*l.Rule); message != "" {
+	if kind, message := valueHabit(&l.Rule); message != "" {
 		l.warn(kind, message)
 	}
 }
